@@ -1,0 +1,1 @@
+"""An eye-level comparison of web protocol stacks."""

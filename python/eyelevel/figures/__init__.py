@@ -1,0 +1,1 @@
+"""Tables in, chart specifications out; pure."""

@@ -1,0 +1,1 @@
+"""The report page, built from a directory of records alone."""

@@ -1,0 +1,1 @@
+"""Comparisons, intervals and corrections; pure functions of numbers."""
