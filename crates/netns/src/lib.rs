@@ -1,1 +1,30 @@
-//! TODO
+//! Namespaces, TUN devices, routes, sysctls and scheduling: everything that asks the kernel for a
+//! privilege, and all `unsafe` code of the data plane, live in this crate.
+//!
+//! A lab is one process tree. [`sandbox::spawn`] clones its process 1 into namespaces of its own
+//! (user where the caller is not privileged, process ids, mounts, network); when that process dies the
+//! kernel kills every process inside and takes the devices away, so nothing is left behind even
+//! after SIGKILL. Its main thread stands in the client's network namespace; a second thread calls
+//! [`unshare_network`] and becomes the server's.
+#![allow(unsafe_code)]
+
+mod clock;
+mod enter;
+mod error;
+mod netlink;
+mod poll;
+pub mod probe;
+mod realtime;
+pub mod sandbox;
+mod sysctl;
+mod tun;
+
+pub use clock::monotonic_now;
+pub use enter::{Side, enter};
+pub use error::Error;
+pub use netlink::{Netlink, RouteDestination, RouteSettings};
+pub use poll::{Readiness, Stop, Wait};
+pub use realtime::{current_thread_id, request_realtime, set_timer_slack_minimum};
+pub use sandbox::unshare_network;
+pub use sysctl::set_sysctl;
+pub use tun::Tun;

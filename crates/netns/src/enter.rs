@@ -1,0 +1,120 @@
+use crate::Error;
+use crate::error::check;
+use crate::sandbox;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The side of a lab that a command joins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Where the browser runs.
+    Client,
+    /// Where the servers run; the thread that stands in their network namespace.
+    Server {
+        /// Thread id inside the lab, as the lab's `ready` event gives it.
+        thread: u32,
+    },
+}
+
+/// Joins the namespaces of the lab whose process 1 is `init_pid` and becomes `command` inside,
+/// which dies when the caller's parent does or when the lab ends. Returns only the exit status of
+/// the command, passed on from the child that the process namespace needs.
+///
+/// # Errors
+/// Where the lab is gone or belongs to somebody else, or the command cannot be started.
+pub fn enter(init_pid: u32, side: Side, command: &[String]) -> Result<i32, Error> {
+    let process = PathBuf::from(format!("/proc/{init_pid}"));
+    let network = match side {
+        Side::Client => process.join("ns/net"),
+        Side::Server { thread } => outer_thread(&process, thread)?.join("ns/net"),
+    };
+    let own_user = std::fs::read_link("/proc/self/ns/user").ok();
+    let lab_user = std::fs::read_link(process.join("ns/user")).ok();
+    let mut spaces = Vec::new();
+    if own_user != lab_user {
+        spaces.push((process.join("ns/user"), libc::CLONE_NEWUSER));
+    }
+    spaces.push((network, libc::CLONE_NEWNET));
+    spaces.push((process.join("ns/uts"), libc::CLONE_NEWUTS));
+    spaces.push((process.join("ns/pid"), libc::CLONE_NEWPID));
+    spaces.push((process.join("ns/mnt"), libc::CLONE_NEWNS));
+    // All are opened before the first is joined: afterwards /proc is the lab's own.
+    let opened = spaces
+        .into_iter()
+        .map(|(path, kind)| {
+            let file = File::open(&path)
+                .map_err(|e| Error::new(format!("open {} of the lab", path.display()), e))?;
+            Ok((file, path, kind))
+        })
+        .collect::<Result<Vec<_>, Error>>()?;
+    let directory = std::env::current_dir().ok();
+    for (file, path, kind) in &opened {
+        // SAFETY: a live namespace descriptor and its kind.
+        check(unsafe { libc::setns(file.as_raw_fd(), *kind) }, || {
+            format!("join {}", path.display())
+        })?;
+    }
+    drop(opened);
+    // Joining a mount namespace moves the working directory to its root.
+    if let Some(directory) = directory {
+        let _ = std::env::set_current_dir(directory);
+    }
+    run_inside(command)
+}
+
+fn run_inside(command: &[String]) -> Result<i32, Error> {
+    sandbox::die_with_parent()?;
+    let mut child = Command::new(&command[0]);
+    child.args(&command[1..]);
+    // SAFETY: prctl is async-signal-safe, the closure allocates nothing.
+    unsafe {
+        child.pre_exec(|| {
+            if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) < 0 {
+                return Err(std::io::Error::last_os_error());
+            }
+            Ok(())
+        });
+    }
+    // Terminal signals reach the whole foreground group: the command decides, this process waits.
+    for signal in [libc::SIGINT, libc::SIGQUIT] {
+        // SAFETY: SIG_IGN is a valid disposition.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+    // SAFETY: restores the default in the child, before exec.
+    unsafe {
+        child.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            libc::signal(libc::SIGQUIT, libc::SIG_DFL);
+            Ok(())
+        });
+    }
+    let child = child
+        .spawn()
+        .map_err(|e| Error::new(format!("run {} inside the lab", command[0]), e))?;
+    sandbox::wait_for(child.id() as i32)
+}
+
+/// Finds the thread whose id inside the lab is `inner` among those of the lab's process 1.
+fn outer_thread(process: &std::path::Path, inner: u32) -> Result<PathBuf, Error> {
+    let tasks = process.join("task");
+    let listing = std::fs::read_dir(&tasks)
+        .map_err(|e| Error::new(format!("list {}", tasks.display()), e))?;
+    for task in listing.flatten() {
+        let status = std::fs::read_to_string(task.path().join("status")).unwrap_or_default();
+        let last_id = status
+            .lines()
+            .find_map(|line| line.strip_prefix("NSpid:"))
+            .and_then(|ids| ids.split_whitespace().last())
+            .and_then(|id| id.parse::<u32>().ok());
+        if last_id == Some(inner) {
+            return Ok(task.path());
+        }
+    }
+    Err(Error::new(
+        format!("find the server thread {inner} of the lab"),
+        std::io::ErrorKind::NotFound.into(),
+    ))
+}

@@ -1,0 +1,49 @@
+use std::io;
+
+/// A system call that did not do what the lab needs: the attempt, the kernel's answer, the way out.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {attempt}: {source}{}", remedy_clause(.remedy))]
+pub struct Error {
+    /// What was attempted, with its subject: "create a TUN device lab0".
+    pub attempt: String,
+    /// What the kernel said.
+    pub source: io::Error,
+    /// What the user can do, where there is something.
+    pub remedy: Option<&'static str>,
+}
+
+impl Error {
+    /// The last system call's error, for `attempt`.
+    pub(crate) fn last(attempt: impl Into<String>) -> Self {
+        Self::new(attempt, io::Error::last_os_error())
+    }
+
+    pub(crate) fn new(attempt: impl Into<String>, source: io::Error) -> Self {
+        Self {
+            attempt: attempt.into(),
+            source,
+            remedy: None,
+        }
+    }
+
+    pub(crate) fn remedy(mut self, remedy: &'static str) -> Self {
+        self.remedy = Some(remedy);
+        self
+    }
+}
+
+fn remedy_clause(remedy: &Option<&'static str>) -> String {
+    remedy.map(|text| format!(" ({text})")).unwrap_or_default()
+}
+
+/// Turns the return value of a system call into a result.
+pub(crate) fn check(
+    value: libc::c_int,
+    attempt: impl FnOnce() -> String,
+) -> Result<libc::c_int, Error> {
+    if value < 0 {
+        Err(Error::last(attempt()))
+    } else {
+        Ok(value)
+    }
+}

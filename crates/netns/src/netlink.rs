@@ -1,0 +1,222 @@
+use crate::Error;
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
+};
+use netlink_packet_route::AddressFamily;
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
+    RouteScope, RouteType,
+};
+use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+use std::io;
+use std::net::IpAddr;
+
+/// The table that the kernel asks for addresses of its own (RT_TABLE_LOCAL).
+const TABLE_LOCAL: u8 = 255;
+
+/// The largest acknowledgement that the kernel sends for one request.
+const ANSWER_BYTES_MAX: usize = 8192;
+
+/// Configures links, addresses and routes of one network namespace: the one in which it was opened.
+pub struct Netlink {
+    socket: Socket,
+    sequence: u32,
+}
+
+/// Congestion settings that the kernel takes from a route when a TCP connection starts on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RouteSettings {
+    /// Initial congestion window in segments.
+    pub initial_window_packets: Option<u32>,
+    /// Initial receive window in segments.
+    pub initial_receive_window_packets: Option<u32>,
+    /// Congestion control of connections whose socket does not name one.
+    pub congestion_control: Option<String>,
+}
+
+impl Netlink {
+    /// Opens a socket in the calling thread's network namespace.
+    pub fn open() -> Result<Self, Error> {
+        let open = || {
+            let mut socket = Socket::new(NETLINK_ROUTE)?;
+            socket.bind_auto()?;
+            socket.connect(&SocketAddr::new(0, 0))?;
+            Ok(socket)
+        };
+        let socket = open().map_err(|e| Error::new("open a netlink socket", e))?;
+        Ok(Self {
+            socket,
+            sequence: 0,
+        })
+    }
+
+    /// The kernel's number of the interface `name`.
+    pub fn link_index(&self, name: &str) -> Result<u32, Error> {
+        let name = std::ffi::CString::new(name).expect("device names are literals without NUL");
+        // SAFETY: `name` is NUL-terminated and outlives the call.
+        let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
+        if index == 0 {
+            Err(Error::last(format!("find the interface {name:?}")))
+        } else {
+            Ok(index)
+        }
+    }
+
+    /// Sets the interface up with this MTU.
+    pub fn set_up(&mut self, index: u32, mtu: Option<u32>) -> Result<(), Error> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        message.header.flags = LinkFlags::Up;
+        message.header.change_mask = LinkFlags::Up;
+        message.attributes.extend(mtu.map(LinkAttribute::Mtu));
+        self.request(RouteNetlinkMessage::SetLink(message), 0, || {
+            format!("set link {index} up")
+        })
+    }
+
+    /// Gives the interface an address, usable at once (no duplicate address detection).
+    pub fn add_address(&mut self, index: u32, address: IpAddr) -> Result<(), Error> {
+        let mut message = AddressMessage::default();
+        message.header.family = family(address);
+        message.header.prefix_len = host_prefix(address);
+        message.header.index = index;
+        message.header.flags = AddressHeaderFlags::Nodad;
+        message.attributes.push(AddressAttribute::Address(address));
+        message.attributes.push(AddressAttribute::Local(address));
+        self.create(RouteNetlinkMessage::NewAddress(message), || {
+            format!("add the address {address}")
+        })
+    }
+
+    /// Makes every socket bound to the unspecified address answer for `address` (AnyIP).
+    pub fn add_local_route(&mut self, loopback: u32, address: IpAddr) -> Result<(), Error> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = family(address);
+        message.header.destination_prefix_length = host_prefix(address);
+        message.header.table = TABLE_LOCAL;
+        message.header.protocol = RouteProtocol::Boot;
+        message.header.scope = RouteScope::Host;
+        message.header.kind = RouteType::Local;
+        message
+            .attributes
+            .push(RouteAttribute::Destination(route_address(address)));
+        message.attributes.push(RouteAttribute::Oif(loopback));
+        self.create(RouteNetlinkMessage::NewRoute(message), || {
+            format!("answer for the address {address}")
+        })
+    }
+
+    /// Sends packets to one address, or to every address of its family, over an interface.
+    /// `source` is the address that new connections come from.
+    pub fn add_route(
+        &mut self,
+        index: u32,
+        destination: RouteDestination,
+        source: IpAddr,
+        settings: &RouteSettings,
+    ) -> Result<(), Error> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = family(source);
+        message.header.table = RouteHeader::RT_TABLE_MAIN;
+        message.header.protocol = RouteProtocol::Boot;
+        message.header.scope = RouteScope::Link;
+        message.header.kind = RouteType::Unicast;
+        if let RouteDestination::Host(address) = destination {
+            message.header.destination_prefix_length = host_prefix(address);
+            message
+                .attributes
+                .push(RouteAttribute::Destination(route_address(address)));
+        }
+        message.attributes.push(RouteAttribute::Oif(index));
+        message
+            .attributes
+            .push(RouteAttribute::PrefSource(route_address(source)));
+        let metrics = settings.metrics();
+        if !metrics.is_empty() {
+            message.attributes.push(RouteAttribute::Metrics(metrics));
+        }
+        self.create(RouteNetlinkMessage::NewRoute(message), || {
+            format!("add a route to {destination:?} with {settings:?}")
+        })
+    }
+
+    fn create(
+        &mut self,
+        message: RouteNetlinkMessage,
+        attempt: impl FnOnce() -> String,
+    ) -> Result<(), Error> {
+        self.request(message, NLM_F_CREATE | NLM_F_EXCL, attempt)
+    }
+
+    fn request(
+        &mut self,
+        message: RouteNetlinkMessage,
+        flags: u16,
+        attempt: impl FnOnce() -> String,
+    ) -> Result<(), Error> {
+        self.sequence += 1;
+        let mut message = NetlinkMessage::from(message);
+        message.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+        message.header.sequence_number = self.sequence;
+        message.finalize();
+        let mut bytes = vec![0; message.buffer_len()];
+        message.serialize(&mut bytes);
+        self.exchange(&bytes).map_err(|e| Error::new(attempt(), e))
+    }
+
+    fn exchange(&self, request: &[u8]) -> io::Result<()> {
+        self.socket.send(request, 0)?;
+        let mut answer = vec![0; ANSWER_BYTES_MAX];
+        let length = self.socket.recv(&mut &mut answer[..], 0)?;
+        let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer[..length])
+            .map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.to_string()))?;
+        match message.payload {
+            NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Where a route leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RouteDestination {
+    /// One address.
+    Host(IpAddr),
+    /// Everything that no other route names.
+    Default,
+}
+
+impl RouteSettings {
+    fn metrics(&self) -> Vec<RouteMetric> {
+        let mut metrics = Vec::new();
+        metrics.extend(self.initial_window_packets.map(RouteMetric::InitCwnd));
+        metrics.extend(
+            self.initial_receive_window_packets
+                .map(RouteMetric::InitRwnd),
+        );
+        metrics.extend(self.congestion_control.clone().map(RouteMetric::CcAlgo));
+        metrics
+    }
+}
+
+fn family(address: IpAddr) -> AddressFamily {
+    if address.is_ipv4() {
+        AddressFamily::Inet
+    } else {
+        AddressFamily::Inet6
+    }
+}
+
+fn host_prefix(address: IpAddr) -> u8 {
+    if address.is_ipv4() { 32 } else { 128 }
+}
+
+fn route_address(address: IpAddr) -> RouteAddress {
+    match address {
+        IpAddr::V4(a) => RouteAddress::Inet(a),
+        IpAddr::V6(a) => RouteAddress::Inet6(a),
+    }
+}

@@ -1,0 +1,37 @@
+//! What this machine offers a lab, asked of the kernel itself.
+
+use crate::Tun;
+use std::fs;
+
+/// Whether `/dev/net/tun` can be opened and makes a device, inside namespaces of a throw-away child.
+/// Returns the reason where it cannot.
+pub fn tun_in_namespaces() -> Result<(), String> {
+    use crate::sandbox::{Forked, spawn, wait_for};
+    match spawn().map_err(|e| e.to_string())? {
+        Forked::Supervisor(pid) => match wait_for(pid).map_err(|e| e.to_string())? {
+            0 => Ok(()),
+            _ => Err("cannot open /dev/net/tun inside a lab".to_owned()),
+        },
+        // Ends without running the parent's destructors.
+        Forked::Init(_) => {
+            let made = Tun::create("probe0").is_ok();
+            std::process::exit(if made { 0 } else { 1 });
+        }
+    }
+}
+
+/// Congestion controls that every namespace may use.
+pub fn tcp_congestion_controls() -> Vec<String> {
+    fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
+        .unwrap_or_default()
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Whether a thread of this user may take real-time priority.
+pub fn realtime_allowed() -> bool {
+    std::thread::spawn(crate::request_realtime)
+        .join()
+        .unwrap_or(false)
+}

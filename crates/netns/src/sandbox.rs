@@ -1,0 +1,195 @@
+//! The namespaces of one lab and the process 1 inside them.
+
+use crate::Error;
+use crate::error::check;
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::ptr;
+
+/// The side of [`spawn`]'s fork in which the caller finds itself.
+pub enum Forked {
+    /// Outside: the process id of the lab's process 1.
+    Supervisor(i32),
+    /// Inside, as process 1 in the client's namespaces.
+    Init(Inside),
+}
+
+/// What process 1 knows about itself.
+pub struct Inside {
+    /// Its process id as seen from outside, for `setns`.
+    pub outer_pid: u32,
+    /// Whether a user namespace had to be made, because the caller is not privileged.
+    pub user_namespace: bool,
+}
+
+/// Clones process 1 of a lab into its own process, mount and network namespaces, as root directly and
+/// for other users inside a user namespace in which they are root. The caller must have no second
+/// thread yet.
+///
+/// # Errors
+/// Where the kernel refuses the namespaces, with the remedy for unprivileged users.
+pub fn spawn() -> Result<Forked, Error> {
+    // SAFETY: these calls cannot fail.
+    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    let user_namespace = user != 0;
+    let mut flags =
+        libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWNET | libc::CLONE_NEWUTS;
+    if user_namespace {
+        flags |= libc::CLONE_NEWUSER;
+    }
+    // SAFETY: clone without a new stack behaves as fork; the process has one thread.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, flags | libc::SIGCHLD, 0, 0, 0, 0) } as i32;
+    check(pid, || "create the lab's namespaces".into()).map_err(|e| {
+        e.remedy("run as root, or allow user namespaces: sysctl user.max_user_namespaces=10000 \
+                  kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0")
+    })?;
+    if pid > 0 {
+        return Ok(Forked::Supervisor(pid));
+    }
+    die_with_parent()?;
+    // The old /proc still shows the outer process ids.
+    let outer_pid = fs::read_link("/proc/self")
+        .ok()
+        .and_then(|path| path.to_str()?.parse().ok())
+        .ok_or_else(|| Error::new("read /proc/self", io::ErrorKind::InvalidData.into()))?;
+    if user_namespace {
+        map_to_root(user, group)?;
+    }
+    reap_orphans();
+    Ok(Forked::Init(Inside {
+        outer_pid,
+        user_namespace,
+    }))
+}
+
+/// Moves the calling thread into a new network namespace; threads that it starts follow it.
+pub fn unshare_network() -> Result<(), Error> {
+    // SAFETY: affects the calling thread only.
+    check(unsafe { libc::unshare(libc::CLONE_NEWNET) }, || {
+        "create the server's network namespace".into()
+    })
+    .map(drop)
+}
+
+/// Gives the lab a view of `/proc` of its own and a resolver configuration that knows the lab's
+/// resolver alone. Nothing outside the mount namespace changes.
+///
+/// `nameserver` is written into `resolv.conf`; `hosts` and `nsswitch.conf` are replaced, so that
+/// neither a host's own names nor its resolver daemon (a socket in the file system, which a network
+/// namespace does not cut off) can answer.
+pub fn isolate_files(nameserver: &str) -> Result<(), Error> {
+    mount(None, "/", None, libc::MS_REC | libc::MS_PRIVATE)?;
+    // A temporary file system over /proc holds the files until they are bound to their places:
+    // nothing is created on the host's disk, so nothing can be left behind.
+    mount(
+        Some("tmpfs"),
+        "/proc",
+        Some("tmpfs"),
+        libc::MS_NOSUID | libc::MS_NODEV,
+    )?;
+    let files = [
+        (
+            "resolv.conf",
+            format!("nameserver {nameserver}\noptions timeout:1 attempts:2\n"),
+        ),
+        ("hosts", "127.0.0.1 localhost\n::1 localhost\n".to_owned()),
+        ("nsswitch.conf", "hosts: files dns\n".to_owned()),
+    ];
+    for (name, text) in files {
+        let source = format!("/proc/{name}");
+        let target = format!("/etc/{name}");
+        fs::write(&source, text).map_err(|e| Error::new(format!("write {source}"), e))?;
+        // A missing file means the resolver's default, which is the same local address.
+        if Path::new(&target).exists() {
+            mount(Some(&source), &target, None, libc::MS_BIND)?;
+        }
+    }
+    let proc = CString::new("/proc").expect("a literal without NUL");
+    // SAFETY: `proc` is NUL-terminated; detaching leaves the bound files in place.
+    check(
+        unsafe { libc::umount2(proc.as_ptr(), libc::MNT_DETACH) },
+        || "unmount /proc".into(),
+    )?;
+    // Where the host hides parts of /proc a new one is refused; the old one then stays, and
+    // commands inside see the host's process list.
+    let _ = mount(
+        Some("proc"),
+        "/proc",
+        Some("proc"),
+        libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC,
+    );
+    Ok(())
+}
+
+/// Waits for process 1 to end. Returns its exit status, or 128 plus the signal that ended it.
+pub fn wait_for(pid: i32) -> Result<i32, Error> {
+    let mut status = 0;
+    loop {
+        // SAFETY: `status` is valid for writes.
+        let waited = unsafe { libc::waitpid(pid, &mut status, 0) };
+        if waited == pid {
+            break;
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(Error::new("wait for the lab", error));
+        }
+    }
+    Ok(if libc::WIFEXITED(status) {
+        libc::WEXITSTATUS(status)
+    } else {
+        128 + libc::WTERMSIG(status)
+    })
+}
+
+/// Ends the calling process when the thread that started it ends, however that happens.
+pub(crate) fn die_with_parent() -> Result<(), Error> {
+    // SAFETY: takes integers.
+    check(
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) },
+        || "bind this process's life to its parent's".into(),
+    )
+    .map(drop)
+}
+
+/// Process 1 inherits orphans; ignoring their death lets the kernel clear them away.
+fn reap_orphans() {
+    // SAFETY: SIG_IGN is a valid disposition.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+}
+
+fn map_to_root(user: u32, group: u32) -> Result<(), Error> {
+    for (file, line) in [
+        ("setgroups", "deny".to_owned()),
+        ("uid_map", format!("0 {user} 1")),
+        ("gid_map", format!("0 {group} 1")),
+    ] {
+        fs::write(format!("/proc/self/{file}"), line)
+            .map_err(|e| Error::new(format!("write /proc/self/{file}"), e))?;
+    }
+    Ok(())
+}
+
+fn mount(
+    source: Option<&str>,
+    target: &str,
+    kind: Option<&str>,
+    flags: libc::c_ulong,
+) -> Result<(), Error> {
+    let text = |value: &str| CString::new(value).expect("mount points are literals without NUL");
+    let (source, target_text, kind) = (source.map(text), text(target), kind.map(text));
+    let pointer = |value: &Option<CString>| value.as_ref().map_or(ptr::null(), |v| v.as_ptr());
+    // SAFETY: all pointers are null or NUL-terminated strings that outlive the call.
+    let result = unsafe {
+        libc::mount(
+            pointer(&source),
+            target_text.as_ptr(),
+            pointer(&kind),
+            flags,
+            ptr::null(),
+        )
+    };
+    check(result, || format!("mount over {target}")).map(drop)
+}

@@ -1,0 +1,98 @@
+use crate::Error;
+use crate::error::check;
+use std::ffi::CString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+/// Packets that the kernel holds for the emulator before it reads them; only a burst within one
+/// wake-up has to fit, the emulated queue is elsewhere.
+const TRANSMIT_QUEUE_PACKETS: libc::c_int = 20_000;
+
+/// One end of the emulated path: an interface of the namespace in which it was made, whose
+/// packets are read and written as whole IP packets. It vanishes when dropped.
+pub struct Tun {
+    file: File,
+}
+
+impl Tun {
+    /// Creates the device in the calling thread's network namespace.
+    ///
+    /// # Errors
+    /// Where `/dev/net/tun` is missing or closed to this user, or the name is taken.
+    pub fn create(name: &str) -> Result<Self, Error> {
+        let attempt = || format!("create the TUN device {name}");
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+            .open("/dev/net/tun")
+            .map_err(|e| {
+                Error::new(attempt(), e).remedy("as root: modprobe tun; chmod 0666 /dev/net/tun")
+            })?;
+        let mut request = named_request(name);
+        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+        // SAFETY: `request` is a whole ifreq and outlives the call.
+        check(
+            unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &mut request) },
+            attempt,
+        )?;
+        set_transmit_queue(name)?;
+        Ok(Self { file })
+    }
+
+    /// Reads one packet. `Ok(None)`: none is waiting.
+    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        match self.file.read(buffer) {
+            Ok(length) => Ok(Some(length)),
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Hands one packet to the namespace.
+    pub fn write(&mut self, packet: &[u8]) -> io::Result<()> {
+        self.file.write(packet).map(drop)
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+fn set_transmit_queue(name: &str) -> Result<(), Error> {
+    let attempt = || format!("set the transmit queue of {name}");
+    // SAFETY: plain socket creation; the descriptor is closed below.
+    let socket = check(
+        unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) },
+        attempt,
+    )?;
+    let mut request = named_request(name);
+    request.ifr_ifru.ifru_metric = TRANSMIT_QUEUE_PACKETS;
+    // SAFETY: `request` is a whole ifreq whose union the kernel reads as the queue length.
+    let result = check(
+        unsafe { libc::ioctl(socket, libc::SIOCSIFTXQLEN as _, &request) },
+        attempt,
+    );
+    // SAFETY: `socket` was opened above and is closed once.
+    unsafe { libc::close(socket) };
+    result.map(drop)
+}
+
+fn named_request(name: &str) -> libc::ifreq {
+    // SAFETY: an all-zero ifreq is valid.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    let name = CString::new(name).expect("device names are literals without NUL");
+    let bytes = name.as_bytes_with_nul();
+    assert!(
+        bytes.len() <= libc::IFNAMSIZ,
+        "device name longer than the kernel's limit"
+    );
+    for (slot, byte) in request.ifr_name.iter_mut().zip(bytes) {
+        *slot = *byte as libc::c_char;
+    }
+    request
+}
