@@ -1,0 +1,184 @@
+"""A run's directory: write each trial once and whole, read it back checked.
+
+A trial's directory is written under a temporary name, synced and renamed: it is there whole or not
+at all, and the first writer wins, on one machine or on many that share the directory.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from eyelevel.store.errors import StoreError
+from eyelevel.store.frames import Frame, frames_to_bytes, read_frames
+from eyelevel.store.schema import RECORD_VERSION, Record, hash_of_key
+
+TRIALS = "trials"
+RECORD_FILE = "record.json"
+FRAMES_FILE = "frames.npz"
+PLAN_FILE = "plan.json"
+ENVIRONMENT_FILE = "environment.json"
+TEMPORARY_PREFIX = ".writing-"
+
+
+@dataclass(frozen=True)
+class StoredTrial:
+    """One checked record, as JSON has it, and where its frames are."""
+
+    path: Path
+    record: Mapping[str, Any]
+
+    def frames(self) -> list[Frame]:
+        """The load's frames; none where nothing was captured. Raises StoreError when damaged."""
+        return read_frames(self.path / FRAMES_FILE)
+
+
+def write_trial(directory: Path, record: Mapping[str, Any], frames: Sequence[Frame] = ()) -> bool:
+    """Commit one trial under `directory`; False when another writer had committed it before.
+
+    The record is checked first, so that what could not be read is never written. Raises StoreError
+    for a record that breaks the schema, and OSError when the disk refuses.
+    """
+    name = record["trial"]["hash"]
+    check_record(record, f"trial {name}")
+    trials = directory / TRIALS
+    trials.mkdir(parents=True, exist_ok=True)
+    target = trials / name
+    if target.exists():
+        return False
+    temporary = Path(tempfile.mkdtemp(prefix=TEMPORARY_PREFIX, dir=trials))
+    try:
+        temporary.chmod(0o755)  # mkdtemp makes a private one; records are meant to be shared
+        if frames:
+            _write_synced(temporary / FRAMES_FILE, frames_to_bytes(frames))
+        _write_synced(temporary / RECORD_FILE, _json_bytes(record))
+        _sync_directory(temporary)
+        try:
+            temporary.rename(target)  # refuses a directory that is there and not empty
+        except OSError:
+            if target.exists():
+                return False
+            raise
+        _sync_directory(trials)
+        return True
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def read_trial(directory: Path, name: str) -> StoredTrial:
+    """One trial by its hash; raises StoreError when it is absent, damaged or of another version."""
+    path = directory / TRIALS / name
+    file = path / RECORD_FILE
+    record = _read_json(file)
+    check_record(record, str(file))
+    if record["trial"]["hash"] != name:
+        raise StoreError(f"reading {file}: it is the record of trial {record['trial']['hash']}")
+    return StoredTrial(path, record)
+
+
+def committed(directory: Path) -> set[str]:
+    """The hashes of all trials that are there, from one listing of the directory."""
+    try:
+        with os.scandir(directory / TRIALS) as entries:
+            return {entry.name for entry in entries if not entry.name.startswith(".")}
+    except FileNotFoundError:
+        return set()
+
+
+def iterate_trials(directory: Path) -> Iterator[StoredTrial]:
+    """All committed trials in the order of their hashes; raises StoreError at a damaged one."""
+    for name in sorted(committed(directory)):
+        yield read_trial(directory, name)
+
+
+def missing(directory: Path, hashes: Iterable[str]) -> list[str]:
+    """Those of a plan's hashes that are not committed yet, in the plan's order."""
+    there = committed(directory)
+    return [name for name in hashes if name not in there]
+
+
+def remove_leftovers(directory: Path) -> int:
+    """Remove what killed writers left; call it only while nobody else writes. Returns how many."""
+    leftovers = list((directory / TRIALS).glob(f"{TEMPORARY_PREFIX}*"))
+    for leftover in leftovers:
+        shutil.rmtree(leftover, ignore_errors=True)
+    return len(leftovers)
+
+
+def write_document(directory: Path, name: str, value: Mapping[str, Any]) -> None:
+    """Write `plan.json` or `environment.json`, whole or not at all."""
+    directory.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=TEMPORARY_PREFIX, dir=directory)
+    os.close(handle)
+    try:
+        _write_synced(Path(temporary), _json_bytes(value))
+        Path(temporary).chmod(0o644)
+        Path(temporary).rename(directory / name)
+        _sync_directory(directory)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def read_document(directory: Path, name: str) -> dict[str, Any]:
+    """Read `plan.json` or `environment.json`; raises StoreError when absent or damaged."""
+    return _read_json(directory / name)
+
+
+def check_record(record: Mapping[str, Any], subject: str) -> None:
+    """Raise StoreError, naming `subject` and the key, unless the record keeps the schema."""
+    version = record.get("version") if isinstance(record, Mapping) else None
+    if version != RECORD_VERSION:
+        raise StoreError(
+            f"reading {subject}: record version {version!r}, but this eyelevel reads version "
+            f"{RECORD_VERSION}; use the eyelevel that wrote it"
+        )
+    try:
+        Record.model_validate(record)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+        raise StoreError(f"reading {subject}: `{where}`: {first['msg']}{more}") from error
+    if (expected := hash_of_key(record["trial"])) != record["trial"]["hash"]:
+        raise StoreError(
+            f"reading {subject}: its settings hash to {expected}, not to "
+            f"{record['trial']['hash']}; the record was changed after it was written"
+        )
+
+
+def _read_json(file: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(file.read_bytes())
+    except FileNotFoundError as error:
+        raise StoreError(f"reading {file}: there is no such file") from error
+    except ValueError as error:
+        raise StoreError(f"reading {file}: damaged, not JSON ({error})") from error
+    if not isinstance(value, dict):
+        raise StoreError(f"reading {file}: damaged, not a JSON object")
+    return value
+
+
+def _json_bytes(value: Mapping[str, Any]) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode() + b"\n"
+
+
+def _write_synced(file: Path, content: bytes) -> None:
+    with file.open("wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _sync_directory(directory: Path) -> None:
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,116 @@
+"""The closed list of outcomes: every load ends as exactly one of these.
+
+The table also writes `docs/reference/outcomes.md`: `python -m eyelevel.store.outcomes`.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Fault = Literal["none", "instrument", "result"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One way in which a load can end.
+
+    `fault` says what it tells about: nothing wrong, a failure of the instrument, or a result of the
+    stack under test. `excludes_block`: the block (all stacks of one site, network and repetition)
+    is left out of the comparison, so that no stack is favoured by whose load failed.
+    """
+
+    name: str
+    meaning: str
+    fault: Fault
+    excludes_block: bool
+
+
+OUTCOMES: tuple[Outcome, ...] = (
+    Outcome("ok", "The load ended and every check held.", "none", False),
+    Outcome(
+        "timeout",
+        "The page had not loaded at the trial's time limit (180 s unless the plan says otherwise). "
+        'It enters as "slower than the limit": in medians and ranks, never in means.',
+        "result",
+        False,
+    ),
+    Outcome(
+        "missed-requests",
+        "A render-blocking request had no recorded answer, or the set of misses differs from that "
+        "of the block's other stacks.",
+        "instrument",
+        True,
+    ),
+    Outcome(
+        "wrong-protocol",
+        "An object came over another protocol than the stack's. `data:`, `blob:`, cache, service "
+        "worker and WebSocket are exempt and counted.",
+        "instrument",
+        True,
+    ),
+    Outcome(
+        "wrong-stack",
+        "What was in force (congestion control, initial window, pacing, ...) differs from the "
+        "stack's definition.",
+        "instrument",
+        True,
+    ),
+    Outcome(
+        "different-page",
+        "The final picture is unlike that of the site's other loads.",
+        "instrument",
+        True,
+    ),
+    Outcome(
+        "capture-incomplete",
+        "Frames were lost that cannot be accounted for, or the page's own timer has a gap.",
+        "instrument",
+        True,
+    ),
+    Outcome(
+        "starved",
+        "The machine was too busy: packets were released late beyond the stated bound, CPU time "
+        "was stolen, or CPU pressure was far above that page's quiet loads.",
+        "instrument",
+        True,
+    ),
+    Outcome("browser-crashed", "The browser ended or stopped answering.", "instrument", True),
+    Outcome(
+        "lab-failed",
+        "The lab could not be built, or it failed during the load.",
+        "instrument",
+        True,
+    ),
+)
+
+OUTCOMES_BY_NAME: dict[str, Outcome] = {outcome.name: outcome for outcome in OUTCOMES}
+
+_CONSEQUENCES = {
+    "none": "counted",
+    "result": 'counted, as "slower than the limit"',
+    "instrument": "its whole block is excluded",
+}
+
+
+def reference_page() -> str:
+    """The text of `docs/reference/outcomes.md`."""
+    lines = [
+        "# Outcomes",
+        "",
+        "Every load ends as exactly one of these. A failure of the instrument excludes its whole",
+        "block, that is the loads of all stacks for the same site, network and repetition, so that",
+        "no stack gains by whose load failed. A result is never excluded.",
+        "",
+        "| outcome | meaning | fault | what follows |",
+        "| --- | --- | --- | --- |",
+    ]
+    lines += [
+        f"| `{each.name}` | {each.meaning} | {each.fault} | {_CONSEQUENCES[each.fault]} |"
+        for each in OUTCOMES
+    ]
+    lines += ["", "Written by `python -m eyelevel.store.outcomes`; a test compares the two.", ""]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    Path("docs/reference/outcomes.md").write_text(reference_page(), encoding="utf-8")

@@ -1,0 +1,23 @@
+from pathlib import Path
+
+from eyelevel.store.outcomes import OUTCOMES, OUTCOMES_BY_NAME, reference_page
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_the_reference_page_is_the_table():
+    written = (ROOT / "docs/reference/outcomes.md").read_text(encoding="utf-8")
+    assert written == reference_page(), "run: python -m eyelevel.store.outcomes"
+
+
+def test_names_are_unique():
+    assert len(OUTCOMES_BY_NAME) == len(OUTCOMES)
+
+
+def test_only_the_instruments_failures_exclude_a_block():
+    for outcome in OUTCOMES:
+        assert outcome.excludes_block == (outcome.fault == "instrument"), outcome.name
+
+
+def test_a_timeout_is_a_result():
+    assert OUTCOMES_BY_NAME["timeout"].fault == "result"
