@@ -1,0 +1,28 @@
+use crate::DropReason;
+
+/// What one stage has seen since its start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StageCounters {
+    /// Packets that entered.
+    pub packets: u64,
+    /// Bytes that entered.
+    pub bytes: u64,
+    /// Packets dropped, by [`DropReason`].
+    dropped: [u64; DropReason::ALL.len()],
+}
+
+impl StageCounters {
+    /// Packets that this stage dropped for this reason.
+    pub fn dropped(&self, reason: DropReason) -> u64 {
+        self.dropped[reason as usize]
+    }
+
+    /// Packets that this stage dropped.
+    pub fn dropped_total(&self) -> u64 {
+        self.dropped.iter().sum()
+    }
+
+    pub(crate) fn count_drop(&mut self, reason: DropReason) {
+        self.dropped[reason as usize] += 1;
+    }
+}

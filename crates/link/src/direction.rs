@@ -1,0 +1,228 @@
+use crate::held::Held;
+use crate::observer::{Event, EventKind, Observer, Reports};
+use crate::stage::Stage;
+use crate::{Packet, SpecError, StageCounters, StageSpec};
+use eyelevel_units::{Instant, Seed};
+use std::collections::VecDeque;
+
+/// More stages than any path needs; a longer list is a mistake.
+const STAGES_MAX: usize = 64;
+
+/// A packet that left the direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Release<P> {
+    /// When it should be sent, by the model. It lies in the past where the driver is late.
+    pub at: Instant,
+    /// The packet's place among the direction's arrivals, from 0; a duplicate has its original's.
+    pub number: u64,
+    /// The packet.
+    pub packet: Packet<P>,
+}
+
+/// One direction of a path.
+///
+/// A driver calls [`handle_packet`](Self::handle_packet) for each packet that comes, sleeps until
+/// [`poll_timeout`](Self::poll_timeout), and then takes packets from
+/// [`poll_transmit`](Self::poll_transmit) until there is none. How late it calls changes nothing
+/// in the model: events are handled in the order of their own instants, at one instant the stage
+/// nearest the exit first, and before a packet that arrives at that instant. So a packet that
+/// leaves a queue makes room for one that comes at the same nanosecond.
+///
+/// Time never runs back: a call with an earlier `now` than a previous one counts as that one.
+#[derive(Debug)]
+pub struct Direction<P, O = ()> {
+    stages: Vec<Stage<P>>,
+    /// Each stage's next event, [`Instant::MAX`] for none.
+    deadlines: Vec<Instant>,
+    /// The least of `deadlines`.
+    deadline: Instant,
+    counters: Vec<StageCounters>,
+    released: VecDeque<Release<P>>,
+    clock: Instant,
+    arrivals: u64,
+    observer: O,
+}
+
+impl<P: Clone> Direction<P> {
+    /// Builds the stages in the order in which a packet meets them. Each stage draws from a
+    /// generator of its own, derived from `seed` and its place.
+    ///
+    /// # Errors
+    /// When a stage's settings make no sense; the message names the stage and the way out.
+    pub fn new(stages: &[StageSpec], seed: Seed) -> Result<Self, SpecError> {
+        Self::with_observer(stages, seed, ())
+    }
+}
+
+impl<P: Clone, O: Observer<P>> Direction<P, O> {
+    /// As [`Direction::new`], with an observer of what happens inside.
+    ///
+    /// # Errors
+    /// As [`Direction::new`].
+    pub fn with_observer(specs: &[StageSpec], seed: Seed, observer: O) -> Result<Self, SpecError> {
+        if specs.len() > STAGES_MAX {
+            return Err(SpecError::setting(
+                "path",
+                format!("{} stages", specs.len()),
+                format!("use at most {STAGES_MAX}"),
+            ));
+        }
+        let build = |(index, spec): (usize, &StageSpec)| {
+            let place = format!("stage {} ({})", index + 1, spec.name());
+            Stage::new(spec, seed.child_numbered(index as u64), &place)
+        };
+        let stages = specs
+            .iter()
+            .enumerate()
+            .map(build)
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Self {
+            deadlines: vec![Instant::MAX; stages.len()],
+            deadline: Instant::MAX,
+            counters: vec![StageCounters::default(); stages.len()],
+            stages,
+            released: VecDeque::new(),
+            clock: Instant::ZERO,
+            arrivals: 0,
+            observer,
+        })
+    }
+
+    /// A packet arrives at `now`. Returns its number, from 0.
+    pub fn handle_packet(&mut self, now: Instant, packet: Packet<P>) -> u64 {
+        self.run_until(now);
+        let number = self.arrivals;
+        self.arrivals += 1;
+        let (at, wire_bytes) = (self.clock, packet.wire_bytes);
+        let kind = EventKind::Arrival;
+        self.observer.event(&Event {
+            at,
+            stage: 0,
+            packet: number,
+            wire_bytes,
+            kind,
+        });
+        self.pass(
+            0,
+            at,
+            Held {
+                packet,
+                number,
+                entered: at,
+            },
+        );
+        self.refresh_deadline();
+        number
+    }
+
+    /// Lets the time pass to `now`. [`poll_transmit`](Self::poll_transmit) does so by itself.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.run_until(now);
+    }
+
+    /// The next packet that leaves at or before `now`, in the order of their release.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Release<P>> {
+        self.run_until(now);
+        self.released.pop_front()
+    }
+
+    /// When the direction wants to be called next: the release of a packet that waits to be taken,
+    /// or the next event of a stage; None while it holds no packet.
+    #[inline]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        match self.released.front() {
+            Some(release) => Some(release.at),
+            None => Some(self.deadline).filter(|deadline| *deadline < Instant::MAX),
+        }
+    }
+
+    /// Packets that arrived so far.
+    pub fn arrivals(&self) -> u64 {
+        self.arrivals
+    }
+
+    /// What each stage has seen, in the order of the stages.
+    pub fn counters(&self) -> &[StageCounters] {
+        &self.counters
+    }
+
+    /// The observer.
+    pub fn observer(&self) -> &O {
+        &self.observer
+    }
+
+    /// The observer, to take what it gathered.
+    pub fn observer_mut(&mut self) -> &mut O {
+        &mut self.observer
+    }
+
+    #[inline]
+    fn run_until(&mut self, now: Instant) {
+        while self.deadline <= now && self.deadline < Instant::MAX {
+            self.step();
+        }
+        self.clock = self.clock.max(now);
+    }
+
+    /// Handles the earliest event; at one instant that of the stage nearest the exit.
+    fn step(&mut self) {
+        let at = self.deadline;
+        let index = self.deadlines.iter().rposition(|deadline| *deadline == at);
+        let index = index.expect("the least deadline is one of them");
+        self.clock = at;
+        let mut reports = Reports {
+            stage: index as u16,
+            counters: &mut self.counters[index],
+            observer: &mut self.observer,
+        };
+        let left = self.stages[index].handle_timeout(at, &mut reports);
+        self.deadlines[index] = self.stages[index].deadline();
+        if let Some(held) = left {
+            self.pass(index + 1, at, held);
+        }
+        self.refresh_deadline();
+    }
+
+    /// Moves a packet at one instant through the stages from `first` on, until one holds it.
+    fn pass(&mut self, first: usize, at: Instant, mut held: Held<P>) {
+        for index in first..self.stages.len() {
+            held.entered = at;
+            let counters = &mut self.counters[index];
+            counters.packets += 1;
+            counters.bytes += held.bytes();
+            let observer = &mut self.observer;
+            let mut reports = Reports {
+                stage: index as u16,
+                counters,
+                observer,
+            };
+            let stage = &mut self.stages[index];
+            let left = stage.handle_packet(at, held, &mut reports);
+            self.deadlines[index] = stage.deadline();
+            match left {
+                Some(through) => held = through,
+                None => return,
+            }
+        }
+        let Held { packet, number, .. } = held;
+        let (stage, wire_bytes) = (
+            self.stages.len().saturating_sub(1) as u16,
+            packet.wire_bytes,
+        );
+        let kind = EventKind::Release;
+        self.observer.event(&Event {
+            at,
+            stage,
+            packet: number,
+            wire_bytes,
+            kind,
+        });
+        self.released.push_back(Release { at, number, packet });
+    }
+
+    #[inline]
+    fn refresh_deadline(&mut self) {
+        self.deadline = self.deadlines.iter().copied().min().unwrap_or(Instant::MAX);
+    }
+}

@@ -1,0 +1,40 @@
+use super::fifo::Fifo;
+use super::limits::Limits;
+use crate::held::Held;
+use crate::observer::{DropReason, Observer, Reports};
+use eyelevel_units::Instant;
+
+/// First in, first out; an arriving packet that would exceed a limit is dropped.
+#[derive(Debug)]
+pub(crate) struct DropTail<P> {
+    limits: Limits,
+    waiting: Fifo<P>,
+}
+
+impl<P> DropTail<P> {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            waiting: Fifo::default(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn enqueue<O: Observer<P>>(
+        &mut self,
+        at: Instant,
+        held: Held<P>,
+        reports: &mut Reports<'_, O>,
+    ) {
+        if self.limits.admit(&self.waiting, held.bytes()) {
+            self.waiting.push(held);
+        } else {
+            reports.dropped(at, held, DropReason::QueueFull);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn dequeue(&mut self) -> Option<Held<P>> {
+        self.waiting.pop()
+    }
+}

@@ -1,0 +1,43 @@
+use crate::SpecError;
+use crate::error::At;
+use crate::held::Held;
+use eyelevel_units::{Duration, Instant, duration_from_ms};
+use std::collections::VecDeque;
+
+/// A fixed one-way delay.
+#[derive(Debug)]
+pub(crate) struct Delay<P> {
+    delay: Duration,
+    travelling: VecDeque<Held<P>>,
+}
+
+impl<P> Delay<P> {
+    pub(crate) fn new(delay_ms: f64, place: &str) -> Result<Self, SpecError> {
+        let delay = duration_from_ms(delay_ms).at(|| format!("{place}: delay_ms"))?;
+        Ok(Self {
+            delay,
+            travelling: VecDeque::new(),
+        })
+    }
+
+    #[inline]
+    pub(crate) fn handle_packet(&mut self, held: Held<P>) -> Option<Held<P>> {
+        if self.delay.is_zero() {
+            return Some(held);
+        }
+        self.travelling.push_back(held);
+        None
+    }
+
+    #[inline]
+    pub(crate) fn deadline(&self) -> Instant {
+        self.travelling
+            .front()
+            .map_or(Instant::MAX, |held| held.entered + self.delay)
+    }
+
+    #[inline]
+    pub(crate) fn handle_timeout(&mut self) -> Option<Held<P>> {
+        self.travelling.pop_front()
+    }
+}
