@@ -1,0 +1,147 @@
+"""What one load of one page showed: raw, in milliseconds from navigation start, nothing derived.
+
+Time zero is the navigation start of the first document (`performance.timeOrigin`), also where the
+page then redirects itself by script to another document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Capture = Literal["screencast", "trace", "none"]
+HttpVersion = Literal["h1", "h2", "h3"]
+Ended = Literal["complete", "timeout", "navigation-failed", "browser-crashed"]
+Source = Literal["network", "cache", "service-worker", "data"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSettings:
+    """One load: what to open and how to observe it."""
+
+    url: str
+    http_version: HttpVersion = "h2"
+    quic_origins: tuple[str, ...] = ()
+    """`host:port` of every origin that must be reached by QUIC; used with `h3` only."""
+    spki_sha256: str | None = None
+    """Base64 of the SHA-256 of the one public key to trust."""
+    command_prefix: tuple[str, ...] = ()
+    """Put before the browser's command; must pass on descriptors 3 and 4 and stay in the session."""
+    viewport_px: tuple[int, int] = (1280, 720)
+    capture: Capture = "screencast"
+    timeout_s: float = 180.0
+    """From navigation to the load event; then the load ends as `timeout`."""
+    quiet_s: float = 1.0
+    """The load ends when nothing was requested or painted for so long after the load event."""
+    cap_s: float = 10.0
+    """The load ends at the latest so long after the load event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Navigation:
+    """Milestones from navigation start, milliseconds; None where one did not happen."""
+
+    page_load_time_ms: float | None = None
+    time_to_first_byte_ms: float | None = None
+    first_contentful_paint_ms: float | None = None
+    dom_content_loaded_ms: float | None = None
+    first_paint_ms: float | None = None
+    largest_contentful_paint_ms: float | None = None
+    largest_contentful_paint_element: str | None = None
+    cumulative_layout_shift: float | None = None
+    long_tasks_ms: tuple[tuple[float, float], ...] = ()
+    """Start and duration of each task above 50 ms."""
+    documents: int = 1
+    """Documents that the main frame showed; more than one where the page redirected by script."""
+
+    def as_record(self) -> dict[str, Any]:
+        """The record's `navigation`."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectLoad:
+    """One request and its response; each hop of a redirect is one of its own."""
+
+    url: str
+    method: str
+    resource_type: str
+    protocol: str | None
+    status: int | None
+    started_ms: float
+    """When the page asked for it, before any queueing inside the browser."""
+    sent_ms: float | None
+    """When the request had been sent."""
+    response_ms: float | None
+    """When the first byte of the response's head arrived."""
+    finished_ms: float | None
+    """When the last byte of the body arrived, or when it failed; None while still loading."""
+    encoded_bytes: int
+    """Bytes received, head included, before content decoding."""
+    source: Source
+    render_blocking: str | None
+    """DevTools' name: Blocking, InBodyParserBlocking, NonBlocking, NonBlockingDynamic, ..."""
+    priority: str | None
+    """Chromium's priority when it was asked for: VeryLow to VeryHigh."""
+    connection: int | None
+    address: str | None
+    failed: str | None
+    """Text of the error; None where it did not fail."""
+
+    def as_record(self) -> dict[str, Any]:
+        """One entry of the record's `objects`."""
+        record = {name: getattr(self, name) for name in self.__slots__ if name != "source"}
+        record["from"] = self.source
+        return record
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One picture of the viewport, from the moment of its display on."""
+
+    at_ms: float
+    """Display time; 0 for what was there before the navigation."""
+    image: bytes
+    """PNG (screencast) or JPEG (trace), as the browser encoded it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawLoad:
+    """All observations of one load."""
+
+    ended: Ended
+    detail: str
+    """One sentence; empty for `complete`."""
+    navigation: Navigation = field(default_factory=Navigation)
+    objects: tuple[ObjectLoad, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    console_errors: tuple[str, ...] = ()
+    browser_version: str = ""
+    capped: bool = False
+    """The page was still busy when the cap after its load event ended the load."""
+    frames_dropped: int = 0
+    """Frames that were delivered but did not differ from the one before."""
+    final_picture_matches: bool | None = None
+    """Whether a picture taken at the end equals the last frame; None where it was not taken."""
+    cpu_s: float = 0.0
+    """CPU time of all processes of the browser, from its start."""
+    wall_ms: Mapping[str, float] = field(default_factory=dict)
+    """Wall time of each phase: start, settle, load, quiet, collect, end, and `total`."""
+
+    def as_record(self) -> dict[str, Any]:
+        """The record's keys `navigation`, `objects` and `frames`, and the browser's own."""
+        return {
+            "navigation": self.navigation.as_record(),
+            "objects": [item.as_record() for item in self.objects],
+            "frames": [
+                {"at_ms": frame.at_ms, "index": index} for index, frame in enumerate(self.frames)
+            ],
+            "browser": {
+                "console_errors": list(self.console_errors),
+                "capped": self.capped,
+                "final_picture_matches": self.final_picture_matches,
+                "cpu_s": self.cpu_s,
+                "wall_ms": dict(self.wall_ms),
+            },
+        }

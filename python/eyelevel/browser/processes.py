@@ -1,0 +1,114 @@
+"""A command in a session of its own: started, accounted for and ended as a whole.
+
+Chromium is a dozen processes. They share the session (`setsid`) of the first one, also across the
+namespaces that a prefix like `eyelevel-lab enter` puts them into, so the session's id finds them all
+in `/proc`. A session of its own also gives the browser its own scheduling group (autogroup).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import time
+from collections.abc import Mapping, Sequence
+
+END_TIMEOUT_S = 5.0
+"""How long ended processes may take to disappear; they take a few milliseconds."""
+
+END_POLL_S = 0.002
+"""Pause between two looks at `/proc` while they do."""
+
+CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+class ProcessSession:
+    """The processes of one session, of which the first is a child of ours."""
+
+    def __init__(self, leader_pid: int) -> None:
+        self.leader_pid = leader_pid
+        self._leader_fd = os.pidfd_open(leader_pid)
+        self._exit_status: int | None = None
+
+    @classmethod
+    def start(
+        cls, command: Sequence[str], descriptors: Mapping[int, int], environment: Mapping[str, str]
+    ) -> ProcessSession:
+        """Start `command` with `descriptors` (in the child: ours) and nothing else open.
+
+        Our descriptors must be above 4. Raises `OSError` where the program cannot be executed.
+        """
+        actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+        ]
+        actions += [
+            (os.POSIX_SPAWN_DUP2, ours, theirs) for theirs, ours in sorted(descriptors.items())
+        ]
+        pid = os.posix_spawnp(
+            command[0], list(command), dict(environment), file_actions=actions, setsid=True
+        )
+        return cls(pid)
+
+    @property
+    def exited(self) -> bool:
+        """Whether the first process has ended."""
+        if self._exit_status is None and _readable(self._leader_fd):
+            _, self._exit_status = os.waitpid(self.leader_pid, 0)
+        return self._exit_status is not None
+
+    def exit_text(self) -> str:
+        """How the first process ended, for messages."""
+        if not self.exited or self._exit_status is None:
+            return "still running"
+        code = os.waitstatus_to_exitcode(self._exit_status)
+        return f"signal {-code}" if code < 0 else f"exit status {code}"
+
+    def cpu_s(self) -> float:
+        """User and system time of all living processes and their waited-for children, seconds."""
+        ticks = 0
+        for pid in self._members():
+            fields = _stat_fields(pid)
+            # Fields 14 to 17 of proc(5): utime, stime, cutime, cstime; ours start at field 3.
+            ticks += sum(int(field) for field in fields[11:15]) if fields else 0
+        return ticks / CLOCK_TICKS_PER_S
+
+    def end(self) -> None:
+        """Kill every process of the session and wait until none is left (bounded)."""
+        deadline = time.monotonic() + END_TIMEOUT_S
+        while True:
+            members = self._members()
+            for pid in members:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            if (not members and self.exited) or time.monotonic() > deadline:
+                break
+            time.sleep(END_POLL_S)
+        if self._leader_fd >= 0:
+            os.close(self._leader_fd)
+            self._leader_fd = -1
+
+    def _members(self) -> list[int]:
+        """Ids of the session's living processes (no zombies)."""
+        members = []
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                fields = _stat_fields(int(name))
+                if fields and int(fields[3]) == self.leader_pid and fields[0] not in ("Z", "X"):
+                    members.append(int(name))
+        return members
+
+
+def _stat_fields(pid: int) -> list[str]:
+    """Fields of `/proc/PID/stat` from the third (state) on; empty where it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            text = file.read()
+    except OSError:
+        return []
+    # The second field is the name in parentheses and may itself contain any of both.
+    return text[text.rfind(")") + 2 :].split()
+
+
+def _readable(descriptor: int) -> bool:
+    return descriptor >= 0 and bool(select.select([descriptor], [], [], 0)[0])
