@@ -1,0 +1,46 @@
+# Two commands do everything on a fresh clone: `make demo` and `make test`.
+# Set-up steps leave stamps in .venv and are skipped until what they depend on changes.
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench clean
+
+help: ## what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+setup: $(VENV)/.stamp-build ## system packages, the environment in .venv, the build
+
+demo: setup ## two recorded sites over two networks and three stacks; about five minutes
+	$(VENV)/bin/eyelevel run quickstart --out results/quickstart --resume
+
+test: setup $(VENV)/.stamp-dev ## every test
+	scripts/test
+
+check: setup $(VENV)/.stamp-dev ## format, lint, layers, licences: what a machine can check
+	scripts/check
+
+bench: setup ## the bounds of docs/benchmarks.md, measured on this machine
+	$(PYTHON) benchmarks/bench.py
+
+clean: ## what was built; not what was measured
+	rm -rf target $(VENV)
+
+$(VENV)/.stamp-system: scripts/system-packages
+	scripts/system-packages
+	test -x $(PYTHON) || python3 -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.stamp-python: $(VENV)/.stamp-system requirements.lock
+	$(PYTHON) -m pip install --quiet --require-hashes --requirement requirements.lock
+	@touch $@
+
+$(VENV)/.stamp-dev: $(VENV)/.stamp-python requirements-dev.lock
+	$(PYTHON) -m pip install --quiet --require-hashes --requirement requirements-dev.lock
+	@touch $@
+
+$(VENV)/.stamp-build: $(VENV)/.stamp-python pyproject.toml $(RUST_SOURCES)
+	. $(VENV)/bin/activate && maturin develop --release --quiet --locked --skip-install-deps
+	@touch $@
