@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 /// The side of [`spawn`]'s fork in which the caller finds itself.
 pub enum Forked {
@@ -121,6 +122,27 @@ pub fn isolate_files(nameserver: &str) -> Result<(), Error> {
         libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC,
     );
     Ok(())
+}
+
+/// Passes SIGINT and SIGTERM on to process 1, so that it can end in order, and waits for it.
+pub fn supervise(pid: i32) -> Result<i32, Error> {
+    SUPERVISED.store(pid, Ordering::Relaxed);
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        // SAFETY: the handler only loads an atomic and calls kill, both async-signal-safe.
+        unsafe { libc::signal(signal, pass_on as *const () as libc::sighandler_t) };
+    }
+    wait_for(pid)
+}
+
+/// The process to which signals are passed on; 0 before there is one.
+static SUPERVISED: AtomicI32 = AtomicI32::new(0);
+
+extern "C" fn pass_on(signal: libc::c_int) {
+    let pid = SUPERVISED.load(Ordering::Relaxed);
+    if pid > 0 {
+        // SAFETY: sends a signal to a child of this process that has not been waited for.
+        unsafe { libc::kill(pid, signal) };
+    }
 }
 
 /// Waits for process 1 to end. Returns its exit status, or 128 plus the signal that ended it.
