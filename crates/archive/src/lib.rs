@@ -1,1 +1,31 @@
-//! TODO
+//! Recorded sites: WARC and WACZ files in, exchanges with their origins out, and back.
+//!
+//! [`Site::open`] maps a file, builds its index once and refuses a damaged one; [`write_wacz`]
+//! packs exchanges into a WACZ that other tools read too. `spec/archive.md` says what of both
+//! formats is used and which metadata is added.
+
+mod digest;
+mod error;
+mod exchange;
+mod gzip;
+mod header;
+mod http1;
+pub mod limits;
+mod map;
+mod origin;
+mod outgoing;
+mod pairing;
+mod record;
+mod site;
+mod source;
+mod timestamp;
+mod url;
+mod wacz;
+
+pub use error::{Damage, Error};
+pub use exchange::{Exchange, Note};
+pub use header::Header;
+pub use origin::Origin;
+pub use outgoing::response_headers_to_send;
+pub use site::Site;
+pub use url::{Scheme, Url, UrlError};

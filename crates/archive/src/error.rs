@@ -1,0 +1,118 @@
+//! What can go wrong with a recorded site.
+
+use std::path::PathBuf;
+
+/// Why a recorded site could not be opened, verified or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused.
+    #[error("cannot {attempt} {}: {source}", path.display())]
+    Io {
+        /// What was attempted, a verb.
+        attempt: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is neither WARC nor WACZ.
+    #[error(
+        "{file} is not a recorded site: it begins with neither a WARC record, a gzip member nor a \
+         zip entry; give a .warc, .warc.gz or .wacz file"
+    )]
+    Unrecognised {
+        /// The file.
+        file: String,
+    },
+    /// The file holds nothing that can be replayed.
+    #[error(
+        "{file} holds {records} records but no recorded HTTP response; record the site again, \
+         responses included"
+    )]
+    Empty {
+        /// The file.
+        file: String,
+        /// Records of all kinds.
+        records: u64,
+    },
+    /// A record cannot be what was written.
+    #[error(
+        "{file} is damaged at record {record}, byte {offset}: {reason}; copy or record it again"
+    )]
+    Damaged {
+        /// The file; a member of a WACZ as `FILE!member`.
+        file: String,
+        /// The record's number, from 0.
+        record: u64,
+        /// Where the record, or the gzip member with it, begins in that file, bytes.
+        offset: u64,
+        /// What is wrong.
+        reason: Damage,
+    },
+    /// A WACZ's container is wrong.
+    #[error("{file} is not a sound WACZ at {entry}: {reason}; copy or pack it again")]
+    Container {
+        /// The file.
+        file: String,
+        /// The zip entry or `zip directory`.
+        entry: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The manifest of a site to pack cannot be used.
+    #[error("cannot pack {}: {reason}", path.display())]
+    Manifest {
+        /// The manifest.
+        path: PathBuf,
+        /// What is wrong, and where.
+        reason: String,
+    },
+    /// An exchange cannot be written so that it reads back the same.
+    #[error("cannot write exchange {index}: {reason}")]
+    Unwritable {
+        /// The exchange's position in what was to be written, from 0.
+        index: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// What is wrong with one record.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)] // each message says it
+pub enum Damage {
+    #[error("gzip member cannot be inflated ({0})")]
+    Gzip(String),
+    #[error("it inflates beyond the bound of {bytes_max} bytes for a file of this size")]
+    InflatesTooFar { bytes_max: u64 },
+    #[error("there is no `WARC/1.0` or `WARC/1.1` line")]
+    NoVersion,
+    #[error("its header has no end within {bytes_max} bytes")]
+    HeadTooLong { bytes_max: usize },
+    #[error("its header has more than {fields_max} fields")]
+    TooManyFields { fields_max: usize },
+    #[error("the header line `{0}` has no colon")]
+    BadHeaderLine(String),
+    #[error("the field `{0}` is missing")]
+    MissingField(&'static str),
+    #[error("the field `{field}` has the value `{value}`")]
+    BadField { field: &'static str, value: String },
+    #[error("its block of {length} bytes ends beyond the {available} bytes that are there")]
+    Truncated { length: u64, available: u64 },
+    #[error("its block is not followed by two line ends")]
+    NoTrailer,
+    #[error("its HTTP message is broken: {0}")]
+    Http(String),
+    #[error("its chunked body is broken at byte {offset} of the body")]
+    Chunked { offset: u64 },
+    #[error("its {what} digest is {found}, recorded was {recorded}")]
+    Digest {
+        what: &'static str,
+        recorded: String,
+        found: String,
+    },
+    #[error("the file has more than {records_max} records")]
+    TooManyRecords { records_max: u64 },
+}

@@ -1,0 +1,228 @@
+//! HTTP messages as WARC blocks hold them: HTTP/1.1 form, whatever they were sent over.
+
+use bytes::{Bytes, BytesMut};
+
+use crate::digest::{self, Verdict};
+use crate::error::Damage;
+use crate::header::{self, Header};
+use crate::limits::HTTP_HEAD_BYTES_MAX;
+use crate::record::{Colonless, line_end, parse_fields, trim_line};
+
+/// A request's or response's start line, fields and body.
+#[derive(Debug, Clone)]
+pub struct Message {
+    /// Without its line end.
+    pub start_line: String,
+    /// In order, as sent; lines without a colon are left out.
+    pub headers: Vec<Header>,
+    /// What follows the head, as it stands in the record.
+    pub raw_body: Bytes,
+}
+
+/// The status line of a response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatusLine {
+    /// `http/1.1`, `h2`, ... by the line alone.
+    pub protocol: &'static str,
+    /// 100 to 999.
+    pub status: u16,
+    /// Empty where there is none.
+    pub reason: String,
+}
+
+/// Splits a block into its parts.
+pub fn parse(block: &Bytes) -> Result<Message, Damage> {
+    let bounded = &block[..block.len().min(HTTP_HEAD_BYTES_MAX)];
+    let end = line_end(bounded, 0).unwrap_or(block.len());
+    let start_line = String::from_utf8_lossy(trim_line(&block[..end])).into_owned();
+    if end >= block.len() {
+        // A head without its empty line: some writers cut it off where there is no body.
+        return Ok(Message {
+            start_line,
+            headers: Vec::new(),
+            raw_body: Bytes::new(),
+        });
+    }
+    let (headers, head_bytes) = parse_fields(block, end, HTTP_HEAD_BYTES_MAX, Colonless::Skip)?;
+    Ok(Message {
+        start_line,
+        headers,
+        raw_body: block.slice(head_bytes..),
+    })
+}
+
+/// Reads `HTTP/1.1 200 OK`; the reason may lack, and so may its space.
+pub fn parse_status_line(line: &str) -> Result<StatusLine, Damage> {
+    let broken = || Damage::Http(format!("its status line is `{}`", cut(line)));
+    let (version, rest) = line.split_once(' ').ok_or_else(broken)?;
+    let protocol = match version {
+        "HTTP/1.0" => "http/1.0",
+        "HTTP/1.1" => "http/1.1",
+        "HTTP/2" | "HTTP/2.0" => "h2",
+        "HTTP/3" | "HTTP/3.0" => "h3",
+        _ => return Err(broken()),
+    };
+    let (status, reason) = rest.split_once(' ').unwrap_or((rest, ""));
+    let is_number = status.len() == 3 && status.bytes().all(|byte| byte.is_ascii_digit());
+    match status.parse() {
+        Ok(status) if is_number && status >= 100 => Ok(StatusLine {
+            protocol,
+            status,
+            reason: reason.trim().to_owned(),
+        }),
+        _ => Err(broken()),
+    }
+}
+
+/// Reads the method of `GET /path HTTP/1.1`.
+pub fn parse_method(line: &str) -> Result<String, Damage> {
+    let method = line.split(' ').next().unwrap_or("");
+    let is_method = !method.is_empty()
+        && method.len() <= 40
+        && method
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+    let is_request = line.split(' ').count() >= 2;
+    if is_method && is_request {
+        Ok(method.to_owned())
+    } else {
+        Err(Damage::Http(format!("its request line is `{}`", cut(line))))
+    }
+}
+
+/// The body of `message` with its transfer coding undone.
+///
+/// Some recorders store the `Transfer-Encoding` field of a body that they have already decoded.
+/// So the body counts as chunked when it begins with a chunk's size line; when it does and breaks
+/// later, only a payload digest over the bytes as they stand proves that they were meant so.
+pub fn decode_body(message: &Message, payload_digest: Option<&str>) -> Result<Bytes, Damage> {
+    let coding = header::find(&message.headers, "transfer-encoding").unwrap_or("");
+    let is_chunked = coding
+        .rsplit(',')
+        .next()
+        .unwrap_or("")
+        .trim()
+        .eq_ignore_ascii_case("chunked");
+    if !is_chunked || chunk_size(&message.raw_body, 0).is_none() {
+        return Ok(message.raw_body.clone());
+    }
+    decode_chunks(&message.raw_body).or_else(|damage| match payload_digest {
+        Some(recorded) if digest::compare(recorded, &message.raw_body) == Verdict::Equal => {
+            Ok(message.raw_body.clone())
+        }
+        _ => Err(damage),
+    })
+}
+
+/// Undoes chunked transfer coding (RFC 9112, section 7.1); a body of one chunk is not copied.
+fn decode_chunks(raw: &Bytes) -> Result<Bytes, Damage> {
+    let mut chunks: Vec<Bytes> = Vec::new();
+    let mut position = 0;
+    loop {
+        let damage = Damage::Chunked {
+            offset: position as u64,
+        };
+        let (size, data) = chunk_size(raw, position).ok_or(damage.clone())?;
+        if size == 0 {
+            break; // trailer fields may follow; nothing of them is replayed
+        }
+        let end = data
+            .checked_add(size)
+            .filter(|&end| end <= raw.len())
+            .ok_or(damage.clone())?;
+        if !raw[end..].starts_with(b"\r\n") {
+            return Err(damage);
+        }
+        chunks.push(raw.slice(data..end));
+        position = end + 2;
+    }
+    if chunks.len() < 2 {
+        return Ok(chunks.pop().unwrap_or_default());
+    }
+    let mut body = BytesMut::with_capacity(chunks.iter().map(Bytes::len).sum());
+    chunks
+        .iter()
+        .for_each(|chunk| body.extend_from_slice(chunk));
+    Ok(body.freeze())
+}
+
+/// The size of the chunk whose size line begins at `start`, and where its data begins.
+fn chunk_size(raw: &[u8], start: usize) -> Option<(usize, usize)> {
+    const SIZE_LINE_BYTES_MAX: usize = 4096; // a size is up to 16 digits; the rest is extensions
+    let window = &raw[start..raw.len().min(start + SIZE_LINE_BYTES_MAX)];
+    let end = window.windows(2).position(|pair| pair == b"\r\n")?;
+    let digits = window[..end]
+        .split(|&byte| byte == b';')
+        .next()?
+        .trim_ascii_end();
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let size = usize::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    Some((size, start + end + 2))
+}
+
+fn cut(line: &str) -> String {
+    line.chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body_of(raw: &'static str, payload_digest: Option<&str>) -> Result<Bytes, Damage> {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let message = parse(&Bytes::from(format!("{head}{raw}"))).unwrap();
+        decode_body(&message, payload_digest)
+    }
+
+    #[test]
+    fn chunks_are_joined() {
+        assert_eq!(
+            body_of("3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n", None).unwrap(),
+            "abcde"
+        );
+        assert_eq!(body_of("0\r\n\r\n", None).unwrap(), "");
+    }
+
+    #[test]
+    fn bodies_that_were_decoded_before_stay() {
+        assert_eq!(body_of("<html>", None).unwrap(), "<html>");
+        assert_eq!(body_of("", None).unwrap(), "");
+    }
+
+    #[test]
+    fn broken_chunks_are_refused_unless_a_digest_vouches_for_them() {
+        for raw in [
+            "5\r\nabc\r\n0\r\n\r\n",
+            "3\r\nabc\r\n",
+            "3\r\nabcde",
+            "ffffffffffffffff\r\na",
+        ] {
+            assert!(
+                matches!(body_of(raw, None), Err(Damage::Chunked { .. })),
+                "{raw}"
+            );
+            let digest = digest::sha1_base32(raw.as_bytes());
+            assert_eq!(body_of(raw, Some(&digest)).unwrap(), raw);
+        }
+    }
+
+    #[test]
+    fn status_lines_are_read_leniently_but_not_wrongly() {
+        let status = |line| parse_status_line(line).map(|line| (line.status, line.reason));
+        assert_eq!(status("HTTP/1.1 200 OK").unwrap(), (200, "OK".to_owned()));
+        assert_eq!(status("HTTP/1.1 200").unwrap(), (200, String::new()));
+        assert_eq!(status("HTTP/2 404 ").unwrap(), (404, String::new()));
+        for line in [
+            "",
+            "HTTP/1.1",
+            "HTTP/1.1 20",
+            "HTTP/1.1 099 x",
+            "ICY 200 OK",
+            "HTTP/1.1 +20",
+        ] {
+            assert!(status(line).is_err(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The response fields that a replay sends.
+
+use bytes::Bytes;
+
+use crate::exchange::Exchange;
+use crate::header::Header;
+
+/// Fields that are not replayed: connection-specific ones (RFC 9110, section 7.6.1; HTTP/2 and
+/// HTTP/3 forbid them), and ones that would move later requests to another protocol or origin.
+const DROPPED: [&str; 12] = [
+    "connection",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "http2-settings",
+    "alt-svc",
+    "alternate-protocol",
+    "alt-used",
+    "strict-transport-security",
+];
+
+/// The response's fields as a replay sends them, over any protocol: as recorded and in that order,
+/// but without the fields of the recorded connection, without fields that no protocol can carry,
+/// and with the one `content-length` that the body has.
+pub fn response_headers_to_send(exchange: &Exchange) -> Vec<Header> {
+    let named_in_connection: Vec<String> = exchange
+        .response_headers
+        .iter()
+        .filter(|header| header.is("connection"))
+        .filter_map(Header::text)
+        .flat_map(|value| value.split(','))
+        .map(|name| name.trim().to_ascii_lowercase())
+        .collect();
+    let length = content_length(exchange);
+    let mut length_is_sent = false;
+    let mut headers = Vec::with_capacity(exchange.response_headers.len() + 1);
+    for header in &exchange.response_headers {
+        let name = header.name.to_ascii_lowercase();
+        if DROPPED.contains(&name.as_str()) || named_in_connection.contains(&name) {
+            continue;
+        }
+        if name == "content-length" {
+            if let (Some(length), false) = (&length, length_is_sent) {
+                headers.push(Header {
+                    name: header.name.clone(),
+                    value: length.clone(),
+                });
+                length_is_sent = true;
+            }
+        } else if header.is_valid() {
+            headers.push(header.clone());
+        }
+    }
+    if let (Some(length), false) = (length, length_is_sent) {
+        headers.push(Header::new("content-length", length));
+    }
+    headers
+}
+
+/// The value of `content-length`: the body's, but the recorded one where a response has no body
+/// and the field speaks of another response (RFC 9110, section 8.6).
+fn content_length(exchange: &Exchange) -> Option<Bytes> {
+    let speaks_of_another = exchange.status == 304 || exchange.method == "HEAD";
+    match exchange.status {
+        100..=199 | 204 => None,
+        _ if speaks_of_another => {
+            let recorded = exchange.response_header("content-length")?;
+            let is_number =
+                !recorded.is_empty() && recorded.bytes().all(|byte| byte.is_ascii_digit());
+            is_number.then(|| Bytes::from(recorded.to_owned()))
+        }
+        _ => Some(Bytes::from(exchange.body.len().to_string())),
+    }
+}

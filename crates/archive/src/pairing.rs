@@ -1,0 +1,338 @@
+//! From records to exchanges: responses joined with their requests, revisits with their originals.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+
+use crate::error::{Damage, Error};
+use crate::exchange::{Exchange, Note};
+use crate::header::Header;
+use crate::http1;
+use crate::record::Record;
+use crate::source::{Located, WarcFile};
+use crate::timestamp;
+use crate::url::Url;
+
+/// The exchanges of the files read so far.
+#[derive(Debug, Default)]
+pub struct Index {
+    exchanges: Vec<Exchange>,
+    notes: Vec<Note>,
+    /// Positions in `exchanges` by what a revisit refers to.
+    by_record_id: HashMap<String, usize>,
+    by_payload_digest: HashMap<String, usize>,
+    by_url: HashMap<Url, Vec<usize>>,
+}
+
+/// A recorded request, not yet joined with its response.
+struct Request {
+    method: String,
+    headers: Vec<Header>,
+    body: Bytes,
+}
+
+/// The requests of one file, by what joins them with responses.
+#[derive(Default)]
+struct Requests {
+    requests: Vec<Option<Request>>,
+    /// By the request's own id, and by the ids of the records that it was concurrent to.
+    by_id: HashMap<String, usize>,
+    by_concurrent_id: HashMap<String, usize>,
+    /// By target URI, with the record's number, in the file's order.
+    by_uri: HashMap<String, Vec<(u64, usize)>>,
+    /// Time to first byte of metadata records, by the id that they are concurrent to.
+    time_to_first_byte_ms: HashMap<String, f64>,
+}
+
+impl Index {
+    /// Adds the exchanges of one file.
+    pub fn add(&mut self, file: &WarcFile, records: Vec<Located>) -> Result<(), Error> {
+        let mut requests = Requests::collect(file, &records)?;
+        for located in &records {
+            let result = match located.record.kind() {
+                "response" | "resource" => self.add_response(located, &mut requests),
+                "revisit" => self.add_revisit(located, &mut requests),
+                "request" | "metadata" | "warcinfo" => Ok(None),
+                kind => Ok(Some(format!("`{kind}` records are not used"))),
+            };
+            let damaged = |reason| file.damaged(located.number, located.offset, reason);
+            if let Some(message) = result.map_err(damaged)? {
+                self.notes.push(Note {
+                    file: file.name.clone(),
+                    record: located.number,
+                    offset: located.offset,
+                    message,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// All exchanges and notes.
+    pub fn finish(self) -> (Vec<Exchange>, Vec<Note>) {
+        (self.exchanges, self.notes)
+    }
+
+    /// Adds a response; returns a note where something of it is left out.
+    fn add_response(
+        &mut self,
+        located: &Located,
+        requests: &mut Requests,
+    ) -> Result<Option<String>, Damage> {
+        let record = &located.record;
+        let url = match target_url(record)? {
+            Ok(url) => url,
+            Err(message) => return Ok(Some(message)),
+        };
+        if let Some(reason) = record.field("WARC-Truncated") {
+            return Ok(Some(format!("the recorder cut {url} off (`{reason}`)")));
+        }
+        let mut exchange = new_exchange(record, url);
+        if record.kind() == "resource" {
+            let content_type = record
+                .field("Content-Type")
+                .unwrap_or("application/octet-stream");
+            let content_type = Header::new("Content-Type", content_type.to_owned());
+            exchange.response_headers = vec![content_type];
+            (exchange.status, exchange.reason) = (200, "OK".to_owned());
+            exchange.body = record.block.clone();
+        } else {
+            fill_response(&mut exchange, record)?;
+        }
+        let note =
+            (exchange.status < 200).then(|| format!("{}: an interim response", exchange.url));
+        if note.is_none() {
+            requests.join(located, &mut exchange);
+            self.push(record, exchange);
+        }
+        Ok(note)
+    }
+
+    /// Adds a revisit: the response that it refers to, under its own URL, with its own fields
+    /// where it has some.
+    fn add_revisit(
+        &mut self,
+        located: &Located,
+        requests: &mut Requests,
+    ) -> Result<Option<String>, Damage> {
+        let record = &located.record;
+        let url = match target_url(record)? {
+            Ok(url) => url,
+            Err(message) => return Ok(Some(message)),
+        };
+        let Some(original) = self.original_of(record) else {
+            return Ok(Some(format!(
+                "{url} is a revisit of a response that is not in the file"
+            )));
+        };
+        let original = self.exchanges[original].clone();
+        let mut exchange = new_exchange(record, url);
+        let has_head = record.block.starts_with(b"HTTP/");
+        if has_head {
+            fill_response(&mut exchange, record)?;
+        }
+        // A 304 answers only who has the body already; a browser without a cache needs it.
+        if !has_head || exchange.status == 304 {
+            exchange.status = original.status;
+            exchange.reason = original.reason;
+            exchange.response_headers = original.response_headers;
+        }
+        exchange.body = original.body;
+        requests.join(located, &mut exchange);
+        self.push(record, exchange);
+        Ok(None)
+    }
+
+    fn original_of(&self, record: &Record) -> Option<usize> {
+        let by_id = record
+            .uri_field("WARC-Refers-To")
+            .and_then(|id| self.by_record_id.get(id));
+        let by_uri = || {
+            let url: Url = record
+                .uri_field("WARC-Refers-To-Target-URI")?
+                .parse()
+                .ok()?;
+            let date = record
+                .field("WARC-Refers-To-Date")
+                .and_then(timestamp::parse);
+            let candidates = self.by_url.get(&url)?;
+            let same_date = |index: &&usize| self.exchanges[**index].recorded_at_unix_ms == date;
+            candidates.iter().find(same_date)
+        };
+        let by_digest = || {
+            self.by_payload_digest
+                .get(record.field("WARC-Payload-Digest")?)
+        };
+        by_id.or_else(by_uri).or_else(by_digest).copied()
+    }
+
+    fn push(&mut self, record: &Record, mut exchange: Exchange) {
+        let index = self.exchanges.len();
+        exchange.index = index;
+        if record.kind() != "revisit" {
+            if let Some(id) = record.uri_field("WARC-Record-ID") {
+                self.by_record_id.entry(id.to_owned()).or_insert(index);
+            }
+            if let Some(digest) = record.field("WARC-Payload-Digest") {
+                self.by_payload_digest
+                    .entry(digest.to_owned())
+                    .or_insert(index);
+            }
+            self.by_url
+                .entry(exchange.url.clone())
+                .or_default()
+                .push(index);
+        }
+        self.exchanges.push(exchange);
+    }
+}
+
+impl Requests {
+    fn collect(file: &WarcFile, records: &[Located]) -> Result<Self, Error> {
+        let mut requests = Requests::default();
+        for located in records {
+            let damaged = |reason| file.damaged(located.number, located.offset, reason);
+            match located.record.kind() {
+                "request" => requests.add(located).map_err(damaged)?,
+                "metadata" => requests.add_metadata(&located.record),
+                _ => {}
+            }
+        }
+        Ok(requests)
+    }
+
+    fn add(&mut self, located: &Located) -> Result<(), Damage> {
+        let record = &located.record;
+        let Some(uri) = record.uri_field("WARC-Target-URI") else {
+            return Ok(());
+        };
+        if uri.parse::<Url>().is_err() {
+            return Ok(()); // dns:, whois: and the like
+        }
+        let message = http1::parse(&record.block)?;
+        let body = http1::decode_body(&message, record.field("WARC-Payload-Digest"))?;
+        let method = http1::parse_method(&message.start_line)?;
+        let position = self.requests.len();
+        self.requests.push(Some(Request {
+            method,
+            headers: message.headers,
+            body,
+        }));
+        if let Some(id) = record.uri_field("WARC-Record-ID") {
+            self.by_id.insert(id.to_owned(), position);
+        }
+        for id in concurrent_ids(record) {
+            self.by_concurrent_id.insert(id, position);
+        }
+        self.by_uri
+            .entry(uri.to_owned())
+            .or_default()
+            .push((located.number, position));
+        Ok(())
+    }
+
+    /// Reads the time to first byte of this project's own metadata records.
+    fn add_metadata(&mut self, record: &Record) {
+        let lines = record.block.split(|&byte| byte == b'\n');
+        let value = lines.filter_map(|line| {
+            let (name, value) = std::str::from_utf8(line).ok()?.split_once(':')?;
+            (name == "timeToFirstByteMs").then(|| value.trim().parse::<f64>().ok())?
+        });
+        let Some(milliseconds) = value.filter(|value| value.is_finite()).next() else {
+            return;
+        };
+        for id in concurrent_ids(record) {
+            self.time_to_first_byte_ms.insert(id, milliseconds);
+        }
+    }
+
+    /// Moves the request of the response `located` into `exchange`: the one that names it or is
+    /// named by it, else the nearest one left with the same target URI.
+    fn join(&mut self, located: &Located, exchange: &mut Exchange) {
+        let record = &located.record;
+        let id = record.uri_field("WARC-Record-ID").unwrap_or("");
+        exchange.time_to_first_byte_ms = self.time_to_first_byte_ms.get(id).copied();
+        let named = || concurrent_ids(record).find_map(|id| self.by_id.get(&id).copied());
+        let by_id = self.by_concurrent_id.get(id).copied().or_else(named);
+        let by_id = by_id.filter(|&position| self.requests[position].is_some());
+        let Some(position) = by_id.or_else(|| self.nearest(located)) else {
+            return;
+        };
+        if let Some(request) = self.requests[position].take() {
+            exchange.method = request.method;
+            exchange.request_headers = request.headers;
+            exchange.request_body = request.body;
+        }
+    }
+
+    fn nearest(&self, located: &Located) -> Option<usize> {
+        let candidates = self
+            .by_uri
+            .get(located.record.uri_field("WARC-Target-URI")?)?;
+        let left = candidates
+            .iter()
+            .filter(|(_, position)| self.requests[*position].is_some());
+        let nearest = left.min_by_key(|(number, _)| number.abs_diff(located.number));
+        nearest.map(|&(_, position)| position)
+    }
+}
+
+/// The record's URL, or why it is left out.
+fn target_url(record: &Record) -> Result<Result<Url, String>, Damage> {
+    let uri = record
+        .uri_field("WARC-Target-URI")
+        .ok_or(Damage::MissingField("WARC-Target-URI"))?;
+    Ok(uri.parse::<Url>().map_err(|error| error.to_string()))
+}
+
+fn concurrent_ids(record: &Record) -> impl Iterator<Item = String> {
+    let fields = record
+        .fields
+        .iter()
+        .filter(|field| field.is("WARC-Concurrent-To"));
+    fields
+        .filter_map(Header::text)
+        .map(|id| id.trim_matches(['<', '>']).to_owned())
+}
+
+/// An exchange with what the record's own fields say; a GET until its request is known.
+fn new_exchange(record: &Record, url: Url) -> Exchange {
+    let protocol = record
+        .fields
+        .iter()
+        .filter(|field| field.is("WARC-Protocol"));
+    let protocol = protocol
+        .filter_map(Header::text)
+        .map(str::to_ascii_lowercase);
+    let is_http = |name: &String| name.starts_with("http/") || name == "h2" || name == "h3";
+    Exchange {
+        index: 0,
+        method: "GET".to_owned(),
+        url,
+        request_headers: Vec::new(),
+        request_body: Bytes::new(),
+        status: 0,
+        reason: String::new(),
+        response_headers: Vec::new(),
+        body: Bytes::new(),
+        address: record
+            .field("WARC-IP-Address")
+            .and_then(|address| address.parse().ok()),
+        protocol: protocol.filter(is_http).next().unwrap_or_default(),
+        recorded_at_unix_ms: record.field("WARC-Date").and_then(timestamp::parse),
+        time_to_first_byte_ms: None,
+    }
+}
+
+fn fill_response(exchange: &mut Exchange, record: &Record) -> Result<(), Damage> {
+    let message = http1::parse(&record.block)?;
+    let line = http1::parse_status_line(&message.start_line)?;
+    exchange.body = http1::decode_body(&message, record.field("WARC-Payload-Digest"))?;
+    exchange.status = line.status;
+    exchange.reason = line.reason;
+    if exchange.protocol.is_empty() {
+        exchange.protocol = line.protocol.to_owned();
+    }
+    exchange.response_headers = message.headers;
+    Ok(())
+}

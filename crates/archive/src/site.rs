@@ -1,0 +1,185 @@
+//! A recorded site, opened.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
+
+use crate::digest::hexadecimal;
+use crate::error::Error;
+use crate::exchange::{Exchange, Note};
+use crate::gzip::{self, InflateBudget};
+use crate::limits::REDIRECTS_MAX;
+use crate::map::map_file;
+use crate::origin::{self, Origin};
+use crate::pairing;
+use crate::source::WarcFile;
+use crate::url::Url;
+use crate::wacz::{self, Wacz};
+
+/// A recorded site: its exchanges, its start page and its origins.
+///
+/// Bodies are slices of the mapped file or of its inflated records; cloning one copies nothing.
+#[derive(Debug)]
+pub struct Site {
+    name: String,
+    file: Bytes,
+    digest: OnceLock<String>,
+    main_url: Url,
+    exchanges: Vec<Exchange>,
+    origins: Vec<Origin>,
+    notes: Vec<Note>,
+}
+
+impl Site {
+    /// Opens a `.warc`, `.warc.gz` or `.wacz` file and builds its index.
+    ///
+    /// The kind is told by the first bytes, not by the name. A damaged file is refused whole.
+    pub fn open(path: impl AsRef<Path>) -> Result<Site, Error> {
+        let path = path.as_ref();
+        let file = map_file(path)?;
+        let file_name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        Site::from_bytes(&file_name, file)
+    }
+
+    /// Opens a recorded site that is already in memory; `file_name` is for messages.
+    pub fn from_bytes(file_name: &str, file: Bytes) -> Result<Site, Error> {
+        let mut budget = InflateBudget::for_file(file.len() as u64);
+        let container = read_container(file_name, &file, &mut budget)?;
+        let mut index = pairing::Index::default();
+        let mut records_read = 0;
+        for warc_file in &container.warc_files {
+            let records = warc_file.records(&mut budget)?;
+            records_read += records.len() as u64;
+            index.add(warc_file, records)?;
+        }
+        let (exchanges, notes) = index.finish();
+        if exchanges.is_empty() {
+            return Err(Error::Empty {
+                file: file_name.to_owned(),
+                records: records_read,
+            });
+        }
+        Ok(Site {
+            name: site_name(file_name),
+            digest: OnceLock::new(),
+            main_url: main_url(&exchanges, container.main_url),
+            origins: origin::list(&exchanges, &container.certificate_names),
+            file,
+            exchanges,
+            notes,
+        })
+    }
+
+    /// The file's name without its extension.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// SHA-256 of the file, 64 lower-case hexadecimal digits: what `sha256sum FILE` prints.
+    /// Computed on the first call.
+    pub fn digest(&self) -> &str {
+        self.digest
+            .get_or_init(|| hexadecimal(&Sha256::digest(&self.file)))
+    }
+
+    /// The page to load.
+    ///
+    /// In a WACZ, the page that it names. Otherwise the first HTML response with status 200 that
+    /// was navigated to, or, if redirects led there, the first of them.
+    pub fn main_url(&self) -> &Url {
+        &self.main_url
+    }
+
+    /// All exchanges, in the order of their responses in the file; never empty.
+    pub fn exchanges(&self) -> &[Exchange] {
+        &self.exchanges
+    }
+
+    /// All origins with the addresses under which they are replayed.
+    pub fn origins(&self) -> &[Origin] {
+        &self.origins
+    }
+
+    /// What in the file is left out or put right.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+}
+
+fn read_container(
+    file_name: &str,
+    file: &Bytes,
+    budget: &mut InflateBudget,
+) -> Result<Wacz, Error> {
+    if file.starts_with(wacz::MAGIC) {
+        wacz::read(file_name, file, budget)
+    } else if file.starts_with(gzip::MAGIC) || file.starts_with(b"WARC/") {
+        let warc_file = WarcFile {
+            name: file_name.to_owned(),
+            content: file.clone(),
+        };
+        Ok(Wacz {
+            warc_files: vec![warc_file],
+            ..Wacz::default()
+        })
+    } else {
+        Err(Error::Unrecognised {
+            file: file_name.to_owned(),
+        })
+    }
+}
+
+fn site_name(file_name: &str) -> String {
+    let stem = file_name.strip_suffix(".gz").unwrap_or(file_name);
+    let stem = stem
+        .strip_suffix(".warc")
+        .or_else(|| stem.strip_suffix(".wacz"))
+        .unwrap_or(stem);
+    stem.to_owned()
+}
+
+fn main_url(exchanges: &[Exchange], named: Option<Url>) -> Url {
+    if let Some(url) = named.filter(|url| exchanges.iter().any(|exchange| exchange.url == *url)) {
+        return url;
+    }
+    let pages = || {
+        let is_page = |exchange: &&Exchange| {
+            exchange.method == "GET" && exchange.status == 200 && exchange.is_html()
+        };
+        exchanges.iter().filter(is_page)
+    };
+    let page = pages()
+        .find(|page| page.request_header("sec-fetch-dest") == Some("document"))
+        .or_else(|| pages().find(|page| page.request_header("referer").is_none()))
+        .or_else(|| pages().next())
+        .unwrap_or(&exchanges[0]);
+    start_of_redirects(exchanges, &page.url)
+}
+
+/// Follows redirects backwards from `url` to the request that began them.
+fn start_of_redirects(exchanges: &[Exchange], url: &Url) -> Url {
+    let mut start = url;
+    let mut seen = vec![start];
+    for _ in 0..REDIRECTS_MAX {
+        let leads_to_start = |exchange: &&Exchange| {
+            matches!(exchange.status, 301 | 302 | 303 | 307 | 308)
+                && !seen.contains(&&exchange.url)
+                && exchange
+                    .response_header("location")
+                    .and_then(|location| exchange.url.join(location).ok())
+                    .is_some_and(|target| target == *start)
+        };
+        let Some(exchange) = exchanges.iter().find(leads_to_start) else {
+            break;
+        };
+        start = &exchange.url;
+        seen.push(start);
+    }
+    start.clone()
+}

@@ -1,0 +1,151 @@
+//! The records of one WARC file, plain or gzip, each with its place in the file.
+
+use bytes::Bytes;
+
+use crate::digest::{self, Verdict};
+use crate::error::{Damage, Error};
+use crate::gzip::{self, InflateBudget};
+use crate::http1;
+use crate::limits::RECORDS_MAX;
+use crate::record::{self, Record};
+
+/// A record and where it stands.
+#[derive(Debug, Clone)]
+pub struct Located {
+    /// The record.
+    pub record: Record,
+    /// Its number in the file, from 0.
+    pub number: u64,
+    /// Where it, or the gzip member that holds it, begins in the file, bytes.
+    pub offset: u64,
+}
+
+/// One WARC file's name and content, the latter mapped or inflated.
+#[derive(Debug, Clone)]
+pub struct WarcFile {
+    /// For messages; a member of a WACZ as `FILE!member`.
+    pub name: String,
+    /// As in the file system or the zip entry.
+    pub content: Bytes,
+}
+
+impl WarcFile {
+    /// Reads all records.
+    ///
+    /// Gzip members carry checksums. A plain file has none, so there the records' own digests are
+    /// verified, where they have any.
+    pub fn records(&self, budget: &mut InflateBudget) -> Result<Vec<Located>, Error> {
+        let mut records = Vec::new();
+        if !self.content.starts_with(gzip::MAGIC) {
+            self.cut(&self.content, None, &mut records)?;
+            for located in &records {
+                self.verify(located)?;
+            }
+            return Ok(records);
+        }
+        let mut offset = 0;
+        while offset < self.content.len() {
+            let damaged = |reason| self.damaged(records.len() as u64, offset as u64, reason);
+            let (content, bytes) =
+                gzip::inflate_member(&self.content[offset..], budget).map_err(damaged)?;
+            self.cut(&content, Some(offset as u64), &mut records)?;
+            offset += bytes;
+        }
+        Ok(records)
+    }
+
+    /// Compares a record's digests with its bytes; says how many there were to compare.
+    pub fn verify(&self, located: &Located) -> Result<usize, Error> {
+        let record = &located.record;
+        let damaged = |what, recorded: &str, found| {
+            let reason = Damage::Digest {
+                what,
+                recorded: recorded.to_owned(),
+                found,
+            };
+            self.damaged(located.number, located.offset, reason)
+        };
+        let mut compared = 0;
+        if let Some(recorded) = record.field("WARC-Block-Digest") {
+            match digest::compare(recorded, &record.block) {
+                Verdict::Equal => compared += 1,
+                Verdict::Differs(found) => return Err(damaged("block", recorded, found)),
+                Verdict::UnknownAlgorithm => {}
+            }
+        }
+        let Some(recorded) = record.field("WARC-Payload-Digest") else {
+            return Ok(compared);
+        };
+        match compare_payload(record, recorded) {
+            Some(Verdict::Equal) => Ok(compared + 1),
+            Some(Verdict::Differs(found)) => Err(damaged("payload", recorded, found)),
+            Some(Verdict::UnknownAlgorithm) | None => Ok(compared),
+        }
+    }
+
+    /// An error about the record `number`.
+    pub fn damaged(&self, number: u64, offset: u64, reason: Damage) -> Error {
+        Error::Damaged {
+            file: self.name.clone(),
+            record: number,
+            offset,
+            reason,
+        }
+    }
+
+    /// Cuts `content` into records; their offset is that of the member, where there is one.
+    fn cut(
+        &self,
+        content: &Bytes,
+        member: Option<u64>,
+        records: &mut Vec<Located>,
+    ) -> Result<(), Error> {
+        let mut position = 0;
+        while position < content.len() {
+            let number = records.len() as u64;
+            let offset = member.unwrap_or(position as u64);
+            let damaged = |reason| self.damaged(number, offset, reason);
+            if number >= RECORDS_MAX {
+                return Err(damaged(Damage::TooManyRecords {
+                    records_max: RECORDS_MAX,
+                }));
+            }
+            let (record, bytes) = record::parse(&content.slice(position..)).map_err(damaged)?;
+            records.push(Located {
+                record,
+                number,
+                offset,
+            });
+            position += bytes;
+        }
+        Ok(())
+    }
+}
+
+/// Compares a payload digest; `None` where the payload is not in this record.
+///
+/// Writers take the payload of a chunked response either as it stands or decoded (the standard
+/// wants the latter, most do the former), so either may match.
+fn compare_payload(record: &Record, recorded: &str) -> Option<Verdict> {
+    if !matches!(record.kind(), "response" | "request") {
+        return (record.kind() == "resource").then(|| digest::compare(recorded, &record.block));
+    }
+    if !record
+        .field("Content-Type")
+        .unwrap_or("")
+        .starts_with("application/http")
+    {
+        return Some(digest::compare(recorded, &record.block));
+    }
+    let message = http1::parse(&record.block).ok()?;
+    match digest::compare(recorded, &message.raw_body) {
+        Verdict::Differs(found) => {
+            let decoded = http1::decode_body(&message, Some(recorded)).ok();
+            match decoded.map(|body| digest::compare(recorded, &body)) {
+                Some(Verdict::Equal) => Some(Verdict::Equal),
+                _ => Some(Verdict::Differs(found)),
+            }
+        }
+        verdict => Some(verdict),
+    }
+}

@@ -1,0 +1,233 @@
+//! WACZ containers (Web Archive Collection Zipped 1.1.1): a zip file with WARC files in it.
+
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read};
+
+use bytes::Bytes;
+use serde::Deserialize;
+use zip::{CompressionMethod, ZipArchive};
+
+use crate::error::Error;
+use crate::gzip::InflateBudget;
+use crate::limits::{METADATA_BYTES_MAX, ZIP_ENTRIES_MAX};
+use crate::source::WarcFile;
+use crate::url::Url;
+
+/// The first bytes of a zip file with an entry (PKWARE APPNOTE, section 4.3.7).
+pub const MAGIC: &[u8] = b"PK\x03\x04";
+
+/// What of a WACZ is used.
+#[derive(Debug, Default)]
+pub struct Wacz {
+    /// Its WARC files, in the order of their names.
+    pub warc_files: Vec<WarcFile>,
+    /// The start page that it names.
+    pub main_url: Option<Url>,
+    /// The names of each host's recorded certificate, where this project's recorder wrote them.
+    pub certificate_names: BTreeMap<String, Vec<String>>,
+    /// Every resource that `datapackage.json` lists.
+    pub resources: Vec<Resource>,
+}
+
+/// One entry of `datapackage.json`'s `resources`.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Resource {
+    /// The zip entry's name.
+    pub path: String,
+    /// Its digest, `sha256:HEX`.
+    pub hash: Option<String>,
+    /// Its size.
+    pub bytes: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct DataPackage {
+    #[serde(default)]
+    resources: Vec<Resource>,
+    #[serde(alias = "mainPageURL", alias = "mainPageUrl")]
+    main_page_url: Option<String>,
+    #[serde(default)]
+    eyelevel: Extension,
+}
+
+/// What this project adds to `datapackage.json`, under the key `eyelevel`.
+#[derive(Debug, Default, Deserialize, serde::Serialize)]
+pub struct Extension {
+    /// The names in each host's recorded certificate.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub certificate_names: BTreeMap<String, Vec<String>>,
+}
+
+/// The entries of a WACZ by name, checked and read on request.
+pub struct Container<'a> {
+    file: &'a str,
+    content: &'a Bytes,
+    zip: ZipArchive<Cursor<Bytes>>,
+    /// Of all entries, sorted.
+    pub names: Vec<String>,
+}
+
+impl<'a> Container<'a> {
+    /// Reads the zip directory; refuses names that lead out of the archive.
+    pub fn open(file: &'a str, content: &'a Bytes) -> Result<Self, Error> {
+        let broken = |reason: String| Error::Container {
+            file: file.to_owned(),
+            entry: "zip directory".to_owned(),
+            reason,
+        };
+        let zip = ZipArchive::new(Cursor::new(content.clone()))
+            .map_err(|error| broken(error.to_string()))?;
+        if zip.len() > ZIP_ENTRIES_MAX {
+            return Err(broken(format!("more than {ZIP_ENTRIES_MAX} entries")));
+        }
+        let names: Result<Vec<String>, _> = zip
+            .file_names()
+            .map(|name| name.map(|name| name.into_owned()))
+            .collect();
+        let mut names = names.map_err(|error| broken(error.to_string()))?;
+        names.sort_unstable();
+        let container = Container {
+            file,
+            content,
+            zip,
+            names,
+        };
+        for name in &container.names {
+            let leads_out = name.starts_with('/')
+                || name.contains(['\\', '\0'])
+                || name.split('/').any(|part| part == "..");
+            if leads_out {
+                return Err(container.error(name, "its name leads out of the archive"));
+            }
+        }
+        Ok(container)
+    }
+
+    /// An entry's content, its checksum verified; stored ones are not copied.
+    ///
+    /// `None` if there is no such entry.
+    pub fn read(&mut self, name: &str, budget: &mut InflateBudget) -> Result<Option<Bytes>, Error> {
+        let Some(index) = self.zip.index_for_name(name) else {
+            return Ok(None);
+        };
+        let entry = self
+            .zip
+            .by_index(index)
+            .map_err(|error| error_in(self.file, name, &error.to_string()))?;
+        let (size, checksum) = (entry.size(), entry.crc32());
+        let content = match entry.compression() {
+            CompressionMethod::Stored => {
+                let start = entry.data_start();
+                drop(entry);
+                let end = start.and_then(|start| start.checked_add(size));
+                let range = start
+                    .zip(end)
+                    .filter(|&(_, end)| end <= self.content.len() as u64);
+                let (start, end) =
+                    range.ok_or_else(|| error_in(self.file, name, "it ends beyond the file"))?;
+                self.content.slice(start as usize..end as usize)
+            }
+            _ => inflate(self.file, name, entry, budget)?,
+        };
+        if content.len() as u64 != size || crc32fast::hash(&content) != checksum {
+            return Err(self.error(name, "its checksum or size is not the recorded one"));
+        }
+        Ok(Some(content))
+    }
+
+    fn error(&self, entry: &str, reason: &str) -> Error {
+        error_in(self.file, entry, reason)
+    }
+}
+
+fn error_in(file: &str, entry: &str, reason: &str) -> Error {
+    Error::Container {
+        file: file.to_owned(),
+        entry: entry.to_owned(),
+        reason: reason.to_owned(),
+    }
+}
+
+fn inflate(
+    file: &str,
+    name: &str,
+    entry: impl Read,
+    budget: &mut InflateBudget,
+) -> Result<Bytes, Error> {
+    let mut content = Vec::new();
+    let error = |reason: String| error_in(file, name, &reason);
+    let read = entry
+        .take(budget.bytes_left().saturating_add(1))
+        .read_to_end(&mut content);
+    read.map_err(|source| error(source.to_string()))?;
+    budget
+        .spend(content.len() as u64)
+        .map_err(|damage| error(damage.to_string()))?;
+    Ok(content.into())
+}
+
+/// Reads what of a WACZ is used; refuses one whose directory lacks a listed resource.
+pub fn read(file: &str, content: &Bytes, budget: &mut InflateBudget) -> Result<Wacz, Error> {
+    let mut container = Container::open(file, content)?;
+    let package = read_package(&mut container, budget)?;
+    let names = container.names.clone();
+    for resource in &package.resources {
+        if !names.contains(&resource.path) {
+            return Err(container.error(&resource.path, "datapackage.json lists it, but it lacks"));
+        }
+    }
+    let mut wacz = Wacz {
+        certificate_names: package.eyelevel.certificate_names,
+        main_url: package.main_page_url.and_then(|url| url.parse().ok()),
+        resources: package.resources,
+        ..Wacz::default()
+    };
+    for name in &names {
+        let is_warc = name.ends_with(".warc") || name.ends_with(".warc.gz");
+        if let (true, true) = (is_warc, name.starts_with("archive/")) {
+            let content = container.read(name, budget)?.unwrap_or_default();
+            wacz.warc_files.push(WarcFile {
+                name: format!("{file}!{name}"),
+                content,
+            });
+        }
+    }
+    if wacz.main_url.is_none() {
+        wacz.main_url = first_page(&mut container, budget)?;
+    }
+    Ok(wacz)
+}
+
+fn read_package(
+    container: &mut Container<'_>,
+    budget: &mut InflateBudget,
+) -> Result<DataPackage, Error> {
+    const NAME: &str = "datapackage.json";
+    let json = container.read(NAME, budget)?;
+    let json = json.ok_or_else(|| container.error(NAME, "it lacks, but every WACZ has one"))?;
+    if json.len() as u64 > METADATA_BYTES_MAX {
+        return Err(container.error(
+            NAME,
+            &format!("it has more than {METADATA_BYTES_MAX} bytes"),
+        ));
+    }
+    serde_json::from_slice(&json).map_err(|error| container.error(NAME, &error.to_string()))
+}
+
+/// The first page of `pages/pages.jsonl`, whose first line is its header.
+fn first_page(
+    container: &mut Container<'_>,
+    budget: &mut InflateBudget,
+) -> Result<Option<Url>, Error> {
+    #[derive(Deserialize)]
+    struct Page {
+        url: Option<String>,
+    }
+    let lines = container
+        .read("pages/pages.jsonl", budget)?
+        .unwrap_or_default();
+    let bounded = &lines[..lines.len().min(METADATA_BYTES_MAX as usize)];
+    let pages = bounded.split(|&byte| byte == b'\n');
+    let urls = pages.filter_map(|line| serde_json::from_slice::<Page>(line).ok()?.url);
+    Ok(urls.filter_map(|url| url.parse().ok()).next())
+}
