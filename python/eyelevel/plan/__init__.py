@@ -1,1 +1,31 @@
 """Parse a plan and expand it to ordered, seeded, hashed trials; no file and no clock in here."""
+
+from eyelevel.plan.errors import PlanError
+from eyelevel.plan.networks import NETWORKS, NETWORKS_BY_NAME, Network, lab_path
+from eyelevel.plan.plan import BrowserSettings, Plan, is_archive_path, parse_plan
+from eyelevel.plan.presets import PRESETS, PRESETS_BY_NAME, preset_text
+from eyelevel.plan.stacks import STACKS, STACKS_BY_NAME, Stack, lab_stack
+from eyelevel.plan.trials import Site, Trial, expand, plan_document
+
+__all__ = [
+    "NETWORKS",
+    "NETWORKS_BY_NAME",
+    "PRESETS",
+    "PRESETS_BY_NAME",
+    "STACKS",
+    "STACKS_BY_NAME",
+    "BrowserSettings",
+    "Network",
+    "Plan",
+    "PlanError",
+    "Site",
+    "Stack",
+    "Trial",
+    "expand",
+    "is_archive_path",
+    "lab_path",
+    "lab_stack",
+    "parse_plan",
+    "plan_document",
+    "preset_text",
+]

@@ -1,1 +1,42 @@
 """The run record: its schema and version, its outcomes, how it is written and read."""
+
+from eyelevel.store.directory import (
+    ENVIRONMENT_FILE,
+    PLAN_FILE,
+    StoredTrial,
+    committed,
+    iterate_trials,
+    missing,
+    read_document,
+    read_trial,
+    remove_leftovers,
+    write_document,
+    write_trial,
+)
+from eyelevel.store.errors import StoreError
+from eyelevel.store.frames import Frame, picture_indices
+from eyelevel.store.outcomes import OUTCOMES, OUTCOMES_BY_NAME, Outcome
+from eyelevel.store.schema import RECORD_VERSION
+from eyelevel.store.table import trials_table
+
+__all__ = [
+    "ENVIRONMENT_FILE",
+    "OUTCOMES",
+    "OUTCOMES_BY_NAME",
+    "PLAN_FILE",
+    "RECORD_VERSION",
+    "Frame",
+    "Outcome",
+    "StoreError",
+    "StoredTrial",
+    "committed",
+    "iterate_trials",
+    "missing",
+    "picture_indices",
+    "read_document",
+    "read_trial",
+    "remove_leftovers",
+    "trials_table",
+    "write_document",
+    "write_trial",
+]

@@ -1,10 +1,9 @@
 """The closed list of outcomes: every load ends as exactly one of these.
 
-The table also writes `docs/reference/outcomes.md`: `python -m eyelevel.store.outcomes`.
+The table also writes `docs/reference/outcomes.md`: `python -m eyelevel.store.outcomes_page`.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 Fault = Literal["none", "instrument", "result"]
@@ -84,33 +83,3 @@ OUTCOMES: tuple[Outcome, ...] = (
 )
 
 OUTCOMES_BY_NAME: dict[str, Outcome] = {outcome.name: outcome for outcome in OUTCOMES}
-
-_CONSEQUENCES = {
-    "none": "counted",
-    "result": 'counted, as "slower than the limit"',
-    "instrument": "its whole block is excluded",
-}
-
-
-def reference_page() -> str:
-    """The text of `docs/reference/outcomes.md`."""
-    lines = [
-        "# Outcomes",
-        "",
-        "Every load ends as exactly one of these. A failure of the instrument excludes its whole",
-        "block, that is the loads of all stacks for the same site, network and repetition, so that",
-        "no stack gains by whose load failed. A result is never excluded.",
-        "",
-        "| outcome | meaning | fault | what follows |",
-        "| --- | --- | --- | --- |",
-    ]
-    lines += [
-        f"| `{each.name}` | {each.meaning} | {each.fault} | {_CONSEQUENCES[each.fault]} |"
-        for each in OUTCOMES
-    ]
-    lines += ["", "Written by `python -m eyelevel.store.outcomes`; a test compares the two.", ""]
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    Path("docs/reference/outcomes.md").write_text(reference_page(), encoding="utf-8")

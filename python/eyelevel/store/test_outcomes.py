@@ -1,13 +1,14 @@
 from pathlib import Path
 
-from eyelevel.store.outcomes import OUTCOMES, OUTCOMES_BY_NAME, reference_page
+from eyelevel.store.outcomes import OUTCOMES, OUTCOMES_BY_NAME
+from eyelevel.store.outcomes_page import reference_page
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_the_reference_page_is_the_table():
     written = (ROOT / "docs/reference/outcomes.md").read_text(encoding="utf-8")
-    assert written == reference_page(), "run: python -m eyelevel.store.outcomes"
+    assert written == reference_page(), "run: python -m eyelevel.store.outcomes_page"
 
 
 def test_names_are_unique():

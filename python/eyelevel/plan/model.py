@@ -1,0 +1,68 @@
+"""A plan file's shape: what its TOML may say (spec/plan.md), before names are resolved."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from eyelevel.plan.quantities import DurationMs, DurationS, RateBitS, Share, SizeBytes
+from eyelevel.plan.stacks import CongestionControl, HttpVersion
+
+BLOCKS_MAX = 10_000  # far beyond any study; a typing error should not plan for years
+
+# Letters, digits and the few signs that names of presets have: names stand in paths and tables.
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+@-]{0,63}$")]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class NetworkTable(_Table):
+    """A network: a preset's name as `base`, and what differs from it; or all of it."""
+
+    name: Name | None = None
+    base: str | None = None
+    rate_down_bit_s: RateBitS | None = None
+    rate_up_bit_s: RateBitS | None = None
+    rtt_ms_min: DurationMs | None = None
+    queue_ms: DurationMs | None = None
+    loss_two_way: Share | None = None
+    loss_down: Share | None = None
+    loss_up: Share | None = None
+
+
+class StackTable(_Table):
+    """A stack: a preset's name as `base`, and what differs from it."""
+
+    name: Name | None = None
+    base: str | None = None
+    http_version: HttpVersion | None = None
+    congestion_control: CongestionControl | None = None
+    initial_window_packets: Annotated[int, Field(ge=1, le=1000)] | None = None
+    pacing: bool | None = None
+    slow_start_after_idle: bool | None = None
+    buffer_bytes_max: SizeBytes | None = None
+    tls_record_bytes: Annotated[int, Field(ge=512, le=16384)] | None = None
+    quic_packet_bytes: Annotated[int, Field(ge=1200, le=1472)] | None = None
+
+
+def _preset(value: Any) -> Any:
+    return {"base": value} if isinstance(value, str) else value
+
+
+class PlanFile(_Table):
+    """The whole file; defaults are part of `spec/plan.md`."""
+
+    title: str = ""
+    sites: Annotated[list[str], Field(min_length=1)]
+    networks: Annotated[
+        list[Annotated[NetworkTable, BeforeValidator(_preset)]], Field(min_length=1)
+    ]
+    stacks: Annotated[list[Annotated[StackTable, BeforeValidator(_preset)]], Field(min_length=1)]
+    reference: str
+    blocks: Annotated[int, Field(ge=1, le=BLOCKS_MAX)]
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
+    primary_metric: str = "speed_index_ms"
+    smallest_effect_of_interest: Annotated[Share, Field(gt=0)] = 0.05
+    capture: bool = True
+    timeout_s: DurationS = 180.0

@@ -1,0 +1,215 @@
+"""A plan: parse its TOML text, check it with file and line, resolve its presets."""
+
+import tomllib
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from eyelevel.plan.errors import PlanError
+from eyelevel.plan.lines import Path, line_numbers, line_of
+from eyelevel.plan.model import NetworkTable, PlanFile, StackTable
+from eyelevel.plan.nearest import unknown
+from eyelevel.plan.networks import NETWORKS_BY_NAME, Network, loss_of_each_direction
+from eyelevel.plan.stacks import STACKS_BY_NAME, Stack
+
+ARCHIVE_SUFFIXES = (".wacz", ".warc", ".warc.gz")
+
+
+@dataclass(frozen=True)
+class BrowserSettings:
+    """How every load of a plan is driven and watched."""
+
+    capture: bool
+    timeout_s: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A checked plan with its presets resolved; `source` is its text, kept for the record."""
+
+    title: str
+    sites: tuple[str, ...]
+    networks: tuple[Network, ...]
+    stacks: tuple[Stack, ...]
+    reference: str
+    blocks: int
+    seed: int
+    primary_metric: str
+    smallest_effect_of_interest: float
+    browser: BrowserSettings
+    source: str
+
+
+def is_archive_path(site: str) -> bool:
+    """Whether a plan's site is a path to a recording rather than a shipped site's name."""
+    return "/" in site or site.endswith(ARCHIVE_SUFFIXES)
+
+
+def parse_plan(
+    text: str,
+    file: str,
+    *,
+    site_names: Collection[str] | None = None,
+    metric_names: Collection[str] | None = None,
+) -> Plan:
+    """The plan that the TOML `text` describes; `file` is its name for messages.
+
+    Sites that are no paths must be among `site_names`, the primary metric among `metric_names`
+    (None: not checked). Raises PlanError with every problem, each with file and line.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError([f"{file}: not TOML: {error}"]) from error
+    lines = line_numbers(text)
+    problems: list[str] = []
+
+    def report(path: Path, message: str) -> None:
+        problems.append(f"{file}:{line_of(lines, path)}: {message}")
+
+    try:
+        parsed = PlanFile.model_validate(data)
+    except ValidationError as error:
+        for found in error.errors():
+            report(*_explain(found))
+        raise PlanError(problems) from error
+    networks = _resolve(parsed.networks, "networks", _network, report)
+    stacks = _resolve(parsed.stacks, "stacks", _stack, report)
+    _check_names(parsed, stacks, site_names, metric_names, report)
+    if problems:
+        raise PlanError(problems)
+    return Plan(
+        title=parsed.title,
+        sites=tuple(parsed.sites),
+        networks=networks,
+        stacks=stacks,
+        reference=parsed.reference,
+        blocks=parsed.blocks,
+        seed=parsed.seed,
+        primary_metric=parsed.primary_metric,
+        smallest_effect_of_interest=parsed.smallest_effect_of_interest,
+        browser=BrowserSettings(parsed.capture, parsed.timeout_s),
+        source=text,
+    )
+
+
+Report = Callable[[Path, str], None]
+
+# Keys that people try for another one which is not alike in its letters.
+_OTHER_WORDS = {
+    "runs": "blocks",
+    "repetitions": "blocks",
+    "protocols": "stacks",
+    "base_stack": "base",
+}
+
+
+def _explain(found: Any) -> tuple[Path, str]:
+    """The place and the message of one validation error."""
+    path: Path = tuple(found["loc"])
+    key = path[-1]
+    if found["type"] == "extra_forbidden":
+        if key == "loss":
+            return path, (
+                "`loss` does not say of what: write `loss_two_way` (a request or its response is "
+                "lost, as in the papers) or `loss_down` and `loss_up` (one packet is lost)"
+            )
+        model = {"networks": NetworkTable, "stacks": StackTable}.get(str(path[0]), PlanFile)
+        if len(path) == 1:
+            model = PlanFile
+        if (other := _OTHER_WORDS.get(str(key))) in model.model_fields:
+            return path, f"unknown key `{key}`; did you mean `{other}`?"
+        return path, unknown("key", str(key), model.model_fields)
+    if found["type"] == "missing":
+        return path[:-1], f"`{key}` is missing"
+    name = next((part for part in reversed(path) if isinstance(part, str)), "")
+    return path, f"`{name}`: {found['msg'].removeprefix('Value error, ')}"
+
+
+def _resolve(
+    tables: Iterable[Any], key: str, resolve_one: Callable[[Any], Any], report: Report
+) -> tuple[Any, ...]:
+    resolved, names = [], set()
+    for index, table in enumerate(tables):
+        try:
+            one = resolve_one(table)
+        except ValueError as error:
+            report((key, index), str(error))
+            continue
+        if one.name in names:
+            report((key, index), f"the name `{one.name}` is used twice; names tell results apart")
+        names.add(one.name)
+        resolved.append(one)
+    return tuple(resolved)
+
+
+def _name_of(kind: str, table: NetworkTable | StackTable, changes: dict[str, Any]) -> str:
+    if table.name is None:
+        if table.base is None or changes:
+            raise ValueError(f"a {kind} that differs from its preset needs a `name` of its own")
+        return table.base
+    presets = NETWORKS_BY_NAME if kind == "network" else STACKS_BY_NAME
+    if table.name in presets and (changes or table.name != table.base):
+        raise ValueError(f"`{table.name}` is a preset's name; give this {kind} another one")
+    return table.name
+
+
+def _changes(table: BaseModel) -> dict[str, Any]:
+    found = table.model_dump(exclude_none=True)
+    return {key: value for key, value in found.items() if key not in ("name", "base")}
+
+
+def _network(table: NetworkTable) -> Network:
+    changes = _changes(table)
+    if table.base is not None and table.base not in NETWORKS_BY_NAME:
+        raise ValueError(unknown("network", table.base, NETWORKS_BY_NAME))
+    name = _name_of("network", table, changes)
+    if "loss_two_way" in changes:
+        if "loss_down" in changes or "loss_up" in changes:
+            raise ValueError("give `loss_two_way`, or `loss_down` and `loss_up`, not both")
+        loss = loss_of_each_direction(changes.pop("loss_two_way"))
+        changes |= {"loss_down": loss, "loss_up": loss}
+    if table.base is not None:
+        network = replace(NETWORKS_BY_NAME[table.base], name=name, **changes)
+    else:
+        needed = ("rate_down_bit_s", "rate_up_bit_s", "rtt_ms_min", "queue_ms")
+        if absent := [key for key in needed if key not in changes]:
+            raise ValueError(f"network `{name}` has no `base` and lacks {', '.join(absent)}")
+        network = Network(name=name, **changes)
+    if network.queue_ms <= 0:
+        raise ValueError("`queue_ms` must be above 0: a link without a queue drops every packet")
+    return network
+
+
+def _stack(table: StackTable) -> Stack:
+    changes = _changes(table)
+    if table.base is None:
+        raise ValueError(f"a stack needs a preset as `base`; known: {', '.join(STACKS_BY_NAME)}")
+    if table.base not in STACKS_BY_NAME:
+        raise ValueError(unknown("stack", table.base, STACKS_BY_NAME))
+    name = _name_of("stack", table, changes)
+    stack = replace(STACKS_BY_NAME[table.base], name=name, **changes)
+    if stack.http_version == "h3" and stack.buffer_bytes_max is not None:
+        raise ValueError("`buffer_bytes_max` sets TCP buffers: a stack over QUIC has none")
+    return stack
+
+
+def _check_names(
+    parsed: PlanFile,
+    stacks: tuple[Stack, ...],
+    site_names: Collection[str] | None,
+    metric_names: Collection[str] | None,
+    report: Report,
+) -> None:
+    names = [stack.name for stack in stacks]
+    if len(names) == len(parsed.stacks) and parsed.reference not in names:
+        report(("reference",), unknown("stack", parsed.reference, names))
+    if metric_names is not None and parsed.primary_metric not in metric_names:
+        report(("primary_metric",), unknown("metric", parsed.primary_metric, metric_names))
+    for index, site in enumerate(parsed.sites):
+        if site in parsed.sites[:index]:
+            report(("sites", index), f"site `{site}` is listed twice")
+        elif site_names is not None and not is_archive_path(site) and site not in site_names:
+            report(("sites", index), unknown("site", site, site_names))

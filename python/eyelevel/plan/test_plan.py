@@ -1,0 +1,103 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from eyelevel.plan.errors import PlanError
+from eyelevel.plan.plan import parse_plan
+from eyelevel.plan.presets import PRESETS, preset_text
+from eyelevel.plan.schema import plan_schema
+
+GOOD = """\
+sites = ["agency", "own/page.wacz"]
+networks = ["dsl", {name = "lossy", base = "lte", loss_two_way = "6 %", rate_up_bit_s = "1 Mbit/s"}]
+stacks = ["tcp", { name = "iw64", base = "tcp+", initial_window_packets = 64 }]
+reference = "tcp"
+blocks = 31
+"""
+
+
+def refused(text, **known):
+    with pytest.raises(PlanError) as caught:
+        parse_plan(text, "plan.toml", **known)
+    return caught.value.problems
+
+
+def test_presets_are_overridden_key_by_key():
+    plan = parse_plan(GOOD, "plan.toml", site_names=["agency"])
+    lossy, iw64 = plan.networks[1], plan.stacks[1]
+    assert lossy.rate_up_bit_s == 1_000_000 and lossy.rate_down_bit_s == 10_500_000
+    assert lossy.loss_down == pytest.approx(0.030464, rel=1e-4)
+    assert iw64.initial_window_packets == 64 and iw64.pacing and iw64.preset == "tcp+"
+
+
+def test_defaults_are_declared():
+    plan = parse_plan(GOOD, "plan.toml")
+    assert plan.seed == 1 and plan.primary_metric == "speed_index_ms"
+    assert plan.browser.timeout_s == 180 and plan.browser.capture
+
+
+def test_bare_loss_is_refused_with_what_to_write():
+    problems = refused(GOOD.replace("loss_two_way", "loss"))
+    assert len(problems) == 1 and problems[0].startswith("plan.toml:2: ")
+    assert "loss_two_way" in problems[0] and "`loss_down` and `loss_up`" in problems[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("blocks =", "bloks =", "plan.toml:5: unknown key `bloks`; did you mean `blocks`?"),
+        ("blocks =", "runs =", "plan.toml:5: unknown key `runs`; did you mean `blocks`?"),
+        ("window_packets =", "windows =", "did you mean `initial_window_packets`?"),
+        ('"dsl"', '"dls"', "plan.toml:2: unknown network `dls`; did you mean `dsl`?"),
+        ('["tcp",', '["tpc",', "plan.toml:3: unknown stack `tpc`; did you mean `tcp`?"),
+        ('= "tcp"', '= "tcp+"', "plan.toml:4: unknown stack `tcp+`"),
+        ('"agency"', '"agenci"', "plan.toml:1: unknown site `agenci`; did you mean `agency`?"),
+        ("blocks = 31", "blocks = 0", "plan.toml:5: `blocks`"),
+        ("blocks = 31", "blocks = true", "plan.toml:5: `blocks`"),
+        ("6 %", "600 %", "plan.toml:2: `loss_two_way`"),
+        ("6 %", "6 ms", "is not a number with one of the units %"),
+        ("1 Mbit/s", "0 Mbit/s", "plan.toml:2: `rate_up_bit_s`"),
+        ('name = "iw64", ', "", "plan.toml:3: a stack that differs from its preset needs a `name`"),
+        ('"iw64"', '"tcp+"', "plan.toml:3: `tcp+` is a preset's name"),
+        ('name = "lossy", base = "lte", ', 'name = "x", ', "lacks rate_down_bit_s, rtt_ms_min"),
+        ("31", "31\nprimary_metric = 'speed_idx_ms'", "did you mean `speed_index_ms`?"),
+        ("blocks = 31", "blocks = ", "plan.toml: not TOML"),
+    ],
+)
+def test_a_mistake_is_named_with_its_line_and_the_way_out(old, new, expected):
+    assert GOOD.count(old) == 1
+    problems = refused(
+        GOOD.replace(old, new), site_names=["agency"], metric_names=["speed_index_ms"]
+    )
+    assert any(expected in problem for problem in problems), problems
+
+
+def test_all_mistakes_are_reported_at_once():
+    text = GOOD.replace('"dsl"', '"dls"').replace('"agency"', '"agenci"')
+    assert len(refused(text, site_names=["agency"])) == 2
+
+
+def test_two_arms_of_one_stack_need_two_names():
+    again = GOOD.replace('"tcp", {', '"tcp", "tcp", {')
+    assert "used twice" in refused(again)[0]
+    named = GOOD.replace('"tcp", {', '"tcp", { name = "tcp again", base = "tcp" }, {')
+    assert [stack.name for stack in parse_plan(named, "plan.toml").stacks][1] == "tcp again"
+
+
+def test_every_preset_is_a_plan():
+    for preset in PRESETS:
+        assert parse_plan(preset_text(preset.name, ["a", "b", "c"]), preset.name).title
+
+
+def test_quickstart_takes_the_first_two_shipped_sites_or_the_given_ones():
+    assert parse_plan(preset_text("quickstart", ["a", "b", "c"]), "x").sites == ("a", "b")
+    assert parse_plan(preset_text("quickstart", ["a"], ["z.wacz"]), "x").sites == ("z.wacz",)
+    with pytest.raises(PlanError, match="did you mean `quickstart`"):
+        preset_text("quikstart", ["a"])
+
+
+def test_the_written_schema_is_the_models():
+    root = Path(__file__).resolve().parents[3]
+    written = json.loads((root / "spec/plan.schema.json").read_text(encoding="utf-8"))
+    assert written == plan_schema(), "run: python -m eyelevel.plan.schema"
