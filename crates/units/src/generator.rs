@@ -48,6 +48,23 @@ impl Generator {
     pub fn chance(&mut self, probability: Probability) -> bool {
         (self.next_u64() >> 11) < probability.threshold()
     }
+
+    /// Normal with mean 0 and standard deviation 1 (Box and Muller 1958, the cosine only, so that
+    /// each value is worth exactly two draws).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * libm::log(self.uniform_open())).sqrt();
+        radius * libm::cos(2.0 * core::f64::consts::PI * self.uniform())
+    }
+
+    /// Exponential with mean 1; one draw.
+    pub fn exponential(&mut self) -> f64 {
+        -libm::log(self.uniform_open())
+    }
+
+    /// Pareto with minimum 1 and this shape, heavier-tailed the smaller it is; one draw.
+    pub fn pareto(&mut self, shape: f64) -> f64 {
+        libm::pow(self.uniform_open(), -1.0 / shape)
+    }
 }
 
 /// Never shows the state: a log must not allow the next numbers to be foretold by accident.
@@ -86,6 +103,21 @@ mod tests {
             assert!(!generator.chance(Probability::ZERO));
             assert!(generator.chance(Probability::ONE));
         }
+    }
+
+    #[test]
+    fn distributions_have_their_moments() {
+        const COUNT: usize = 200_000;
+        let mut generator = Seed::new(4).generator();
+        let mut mean = |draw: fn(&mut Generator) -> f64| {
+            (0..COUNT).map(|_| draw(&mut generator)).sum::<f64>() / COUNT as f64
+        };
+        // Each tolerance is five standard errors.
+        assert!(mean(Generator::normal).abs() < 0.0112);
+        assert!((mean(|g| g.normal().powi(2)) - 1.0).abs() < 0.0159);
+        assert!((mean(Generator::exponential) - 1.0).abs() < 0.0112);
+        // Shape 3: mean 3/2, variance 3/4.
+        assert!((mean(|g| g.pareto(3.0)) - 1.5).abs() < 0.0097);
     }
 
     #[test]
