@@ -1,1 +1,34 @@
-//! TODO
+//! Congestion control, pure: CUBIC, Reno and BBR as the Linux kernel's TCP has them, and
+//! Sprout-EWMA, behind one trait, [`Controller`].
+//!
+//! A transport talks to a [`Flow`], which keeps what every controller needs (which packets are in
+//! flight, round trips, delivery rates) and calls its controller. Nothing here reads a clock or
+//! draws an unseeded number: the same events give the same windows, in real and in virtual time.
+//!
+//! Controllers count in whole packets where the kernel does, so that its integers come out; the
+//! interface is in bytes.
+
+mod controller;
+mod cubic;
+mod delivery;
+mod flow;
+mod hystart;
+mod loss_based;
+mod pacing;
+mod prr;
+mod registry;
+mod reno;
+mod rtt;
+mod settings;
+mod usage;
+
+pub use controller::{Ack, Controller, Loss, PacketAcked, PacketSent};
+pub use cubic::{Cubic, CubicGrowth};
+pub use delivery::{DeliverySampler, RateSample};
+pub use flow::Flow;
+pub use loss_based::{Growth, LossBased};
+pub use pacing::{DepartureTimer, UNPACED_PACKETS, window_pacing_rate_bytes_s};
+pub use registry::{CONTROLLERS, Constructor, by_name};
+pub use reno::{Reno, RenoGrowth};
+pub use rtt::{Rtt, RttEstimator};
+pub use settings::{CongestionError, Settings, SlowStart};

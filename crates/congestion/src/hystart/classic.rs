@@ -1,0 +1,152 @@
+use super::Observation;
+use eyelevel_units::{Duration, Instant};
+
+/// Below this window nothing is decided.
+const WINDOW_PACKETS_MIN: u64 = 16;
+/// Acknowledgements no further apart than this form a train.
+const TRAIN_GAP_MAX: Duration = Duration::from_millis(2);
+/// Samples of a round before its smallest is trusted.
+const SAMPLES_MIN: u32 = 8;
+/// The delay increase that ends slow start is an eighth of the smallest round trip, within these.
+const DELAY_INCREASE_MIN: Duration = Duration::from_millis(4);
+const DELAY_INCREASE_MAX: Duration = Duration::from_millis(16);
+/// The allowance for the sender's own bursts: four full offload buffers' time, at most this.
+const BURST_ALLOWANCE_MAX: Duration = Duration::from_millis(1);
+const BURST_BYTES: u64 = 4 * 65_536;
+
+/// HyStart (Ha and Rhee, "Taming the elephants", 2011) as Linux 6.14 and later have it: slow start
+/// ends when the acknowledgements of a round, closely spaced, last longer than the smallest round
+/// trip (half of it for an unpaced sender), or when the smallest round trip of a round exceeds the
+/// smallest of all by an eighth.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HyStart {
+    round: Option<Round>,
+    found: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    /// The round ends when this packet, the next to be sent at its start, is acknowledged.
+    number_end: u64,
+    started_at: Instant,
+    train_at: Instant,
+    rtt_min: Duration,
+    samples: u32,
+}
+
+impl HyStart {
+    pub(crate) fn on_ack(&mut self, seen: &Observation) -> bool {
+        if self.found {
+            return false;
+        }
+        let round = match &mut self.round {
+            Some(round) if seen.number_newest < round.number_end => round,
+            // The round's bounds are kept below the smallest window too (Linux 6.14's correction).
+            ended => ended.insert(Round {
+                number_end: seen.number_next,
+                started_at: seen.now,
+                train_at: seen.now,
+                rtt_min: Duration::MAX,
+                samples: 0,
+            }),
+        };
+        if seen.window_packets < WINDOW_PACKETS_MIN {
+            return false;
+        }
+        let train = round.is_train_long(seen);
+        self.found = round.is_delayed(seen) || train;
+        self.found
+    }
+}
+
+impl Round {
+    fn is_train_long(&mut self, seen: &Observation) -> bool {
+        if seen.now.since(self.train_at) > TRAIN_GAP_MAX {
+            return false;
+        }
+        self.train_at = seen.now;
+        let burst = BURST_BYTES.saturating_mul(1_000_000_000) / seen.pacing_rate_bytes_s.max(1);
+        let allowance = Duration::from_nanos(burst).min(BURST_ALLOWANCE_MAX);
+        let length = seen.rtt_min + allowance;
+        let length = if seen.paced { length } else { length / 2 };
+        seen.now.since(self.started_at) > length
+    }
+
+    fn is_delayed(&mut self, seen: &Observation) -> bool {
+        self.rtt_min = self.rtt_min.min(seen.rtt_latest);
+        if self.samples < SAMPLES_MIN {
+            self.samples += 1;
+            return false;
+        }
+        let increase = (seen.rtt_min / 8).clamp(DELAY_INCREASE_MIN, DELAY_INCREASE_MAX);
+        self.rtt_min > seen.rtt_min + increase
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(now_ms: u64, number: u64, rtt_ms: u64) -> Observation {
+        Observation {
+            now: Instant::from_nanos(now_ms * 1_000_000),
+            number_newest: number,
+            number_next: 100,
+            window_packets: 32,
+            rtt_latest: Duration::from_millis(rtt_ms),
+            rtt_min: Duration::from_millis(40),
+            paced: true,
+            pacing_rate_bytes_s: 1_000_000,
+        }
+    }
+
+    #[test]
+    fn a_train_longer_than_the_round_trip_ends_it() {
+        let mut hystart = HyStart::default();
+        let found = (0..60).find(|ms| hystart.on_ack(&seen(*ms, *ms, 40)));
+        assert_eq!(found, Some(42));
+        // Once found, never again.
+        assert!(!hystart.on_ack(&seen(61, 61, 40)));
+    }
+
+    #[test]
+    fn an_unpaced_train_need_only_be_half_as_long() {
+        let mut hystart = HyStart::default();
+        let unpaced = |ms| Observation {
+            paced: false,
+            ..seen(ms, ms, 40)
+        };
+        assert_eq!((0..60).find(|ms| hystart.on_ack(&unpaced(*ms))), Some(21));
+    }
+
+    #[test]
+    fn gaps_break_the_train() {
+        let mut hystart = HyStart::default();
+        assert!((0..30).all(|n| !hystart.on_ack(&seen(3 * n, n, 40))));
+    }
+
+    #[test]
+    fn a_round_of_delayed_samples_ends_it() {
+        let mut hystart = HyStart::default();
+        // An eighth of 40 ms is 5 ms: 45 is not above, 46 is, at the ninth sample.
+        assert!((0..12).all(|n| !hystart.on_ack(&seen(3 * n, n, 45))));
+        let mut hystart = HyStart::default();
+        assert_eq!(
+            (0..12).find(|n| hystart.on_ack(&seen(3 * n, *n, 46))),
+            Some(8)
+        );
+        // One prompt sample in the round clears the path.
+        let mut hystart = HyStart::default();
+        assert!((0..12).all(|n| !hystart.on_ack(&seen(3 * n, n, if n == 4 { 41 } else { 60 }))));
+    }
+
+    #[test]
+    fn small_windows_decide_nothing() {
+        let mut hystart = HyStart::default();
+        let small = |n| Observation {
+            window_packets: 15,
+            ..seen(3 * n, n, 90)
+        };
+        assert!((0..20).all(|n| !hystart.on_ack(&small(n))));
+    }
+}

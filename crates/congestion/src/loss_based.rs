@@ -1,0 +1,380 @@
+use crate::hystart::{Observation, SlowStartExit};
+use crate::prr::Reduction;
+use crate::usage::WindowUsage;
+use crate::{
+    Ack, Controller, Loss, PacketSent, Rtt, Settings, SlowStart, window_pacing_rate_bytes_s,
+};
+use core::fmt::Debug;
+use eyelevel_units::{Duration, Instant};
+
+/// RFC 9002 section 7.2: the smallest window.
+const WINDOW_PACKETS_MIN: u64 = 2;
+
+/// What makes one loss-based controller differ from another: how it grows and how it shrinks.
+pub trait Growth: Debug + Clone + Default + Send + Sync + 'static {
+    /// The controller's name.
+    const NAME: &'static str;
+    /// How its slow start ends unless the settings say otherwise.
+    const SLOW_START: SlowStart;
+
+    /// The window in packets after a congestion event in a window of `window_packets`.
+    fn on_congestion(&mut self, window_packets: u64) -> u64;
+
+    /// In congestion avoidance: how many packets must be acknowledged for the window to grow by
+    /// one; at least 1.
+    fn packets_per_increase(
+        &mut self,
+        now: Instant,
+        window_packets: u64,
+        packets_acked: u64,
+        rtt: &Rtt,
+    ) -> u64;
+
+    /// The connection sends again, having been idle since so long.
+    fn on_idle(&mut self, now: Instant, idle: Duration) {
+        let _ = (now, idle);
+    }
+
+    /// A timeout: everything learnt is void.
+    fn on_timeout(&mut self) {}
+
+    /// Whether round trips are still those of a queue that a recovery has just drained, and say
+    /// nothing about slow start.
+    fn is_just_recovered(&self, now: Instant) -> bool {
+        let _ = now;
+        false
+    }
+}
+
+/// The kernel's frame around a loss-based controller: slow start, growth only while the window is
+/// the limit, proportional rate reduction, idle periods and the pacing rate.
+///
+/// The window is counted in whole packets, as in Linux.
+#[derive(Clone, Debug)]
+pub struct LossBased<G> {
+    growth: G,
+    packet_bytes: u64,
+    pacing: bool,
+    slow_start_after_idle: bool,
+    initial_window_packets: u64,
+    window_packets: u64,
+    threshold_packets: Option<u64>,
+    /// Acknowledged bytes that make no whole packet yet.
+    bytes_acked_rest: u64,
+    /// Acknowledged packets on the way to the next increase.
+    packets_acked: u64,
+    slow_start: SlowStartExit,
+    usage: WindowUsage,
+    reduction: Option<Reduction>,
+    /// Losses up to this packet belong to congestion already reacted to.
+    number_reduced: Option<u64>,
+    undo: Option<Undo>,
+    number_next: u64,
+    sent_at: Option<Instant>,
+    limited_at: Instant,
+    last_ack: Option<(Instant, u64)>,
+    timeout: Duration,
+    pacing_rate_bytes_s: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Undo {
+    window_packets: u64,
+    threshold_packets: Option<u64>,
+}
+
+impl<G: Growth> LossBased<G> {
+    /// A connection's start; the settings are taken as checked.
+    pub fn new(settings: &Settings) -> Self {
+        Self {
+            growth: G::default(),
+            packet_bytes: settings.packet_bytes,
+            pacing: settings.pacing,
+            slow_start_after_idle: settings.slow_start_after_idle,
+            initial_window_packets: settings.initial_window_packets,
+            window_packets: settings.initial_window_packets,
+            threshold_packets: None,
+            bytes_acked_rest: 0,
+            packets_acked: 0,
+            slow_start: SlowStartExit::new(settings.slow_start.unwrap_or(G::SLOW_START)),
+            usage: WindowUsage::default(),
+            reduction: None,
+            number_reduced: None,
+            undo: None,
+            number_next: 0,
+            sent_at: None,
+            limited_at: Instant::ZERO,
+            last_ack: None,
+            timeout: Rtt::default().timeout,
+            pacing_rate_bytes_s: None,
+        }
+    }
+
+    fn is_slow_start(&self) -> bool {
+        self.threshold_packets
+            .is_none_or(|threshold| self.window_packets < threshold)
+    }
+
+    fn grow(&mut self, ack: &Ack) {
+        let mut bytes = ack.bytes_acked;
+        if self.is_slow_start() {
+            bytes = self
+                .slow_start
+                .growth_bytes(bytes, self.packet_bytes, self.pacing);
+        }
+        self.bytes_acked_rest += bytes;
+        let mut packets = self.bytes_acked_rest / self.packet_bytes;
+        self.bytes_acked_rest %= self.packet_bytes;
+        if self.is_slow_start() {
+            let threshold = self.threshold_packets.unwrap_or(u64::MAX);
+            let raised = (self.window_packets + packets).min(threshold);
+            packets -= raised - self.window_packets;
+            self.window_packets = raised;
+        }
+        if packets == 0 {
+            return;
+        }
+        let window = self.window_packets;
+        let every = self
+            .growth
+            .packets_per_increase(ack.now, window, packets, &ack.rtt)
+            .max(1);
+        // Credit gathered for a slower growth counts for one packet at most.
+        if self.packets_acked >= every {
+            self.packets_acked = 0;
+            self.window_packets += 1;
+        }
+        self.packets_acked += packets;
+        self.window_packets += self.packets_acked / every;
+        self.packets_acked %= every;
+    }
+
+    fn look_for_slow_start_exit(&mut self, ack: &Ack) {
+        let (Some(rtt_latest), Some(rtt_min)) = (ack.rtt.latest, ack.rtt.min) else {
+            return;
+        };
+        if !self.is_slow_start()
+            || self.reduction.is_some()
+            || self.growth.is_just_recovered(ack.now)
+        {
+            return;
+        }
+        let exits = self.slow_start.on_ack(&Observation {
+            now: ack.now,
+            number_newest: ack.number_newest,
+            number_next: self.number_next,
+            window_packets: self.window_packets,
+            rtt_latest,
+            rtt_min,
+            paced: self.pacing,
+            pacing_rate_bytes_s: self.pacing_rate_bytes_s.unwrap_or(0),
+        });
+        if exits {
+            self.threshold_packets = Some(self.window_packets);
+        }
+    }
+
+    fn begin_reduction(&mut self) {
+        self.undo = Some(Undo {
+            window_packets: self.window_packets,
+            threshold_packets: self.threshold_packets,
+        });
+        let prior_window_bytes = self.window_bytes();
+        let target = self.growth.on_congestion(self.window_packets);
+        let target = target.max(WINDOW_PACKETS_MIN);
+        self.threshold_packets = Some(target);
+        self.window_packets = target;
+        self.packets_acked = 0;
+        let number = self.number_next.saturating_sub(1);
+        self.number_reduced = Some(number);
+        self.reduction = Some(Reduction::new(
+            number,
+            prior_window_bytes,
+            target * self.packet_bytes,
+            self.packet_bytes,
+        ));
+    }
+
+    fn on_timeout(&mut self, number_newest: u64) {
+        if self
+            .number_reduced
+            .is_none_or(|number| number_newest > number)
+        {
+            self.begin_reduction();
+        }
+        self.growth.on_timeout();
+        self.slow_start.reset();
+        self.reduction = None;
+        self.packets_acked = 0;
+        self.window_packets = WINDOW_PACKETS_MIN;
+    }
+
+    /// RFC 2861 as in the kernel: half the window a timeout of idleness, down to the initial one.
+    fn restart(&mut self, now: Instant, mut idle: Duration) {
+        self.keep_threshold();
+        let floor = self.initial_window_packets.min(self.window_packets);
+        while idle > self.timeout && self.window_packets > floor {
+            idle -= self.timeout;
+            self.window_packets /= 2;
+        }
+        self.window_packets = self.window_packets.max(floor);
+        self.limited_at = now;
+    }
+
+    /// RFC 2861's other half: a window that was not filled for a timeout decays towards its use.
+    fn decay_unused(&mut self, packet: &PacketSent) {
+        let window_bytes = self.window_packets * self.packet_bytes;
+        if packet.bytes_in_flight + self.packet_bytes > window_bytes {
+            self.limited_at = packet.now;
+        } else if packet.now.since(self.limited_at) >= self.timeout {
+            let used = self.initial_window_packets.max(self.usage.packets_max());
+            if used < self.window_packets {
+                self.keep_threshold();
+                self.window_packets = (self.window_packets + used) / 2;
+            }
+            self.limited_at = packet.now;
+        }
+    }
+
+    fn keep_threshold(&mut self) {
+        let three_quarters = self.window_packets * 3 / 4;
+        self.threshold_packets = self.threshold_packets.map(|old| old.max(three_quarters));
+    }
+
+    fn update_pacing_rate(&mut self, ack: &Ack) {
+        if let Some(smoothed) = ack.rtt.smoothed {
+            self.pacing_rate_bytes_s = Some(window_pacing_rate_bytes_s(
+                self.window_bytes(),
+                ack.bytes_in_flight,
+                self.slow_start_threshold_bytes(),
+                smoothed,
+            ));
+        }
+    }
+}
+
+impl<G: Growth> Controller for LossBased<G> {
+    fn name(&self) -> &'static str {
+        G::NAME
+    }
+
+    fn on_packet_sent(&mut self, packet: &PacketSent) {
+        if let Some(sent_at) = self
+            .sent_at
+            .filter(|_| packet.bytes_in_flight == packet.bytes)
+        {
+            let idle = packet.now.since(sent_at);
+            self.growth.on_idle(packet.now, idle);
+            if self.slow_start_after_idle && idle > self.timeout {
+                self.restart(packet.now, idle);
+            }
+        }
+        let window_bytes = self.window_bytes();
+        self.usage
+            .on_packet_sent(packet, window_bytes, self.packet_bytes);
+        if let Some(reduction) = &mut self.reduction {
+            reduction.on_packet_sent(packet.bytes);
+        } else if self.slow_start_after_idle {
+            self.decay_unused(packet);
+        }
+        self.number_next = packet.number + 1;
+        self.sent_at = Some(packet.now);
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.timeout = ack.rtt.timeout;
+        self.usage.on_ack(ack.number_newest);
+        self.last_ack = Some((ack.now, ack.bytes_acked));
+        // RFC 9002 section 7.3.2: recovery ends with the first packet sent in it.
+        if self
+            .reduction
+            .as_ref()
+            .is_some_and(|reduction| ack.number_newest > reduction.number)
+        {
+            self.reduction = None;
+            self.limited_at = ack.now;
+        }
+        self.look_for_slow_start_exit(ack);
+        if let Some(reduction) = &mut self.reduction {
+            reduction.on_delivered(ack.bytes_acked);
+            reduction.update(ack.bytes_in_flight, ack.bytes_acked, false);
+        } else {
+            let slow_start = self.is_slow_start();
+            if self
+                .usage
+                .is_window_limited(slow_start, self.window_packets)
+            {
+                self.grow(ack);
+            }
+        }
+        self.update_pacing_rate(ack);
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        if loss.persistent {
+            self.on_timeout(loss.number_newest);
+            return;
+        }
+        // A loss that no acknowledgement revealed lets one packet go.
+        let revealed = self.last_ack.filter(|(at, _)| *at == loss.now);
+        let bytes_acked = revealed.map_or(self.packet_bytes, |(_, bytes)| bytes);
+        let begins = self
+            .number_reduced
+            .is_none_or(|number| loss.number_newest > number);
+        if begins {
+            self.begin_reduction();
+        }
+        if let Some(reduction) = &mut self.reduction {
+            if begins || revealed.is_none() {
+                reduction.on_delivered(bytes_acked);
+            }
+            reduction.update(loss.bytes_in_flight, bytes_acked, true);
+        }
+    }
+
+    fn on_spurious_loss(&mut self, _now: Instant) {
+        if let Some(undo) = self.undo.take() {
+            self.reduction = None;
+            self.window_packets = self.window_packets.max(undo.window_packets);
+            self.threshold_packets = match (self.threshold_packets, undo.threshold_packets) {
+                (Some(now), Some(before)) => Some(now.max(before)),
+                _ => None,
+            };
+        }
+    }
+
+    fn on_packet_bytes(&mut self, packet_bytes: u64) {
+        self.packet_bytes = packet_bytes.max(1);
+    }
+
+    fn window_bytes(&self) -> u64 {
+        match &self.reduction {
+            Some(reduction) => reduction.window_bytes(),
+            None => self.window_packets * self.packet_bytes,
+        }
+    }
+
+    fn initial_window_bytes(&self) -> u64 {
+        self.initial_window_packets * self.packet_bytes
+    }
+
+    fn slow_start_threshold_bytes(&self) -> Option<u64> {
+        Some(self.threshold_packets? * self.packet_bytes)
+    }
+
+    fn pacing_rate_bytes_s(&self) -> Option<u64> {
+        self.pacing_rate_bytes_s.filter(|_| self.pacing)
+    }
+
+    fn state(&self) -> &'static str {
+        match (&self.reduction, self.is_slow_start()) {
+            (Some(_), _) => "recovery",
+            (None, true) => "slow start",
+            (None, false) => "congestion avoidance",
+        }
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,34 @@
+use crate::{CongestionError, Controller, Cubic, Reno, Settings, SlowStart};
+
+/// Makes a controller from settings that were checked.
+pub type Constructor = fn(&Settings) -> Box<dyn Controller>;
+
+/// Every controller by its name: the one place where a new one is named.
+pub const CONTROLLERS: &[(&str, Constructor)] = &[
+    ("cubic", |settings| Box::new(Cubic::new(settings))),
+    ("cubic-hystart++", |settings| {
+        Box::new(Cubic::new(&Settings {
+            slow_start: Some(SlowStart::HyStartPlusPlus),
+            ..settings.clone()
+        }))
+    }),
+    ("reno", |settings| Box::new(Reno::new(settings))),
+];
+
+/// The controller of that name.
+///
+/// # Errors
+/// When no controller has that name, or a setting is out of its range.
+pub fn by_name(name: &str, settings: &Settings) -> Result<Box<dyn Controller>, CongestionError> {
+    settings.check()?;
+    let found = CONTROLLERS.iter().find(|(known, _)| *known == name);
+    let (_, constructor) = found.ok_or_else(|| CongestionError::Unknown {
+        name: name.to_owned(),
+        known: CONTROLLERS
+            .iter()
+            .map(|(known, _)| *known)
+            .collect::<Vec<_>>()
+            .join(", "),
+    })?;
+    Ok(constructor(settings))
+}
