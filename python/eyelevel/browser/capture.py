@@ -13,12 +13,13 @@ from eyelevel.browser.errors import BrowserStartError
 from eyelevel.browser.observations import Capture, Frame
 
 FRAMES_IN_FLIGHT_MAX = 120
-"""Frames that Chromium may send unacknowledged. Its default of 3 loses a frame whenever this process
-is late for 50 ms, the last one of a load included; two seconds of frames cannot be outrun."""
+"""Frames that Chromium may send unacknowledged. Its default of 3 loses a frame whenever this
+process is late for 50 ms, the last one of a load included; two seconds of frames do not."""
+
+PICTURES_BYTES_MAX = 1 << 30
+"""Pictures kept of one load; a page that animates without end must not fill the memory."""
 
 TRACE_CATEGORY = "disabled-by-default-devtools.screenshot"
-
-TRACE_END_TIMEOUT_S = 10.0
 
 
 class FrameCapture(Protocol):
@@ -37,23 +38,28 @@ class FrameCapture(Protocol):
         """The pictures, each unlike the one before it; the start's picture is at 0."""
 
     @property
-    def dropped(self) -> int:
-        """Pictures that were equal to the one before."""
+    def started(self) -> bool:
+        """Whether the empty page's picture is there, or none is awaited."""
+
+    @property
+    def lost(self) -> int:
+        """Pictures that were not kept because the memory set aside for them was full."""
 
 
 class Screencast:
     """`Page.startScreencast` with PNG: full size, lossless, on damage only.
 
-    A frame's `monotonicTimestamp` is its expected display time in CLOCK_MONOTONIC seconds.
+    A frame's `monotonicTimestamp` is its expected display time in CLOCK_MONOTONIC seconds. Frames
+    are encoded in parallel and may arrive out of order.
     """
 
     def __init__(self) -> None:
-        self._pictures: list[tuple[float, str]] = []
+        self._pictures = _Pictures()
         self._devtools: DevTools | None = None
         self._session_id = ""
-        self.dropped = 0
 
     def start(self, devtools: DevTools, session_id: str, deadline: float) -> None:
+        """Begin with the picture of the empty page."""
         self._devtools = devtools
         self._session_id = session_id
         devtools.call(
@@ -64,6 +70,7 @@ class Screencast:
         )
 
     def handle_event(self, method: str, parameters: dict[str, Any]) -> bool:
+        """Keep a frame and acknowledge it."""
         if method != "Page.screencastFrame" or self._devtools is None:
             return False
         self._devtools.send(
@@ -74,62 +81,59 @@ class Screencast:
             raise BrowserStartError(
                 "this Chromium gives frames no monotonic time; version 156 or later is needed"
             )
-        return self._keep(at_s, parameters["data"])
-
-    def _keep(self, at_s: float, picture: str) -> bool:
-        # The encoder is deterministic: equal pictures are equal texts.
-        if self._pictures and self._pictures[-1][1] == picture:
-            self.dropped += 1
-            return False
-        self._pictures.append((at_s, picture))
-        return True
+        return self._pictures.add(at_s, parameters["data"])
 
     def stop(self, deadline: float) -> None:
+        """No more frames."""
         if self._devtools is not None:
             self._devtools.call("Page.stopScreencast", {}, self._session_id, deadline)
 
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
-        return _frames_from(self._pictures, navigation_start_s)
+        """The frames by display time."""
+        return self._pictures.frames(navigation_start_s)
+
+    @property
+    def started(self) -> bool:
+        """The empty page was painted."""
+        return self._pictures.count > 0
+
+    @property
+    def lost(self) -> int:
+        """Frames beyond the memory set aside."""
+        return self._pictures.lost
 
 
 class TraceScreenshots:
     """Tracing's screenshots: JPEG of at most 500 x 500 pixels, no message while the page loads."""
 
+    started = True
+
     def __init__(self) -> None:
-        self._pictures: list[tuple[float, str]] = []
+        self._pictures = _Pictures()
         self._devtools: DevTools | None = None
         self._session_id = ""
         self._complete = False
-        self.dropped = 0
 
     def start(self, devtools: DevTools, session_id: str, deadline: float) -> None:
+        """Begin; only a trace of the page's own session holds screenshots."""
         self._devtools = devtools
         self._session_id = session_id
         configuration = {"includedCategories": [TRACE_CATEGORY], "excludedCategories": ["*"]}
-        # Only a trace of the page's own session holds screenshots.
-        devtools.call(
-            "Tracing.start",
-            {"transferMode": "ReportEvents", "traceConfig": configuration},
-            session_id,
-            deadline,
-        )
+        parameters = {"transferMode": "ReportEvents", "traceConfig": configuration}
+        devtools.call("Tracing.start", parameters, session_id, deadline)
 
     def handle_event(self, method: str, parameters: dict[str, Any]) -> bool:
+        """Keep the pictures, all of which come after `stop` was asked for."""
         if method == "Tracing.dataCollected":
             for event in parameters["value"]:
                 if event.get("name") == "Screenshot":
-                    self._keep(event["ts"] / 1e6, event["args"]["snapshot"])
+                    self._pictures.add(event["ts"] / 1e6, event["args"]["snapshot"])
         elif method == "Tracing.tracingComplete":
             self._complete = True
         return False
 
-    def _keep(self, at_s: float, picture: str) -> None:
-        if self._pictures and self._pictures[-1][1] == picture:
-            self.dropped += 1
-        else:
-            self._pictures.append((at_s, picture))
-
     def stop(self, deadline: float) -> None:
+        """End the trace and wait for its events."""
         if self._devtools is None:
             return
         self._devtools.call("Tracing.end", {}, self._session_id, deadline)
@@ -137,24 +141,33 @@ class TraceScreenshots:
             pass
 
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
-        return _frames_from(sorted(self._pictures), navigation_start_s)
+        """The screenshots by their time in the trace."""
+        return self._pictures.frames(navigation_start_s)
+
+    @property
+    def lost(self) -> int:
+        """Screenshots beyond the memory set aside."""
+        return self._pictures.lost
 
 
 class NoCapture:
     """No pictures: the page's own times alone."""
 
-    dropped = 0
+    started = True
+    lost = 0
 
     def start(self, devtools: DevTools, session_id: str, deadline: float) -> None:
-        pass
+        """Nothing to begin."""
 
     def handle_event(self, method: str, parameters: dict[str, Any]) -> bool:
+        """No event changes a picture."""
         return False
 
     def stop(self, deadline: float) -> None:
-        pass
+        """Nothing to end."""
 
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
+        """None."""
         return ()
 
 
@@ -166,14 +179,40 @@ CAPTURES: dict[Capture, type[FrameCapture]] = {
 """The ways to capture, by the setting's value."""
 
 
-def _frames_from(
-    pictures: list[tuple[float, str]], navigation_start_s: float
-) -> tuple[Frame, ...]:
-    """Frames on the page's clock; of those before the navigation only the last, at 0."""
-    frames: list[Frame] = []
-    for at_s, picture in pictures:
-        at_ms = max(round((at_s - navigation_start_s) * 1e3, 3), 0.0)
-        if frames and at_ms == 0.0:
-            frames.clear()
-        frames.append(Frame(at_ms, base64.b64decode(picture)))
-    return tuple(frames)
+class _Pictures:
+    """Pictures as base64 text with their monotonic times, decoded only after the load."""
+
+    def __init__(self) -> None:
+        self._pictures: list[tuple[float, str]] = []
+        self._bytes = 0
+        self.lost = 0
+
+    @property
+    def count(self) -> int:
+        return len(self._pictures)
+
+    def add(self, at_s: float, picture: str) -> bool:
+        """Keep a picture; True where it differs from the one that came before."""
+        changed = not self._pictures or self._pictures[-1][1] != picture
+        if not changed and self._pictures[-1][0] <= at_s:
+            return False
+        if self._bytes + len(picture) > PICTURES_BYTES_MAX:
+            self.lost += 1
+            return changed
+        self._pictures.append((at_s, picture))
+        self._bytes += len(picture)
+        return changed
+
+    def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
+        """Frames on the page's clock; of those before the navigation only the last, at 0.
+
+        The encoders are deterministic: equal pictures are equal texts.
+        """
+        kept: list[tuple[float, str]] = []
+        for at_s, picture in sorted(self._pictures, key=lambda item: item[0]):
+            at_ms = max(round((at_s - navigation_start_s) * 1e3, 3), 0.0)
+            if at_ms == 0.0:
+                kept.clear()
+            if not kept or kept[-1][1] != picture:
+                kept.append((at_ms, picture))
+        return tuple(Frame(at_ms, base64.b64decode(picture)) for at_ms, picture in kept)

@@ -1,8 +1,8 @@
 """Start one Chromium with a debugging pipe and take every trace of it away again.
 
-The executable is started directly, not through Debian's wrapper: the wrapper is a shell script whose
-`/etc/chromium.d` adds flags of its own (remote extensions among them) that differ between machines,
-and its own starting costs time in every load.
+The executable is started directly, not through Debian's wrapper: the wrapper is a shell script
+whose `/etc/chromium.d` adds flags of its own (remote extensions among them) that differ between
+machines, and its own starting costs time in every load.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Flag:
 
 FLAGS: tuple[Flag, ...] = (
     Flag("--headless", "no display server; the compositor still runs at 60 frames a second"),
-    Flag("--no-sandbox", "root and user namespaces refuse it; pages are recorded, the lab is closed"),
+    Flag("--no-sandbox", "refused to root and in user namespaces; the lab is closed anyway"),
     Flag("--remote-debugging-pipe", "descriptors cross namespaces, a debugging port does not"),
     Flag("--no-startup-window", "the page opens in a new context; the default one stays unused"),
     Flag("--disable-gpu", "one software compositor everywhere, whatever the machine's graphics"),

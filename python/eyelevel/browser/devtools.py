@@ -1,6 +1,6 @@
 """A DevTools client over the debugging pipe: one thread, every wait with a deadline.
 
-A message is JSON ended by a NUL byte (Chromium `content/browser/devtools/devtools_pipe_handler.cc`).
+A message is JSON ended by a NUL byte (Chromium, `devtools_pipe_handler.cc`).
 Deadlines are seconds of `time.monotonic()`, the clock of Chromium's own monotonic timestamps on
 Linux (CLOCK_MONOTONIC).
 """
@@ -22,6 +22,9 @@ READ_BYTES = 1 << 20
 
 MESSAGE_BYTES_MAX = 256 << 20
 """Longest message accepted; a trace chunk or a frame is far shorter."""
+
+WRITE_TIMEOUT_S = 10.0
+"""How long the browser may leave its end of the pipe unread; it reads on a thread of its own."""
 
 Message = dict[str, Any]
 EventHandler = Callable[[str, Message, str], None]
@@ -125,12 +128,15 @@ class DevTools:
     def _write(self, data: bytes) -> None:
         """Write all of `data`; reading meanwhile, so that two full pipes cannot lock each other."""
         view = memoryview(data)
+        deadline = time.monotonic() + WRITE_TIMEOUT_S
         while view:
             try:
                 view = view[os.write(self._out, view) :]
             except BlockingIOError:
-                readable, _, _ = select.select([self._in], [self._out], [])
+                readable, _, _ = select.select([self._in], [self._out], [], 1.0)
                 if readable:
                     self._read()
+                if time.monotonic() > deadline:
+                    raise BrowserGoneError("the browser stopped reading its pipe") from None
             except BrokenPipeError as error:
                 raise BrowserGoneError("the browser closed its debugging pipe") from error

@@ -45,6 +45,7 @@ class Navigation:
     page_load_time_ms: float | None = None
     time_to_first_byte_ms: float | None = None
     first_contentful_paint_ms: float | None = None
+    """Presentation time from the lifecycle event; the page itself gets it rounded to 4 ms."""
     dom_content_loaded_ms: float | None = None
     first_paint_ms: float | None = None
     largest_contentful_paint_ms: float | None = None
@@ -120,14 +121,18 @@ class RawLoad:
     browser_version: str = ""
     capped: bool = False
     """The page was still busy when the cap after its load event ended the load."""
-    frames_dropped: int = 0
-    """Frames that were delivered but did not differ from the one before."""
+    settled: bool = True
+    """The browser was idle before the navigation."""
+    frames_lost: int = 0
+    """Frames that could not be kept; above 0 the visual metrics of this load are worth nothing."""
     final_picture_matches: bool | None = None
-    """Whether a picture taken at the end equals the last frame; None where it was not taken."""
+    """Whether a picture taken at the end equals the last frame; None where it was not taken. A
+    page that moves without end differs, so False alone is no error."""
     cpu_s: float = 0.0
     """CPU time of all processes of the browser, from its start."""
     wall_ms: Mapping[str, float] = field(default_factory=dict)
-    """Wall time of each phase: start, settle, load, quiet, collect, end, and `total`."""
+    """Wall time of each phase: `start` (process), `open` (empty page), `settle`, `load` (navigation to
+    load event), `quiet` (to the end of the load), `collect`, `end` (teardown), and `total`."""
 
     def as_record(self) -> dict[str, Any]:
         """The record's keys `navigation`, `objects` and `frames`, and the browser's own."""
@@ -140,6 +145,8 @@ class RawLoad:
             "browser": {
                 "console_errors": list(self.console_errors),
                 "capped": self.capped,
+                "settled": self.settled,
+                "frames_lost": self.frames_lost,
                 "final_picture_matches": self.final_picture_matches,
                 "cpu_s": self.cpu_s,
                 "wall_ms": dict(self.wall_ms),

@@ -48,27 +48,39 @@ SHIFT_GAP_MS_MAX = 1000.0
 keeps the largest sum (web.dev/articles/cls)."""
 
 
-def navigation_from(answer: dict[str, Any], offset_ms: float, documents: int) -> Navigation:
+def navigation_from(
+    answer: dict[str, Any], starts_s: list[float], lifecycle_s: dict[str, float]
+) -> Navigation:
     """`SCRIPT`'s answer on the clock of the first navigation.
 
-    `offset_ms` is the last document's navigation start from the first's; 0 where they are one.
+    `starts_s` are the navigation starts of the main frame's documents and `lifecycle_s` the last
+    document's lifecycle events, all monotonic seconds.
     """
+    offset_ms = (starts_s[-1] - starts_s[0]) * 1e3
 
     def at(value: float | None) -> float | None:
         return None if value is None else round(value + offset_ms, 3)
+
+    def since_start(event: str, otherwise_ms: float | None) -> float | None:
+        # The page gets paint times rounded to 4 ms, lifecycle events are exact.
+        if event in lifecycle_s:
+            return round((lifecycle_s[event] - starts_s[0]) * 1e3, 3)
+        return at(otherwise_ms)
 
     paints = answer["paints"]
     return Navigation(
         page_load_time_ms=at(answer["load"]),
         time_to_first_byte_ms=at(answer["response"]),
-        first_contentful_paint_ms=at(paints.get("first-contentful-paint")),
+        first_contentful_paint_ms=since_start(
+            "firstContentfulPaint", paints.get("first-contentful-paint")
+        ),
         dom_content_loaded_ms=at(answer["domContentLoaded"]),
-        first_paint_ms=at(paints.get("first-paint")),
+        first_paint_ms=since_start("firstPaint", paints.get("first-paint")),
         largest_contentful_paint_ms=at(answer["lcp"]),
         largest_contentful_paint_element=answer["lcpElement"],
         cumulative_layout_shift=round(layout_shift(answer["shifts"]), 6),
         long_tasks_ms=tuple((start + offset_ms, length) for start, length in answer["tasks"]),
-        documents=documents,
+        documents=len(starts_s),
     )
 
 

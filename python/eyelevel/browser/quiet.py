@@ -14,9 +14,7 @@ class QuietRule:
     load event; without a load event the load ends `timeout_s` after the navigation.
     """
 
-    def __init__(
-        self, navigated_s: float, timeout_s: float, quiet_s: float, cap_s: float
-    ) -> None:
+    def __init__(self, navigated_s: float, timeout_s: float, quiet_s: float, cap_s: float) -> None:
         self._timeout_at_s = navigated_s + timeout_s
         self._quiet_s = quiet_s
         self._cap_s = cap_s

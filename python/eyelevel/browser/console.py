@@ -1,0 +1,49 @@
+"""Errors that the page or the browser wrote to the console, as one line each (pure)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+ERRORS_MAX = 100
+"""Console errors kept; a page in an endless loop must not fill the record."""
+
+LENGTH_MAX = 1000
+"""Characters kept of each."""
+
+
+class ConsoleErrors:
+    """Feed it every event; `texts` are the errors in order."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def handle_event(self, method: str, parameters: dict[str, Any]) -> None:
+        """Keep the event's text where it is an error."""
+        reader = _READERS.get(method)
+        text = reader(parameters)[:LENGTH_MAX] if reader is not None else ""
+        if text and len(self.texts) < ERRORS_MAX:
+            self.texts.append(text)
+
+
+def _log_text(parameters: dict[str, Any]) -> str:
+    entry = parameters["entry"]
+    return f"{entry['text']} {entry.get('url', '')}".strip() if entry["level"] == "error" else ""
+
+
+def _console_text(parameters: dict[str, Any]) -> str:
+    if parameters["type"] not in ("error", "assert"):
+        return ""
+    arguments = parameters["args"]
+    return " ".join(str(item.get("value", item.get("description", ""))) for item in arguments)
+
+
+def _exception_text(parameters: dict[str, Any]) -> str:
+    details = parameters["exceptionDetails"]
+    return str(details.get("exception", {}).get("description") or details["text"])
+
+
+_READERS = {
+    "Log.entryAdded": _log_text,
+    "Runtime.consoleAPICalled": _console_text,
+    "Runtime.exceptionThrown": _exception_text,
+}
