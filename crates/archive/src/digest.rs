@@ -46,7 +46,6 @@ pub fn sha256(bytes: &[u8]) -> String {
 }
 
 /// `sha1:` and base32, as WARC writers have it.
-#[allow(dead_code)]
 pub fn sha1_base32(bytes: &[u8]) -> String {
     format!("sha1:{}", base32(&Sha1::digest(bytes)))
 }

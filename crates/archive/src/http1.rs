@@ -96,14 +96,7 @@ pub fn parse_method(line: &str) -> Result<String, Damage> {
 /// So the body counts as chunked when it begins with a chunk's size line; when it does and breaks
 /// later, only a payload digest over the bytes as they stand proves that they were meant so.
 pub fn decode_body(message: &Message, payload_digest: Option<&str>) -> Result<Bytes, Damage> {
-    let coding = header::find(&message.headers, "transfer-encoding").unwrap_or("");
-    let is_chunked = coding
-        .rsplit(',')
-        .next()
-        .unwrap_or("")
-        .trim()
-        .eq_ignore_ascii_case("chunked");
-    if !is_chunked || chunk_size(&message.raw_body, 0).is_none() {
+    if !looks_chunked(&message.headers, &message.raw_body) {
         return Ok(message.raw_body.clone());
     }
     decode_chunks(&message.raw_body).or_else(|damage| match payload_digest {
@@ -112,6 +105,13 @@ pub fn decode_body(message: &Message, payload_digest: Option<&str>) -> Result<By
         }
         _ => Err(damage),
     })
+}
+
+/// Whether the fields say that `body` is chunked and it begins like that.
+pub fn looks_chunked(headers: &[Header], body: &[u8]) -> bool {
+    let coding = header::find(headers, "transfer-encoding").unwrap_or("");
+    let last_coding = coding.rsplit(',').next().unwrap_or("").trim();
+    last_coding.eq_ignore_ascii_case("chunked") && chunk_size(body, 0).is_some()
 }
 
 /// Undoes chunked transfer coding (RFC 9112, section 7.1); a body of one chunk is not copied.

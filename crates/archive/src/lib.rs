@@ -20,7 +20,9 @@ mod site;
 mod source;
 mod timestamp;
 mod url;
+mod verify;
 mod wacz;
+mod writer;
 
 pub use error::{Damage, Error};
 pub use exchange::{Exchange, Note};
@@ -29,3 +31,5 @@ pub use origin::Origin;
 pub use outgoing::response_headers_to_send;
 pub use site::Site;
 pub use url::{Scheme, Url, UrlError};
+pub use verify::Verification;
+pub use writer::{SiteMetadata, write_wacz};

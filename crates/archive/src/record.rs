@@ -1,6 +1,6 @@
 //! WARC records (ISO 28500:2017, WARC 1.0 and 1.1), cut out of the bytes that hold them.
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 
 use crate::error::Damage;
 use crate::header::{self, Header};
@@ -106,39 +106,69 @@ pub fn parse_fields(
     let mut fields: Vec<Header> = Vec::with_capacity(16);
     let mut position = start;
     let bounded = &input[..input.len().min(start.saturating_add(bytes_max))];
-    loop {
+    for _ in 0..=HEAD_FIELDS_MAX {
         let end = line_end(bounded, position).ok_or(Damage::HeadTooLong { bytes_max })?;
-        let line = trim_line(&input[position..end]);
+        let line = input.slice(position..end);
+        let line = without_breaks(line.slice_ref(trim_line(&line)));
         if line.is_empty() {
             return Ok((fields, end));
         }
-        if line[0] == b' ' || line[0] == b'\t' {
-            let Some(last) = fields.last_mut() else {
-                return Err(bad_line(line));
-            };
-            let mut value = last.value.to_vec();
-            value.push(b' ');
-            value.extend_from_slice(line.trim_ascii());
-            last.value = value.into();
-        } else if let Some(colon) = line.iter().position(|&byte| byte == b':') {
-            let name = String::from_utf8_lossy(line[..colon].trim_ascii_end()).into_owned();
-            let value = line[colon + 1..].trim_ascii();
-            let value = if value.is_empty() {
-                Bytes::new()
-            } else {
-                input.slice_ref(value)
-            };
-            fields.push(Header { name, value });
+        let is_continuation = line[0] == b' ' || line[0] == b'\t';
+        if is_continuation && let Some(last) = fields.last_mut() {
+            append(last, line.trim_ascii());
+        } else if !is_continuation && let Some(field) = parse_field(&line) {
+            fields.push(field);
         } else if colonless == Colonless::Refuse {
-            return Err(bad_line(line));
-        }
-        if fields.len() > HEAD_FIELDS_MAX {
-            return Err(Damage::TooManyFields {
-                fields_max: HEAD_FIELDS_MAX,
-            });
+            let cut = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
+            return Err(Damage::BadHeaderLine(cut));
         }
         position = end;
     }
+    Err(Damage::TooManyFields {
+        fields_max: HEAD_FIELDS_MAX,
+    })
+}
+
+/// `None` if the line has no colon or nothing before it.
+fn parse_field(line: &Bytes) -> Option<Header> {
+    let colon = line.iter().position(|&byte| byte == b':')?;
+    let name = String::from_utf8_lossy(line[..colon].trim_ascii()).into_owned();
+    let value = line[colon + 1..].trim_ascii();
+    let value = if value.is_empty() {
+        Bytes::new()
+    } else {
+        line.slice_ref(value)
+    };
+    (!name.is_empty()).then_some(Header { name, value })
+}
+
+/// Appends a continuation line, without copying what grew before.
+fn append(field: &mut Header, continuation: &[u8]) {
+    if continuation.is_empty() {
+        return;
+    }
+    let mut value = BytesMut::from(std::mem::take(&mut field.value));
+    if !value.is_empty() {
+        value.extend_from_slice(b" ");
+    }
+    value.extend_from_slice(continuation);
+    field.value = value.freeze();
+}
+
+/// The line with a space for every CR and NUL in it, as RFC 9110 section 5.5 asks of recipients.
+fn without_breaks(line: Bytes) -> Bytes {
+    if !line.iter().any(|byte| matches!(byte, b'\r' | b'\0')) {
+        return line;
+    }
+    line.iter()
+        .map(|&byte| {
+            if matches!(byte, b'\r' | b'\0') {
+                b' '
+            } else {
+                byte
+            }
+        })
+        .collect()
 }
 
 /// The position after the line that begins at `start`.
@@ -153,10 +183,6 @@ pub fn line_end(input: &[u8], start: usize) -> Option<usize> {
 pub fn trim_line(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
-}
-
-fn bad_line(line: &[u8]) -> Damage {
-    Damage::BadHeaderLine(String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned())
 }
 
 #[cfg(test)]

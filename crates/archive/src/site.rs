@@ -23,6 +23,7 @@ use crate::wacz::{self, Wacz};
 /// Bodies are slices of the mapped file or of its inflated records; cloning one copies nothing.
 #[derive(Debug)]
 pub struct Site {
+    file_name: String,
     name: String,
     file: Bytes,
     digest: OnceLock<String>,
@@ -66,6 +67,7 @@ impl Site {
             });
         }
         Ok(Site {
+            file_name: file_name.to_owned(),
             name: site_name(file_name),
             digest: OnceLock::new(),
             main_url: main_url(&exchanges, container.main_url),
@@ -110,9 +112,20 @@ impl Site {
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
+
+    /// The whole file.
+    pub(crate) fn file(&self) -> &Bytes {
+        &self.file
+    }
+
+    /// The file's name, for messages.
+    pub(crate) fn file_name(&self) -> &str {
+        &self.file_name
+    }
 }
 
-fn read_container(
+/// Tells the kind of `file` by its first bytes and reads its container.
+pub(crate) fn read_container(
     file_name: &str,
     file: &Bytes,
     budget: &mut InflateBudget,

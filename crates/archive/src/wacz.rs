@@ -135,7 +135,8 @@ impl<'a> Container<'a> {
         Ok(Some(content))
     }
 
-    fn error(&self, entry: &str, reason: &str) -> Error {
+    /// An error about one entry.
+    pub fn error(&self, entry: &str, reason: &str) -> Error {
         error_in(self.file, entry, reason)
     }
 }

@@ -23,7 +23,9 @@ fn real_recordings_open_with_their_origins() {
         ("youtube-2018", 62, 8, "https://www.youtube.com/"),
         ("reddit-2018", 69, 19, "https://www.reddit.com/"),
     ] {
-        let Some(path) = recording(&format!("{name}.warc.gz")) else { continue };
+        let Some(path) = recording(&format!("{name}.warc.gz")) else {
+            continue;
+        };
         let site = Site::open(&path).unwrap();
         assert_eq!(site.name(), name);
         assert_eq!(site.exchanges().len(), exchanges, "{name}");
@@ -32,7 +34,11 @@ fn real_recordings_open_with_their_origins() {
         assert_eq!(site.main_url().to_string(), main_url);
         assert_eq!(site.notes(), [], "{name}");
         for exchange in site.exchanges() {
-            assert!(!exchange.request_headers.is_empty(), "{} has no request", exchange.url);
+            assert!(
+                !exchange.request_headers.is_empty(),
+                "{} has no request",
+                exchange.url
+            );
         }
     }
 }

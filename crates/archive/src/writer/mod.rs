@@ -1,0 +1,234 @@
+//! Writes exchanges as a WACZ that ReplayWeb.page, pywb and warcio read too.
+//!
+//! The same input gives the same bytes: no clock, no random identifiers, fixed zip dates.
+
+mod cdxj;
+mod records;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Seek, Write};
+use std::path::Path;
+
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use crate::digest;
+use crate::error::Error;
+use crate::exchange::Exchange;
+use crate::timestamp;
+use crate::url::Url;
+use crate::wacz::Extension;
+
+/// What a WACZ says of itself besides its exchanges.
+#[derive(Debug, Clone)]
+pub struct SiteMetadata {
+    /// The page's title, for people.
+    pub title: String,
+    /// One paragraph: where the site comes from, under which licence. May be empty.
+    pub description: String,
+    /// The page to load.
+    pub main_url: Url,
+    /// When the recording was made, milliseconds since 1970 UTC; also the date of exchanges that
+    /// have none.
+    pub created_at_unix_ms: i64,
+    /// The names of each host's recorded certificate, where they are known.
+    pub certificate_names: BTreeMap<String, Vec<String>>,
+}
+
+/// Name of the WARC file inside; CDXJ names it without its folder.
+const WARC_NAME: &str = "data.warc.gz";
+/// Plain, not `.cdx.gz`: ReplayWeb.page reads a compressed index only beside a second-level one.
+const INDEX_PATH: &str = "indexes/index.cdx";
+const PAGES_PATH: &str = "pages/pages.jsonl";
+const WACZ_VERSION: &str = "1.1.1";
+
+/// Writes a WACZ to `path`: to a temporary file beside it first, then renamed, so that `path` is
+/// whole or as it was.
+///
+/// Reading it back gives equal exchanges in the same order, except that those without a date have
+/// `metadata.created_at_unix_ms`.
+pub fn write_wacz(
+    path: &Path,
+    exchanges: &[Exchange],
+    metadata: &SiteMetadata,
+) -> Result<(), Error> {
+    let io_error = |attempt| {
+        move |source| Error::Io {
+            attempt,
+            path: path.to_owned(),
+            source,
+        }
+    };
+    let mut temporary_name = path.file_name().unwrap_or_default().to_owned();
+    temporary_name.push(format!(".{}.part", std::process::id()));
+    let temporary = path.with_file_name(temporary_name);
+    let write = || {
+        let file = File::create(&temporary).map_err(io_error("write beside"))?;
+        let file = write_into(BufWriter::new(file), exchanges, metadata, path)?;
+        let file = file
+            .into_inner()
+            .map_err(|error| io_error("write")(error.into_error()))?;
+        file.sync_all().map_err(io_error("write"))?;
+        std::fs::rename(&temporary, path).map_err(io_error("rename the temporary file to"))
+    };
+    write().inspect_err(|_| drop(std::fs::remove_file(&temporary)))
+}
+
+/// Writes a WACZ into `out`; `path` is for messages.
+fn write_into<W: Write + Seek>(
+    out: W,
+    exchanges: &[Exchange],
+    metadata: &SiteMetadata,
+    path: &Path,
+) -> Result<W, Error> {
+    let io_error = |source: std::io::Error| Error::Io {
+        attempt: "write",
+        path: path.to_owned(),
+        source,
+    };
+    let mut container = Packer {
+        zip: ZipWriter::new(out),
+        resources: Vec::new(),
+    };
+    let mut lines = Vec::with_capacity(exchanges.len());
+    let warc_path = format!("archive/{WARC_NAME}");
+    container.start(&warc_path).map_err(io_error)?;
+    let mut warc = Hashed {
+        out: &mut container.zip,
+        hash: Sha256::new(),
+        bytes: 0,
+    };
+    let warcinfo = records::warcinfo(WARC_NAME, metadata);
+    warc.write_all(&records::gzip(&warcinfo))
+        .map_err(io_error)?;
+    for (index, exchange) in exchanges.iter().enumerate() {
+        let records = records::of_exchange(index, exchange, metadata.created_at_unix_ms)?;
+        let member = records::gzip(&records.response);
+        lines.push(cdxj::line(
+            exchange,
+            &records,
+            WARC_NAME,
+            warc.bytes,
+            member.len() as u64,
+        ));
+        warc.write_all(&member).map_err(io_error)?;
+        for record in records.request.iter().chain(&records.metadata) {
+            warc.write_all(&records::gzip(record)).map_err(io_error)?;
+        }
+    }
+    let (hash, bytes) = (warc.hash.finalize(), warc.bytes);
+    container.finish(&warc_path, &hash, bytes);
+    lines.sort_unstable();
+    container
+        .add(INDEX_PATH, lines.concat().as_bytes())
+        .map_err(io_error)?;
+    container
+        .add(PAGES_PATH, pages(metadata).as_bytes())
+        .map_err(io_error)?;
+    let package = package(metadata, &container.resources);
+    container
+        .add("datapackage.json", package.as_bytes())
+        .map_err(io_error)?;
+    let package_digest = json!({
+        "path": "datapackage.json",
+        "hash": digest::sha256(package.as_bytes()),
+    });
+    let package_digest = format!("{package_digest:#}\n");
+    container
+        .add("datapackage-digest.json", package_digest.as_bytes())
+        .map_err(io_error)?;
+    container
+        .zip
+        .finish()
+        .map_err(|error| io_error(std::io::Error::other(error)))
+}
+
+/// The zip file with the list of what is in it.
+struct Packer<W: Write + Seek> {
+    zip: ZipWriter<W>,
+    resources: Vec<serde_json::Value>,
+}
+
+impl<W: Write + Seek> Packer<W> {
+    fn start(&mut self, path: &str) -> std::io::Result<()> {
+        // Stored, since WACZ readers seek inside; `large_file`, since the size is not known yet.
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Stored)
+            .last_modified_time(zip::DateTime::default())
+            .unix_permissions(0o644)
+            .large_file(path.ends_with(".gz"));
+        self.zip
+            .start_file(path, options)
+            .map_err(std::io::Error::other)
+    }
+
+    fn finish(&mut self, path: &str, hash: &[u8], bytes: u64) {
+        self.resources.push(json!({
+            "name": path.rsplit('/').next(),
+            "path": path,
+            "hash": format!("sha256:{}", digest::hexadecimal(hash)),
+            "bytes": bytes,
+        }));
+    }
+
+    fn add(&mut self, path: &str, content: &[u8]) -> std::io::Result<()> {
+        self.start(path)?;
+        self.zip.write_all(content)?;
+        self.finish(path, &Sha256::digest(content), content.len() as u64);
+        Ok(())
+    }
+}
+
+/// Counts and hashes what passes.
+struct Hashed<W: Write> {
+    out: W,
+    hash: Sha256,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Hashed<W> {
+    fn write(&mut self, content: &[u8]) -> std::io::Result<usize> {
+        let written = self.out.write(content)?;
+        self.hash.update(&content[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn pages(metadata: &SiteMetadata) -> String {
+    let head = json!({"format": "json-pages-1.0", "id": "pages", "title": "All Pages"});
+    let page = json!({
+        "id": "main",
+        "url": metadata.main_url,
+        "title": metadata.title,
+        "ts": timestamp::format(metadata.created_at_unix_ms),
+    });
+    format!("{head}\n{page}\n")
+}
+
+fn package(metadata: &SiteMetadata, resources: &[serde_json::Value]) -> String {
+    let created = timestamp::format(metadata.created_at_unix_ms);
+    let mut package = json!({
+        "profile": "data-package",
+        "wacz_version": WACZ_VERSION,
+        "software": concat!("eyelevel-archive ", env!("CARGO_PKG_VERSION")),
+        "title": metadata.title,
+        "description": metadata.description,
+        "created": created,
+        "mainPageUrl": metadata.main_url,
+        "mainPageDate": created,
+        "resources": resources,
+    });
+    if !metadata.certificate_names.is_empty() {
+        let certificate_names = metadata.certificate_names.clone();
+        package["eyelevel"] = json!(Extension { certificate_names });
+    }
+    format!("{package:#}\n")
+}

@@ -1,0 +1,282 @@
+//! WARC records of one exchange: response, request and, where there is something to say, metadata.
+
+use std::io::Write;
+
+use flate2::{Compression, GzBuilder};
+use sha2::{Digest, Sha256};
+
+use super::SiteMetadata;
+use crate::digest::{hexadecimal, sha1_base32};
+use crate::error::Error;
+use crate::exchange::Exchange;
+use crate::header::Header;
+use crate::http1;
+use crate::timestamp;
+use crate::url::Url;
+
+/// The serialised records of one exchange.
+pub struct ExchangeRecords {
+    /// The response.
+    pub response: Vec<u8>,
+    /// Its payload digest, for the index.
+    pub payload_digest: String,
+    /// Its date, for the index.
+    pub recorded_at_unix_ms: i64,
+    /// The request, where it says more than the default one.
+    pub request: Option<Vec<u8>>,
+    /// What WARC has no field for.
+    pub metadata: Option<Vec<u8>>,
+}
+
+/// The record that begins a file: what wrote it.
+pub fn warcinfo(file_name: &str, metadata: &SiteMetadata) -> Vec<u8> {
+    let version = env!("CARGO_PKG_VERSION");
+    let block = format!(
+        "software: eyelevel-archive {version}\r\nformat: WARC File Format 1.1\r\n\
+         isPartOf: {}\r\n",
+        metadata.title.replace(['\r', '\n'], " ")
+    );
+    let identity = record_id("warcinfo", 0, block.as_bytes());
+    let fields = [("WARC-Filename", file_name.to_owned())];
+    let content_type = "application/warc-fields";
+    let date = metadata.created_at_unix_ms;
+    record(
+        "warcinfo",
+        &identity,
+        date,
+        &fields,
+        content_type,
+        block.as_bytes(),
+    )
+}
+
+/// The records of `exchange`, which will be number `index` of the file.
+pub fn of_exchange(
+    index: usize,
+    exchange: &Exchange,
+    default_unix_ms: i64,
+) -> Result<ExchangeRecords, Error> {
+    check(exchange).map_err(|reason| Error::Unwritable { index, reason })?;
+    let date = exchange.recorded_at_unix_ms.unwrap_or(default_unix_ms);
+    let (response, response_body) = response_block(exchange);
+    let payload_digest = sha1_base32(&response_body);
+    let response_id = record_id("response", index, &response);
+    let mut fields = vec![
+        ("WARC-Target-URI", exchange.url.to_string()),
+        ("WARC-Payload-Digest", payload_digest.clone()),
+        ("WARC-Protocol", exchange.protocol.clone()),
+    ];
+    if let Some(address) = exchange.address {
+        fields.push(("WARC-IP-Address", address.to_string()));
+    }
+    let content_type = "application/http; msgtype=response";
+    let concurrent = ("WARC-Concurrent-To", response_id.clone());
+    let target = ("WARC-Target-URI", exchange.url.to_string());
+    let request = is_worth_a_record(exchange).then(|| {
+        let (block, body) = request_block(exchange);
+        let digest = ("WARC-Payload-Digest", sha1_base32(&body));
+        let fields = [target.clone(), digest, concurrent.clone()];
+        let content_type = "application/http; msgtype=request";
+        record(
+            "request",
+            &record_id("request", index, &block),
+            date,
+            &fields,
+            content_type,
+            &block,
+        )
+    });
+    let metadata = exchange.time_to_first_byte_ms.map(|milliseconds| {
+        let block = format!("timeToFirstByteMs: {milliseconds}\r\n");
+        let id = record_id("metadata", index, block.as_bytes());
+        let fields = [target, concurrent];
+        let content_type = "application/warc-fields";
+        record(
+            "metadata",
+            &id,
+            date,
+            &fields,
+            content_type,
+            block.as_bytes(),
+        )
+    });
+    Ok(ExchangeRecords {
+        response: record(
+            "response",
+            &response_id,
+            date,
+            &fields,
+            content_type,
+            &response,
+        ),
+        payload_digest,
+        recorded_at_unix_ms: date,
+        request,
+        metadata,
+    })
+}
+
+/// One gzip member with a fixed header, so that the same record gives the same bytes.
+pub fn gzip(content: &[u8]) -> Vec<u8> {
+    let out = Vec::with_capacity(content.len() / 2 + 64);
+    let mut encoder = GzBuilder::new().mtime(0).write(out, Compression::default());
+    encoder
+        .write_all(content)
+        .expect("a vector takes every byte");
+    encoder.finish().expect("a vector takes every byte")
+}
+
+fn record(
+    kind: &str,
+    id: &str,
+    unix_ms: i64,
+    fields: &[(&str, String)],
+    content_type: &str,
+    block: &[u8],
+) -> Vec<u8> {
+    let date = timestamp::format(unix_ms);
+    let mut head =
+        format!("WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: {id}\r\nWARC-Date: {date}\r\n");
+    for (name, value) in fields {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str(&format!("WARC-Block-Digest: {}\r\n", sha1_base32(block)));
+    head.push_str(&format!("Content-Type: {content_type}\r\n"));
+    head.push_str(&format!("Content-Length: {}\r\n\r\n", block.len()));
+    [head.as_bytes(), block, b"\r\n\r\n"].concat()
+}
+
+/// A UUID of version 8 (RFC 9562, section 5.8) from what the record is.
+fn record_id(kind: &str, index: usize, block: &[u8]) -> String {
+    let mut hash = Sha256::new();
+    hash.update(format!("{kind} {index}\n"));
+    hash.update(block);
+    let mut bytes: [u8; 16] = hash.finalize()[..16].try_into().expect("32 bytes hold 16");
+    bytes[6] = bytes[6] & 0x0f | 0x80;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let digits = hexadecimal(&bytes);
+    let (a, b, c) = (&digits[..8], &digits[8..12], &digits[12..16]);
+    format!(
+        "<urn:uuid:{a}-{b}-{c}-{}-{}>",
+        &digits[16..20],
+        &digits[20..]
+    )
+}
+
+/// Whether the request says more than that the URL was fetched.
+fn is_worth_a_record(exchange: &Exchange) -> bool {
+    exchange.method != "GET"
+        || !exchange.request_headers.is_empty()
+        || !exchange.request_body.is_empty()
+}
+
+fn response_block(exchange: &Exchange) -> (Vec<u8>, Vec<u8>) {
+    let version = if exchange.protocol == "http/1.0" {
+        "HTTP/1.0"
+    } else {
+        "HTTP/1.1"
+    };
+    let start_line = format!("{version} {} {}", exchange.status, exchange.reason);
+    block(&start_line, &exchange.response_headers, &exchange.body)
+}
+
+fn request_block(exchange: &Exchange) -> (Vec<u8>, Vec<u8>) {
+    let version = if exchange.protocol == "http/1.0" {
+        "HTTP/1.0"
+    } else {
+        "HTTP/1.1"
+    };
+    let start_line = format!(
+        "{} {} {version}",
+        exchange.method, exchange.url.path_and_query
+    );
+    block(
+        &start_line,
+        &exchange.request_headers,
+        &exchange.request_body,
+    )
+}
+
+/// The message and its body as it stands in it: decoded, except where a reader would take the
+/// decoded one for a chunked one.
+fn block(start_line: &str, headers: &[Header], body: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let mut block = format!("{start_line}\r\n").into_bytes();
+    for header in headers {
+        block.extend_from_slice(header.name.as_bytes());
+        block.extend_from_slice(b": ");
+        block.extend_from_slice(&header.value);
+        block.extend_from_slice(b"\r\n");
+    }
+    block.extend_from_slice(b"\r\n");
+    let body = if http1::looks_chunked(headers, body) {
+        let size = format!("{:x}\r\n", body.len());
+        [size.as_bytes(), body, b"\r\n0\r\n\r\n"].concat()
+    } else {
+        body.to_vec()
+    };
+    block.extend_from_slice(&body);
+    (block, body)
+}
+
+/// Whether the exchange reads back as it is.
+fn check(exchange: &Exchange) -> Result<(), String> {
+    let url = exchange.url.to_string();
+    if url.parse::<Url>().as_ref() != Ok(&exchange.url) {
+        return Err(format!(
+            "its URL {url} is not in the form that parsing gives"
+        ));
+    }
+    if !(200..=999).contains(&exchange.status) {
+        return Err(format!(
+            "{url} has the status {}, not one of 200 to 999",
+            exchange.status
+        ));
+    }
+    http1::parse_method(&format!("{} / HTTP/1.1", exchange.method))
+        .ok()
+        .filter(|method| *method == exchange.method)
+        .ok_or_else(|| format!("{url} has the method `{}`", exchange.method))?;
+    let reason_is_line = exchange
+        .reason
+        .bytes()
+        .all(|byte| byte >= b' ' && byte != 0x7f);
+    if !reason_is_line || exchange.reason.trim() != exchange.reason {
+        return Err(format!(
+            "the reason phrase of {url} is not one line of text"
+        ));
+    }
+    if !matches!(&*exchange.protocol, "http/1.0" | "http/1.1" | "h2" | "h3") {
+        return Err(format!(
+            "{url} has the unknown protocol `{}`",
+            exchange.protocol
+        ));
+    }
+    if exchange
+        .time_to_first_byte_ms
+        .is_some_and(|value| !value.is_finite())
+    {
+        return Err(format!("the time to first byte of {url} is not finite"));
+    }
+    let headers = exchange
+        .request_headers
+        .iter()
+        .chain(&exchange.response_headers);
+    match headers.clone().find(|header| !is_writable(header)) {
+        Some(header) => Err(format!(
+            "the field `{}` of {url} is not one line",
+            header.name
+        )),
+        None => Ok(()),
+    }
+}
+
+fn is_writable(header: &Header) -> bool {
+    let (name, value) = (header.name.as_bytes(), &header.value);
+    let has_no_break = |bytes: &[u8]| !bytes.iter().any(|byte| b"\r\n\0".contains(byte));
+    !name.is_empty()
+        && name.trim_ascii() == name
+        && value.trim_ascii() == &value[..]
+        && !name.contains(&b':')
+        && has_no_break(name)
+        && has_no_break(value)
+}
