@@ -1,12 +1,13 @@
 """One load of one page in a fresh browser.
 
-Clocks. Chromium stamps network events, lifecycle events, frames and traces with CLOCK_MONOTONIC, and
-`Performance.getMetrics` gives `NavigationStart` on that same clock, so one subtraction puts
+Clocks. Chromium stamps network events, lifecycle events, frames and traces with CLOCK_MONOTONIC,
+and `Performance.getMetrics` gives `NavigationStart` on that same clock, so one subtraction puts
 everything on the page's clock (`performance.timeOrigin` is the same instant). No wall time is
 involved. Checked in `tests/system/test_browser_load.py` against what the page itself says.
 
-Nothing is cached because profile and context are new. `Network.setCacheDisabled` stays off: it adds
-request headers and makes Chromium fetch preloaded and repeated objects twice, unlike any first visit.
+Nothing is cached because profile and context are new. `Network.setCacheDisabled` stays off: it
+adds request headers and makes Chromium fetch preloaded and repeated objects twice, unlike any first
+visit.
 """
 
 from __future__ import annotations
@@ -236,10 +237,9 @@ class _Load:
 
     def _handle_metrics_reply(self, reply: dict[str, Any]) -> None:
         for metric in reply.get("result", {}).get("metrics", ()):
-            start_s = metric["value"]
-            if metric["name"] == "NavigationStart" and start_s > 0:
-                if start_s not in self._navigation_starts_s:
-                    self._navigation_starts_s.append(start_s)
+            known = (0, *self._navigation_starts_s)
+            if metric["name"] == "NavigationStart" and metric["value"] not in known:
+                self._navigation_starts_s.append(metric["value"])
 
     def _handle_navigate_reply(self, reply: dict[str, Any]) -> None:
         self._navigation_error = (

@@ -39,7 +39,7 @@ class _Request:
 
 
 class NetworkLog:
-    """Feed it every `Network.*` event; ask it what is in flight and, at the end, for the objects."""
+    """Feed it every event; ask it what is under way and, at the end, for the objects."""
 
     def __init__(self) -> None:
         self._done: list[_Request] = []

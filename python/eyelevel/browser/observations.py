@@ -27,7 +27,7 @@ class LoadSettings:
     spki_sha256: str | None = None
     """Base64 of the SHA-256 of the one public key to trust."""
     command_prefix: tuple[str, ...] = ()
-    """Put before the browser's command; must pass on descriptors 3 and 4 and stay in the session."""
+    """Put before the browser's command; passes on descriptors 3 and 4, stays in the session."""
     viewport_px: tuple[int, int] = (1280, 720)
     capture: Capture = "screencast"
     timeout_s: float = 180.0
@@ -131,8 +131,8 @@ class RawLoad:
     cpu_s: float = 0.0
     """CPU time of all processes of the browser, from its start."""
     wall_ms: Mapping[str, float] = field(default_factory=dict)
-    """Wall time of each phase: `start` (process), `open` (empty page), `settle`, `load` (navigation to
-    load event), `quiet` (to the end of the load), `collect`, `end` (teardown), and `total`."""
+    """Wall time of each phase: `start` (process), `open` (empty page), `settle`, `load` (navigation
+    to load event), `quiet` (to the end of the load), `collect`, `end` (teardown), and `total`."""
 
     def as_record(self) -> dict[str, Any]:
         """The record's keys `navigation`, `objects` and `frames`, and the browser's own."""

@@ -1,8 +1,8 @@
 """A command in a session of its own: started, accounted for and ended as a whole.
 
-Chromium is a dozen processes. They share the session (`setsid`) of the first one, also across the
-namespaces that a prefix like `eyelevel-lab enter` puts them into, so the session's id finds them all
-in `/proc`. A session of its own also gives the browser its own scheduling group (autogroup).
+Chromium is a dozen processes. They share the session (`setsid`) of the first one, also across
+the namespaces that a prefix like `eyelevel-lab enter` puts them into, so the session's id finds
+them all in `/proc`. A session of its own also gives the browser its own scheduling group (autogroup).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import select
 import signal
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 END_TIMEOUT_S = 5.0
 """How long ended processes may take to disappear; they take a few milliseconds."""
@@ -68,7 +69,7 @@ class ProcessSession:
         """User and system time of all living processes and their waited-for children, seconds."""
         ticks = 0
         for pid in self._members():
-            fields = _stat_fields(pid)
+            fields = _stat_fields(Path(f"/proc/{pid}"))
             # Fields 14 to 17 of proc(5): utime, stime, cutime, cstime; ours start at field 3.
             ticks += sum(int(field) for field in fields[11:15]) if fields else 0
         return ticks / CLOCK_TICKS_PER_S
@@ -91,19 +92,18 @@ class ProcessSession:
     def _members(self) -> list[int]:
         """Ids of the session's living processes (no zombies)."""
         members = []
-        for name in os.listdir("/proc"):
-            if name.isdigit():
-                fields = _stat_fields(int(name))
+        for folder in Path("/proc").iterdir():
+            if folder.name.isdigit():
+                fields = _stat_fields(folder)
                 if fields and int(fields[3]) == self.leader_pid and fields[0] not in ("Z", "X"):
-                    members.append(int(name))
+                    members.append(int(folder.name))
         return members
 
 
-def _stat_fields(pid: int) -> list[str]:
+def _stat_fields(folder: Path) -> list[str]:
     """Fields of `/proc/PID/stat` from the third (state) on; empty where it is gone."""
     try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            text = file.read()
+        text = (folder / "stat").read_text(encoding="ascii", errors="replace")
     except OSError:
         return []
     # The second field is the name in parentheses and may itself contain any of both.

@@ -8,7 +8,7 @@ Verdict = Literal["loading", "complete", "capped", "timeout"]
 
 
 class QuietRule:
-    """The same end for every stack: nothing requested or painted for `quiet_s` after the load event.
+    """The same end for every stack: nothing requested or painted for `quiet_s` after the load.
 
     All times are monotonic seconds. A request under way holds the end back, up to `cap_s` after the
     load event; without a load event the load ends `timeout_s` after the navigation.
