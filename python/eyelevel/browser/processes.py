@@ -2,7 +2,7 @@
 
 Chromium is a dozen processes. They share the session (`setsid`) of the first one, also across
 the namespaces that a prefix like `eyelevel-lab enter` puts them into, so the session's id finds
-them all in `/proc`. A session of its own also gives the browser its own scheduling group (autogroup).
+them all in `/proc`. A session of its own is also a scheduling group of its own (autogroup).
 """
 
 from __future__ import annotations
