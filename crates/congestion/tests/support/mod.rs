@@ -1,0 +1,144 @@
+//! A bulk transfer in virtual time: a sender with QUIC's loss detection (RFC 9002) around a
+//! `Flow`, a receiver that acknowledges as RFC 9000 recommends, and the emulated path between.
+#![allow(dead_code)] // Each test file uses a part.
+
+mod receiver;
+mod sender;
+
+use eyelevel_congestion::{Flow, Settings, by_name};
+use eyelevel_link::{Direction, QueueSpec, StageSpec};
+use eyelevel_simnet::Network;
+use eyelevel_units::{Duration, Instant, Seed};
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+/// UDP payload of full packets, and what IPv4 and UDP add on the wire.
+pub const PACKET_BYTES: u64 = 1252;
+pub const HEADER_BYTES: u64 = 28;
+
+/// What a packet carries.
+#[derive(Clone, Debug)]
+pub enum Payload {
+    /// A packet with its number and the chunk of the transfer in it.
+    Data {
+        number: u64,
+        chunk: u64,
+        sent_at: Instant,
+    },
+    /// Ranges of numbers received, newest first.
+    Ack { ranges: Vec<(u64, u64)> },
+}
+
+/// A path and what to send over it.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    pub controller: &'static str,
+    pub settings: Settings,
+    pub rate_bit_s: u64,
+    pub rtt_ms: f64,
+    pub queue_ms: f64,
+    pub loss: f64,
+    pub seed: u64,
+    /// Replaces rate and queue by a trace of delivery opportunities in milliseconds.
+    pub trace: Option<Vec<u64>>,
+    /// Chunks to send; None: without end.
+    pub chunks: Option<u64>,
+}
+
+impl Scenario {
+    pub fn new(controller: &'static str, rate_bit_s: u64, rtt_ms: f64, queue_ms: f64) -> Self {
+        Self {
+            controller,
+            settings: Settings {
+                packet_bytes: PACKET_BYTES,
+                initial_window_packets: 32,
+                ..Settings::default()
+            },
+            rate_bit_s,
+            rtt_ms,
+            queue_ms,
+            loss: 0.0,
+            seed: 1,
+            trace: None,
+            chunks: None,
+        }
+    }
+
+    /// Runs it for so many seconds.
+    pub fn run(&self, seconds: f64) -> Outcome {
+        let mut network = self.network();
+        network.run_until(Instant::ZERO + Duration::from_secs_f64(seconds));
+        Outcome::of(&network, self, seconds)
+    }
+
+    pub fn network(&self) -> Network<Sender, Receiver, Payload> {
+        let delay = StageSpec::Delay {
+            delay_ms: self.rtt_ms / 2.0,
+        };
+        let loss = StageSpec::Loss {
+            probability: self.loss,
+        };
+        let mut down = vec![delay.clone()];
+        if self.trace.is_none() {
+            down.push(StageSpec::Rate {
+                rate_bit_s: self.rate_bit_s,
+                queue: QueueSpec::droptail_ms(self.queue_ms),
+            });
+        }
+        down.push(loss.clone());
+        let seed = Seed::new(self.seed);
+        let controller = by_name(self.controller, &self.settings).unwrap();
+        let flow = Flow::new(controller, self.settings.packet_bytes);
+        // "Up" leads away from the sender: the network's client is our server.
+        Network::new(
+            Sender::new(flow, self.chunks),
+            Receiver::new(self.trace.clone()),
+            Direction::new(&down, seed.child("down")).unwrap(),
+            Direction::new(&[delay, loss], seed.child("up")).unwrap(),
+        )
+    }
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Distinct data delivered, headers excluded.
+    pub goodput_bit_s: f64,
+    /// The same in units of what the link could carry.
+    pub utilisation: f64,
+    pub packets_sent: u64,
+    pub packets_lost: u64,
+    pub dropped_by_queue: u64,
+    /// From entering the bottleneck to leaving it.
+    pub queue_delay_ms_p50: f64,
+    pub queue_delay_ms_p95: f64,
+    pub window_packets: u64,
+}
+
+impl Outcome {
+    fn of(network: &Network<Sender, Receiver, Payload>, run: &Scenario, seconds: f64) -> Self {
+        let sender = &network.client;
+        let goodput_bit_s = (network.server.chunks() * PACKET_BYTES * 8) as f64 / seconds;
+        let share = PACKET_BYTES as f64 / (PACKET_BYTES + HEADER_BYTES) as f64;
+        let mut delays = network.server.delays_ms(run.rtt_ms / 2.0);
+        delays.sort_by(f64::total_cmp);
+        let percentile = |p: f64| match delays.len() {
+            0 => 0.0,
+            count => delays[((count - 1) as f64 * p) as usize],
+        };
+        Self {
+            goodput_bit_s,
+            utilisation: goodput_bit_s / (run.rate_bit_s as f64 * share),
+            packets_sent: sender.packets_sent(),
+            packets_lost: sender.packets_lost(),
+            dropped_by_queue: network
+                .up
+                .counters()
+                .get(1)
+                .map_or(0, |rate| rate.dropped_total()),
+            queue_delay_ms_p50: percentile(0.5),
+            queue_delay_ms_p95: percentile(0.95),
+            window_packets: sender.flow().controller().window_bytes() / PACKET_BYTES,
+        }
+    }
+}

@@ -1,0 +1,164 @@
+use super::Payload;
+use eyelevel_link::Packet;
+use eyelevel_simnet::Endpoint;
+use eyelevel_units::{Duration, Instant};
+use std::collections::{BTreeSet, VecDeque};
+
+/// QUIC's default delay of acknowledgements.
+const ACK_DELAY: Duration = Duration::from_millis(25);
+const RANGES_MAX: usize = 32;
+/// Mahimahi's: a delivery opportunity carries so much.
+const OPPORTUNITY_BYTES: u64 = 1504;
+
+/// Takes packets, directly or through a trace of delivery opportunities with an endless queue, and
+/// acknowledges every second one, or after 25 ms, or at once when out of order.
+#[derive(Debug)]
+pub struct Receiver {
+    ranges: VecDeque<(u64, u64)>,
+    chunks: BTreeSet<u64>,
+    chunks_below: u64,
+    delays: Vec<Duration>,
+    unacknowledged: u32,
+    ack_at: Option<Instant>,
+    trace: Option<Trace>,
+}
+
+#[derive(Debug)]
+struct Trace {
+    opportunities_ms: Vec<u64>,
+    next: usize,
+    queue: VecDeque<(Instant, Packet<Payload>)>,
+}
+
+impl Trace {
+    fn at(&self, index: usize) -> Instant {
+        let period = *self.opportunities_ms.last().unwrap();
+        let cycles = (index / self.opportunities_ms.len()) as u64;
+        let ms = cycles * period + self.opportunities_ms[index % self.opportunities_ms.len()];
+        Instant::from_nanos(ms * 1_000_000)
+    }
+}
+
+impl Receiver {
+    pub fn new(trace: Option<Vec<u64>>) -> Self {
+        Self {
+            ranges: VecDeque::new(),
+            chunks: BTreeSet::new(),
+            chunks_below: 0,
+            delays: Vec::new(),
+            unacknowledged: 0,
+            ack_at: None,
+            trace: trace.map(|opportunities_ms| Trace {
+                opportunities_ms,
+                next: 0,
+                queue: VecDeque::new(),
+            }),
+        }
+    }
+
+    /// Distinct chunks received.
+    pub fn chunks(&self) -> u64 {
+        self.chunks_below + self.chunks.len() as u64
+    }
+
+    /// Time in the bottleneck of every packet, given that of the way to it.
+    pub fn delays_ms(&self, way_ms: f64) -> Vec<f64> {
+        let way_ms = if self.trace.is_some() { 0.0 } else { way_ms };
+        let ms = |delay: &Duration| delay.as_secs_f64() * 1e3 - way_ms;
+        self.delays.iter().map(ms).collect()
+    }
+
+    fn take(&mut self, now: Instant, entered: Instant, payload: Payload) {
+        let Payload::Data { number, chunk, .. } = payload else {
+            return;
+        };
+        self.delays.push(now.since(entered));
+        self.chunks.insert(chunk);
+        while self.chunks.remove(&self.chunks_below) {
+            self.chunks_below += 1;
+        }
+        let in_order = match self.ranges.front_mut() {
+            Some((_, last)) if number == *last + 1 => {
+                *last = number;
+                self.ranges.len() == 1
+            }
+            _ => {
+                // The paths of these tests keep the order: a new number is above all others.
+                let first = self.ranges.is_empty();
+                self.ranges.push_front((number, number));
+                self.ranges.truncate(RANGES_MAX);
+                first && number == 0
+            }
+        };
+        let gap_now = self
+            .ranges
+            .front()
+            .is_some_and(|(first, last)| first == last)
+            && !in_order;
+        self.unacknowledged += 1;
+        if self.unacknowledged >= 2 || gap_now {
+            self.ack_at = Some(now);
+        } else {
+            self.ack_at = Some(self.ack_at.unwrap_or(now + ACK_DELAY));
+        }
+    }
+}
+
+impl Endpoint<Payload> for Receiver {
+    fn handle_datagram(&mut self, now: Instant, datagram: Packet<Payload>) {
+        match &mut self.trace {
+            Some(trace) => {
+                while trace.queue.is_empty() && trace.at(trace.next) < now {
+                    trace.next += 1;
+                }
+                trace.queue.push_back((now, datagram));
+            }
+            None => {
+                let Payload::Data { sent_at, .. } = datagram.payload else {
+                    return;
+                };
+                self.take(now, sent_at, datagram.payload);
+            }
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
+        if self.ack_at.is_none_or(|at| at > now) {
+            return None;
+        }
+        self.ack_at = None;
+        self.unacknowledged = 0;
+        let ranges = self.ranges.iter().copied().collect();
+        Some(Packet::new(80, Payload::Ack { ranges }))
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let trace = self.trace.as_ref();
+        let trace = trace.filter(|trace| !trace.queue.is_empty());
+        let opportunity = trace.map(|trace| trace.at(trace.next));
+        let delayed = self.ack_at;
+        [opportunity, delayed].into_iter().flatten().min()
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        let Some(trace) = &mut self.trace else {
+            return;
+        };
+        let mut delivered = Vec::new();
+        while !trace.queue.is_empty() && trace.at(trace.next) <= now {
+            trace.next += 1;
+            let mut room = OPPORTUNITY_BYTES;
+            while let Some((_, packet)) = trace.queue.front() {
+                let bytes = u64::from(packet.wire_bytes);
+                if bytes > room {
+                    break;
+                }
+                room -= bytes;
+                delivered.extend(trace.queue.pop_front());
+            }
+        }
+        for (entered, packet) in delivered {
+            self.take(now, entered, packet.payload);
+        }
+    }
+}

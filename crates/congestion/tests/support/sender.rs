@@ -1,0 +1,272 @@
+use super::{HEADER_BYTES, PACKET_BYTES, Payload};
+use eyelevel_congestion::{DepartureTimer, Flow};
+use eyelevel_link::Packet;
+use eyelevel_simnet::Endpoint;
+use eyelevel_units::{Duration, Instant};
+use std::collections::{BTreeMap, VecDeque};
+
+const PACKET_THRESHOLD: u64 = 3;
+const GRANULARITY: Duration = Duration::from_millis(1);
+const PEER_ACK_DELAY: Duration = Duration::from_millis(25);
+
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    at: Instant,
+    chunk: u64,
+}
+
+/// Sends without end, or so many chunks, with the loss detection of RFC 9002.
+#[derive(Debug)]
+pub struct Sender {
+    flow: Flow,
+    pacer: DepartureTimer,
+    in_flight: BTreeMap<u64, Sent>,
+    again: VecDeque<u64>,
+    chunk_next: u64,
+    chunks: Option<u64>,
+    number_next: u64,
+    number_acked: Option<u64>,
+    packets_lost: u64,
+    probes: u32,
+    timeouts: u32,
+    last_sent_at: Instant,
+    rtt_latest: Duration,
+    sends: Vec<Instant>,
+    states: Vec<(Instant, &'static str)>,
+    clock: Instant,
+}
+
+impl Sender {
+    pub fn new(flow: Flow, chunks: Option<u64>) -> Self {
+        Self {
+            flow,
+            pacer: DepartureTimer::default(),
+            in_flight: BTreeMap::new(),
+            again: VecDeque::new(),
+            chunk_next: 0,
+            chunks,
+            number_next: 0,
+            number_acked: None,
+            packets_lost: 0,
+            probes: 0,
+            timeouts: 0,
+            last_sent_at: Instant::ZERO,
+            rtt_latest: Duration::ZERO,
+            sends: Vec::new(),
+            states: Vec::new(),
+            clock: Instant::ZERO,
+        }
+    }
+
+    pub fn flow(&self) -> &Flow {
+        &self.flow
+    }
+
+    pub fn packets_sent(&self) -> u64 {
+        self.number_next
+    }
+
+    pub fn packets_lost(&self) -> u64 {
+        self.packets_lost
+    }
+
+    /// When each packet left.
+    pub fn sends(&self) -> &[Instant] {
+        &self.sends
+    }
+
+    /// The controller's states, each with the instant of its beginning.
+    pub fn states(&self) -> &[(Instant, &'static str)] {
+        &self.states
+    }
+
+    /// Lets the application hand over more.
+    pub fn add_chunks(&mut self, chunks: u64) {
+        self.chunks = self.chunks.map(|before| before + chunks);
+    }
+
+    fn probe_timeout(&self) -> Duration {
+        let Some(smoothed) = self.flow.rtt_smoothed() else {
+            return Duration::from_secs(1);
+        };
+        // The variance is bounded by half the smoothed round trip: enough for these tests.
+        (smoothed + (smoothed / 2).max(GRANULARITY) + PEER_ACK_DELAY)
+            * 2u32.pow(self.timeouts.min(6))
+    }
+
+    fn loss_delay(&self) -> Duration {
+        let rtt = self
+            .flow
+            .rtt_smoothed()
+            .unwrap_or_default()
+            .max(self.rtt_latest);
+        (rtt * 9 / 8).max(GRANULARITY)
+    }
+
+    fn on_ack(&mut self, now: Instant, ranges: &[(u64, u64)]) {
+        let mut acked: Vec<u64> = Vec::new();
+        for (first, last) in ranges {
+            acked.extend(
+                self.in_flight
+                    .range(first..=last)
+                    .map(|(number, _)| *number),
+            );
+        }
+        acked.sort_unstable();
+        let Some(newest) = acked.last().copied() else {
+            return;
+        };
+        self.rtt_latest = now.since(self.in_flight[&newest].at);
+        for number in acked {
+            let sent = self.in_flight.remove(&number).unwrap();
+            self.flow.on_packet_acked(now, number, sent.at, None);
+        }
+        self.number_acked = self.number_acked.max(Some(newest));
+        self.timeouts = 0;
+        self.flow.on_acks_end(now, None, false);
+        self.detect_losses(now);
+    }
+
+    fn detect_losses(&mut self, now: Instant) {
+        let Some(largest) = self.number_acked else {
+            return;
+        };
+        let delay = self.loss_delay();
+        let lost: Vec<(u64, Sent)> = self
+            .in_flight
+            .range(..largest)
+            .filter(|(number, sent)| {
+                largest >= **number + PACKET_THRESHOLD || now.since(sent.at) >= delay
+            })
+            .map(|(number, sent)| (*number, *sent))
+            .collect();
+        let (Some(first), Some(last)) = (lost.first(), lost.last()) else {
+            return;
+        };
+        let unbroken = last.0 - first.0 + 1 == lost.len() as u64;
+        let span = last.1.at.since(first.1.at);
+        let persistent = unbroken && span > 3 * self.probe_timeout();
+        for (number, sent) in &lost {
+            self.in_flight.remove(number);
+            self.again.push_back(sent.chunk);
+            self.flow.on_packet_lost(*number, PACKET_BYTES);
+        }
+        self.packets_lost += lost.len() as u64;
+        let bytes = lost.len() as u64 * PACKET_BYTES;
+        self.flow.on_congestion(now, bytes, persistent);
+    }
+
+    fn loss_timer(&self) -> Option<Instant> {
+        let largest = self.number_acked?;
+        let oldest = self.in_flight.range(..largest).next();
+        oldest.map(|(_, sent)| sent.at + self.loss_delay())
+    }
+
+    fn probe_timer(&self) -> Option<Instant> {
+        (!self.in_flight.is_empty()).then(|| self.last_sent_at + self.probe_timeout())
+    }
+
+    fn has_data(&self) -> bool {
+        !self.again.is_empty() || self.chunks.is_none_or(|chunks| self.chunk_next < chunks)
+    }
+
+    fn is_window_open(&self) -> bool {
+        let window = self.flow.controller().window_bytes();
+        self.flow.bytes_in_flight() + PACKET_BYTES <= window
+    }
+
+    fn note_state(&mut self, now: Instant) {
+        let state = self.flow.controller().state();
+        if self.states.last().is_none_or(|(_, last)| *last != state) {
+            self.states.push((now, state));
+        }
+    }
+
+    fn send(&mut self, now: Instant) -> Packet<Payload> {
+        let chunk = self.again.pop_front().unwrap_or_else(|| {
+            self.chunk_next += 1;
+            self.chunk_next - 1
+        });
+        let number = self.number_next;
+        self.number_next += 1;
+        self.last_sent_at = now;
+        self.sends.push(now);
+        self.in_flight.insert(number, Sent { at: now, chunk });
+        // The departure timer counts the unpaced packets itself.
+        let rate = self.flow.controller().pacing_rate_bytes_s();
+        self.pacer
+            .on_packet_sent(now, PACKET_BYTES, PACKET_BYTES, rate);
+        self.flow.on_packet_sent(now, number, PACKET_BYTES);
+        let wire_bytes = (PACKET_BYTES + HEADER_BYTES) as u32;
+        Packet::new(
+            wire_bytes,
+            Payload::Data {
+                number,
+                chunk,
+                sent_at: now,
+            },
+        )
+    }
+}
+
+impl Endpoint<Payload> for Sender {
+    fn handle_datagram(&mut self, now: Instant, datagram: Packet<Payload>) {
+        self.clock = now;
+        if let Payload::Ack { ranges } = datagram.payload {
+            self.on_ack(now, &ranges);
+            self.note_state(now);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
+        self.clock = now;
+        if !self.has_data() && self.probes == 0 {
+            if self.is_window_open() {
+                self.flow.on_app_limited();
+            }
+            return None;
+        }
+        if self.probes > 0 {
+            self.probes -= 1;
+            // A probe repeats the oldest chunk in flight.
+            if let Some((_, sent)) = self.in_flight.first_key_value() {
+                self.again.push_front(sent.chunk);
+            }
+            return Some(self.send(now));
+        }
+        if !self.is_window_open() {
+            self.pacer.on_blocked();
+            return None;
+        }
+        if self.pacer.departure() > now {
+            return None;
+        }
+        let packet = self.send(now);
+        self.note_state(now);
+        Some(packet)
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let paced = (self.has_data() && self.is_window_open()).then(|| self.pacer.departure());
+        let paced = paced.filter(|at| *at > self.clock);
+        let loss = self.loss_timer();
+        let probe = if loss.is_none() {
+            self.probe_timer()
+        } else {
+            None
+        };
+        [paced, loss, probe].into_iter().flatten().min()
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.clock = now;
+        if self.loss_timer().is_some_and(|at| at <= now) {
+            self.detect_losses(now);
+            self.note_state(now);
+        } else if self.loss_timer().is_none() && self.probe_timer().is_some_and(|at| at <= now) {
+            self.timeouts += 1;
+            self.probes = 2;
+            self.last_sent_at = now;
+        }
+    }
+}
