@@ -234,11 +234,11 @@ impl Requests {
     /// Reads the time to first byte of this project's own metadata records.
     fn add_metadata(&mut self, record: &Record) {
         let lines = record.block.split(|&byte| byte == b'\n');
-        let value = lines.filter_map(|line| {
+        let mut values = lines.filter_map(|line| {
             let (name, value) = std::str::from_utf8(line).ok()?.split_once(':')?;
             (name == "timeToFirstByteMs").then(|| value.trim().parse::<f64>().ok())?
         });
-        let Some(milliseconds) = value.filter(|value| value.is_finite()).next() else {
+        let Some(milliseconds) = values.find(|value| value.is_finite()) else {
             return;
         };
         for id in concurrent_ids(record) {
@@ -297,13 +297,9 @@ fn concurrent_ids(record: &Record) -> impl Iterator<Item = String> {
 
 /// An exchange with what the record's own fields say; a GET until its request is known.
 fn new_exchange(record: &Record, url: Url) -> Exchange {
-    let protocol = record
-        .fields
-        .iter()
-        .filter(|field| field.is("WARC-Protocol"));
-    let protocol = protocol
-        .filter_map(Header::text)
-        .map(str::to_ascii_lowercase);
+    let fields = record.fields.iter();
+    let fields = fields.filter(|field| field.is("WARC-Protocol"));
+    let mut protocols = fields.filter_map(Header::text).map(str::to_ascii_lowercase);
     let is_http = |name: &String| name.starts_with("http/") || name == "h2" || name == "h3";
     Exchange {
         index: 0,
@@ -318,7 +314,7 @@ fn new_exchange(record: &Record, url: Url) -> Exchange {
         address: record
             .field("WARC-IP-Address")
             .and_then(|address| address.parse().ok()),
-        protocol: protocol.filter(is_http).next().unwrap_or_default(),
+        protocol: protocols.find(is_http).unwrap_or_default(),
         recorded_at_unix_ms: record.field("WARC-Date").and_then(timestamp::parse),
         time_to_first_byte_ms: None,
     }

@@ -1,0 +1,178 @@
+//! Packs files from a folder as a recorded site, after a manifest.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::net::IpAddr;
+use std::path::{Component, Path};
+
+use bytes::Bytes;
+use flate2::{Compression, GzBuilder};
+use serde::Deserialize;
+
+use crate::error::Error;
+use crate::exchange::Exchange;
+use crate::header::Header;
+use crate::timestamp;
+use crate::url::Url;
+use crate::writer::{SiteMetadata, write_wacz};
+
+/// A site to pack: which URL answers with which file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manifest {
+    title: String,
+    #[serde(default)]
+    description: String,
+    main_url: Url,
+    /// A WARC date, like `2026-11-01T00:00:00Z`; every exchange's date.
+    created_at: String,
+    /// The server's address of each host.
+    addresses: BTreeMap<String, IpAddr>,
+    exchanges: Vec<Entry>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    url: Url,
+    /// The body, relative to the manifest's folder; without it the body is empty.
+    file: Option<String>,
+    #[serde(default = "status_default")]
+    status: u16,
+    #[serde(default)]
+    reason: String,
+    /// Name and value pairs, in order; `content-length` is added at their end, and so is
+    /// `content-encoding` where `compress` asks for it.
+    headers: Vec<(String, String)>,
+    compress: Option<Coding>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Coding {
+    Gzip,
+}
+
+fn status_default() -> u16 {
+    200
+}
+
+/// Writes the site that `manifest` describes to `out`, a WACZ; `spec/archive.md` documents the
+/// manifest. The same files give the same WACZ.
+pub fn pack(manifest: &Path, out: &Path) -> Result<(), Error> {
+    let error = |reason: String| Error::Manifest {
+        path: manifest.to_owned(),
+        reason,
+    };
+    let json = std::fs::read(manifest).map_err(|error| io_error(manifest, error))?;
+    let site: Manifest =
+        serde_json::from_slice(&json).map_err(|source| error(source.to_string()))?;
+    let created_at_unix_ms = timestamp::parse(&site.created_at).ok_or_else(|| {
+        error(format!(
+            "created_at `{}` is not a WARC date",
+            site.created_at
+        ))
+    })?;
+    let folder = manifest.parent().unwrap_or(Path::new("."));
+    let mut exchanges = Vec::with_capacity(site.exchanges.len());
+    for (index, entry) in site.exchanges.into_iter().enumerate() {
+        let body = match &entry.file {
+            Some(file) => read_inside(folder, file).map_err(|reason| {
+                reason.unwrap_or_else(|| error(format!("{file} leads out of its folder")))
+            })?,
+            None => Bytes::new(),
+        };
+        let address = site.addresses.get(&entry.url.host).copied();
+        let host = &entry.url.host;
+        let address = address.ok_or_else(|| error(format!("addresses lacks the host {host}")))?;
+        exchanges.push(exchange(index, entry, body, address, created_at_unix_ms));
+    }
+    if !exchanges
+        .iter()
+        .any(|exchange| exchange.url == site.main_url)
+    {
+        return Err(error(format!(
+            "no exchange answers main_url {}",
+            site.main_url
+        )));
+    }
+    let metadata = SiteMetadata {
+        title: site.title,
+        description: site.description,
+        main_url: site.main_url,
+        created_at_unix_ms,
+        certificate_names: BTreeMap::new(),
+    };
+    write_wacz(out, &exchanges, &metadata)
+}
+
+fn exchange(
+    index: usize,
+    entry: Entry,
+    body: Bytes,
+    address: IpAddr,
+    created_at_unix_ms: i64,
+) -> Exchange {
+    let mut response_headers: Vec<Header> = entry
+        .headers
+        .into_iter()
+        .map(|(name, value)| Header::new(name, value))
+        .collect();
+    let body = match entry.compress {
+        Some(Coding::Gzip) => {
+            response_headers.push(Header::new("content-encoding", "gzip"));
+            gzip(&body)
+        }
+        None => body,
+    };
+    response_headers.push(Header::new("content-length", body.len().to_string()));
+    Exchange {
+        index,
+        method: "GET".to_owned(),
+        request_headers: vec![
+            Header::new("host", entry.url.authority()),
+            Header::new("accept-encoding", "gzip"),
+        ],
+        request_body: Bytes::new(),
+        url: entry.url,
+        status: entry.status,
+        reason: entry.reason,
+        response_headers,
+        body,
+        address: Some(address),
+        protocol: "http/1.1".to_owned(),
+        recorded_at_unix_ms: Some(created_at_unix_ms),
+        time_to_first_byte_ms: None,
+    }
+}
+
+/// Reads a file below `folder`; `Err(None)` if its name leads elsewhere.
+fn read_inside(folder: &Path, file: &str) -> Result<Bytes, Option<Error>> {
+    let is_inside = Path::new(file)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)));
+    if !is_inside {
+        return Err(None);
+    }
+    let path = folder.join(file);
+    std::fs::read(&path)
+        .map(Bytes::from)
+        .map_err(|error| Some(io_error(&path, error)))
+}
+
+/// The body as a server with compression set to its usual level 6 would send it.
+fn gzip(body: &[u8]) -> Bytes {
+    let mut encoder = GzBuilder::new()
+        .mtime(0)
+        .write(Vec::new(), Compression::new(6));
+    encoder.write_all(body).expect("a vector takes every byte");
+    encoder.finish().expect("a vector takes every byte").into()
+}
+
+fn io_error(path: &Path, source: std::io::Error) -> Error {
+    Error::Io {
+        attempt: "read",
+        path: path.to_owned(),
+        source,
+    }
+}
