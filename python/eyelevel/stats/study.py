@@ -1,0 +1,123 @@
+"""A whole study: every stack against the reference, by site, network and metric."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from eyelevel.stats.anova import Anova, anova_of_two
+from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.gain import mean_gain, performance_gain
+from eyelevel.stats.holm import holm
+from eyelevel.stats.paired import hodges_lehmann, median
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One stack against the reference on one site, network and metric, over the kept blocks.
+
+    `median` and `median_reference` are infinite where half of the loads timed out. `without_value`
+    counts the pairs that were left out because a load has no such metric.
+    """
+
+    network: str
+    site: str
+    arm: str
+    metric: str
+    pairs: int
+    without_value: int
+    timeouts: int
+    timeouts_reference: int
+    median: float | None
+    median_reference: float | None
+    gain: Estimate
+    difference: Estimate
+    anova: Anova
+
+
+@dataclass(frozen=True)
+class NetworkGain:
+    """One stack's gain against the reference on one network and metric: the mean over sites."""
+
+    network: str
+    arm: str
+    metric: str
+    gain: Estimate
+    p_holm: float | None = None
+
+
+def compare_cells(
+    kept: pl.DataFrame, metrics: Sequence[str], reference: str, arms: Sequence[str]
+) -> list[Cell]:
+    """Every cell of the study, from the kept blocks (`select_blocks`), in a fixed order."""
+    cells: list[Cell] = []
+    parts = kept.sort("network", "site").partition_by(
+        ["network", "site"], maintain_order=True, as_dict=True
+    )
+    for (network, site), part in parts.items():
+        by_arm = {arm: part.filter(pl.col("arm") == arm).sort("block") for arm in arms}
+        for arm in arms:
+            if arm != reference:
+                pair = (by_arm[arm], by_arm[reference])
+                cells += [_cell(str(network), str(site), arm, each, *pair) for each in metrics]
+    return cells
+
+
+def compare_networks(
+    cells: Sequence[Cell], primary_metric: str, sites: Sequence[str]
+) -> list[NetworkGain]:
+    """The mean gain over `sites` by network, stack and metric.
+
+    Undetermined where a site has no cell. For the primary metric the p values are corrected after
+    Holm over the family of all networks and stacks; other metrics are descriptive.
+    """
+    grouped: dict[tuple[str, str, str], list[Cell]] = {}
+    for cell in cells:
+        grouped.setdefault((cell.network, cell.arm, cell.metric), []).append(cell)
+    gains = [NetworkGain(*key, _over_sites(found, sites)) for key, found in grouped.items()]
+    primary = [index for index, each in enumerate(gains) if each.metric == primary_metric]
+    adjusted = holm([gains[index].gain.p for index in primary])
+    for index, p in zip(primary, adjusted, strict=True):
+        gains[index] = replace(gains[index], p_holm=p)
+    return gains
+
+
+def _over_sites(cells: Sequence[Cell], sites: Sequence[str]) -> Estimate:
+    if absent := sorted(set(sites) - {cell.site for cell in cells}):
+        return undetermined(f"no complete block of {', '.join(absent)}", len(cells))
+    return mean_gain([cell.gain for cell in cells])
+
+
+def _cell(
+    network: str, site: str, arm: str, metric: str, rows: pl.DataFrame, reference: pl.DataFrame
+) -> Cell:
+    if rows["block"].to_list() != reference["block"].to_list():
+        raise ValueError(f"{site} on {network}: the blocks of {arm} are not the reference's")
+    x, r = _values(rows, metric), _values(reference, metric)
+    there = ~(np.isnan(x) | np.isnan(r))
+    x, r, without_value = x[there], r[there], int((~there).sum())
+    return Cell(
+        network=network,
+        site=site,
+        arm=arm,
+        metric=metric,
+        pairs=len(x),
+        without_value=without_value,
+        timeouts=int(np.isinf(x).sum()),
+        timeouts_reference=int(np.isinf(r).sum()),
+        median=median(x),
+        median_reference=median(r),
+        gain=performance_gain(x, r),
+        difference=hodges_lehmann(x, r),
+        anova=anova_of_two(x, r),
+    )
+
+
+def _values(rows: pl.DataFrame, metric: str) -> Floats:
+    """The metric as floats: infinity for a timeout, not-a-number where a load has no value."""
+    column = pl.when(pl.col("outcome") == "timeout").then(np.inf).otherwise(pl.col(metric))
+    return rows.select(column.fill_null(np.nan).alias("value"))["value"].to_numpy()

@@ -1,0 +1,84 @@
+import math
+
+import numpy as np
+import pytest
+
+from eyelevel.stats.estimate import Estimate
+from eyelevel.stats.gain import mean_gain, performance_gain
+
+
+def test_the_gain_is_relative_to_the_references_mean():
+    assert performance_gain([80, 100], [100, 100]).value == pytest.approx(-0.1)
+
+
+def test_the_interval_by_hand():
+    # Ratio 1; residuals -10, 0, 10, deviation 10; error 10 / sqrt(3) / 100; t(0.975, 2) = 4.302653
+    found = performance_gain([90, 100, 110], [100, 100, 100])
+    assert found.value == pytest.approx(0)
+    assert found.high == pytest.approx(4.302653 * 0.1 / math.sqrt(3), rel=1e-6)
+    assert found.low == pytest.approx(-found.high)
+    assert found.p == pytest.approx(1)
+
+
+def test_a_shared_disturbance_of_a_block_cancels():
+    found = performance_gain([90, 180.001, 270], [100, 200, 300])
+    assert found.value == pytest.approx(-0.1, abs=1e-5)
+    assert found.high - found.low < 1e-4
+
+
+def test_the_interval_covers_the_truth_as_often_as_it_says():
+    draw = np.random.Generator(np.random.PCG64(5))
+    covered = 0
+    for _ in range(2000):
+        reference = draw.normal(1000, 50, 5)
+        found = performance_gain(0.9 * draw.normal(1000, 50, 5), reference)
+        covered += found.low <= -0.1 <= found.high
+    assert 0.935 <= covered / 2000 <= 0.965  # 0.95 and three standard errors
+
+
+def test_a_timeout_leaves_no_mean():
+    found = performance_gain([80, math.inf, 90], [100, 100, 100])
+    assert found.value is None and "timed out" in found.reason
+
+
+def test_one_block_has_a_value_but_no_interval():
+    found = performance_gain([80], [100])
+    assert found.value == pytest.approx(-0.2) and not found.determined
+
+
+@pytest.mark.parametrize(("x", "r"), [([], []), ([1, 2], [0, 0])])
+def test_what_cannot_be_done_is_undetermined(x, r):
+    assert performance_gain(x, r).value is None
+
+
+def test_equal_runs_have_no_interval_of_width_zero():
+    assert not performance_gain([80, 80], [100, 100]).determined
+
+
+def test_lengths_that_differ_are_a_mistake():
+    with pytest.raises(ValueError, match="in pairs"):
+        performance_gain([1], [1, 2])
+
+
+def site(value, error, freedom):
+    return Estimate(value, 0, 0, 0, error, freedom, 3)
+
+
+def test_the_mean_over_sites_by_hand():
+    found = mean_gain([site(-0.10, 0.03, 2), site(-0.20, 0.04, 2)])
+    assert found.value == pytest.approx(-0.15)
+    assert found.standard_error == pytest.approx(0.025)  # sqrt(0.0009 + 0.0016) / 2
+    # (0.0009 + 0.0016)^2 / ((0.0009^2 + 0.0016^2) / 2)
+    assert found.degrees_of_freedom == pytest.approx(3.709199, rel=1e-6)
+
+
+def test_one_site_keeps_its_own_interval():
+    one = performance_gain([90, 99, 111], [100, 102, 99])
+    found = mean_gain([one])
+    assert (found.low, found.high) == pytest.approx((one.low, one.high))
+
+
+def test_one_undetermined_site_makes_the_mean_undetermined():
+    timed_out = performance_gain([math.inf, 1], [1, 1])
+    found = mean_gain([site(-0.1, 0.03, 2), timed_out])
+    assert found.value is None and "timed out" in found.reason
