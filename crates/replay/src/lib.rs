@@ -1,1 +1,21 @@
-//! TODO
+//! Replays a recorded site: the matcher, the response scheduler, and servers for HTTP/1.1, HTTP/2
+//! and HTTP/3 that share both, with certificates of a run's own authority and a resolver.
+//!
+//! The matcher, the response and the scheduler are pure; `tcp`, `quic` and `dns` drive them. A
+//! server does not know that its network is emulated.
+
+pub mod dns;
+mod error;
+mod events;
+pub mod matcher;
+pub mod quic;
+pub mod response;
+pub mod scheduler;
+mod service;
+mod stack;
+pub mod tls;
+
+pub use error::ReplayError;
+pub use events::{ClockNs, ConnectionEvent, Event, EventSink, InForce, RequestEvent};
+pub use service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
+pub use stack::{HttpVersion, StackConfig, TlsVersion};

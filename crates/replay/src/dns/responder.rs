@@ -1,0 +1,105 @@
+use super::answer::{Asked, answer_and_subject};
+use super::{MESSAGE_BYTES_MAX, Table};
+use crate::ReplayError;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::net::UdpSocket;
+
+/// Distinct unknown names that are counted by name; a browser asks for a dozen.
+const UNKNOWN_NAMES_MAX: usize = 1000;
+/// How long to rest after an error of the socket, so that a lasting one does not spin.
+const ERROR_REST_MS: u64 = 10;
+
+/// What was asked so far.
+#[derive(Clone, Debug, Default)]
+pub struct DnsCounts {
+    /// Queries for recorded names, of any type.
+    pub known: u64,
+    /// Queries for other names, of any type.
+    pub unknown: u64,
+    /// Messages that could not be read.
+    pub malformed: u64,
+    /// How often each unknown name was asked for; the first thousand names.
+    pub unknown_names: BTreeMap<String, u64>,
+}
+
+/// A resolver on one UDP socket.
+#[derive(Debug)]
+pub struct Responder {
+    socket: UdpSocket,
+    table: Arc<Table>,
+    counts: Arc<Mutex<DnsCounts>>,
+}
+
+impl Responder {
+    /// Binds the socket, in the calling thread's network namespace and runtime.
+    ///
+    /// # Errors
+    /// [`ReplayError::Socket`] when the address cannot be bound.
+    pub async fn bind(address: SocketAddr, table: Table) -> Result<Self, ReplayError> {
+        let socket = UdpSocket::bind(address)
+            .await
+            .map_err(ReplayError::socket("binding the resolver", address))?;
+        Ok(Self {
+            socket,
+            table: Arc::new(table),
+            counts: Arc::default(),
+        })
+    }
+
+    /// The address that is bound, its port chosen by the kernel where 0 was asked for.
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        self.socket.local_addr().ok()
+    }
+
+    /// A view of the counts that stays valid while [`Responder::run`] runs.
+    pub fn counts(&self) -> impl Fn() -> DnsCounts + Send + 'static {
+        let counts = self.counts.clone();
+        move || counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Answers until it is dropped.
+    pub async fn run(self) {
+        let mut buffer = [0; MESSAGE_BYTES_MAX];
+        loop {
+            let Ok((length, from)) = self.socket.recv_from(&mut buffer).await else {
+                // An ICMP error of an earlier answer comes out here; the next query is served.
+                tokio::time::sleep(std::time::Duration::from_millis(ERROR_REST_MS)).await;
+                continue;
+            };
+            let (answer, asked) = answer_and_subject(&buffer[..length], &self.table);
+            self.count(asked);
+            if let Some(answer) = answer {
+                let _ = self.socket.send_to(&answer, from).await;
+            }
+        }
+    }
+
+    fn count(&self, asked: Asked) {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        match asked {
+            Asked::Known => counts.known += 1,
+            Asked::Malformed => counts.malformed += 1,
+            Asked::Unknown(name) => {
+                counts.unknown += 1;
+                let room = counts.unknown_names.len() < UNKNOWN_NAMES_MAX;
+                if room || counts.unknown_names.contains_key(&name) {
+                    *counts.unknown_names.entry(name).or_default() += 1;
+                }
+            }
+        }
+    }
+}
+
+/// The table of a site's origins: each host with the addresses where the lab serves it.
+pub fn table<'a>(origins: impl IntoIterator<Item = (&'a str, IpAddr)>) -> Table {
+    let mut table = Table::new();
+    for (host, address) in origins {
+        let addresses = table.entry(host.to_ascii_lowercase()).or_default();
+        if !addresses.contains(&address) {
+            addresses.push(address);
+        }
+    }
+    table
+}

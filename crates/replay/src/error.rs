@@ -1,0 +1,74 @@
+use std::io;
+use std::net::SocketAddr;
+
+/// Why a server could not be made or a check could not be done. One line: attempt, subject, way out.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// A key or certificate could not be made.
+    #[error("making the certificate of {subject} failed: {reason}")]
+    Certificate {
+        /// The host, or the certificate authority.
+        subject: String,
+        /// What the library said.
+        reason: String,
+    },
+    /// A TLS or QUIC configuration was refused by the library.
+    #[error("configuring {subject} failed: {reason}")]
+    Configuration {
+        /// What was configured.
+        subject: &'static str,
+        /// What the library said.
+        reason: String,
+    },
+    /// A stack that cannot be served.
+    #[error("the stack {stack:?} cannot be served: {reason}")]
+    Stack {
+        /// The stack's name.
+        stack: String,
+        /// What is wrong and what would be right.
+        reason: String,
+    },
+    /// A recorded site that cannot be served.
+    #[error("the recorded site cannot be served: {reason}")]
+    Site {
+        /// What is wrong and what would be right.
+        reason: String,
+    },
+    /// A socket could not be prepared.
+    #[error("{attempt} on {address} failed: {source}")]
+    Socket {
+        /// What was attempted.
+        attempt: &'static str,
+        /// The address that was to be bound.
+        address: SocketAddr,
+        /// What the kernel said.
+        source: io::Error,
+    },
+}
+
+impl ReplayError {
+    pub(crate) fn certificate(subject: impl Into<String>, reason: impl ToString) -> Self {
+        Self::Certificate {
+            subject: subject.into(),
+            reason: reason.to_string(),
+        }
+    }
+
+    pub(crate) fn configuration(subject: &'static str, reason: impl ToString) -> Self {
+        Self::Configuration {
+            subject,
+            reason: reason.to_string(),
+        }
+    }
+
+    pub(crate) fn socket(
+        attempt: &'static str,
+        address: SocketAddr,
+    ) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Socket {
+            attempt,
+            address,
+            source,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+use serde::Serialize;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// What a server tells its driver; the shapes are those of `spec/lab-events.md`.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub enum Event {
+    /// A response's head was handed to the protocol.
+    Request(RequestEvent),
+    /// A connection closed, or the server stopped while it was open.
+    Connection(ConnectionEvent),
+}
+
+/// One answered request.
+#[derive(Clone, Debug, Serialize)]
+pub struct RequestEvent {
+    /// `CLOCK_MONOTONIC` when the response's head was ready.
+    pub at_ns: u64,
+    /// `http/1.1`, `h2` or `h3`.
+    pub protocol: &'static str,
+    /// The request's method.
+    pub method: String,
+    /// The request's URL.
+    pub url: String,
+    /// The response's status.
+    pub status: u16,
+    /// How the answer was found: see `docs/reference/matching.md`.
+    pub r#match: &'static str,
+    /// The recorded URL that is most like the one asked for; of a miss only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest_url: Option<String>,
+    /// What differs from that URL; of a miss only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<String>,
+    /// Bytes of the body that will be sent, as coded.
+    pub body_bytes: u64,
+    /// The server's time from the request's head to the response's head, in microseconds.
+    pub server_us: u64,
+    /// Number of the connection.
+    pub connection: u64,
+}
+
+/// One connection, at its end.
+#[derive(Clone, Debug, Serialize)]
+pub struct ConnectionEvent {
+    /// `CLOCK_MONOTONIC` when it was reported.
+    pub at_ns: u64,
+    /// Its number, from 0.
+    pub connection: u64,
+    /// `http/1.1`, `h2` or `h3`.
+    pub protocol: &'static str,
+    /// The server's own address that the client connected to.
+    pub address: Option<SocketAddr>,
+    /// What the kernel or the QUIC stack said was in force.
+    pub in_force: InForce,
+}
+
+/// What was in force on a connection, read back and never assumed; null where it was not readable.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct InForce {
+    /// Name of the congestion controller.
+    pub congestion_control: Option<String>,
+    /// The upper bound of the pacing rate; null where packets are not paced.
+    pub pacing_rate_bytes_s_max: Option<u64>,
+    /// The congestion window when the connection was accepted, in full packets.
+    pub initial_window_packets: Option<u32>,
+    /// Packets sent again (TCP) or deemed lost (QUIC) over the connection's life.
+    pub retransmitted_packets: Option<u64>,
+    /// Least round-trip time seen.
+    pub rtt_ms_min: Option<f64>,
+    /// `1.2` or `1.3`.
+    pub tls_version: Option<&'static str>,
+    /// The cipher suite's registered name.
+    pub cipher: Option<String>,
+    /// The key exchange group's registered name.
+    pub key_exchange: Option<String>,
+    /// QUIC's version number; of QUIC only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quic_version: Option<u32>,
+    /// UDP payload of a full packet; of QUIC only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packet_bytes: Option<u16>,
+    /// Why the handshake or the connection failed; null where it ended in order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+/// Receives events in the order in which they happen, on the server's thread; must not block.
+pub type EventSink = Arc<dyn Fn(Event) + Send + Sync>;
+
+/// Nanoseconds of `CLOCK_MONOTONIC`; the driver passes it, so that this crate has one clock.
+pub type ClockNs = fn() -> u64;

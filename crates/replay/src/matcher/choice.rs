@@ -1,0 +1,69 @@
+//! Which of several exchanges with the same URL and method answers a request.
+
+use super::Request;
+use eyelevel_archive::Exchange;
+
+const PARTIAL: u16 = 206;
+const NOT_MODIFIED: u16 = 304;
+
+/// Leaves the candidates that answer best, in recorded order; never none of some.
+pub(super) fn narrow(
+    exchanges: &[Exchange],
+    request: &Request<'_>,
+    mut candidates: Vec<usize>,
+) -> Vec<usize> {
+    if !request.is_conditional() {
+        keep_some(&mut candidates, |&at| exchanges[at].status != NOT_MODIFIED);
+    }
+    let range = request.header("range");
+    if range.is_empty() {
+        keep_some(&mut candidates, |&at| exchanges[at].status != PARTIAL);
+    } else {
+        let same_range = |&at: &usize| exchanges[at].request_header("range").unwrap_or("") == range;
+        keep_some(&mut candidates, same_range);
+    }
+    if candidates.len() < 2 {
+        return candidates;
+    }
+    keep_best(&mut candidates, |at| varying_equal(&exchanges[at], request));
+    if !request.body.is_empty() {
+        keep_best(&mut candidates, |at| body_likeness(&exchanges[at].request_body, request.body));
+    }
+    candidates
+}
+
+fn keep_some(candidates: &mut Vec<usize>, wanted: impl Fn(&usize) -> bool) {
+    if candidates.iter().any(&wanted) {
+        candidates.retain(wanted);
+    }
+}
+
+fn keep_best<K: Ord>(candidates: &mut Vec<usize>, key: impl Fn(usize) -> K) {
+    if let Some(best) = candidates.iter().map(|&at| key(at)).max() {
+        candidates.retain(|&at| key(at) == best);
+    }
+}
+
+/// How many of the fields that the response names in `Vary` are as they were recorded, less those
+/// that are not (RFC 9111, section 4.1).
+fn varying_equal(exchange: &Exchange, request: &Request<'_>) -> isize {
+    let vary = exchange.response_header("vary").unwrap_or("");
+    let names = vary.split(',').map(str::trim).filter(|name| !name.is_empty() && *name != "*");
+    names
+        .map(|name| {
+            let recorded = exchange.request_header(name).unwrap_or("");
+            if recorded == request.header(name) { 1 } else { -1 }
+        })
+        .sum()
+}
+
+/// More is more alike: equal bytes at both ends, and the same length.
+fn body_likeness(recorded: &[u8], asked: &[u8]) -> (bool, usize, bool) {
+    let count = |pairs: &mut dyn Iterator<Item = (&u8, &u8)>| {
+        pairs.take_while(|(left, right)| left == right).count()
+    };
+    let prefix = count(&mut recorded.iter().zip(asked));
+    let suffix = count(&mut recorded.iter().rev().zip(asked.iter().rev()));
+    let same_length = recorded.len() == asked.len();
+    (recorded == asked, prefix + suffix, same_length)
+}

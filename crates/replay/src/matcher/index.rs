@@ -1,0 +1,62 @@
+use super::query::Query;
+use eyelevel_archive::{Exchange, Scheme};
+use std::collections::HashMap;
+
+/// Where recorded requests are found: built once, read without allocation but for the keys.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    /// Scheme, host, port, path and query -> exchanges in recorded order.
+    pub by_url: HashMap<String, Vec<usize>>,
+    /// Scheme, host, port and path -> exchanges with their query.
+    pub by_path: HashMap<String, Vec<(usize, Query)>>,
+    /// Scheme, host and port -> path and query with the first exchange, sorted by text.
+    pub by_origin: HashMap<String, Vec<(String, usize)>>,
+    /// Path and query, whatever the origin -> the first exchange.
+    pub by_target: HashMap<String, usize>,
+}
+
+impl Index {
+    pub fn new(exchanges: &[Exchange]) -> Self {
+        let mut index = Self::default();
+        for (position, exchange) in exchanges.iter().enumerate() {
+            let url = &exchange.url;
+            let origin = origin_key(url.scheme, &url.host, url.port);
+            let target = &url.path_and_query;
+            let by_url = index.by_url.entry(format!("{origin}{target}")).or_default();
+            let query = Query::new(url.query().unwrap_or(""));
+            let by_path = index.by_path.entry(format!("{origin}{}", url.path())).or_default();
+            by_path.push((position, query));
+            if by_url.is_empty() {
+                let by_origin = index.by_origin.entry(origin).or_default();
+                by_origin.push((target.clone(), position));
+                index.by_target.entry(target.clone()).or_insert(position);
+            }
+            by_url.push(position);
+        }
+        for targets in index.by_origin.values_mut() {
+            targets.sort_unstable();
+        }
+        index
+    }
+
+    /// The recorded target of an origin that shares the longest prefix with `target`.
+    pub fn longest_prefix(&self, origin: &str, target: &str) -> Option<usize> {
+        let targets = self.by_origin.get(origin)?;
+        // In sorted order the longest common prefix stands beside the place of insertion.
+        let at = targets.partition_point(|(recorded, _)| recorded.as_str() < target);
+        let beside = targets[at.saturating_sub(1)..].iter().take(2);
+        beside
+            .max_by_key(|(recorded, _)| common_prefix(recorded, target))
+            .map(|(_, position)| *position)
+    }
+}
+
+/// `https://host:port`, the port always written.
+pub(super) fn origin_key(scheme: Scheme, host: &str, port: u16) -> String {
+    format!("{scheme}://{host}:{port}")
+}
+
+fn common_prefix(left: &str, right: &str) -> usize {
+    let pairs = left.bytes().zip(right.bytes());
+    pairs.take_while(|(left, right)| left == right).count()
+}

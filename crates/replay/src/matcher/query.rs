@@ -1,0 +1,156 @@
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Parameters whose value changes with every load and says nothing about the answer. Compared in
+/// lower case, `-` and `_` removed.
+const CACHE_BUSTER_NAMES: [&str; 26] = [
+    "", "cachebust", "cachebuster", "cb", "ck", "correlator", "guid", "nc", "nocache", "nonce",
+    "ord", "r", "rand", "random", "rnd", "rn", "sessid", "session", "sessionid", "sid", "t",
+    "time", "timestamp", "ts", "uuid", "z",
+];
+/// A random number or time stamp has at least so many digits (seconds since 1970 have ten).
+const NUMBER_DIGITS_MIN: usize = 10;
+/// `0.` and so many digits are what `Math.random` prints.
+const FRACTION_DIGITS_MIN: usize = 8;
+const UUID_GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
+
+/// A query's parameters as hashes, so that two queries are compared without their texts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Query {
+    /// Names and values of the parameters that matter, sorted.
+    pairs: Vec<u64>,
+    /// Names of the parameters that matter, sorted.
+    names: Vec<u64>,
+}
+
+impl Query {
+    /// Of a query without its `?`.
+    pub fn new(query: &str) -> Self {
+        let mut pairs = Vec::new();
+        let mut names = Vec::new();
+        for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            if is_cache_buster(name, value) {
+                continue;
+            }
+            pairs.push(hash(parameter));
+            names.push(hash(name));
+        }
+        pairs.sort_unstable();
+        names.sort_unstable();
+        Self { pairs, names }
+    }
+
+    /// Whether all parameters that matter are equal, in any order.
+    pub fn is_equal(&self, other: &Self) -> bool {
+        self.pairs == other.pairs
+    }
+
+    /// More is more alike: equal parameters first, then equal names, then fewer others.
+    pub fn likeness(&self, other: &Self) -> (usize, usize, isize) {
+        let surplus = -other.pairs.len().cast_signed();
+        (
+            count_common(&self.pairs, &other.pairs),
+            count_common(&self.names, &other.names),
+            surplus,
+        )
+    }
+}
+
+fn is_cache_buster(name: &str, value: &str) -> bool {
+    let plain: String = name
+        .chars()
+        .filter(|character| !"-_".contains(*character))
+        .map(|character| character.to_ascii_lowercase())
+        .collect();
+    // A short name alone is no evidence: `t=dark` may choose another answer, `t=1700000000` not.
+    let named = CACHE_BUSTER_NAMES.contains(&plain.as_str());
+    is_time_or_random(value) || (named && looks_generated(value)) || (value.is_empty() && is_time_or_random(name))
+}
+
+/// Time stamps, results of `Math.random`, UUIDs: generated whatever the parameter's name is.
+fn is_time_or_random(value: &str) -> bool {
+    let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some(fraction) = value.strip_prefix("0.") {
+        return fraction.len() >= FRACTION_DIGITS_MIN && all_digits(fraction);
+    }
+    let is_time = all_digits(value) && is_unix_time(value);
+    let is_uuid = value.len() == 36
+        && value.split('-').map(str::len).eq(UUID_GROUPS)
+        && value.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
+    is_time || is_uuid
+}
+
+/// Seconds, milliseconds or microseconds since 1970, from 2001 to 2065: an identifier of ten digits
+/// outside that range stays a parameter that matters.
+fn is_unix_time(digits: &str) -> bool {
+    let seconds = match digits.len() {
+        10 | 13 | 16 => &digits[..10],
+        _ => return false,
+    };
+    ("1000000000".."3000000000").contains(&seconds)
+}
+
+fn looks_generated(value: &str) -> bool {
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let only_digits = digits == value.len() && digits > 0;
+    only_digits || (value.len() >= NUMBER_DIGITS_MIN && digits > 0) || is_time_or_random(value)
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// How many elements two sorted lists share.
+fn count_common(left: &[u64], right: &[u64]) -> usize {
+    let (mut at, mut count) = (0, 0);
+    for value in left {
+        while at < right.len() && right[at] < *value {
+            at += 1;
+        }
+        if at < right.len() && right[at] == *value {
+            count += 1;
+            at += 1;
+        }
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cache_busters_are_told_from_parameters_that_matter() {
+        for (name, value, expected) in [
+            ("_", "1519210645123", true),
+            ("anything", "1519210645", true),
+            ("x", "0.8234567891", true),
+            ("id", "123e4567-e89b-12d3-a456-426614174000", true),
+            ("cb", "42", true),
+            ("rnd", "a8f9b7c6d5e4", true),
+            ("cache-buster", "17", true),
+            ("1519210645123", "", true),
+            ("t", "dark", false),
+            ("id", "42", false),
+            ("page", "2", false),
+            ("v", "1.2.3", false),
+            ("fbid", "9999999999", false),
+            ("q", "", false),
+        ] {
+            assert_eq!(is_cache_buster(name, value), expected, "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn order_does_not_matter_and_more_equal_is_more_alike() {
+        let asked = Query::new("a=1&b=2&cb=77");
+        assert!(asked.is_equal(&Query::new("b=2&a=1&cb=78")));
+        assert!(!asked.is_equal(&Query::new("a=1")));
+        let both = asked.likeness(&Query::new("b=2&a=1&c=3"));
+        let one = asked.likeness(&Query::new("a=1"));
+        let name = asked.likeness(&Query::new("a=7"));
+        assert!(both > one && one > name && name > asked.likeness(&Query::new("z=1")));
+    }
+}

@@ -1,0 +1,213 @@
+use super::*;
+use bytes::Bytes;
+use eyelevel_archive::{Header, Scheme};
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+fn exchange(index: usize, method: &str, url: &str) -> Exchange {
+    Exchange {
+        index,
+        method: method.into(),
+        url: url.parse().unwrap(),
+        request_headers: Vec::new(),
+        request_body: Bytes::new(),
+        status: 200,
+        reason: "OK".into(),
+        response_headers: Vec::new(),
+        body: Bytes::from_static(b"body"),
+        address: None,
+        protocol: "http/1.1".into(),
+        recorded_at_unix_ms: None,
+        time_to_first_byte_ms: None,
+    }
+}
+
+fn recording(requests: &[(&str, &str)]) -> Vec<Exchange> {
+    let numbered = requests.iter().enumerate();
+    numbered.map(|(index, (method, url))| exchange(index, method, url)).collect()
+}
+
+struct Asker {
+    exchanges: Vec<Exchange>,
+    matcher: Matcher,
+    progress: Progress,
+}
+
+impl Asker {
+    fn new(exchanges: Vec<Exchange>, rules: Rules) -> Self {
+        let matcher = Matcher::new(&exchanges, rules);
+        Self { exchanges, matcher, progress: Progress::default() }
+    }
+
+    fn ask_with(&mut self, method: &str, url: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        let url: eyelevel_archive::Url = url.parse().unwrap();
+        let headers: HeaderMap = headers
+            .iter()
+            .map(|(name, value)| {
+                let name: HeaderName = name.parse().unwrap();
+                (name, HeaderValue::from_str(value).unwrap())
+            })
+            .collect();
+        let request = Request {
+            method,
+            scheme: url.scheme,
+            host: &url.host,
+            port: url.port,
+            path_and_query: &url.path_and_query,
+            headers: &headers,
+            body,
+        };
+        self.matcher.answer(&self.exchanges, &request, &mut self.progress)
+    }
+
+    fn ask(&mut self, method: &str, url: &str) -> Answer {
+        self.ask_with(method, url, &[], b"")
+    }
+}
+
+fn found(exchange: usize, how: How) -> Answer {
+    Answer::Match { exchange, how }
+}
+
+#[test]
+fn scheme_host_port_method_path_and_query_decide() {
+    let mut asker = Asker::new(
+        recording(&[
+            ("GET", "https://a.test/x?a=1"),
+            ("GET", "http://a.test/x?a=1"),
+            ("GET", "https://b.test/x?a=1"),
+            ("GET", "https://a.test:444/x?a=1"),
+            ("POST", "https://a.test/x?a=1"),
+        ]),
+        Rules::default(),
+    );
+    for position in 0..5 {
+        let exchange = &asker.exchanges[position];
+        let (method, url) = (exchange.method.clone(), exchange.url.to_string());
+        assert_eq!(asker.ask(&method, &url), found(position, How::Exact));
+    }
+}
+
+#[test]
+fn a_repeated_request_gets_the_sequence_then_its_last() {
+    let url = "https://a.test/poll";
+    let mut asker = Asker::new(recording(&[("GET", url); 3]), Rules::default());
+    let answers: Vec<Answer> = (0..5).map(|_| asker.ask("GET", url)).collect();
+    assert_eq!(answers, [0, 1, 2, 2, 2].map(|at| found(at, How::Exact)));
+}
+
+#[test]
+fn head_is_answered_from_get() {
+    let mut asker = Asker::new(recording(&[("GET", "https://a.test/")]), Rules::default());
+    assert_eq!(asker.ask("HEAD", "https://a.test/"), found(0, How::Head));
+}
+
+#[test]
+fn the_most_alike_query_answers_and_cache_busters_do_not_count() {
+    let mut asker = Asker::new(
+        recording(&[
+            ("GET", "https://a.test/x?a=1&b=2&_=1519210645123"),
+            ("GET", "https://a.test/x?a=1&b=3&_=1519210645124"),
+        ]),
+        Rules::default(),
+    );
+    let with = |rest: &str| format!("https://a.test/x?{rest}");
+    assert_eq!(asker.ask("GET", &with("_=1700000000000&b=3&a=1")), found(1, How::CacheBuster));
+    assert_eq!(asker.ask("GET", &with("a=1&b=2")), found(0, How::CacheBuster));
+    assert_eq!(asker.ask("GET", &with("b=3&c=4")), found(1, How::Query));
+    assert_eq!(asker.ask("GET", &with("z=9")), found(0, How::Query));
+}
+
+#[test]
+fn a_prefix_answers_only_where_it_is_allowed() {
+    let recorded = [("GET", "https://a.test/list/1"), ("GET", "https://a.test/list/22")];
+    let mut strict = Asker::new(recording(&recorded), Rules::default());
+    let miss = Miss {
+        nearest_url: Some("https://a.test/list/22".into()),
+        difference: "path",
+    };
+    assert_eq!(strict.ask("GET", "https://a.test/list/23"), Answer::Miss(miss));
+    let rules = Rules { longest_prefix: true };
+    let mut lenient = Asker::new(recording(&recorded), rules);
+    assert_eq!(lenient.ask("GET", "https://a.test/list/23"), found(1, How::Prefix));
+}
+
+#[test]
+fn a_miss_names_what_differs() {
+    let mut asker = Asker::new(
+        recording(&[("GET", "https://a.test/x"), ("GET", "https://b.test/y?q=1")]),
+        Rules::default(),
+    );
+    for (method, url, nearest, expected) in [
+        ("POST", "https://a.test/x", "https://a.test/x", "method"),
+        ("POST", "https://b.test/y", "https://b.test/y?q=1", "method and query"),
+        ("GET", "https://a.test/xy", "https://a.test/x", "path"),
+        ("GET", "https://c.test/y?q=1", "https://b.test/y?q=1", "origin"),
+        ("GET", "http://a.test/x", "https://a.test/x", "origin"),
+        ("GET", "https://c.test/z", "https://a.test/x", "origin and path"),
+    ] {
+        let Answer::Miss(miss) = asker.ask(method, url) else {
+            panic!("{method} {url} matched");
+        };
+        assert_eq!((miss.nearest_url.as_deref(), miss.difference), (Some(nearest), expected));
+    }
+    let mut empty = Asker::new(Vec::new(), Rules::default());
+    let Answer::Miss(miss) = empty.ask("GET", "https://a.test/") else { panic!() };
+    assert_eq!(miss.nearest_url, None);
+}
+
+#[test]
+fn a_preflight_is_answered_for_recorded_urls_only() {
+    let mut asker = Asker::new(recording(&[("POST", "https://a.test/api?x=1")]), Rules::default());
+    let headers = [("origin", "https://b.test"), ("access-control-request-method", "POST")];
+    let answer = asker.ask_with("OPTIONS", "https://a.test/api?x=2", &headers, b"");
+    assert_eq!(answer, Answer::Preflight);
+    assert_eq!(asker.ask("OPTIONS", "https://a.test/api?x=1").how(), How::Miss);
+    let answer = asker.ask_with("OPTIONS", "https://a.test/other", &headers, b"");
+    assert_eq!(answer.how(), How::Miss);
+}
+
+#[test]
+fn vary_chooses_where_the_recording_has_the_choice() {
+    let url = "https://a.test/x";
+    let mut exchanges = recording(&[("GET", url), ("GET", url)]);
+    for (exchange, language) in exchanges.iter_mut().zip(["de", "en"]) {
+        exchange.request_headers.push(Header::new("Accept-Language", language));
+        exchange.response_headers.push(Header::new("Vary", "accept-language, cookie"));
+    }
+    let mut asker = Asker::new(exchanges, Rules::default());
+    for (language, at) in [("en", 1), ("de", 0), ("en", 1), ("de", 0)] {
+        let answer = asker.ask_with("GET", url, &[("accept-language", language)], b"");
+        assert_eq!(answer, found(at, How::Exact), "{language}");
+    }
+}
+
+#[test]
+fn recorded_304_and_206_answer_only_who_asks_for_them() {
+    let url = "https://a.test/x";
+    let mut exchanges = recording(&[("GET", url), ("GET", url), ("GET", url)]);
+    exchanges[0].status = 304;
+    exchanges[1].status = 206;
+    exchanges[1].request_headers.push(Header::new("range", "bytes=0-1"));
+    let mut asker = Asker::new(exchanges, Rules::default());
+    assert_eq!(asker.ask("GET", url), found(2, How::Exact));
+    let answer = asker.ask_with("GET", url, &[("range", "bytes=0-1")], b"");
+    assert_eq!(answer, found(1, How::Exact));
+}
+
+#[test]
+fn the_most_alike_body_answers_a_post() {
+    let url = "https://a.test/graphql";
+    let mut exchanges = recording(&[("POST", url), ("POST", url)]);
+    exchanges[0].request_body = Bytes::from_static(b"{\"query\":\"user\"}");
+    exchanges[1].request_body = Bytes::from_static(b"{\"query\":\"feed\"}");
+    let mut asker = Asker::new(exchanges, Rules::default());
+    let answer = asker.ask_with("POST", url, &[], b"{\"query\":\"feed\"}");
+    assert_eq!(answer, found(1, How::Exact));
+    let answer = asker.ask_with("POST", url, &[], b"{\"query\":\"user\",\"id\":1}");
+    assert_eq!(answer, found(0, How::Exact));
+}
+
+#[test]
+fn the_default_ports_are_those_of_the_schemes() {
+    assert_eq!((Scheme::Http.default_port(), Scheme::Https.default_port()), (80, 443));
+}

@@ -1,0 +1,93 @@
+use super::{Gate, Priority, StreamId};
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// A response's body: a slice of the recording, let through by the connection's [`Gate`], or, where
+/// a connection carries one response at a time (HTTP/1.1), at once.
+#[derive(Debug)]
+pub struct ReplyBody {
+    rest: Bytes,
+    gated: Option<(Gate, StreamId)>,
+}
+
+impl ReplyBody {
+    /// All at once.
+    pub fn direct(body: Bytes) -> Self {
+        Self {
+            rest: body,
+            gated: None,
+        }
+    }
+
+    /// Chunk by chunk, when it is this response's turn.
+    pub fn gated(body: Bytes, gate: &Gate, priority: Priority) -> Self {
+        let open = || (gate.clone(), gate.open(priority, body.len() as u64));
+        Self {
+            gated: (!body.is_empty()).then(open),
+            rest: body,
+        }
+    }
+}
+
+impl Body for ReplyBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.rest.is_empty() {
+            return Poll::Ready(None);
+        }
+        let data = match &self.gated {
+            None => std::mem::take(&mut self.rest),
+            Some((gate, id)) => {
+                let bytes = ready!(gate.poll_grant(*id, context));
+                let (gate, id) = (gate.clone(), *id);
+                let bytes = self.rest.split_to(bytes);
+                Bytes::from_owner(Chunk { bytes, gate, id })
+            }
+        };
+        Poll::Ready(Some(Ok(Frame::data(data))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.rest.len() as u64)
+    }
+}
+
+impl Drop for ReplyBody {
+    fn drop(&mut self) {
+        if let Some((gate, id)) = &self.gated {
+            gate.close(*id);
+        }
+    }
+}
+
+/// Bytes that tell the gate when the transport has let go of them: hyper once they are written to
+/// the socket, h3 once they are written to the QUIC stream, both when the stream is reset.
+struct Chunk {
+    bytes: Bytes,
+    gate: Gate,
+    id: StreamId,
+}
+
+impl AsRef<[u8]> for Chunk {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        self.gate.on_taken(self.id, self.bytes.len());
+    }
+}

@@ -1,0 +1,309 @@
+use super::Priority;
+
+/// A response on one connection; its number is never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StreamId {
+    at: usize,
+    opened: u64,
+}
+
+/// Leave for a response to hand bytes to its protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// Whose.
+    pub stream: StreamId,
+    /// How many.
+    pub bytes: usize,
+}
+
+/// Decides in the order of RFC 9218, section 10: the most urgent first; among equals those that are
+/// of use only as a whole, one after the other as they were asked for, then the incremental ones
+/// in turn.
+///
+/// A response that is not ready for more keeps less urgent ones back all the same while its last
+/// bytes are on their way, or they would slip in between each two chunks. Where the transport does
+/// not take them at all ([`Scheduler::on_stall`]) it loses its place until it does.
+#[derive(Debug)]
+pub struct Scheduler {
+    streams: Vec<Option<Stream>>,
+    free: Vec<usize>,
+    pending_bytes_max: usize,
+    chunk_bytes: usize,
+    clock: u64,
+}
+
+#[derive(Debug)]
+struct Stream {
+    priority: Priority,
+    opened: u64,
+    /// When it was opened or, if incremental, last granted: least goes first.
+    turn: u64,
+    /// Not yet granted.
+    remaining: u64,
+    /// Granted, and not yet taken by the transport.
+    pending: usize,
+    wants: bool,
+    stalled: bool,
+    /// Nothing more will be asked for; kept for what is still pending.
+    closed: bool,
+}
+
+impl Scheduler {
+    /// Grants at most `chunk_bytes` at once and `pending_bytes_max` ahead of the transport.
+    pub fn new(chunk_bytes: usize, pending_bytes_max: usize) -> Self {
+        Self {
+            streams: Vec::new(),
+            free: Vec::new(),
+            pending_bytes_max,
+            chunk_bytes,
+            clock: 0,
+        }
+    }
+
+    /// Adds a response with a body of `bytes`.
+    pub fn open(&mut self, priority: Priority, bytes: u64) -> StreamId {
+        let opened = self.tick();
+        let stream = Stream {
+            priority,
+            opened,
+            turn: opened,
+            remaining: bytes,
+            pending: 0,
+            wants: false,
+            stalled: false,
+            closed: false,
+        };
+        let at = self.free.pop().unwrap_or_else(|| {
+            self.streams.push(None);
+            self.streams.len() - 1
+        });
+        self.streams[at] = Some(stream);
+        StreamId { at, opened }
+    }
+
+    /// Changes a response's priority (RFC 9218, section 7).
+    pub fn set_priority(&mut self, id: StreamId, priority: Priority) {
+        if let Some(stream) = self.stream(id) {
+            stream.priority = priority;
+        }
+    }
+
+    /// The protocol is ready for more of this response.
+    pub fn want(&mut self, id: StreamId) {
+        if let Some(stream) = self.stream(id) {
+            stream.wants = true;
+            stream.stalled = false;
+        }
+    }
+
+    /// The transport has taken `bytes` of what was granted.
+    pub fn on_taken(&mut self, id: StreamId, bytes: usize) {
+        if let Some(stream) = self.stream(id) {
+            stream.pending = stream.pending.saturating_sub(bytes);
+            stream.stalled = false;
+            self.forget_if_done(id);
+        }
+    }
+
+    /// The response is complete or given up; what it was granted counts until it is taken.
+    pub fn close(&mut self, id: StreamId) {
+        if let Some(stream) = self.stream(id) {
+            stream.closed = true;
+            stream.wants = false;
+            stream.remaining = 0;
+            self.forget_if_done(id);
+        }
+    }
+
+    /// Nothing was taken for long though bytes are pending: the clients of the responses that hold
+    /// them do not read, so others go first. True where somebody can go now.
+    pub fn on_stall(&mut self) -> bool {
+        let waits = self.streams.iter().flatten().any(|stream| stream.wants);
+        if waits {
+            for stream in self.streams.iter_mut().flatten() {
+                stream.stalled = !stream.wants;
+            }
+        }
+        waits
+    }
+
+    /// The next grant, if one may be given; to be asked until there is none.
+    pub fn poll_grant(&mut self) -> Option<Grant> {
+        let counted = self.streams.iter().flatten().filter(|stream| !stream.stalled);
+        let pending: usize = counted.map(|stream| stream.pending).sum();
+        if pending >= self.pending_bytes_max {
+            return None;
+        }
+        let at = self.next()?;
+        let (turn, chunk) = (self.tick(), self.chunk_bytes);
+        let stream = self.streams[at].as_mut()?;
+        let bytes = usize::try_from(stream.remaining).unwrap_or(chunk).min(chunk);
+        stream.wants = false;
+        stream.remaining -= bytes as u64;
+        stream.pending += bytes;
+        if stream.priority.incremental {
+            stream.turn = turn;
+        }
+        let stream = StreamId {
+            at,
+            opened: stream.opened,
+        };
+        Some(Grant { stream, bytes })
+    }
+
+    /// The response whose turn it is, if it is ready.
+    fn next(&self) -> Option<usize> {
+        let rank = |stream: &Stream| (stream.priority.urgency, stream.priority.incremental);
+        let candidates = || {
+            let numbered = self.streams.iter().enumerate();
+            let open = numbered.filter_map(|(at, stream)| Some((at, stream.as_ref()?)));
+            open.filter(|(_, stream)| stream.remaining > 0 && !stream.stalled)
+        };
+        let (_, first) = candidates().min_by_key(|(_, stream)| (rank(stream), stream.turn))?;
+        let (at, chosen) = if first.priority.incremental {
+            // Among responses that share, one that is not ready gives its turn away.
+            let sharing = candidates().filter(|(_, stream)| rank(stream) == rank(first));
+            let ready = sharing.filter(|(_, stream)| stream.wants);
+            ready.min_by_key(|(_, stream)| stream.turn)?
+        } else {
+            candidates().min_by_key(|(_, stream)| (rank(stream), stream.turn))?
+        };
+        chosen.wants.then_some(at)
+    }
+
+    fn stream(&mut self, id: StreamId) -> Option<&mut Stream> {
+        let stream = self.streams.get_mut(id.at)?.as_mut();
+        stream.filter(|stream| stream.opened == id.opened)
+    }
+
+    fn forget_if_done(&mut self, id: StreamId) {
+        let done = |stream: &Stream| stream.closed && stream.pending == 0;
+        if self.streams[id.at].as_ref().is_some_and(done) {
+            self.streams[id.at] = None;
+            self.free.push(id.at);
+        }
+    }
+
+    fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHUNK: usize = 100;
+
+    fn priority(field: &str) -> Priority {
+        Priority::parse(field)
+    }
+
+    /// Serves everything as a transport would that takes each chunk at once; the order of grants.
+    fn drain(scheduler: &mut Scheduler, ids: &[StreamId]) -> Vec<usize> {
+        let mut order = Vec::new();
+        loop {
+            for id in ids {
+                scheduler.want(*id);
+            }
+            let Some(grant) = scheduler.poll_grant() else {
+                return order;
+            };
+            scheduler.on_taken(grant.stream, grant.bytes);
+            order.push(ids.iter().position(|id| *id == grant.stream).unwrap());
+        }
+    }
+
+    fn order_of(fields: &[&str]) -> Vec<usize> {
+        let mut scheduler = Scheduler::new(CHUNK, 2 * CHUNK);
+        let open = |field: &&str| scheduler.open(priority(field), 2 * CHUNK as u64);
+        let ids: Vec<StreamId> = fields.iter().map(open).collect();
+        drain(&mut scheduler, &ids)
+    }
+
+    #[test]
+    fn the_urgent_go_first_and_the_incremental_share() {
+        assert_eq!(order_of(&["u=5", "u=0", "u=3"]), [1, 1, 2, 2, 0, 0]);
+        assert_eq!(order_of(&["", "", ""]), [0, 0, 1, 1, 2, 2]);
+        assert_eq!(order_of(&["i", "i", "i"]), [0, 1, 2, 0, 1, 2]);
+        assert_eq!(order_of(&["i", "", "u=1, i"]), [2, 2, 1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn a_less_urgent_response_does_not_slip_in_between_chunks() {
+        let mut scheduler = Scheduler::new(CHUNK, 2 * CHUNK);
+        let urgent = scheduler.open(priority("u=0"), 300);
+        let other = scheduler.open(priority("u=1"), 100);
+        scheduler.want(urgent);
+        scheduler.want(other);
+        assert_eq!(scheduler.poll_grant().unwrap().stream, urgent);
+        assert_eq!(scheduler.poll_grant(), None);
+        scheduler.on_taken(urgent, 100);
+        assert_eq!(scheduler.poll_grant(), None);
+        scheduler.want(urgent);
+        assert_eq!(scheduler.poll_grant().unwrap().stream, urgent);
+    }
+
+    #[test]
+    fn no_more_is_pending_than_allowed() {
+        let mut scheduler = Scheduler::new(CHUNK, 2 * CHUNK);
+        let id = scheduler.open(priority(""), 1000);
+        for _ in 0..2 {
+            scheduler.want(id);
+            assert!(scheduler.poll_grant().is_some());
+        }
+        scheduler.want(id);
+        assert_eq!(scheduler.poll_grant(), None);
+        scheduler.on_taken(id, 50);
+        assert!(scheduler.poll_grant().is_some());
+    }
+
+    #[test]
+    fn a_client_that_does_not_read_one_response_gets_the_others() {
+        let mut scheduler = Scheduler::new(CHUNK, 2 * CHUNK);
+        let unread = scheduler.open(priority("u=0"), 1000);
+        let other = scheduler.open(priority("u=7"), 100);
+        for _ in 0..2 {
+            scheduler.want(unread);
+            scheduler.poll_grant().unwrap();
+        }
+        scheduler.want(other);
+        assert_eq!(scheduler.poll_grant(), None);
+        assert!(scheduler.on_stall());
+        assert_eq!(scheduler.poll_grant().unwrap().stream, other);
+        // It gets its place back with the first byte that is read.
+        let late = scheduler.open(priority("u=7"), 100);
+        scheduler.on_taken(unread, 100);
+        scheduler.want(late);
+        assert_eq!(scheduler.poll_grant(), None);
+    }
+
+    #[test]
+    fn a_closed_response_counts_until_its_bytes_are_taken_and_its_place_is_used_again() {
+        let mut scheduler = Scheduler::new(CHUNK, CHUNK);
+        let first = scheduler.open(priority(""), 1000);
+        scheduler.want(first);
+        scheduler.poll_grant().unwrap();
+        scheduler.close(first);
+        scheduler.close(first);
+        let second = scheduler.open(priority(""), 100);
+        scheduler.want(second);
+        assert_eq!(scheduler.poll_grant(), None);
+        scheduler.on_taken(first, 100);
+        let third = scheduler.open(priority(""), 100);
+        assert_eq!((third.at, scheduler.streams.len()), (first.at, 2));
+        // What comes late for the first is not taken for the third's.
+        scheduler.on_taken(first, 100);
+        assert_eq!(drain(&mut scheduler, &[second, third]), [0, 1]);
+    }
+
+    #[test]
+    fn priorities_change_while_responses_are_under_way() {
+        let mut scheduler = Scheduler::new(CHUNK, 2 * CHUNK);
+        let first = scheduler.open(priority("u=1"), 200);
+        let second = scheduler.open(priority("u=2"), 200);
+        scheduler.set_priority(first, priority("u=7"));
+        assert_eq!(drain(&mut scheduler, &[first, second]), [1, 1, 0, 0]);
+    }
+}

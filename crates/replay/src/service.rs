@@ -1,0 +1,166 @@
+//! The one way from a request to a response, for every protocol.
+
+use crate::matcher::{Answer, Matcher, Progress, Request, Rules};
+use crate::response::{Reply, Responses};
+use crate::{ClockNs, Event, EventSink, RequestEvent};
+use eyelevel_archive::{Scheme, Site};
+use http::{HeaderMap, Method, Uri};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Bytes of a request's body that are compared; more are read and not kept.
+pub const REQUEST_BODY_BYTES_MAX: usize = 1024 * 1024;
+
+/// Where a request came in.
+#[derive(Clone, Copy, Debug)]
+pub struct Entrance {
+    /// The connection's number.
+    pub connection: u64,
+    /// `http/1.1`, `h2` or `h3`.
+    pub protocol: &'static str,
+    /// Whether the connection is secured.
+    pub scheme: Scheme,
+}
+
+/// A recorded site with its matcher, ready to answer.
+pub struct Service {
+    site: Arc<Site>,
+    matcher: Matcher,
+    responses: Responses,
+    progress: Mutex<Progress>,
+    now_ns: ClockNs,
+    events: EventSink,
+    connections: AtomicU64,
+    requests: AtomicU64,
+    misses: AtomicU64,
+}
+
+impl Service {
+    /// Indexes the site.
+    pub fn new(site: Arc<Site>, rules: Rules, now_ns: ClockNs, events: EventSink) -> Self {
+        Self {
+            matcher: Matcher::new(site.exchanges(), rules),
+            responses: Responses::new(site.exchanges().len()),
+            site,
+            progress: Mutex::default(),
+            now_ns,
+            events,
+            connections: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+        }
+    }
+
+    /// Answers a request and reports it. `started_ns` is when its head was complete.
+    pub fn answer(
+        &self,
+        entrance: Entrance,
+        head: &RequestHead<'_>,
+        body: &[u8],
+        started_ns: u64,
+    ) -> Reply {
+        let (host, port) = head.host_and_port(entrance.scheme);
+        let request = Request {
+            method: head.method.as_str(),
+            scheme: entrance.scheme,
+            host: &host,
+            port,
+            path_and_query: head.uri.path_and_query().map_or("/", |target| target.as_str()),
+            headers: head.headers,
+            body,
+        };
+        let exchanges = self.site.exchanges();
+        let answer = {
+            let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+            self.matcher.answer(exchanges, &request, &mut progress)
+        };
+        let reply = self.responses.reply(exchanges, &request, &answer);
+        self.report(entrance, &request, &answer, &reply, started_ns);
+        reply
+    }
+
+    /// Begins anew with every recorded sequence, for a next page load.
+    pub fn restart(&self) {
+        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Progress::default();
+    }
+
+    /// Requests answered so far, and how many of them were misses.
+    pub fn counts(&self) -> (u64, u64) {
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        (load(&self.requests), load(&self.misses))
+    }
+
+    /// The number of the next connection.
+    pub(crate) fn next_connection(&self) -> u64 {
+        self.connections.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn now_ns(&self) -> u64 {
+        (self.now_ns)()
+    }
+
+    pub(crate) fn emit(&self, event: Event) {
+        (self.events)(event);
+    }
+
+    fn report(
+        &self,
+        entrance: Entrance,
+        request: &Request<'_>,
+        answer: &Answer,
+        reply: &Reply,
+        started_ns: u64,
+    ) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let (nearest_url, difference) = match answer {
+            Answer::Miss(miss) => {
+                self.misses.fetch_add(1, Ordering::Relaxed);
+                (miss.nearest_url.clone(), Some(miss.difference.to_owned()))
+            }
+            Answer::Match { .. } | Answer::Preflight => (None, None),
+        };
+        let at_ns = self.now_ns();
+        self.emit(Event::Request(RequestEvent {
+            at_ns,
+            protocol: entrance.protocol,
+            method: request.method.to_owned(),
+            url: request.url(),
+            status: reply.status.as_u16(),
+            r#match: answer.how().as_str(),
+            nearest_url,
+            difference,
+            body_bytes: reply.body.len() as u64,
+            server_us: at_ns.saturating_sub(started_ns) / 1000,
+            connection: entrance.connection,
+        }));
+    }
+}
+
+/// A request's head as hyper and h3 give it.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestHead<'a> {
+    /// The method.
+    pub method: &'a Method,
+    /// The target; with the authority over HTTP/2 and HTTP/3.
+    pub uri: &'a Uri,
+    /// The fields.
+    pub headers: &'a HeaderMap,
+}
+
+impl RequestHead<'_> {
+    /// The authority of the target, else of `Host` (RFC 9110, section 7.2).
+    fn host_and_port(&self, scheme: Scheme) -> (String, u16) {
+        let host_field = || self.headers.get("host").and_then(|host| host.to_str().ok());
+        let authority = self.uri.authority().map(|authority| authority.as_str());
+        let authority = authority.or_else(host_field).unwrap_or("");
+        let after_brackets = authority.rfind(']').map_or(0, |end| end + 1);
+        let colon = authority[after_brackets..].rfind(':');
+        let (host, port) = match colon {
+            Some(colon) => authority.split_at(after_brackets + colon),
+            None => (authority, ""),
+        };
+        let port = port.trim_start_matches(':').parse();
+        let port = port.unwrap_or(scheme.default_port());
+        (host.to_ascii_lowercase(), port)
+    }
+}

@@ -1,0 +1,199 @@
+use crate::ReplayError;
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, PublicKeyData, date_time_ymd,
+};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Leaves that are kept; a client that asks for ever new names gets them made anew.
+const LEAVES_MAX: usize = 4096;
+/// RFC 5280 bounds the common name to 64 characters; the names proper are in the extension.
+const COMMON_NAME: &str = "eyelevel replay";
+
+/// A certificate authority made for one run, and the leaves that it signs, chosen by SNI.
+///
+/// All leaves share one ECDSA P-256 key, so that a browser needs to be told one digest only
+/// (Chromium's `--ignore-certificate-errors-spki-list`).
+pub struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    root: CertificateDer<'static>,
+    leaf_key: KeyPair,
+    signing_key: Arc<dyn rustls::sign::SigningKey>,
+    /// The names that share a certificate, by each of the names; a host that is absent stands alone.
+    groups: HashMap<String, Arc<[String]>>,
+    fallback: String,
+    leaves: Mutex<HashMap<String, Arc<CertifiedKey>>>,
+}
+
+impl Authority {
+    /// Makes the authority's key and root, and the leaves' key.
+    ///
+    /// `groups` are the certificates as recorded: each a list of the names on it. `fallback` is the
+    /// host of a client that names none.
+    ///
+    /// # Errors
+    /// [`ReplayError::Certificate`] when the library refuses.
+    pub fn new(groups: Vec<Vec<String>>, fallback: &str) -> Result<Self, ReplayError> {
+        let failed = |error: rcgen::Error| ReplayError::certificate("the authority", error);
+        let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(failed)?;
+        let leaf_key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(failed)?;
+        let mut params = base_params(Vec::new()).map_err(failed)?;
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        let root = params.self_signed(&key).map_err(failed)?.der().clone();
+        let private = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(leaf_key.serialize_der()));
+        let signing_key = rustls::crypto::aws_lc_rs::sign::any_ecdsa_type(&private)
+            .map_err(|error| ReplayError::certificate("the leaves", error))?;
+        let mut by_name = HashMap::new();
+        for group in groups {
+            let shared: Arc<[String]> = group.into();
+            for name in shared.iter() {
+                by_name.entry(name.clone()).or_insert_with(|| shared.clone());
+            }
+        }
+        Ok(Self {
+            issuer: Issuer::new(params, key),
+            root,
+            leaf_key,
+            signing_key,
+            groups: by_name,
+            fallback: fallback.into(),
+            leaves: Mutex::new(HashMap::new()),
+        })
+    }
+
+    /// The root certificate, for clients of this crate and for trust stores.
+    pub fn root(&self) -> &CertificateDer<'static> {
+        &self.root
+    }
+
+    /// Base64 of the SHA-256 of every leaf's SubjectPublicKeyInfo (RFC 7469, section 2.4).
+    pub fn spki_sha256(&self) -> String {
+        base64(&Sha256::digest(self.leaf_key.subject_public_key_info()))
+    }
+
+    /// The chain and key for a host; made once and kept.
+    ///
+    /// # Errors
+    /// [`ReplayError::Certificate`] when the host cannot stand in a certificate.
+    pub fn leaf(&self, host: &str) -> Result<Arc<CertifiedKey>, ReplayError> {
+        let lock = || self.leaves.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(leaf) = lock().get(host) {
+            return Ok(leaf.clone());
+        }
+        let alone = [host.to_owned()];
+        let names: &[String] = self.groups.get(host).map_or(&alone, |group| group);
+        let leaf = Arc::new(self.sign(host, names)?);
+        let mut leaves = lock();
+        if leaves.len() >= LEAVES_MAX {
+            leaves.clear();
+        }
+        leaves.insert(host.to_owned(), leaf.clone());
+        Ok(leaf)
+    }
+
+    fn sign(&self, host: &str, names: &[String]) -> Result<CertifiedKey, ReplayError> {
+        let failed = |error: rcgen::Error| ReplayError::certificate(host, error);
+        let mut params = base_params(names.to_vec()).map_err(failed)?;
+        params.use_authority_key_identifier_extension = true;
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        let leaf = params
+            .signed_by(&self.leaf_key, &self.issuer)
+            .map_err(failed)?;
+        let chain = vec![leaf.der().clone(), self.root.clone()];
+        Ok(CertifiedKey::new(chain, self.signing_key.clone()))
+    }
+}
+
+impl ResolvesServerCert for Authority {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        self.leaf(hello.server_name().unwrap_or(&self.fallback)).ok()
+    }
+}
+
+impl fmt::Debug for Authority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Authority").finish_non_exhaustive()
+    }
+}
+
+fn base_params(names: Vec<String>) -> Result<CertificateParams, rcgen::Error> {
+    let mut params = CertificateParams::new(names)?;
+    params.distinguished_name = rcgen::DistinguishedName::new();
+    params
+        .distinguished_name
+        .push(DnType::CommonName, COMMON_NAME);
+    // Fixed and wide: clients of a recording may live at the recording's moment.
+    params.not_before = date_time_ymd(2000, 1, 1);
+    params.not_after = date_time_ymd(2049, 12, 31);
+    Ok(params)
+}
+
+/// RFC 4648, section 4, with padding.
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let mut group = [0; 3];
+        group[..chunk.len()].copy_from_slice(chunk);
+        let bits = u32::from_be_bytes([0, group[0], group[1], group[2]]);
+        for position in 0..4 {
+            if position <= chunk.len() {
+                let index = (bits >> (18 - 6 * position)) & 63;
+                text.push(ALPHABET[index as usize] as char);
+            } else {
+                text.push('=');
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_equals_the_vectors_of_rfc_4648_section_10() {
+        for (bytes, text) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+
+    #[test]
+    fn leaves_are_made_once_and_share_their_key() {
+        let group = vec!["a.example".into(), "b.example".into()];
+        let authority = Authority::new(vec![group], "a.example").unwrap();
+        let first = authority.leaf("a.example").unwrap();
+        let again = authority.leaf("a.example").unwrap();
+        assert!(Arc::ptr_eq(&first, &again));
+        let alone = authority.leaf("c.example").unwrap();
+        assert_ne!(first.cert[0], alone.cert[0]);
+        assert_eq!(
+            first.key.public_key().unwrap(),
+            alone.key.public_key().unwrap()
+        );
+        let names = |leaf: &CertifiedKey, name: &str| {
+            let text = name.as_bytes();
+            leaf.cert[0].windows(text.len()).any(|part| part == text)
+        };
+        assert!(names(&first, "a.example") && names(&first, "b.example"));
+        assert!(!names(&first, "c.example") && !names(&alone, "a.example"));
+        assert_eq!(authority.spki_sha256().len(), 44);
+    }
+}

@@ -1,0 +1,55 @@
+//! Certificates of a run's own authority, and the one configuration of TLS for TCP and QUIC.
+
+mod authority;
+mod suites;
+
+pub use authority::Authority;
+pub use suites::{provider, versions};
+
+use crate::{HttpVersion, ReplayError, StackConfig, TlsVersion};
+use std::sync::Arc;
+
+/// The five bytes of a record's header, which rustls counts in `max_fragment_size`.
+const RECORD_HEADER_BYTES: usize = 5;
+
+/// The servers' TLS configuration for a stack, over TCP or, for h3, over QUIC.
+///
+/// # Errors
+/// [`ReplayError::Configuration`] when rustls refuses it.
+pub fn server_config(
+    authority: Arc<Authority>,
+    stack: &StackConfig,
+) -> Result<rustls::ServerConfig, ReplayError> {
+    let failed = |error| ReplayError::configuration("TLS of the servers", error);
+    let mut config = rustls::ServerConfig::builder_with_provider(provider(stack.tls_version))
+        .with_protocol_versions(versions(stack.tls_version))
+        .map_err(failed)?
+        .with_no_client_auth()
+        .with_cert_resolver(authority);
+    config.alpn_protocols = vec![stack.http_version.alpn().to_vec()];
+    if stack.http_version != HttpVersion::H3 {
+        config.max_fragment_size = Some(stack.tls_record_bytes + RECORD_HEADER_BYTES);
+    }
+    Ok(config)
+}
+
+/// A client's TLS configuration that trusts nothing but `authority`.
+///
+/// # Errors
+/// [`ReplayError::Configuration`] when rustls refuses it.
+pub fn client_config(
+    authority: &Authority,
+    http_version: HttpVersion,
+    tls_version: TlsVersion,
+) -> Result<rustls::ClientConfig, ReplayError> {
+    let failed = |error| ReplayError::configuration("TLS of the client", error);
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(authority.root().clone()).map_err(failed)?;
+    let mut config = rustls::ClientConfig::builder_with_provider(provider(tls_version))
+        .with_protocol_versions(versions(tls_version))
+        .map_err(failed)?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![http_version.alpn().to_vec()];
+    Ok(config)
+}

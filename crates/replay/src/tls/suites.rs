@@ -1,0 +1,55 @@
+//! The one list of cipher suites and key exchange groups, shared by TCP and QUIC, so that neither
+//! stack has cheaper cryptography than the other.
+
+use crate::TlsVersion;
+use rustls::{SupportedCipherSuite, SupportedProtocolVersion};
+use rustls::crypto::aws_lc_rs::{cipher_suite, kx_group};
+use rustls::crypto::{CryptoProvider, SupportedKxGroup, aws_lc_rs};
+use std::sync::Arc;
+
+/// TLS 1.3 suites; the client's order decides, and Chromium's begins with AES-128 too.
+const SUITES_TLS13: [SupportedCipherSuite; 3] = [
+    cipher_suite::TLS13_AES_128_GCM_SHA256,
+    cipher_suite::TLS13_AES_256_GCM_SHA384,
+    cipher_suite::TLS13_CHACHA20_POLY1305_SHA256,
+];
+
+/// The TLS 1.2 counterparts, forward secret and for our ECDSA key.
+const SUITES_TLS12: [SupportedCipherSuite; 3] = [
+    cipher_suite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+    cipher_suite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+    cipher_suite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+];
+
+/// Key exchange groups; the first is what Chromium sends a share of, so there is no second hello.
+const KEY_EXCHANGE: [&dyn SupportedKxGroup; 3] = [
+    kx_group::X25519MLKEM768,
+    kx_group::X25519,
+    kx_group::SECP256R1,
+];
+
+/// The cryptography of every server and client of this crate.
+pub fn provider(version: TlsVersion) -> Arc<CryptoProvider> {
+    let suites = match version {
+        TlsVersion::Tls12 => SUITES_TLS12,
+        TlsVersion::Tls13 => SUITES_TLS13,
+    };
+    Arc::new(CryptoProvider {
+        cipher_suites: suites.to_vec(),
+        kx_groups: KEY_EXCHANGE.to_vec(),
+        ..aws_lc_rs::default_provider()
+    })
+}
+
+/// TLS 1.2 alone.
+static VERSIONS_TLS12: [&SupportedProtocolVersion; 1] = [&rustls::version::TLS12];
+/// TLS 1.3 alone.
+static VERSIONS_TLS13: [&SupportedProtocolVersion; 1] = [&rustls::version::TLS13];
+
+/// The protocol versions to offer for a stack's choice.
+pub fn versions(version: TlsVersion) -> &'static [&'static SupportedProtocolVersion] {
+    match version {
+        TlsVersion::Tls12 => &VERSIONS_TLS12,
+        TlsVersion::Tls13 => &VERSIONS_TLS13,
+    }
+}
