@@ -1,1 +1,6 @@
 """Tables in, chart specifications out; pure."""
+
+from eyelevel.figures.distribution import ALL_SITES, cumulative, distribution_chart
+from eyelevel.figures.gain_chart import gain_chart
+
+__all__ = ["ALL_SITES", "cumulative", "distribution_chart", "gain_chart"]

@@ -27,13 +27,17 @@ TRIAL_COLUMNS: dict[str, pl.DataType] = {
 
 
 def trials_table(
-    trials: Iterable[StoredTrial], metrics_of: MetricsOf, metric_names: Sequence[str]
+    trials: Iterable[StoredTrial],
+    metrics_of: MetricsOf,
+    metric_names: Sequence[str],
+    judged: Mapping[str, tuple[str, str]] | None = None,
 ) -> pl.DataFrame:
     """The tidy table; metrics are computed from the raw records, now and never cached.
 
     Metrics are computed for loads that ended `ok`; other loads have nulls in every metric column, a
     timed-out one included: what it showed until the limit is not how long the page takes.
-    `metrics_of` is passed in because it lies above the store (eyelevel.metrics has it).
+    `metrics_of` is passed in because it lies above the store (eyelevel.metrics has it). `judged`
+    gives outcome and detail by hash where other loads decide them (`eyelevel.store.judgement`).
     """
     rows = []
     for trial in trials:
@@ -42,7 +46,9 @@ def trials_table(
             name: record["trial"][name] if name in record["trial"] else record[name]
             for name in TRIAL_COLUMNS
         }
-        found = metrics_of(record, trial.frames()) if record["outcome"] == "ok" else {}
+        if judged is not None:
+            row["outcome"], row["outcome_detail"] = judged[row["hash"]]
+        found = metrics_of(record, trial.frames()) if row["outcome"] == "ok" else {}
         row |= {name: found.get(name) for name in metric_names}
         rows.append(row)
     schema = TRIAL_COLUMNS | {name: pl.Float64() for name in metric_names}

@@ -20,3 +20,13 @@ def test_one_row_a_trial_with_its_metrics(tmp_path):
 def test_no_trials_make_an_empty_table_with_all_columns(tmp_path):
     table = trials_table(iterate_trials(tmp_path), load_time, ["page_load_time_ms"])
     assert table.height == 0 and "page_load_time_ms" in table.columns
+
+
+def test_the_judged_outcome_replaces_the_records_own(tmp_path):
+    record = sample_record()
+    write_trial(tmp_path, record)
+    judged = {record["trial"]["hash"]: ("different-page", "unlike the others")}
+    table = trials_table(iterate_trials(tmp_path), load_time, ["page_load_time_ms"], judged)
+    row = table.row(0, named=True)
+    assert row["outcome"] == "different-page" and row["outcome_detail"] == "unlike the others"
+    assert row["page_load_time_ms"] is None

@@ -1,0 +1,70 @@
+"""Cumulative distributions of a metric over loads; one chart a network."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+ALL_SITES = "all sites"
+POINTS_MAX = 200  # a step a pixel and a half is as fine as the chart can show
+COLUMNS = ("metric", "site", "arm", "value", "share")
+
+
+def cumulative(kept: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    """One row a step of each curve: `network` and COLUMNS, values in milliseconds.
+
+    A load that timed out has no value but counts in the share's denominator, so the curve of a
+    stack with timeouts ends below 1. Site ALL_SITES holds all sites' loads together. Curves start
+    at share 0.
+    """
+    columns = ["network", "site", "arm", "outcome", *metrics]
+    loads = kept.select(columns).unpivot(
+        on=list(metrics), index=columns[:4], variable_name="metric", value_name="value"
+    )
+    loads = pl.concat([loads, loads.with_columns(site=pl.lit(ALL_SITES))])
+    loads = loads.filter(pl.col("value").is_not_null() | (pl.col("outcome") == "timeout"))
+    rows: list[dict[str, Any]] = []
+    for key, part in sorted(
+        loads.partition_by("network", "metric", "site", "arm", as_dict=True).items()
+    ):
+        names = dict(zip(("network", "metric", "site", "arm"), key, strict=True))
+        values = part["value"].drop_nulls().sort().to_list()
+        steps = range(1, len(values) + 1)
+        if len(values) > POINTS_MAX:
+            steps = sorted({round(i * len(values) / POINTS_MAX) for i in range(1, POINTS_MAX + 1)})
+        if values:
+            rows.append(names | {"value": values[0], "share": 0.0})
+        rows += [names | {"value": values[i - 1], "share": i / part.height} for i in steps]
+    schema = {"network": pl.String, "metric": pl.String, "site": pl.String, "arm": pl.String}
+    return pl.DataFrame(rows, schema=schema | {"value": pl.Float64, "share": pl.Float64})
+
+
+def distribution_chart(
+    rows: pl.DataFrame, arms: list[str], metric: str, site: str = ALL_SITES
+) -> dict[str, Any]:
+    """A Vega-Lite specification of one network's curves; parameters `metric` and `site` choose."""
+    params = [alt.param(name="metric", value=metric), alt.param(name="site", value=site)]
+    chart = (
+        alt.Chart(alt.Data(values=rows.select(COLUMNS).to_dicts()))
+        .transform_filter("datum.metric == metric && datum.site == site")
+        .transform_calculate(seconds="datum.value / 1000")
+        .mark_line(interpolate="step-after", strokeWidth=2)
+        .encode(
+            x=alt.X("seconds:Q", title="seconds", scale=alt.Scale(zero=False, nice=True)),
+            y=alt.Y(
+                "share:Q",
+                title="share of loads",
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(format=".0%", tickCount=5),
+            ),
+            color=alt.Color("arm:N", scale=alt.Scale(domain=arms), legend=None),
+            tooltip=[
+                alt.Tooltip("arm:N", title="stack"),
+                alt.Tooltip("seconds:Q", format=".3f"),
+                alt.Tooltip("share:Q", title="share of loads", format=".0%"),
+            ],
+        )
+        .add_params(*params)
+    )
+    return chart.properties(width="container", height=220).to_dict()

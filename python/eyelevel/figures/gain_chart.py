@@ -1,0 +1,49 @@
+"""Mean performance gain with its interval, one row a stack; one chart a network."""
+
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+COLUMNS = ("metric", "arm", "value", "low", "high", "note")
+
+
+def gain_chart(
+    rows: pl.DataFrame, arms: list[str], metric: str, extent: tuple[float, float]
+) -> dict[str, Any]:
+    """A Vega-Lite specification of one network's gains.
+
+    `rows` has COLUMNS: gains as shares with the bounds of their intervals, null where undetermined.
+    The parameter `metric` chooses what is shown; `extent` is the axis, shared between networks so
+    that they can be compared by eye; negative is faster. `arms` gives order and colours.
+    """
+    chosen = alt.param(name="metric", value=metric)
+    base = (
+        alt.Chart(alt.Data(values=rows.select(COLUMNS).to_dicts()))
+        .transform_filter("datum.metric == metric && isValid(datum.value)")
+        .encode(
+            y=alt.Y("arm:N", sort=arms, title=None, scale=alt.Scale(domain=arms[1:])),
+            color=alt.Color("arm:N", scale=alt.Scale(domain=arms), legend=None),
+        )
+    )
+    zero = (
+        alt.Chart(alt.Data(values=[{"zero": 0}]))
+        .mark_rule(strokeDash=[3, 3])
+        .encode(x=alt.X("zero:Q"))
+    )
+    axis = alt.Axis(format="+.0%", title="gain against the reference (left is faster)")
+    interval = base.mark_rule(strokeWidth=2).encode(
+        x=alt.X("low:Q", scale=alt.Scale(domain=list(extent), nice=True), axis=axis), x2="high:Q"
+    )
+    dot = base.mark_point(filled=True, size=80, opacity=1).encode(
+        x=alt.X("value:Q"),
+        tooltip=[
+            alt.Tooltip("arm:N", title="stack"),
+            alt.Tooltip("value:Q", title="gain", format="+.1%"),
+            alt.Tooltip("low:Q", title="from", format="+.1%"),
+            alt.Tooltip("high:Q", title="to", format="+.1%"),
+        ],
+    )
+    height = 44 * max(1, len(arms) - 1)
+    chart = alt.layer(zero, interval, dot).add_params(chosen)
+    return chart.properties(width="container", height=height).to_dict()

@@ -1,0 +1,60 @@
+import polars as pl
+import pytest
+import vl_convert
+
+from eyelevel.figures import ALL_SITES, cumulative, distribution_chart, gain_chart
+
+ARMS = ["tcp", "quic"]
+
+
+def loads():
+    rows = [
+        ("a", "tcp", "ok", 300.0),
+        ("a", "tcp", "ok", 100.0),
+        ("a", "quic", "ok", 90.0),
+        ("a", "quic", "timeout", None),
+        ("b", "tcp", "ok", 500.0),
+        ("b", "quic", "ok", None),
+    ]
+    table = pl.DataFrame(rows, schema=["site", "arm", "outcome", "speed"], orient="row")
+    return table.with_columns(network=pl.lit("dsl"))
+
+
+def curve(site, arm):
+    rows = cumulative(loads(), ["speed"]).filter(pl.col("site") == site, pl.col("arm") == arm)
+    return rows.select("value", "share").rows()
+
+
+def test_a_curve_climbs_by_one_load_a_step():
+    assert curve("a", "tcp") == [(100, 0), (100, 0.5), (300, 1)]
+
+
+def test_a_timeout_keeps_the_curve_below_one():
+    assert curve("a", "quic") == [(90, 0), (90, 0.5)]
+
+
+def test_a_load_without_the_metric_is_in_no_curve():
+    assert curve("b", "quic") == []
+
+
+def test_all_sites_are_one_curve():
+    assert [share for _, share in curve(ALL_SITES, "tcp")] == [0, pytest.approx(1 / 3), 2 / 3, 1]
+
+
+def test_long_curves_are_thinned_but_end_at_one():
+    many = pl.DataFrame({"speed": [float(value) for value in range(5000)]}).with_columns(
+        site=pl.lit("a"), arm=pl.lit("tcp"), outcome=pl.lit("ok"), network=pl.lit("dsl")
+    )
+    rows = cumulative(many, ["speed"]).filter(pl.col("site") == "a")
+    assert rows.height == 201 and rows["share"].max() == 1 and rows["value"].max() == 4999
+
+
+def test_vega_draws_both_charts():
+    gains = pl.DataFrame(
+        {"metric": "speed", "arm": "quic", "value": -0.1, "low": -0.2, "high": 0.0, "note": ""}
+    )
+    for spec in (
+        gain_chart(gains, ARMS, "speed", (-0.3, 0.1)),
+        distribution_chart(cumulative(loads(), ["speed"]), ARMS, "speed"),
+    ):
+        assert "<svg" in vl_convert.vegalite_to_svg(spec | {"width": 300})
