@@ -50,6 +50,7 @@ def sample_record(
         "connections": [],
         "path": None,
         "host": {},
+        "browser": {},
         "versions": {},
         "frames": [],
     }

@@ -89,6 +89,7 @@ class Record(_Closed):
     connections: list[dict[str, Any]]
     path: dict[str, Any] | None
     host: dict[str, Any]
+    browser: dict[str, Any]
     versions: dict[str, Any]
     frames: list[FrameEntry]
 

@@ -1,0 +1,196 @@
+"""The outcome of one load from what was observed: a pure function, the first rule that holds.
+
+The instrument's own troubles come first: a load on a starved machine says nothing about the stack,
+not even that it was too slow. Rules that need the other loads of a block or site are in
+`eyelevel.store.judgement`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+LATENESS_US_P99_MAX = 1000.0
+"""Packets released later than this, at the 99th percentile, starve a load."""
+LATENESS_MS_MAX = 5.0
+LATENESS_RTT_SHARE_MAX = 0.05
+"""The latest packet may be late by the larger of 5 ms and 5 % of the minimum RTT."""
+CPU_STEAL_SHARE_MAX = 0.02
+"""More of the processors' time taken by the hypervisor starves a load."""
+
+PROTOCOLS = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
+_EXEMPT_TYPES = ("WebSocket", "Preflight")
+_BLOCKING = ("Blocking", "InBodyParserBlocking")
+# Names that the lab does not resolve and addresses where it does not listen: the request was not
+# in the recording.
+_NOT_RECORDED = ("net::ERR_NAME_NOT_RESOLVED", "net::ERR_CONNECTION_REFUSED")
+# A page or an object that the network never delivered: a result of stack and network.
+_TRANSPORT_ERRORS = (
+    "net::ERR_CONNECTION_",
+    "net::ERR_QUIC_",
+    "net::ERR_HTTP2_",
+    "net::ERR_TIMED_OUT",
+    "net::ERR_EMPTY_RESPONSE",
+    "net::ERR_NETWORK_CHANGED",
+)
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One load as its judge sees it.
+
+    `ended` and `detail` are the browser's; `objects` the record's; `frames` how many, None without
+    capture; `requests`, `connections` and
+    `path` the lab's; `host` the shares of `HostSample.until`.
+    """
+
+    ended: str
+    detail: str
+    objects: Sequence[Mapping[str, Any]]
+    frames: int | None
+    first_contentful_paint_ms: float | None
+    page_load_time_ms: float | None
+    final_picture_matches: bool | None
+    requests: Sequence[Mapping[str, Any]]
+    connections: Sequence[Mapping[str, Any]]
+    path: Mapping[str, Any]
+    host: Mapping[str, Any]
+    stack: Mapping[str, Any]
+    rtt_ms_min: float
+
+
+def judge(load: Observed) -> tuple[str, str]:
+    """The outcome and one sentence about it; the sentence is empty for `ok`."""
+    for outcome, rule in _RULES:
+        detail = rule(load)
+        if detail:
+            return outcome, detail
+    return "ok", ""
+
+
+def misses(load: Observed) -> set[str]:
+    """URLs that the page asked for and the recording does not hold."""
+    unanswered = {r["url"] for r in load.requests if r["match"] == "miss"}
+    unresolved = {o["url"] for o in load.objects if (o["failed"] or "") in _NOT_RECORDED}
+    return unanswered | unresolved
+
+
+def _crashed(load: Observed) -> str:
+    return load.detail if load.ended == "browser-crashed" else ""
+
+
+def _lab_failed(load: Observed) -> str:
+    if load.ended == "navigation-failed" and not _is_transport_error(load.detail):
+        return load.detail
+    if load.ended == "complete" and not load.requests:
+        return "the page loaded, but no server saw a request"
+    return ""
+
+
+def _starved(load: Observed) -> str:
+    bound_us = max(LATENESS_MS_MAX, LATENESS_RTT_SHARE_MAX * load.rtt_ms_min) * 1e3
+    for direction in ("down", "up"):
+        seen = load.path[direction]
+        p99, latest = seen["lateness_us_p99"] or 0.0, seen["lateness_us_max"] or 0.0
+        if p99 > LATENESS_US_P99_MAX:
+            return (
+                f"packets {direction} were released {p99 / 1e3:.1f} ms late at the 99th percentile"
+            )
+        if latest > bound_us:
+            return (
+                f"a packet {direction} was released {latest / 1e3:.1f} ms late, "
+                f"the bound is {bound_us / 1e3:.1f} ms"
+            )
+    steal = load.host["cpu_steal_share"]
+    if steal > CPU_STEAL_SHARE_MAX:
+        return f"the hypervisor took {steal:.1%} of the CPU time"
+    return ""
+
+
+def _wrong_protocol(load: Observed) -> str:
+    expected = PROTOCOLS[load.stack["http_version"]]
+    for item in load.objects:
+        if item["from"] != "network" or item["protocol"] is None:
+            continue
+        if item["resource_type"] in _EXEMPT_TYPES or urlsplit(item["url"]).scheme != "https":
+            continue
+        if item["protocol"] != expected:
+            return f"{item['url']} came over {item['protocol']} instead of {expected}"
+    return ""
+
+
+def _wrong_stack(load: Observed) -> str:
+    stack = load.stack
+    wanted = {
+        "congestion_control": stack["congestion_control"],
+        "initial_window_packets": stack["initial_window_packets"],
+    }
+    for connection in load.connections:
+        if connection["protocol"] != PROTOCOLS[stack["http_version"]]:
+            continue
+        in_force = connection["in_force"]
+        for name, value in wanted.items():
+            seen = in_force.get(name)
+            if seen is not None and seen != value:
+                return f"connection {connection['connection']}: {name} was {seen}, not {value}"
+        paced = in_force.get("pacing_rate_bytes_s_max") is not None
+        knows_pacing = stack["http_version"] != "h3" and stack["congestion_control"] != "bbr"
+        if knows_pacing and paced != stack["pacing"]:
+            state = "paced" if paced else "not paced"
+            return f"connection {connection['connection']} was {state}"
+    return ""
+
+
+def _missed(load: Observed) -> str:
+    missed = misses(load)
+    for item in load.objects:
+        blocking = item["render_blocking"] in _BLOCKING or item["resource_type"] == "Document"
+        if item["url"] in missed and blocking:
+            return f"render-blocking {item['url']} is not in the recording"
+    return ""
+
+
+def _timeout(load: Observed) -> str:
+    if load.ended == "timeout":
+        return load.detail
+    if load.ended == "navigation-failed" and _is_transport_error(load.detail):
+        return f"the page never came: {load.detail}"
+    return ""
+
+
+def _different_page(load: Observed) -> str:
+    for item in load.objects:
+        failed = item["failed"] or ""
+        if failed.startswith(_TRANSPORT_ERRORS) and failed not in _NOT_RECORDED:
+            return f"{item['url']} failed: {failed}"
+    return ""
+
+
+def _capture_incomplete(load: Observed) -> str:
+    if load.page_load_time_ms is None:
+        return "the page's own timings could not be read"
+    painted = load.first_contentful_paint_ms is not None
+    if painted and load.frames is not None and load.frames < 2:
+        return "the page painted, but no frame shows it"
+    if load.final_picture_matches is False:
+        return "the last frame is not what the page shows at the end"
+    return ""
+
+
+def _is_transport_error(detail: str) -> bool:
+    return any(error in detail for error in _TRANSPORT_ERRORS) and not any(
+        error in detail for error in _NOT_RECORDED
+    )
+
+
+_RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
+    ("browser-crashed", _crashed),
+    ("lab-failed", _lab_failed),
+    ("starved", _starved),
+    ("wrong-protocol", _wrong_protocol),
+    ("wrong-stack", _wrong_stack),
+    ("missed-requests", _missed),
+    ("timeout", _timeout),
+    ("different-page", _different_page),
+    ("capture-incomplete", _capture_incomplete),
+)

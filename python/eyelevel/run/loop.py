@@ -1,0 +1,150 @@
+"""Run a plan's trials in their order, each committed once, so that any run can be resumed."""
+
+import signal
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+from eyelevel.plan import Plan, Trial, expand, plan_document
+from eyelevel.run.environment import describe
+from eyelevel.run.sites import RecordedSite
+from eyelevel.run.trial import run_trial
+from eyelevel.store import (
+    ENVIRONMENT_FILE,
+    PLAN_FILE,
+    StoreError,
+    missing,
+    read_document,
+    remove_leftovers,
+    write_document,
+    write_trial,
+)
+
+FIRST_GUESS_S = 8.0
+"""For a load of which nothing is known yet; only the first seconds of a run's time left use it."""
+
+
+@dataclass
+class Progress:
+    """How far a run is; `on_progress` gets it after every load."""
+
+    total: int
+    done: int = 0
+    outcomes: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    left_s: float = 0.0
+    trial: Trial | None = None
+    """The one that runs now."""
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Where a run stands at its end."""
+
+    directory: Path
+    total: int
+    done: int
+    interrupted: bool
+
+
+def prepare(
+    plan: Plan, sites: Sequence[RecordedSite], directory: Path, *, resume: bool
+) -> list[Trial]:
+    """Write `plan.json` and `environment.json`; the trials in their order.
+
+    Raises StoreError where `directory` holds another plan's run, or this one's without `resume`.
+    """
+    known = [site.of_plan() for site in sites]
+    trials = expand(plan, known)
+    document = plan_document(plan, known, trials)
+    if (directory / PLAN_FILE).exists():
+        there = read_document(directory, PLAN_FILE)
+        if there.get("hash") != document["hash"]:
+            raise StoreError(
+                f"writing {directory}: it holds the run of another plan; choose another --out"
+            )
+        if not resume:
+            raise StoreError(
+                f"writing {directory}: it holds this plan's run; continue it with --resume, "
+                "or choose another --out"
+            )
+        remove_leftovers(directory)
+    write_document(directory, PLAN_FILE, document)
+    if not (directory / ENVIRONMENT_FILE).exists():
+        write_document(directory, ENVIRONMENT_FILE, describe())
+    return trials
+
+
+def run_trials(
+    trials: Sequence[Trial],
+    archives: Mapping[str, str],
+    directory: Path,
+    on_progress: Callable[[Progress], None],
+) -> RunResult:
+    """Run what is missing of `trials`; `archives` maps a site's name to its file.
+
+    The first Ctrl-C lets the current load end, the second one ends it at once; what is committed
+    stays.
+    """
+    todo = set(missing(directory, [trial.hash for trial in trials]))
+    progress = Progress(total=len(trials), done=len(trials) - len(todo))
+    clock = _Clock()
+    with _interruptible() as interrupted:
+        queue = [trial for trial in trials if trial.hash in todo]
+        for index, trial in enumerate(queue):
+            if interrupted():
+                break
+            progress.trial = trial
+            progress.left_s = clock.left_s(queue[index:])
+            on_progress(progress)
+            began_s = time.monotonic()
+            result = run_trial(trial, archives[trial.site])
+            write_trial(directory, result.record, result.frames)
+            clock.add(trial, time.monotonic() - began_s)
+            progress.done += 1
+            progress.outcomes[result.record["outcome"]] += 1
+            progress.left_s = clock.left_s(queue[index + 1 :])
+            on_progress(progress)
+        return RunResult(directory, progress.total, progress.done, interrupted())
+
+
+class _Clock:
+    """Estimates the time left from the loads so far: of the same cell, else network, else all."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, ...], list[float]] = defaultdict(list)
+
+    def add(self, trial: Trial, seconds: float) -> None:
+        for key in self._keys(trial):
+            self._seen[key].append(seconds)
+
+    def left_s(self, trials: Sequence[Trial]) -> float:
+        typical = {key: statistics.median(seen) for key, seen in self._seen.items()}
+        return sum(
+            next((typical[k] for k in self._keys(t) if k in typical), FIRST_GUESS_S) for t in trials
+        )
+
+    @staticmethod
+    def _keys(trial: Trial) -> tuple[tuple[str, ...], ...]:
+        return (trial.site, trial.network), (trial.network,), ()
+
+
+@contextmanager
+def _interruptible() -> Iterator[Callable[[], bool]]:
+    """The first SIGINT is noted; the next one interrupts as usual."""
+    noted = False
+
+    def note(number: int, frame: FrameType | None) -> None:
+        nonlocal noted
+        noted = True
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: noted
+    finally:
+        signal.signal(signal.SIGINT, before)

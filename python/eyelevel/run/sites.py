@@ -1,0 +1,53 @@
+"""Find recorded sites: by path, or by the name of one that ships with the project."""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from eyelevel.lab import run_tool
+from eyelevel.plan import PlanError, Site, is_archive_path
+
+_SOURCE_TREE = Path(__file__).parents[3] / "corpus"
+
+
+@dataclass(frozen=True)
+class RecordedSite:
+    """A recorded site on disk."""
+
+    name: str
+    path: Path
+    digest: str
+
+    def of_plan(self) -> Site:
+        """As plans know it."""
+        return Site(self.name, self.digest)
+
+
+def shipped() -> dict[str, Path]:
+    """The project's own recorded sites by name."""
+    return {path.stem: path for path in sorted(_SOURCE_TREE.glob("*.wacz"))}
+
+
+def open_site(name: str) -> RecordedSite:
+    """Open a shipped site by name, or any recording by path.
+
+    Raises PlanError for an unknown name and LabError for a damaged or missing file.
+    """
+    if is_archive_path(name) or Path(name).is_file():
+        path = Path(name)
+    elif name in shipped():
+        path = shipped()[name]
+    else:
+        known = ", ".join(shipped()) or "none"
+        raise PlanError(
+            [f"there is no recorded site `{name}`; shipped: {known}; or give a WACZ or WARC file"]
+        )
+    stem = path.name
+    for suffix in (".gz", ".warc", ".wacz"):
+        stem = stem.removesuffix(suffix)
+    return RecordedSite(stem, path, _digest(str(path.resolve())))
+
+
+@cache
+def _digest(path: str) -> str:
+    return run_tool(["archive", "info", path, "--json"])["digest"]

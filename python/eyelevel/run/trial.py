@@ -1,0 +1,147 @@
+"""One trial: build its lab, load the page, tear down, write exactly one outcome."""
+
+import platform
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from eyelevel.browser import BrowserStartError, LoadSettings, RawLoad, load_page
+from eyelevel.lab import Lab, LabConfig, LabError, LabSummary, Ready
+from eyelevel.plan import Trial
+from eyelevel.run.fingerprint import final_picture
+from eyelevel.run.host import HostSample
+from eyelevel.run.judge import Observed, judge
+from eyelevel.store import RECORD_VERSION, Frame, picture_indices
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """A trial's record as the store takes it, and its frames."""
+
+    record: dict[str, Any]
+    frames: list[Frame]
+
+
+def run_trial(trial: Trial, archive: str, url: str | None = None) -> TrialResult:
+    """Load the site of `archive` once as `trial` says; every failure is an outcome.
+
+    `url`: the page to open, else the recording's own. An interruption (KeyboardInterrupt) passes
+    through, with nothing left behind.
+    """
+    started_at = datetime.now(UTC).isoformat(timespec="seconds")
+    started_s = time.monotonic()
+    before = HostSample.take(started_s)
+    raw: RawLoad | None = None
+    summary, ready = LabSummary(), None
+    config = LabConfig(trial.lab_path(), trial.seed, archive, trial.lab_stack())
+    try:
+        with Lab(config) as lab:
+            ready = lab.ready
+            raw = load_page(_load_settings(trial, lab, url))
+            load_ended = HostSample.take(time.monotonic())
+            summary = lab.stop()
+        failure = ("lab-failed", summary.errors[0]) if summary.errors else None
+    except LabError as error:
+        failure, load_ended = ("lab-failed", str(error)), HostSample.take(time.monotonic())
+    except BrowserStartError as error:
+        failure, load_ended = ("browser-crashed", str(error)), HostSample.take(time.monotonic())
+    wall_ms = (time.monotonic() - started_s) * 1e3
+    host = {**before.until(load_ended), "wall_ms": round(wall_ms, 3), **_lab_facts(ready)}
+    outcome, detail = failure or _judge(trial, raw, summary, host)
+    return _result(trial, started_at, outcome, detail, raw, summary, host)
+
+
+def _load_settings(trial: Trial, lab: Lab, url: str | None) -> LoadSettings:
+    target = url or lab.ready.main_url
+    if target is None:
+        raise LabError("the recording names no page to open; give its URL")
+    return LoadSettings(
+        url=target,
+        http_version=trial.stack_settings["http_version"],
+        quic_origins=lab.ready.quic_origins(),
+        spki_sha256=lab.ready.spki_sha256,
+        command_prefix=lab.command_prefix,
+        capture="screencast" if trial.browser["capture"] else "none",
+        timeout_s=trial.browser["timeout_s"],
+    )
+
+
+def _judge(
+    trial: Trial, raw: RawLoad | None, summary: LabSummary, host: Mapping[str, Any]
+) -> tuple[str, str]:
+    assert raw is not None and summary.path is not None
+    return judge(
+        Observed(
+            ended=raw.ended,
+            detail=raw.detail,
+            objects=[item.as_record() for item in raw.objects],
+            frames=len(raw.frames) if trial.browser["capture"] else None,
+            first_contentful_paint_ms=raw.navigation.first_contentful_paint_ms,
+            page_load_time_ms=raw.navigation.page_load_time_ms,
+            final_picture_matches=raw.final_picture_matches,
+            requests=summary.requests,
+            connections=summary.connections,
+            path=summary.path,
+            host=host,
+            stack=trial.stack_settings,
+            rtt_ms_min=trial.network_settings["rtt_ms_min"],
+        )
+    )
+
+
+def _result(
+    trial: Trial,
+    started_at: str,
+    outcome: str,
+    detail: str,
+    raw: RawLoad | None,
+    summary: LabSummary,
+    host: Mapping[str, Any],
+) -> TrialResult:
+    frames = [Frame(frame.at_ms, frame.image) for frame in raw.frames] if raw else []
+    indices = picture_indices(frames)
+    observed = raw.as_record() if raw else {"navigation": None, "objects": [], "browser": {}}
+    browser = {
+        **observed["browser"],
+        "final_picture": final_picture([frame.png for frame in frames]),
+    }
+    record = {
+        "version": RECORD_VERSION,
+        "trial": trial.record_key(),
+        "outcome": outcome,
+        "outcome_detail": detail,
+        "started_at": started_at,
+        "navigation": observed["navigation"],
+        "objects": observed["objects"],
+        "requests": list(summary.requests),
+        "connections": list(summary.connections),
+        "path": summary.path,
+        "host": dict(host),
+        "browser": browser,
+        "versions": versions(raw.browser_version if raw else ""),
+        "frames": [
+            {"at_ms": frame.at_ms, "index": index}
+            for frame, index in zip(frames, indices, strict=True)
+        ],
+    }
+    return TrialResult(record, frames)
+
+
+def versions(browser: str) -> dict[str, str]:
+    """What made a record."""
+    return {"eyelevel": _eyelevel_version(), "browser": browser, "kernel": platform.release()}
+
+
+@cache
+def _eyelevel_version() -> str:
+    return version("eyelevel")
+
+
+def _lab_facts(ready: Ready | None) -> dict[str, Any]:
+    if ready is None:
+        return {}
+    return {"realtime_priority": ready.realtime_priority, "lab_startup_ms": ready.startup_ms}
