@@ -11,11 +11,14 @@ pub mod matcher;
 pub mod quic;
 pub mod response;
 pub mod scheduler;
+mod server;
 mod service;
 mod stack;
+pub mod tcp;
 pub mod tls;
 
 pub use error::ReplayError;
 pub use events::{ClockNs, ConnectionEvent, Event, EventSink, InForce, RequestEvent};
+pub use server::{Server, ServerOptions};
 pub use service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
 pub use stack::{HttpVersion, StackConfig, TlsVersion};

@@ -1,5 +1,56 @@
 //! HTTP/3 over QUIC.
 
 mod adapter;
+mod controller;
+mod endpoint;
+mod meter;
+mod serve;
 
 pub use adapter::{H3Connection, H3Opener};
+pub use endpoint::{QUIC_VERSION, transport};
+
+use crate::{ReplayError, Service, StackConfig};
+use endpoint::Configurator;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// A bound QUIC endpoint that does not serve yet.
+pub(crate) struct Listener {
+    endpoint: noq::Endpoint,
+    configurator: Configurator,
+}
+
+impl Listener {
+    /// Binds, in the calling thread's network namespace and runtime.
+    pub fn bind(
+        address: SocketAddr,
+        tls: rustls::ServerConfig,
+        stack: &StackConfig,
+    ) -> Result<Self, ReplayError> {
+        let configurator = Configurator::new(tls, stack)?;
+        Ok(Self {
+            endpoint: endpoint::bind(address, Some(configurator.base()))?,
+            configurator,
+        })
+    }
+
+    /// The address that is bound.
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        self.endpoint.local_addr().ok()
+    }
+
+    /// Serves until the future is dropped.
+    pub fn serve(
+        self,
+        stack: Arc<StackConfig>,
+        service: Arc<Service>,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        serve::accept(self.endpoint, self.configurator, stack, service)
+    }
+}
+
+/// A client's endpoint on a port of the kernel's choice.
+pub(crate) fn client_endpoint(address: SocketAddr) -> Result<noq::Endpoint, ReplayError> {
+    endpoint::bind(address, None)
+}

@@ -1,0 +1,167 @@
+//! Our congestion controllers in noq.
+
+use super::meter::Meter;
+use eyelevel_congestion::{Flow, Settings, by_name};
+use eyelevel_units::Instant as OwnInstant;
+use noq::congestion::{Controller, ControllerFactory, ControllerMetrics};
+use noq_proto::RttEstimator;
+use std::any::Any;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// noq paces by itself where a controller names no rate. At this one, 8 Tbit/s, its pacer never
+/// holds anything back: an unpaced stack sends what its window allows.
+const UNPACED_BYTES_S: u64 = 1_000_000_000_000;
+
+/// Makes one connection's controller.
+#[derive(Clone, Debug)]
+pub(super) struct Factory {
+    /// A controller's name that was looked up before with success.
+    pub name: String,
+    /// Settings that were checked.
+    pub settings: Settings,
+    /// The connection's.
+    pub meter: Arc<Meter>,
+}
+
+impl ControllerFactory for Factory {
+    fn build(self: Arc<Self>, now: Instant, packet_bytes: u16) -> Box<dyn Controller> {
+        let settings = Settings {
+            packet_bytes: packet_bytes.into(),
+            ..self.settings.clone()
+        };
+        let controller = by_name(&self.name, &settings)
+            .expect("the server looked the controller up with these settings when it was made");
+        Box::new(FlowController {
+            flow: Flow::new(controller, packet_bytes.into()),
+            started: now,
+            packet_bytes: packet_bytes.into(),
+            meter: self.meter.clone(),
+            now: OwnInstant::ZERO,
+        })
+    }
+}
+
+/// A [`Flow`] as noq wants it.
+#[derive(Clone, Debug)]
+struct FlowController {
+    flow: Flow,
+    /// The flow's time counts from here.
+    started: Instant,
+    packet_bytes: u64,
+    meter: Arc<Meter>,
+    /// The last event's; noq does not say when a loss turned out to be none.
+    now: OwnInstant,
+}
+
+impl FlowController {
+    fn own(&self, instant: Instant) -> OwnInstant {
+        let since = instant.saturating_duration_since(self.started);
+        OwnInstant::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    fn publish(&self) {
+        self.meter.on_in_flight(self.flow.bytes_in_flight());
+    }
+}
+
+impl Controller for FlowController {
+    fn on_packet_sent(&mut self, now: Instant, bytes: u16, number: u64) {
+        self.now = self.own(now);
+        self.flow.on_packet_sent(self.now, number, bytes.into());
+        self.publish();
+    }
+
+    fn on_ack(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        _bytes: u64,
+        number: u64,
+        _app_limited: bool,
+        _rtt: &RttEstimator,
+    ) {
+        let (now, sent) = (self.own(now), self.own(sent));
+        self.flow.on_packet_acked(now, number, sent, None);
+    }
+
+    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _: Option<u64>) {
+        self.now = self.own(now);
+        self.flow.on_acks_end(self.now, Some(in_flight), app_limited);
+        if let Some(rtt) = self.flow.rtt_min() {
+            self.meter.on_rtt_min(u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX));
+        }
+        self.publish();
+    }
+
+    fn on_packet_lost(&mut self, bytes: u16, number: u64, _now: Instant) {
+        self.flow.on_packet_lost(number, bytes.into());
+        self.publish();
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        _sent: Instant,
+        persistent: bool,
+        _is_ecn: bool,
+        lost_bytes: u64,
+        _largest_lost: u64,
+    ) {
+        self.flow.on_congestion(self.own(now), lost_bytes, persistent);
+    }
+
+    fn on_spurious_congestion_event(&mut self) {
+        self.flow.on_spurious_loss(self.now);
+    }
+
+    fn on_mtu_update(&mut self, packet_bytes: u16) {
+        self.packet_bytes = packet_bytes.into();
+        self.flow.on_packet_bytes(packet_bytes.into());
+    }
+
+    fn window(&self) -> u64 {
+        self.flow.controller().window_bytes()
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        let controller = self.flow.controller();
+        let burst = |rate| burst_bytes(rate, self.packet_bytes);
+        let rate = self.flow.pacing_rate_bytes_s(burst);
+        if let Some(rate) = rate {
+            self.meter.on_pacing_rate(rate);
+        }
+        let mut metrics = ControllerMetrics::default();
+        metrics.congestion_window = controller.window_bytes();
+        metrics.ssthresh = controller.slow_start_threshold_bytes();
+        metrics.pacing_rate = Some(rate.unwrap_or(UNPACED_BYTES_S));
+        metrics.send_quantum = controller.send_quantum_bytes();
+        let bandwidth = controller.bandwidth_bytes_s();
+        metrics.bandwidth_estimate = bandwidth.map(|bytes_s| bytes_s.saturating_mul(8));
+        metrics
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.flow.controller().initial_window_bytes()
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+/// How much noq's pacer lets out at once at a rate: 2 ms worth within 10 to 256 packets, at most
+/// 10 ms worth, at least a packet (noq-proto 1.4, `connection/pacing.rs`).
+fn burst_bytes(rate_bytes_s: u64, packet_bytes: u64) -> u64 {
+    let worth = |time: Duration| {
+        let bytes = u128::from(rate_bytes_s) * time.as_nanos() / 1_000_000_000;
+        u64::try_from(bytes).unwrap_or(u64::MAX)
+    };
+    let most = worth(Duration::from_millis(10)).max(packet_bytes);
+    let target = worth(Duration::from_millis(2));
+    most.min(target.clamp(10 * packet_bytes, 256 * packet_bytes))
+}

@@ -1,0 +1,133 @@
+use super::controller::Factory;
+use super::meter::Meter;
+use crate::{ReplayError, StackConfig};
+use eyelevel_congestion::{Settings, by_name};
+use noq::crypto::rustls::QuicServerConfig;
+use noq::{Endpoint, EndpointConfig, IdleTimeout, TokioRuntime, TransportConfig, VarInt};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// RFC 9000, the only version that is offered.
+pub const QUIC_VERSION: u32 = 1;
+/// RFC 9308, section 3.2.
+const IDLE_TIMEOUT_MS: u32 = 30_000;
+/// As Chromium gives, for uploads.
+const STREAM_RECEIVE_WINDOW_BYTES: u32 = 6 * 1024 * 1024;
+/// As Chromium gives, for uploads.
+const RECEIVE_WINDOW_BYTES: u32 = 15 * 1024 * 1024;
+/// As HTTP/2's limit here.
+const STREAMS_MAX: u32 = 100;
+/// A client's control stream, QPACK streams and reserved ones.
+const UNIDIRECTIONAL_STREAMS_MAX: u32 = 16;
+/// Bytes that may wait unsent in a connection, as `TCP_NOTSENT_LOWAT` and one TLS write allow over
+/// TCP: 16 kB and 8 kB.
+pub(super) const NOT_SENT_BYTES_MAX: u64 = 24 * 1024;
+/// Headers, packet number, tag and stream frame of a packet: in flight, but no stream bytes.
+const PACKET_OVERHEAD_BYTES: u64 = 30;
+
+/// Makes a connection's configuration: each has its own controller, which its meter looks into.
+#[derive(Clone, Debug)]
+pub(super) struct Configurator {
+    base: noq::ServerConfig,
+    controller: String,
+    settings: Settings,
+    packet_bytes: u16,
+}
+
+impl Configurator {
+    /// Checks everything that a connection will need.
+    pub fn new(tls: rustls::ServerConfig, stack: &StackConfig) -> Result<Self, ReplayError> {
+        let settings = Settings {
+            packet_bytes: stack.quic_packet_bytes.into(),
+            initial_window_packets: stack.initial_window_packets.into(),
+            pacing: stack.pacing,
+            slow_start_after_idle: stack.slow_start_after_idle,
+            ..Settings::default()
+        };
+        by_name(&stack.congestion_control, &settings).map_err(|error| ReplayError::Stack {
+            stack: stack.name.clone(),
+            reason: error.to_string(),
+        })?;
+        let tls = QuicServerConfig::try_from(tls)
+            .map_err(|error| ReplayError::configuration("TLS of QUIC", error))?;
+        Ok(Self {
+            base: noq::ServerConfig::with_crypto(Arc::new(tls)),
+            controller: stack.congestion_control.clone(),
+            settings,
+            packet_bytes: stack.quic_packet_bytes,
+        })
+    }
+
+    /// The configuration of the next connection.
+    pub fn connection(&self) -> (Arc<noq::ServerConfig>, Arc<Meter>) {
+        let meter = Arc::new(Meter::default());
+        let mut transport = transport(self.packet_bytes);
+        transport.congestion_controller_factory(Arc::new(Factory {
+            name: self.controller.clone(),
+            settings: self.settings.clone(),
+            meter: meter.clone(),
+        }));
+        transport.send_window(NOT_SENT_BYTES_MAX);
+        let mut config = self.base.clone();
+        config.transport_config(Arc::new(transport));
+        (Arc::new(config), meter)
+    }
+
+    /// The endpoint's configuration, for connections that are not accepted by [`Self::connection`].
+    pub fn base(&self) -> noq::ServerConfig {
+        self.base.clone()
+    }
+}
+
+/// The send window that leaves room for so many unsent bytes beside those in flight.
+pub(super) fn send_window(bytes_in_flight: u64, packet_bytes: u16) -> u64 {
+    let packets = bytes_in_flight / u64::from(packet_bytes.max(1));
+    bytes_in_flight - packets * PACKET_OVERHEAD_BYTES + NOT_SENT_BYTES_MAX
+}
+
+/// What both ends have in common: fixed packet size, Chromium's windows, no extension of noq's own.
+pub fn transport(packet_bytes: u16) -> TransportConfig {
+    let mut transport = TransportConfig::default();
+    transport
+        .initial_mtu(packet_bytes)
+        // The path is known to carry it, so heavy loss must not be taken for a black hole.
+        .min_mtu(packet_bytes)
+        .mtu_discovery_config(None)
+        .max_idle_timeout(Some(IdleTimeout::from(VarInt::from_u32(IDLE_TIMEOUT_MS))))
+        .stream_receive_window(VarInt::from_u32(STREAM_RECEIVE_WINDOW_BYTES))
+        .receive_window(VarInt::from_u32(RECEIVE_WINDOW_BYTES))
+        .max_concurrent_bidi_streams(VarInt::from_u32(STREAMS_MAX))
+        .max_concurrent_uni_streams(VarInt::from_u32(UNIDIRECTIONAL_STREAMS_MAX))
+        .datagram_receive_buffer_size(None)
+        // The scheduler decides the order in which bytes are written; noq keeps it.
+        .send_fairness(false);
+    transport
+}
+
+/// Binds a UDP socket and makes an endpoint of it, in the calling thread's network namespace and
+/// runtime. Replies leave from the address that was asked (`IP_PKTINFO`).
+///
+/// # Errors
+/// [`ReplayError::Socket`], naming the step that failed.
+pub(super) fn bind(
+    address: SocketAddr,
+    server: Option<noq::ServerConfig>,
+) -> Result<Endpoint, ReplayError> {
+    let failed = |attempt| ReplayError::socket(attempt, address);
+    let domain = Domain::for_address(address);
+    let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))
+        .map_err(failed("making a UDP socket"))?;
+    if address.is_ipv6() {
+        socket
+            .set_only_v6(true)
+            .map_err(failed("setting IPV6_V6ONLY"))?;
+    }
+    socket
+        .bind(&address.into())
+        .map_err(failed("binding a UDP socket"))?;
+    let mut config = EndpointConfig::default();
+    config.supported_versions(vec![QUIC_VERSION]);
+    Endpoint::new(config, server, socket.into(), Arc::new(TokioRuntime))
+        .map_err(failed("making a QUIC endpoint"))
+}

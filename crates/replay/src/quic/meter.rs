@@ -1,0 +1,64 @@
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::sync::{Mutex, PoisonError};
+
+/// What a connection's congestion controller lets others see, from inside the QUIC stack.
+#[derive(Debug, Default)]
+pub struct Meter {
+    bytes_in_flight: AtomicU64,
+    pacing_rate_bytes_s_max: AtomicU64,
+    rtt_ns_min: AtomicU64,
+    changed: AtomicBool,
+    waker: Mutex<Option<Waker>>,
+}
+
+impl Meter {
+    /// Called by the controller after each of its events.
+    pub(super) fn on_in_flight(&self, bytes: u64) {
+        self.bytes_in_flight.store(bytes, Ordering::Relaxed);
+        if !self.changed.swap(true, Ordering::AcqRel) {
+            let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(waker) = waker.as_ref() {
+                waker.wake_by_ref();
+            }
+        }
+    }
+
+    /// Called by the controller with each pacing rate that it gives out.
+    pub(super) fn on_pacing_rate(&self, bytes_s: u64) {
+        self.pacing_rate_bytes_s_max.fetch_max(bytes_s, Ordering::Relaxed);
+    }
+
+    /// Called by the controller with the least round trip that it knows.
+    pub(super) fn on_rtt_min(&self, ns: u64) {
+        self.rtt_ns_min.store(ns, Ordering::Relaxed);
+    }
+
+    /// Bytes in flight, once they have changed since the last call.
+    pub(super) fn poll_in_flight(&self, context: &mut Context<'_>) -> Poll<u64> {
+        let mut waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.changed.swap(false, Ordering::AcqRel) {
+            return Poll::Ready(self.bytes_in_flight.load(Ordering::Relaxed));
+        }
+        if !waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+            *waker = Some(context.waker().clone());
+        }
+        drop(waker);
+        // An event between the look and the waker's place would be lost otherwise.
+        if self.changed.swap(false, Ordering::AcqRel) {
+            return Poll::Ready(self.bytes_in_flight.load(Ordering::Relaxed));
+        }
+        Poll::Pending
+    }
+
+    /// The greatest pacing rate in force so far; none where packets were not paced.
+    pub fn pacing_rate_bytes_s_max(&self) -> Option<u64> {
+        Some(self.pacing_rate_bytes_s_max.load(Ordering::Relaxed)).filter(|rate| *rate > 0)
+    }
+
+    /// Least round trip; none before the first sample.
+    pub fn rtt_ms_min(&self) -> Option<f64> {
+        let ns = self.rtt_ns_min.load(Ordering::Relaxed);
+        (ns > 0).then_some(ns as f64 / 1e6)
+    }
+}

@@ -1,0 +1,161 @@
+use crate::matcher::Rules;
+use crate::tls::{Authority, server_config};
+use crate::{ClockNs, EventSink, HttpVersion, ReplayError, Service, StackConfig, quic, tcp};
+use eyelevel_archive::{Scheme, Site};
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+
+/// Where and how a site is served.
+#[derive(Clone)]
+pub struct ServerOptions {
+    /// Local addresses to bind: `0.0.0.0` and `::` serve every address that the namespace has as
+    /// its own (AnyIP), so that 60 origins cost as much as one.
+    pub addresses: Vec<IpAddr>,
+    /// Let the kernel choose the ports, for servers beside others on one machine;
+    /// [`Server::bound_address`] tells them. Otherwise the recorded ports are bound.
+    pub ports_ephemeral: bool,
+    /// Rules of the matcher.
+    pub rules: Rules,
+    /// Nanoseconds of `CLOCK_MONOTONIC`.
+    pub now_ns: ClockNs,
+    /// Gets every event.
+    pub events: EventSink,
+}
+
+/// A recorded site on bound sockets: clients that connect now are answered once it runs.
+pub struct Server {
+    service: Arc<Service>,
+    stack: Arc<StackConfig>,
+    authority: Arc<Authority>,
+    acceptor: TlsAcceptor,
+    tcp: Vec<(TcpListener, Scheme)>,
+    quic: Vec<quic::Listener>,
+    bound: BTreeMap<(Scheme, u16), SocketAddr>,
+}
+
+impl Server {
+    /// Makes the certificates' authority and binds every port of the site's origins, in the calling
+    /// thread's network namespace. Must be called within the Tokio runtime that will run it.
+    ///
+    /// # Errors
+    /// What of the stack, the certificates or the sockets failed.
+    pub fn bind(
+        site: Arc<Site>,
+        stack: StackConfig,
+        options: ServerOptions,
+    ) -> Result<Self, ReplayError> {
+        stack.validate()?;
+        let authority = Arc::new(authority(&site)?);
+        let tls = server_config(authority.clone(), &stack)?;
+        let origins = site.origins().iter();
+        let ports: BTreeSet<(Scheme, u16)> =
+            origins.map(|origin| (origin.scheme, origin.port)).collect();
+        let ServerOptions { rules, now_ns, events, .. } = options.clone();
+        let mut server = Self {
+            service: Arc::new(Service::new(site, rules, now_ns, events)),
+            acceptor: TlsAcceptor::from(Arc::new(tls.clone())),
+            stack: Arc::new(stack),
+            authority,
+            tcp: Vec::new(),
+            quic: Vec::new(),
+            bound: BTreeMap::new(),
+        };
+        for (scheme, port) in ports {
+            for address in &options.addresses {
+                let bind_port = if options.ports_ephemeral { 0 } else { port };
+                let address = SocketAddr::new(*address, bind_port);
+                let bound = server.listen(scheme, address, &tls)?;
+                server.bound.entry((scheme, port)).or_insert(bound);
+            }
+        }
+        Ok(server)
+    }
+
+    fn listen(
+        &mut self,
+        scheme: Scheme,
+        address: SocketAddr,
+        tls: &rustls::ServerConfig,
+    ) -> Result<SocketAddr, ReplayError> {
+        let local = if scheme == Scheme::Https && self.stack.http_version == HttpVersion::H3 {
+            let listener = quic::Listener::bind(address, tls.clone(), &self.stack)?;
+            let local = listener.local_address();
+            self.quic.push(listener);
+            local
+        } else {
+            let listener = tcp::listen(address, &self.stack)?;
+            let local = listener.local_addr().ok();
+            self.tcp.push((listener, scheme));
+            local
+        };
+        Ok(local.unwrap_or(address))
+    }
+
+    /// The base64 of the SHA-256 of every leaf certificate's key, for Chromium's flag
+    /// `--ignore-certificate-errors-spki-list`.
+    pub fn spki_sha256(&self) -> String {
+        self.authority.spki_sha256()
+    }
+
+    /// The authority, for clients that are to trust it.
+    pub fn authority(&self) -> Arc<Authority> {
+        self.authority.clone()
+    }
+
+    /// The service, for its counts.
+    pub fn service(&self) -> Arc<Service> {
+        self.service.clone()
+    }
+
+    /// Where a recorded port is served, on the first of the addresses.
+    pub fn bound_address(&self, scheme: Scheme, port: u16) -> Option<SocketAddr> {
+        self.bound.get(&(scheme, port)).copied()
+    }
+
+    /// Serves until `shutdown` ends; then every connection is dropped and has reported.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+        let mut accepting = JoinSet::new();
+        for (listener, scheme) in self.tcp {
+            let (acceptor, stack) = (self.acceptor.clone(), self.stack.clone());
+            accepting.spawn(tcp::accept(listener, scheme, acceptor, stack, self.service.clone()));
+        }
+        for listener in self.quic {
+            accepting.spawn(listener.serve(self.stack.clone(), self.service.clone()));
+        }
+        shutdown.await;
+        accepting.shutdown().await;
+    }
+}
+
+/// Certificates as recorded; a host without one stands on a certificate alone.
+fn authority(site: &Site) -> Result<Authority, ReplayError> {
+    let mut groups = Vec::new();
+    for origin in site.origins() {
+        if !origin.certificate_names.is_empty() {
+            // A recording through a proxy may carry a name that the certificate lacks.
+            let mut names = origin.certificate_names.clone();
+            if !covers(&names, &origin.host) {
+                names.push(origin.host.clone());
+            }
+            // The host first, so that a certificate shared under a wildcard is found by it.
+            names.retain(|name| *name != origin.host);
+            names.insert(0, origin.host.clone());
+            groups.push(names);
+        }
+    }
+    let fallback = site.main_url().host.clone();
+    Authority::new(groups, &fallback)
+}
+
+/// RFC 6125, section 6.4.3: a wildcard stands for one whole label.
+fn covers(names: &[String], host: &str) -> bool {
+    let parent = host.split_once('.').map(|(_, parent)| parent);
+    names.iter().any(|name| {
+        name == host || (name.strip_prefix("*.").is_some() && name.strip_prefix("*.") == parent)
+    })
+}

@@ -1,0 +1,56 @@
+use super::options::set_pacing_rate_max;
+use crate::{ReplayError, StackConfig};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::net::SocketAddr;
+use tokio::net::TcpListener;
+
+/// "Huge but finite": 100 Gbit/s, so that the kernel paces at its own rate (twice the window over
+/// the round trip in slow start) and this bound never counts.
+const PACING_RATE_BYTES_S_MAX: u64 = 12_500_000_000;
+/// Bytes in the kernel that are not yet sent, beyond which a socket is not writable: what a more
+/// urgent response waits for.
+pub const NOT_SENT_BYTES_MAX: u32 = 16 * 1024;
+/// A page opens some hundred connections at once at most.
+const BACKLOG: i32 = 1024;
+
+/// Makes a listening socket whose options its connections inherit.
+///
+/// # Errors
+/// [`ReplayError::Socket`], naming the option or step that failed.
+pub fn listen(address: SocketAddr, stack: &StackConfig) -> Result<TcpListener, ReplayError> {
+    let failed = |attempt| ReplayError::socket(attempt, address);
+    let domain = Domain::for_address(address);
+    let socket = Socket::new(domain, Type::STREAM, Some(Protocol::TCP))
+        .map_err(failed("making a TCP socket"))?;
+    if address.is_ipv6() {
+        socket
+            .set_only_v6(true)
+            .map_err(failed("setting IPV6_V6ONLY"))?;
+    }
+    socket
+        .set_reuse_address(true)
+        .map_err(failed("setting SO_REUSEADDR"))?;
+    socket
+        .set_tcp_congestion(stack.congestion_control.as_bytes())
+        .map_err(failed("setting TCP_CONGESTION (is its module loaded?)"))?;
+    if stack.pacing {
+        set_pacing_rate_max(&socket, PACING_RATE_BYTES_S_MAX)
+            .map_err(failed("setting SO_MAX_PACING_RATE"))?;
+    }
+    socket
+        .set_tcp_notsent_lowat(NOT_SENT_BYTES_MAX)
+        .map_err(failed("setting TCP_NOTSENT_LOWAT"))?;
+    socket
+        .set_tcp_nodelay(true)
+        .map_err(failed("setting TCP_NODELAY"))?;
+    socket
+        .set_nonblocking(true)
+        .map_err(failed("setting O_NONBLOCK"))?;
+    socket
+        .bind(&address.into())
+        .map_err(failed("binding a TCP socket"))?;
+    socket
+        .listen(BACKLOG)
+        .map_err(failed("listening for TCP"))?;
+    TcpListener::from_std(socket.into()).map_err(failed("registering a TCP socket"))
+}

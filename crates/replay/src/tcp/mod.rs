@@ -1,0 +1,51 @@
+//! HTTP/1.1 and HTTP/2 over TCP, with TLS or, for recorded http origins, without.
+
+mod listener;
+mod observed;
+mod options;
+mod serve;
+
+pub use listener::{NOT_SENT_BYTES_MAX, listen};
+pub use options::{TcpInfo, pacing_rate_max, set_pacing_rate_max, tcp_info};
+pub(crate) use serve::{STALL_INTERVAL, priority};
+
+use crate::{Service, StackConfig};
+use eyelevel_archive::Scheme;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+
+/// After an error of accept (too many open files, say), so that a lasting one does not spin.
+const ACCEPT_REST: Duration = Duration::from_millis(10);
+/// Far more than a page opens; beyond it connections wait in the backlog.
+const CONNECTIONS_MAX: usize = 4096;
+
+/// Accepts on one listener until it is dropped, and with it every connection.
+pub(crate) async fn accept(
+    listener: TcpListener,
+    scheme: Scheme,
+    acceptor: TlsAcceptor,
+    stack: Arc<StackConfig>,
+    service: Arc<Service>,
+) {
+    let mut connections = JoinSet::new();
+    loop {
+        while connections.try_join_next().is_some() {}
+        if connections.len() >= CONNECTIONS_MAX {
+            connections.join_next().await;
+        }
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(ACCEPT_REST).await;
+            continue;
+        };
+        let (acceptor, stack, service) = (acceptor.clone(), stack.clone(), service.clone());
+        connections.spawn(async move {
+            match scheme {
+                Scheme::Https => serve::secure(stream, acceptor, &stack, service).await,
+                Scheme::Http => serve::cleartext(stream, service).await,
+            }
+        });
+    }
+}

@@ -1,0 +1,149 @@
+use super::options::{pacing_rate_max, tcp_info};
+use crate::{ConnectionEvent, Event, InForce, Service};
+use rustls::ServerConnection;
+use socket2::SockRef;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+/// A connection's socket that reports what was in force when it is dropped: the kernel's counts are
+/// complete then, and no way of ending is missed.
+pub(super) struct Observed {
+    stream: TcpStream,
+    service: Arc<Service>,
+    record: Arc<Mutex<ConnectionRecord>>,
+}
+
+/// What becomes known of a connection in the course of its life.
+#[derive(Debug)]
+pub(super) struct ConnectionRecord {
+    connection: u64,
+    protocol: &'static str,
+    in_force: InForce,
+}
+
+impl Observed {
+    /// Reads the socket at accept, before anything was sent.
+    pub fn new(
+        stream: TcpStream,
+        service: Arc<Service>,
+        protocol: &'static str,
+    ) -> (Self, Arc<Mutex<ConnectionRecord>>) {
+        let info = tcp_info(&stream).ok();
+        let in_force = InForce {
+            initial_window_packets: info.map(|info| info.window_packets),
+            ..InForce::default()
+        };
+        let record = Arc::new(Mutex::new(ConnectionRecord {
+            connection: service.next_connection(),
+            protocol,
+            in_force,
+        }));
+        let observed = Self {
+            stream,
+            service,
+            record: record.clone(),
+        };
+        (observed, record)
+    }
+}
+
+impl ConnectionRecord {
+    /// The connection's number.
+    pub fn connection(&self) -> u64 {
+        self.connection
+    }
+
+    /// What the handshake agreed on.
+    pub fn on_handshake(&mut self, tls: &ServerConnection) {
+        self.in_force.tls_version = tls.protocol_version().and_then(version_name);
+        self.in_force.cipher = tls
+            .negotiated_cipher_suite()
+            .and_then(|suite| suite.suite().as_str())
+            .map(str::to_owned);
+        self.in_force.key_exchange = tls
+            .negotiated_key_exchange_group()
+            .and_then(|group| group.name().as_str())
+            .map(str::to_owned);
+    }
+
+    /// Why it ended before its time.
+    pub fn on_failure(&mut self, reason: impl ToString) {
+        self.in_force.failure = Some(reason.to_string());
+    }
+}
+
+fn version_name(version: rustls::ProtocolVersion) -> Option<&'static str> {
+    match version {
+        rustls::ProtocolVersion::TLSv1_2 => Some("1.2"),
+        rustls::ProtocolVersion::TLSv1_3 => Some("1.3"),
+        _ => None,
+    }
+}
+
+impl Drop for Observed {
+    fn drop(&mut self) {
+        let record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut in_force = record.in_force.clone();
+        if let Ok(info) = tcp_info(&self.stream) {
+            in_force.retransmitted_packets = Some(info.retransmitted_packets.into());
+            in_force.rtt_ms_min = info.rtt_us_min.map(|rtt_us| f64::from(rtt_us) / 1000.0);
+        }
+        in_force.pacing_rate_bytes_s_max = pacing_rate_max(&self.stream).ok().flatten();
+        let name = SockRef::from(&self.stream).tcp_congestion().ok();
+        in_force.congestion_control = name.map(|name| {
+            let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+            String::from_utf8_lossy(&name[..end]).into_owned()
+        });
+        self.service.emit(Event::Connection(ConnectionEvent {
+            at_ns: self.service.now_ns(),
+            connection: record.connection,
+            protocol: record.protocol,
+            address: self.stream.local_addr().ok(),
+            in_force,
+        }));
+    }
+}
+
+impl AsyncRead for Observed {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Observed {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        data: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, data)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

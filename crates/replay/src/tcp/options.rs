@@ -1,0 +1,130 @@
+//! Socket options that no crate of ours wraps.
+
+#![allow(unsafe_code)]
+
+use std::io;
+use std::mem::size_of;
+use std::os::fd::{AsFd, AsRawFd};
+
+/// Offsets in the kernel's `struct tcp_info` (include/uapi/linux/tcp.h), which only ever grows.
+const SND_MSS_AT: usize = 16;
+const SND_CWND_AT: usize = 80;
+const TOTAL_RETRANS_AT: usize = 100;
+const MIN_RTT_AT: usize = 148;
+/// More than any kernel's structure so far.
+const TCP_INFO_BYTES: usize = 512;
+/// What `SO_MAX_PACING_RATE` says of a socket that is not paced.
+const UNPACED: u64 = u64::MAX;
+
+/// What the kernel says of a TCP connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpInfo {
+    /// Bytes of a full segment.
+    pub segment_bytes: u32,
+    /// The congestion window, in segments.
+    pub window_packets: u32,
+    /// Segments sent again.
+    pub retransmitted_packets: u32,
+    /// Least round-trip time; none where there was no sample.
+    pub rtt_us_min: Option<u32>,
+}
+
+/// Reads `TCP_INFO`.
+///
+/// # Errors
+/// What the kernel says; `Unsupported` where it does not know the fields.
+pub fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
+    let mut buffer = [0; TCP_INFO_BYTES];
+    let length = get(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut buffer)?;
+    let field = |at: usize| {
+        let bytes = buffer[..length].get(at..at + 4)?;
+        Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+    };
+    let known = || {
+        Some(TcpInfo {
+            segment_bytes: field(SND_MSS_AT)?,
+            window_packets: field(SND_CWND_AT)?,
+            retransmitted_packets: field(TOTAL_RETRANS_AT)?,
+            rtt_us_min: field(MIN_RTT_AT).filter(|rtt| *rtt != u32::MAX && *rtt != 0),
+        })
+    };
+    known().ok_or_else(|| io::ErrorKind::Unsupported.into())
+}
+
+/// Sets `SO_MAX_PACING_RATE`, bytes a second. A finite one makes the kernel pace the socket,
+/// whatever the queueing discipline of its device is.
+///
+/// # Errors
+/// What the kernel says.
+pub fn set_pacing_rate_max(socket: &impl AsFd, bytes_s: u64) -> io::Result<()> {
+    let value = bytes_s.to_ne_bytes();
+    // SAFETY: the descriptor is borrowed, so open; the pointer and length describe `value`.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MAX_PACING_RATE,
+            value.as_ptr().cast(),
+            size_of::<u64>() as libc::socklen_t,
+        )
+    };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// Reads `SO_MAX_PACING_RATE`, bytes a second; none where the socket is not paced.
+///
+/// # Errors
+/// What the kernel says.
+pub fn pacing_rate_max(socket: &impl AsFd) -> io::Result<Option<u64>> {
+    let mut buffer = [0; size_of::<u64>()];
+    let length = get(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &mut buffer)?;
+    if length != buffer.len() {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    let rate = u64::from_ne_bytes(buffer);
+    Ok((rate != UNPACED).then_some(rate))
+}
+
+fn get(socket: &impl AsFd, level: i32, name: i32, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut length = buffer.len() as libc::socklen_t;
+    // SAFETY: the descriptor is borrowed, so open; the kernel writes at most `length` bytes, which
+    // `buffer` has, and says how many it wrote.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            level,
+            name,
+            buffer.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if result == 0 {
+        Ok(length as usize)
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn the_kernel_says_what_was_set_and_what_is() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        assert_eq!(pacing_rate_max(&listener).unwrap(), None);
+        set_pacing_rate_max(&listener, 12_500_000_000).unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (accepted, _) = listener.accept().unwrap();
+        assert_eq!(pacing_rate_max(&accepted).unwrap(), Some(12_500_000_000));
+        let info = tcp_info(&accepted).unwrap();
+        assert!(info.window_packets >= 2 && info.segment_bytes >= 500, "{info:?}");
+        assert_eq!(info.retransmitted_packets, 0);
+        drop(client);
+    }
+}

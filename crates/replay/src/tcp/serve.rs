@@ -1,0 +1,166 @@
+use super::observed::Observed;
+use crate::scheduler::{CHUNK_BYTES, Gate, PENDING_BYTES_MAX, Priority, ReplyBody};
+use crate::service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
+use crate::{HttpVersion, StackConfig};
+use bytes::{Bytes, BytesMut};
+use eyelevel_archive::Scheme;
+use http::{Method, Request, Response};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use std::convert::Infallible;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+
+/// A handshake over the slowest preset (760 ms, 6 % loss) may take many retransmissions.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(60);
+/// What nginx and Chromium's own default have in common: at least 100 (RFC 9113, section 6.5.2).
+const H2_STREAMS_MAX: u32 = 100;
+/// A browser that leaves a page resets all its streams at once; that is no attack here.
+const H2_RESET_STREAMS_MAX: usize = 1000;
+const H2_HEADER_BYTES_MAX: u32 = 64 * 1024;
+/// Room for uploads, which are small in recordings.
+const H2_RECEIVE_WINDOW_BYTES: u32 = 1024 * 1024;
+/// How often a connection looks for clients that do not read.
+pub(crate) const STALL_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Serves one accepted connection of a secure port until it ends.
+pub(super) async fn secure(
+    stream: TcpStream,
+    acceptor: TlsAcceptor,
+    stack: &StackConfig,
+    service: Arc<Service>,
+) {
+    let version = stack.http_version;
+    let (stream, record) = Observed::new(stream, service.clone(), version.protocol());
+    let note = |reason: String| {
+        let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.on_failure(reason);
+    };
+    let handshake = tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream));
+    let mut stream = match handshake.await {
+        Ok(Ok(stream)) => stream,
+        // The socket is gone with the error and has reported already, without a reason: a closed
+        // connection before the first byte is a browser's preconnect that was not needed.
+        Ok(Err(_)) | Err(_) => return,
+    };
+    // As much as one write holds, so that nothing waits behind rustls's own 64 kB.
+    let limit = CHUNK_BYTES.max(stack.tls_record_bytes);
+    stream.get_mut().1.set_buffer_limit(Some(limit));
+    let entrance = {
+        let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.on_handshake(stream.get_ref().1);
+        Entrance {
+            connection: record.connection(),
+            protocol: version.protocol(),
+            scheme: Scheme::Https,
+        }
+    };
+    match version {
+        HttpVersion::H1 => http1(stream, entrance, service).await,
+        HttpVersion::H2 => http2(stream, entrance, service).await,
+        HttpVersion::H3 => note("HTTP/3 is not served over TCP".into()),
+    }
+}
+
+/// Serves one accepted connection of a cleartext port until it ends.
+pub(super) async fn cleartext(stream: TcpStream, service: Arc<Service>) {
+    let protocol = HttpVersion::H1.protocol();
+    let (stream, record) = Observed::new(stream, service.clone(), protocol);
+    let connection = record.lock().unwrap_or_else(PoisonError::into_inner).connection();
+    let entrance = Entrance {
+        connection,
+        protocol,
+        scheme: Scheme::Http,
+    };
+    http1(stream, entrance, service).await;
+}
+
+async fn http1<S>(stream: S, entrance: Entrance, service: Arc<Service>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let answer = service_fn(|request| respond(request, entrance, service.clone(), None));
+    let connection = hyper::server::conn::http1::Builder::new()
+        .auto_date_header(false)
+        .serve_connection(TokioIo::new(stream), answer);
+    // A client that goes away in the middle is no fault of the server, and its requests say so.
+    let _ = connection.await;
+}
+
+async fn http2<S>(stream: S, entrance: Entrance, service: Arc<Service>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let gate = Gate::default();
+    let answer =
+        service_fn(|request| respond(request, entrance, service.clone(), Some(gate.clone())));
+    let connection = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
+        .auto_date_header(false)
+        .max_concurrent_streams(H2_STREAMS_MAX)
+        .max_pending_accept_reset_streams(H2_RESET_STREAMS_MAX)
+        .max_local_error_reset_streams(H2_RESET_STREAMS_MAX)
+        .max_header_list_size(H2_HEADER_BYTES_MAX)
+        .initial_stream_window_size(H2_RECEIVE_WINDOW_BYTES)
+        .initial_connection_window_size(H2_RECEIVE_WINDOW_BYTES)
+        .max_send_buf_size(PENDING_BYTES_MAX)
+        .serve_connection(TokioIo::new(stream), answer);
+    tokio::pin!(connection);
+    loop {
+        tokio::select! {
+            _ = &mut connection => return,
+            () = tokio::time::sleep(STALL_INTERVAL) => gate.look_for_stall(),
+        }
+    }
+}
+
+async fn respond(
+    request: Request<Incoming>,
+    entrance: Entrance,
+    service: Arc<Service>,
+    gate: Option<Gate>,
+) -> Result<Response<ReplyBody>, Infallible> {
+    let started_ns = service.now_ns();
+    let (parts, body) = request.into_parts();
+    let body = if matches!(parts.method, Method::GET | Method::HEAD) {
+        Bytes::new()
+    } else {
+        read_body(body).await
+    };
+    let head = RequestHead {
+        method: &parts.method,
+        uri: &parts.uri,
+        headers: &parts.headers,
+    };
+    let reply = service.answer(entrance, &head, &body, started_ns);
+    let body = match gate {
+        Some(gate) => ReplyBody::gated(reply.body, &gate, priority(&parts.headers)),
+        None => ReplyBody::direct(reply.body),
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = reply.status;
+    *response.headers_mut() = reply.headers;
+    Ok(response)
+}
+
+/// The priority that a request asks for.
+pub(crate) fn priority(headers: &http::HeaderMap) -> Priority {
+    let field = headers.get("priority").and_then(|value| value.to_str().ok());
+    field.map_or_else(Priority::default, Priority::parse)
+}
+
+/// The whole body is read, so that the connection can go on; its beginning is kept.
+async fn read_body(mut body: Incoming) -> Bytes {
+    let mut kept = BytesMut::new();
+    while let Some(Ok(frame)) = body.frame().await {
+        if let Ok(data) = frame.into_data() {
+            let room = REQUEST_BODY_BYTES_MAX - kept.len();
+            kept.extend_from_slice(&data[..data.len().min(room)]);
+        }
+    }
+    kept.freeze()
+}
