@@ -9,6 +9,7 @@
 #![allow(unsafe_code)]
 
 mod clock;
+mod device;
 mod enter;
 mod error;
 mod netlink;
@@ -18,8 +19,10 @@ mod realtime;
 pub mod sandbox;
 mod sysctl;
 mod tun;
+mod veth;
 
 pub use clock::monotonic_now;
+pub use device::Device;
 pub use enter::{Side, enter};
 pub use error::Error;
 pub use netlink::{Netlink, RouteDestination, RouteSettings};
@@ -27,4 +30,3 @@ pub use poll::{Readiness, Stop, Wait};
 pub use realtime::{current_thread_id, request_realtime, set_timer_slack_minimum};
 pub use sandbox::unshare_network;
 pub use sysctl::set_sysctl;
-pub use tun::Tun;

@@ -5,7 +5,9 @@ use netlink_packet_core::{
 use netlink_packet_route::AddressFamily;
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
-use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+};
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
     RouteScope, RouteType,
@@ -74,6 +76,36 @@ impl Netlink {
         message.attributes.extend(mtu.map(LinkAttribute::Mtu));
         self.request(RouteNetlinkMessage::SetLink(message), 0, || {
             format!("set link {index} up")
+        })
+    }
+
+    /// Sets the interface up; its packets need no address resolution, there is one peer.
+    pub(crate) fn set_up_without_arp(&mut self, index: u32) -> Result<(), Error> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        message.header.flags = LinkFlags::Up | LinkFlags::Noarp;
+        message.header.change_mask = LinkFlags::Up | LinkFlags::Noarp;
+        self.request(RouteNetlinkMessage::SetLink(message), 0, || {
+            format!("set link {index} up")
+        })
+    }
+
+    /// Creates a pair of virtual Ethernet devices.
+    pub(crate) fn add_veth(&mut self, name: &str, peer: &str) -> Result<(), Error> {
+        let named = |name: &str| {
+            let mut message = LinkMessage::default();
+            message
+                .attributes
+                .push(LinkAttribute::IfName(name.to_owned()));
+            message
+        };
+        let mut message = named(name);
+        message.attributes.push(LinkAttribute::LinkInfo(vec![
+            LinkInfo::Kind(InfoKind::Veth),
+            LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(named(peer)))),
+        ]));
+        self.create(RouteNetlinkMessage::NewLink(message), || {
+            format!("create the virtual Ethernet pair {name}")
         })
     }
 

@@ -1,20 +1,20 @@
 //! What this machine offers a lab, asked of the kernel itself.
 
-use crate::Tun;
+use crate::Device;
 use std::fs;
 
-/// Whether `/dev/net/tun` can be opened and makes a device, inside namespaces of a throw-away child.
-/// Returns the reason where it cannot.
-pub fn tun_in_namespaces() -> Result<(), String> {
+/// Whether a lab's namespaces and device can be made, tried in a throw-away child. Returns the reason
+/// where they cannot.
+pub fn lab_can_be_built() -> Result<(), String> {
     use crate::sandbox::{Forked, spawn, wait_for};
     match spawn().map_err(|e| e.to_string())? {
         Forked::Supervisor(pid) => match wait_for(pid).map_err(|e| e.to_string())? {
             0 => Ok(()),
-            _ => Err("cannot open /dev/net/tun inside a lab".to_owned()),
+            _ => Err("neither a TUN device nor a virtual Ethernet pair can be made".to_owned()),
         },
         // Ends without running the parent's destructors.
         Forked::Init(_) => {
-            let made = Tun::create("probe0").is_ok();
+            let made = Device::create("probe0").is_ok();
             std::process::exit(if made { 0 } else { 1 });
         }
     }

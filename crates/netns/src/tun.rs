@@ -82,7 +82,8 @@ fn set_transmit_queue(name: &str) -> Result<(), Error> {
     result.map(drop)
 }
 
-fn named_request(name: &str) -> libc::ifreq {
+/// An ifreq for the device `name`.
+pub(crate) fn named_request(name: &str) -> libc::ifreq {
     // SAFETY: an all-zero ifreq is valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     let name = CString::new(name).expect("device names are literals without NUL");

@@ -1,7 +1,7 @@
 use crate::header;
 use crate::lateness::{Lateness, LatenessSummary};
 use eyelevel_link::{Direction, DropReason, Ecn, Packet, SpecError, StageCounters, StageSpec};
-use eyelevel_netns::{Error, Stop, Tun, Wait, monotonic_now};
+use eyelevel_netns::{Device, Error, Stop, Wait, monotonic_now};
 use eyelevel_units::{Instant, Seed};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -18,8 +18,8 @@ const FREE_BUFFERS_MAX: usize = 4096;
 pub struct Path {
     up: Lane,
     down: Lane,
-    client: Tun,
-    server: Tun,
+    client: Device,
+    server: Device,
     wait: Wait,
     free: Vec<Vec<u8>>,
 }
@@ -71,8 +71,8 @@ impl Path {
     /// # Errors
     /// When a stage's settings make no sense.
     pub fn new(
-        client: Tun,
-        server: Tun,
+        client: Device,
+        server: Device,
         down: &[StageSpec],
         up: &[StageSpec],
         seed: Seed,
@@ -150,7 +150,7 @@ pub enum PathError {
 }
 
 impl Lane {
-    fn take_in(&mut self, device: &mut Tun, free: &mut Vec<Vec<u8>>) -> Result<(), Error> {
+    fn take_in(&mut self, device: &mut Device, free: &mut Vec<Vec<u8>>) -> Result<(), Error> {
         for _ in 0..BATCH_PACKETS {
             let mut buffer = free.pop().unwrap_or_default();
             buffer.resize(MTU_BYTES, 0);
@@ -193,7 +193,7 @@ impl Lane {
         Ok(())
     }
 
-    fn let_out(&mut self, now: Instant, device: &mut Tun, free: &mut Vec<Vec<u8>>) {
+    fn let_out(&mut self, now: Instant, device: &mut Device, free: &mut Vec<Vec<u8>>) {
         while let Some(release) = self.direction.poll_transmit(now) {
             let buffer = release.packet.payload;
             // The device refuses only what its namespace cannot take; the sender sees a loss.
