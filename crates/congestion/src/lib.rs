@@ -8,6 +8,7 @@
 //! Controllers count in whole packets where the kernel does, so that its integers come out; the
 //! interface is in bytes.
 
+mod bbr;
 mod controller;
 mod cubic;
 mod delivery;
@@ -20,8 +21,10 @@ mod registry;
 mod reno;
 mod rtt;
 mod settings;
+mod sprout_ewma;
 mod usage;
 
+pub use bbr::Bbr;
 pub use controller::{Ack, Controller, Loss, PacketAcked, PacketSent};
 pub use cubic::{Cubic, CubicGrowth};
 pub use delivery::{DeliverySampler, RateSample};
@@ -32,3 +35,4 @@ pub use registry::{CONTROLLERS, Constructor, by_name};
 pub use reno::{Reno, RenoGrowth};
 pub use rtt::{Rtt, RttEstimator};
 pub use settings::{CongestionError, Settings, SlowStart};
+pub use sprout_ewma::SproutEwma;

@@ -1,4 +1,4 @@
-use crate::{CongestionError, Controller, Cubic, Reno, Settings, SlowStart};
+use crate::{Bbr, CongestionError, Controller, Cubic, Reno, Settings, SlowStart, SproutEwma};
 
 /// Makes a controller from settings that were checked.
 pub type Constructor = fn(&Settings) -> Box<dyn Controller>;
@@ -12,7 +12,11 @@ pub const CONTROLLERS: &[(&str, Constructor)] = &[
             ..settings.clone()
         }))
     }),
+    ("bbr", |settings| Box::new(Bbr::new(settings))),
     ("reno", |settings| Box::new(Reno::new(settings))),
+    ("sprout_ewma", |settings| {
+        Box::new(SproutEwma::new(settings))
+    }),
 ];
 
 /// The controller of that name.

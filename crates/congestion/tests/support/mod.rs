@@ -25,8 +25,12 @@ pub enum Payload {
         chunk: u64,
         sent_at: Instant,
     },
-    /// Ranges of numbers received, newest first.
-    Ack { ranges: Vec<(u64, u64)> },
+    /// Ranges of numbers received, newest first, and when the packets since the last one arrived,
+    /// where the receiver says.
+    Ack {
+        ranges: Vec<(u64, u64)>,
+        arrivals: Vec<(u64, Instant)>,
+    },
 }
 
 /// A path and what to send over it.
@@ -43,6 +47,10 @@ pub struct Scenario {
     pub trace: Option<Vec<u64>>,
     /// Chunks to send; None: without end.
     pub chunks: Option<u64>,
+    /// The most that the receiver lets be in flight.
+    pub receive_window_bytes: u64,
+    /// Whether the receiver reports arrival times.
+    pub receive_timestamps: bool,
 }
 
 impl Scenario {
@@ -61,6 +69,8 @@ impl Scenario {
             seed: 1,
             trace: None,
             chunks: None,
+            receive_window_bytes: u64::MAX,
+            receive_timestamps: false,
         }
     }
 
@@ -91,8 +101,8 @@ impl Scenario {
         let flow = Flow::new(controller, self.settings.packet_bytes);
         // "Up" leads away from the sender: the network's client is our server.
         Network::new(
-            Sender::new(flow, self.chunks),
-            Receiver::new(self.trace.clone()),
+            Sender::new(flow, self.chunks, self.receive_window_bytes),
+            Receiver::new(self.trace.clone(), self.receive_timestamps),
             Direction::new(&down, seed.child("down")).unwrap(),
             Direction::new(&[delay, loss], seed.child("up")).unwrap(),
         )

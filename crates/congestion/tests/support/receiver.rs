@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 /// QUIC's default delay of acknowledgements.
 const ACK_DELAY: Duration = Duration::from_millis(25);
 const RANGES_MAX: usize = 32;
-/// Mahimahi's: a delivery opportunity carries so much.
+/// Mahimahi's: a delivery opportunity carries so much, parts of packets included.
 const OPPORTUNITY_BYTES: u64 = 1504;
 
 /// Takes packets, directly or through a trace of delivery opportunities with an endless queue, and
@@ -21,6 +21,8 @@ pub struct Receiver {
     unacknowledged: u32,
     ack_at: Option<Instant>,
     trace: Option<Trace>,
+    timestamps: bool,
+    arrivals: Vec<(u64, Instant)>,
 }
 
 #[derive(Debug)]
@@ -28,6 +30,8 @@ struct Trace {
     opportunities_ms: Vec<u64>,
     next: usize,
     queue: VecDeque<(Instant, Packet<Payload>)>,
+    /// Of the first packet, already carried.
+    bytes_carried: u64,
 }
 
 impl Trace {
@@ -40,7 +44,7 @@ impl Trace {
 }
 
 impl Receiver {
-    pub fn new(trace: Option<Vec<u64>>) -> Self {
+    pub fn new(trace: Option<Vec<u64>>, timestamps: bool) -> Self {
         Self {
             ranges: VecDeque::new(),
             chunks: BTreeSet::new(),
@@ -52,7 +56,10 @@ impl Receiver {
                 opportunities_ms,
                 next: 0,
                 queue: VecDeque::new(),
+                bytes_carried: 0,
             }),
+            timestamps,
+            arrivals: Vec::new(),
         }
     }
 
@@ -73,6 +80,9 @@ impl Receiver {
             return;
         };
         self.delays.push(now.since(entered));
+        if self.timestamps {
+            self.arrivals.push((number, now));
+        }
         self.chunks.insert(chunk);
         while self.chunks.remove(&self.chunks_below) {
             self.chunks_below += 1;
@@ -129,7 +139,8 @@ impl Endpoint<Payload> for Receiver {
         self.ack_at = None;
         self.unacknowledged = 0;
         let ranges = self.ranges.iter().copied().collect();
-        Some(Packet::new(80, Payload::Ack { ranges }))
+        let arrivals = std::mem::take(&mut self.arrivals);
+        Some(Packet::new(80, Payload::Ack { ranges, arrivals }))
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -149,11 +160,13 @@ impl Endpoint<Payload> for Receiver {
             trace.next += 1;
             let mut room = OPPORTUNITY_BYTES;
             while let Some((_, packet)) = trace.queue.front() {
-                let bytes = u64::from(packet.wire_bytes);
-                if bytes > room {
+                let left = u64::from(packet.wire_bytes) - trace.bytes_carried;
+                if left > room {
+                    trace.bytes_carried += room;
                     break;
                 }
-                room -= bytes;
+                room -= left;
+                trace.bytes_carried = 0;
                 delivered.extend(trace.queue.pop_front());
             }
         }

@@ -24,6 +24,7 @@ pub struct Sender {
     again: VecDeque<u64>,
     chunk_next: u64,
     chunks: Option<u64>,
+    receive_window_bytes: u64,
     number_next: u64,
     number_acked: Option<u64>,
     packets_lost: u64,
@@ -37,7 +38,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    pub fn new(flow: Flow, chunks: Option<u64>) -> Self {
+    pub fn new(flow: Flow, chunks: Option<u64>, receive_window_bytes: u64) -> Self {
         Self {
             flow,
             pacer: DepartureTimer::default(),
@@ -45,6 +46,7 @@ impl Sender {
             again: VecDeque::new(),
             chunk_next: 0,
             chunks,
+            receive_window_bytes,
             number_next: 0,
             number_acked: None,
             packets_lost: 0,
@@ -103,7 +105,7 @@ impl Sender {
         (rtt * 9 / 8).max(GRANULARITY)
     }
 
-    fn on_ack(&mut self, now: Instant, ranges: &[(u64, u64)]) {
+    fn on_ack(&mut self, now: Instant, ranges: &[(u64, u64)], arrivals: &[(u64, Instant)]) {
         let mut acked: Vec<u64> = Vec::new();
         for (first, last) in ranges {
             acked.extend(
@@ -119,7 +121,9 @@ impl Sender {
         self.rtt_latest = now.since(self.in_flight[&newest].at);
         for number in acked {
             let sent = self.in_flight.remove(&number).unwrap();
-            self.flow.on_packet_acked(now, number, sent.at, None);
+            let arrival = arrivals.iter().find(|(arrived, _)| *arrived == number);
+            let arrived_at = arrival.map(|(_, at)| *at);
+            self.flow.on_packet_acked(now, number, sent.at, arrived_at);
         }
         self.number_acked = self.number_acked.max(Some(newest));
         self.timeouts = 0;
@@ -172,6 +176,7 @@ impl Sender {
 
     fn is_window_open(&self) -> bool {
         let window = self.flow.controller().window_bytes();
+        let window = window.min(self.receive_window_bytes);
         self.flow.bytes_in_flight() + PACKET_BYTES <= window
     }
 
@@ -212,8 +217,8 @@ impl Sender {
 impl Endpoint<Payload> for Sender {
     fn handle_datagram(&mut self, now: Instant, datagram: Packet<Payload>) {
         self.clock = now;
-        if let Payload::Ack { ranges } = datagram.payload {
-            self.on_ack(now, &ranges);
+        if let Payload::Ack { ranges, arrivals } = datagram.payload {
+            self.on_ack(now, &ranges, &arrivals);
             self.note_state(now);
         }
     }
