@@ -1,1 +1,83 @@
-fn main() {}
+//! `eyelevel-lab`: the data plane as one binary. It speaks JSON lines (`spec/lab-events.md`).
+
+mod archive_command;
+mod config;
+mod control;
+mod doctor;
+mod emit;
+mod error;
+mod servers;
+mod threads;
+mod topology;
+mod up;
+
+use clap::{Parser, Subcommand};
+use error::Error;
+use eyelevel_netns::Side;
+
+/// What a shell reports when a command could not be run in its surroundings, as `env` does.
+const EXIT_NOT_ENTERED: i32 = 125;
+
+/// A command that could not do its work, with the reason on standard error.
+const EXIT_FAILED: i32 = 1;
+
+#[derive(Parser)]
+#[command(
+    version,
+    about = "Builds eyelevel's labs; started by the command eyelevel"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Build one lab from the configuration on standard input
+    Up,
+    /// Run a command inside a running lab
+    Enter {
+        /// The lab's process 1, from its `ready` event
+        #[arg(long)]
+        pid: u32,
+        /// Join the server's network namespace: the thread id from the `ready` event
+        #[arg(long)]
+        server_tid: Option<u32>,
+        /// The command and its arguments
+        #[arg(last = true, required = true)]
+        command: Vec<String>,
+    },
+    /// Pack, describe, verify and check recorded sites
+    Archive(archive_command::ArchiveArguments),
+    /// Say what this machine offers a lab, as one line of JSON
+    Doctor,
+}
+
+fn main() {
+    let status = match Arguments::parse().command {
+        Command::Up => up::run(),
+        Command::Enter {
+            pid,
+            server_tid,
+            command,
+        } => {
+            let side = server_tid.map_or(Side::Client, |thread| Side::Server { thread });
+            eyelevel_netns::enter(pid, side, &command).unwrap_or_else(|error| {
+                eprintln!("eyelevel-lab: {error}");
+                EXIT_NOT_ENTERED
+            })
+        }
+        Command::Archive(arguments) => match archive_command::run(arguments) {
+            Ok(()) => 0,
+            Err(error) => {
+                eprintln!("eyelevel-lab: {error}");
+                EXIT_FAILED
+            }
+        },
+        Command::Doctor => {
+            emit::emit(&doctor::examine());
+            0
+        }
+    };
+    std::process::exit(status);
+}

@@ -23,6 +23,7 @@ const COMMON_NAME: &str = "eyelevel replay";
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
     root: CertificateDer<'static>,
+    root_pem: String,
     leaf_key: KeyPair,
     signing_key: Arc<dyn rustls::sign::SigningKey>,
     /// The names that share a certificate, by each of the names; a host that is absent stands alone.
@@ -46,7 +47,8 @@ impl Authority {
         let mut params = base_params(Vec::new()).map_err(failed)?;
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        let root = params.self_signed(&key).map_err(failed)?.der().clone();
+        let root_certificate = params.self_signed(&key).map_err(failed)?;
+        let (root, root_pem) = (root_certificate.der().clone(), root_certificate.pem());
         let private = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(leaf_key.serialize_der()));
         let signing_key = rustls::crypto::aws_lc_rs::sign::any_ecdsa_type(&private)
             .map_err(|error| ReplayError::certificate("the leaves", error))?;
@@ -60,6 +62,7 @@ impl Authority {
         Ok(Self {
             issuer: Issuer::new(params, key),
             root,
+            root_pem,
             leaf_key,
             signing_key,
             groups: by_name,
@@ -71,6 +74,11 @@ impl Authority {
     /// The root certificate, for clients of this crate and for trust stores.
     pub fn root(&self) -> &CertificateDer<'static> {
         &self.root
+    }
+
+    /// The root certificate as PEM, for programs that take a file of trusted ones.
+    pub fn root_pem(&self) -> &str {
+        &self.root_pem
     }
 
     /// Base64 of the SHA-256 of every leaf's SubjectPublicKeyInfo (RFC 7469, section 2.4).

@@ -1,0 +1,24 @@
+//! What this machine offers a lab.
+
+use eyelevel_netns::probe;
+use serde::Serialize;
+
+/// One line of JSON: what was asked of the kernel, and its answers.
+#[derive(Serialize)]
+pub struct Findings {
+    /// Null where a lab's namespaces and TUN device can be made; else why not.
+    pub lab_failure: Option<String>,
+    /// Congestion controls of the kernel's TCP.
+    pub tcp_congestion_controls: Vec<String>,
+    /// Whether the path may take real-time priority.
+    pub realtime_allowed: bool,
+}
+
+/// Asks the kernel. Must run before the process has a second thread.
+pub fn examine() -> Findings {
+    Findings {
+        lab_failure: probe::lab_can_be_built().err(),
+        tcp_congestion_controls: probe::tcp_congestion_controls(),
+        realtime_allowed: probe::realtime_allowed(),
+    }
+}

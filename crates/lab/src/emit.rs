@@ -1,0 +1,20 @@
+//! Events: JSON lines on standard output, whole lines only, whichever thread writes them.
+
+use serde::Serialize;
+use std::io::Write;
+
+/// Writes one event. A reader that is gone is noticed elsewhere: its end of standard input closes.
+pub fn emit(event: &impl Serialize) {
+    let mut line = serde_json::to_vec(event).expect("events hold no maps with foreign keys");
+    line.push(b'\n');
+    let mut output = std::io::stdout().lock();
+    let _ = output.write_all(&line).and_then(|()| output.flush());
+}
+
+/// The last event of a lab that could not go on.
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "error")]
+pub struct ErrorEvent {
+    /// Attempt, subject, way out.
+    pub message: String,
+}

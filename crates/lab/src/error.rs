@@ -1,0 +1,39 @@
+use std::path::PathBuf;
+
+/// Why a lab could not be built or a command could not be run: attempt, subject, way out.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The configuration makes no sense.
+    #[error("{0}")]
+    Config(String),
+    /// The recorded site cannot be opened.
+    #[error(transparent)]
+    Archive(#[from] eyelevel_archive::Error),
+    /// The servers cannot be made.
+    #[error(transparent)]
+    Replay(#[from] eyelevel_replay::ReplayError),
+    /// The emulated path cannot be made.
+    #[error(transparent)]
+    Path(#[from] eyelevel_path::PathError),
+    /// The kernel refused something.
+    #[error(transparent)]
+    System(#[from] eyelevel_netns::Error),
+    /// A thread of the lab could not do its part.
+    #[error("the lab's {part} ended early: {reason}")]
+    Thread {
+        /// Which part.
+        part: &'static str,
+        /// What is known.
+        reason: String,
+    },
+    /// A file could not be read or written.
+    #[error("cannot {attempt} {}: {source}", path.display())]
+    File {
+        /// "read", "write".
+        attempt: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the kernel said.
+        source: std::io::Error,
+    },
+}

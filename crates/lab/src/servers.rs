@@ -1,0 +1,148 @@
+//! The thread of the servers: it stands in their network namespace for its whole life.
+
+use crate::Error;
+use crate::config::LabConfig;
+use crate::emit::emit;
+use crate::threads::{clock_ns, join, runtime};
+use crate::topology::{Ends, TcpSettings, build_server};
+use eyelevel_archive::Site;
+use eyelevel_netns::{Device, current_thread_id};
+use eyelevel_replay::matcher::Rules;
+use eyelevel_replay::{Event, Server, ServerOptions};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread::{self, JoinHandle};
+use tokio::sync::oneshot;
+
+/// What the servers answered.
+#[derive(Default)]
+pub struct Counts {
+    /// Responses whose head was sent.
+    pub requests: AtomicU64,
+    /// Those without a recorded answer.
+    pub misses: AtomicU64,
+}
+
+/// The servers' thread, which stands in their network namespace for its whole life.
+pub struct ServerThread {
+    /// To wait for its end.
+    pub thread: JoinHandle<Result<(), Error>>,
+    /// To ask for its end.
+    pub shutdown: oneshot::Sender<()>,
+    /// The server's end of the path.
+    pub device: Device,
+    /// The thread's number inside the lab.
+    pub tid: u32,
+    /// Whom clients must trust; none without servers.
+    pub identity: Option<Identity>,
+}
+
+/// Whom clients must trust.
+pub struct Identity {
+    /// Base64 of the SHA-256 of the key that all leaf certificates share.
+    pub spki_sha256: String,
+    /// The run's authority, PEM.
+    pub ca_certificate: String,
+}
+
+/// What the thread tells once its sockets listen.
+struct Listening {
+    device: Device,
+    tid: u32,
+    identity: Option<Identity>,
+}
+
+impl ServerThread {
+    /// Starts the thread and waits until its sockets listen.
+    pub fn start(
+        config: &LabConfig,
+        site: Option<Arc<Site>>,
+        ends: &Ends,
+        tcp: &TcpSettings,
+        ipv6: bool,
+        counts: &Arc<Counts>,
+    ) -> Result<Self, Error> {
+        let (ready, listening) = mpsc::sync_channel(1);
+        let (shutdown, ended) = oneshot::channel();
+        let (stack, ends, tcp) = (config.stack.clone(), ends.clone(), tcp.clone());
+        let counts = counts.clone();
+        let body = move || -> Result<(), Error> {
+            let origins = site.as_ref().map_or(&[][..], |site| site.origins());
+            let addresses: Vec<IpAddr> = origins.iter().map(|origin| origin.address).collect();
+            let device = build_server(&ends, &tcp, &addresses, ipv6)?;
+            runtime()?.block_on(async {
+                let tid = current_thread_id();
+                let Some((site, stack)) = site.zip(stack) else {
+                    let _ = ready.send(Listening {
+                        device,
+                        tid,
+                        identity: None,
+                    });
+                    let _ = ended.await;
+                    return Ok(());
+                };
+                let options = ServerOptions {
+                    addresses: listen_addresses(ipv6),
+                    ports_ephemeral: false,
+                    rules: Rules::default(),
+                    now_ns: clock_ns,
+                    events: sink(counts),
+                };
+                let server = Server::bind(site, stack, options)?;
+                let identity = Identity {
+                    spki_sha256: server.spki_sha256(),
+                    ca_certificate: server.authority().root_pem().to_owned(),
+                };
+                let _ = ready.send(Listening {
+                    device,
+                    tid,
+                    identity: Some(identity),
+                });
+                server.run(async { ended.await.unwrap_or_default() }).await;
+                Ok(())
+            })
+        };
+        let thread = thread::spawn(body);
+        match listening.recv() {
+            Ok(Listening {
+                device,
+                tid,
+                identity,
+            }) => Ok(Self {
+                thread,
+                shutdown,
+                device,
+                tid,
+                identity,
+            }),
+            // The channel closed: the thread's own error says why.
+            Err(_) => Err(join(thread, "servers")?.err().unwrap_or(Error::Thread {
+                part: "servers",
+                reason: "they ended before they listened".into(),
+            })),
+        }
+    }
+}
+
+/// Unspecified: whoever connects to a recorded address reaches them.
+fn listen_addresses(ipv6: bool) -> Vec<IpAddr> {
+    let v4 = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+    if ipv6 {
+        vec![v4, Ipv6Addr::UNSPECIFIED.into()]
+    } else {
+        vec![v4]
+    }
+}
+
+fn sink(counts: Arc<Counts>) -> eyelevel_replay::EventSink {
+    Arc::new(move |event: Event| {
+        if let Event::Request(request) = &event {
+            counts.requests.fetch_add(1, Ordering::Relaxed);
+            if request.r#match == "miss" {
+                counts.misses.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        emit(&event);
+    })
+}

@@ -1,0 +1,77 @@
+//! The threads beside the servers': resolver and path, and what all threads share.
+
+use crate::Error;
+use eyelevel_archive::Origin;
+use eyelevel_netns::{monotonic_now, request_realtime, set_timer_slack_minimum};
+use eyelevel_path::{Path, PathSummary};
+use eyelevel_replay::dns;
+use std::net::IpAddr;
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+
+/// The lab's resolver listens on the client's own loopback: its packets never meet the emulated
+/// path, so that a lost one cannot decide a page load.
+pub const NAMESERVER: &str = "127.0.0.1";
+
+/// Answers names on the client's loopback, in a thread that stands in the client's namespace.
+pub fn start_resolver(origins: &[Origin]) -> Result<(), Error> {
+    let table = dns::table(origins.iter().map(|o| (o.host.as_str(), o.address)));
+    let (ready, bound) = mpsc::sync_channel(1);
+    thread::spawn(move || {
+        let runtime = match runtime() {
+            Ok(runtime) => runtime,
+            Err(error) => return drop(ready.send(Err(error))),
+        };
+        runtime.block_on(async {
+            let address = (NAMESERVER.parse::<IpAddr>().expect("a literal"), 53).into();
+            match dns::Responder::bind(address, table).await {
+                Ok(responder) => {
+                    let _ = ready.send(Ok(()));
+                    responder.run().await;
+                }
+                Err(error) => drop(ready.send(Err(error.into()))),
+            }
+        });
+    });
+    bound.recv().unwrap_or_else(|_| {
+        Err(Error::Thread {
+            part: "resolver",
+            reason: "it did not start".into(),
+        })
+    })
+}
+
+pub fn start_path(
+    path: Path,
+    realtime: bool,
+) -> Result<(JoinHandle<Result<PathSummary, Error>>, bool), Error> {
+    let (ready, started) = mpsc::sync_channel(1);
+    let thread = thread::spawn(move || {
+        set_timer_slack_minimum();
+        let _ = ready.send(realtime && request_realtime());
+        Ok(path.run()?)
+    });
+    let realtime = started.recv().unwrap_or_default();
+    Ok((thread, realtime))
+}
+
+pub fn runtime() -> Result<tokio::runtime::Runtime, Error> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Error::Thread {
+            part: "runtime",
+            reason: e.to_string(),
+        })
+}
+
+pub fn join<T>(thread: JoinHandle<T>, part: &'static str) -> Result<T, Error> {
+    thread.join().map_err(|_| Error::Thread {
+        part,
+        reason: "a panic, reported above".into(),
+    })
+}
+
+pub fn clock_ns() -> u64 {
+    monotonic_now().as_nanos()
+}

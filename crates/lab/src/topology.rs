@@ -1,0 +1,178 @@
+//! The two sides of a lab: devices, addresses, routes and TCP settings.
+
+use crate::Error;
+use eyelevel_netns::{
+    Device, Netlink, RouteDestination, RouteSettings, set_sysctl, unshare_network,
+};
+use eyelevel_replay::StackConfig;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Name of the device on both sides.
+const DEVICE: &str = "lab0";
+/// What an Ethernet carries, and with it every network of the presets.
+const MTU_BYTES: u32 = 1500;
+/// The kernel's own buffer limits, written out so that a host's tuning does not leak into a lab:
+/// least, initial and largest bytes (Documentation/networking/ip-sysctl, Linux 6).
+const RECEIVE_BUFFER: [u64; 3] = [4096, 131_072, 6_291_456];
+const SEND_BUFFER: [u64; 3] = [4096, 16_384, 4_194_304];
+
+/// Addresses of the two ends, which no recorded origin has.
+#[derive(Clone, Debug)]
+pub struct Ends {
+    /// The client's, IPv4 and IPv6.
+    pub client: (Ipv4Addr, Ipv6Addr),
+    /// The server's own, beside the origins'.
+    pub server: (Ipv4Addr, Ipv6Addr),
+}
+
+impl Ends {
+    /// Chooses from the shared address space (RFC 6598) and a unique local prefix (RFC 4193) what
+    /// no origin uses.
+    pub fn beside(origins: &[IpAddr]) -> Self {
+        let free = |network: u8| {
+            let v4 = |host| Ipv4Addr::new(100, 64, network, host);
+            (!origins.contains(&v4(1).into()) && !origins.contains(&v4(2).into()))
+                .then(|| (v4(1), v4(2)))
+        };
+        let (server, client) = (0..=255)
+            .find_map(free)
+            .expect("an archive does not hold the 512 addresses that are tried");
+        let v6 = |host| Ipv6Addr::new(0xfd65, 0x7965, 0x6c65, 0, 0, 0, 0, host);
+        Self {
+            client: (client, v6(2)),
+            server: (server, v6(1)),
+        }
+    }
+}
+
+/// What TCP of both ends is set to. Without a stack the kernel's own values hold.
+#[derive(Clone, Debug, Default)]
+pub struct TcpSettings {
+    routes: RouteSettings,
+    slow_start_after_idle: bool,
+    buffer_bytes_max: Option<u64>,
+}
+
+impl TcpSettings {
+    /// The settings of a stack; a QUIC stack's TCP is not used, and is left as the kernel has it.
+    pub fn of(stack: Option<&StackConfig>) -> Self {
+        match stack {
+            None => Self {
+                slow_start_after_idle: true,
+                ..Self::default()
+            },
+            Some(stack) => Self {
+                routes: RouteSettings {
+                    initial_window_packets: Some(stack.initial_window_packets),
+                    initial_receive_window_packets: None,
+                    congestion_control: Some(kernel_name(&stack.congestion_control).to_owned()),
+                },
+                slow_start_after_idle: stack.slow_start_after_idle,
+                buffer_bytes_max: stack.buffer_bytes_max,
+            },
+        }
+    }
+
+    fn apply(&self) -> Result<(), Error> {
+        let triple = |stock: [u64; 3]| {
+            let max = self.buffer_bytes_max.unwrap_or(stock[2]);
+            format!("{} {} {}", stock[0], stock[1].min(max), max)
+        };
+        set_sysctl("net.ipv4.tcp_rmem", &triple(RECEIVE_BUFFER))?;
+        set_sysctl("net.ipv4.tcp_wmem", &triple(SEND_BUFFER))?;
+        let idle = if self.slow_start_after_idle { "1" } else { "0" };
+        set_sysctl("net.ipv4.tcp_slow_start_after_idle", idle)?;
+        // A connection must not start from what an earlier one learned.
+        set_sysctl("net.ipv4.tcp_no_metrics_save", "1")?;
+        Ok(())
+    }
+}
+
+/// The client's TCP must not fall back to the machine's default; a controller that only exists for
+/// QUIC leaves its requests to CUBIC.
+fn kernel_name(congestion_control: &str) -> &str {
+    match congestion_control {
+        name @ ("bbr" | "reno" | "cubic") => name,
+        _ => "cubic",
+    }
+}
+
+/// Configures the calling thread's namespace as the client's side.
+pub fn build_client(ends: &Ends, tcp: &TcpSettings, ipv6: bool) -> Result<Device, Error> {
+    let (device, mut netlink, index) = device(ipv6)?;
+    let (v4, v6) = ends.client;
+    for address in addresses(v4, v6, ipv6) {
+        netlink.add_address(index, address)?;
+        netlink.add_route(index, RouteDestination::Default, address, &tcp.routes)?;
+    }
+    tcp.apply()?;
+    Ok(device)
+}
+
+/// Moves the calling thread into the server's namespace and configures it: every recorded address
+/// is answered there by whoever listens on the unspecified one.
+pub fn build_server(
+    ends: &Ends,
+    tcp: &TcpSettings,
+    origins: &[IpAddr],
+    ipv6: bool,
+) -> Result<Device, Error> {
+    unshare_network()?;
+    let (device, mut netlink, index) = device(ipv6)?;
+    let own = addresses(ends.server.0, ends.server.1, ipv6);
+    let peers = addresses(ends.client.0, ends.client.1, ipv6);
+    for (address, peer) in own.into_iter().zip(peers) {
+        netlink.add_address(index, address)?;
+        netlink.add_route(index, RouteDestination::Host(peer), address, &tcp.routes)?;
+    }
+    let loopback = netlink.link_index("lo")?;
+    let mut answered = origins.to_vec();
+    answered.sort_unstable();
+    answered.dedup();
+    for address in answered {
+        netlink.add_local_route(loopback, address)?;
+    }
+    tcp.apply()?;
+    Ok(device)
+}
+
+fn device(ipv6: bool) -> Result<(Device, Netlink, u32), Error> {
+    let mut netlink = Netlink::open()?;
+    let loopback = netlink.link_index("lo")?;
+    netlink.set_up(loopback, None)?;
+    // Without IPv6 origins the kernel would still send its solicitations over the path.
+    let disabled = if ipv6 { "0" } else { "1" };
+    let has_ipv6 = std::path::Path::new("/proc/sys/net/ipv6").exists();
+    if has_ipv6 {
+        set_sysctl("net.ipv6.conf.default.disable_ipv6", disabled)?;
+    }
+    let device = Device::create(DEVICE)?;
+    if has_ipv6 && ipv6 {
+        set_sysctl(&format!("net.ipv6.conf.{DEVICE}.router_solicitations"), "0")?;
+        set_sysctl(&format!("net.ipv6.conf.{DEVICE}.addr_gen_mode"), "1")?;
+    }
+    let index = netlink.link_index(DEVICE)?;
+    netlink.set_up(index, Some(MTU_BYTES))?;
+    Ok((device, netlink, index))
+}
+
+fn addresses(v4: Ipv4Addr, v6: Ipv6Addr, ipv6: bool) -> Vec<IpAddr> {
+    let mut all = vec![v4.into()];
+    if ipv6 {
+        all.push(v6.into());
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_avoid_recorded_addresses() {
+        let first = Ends::beside(&[]);
+        let second = Ends::beside(&[first.client.0.into()]);
+        assert_ne!(first.client.0, second.client.0);
+        assert_ne!(first.server.0, second.server.0);
+    }
+}

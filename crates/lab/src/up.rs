@@ -1,0 +1,156 @@
+//! `eyelevel-lab up`: one lab from its configuration to its summary.
+
+use crate::Error;
+use crate::config::LabConfig;
+use crate::control::wait_for_stop;
+use crate::emit::{ErrorEvent, emit};
+use crate::servers::{Counts, ServerThread};
+use crate::threads::{NAMESERVER, join, start_path, start_resolver};
+use crate::topology::{Ends, TcpSettings, build_client};
+use eyelevel_archive::{Origin, Site};
+use eyelevel_link::Direction;
+use eyelevel_netns::monotonic_now;
+use eyelevel_netns::sandbox::{self, Forked, Inside};
+use eyelevel_path::{Path, PathSummary};
+use eyelevel_units::{Instant, Seed};
+use serde::Serialize;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "ready")]
+struct Ready<'a> {
+    init_pid: u32,
+    server_tid: u32,
+    client_address: IpAddr,
+    server_address: IpAddr,
+    spki_sha256: Option<&'a str>,
+    ca_certificate: Option<&'a str>,
+    main_url: Option<String>,
+    origins: &'a [Origin],
+    realtime_priority: bool,
+    startup_ms: f64,
+    site_digest: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "summary")]
+struct Summary {
+    path: PathSummary,
+    requests: u64,
+    misses: u64,
+}
+
+/// Builds a lab from the configuration on standard input and waits for its end. Returns the exit
+/// status: that of the lab's process 1.
+pub fn run() -> i32 {
+    let started = monotonic_now();
+    let outcome = prepare(started);
+    outcome.unwrap_or_else(|error| {
+        emit(&ErrorEvent {
+            message: error.to_string(),
+        });
+        1
+    })
+}
+
+fn prepare(started: Instant) -> Result<i32, Error> {
+    let mut input = duplicate_input()?;
+    let config = LabConfig::read(&mut input)?;
+    // A damaged site or a senseless path is refused before any namespace is made.
+    let site = config
+        .site
+        .as_ref()
+        .map(Site::open)
+        .transpose()?
+        .map(Arc::new);
+    check_path(&config)?;
+    match sandbox::spawn()? {
+        Forked::Supervisor(pid) => Ok(sandbox::supervise(pid)?),
+        Forked::Init(inside) => {
+            let result = lab(&config, site, &inside, input, started);
+            let status = result.map_or_else(
+                |error| {
+                    emit(&ErrorEvent {
+                        message: error.to_string(),
+                    });
+                    1
+                },
+                |()| 0,
+            );
+            std::process::exit(status)
+        }
+    }
+}
+
+fn lab(
+    config: &LabConfig,
+    site: Option<Arc<Site>>,
+    inside: &Inside,
+    commands: std::fs::File,
+    started: Instant,
+) -> Result<(), Error> {
+    sandbox::isolate_files(NAMESERVER)?;
+    let origins = site.as_ref().map_or(&[][..], |site| site.origins());
+    let addresses: Vec<IpAddr> = origins.iter().map(|origin| origin.address).collect();
+    let ipv6 = site.is_none() || addresses.iter().any(IpAddr::is_ipv6);
+    let ends = Ends::beside(&addresses);
+    let tcp = TcpSettings::of(config.stack.as_ref());
+
+    let counts = Arc::new(Counts::default());
+    let servers = ServerThread::start(config, site.clone(), &ends, &tcp, ipv6, &counts)?;
+    let client = build_client(&ends, &tcp, ipv6)?;
+    start_resolver(origins)?;
+    let (path, stopper) = Path::new(
+        client,
+        servers.device,
+        &config.path.down,
+        &config.path.up,
+        Seed::new(config.seed),
+    )?;
+    let (path, realtime_priority) = start_path(path, config.realtime)?;
+    emit(&Ready {
+        init_pid: inside.outer_pid,
+        server_tid: servers.tid,
+        client_address: ends.client.0.into(),
+        server_address: ends.server.0.into(),
+        spki_sha256: servers.identity.as_ref().map(|i| i.spki_sha256.as_str()),
+        ca_certificate: servers.identity.as_ref().map(|i| i.ca_certificate.as_str()),
+        main_url: site.as_ref().map(|site| site.main_url().to_string()),
+        origins,
+        realtime_priority,
+        startup_ms: monotonic_now().since(started).as_secs_f64() * 1e3,
+        site_digest: site.as_ref().map(|site| site.digest().to_string()),
+    });
+    wait_for_stop(commands)?;
+
+    // Closing order: the servers report their connections while the path still carries packets.
+    let _ = servers.shutdown.send(());
+    join(servers.thread, "servers")??;
+    stopper.stop();
+    let summary = join(path, "path")??;
+    emit(&Summary {
+        path: summary,
+        requests: counts.requests.load(Ordering::Relaxed),
+        misses: counts.misses.load(Ordering::Relaxed),
+    });
+    Ok(())
+}
+
+fn check_path(config: &LabConfig) -> Result<(), Error> {
+    for stages in [&config.path.down, &config.path.up] {
+        Direction::<()>::new(stages, Seed::new(config.seed))
+            .map_err(|error| Error::Config(format!("the path: {error}")))?;
+    }
+    Ok(())
+}
+
+fn duplicate_input() -> Result<std::fs::File, Error> {
+    use std::os::fd::AsFd;
+    std::io::stdin()
+        .as_fd()
+        .try_clone_to_owned()
+        .map(Into::into)
+        .map_err(|e| Error::Config(format!("read standard input: {e}")))
+}
