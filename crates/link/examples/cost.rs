@@ -11,8 +11,14 @@ const INTERVAL_NS: u64 = 2_400;
 const BATCH: u64 = 44;
 
 fn main() {
-    let packets = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(5_000_000);
-    let rate = |queue| StageSpec::Rate { rate_bit_s: 5_000_000_000, queue };
+    let packets = std::env::args()
+        .nth(1)
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(5_000_000);
+    let rate = |queue| StageSpec::Rate {
+        rate_bit_s: 5_000_000_000,
+        queue,
+    };
     let delay = |delay_ms| StageSpec::Delay { delay_ms };
     let loss = StageSpec::Loss { probability: 0.0 };
     let droptail = || rate(QueueSpec::droptail_ms(10.0));
@@ -20,7 +26,10 @@ fn main() {
         ("loss", vec![loss.clone()]),
         ("delay 20 ms", vec![delay(20.0)]),
         ("rate, droptail", vec![droptail()]),
-        ("delay 20 ms, rate, droptail, loss", vec![delay(20.0), droptail(), loss.clone()]),
+        (
+            "delay 20 ms, rate, droptail, loss",
+            vec![delay(20.0), droptail(), loss.clone()],
+        ),
         ("rate, infinite", vec![rate(QueueSpec::Infinite)]),
     ];
     for (name, stages) in paths {

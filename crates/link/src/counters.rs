@@ -7,6 +7,12 @@ pub struct StageCounters {
     pub packets: u64,
     /// Bytes that entered.
     pub bytes: u64,
+    /// Packets whose ECN bits this stage set.
+    pub marked: u64,
+    /// Copies that this stage made.
+    pub duplicated: u64,
+    /// Packets that this stage corrupted.
+    pub corrupted: u64,
     /// Packets dropped, by [`DropReason`].
     dropped: [u64; DropReason::ALL.len()],
 }

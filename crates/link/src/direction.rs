@@ -8,6 +8,9 @@ use std::collections::VecDeque;
 /// More stages than any path needs; a longer list is a mistake.
 const STAGES_MAX: usize = 64;
 
+/// Deadlines at [`Instant::MAX`] mean "never", so the clock stays before it.
+const LATEST: Instant = Instant::from_nanos(u64::MAX - 1);
+
 /// A packet that left the direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Release<P> {
@@ -88,6 +91,13 @@ impl<P: Clone, O: Observer<P>> Direction<P, O> {
         })
     }
 
+    /// Says when the path begins: traces, schedules, outages and recorded series count their time
+    /// from here. Without a call they count from [`Instant::ZERO`]; call it before any packet.
+    pub fn start(&mut self, now: Instant) {
+        self.clock = self.clock.max(now).min(LATEST);
+        self.stages.iter_mut().for_each(|stage| stage.start(now));
+    }
+
     /// A packet arrives at `now`. Returns its number, from 0.
     pub fn handle_packet(&mut self, now: Instant, packet: Packet<P>) -> u64 {
         self.run_until(now);
@@ -98,7 +108,7 @@ impl<P: Clone, O: Observer<P>> Direction<P, O> {
         self.observer.event(&Event {
             at,
             stage: 0,
-            packet: number,
+            packet: Some(number),
             wire_bytes,
             kind,
         });
@@ -162,7 +172,7 @@ impl<P: Clone, O: Observer<P>> Direction<P, O> {
         while self.deadline <= now && self.deadline < Instant::MAX {
             self.step();
         }
-        self.clock = self.clock.max(now);
+        self.clock = self.clock.max(now).min(LATEST);
     }
 
     /// Handles the earliest event; at one instant that of the stage nearest the exit.
@@ -214,7 +224,7 @@ impl<P: Clone, O: Observer<P>> Direction<P, O> {
         self.observer.event(&Event {
             at,
             stage,
-            packet: number,
+            packet: Some(number),
             wire_bytes,
             kind,
         });

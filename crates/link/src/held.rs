@@ -1,6 +1,10 @@
 use crate::Packet;
 use eyelevel_units::Instant;
 
+/// The most packets that one stage holds: what 20 Gbit/s bring in 2.5 s. A stage without a limit of
+/// its own drops what comes beyond, so that a mistaken setting cannot take all memory.
+pub(crate) const HELD_MAX: usize = 1 << 22;
+
 /// A packet inside the direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Held<P> {

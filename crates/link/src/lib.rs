@@ -30,12 +30,24 @@ mod held;
 mod observer;
 mod packet;
 mod queue;
+mod recorded;
 mod spec;
 mod stage;
+mod text;
+mod timeline;
+mod trace;
 
 pub use counters::StageCounters;
 pub use direction::{Direction, Release};
 pub use error::SpecError;
 pub use observer::{DropReason, Event, EventKind, Observer};
 pub use packet::{Ecn, Packet};
+pub use queue::{CodelSpec, DualPi2Spec, FqCodelSpec, PieSpec};
+pub use recorded::Recorded;
 pub use spec::{QueueSpec, StageSpec};
+pub use stage::{
+    AddressDelaySpec, FatesSpec, GilbertElliottSpec, JitterDistribution, JitterSpec, OutageSpec,
+    RecordedLossSpec, ScheduleSpec, ScheduleStep, TraceSpec,
+};
+pub use text::CLAUSES;
+pub use trace::{OPPORTUNITY_BYTES, Trace};

@@ -1,3 +1,4 @@
+use crate::Ecn;
 use crate::counters::StageCounters;
 use crate::held::Held;
 use eyelevel_units::{Duration, Instant};
@@ -6,21 +7,44 @@ use eyelevel_units::{Duration, Instant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum DropReason {
-    /// The queue was at its limit.
+    /// The queue was at its limit when this packet came.
     QueueFull,
+    /// The queue was at its limit and gave up this packet, which had waited longest.
+    QueueHead,
+    /// Active queue management chose it.
+    ActiveQueue,
     /// A random loss.
     Loss,
+    /// A list of positions or an earlier log said so.
+    Recorded,
+    /// The link was down.
+    Outage,
+    /// The direction held as many packets as it ever may.
+    Bound,
 }
 
 impl DropReason {
     /// Every reason, in the order of its number.
-    pub const ALL: [Self; 2] = [Self::QueueFull, Self::Loss];
+    pub const ALL: [Self; 7] = [
+        Self::QueueFull,
+        Self::QueueHead,
+        Self::ActiveQueue,
+        Self::Loss,
+        Self::Recorded,
+        Self::Outage,
+        Self::Bound,
+    ];
 
     /// The reason's name in logs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::QueueFull => "queue-full",
+            Self::QueueHead => "queue-head",
+            Self::ActiveQueue => "active-queue",
             Self::Loss => "loss",
+            Self::Recorded => "recorded",
+            Self::Outage => "outage",
+            Self::Bound => "bound",
         }
     }
 }
@@ -45,18 +69,30 @@ pub enum EventKind {
         /// Time spent in the stage.
         queued: Duration,
     },
+    /// A queue set its ECN bits to "congestion experienced".
+    Marked {
+        /// Time spent in the stage until then.
+        queued: Duration,
+    },
+    /// A second copy of it came into being.
+    Duplicated,
+    /// A bit of it was chosen to be inverted.
+    Corrupted,
+    /// An opportunity of a trace passed with `wire_bytes` of it unused. Such events come when the
+    /// next packet does, so `at` may lie before that of the event before.
+    Unused,
 }
 
-/// One entry for a log. Events come in the order of the model's time.
+/// One entry for a log. Events come in the order of the model's time, [`EventKind::Unused`] apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     /// The model's time, whenever the driver called.
     pub at: Instant,
     /// The stage's place in the direction, from 0; for arrivals 0, for releases the last.
     pub stage: u16,
-    /// The packet's place among the direction's arrivals, from 0.
-    pub packet: u64,
-    /// The packet's size.
+    /// The packet's place among the direction's arrivals, from 0; None where there is no packet.
+    pub packet: Option<u64>,
+    /// The packet's size, or that of an unused opportunity.
     pub wire_bytes: u32,
     /// What happened.
     pub kind: EventKind,
@@ -68,6 +104,12 @@ pub trait Observer<P> {
     /// Something happened.
     #[inline]
     fn event(&mut self, _event: &Event) {}
+
+    /// Whether unused opportunities of traces shall be reported one by one.
+    #[inline]
+    fn wants_unused(&self) -> bool {
+        false
+    }
 
     /// Takes back the payload of a dropped packet, such as a buffer's index.
     #[inline]
@@ -93,7 +135,7 @@ impl<O> Reports<'_, O> {
     where
         O: Observer<P>,
     {
-        let (packet, wire_bytes) = (held.number, held.packet.wire_bytes);
+        let (packet, wire_bytes) = (Some(held.number), held.packet.wire_bytes);
         self.observer.event(&Event {
             at,
             stage: self.stage,
@@ -117,5 +159,36 @@ impl<O> Reports<'_, O> {
             },
         );
         self.observer.reclaim(held.packet.payload);
+    }
+
+    /// Sets a packet's ECN bits; the caller knows that it is capable.
+    pub(crate) fn mark<P>(&mut self, at: Instant, held: &mut Held<P>)
+    where
+        O: Observer<P>,
+    {
+        held.packet.ecn = Ecn::Ce;
+        self.counters.marked += 1;
+        self.event(
+            at,
+            held,
+            EventKind::Marked {
+                queued: at.since(held.entered),
+            },
+        );
+    }
+
+    /// An opportunity at `at` passed with `bytes` unused.
+    pub(crate) fn unused<P>(&mut self, at: Instant, bytes: u32)
+    where
+        O: Observer<P>,
+    {
+        let (stage, kind) = (self.stage, EventKind::Unused);
+        self.observer.event(&Event {
+            at,
+            stage,
+            packet: None,
+            wire_bytes: bytes,
+            kind,
+        });
     }
 }

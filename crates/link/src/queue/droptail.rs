@@ -37,4 +37,8 @@ impl<P> DropTail<P> {
     pub(crate) fn dequeue(&mut self) -> Option<Held<P>> {
         self.waiting.pop()
     }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
 }

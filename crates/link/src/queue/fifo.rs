@@ -1,8 +1,8 @@
 use crate::held::Held;
+use eyelevel_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Packets in order of arrival with their sum of bytes; the store of every simple discipline, and
-/// the `infinite` one by itself.
+/// Packets in order of arrival with their sum of bytes: the store of every discipline.
 #[derive(Debug)]
 pub(crate) struct Fifo<P> {
     packets: VecDeque<Held<P>>,
@@ -19,11 +19,13 @@ impl<P> Default for Fifo<P> {
 }
 
 impl<P> Fifo<P> {
+    #[inline]
     pub(crate) fn push(&mut self, held: Held<P>) {
         self.bytes += held.bytes();
         self.packets.push_back(held);
     }
 
+    #[inline]
     pub(crate) fn pop(&mut self) -> Option<Held<P>> {
         let held = self.packets.pop_front()?;
         self.bytes -= held.bytes();
@@ -36,5 +38,16 @@ impl<P> Fifo<P> {
 
     pub(crate) fn packets(&self) -> u64 {
         self.packets.len() as u64
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// How long the packet at the head has waited; zero where there is none.
+    pub(crate) fn age(&self, at: Instant) -> Duration {
+        self.packets
+            .front()
+            .map_or(Duration::ZERO, |held| at.since(held.entered))
     }
 }

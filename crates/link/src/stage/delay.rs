@@ -1,6 +1,7 @@
 use crate::SpecError;
 use crate::error::At;
-use crate::held::Held;
+use crate::held::{HELD_MAX, Held};
+use crate::observer::{DropReason, Observer, Reports};
 use eyelevel_units::{Duration, Instant, duration_from_ms};
 use std::collections::VecDeque;
 
@@ -21,9 +22,18 @@ impl<P> Delay<P> {
     }
 
     #[inline]
-    pub(crate) fn handle_packet(&mut self, held: Held<P>) -> Option<Held<P>> {
+    pub(crate) fn handle_packet<O: Observer<P>>(
+        &mut self,
+        at: Instant,
+        held: Held<P>,
+        reports: &mut Reports<'_, O>,
+    ) -> Option<Held<P>> {
         if self.delay.is_zero() {
             return Some(held);
+        }
+        if self.travelling.len() >= HELD_MAX {
+            reports.dropped(at, held, DropReason::Bound);
+            return None;
         }
         self.travelling.push_back(held);
         None

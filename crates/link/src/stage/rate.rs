@@ -3,7 +3,7 @@ use crate::held::Held;
 use crate::observer::{EventKind, Observer, Reports};
 use crate::queue::Queue;
 use crate::{QueueSpec, SpecError};
-use eyelevel_units::{BitRate, Instant, Transmitter};
+use eyelevel_units::{BitRate, Instant, Seed, Transmitter};
 
 /// A link of constant rate: one packet in transmission, the others in the queue. A packet leaves
 /// when its last bit has been sent.
@@ -17,16 +17,25 @@ pub(crate) struct Rate<P> {
 }
 
 impl<P> Rate<P> {
-    pub(crate) fn new(rate_bit_s: u64, queue: &QueueSpec, place: &str) -> Result<Self, SpecError> {
+    pub(crate) fn new(
+        rate_bit_s: u64,
+        queue: &QueueSpec,
+        seed: Seed,
+        place: &str,
+    ) -> Result<Self, SpecError> {
         let rate =
             BitRate::from_bits_per_second(rate_bit_s).at(|| format!("{place}: rate_bit_s"))?;
-        let queue = Queue::new(queue, rate, &format!("{place}: queue"))?;
+        let queue = Queue::new(queue, rate, seed, &format!("{place}: queue"))?;
         Ok(Self {
             transmitter: Transmitter::new(rate),
             queue,
             in_transmission: None,
             busy_until: Instant::ZERO,
         })
+    }
+
+    pub(crate) fn start(&mut self, origin: Instant) {
+        self.queue.start(origin);
     }
 
     #[inline]
@@ -41,7 +50,7 @@ impl<P> Rate<P> {
             if at > self.busy_until {
                 self.transmitter.restart();
             }
-            self.start(at, reports);
+            self.begin(at, reports);
         }
         None
     }
@@ -64,12 +73,12 @@ impl<P> Rate<P> {
         let sent = self.in_transmission.take()?;
         let queued = at.since(sent.entered);
         reports.event(at, &sent, EventKind::Served { queued });
-        self.start(at, reports);
+        self.begin(at, reports);
         Some(sent)
     }
 
     /// Begins the transmission of the next waiting packet, where there is one.
-    fn start<O: Observer<P>>(&mut self, at: Instant, reports: &mut Reports<'_, O>) {
+    fn begin<O: Observer<P>>(&mut self, at: Instant, reports: &mut Reports<'_, O>) {
         self.in_transmission = self.queue.dequeue(at, reports);
         if let Some(next) = &self.in_transmission {
             self.busy_until = at + self.transmitter.transmit(next.packet.wire_bytes);

@@ -1,0 +1,203 @@
+use super::aqm::{limit_packets, positive_ms};
+use super::fifo::Fifo;
+use crate::SpecError;
+use crate::held::Held;
+use crate::observer::{DropReason, Observer, Reports};
+use eyelevel_units::{Duration, Instant};
+use serde::{Deserialize, Serialize};
+
+/// CoDel, controlled delay (RFC 8289). The defaults are the RFC's; the limit and ECN are Linux's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CodelSpec {
+    /// Acceptable standing delay in milliseconds.
+    pub target_ms: f64,
+    /// Time in which a sender can react, in milliseconds: about the largest common RTT.
+    pub interval_ms: f64,
+    /// Packets that may wait.
+    pub limit_packets: u64,
+    /// Whether capable packets are marked instead of dropped.
+    pub ecn: bool,
+}
+
+impl Default for CodelSpec {
+    fn default() -> Self {
+        Self {
+            target_ms: 5.0,
+            interval_ms: 100.0,
+            limit_packets: 1_000,
+            ecn: false,
+        }
+    }
+}
+
+/// One full packet: a queue of no more is never too long (RFC 8289, section 4.4, `maxpacket`).
+const PACKET_BYTES_MAX: u64 = 1_500;
+
+/// The settings of CoDel in the model's own units.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parameters {
+    target: Duration,
+    interval: Duration,
+    ecn: bool,
+}
+
+impl Parameters {
+    pub(crate) fn new(
+        target_ms: f64,
+        interval_ms: f64,
+        ecn: bool,
+        place: &str,
+    ) -> Result<Self, SpecError> {
+        Ok(Self {
+            target: positive_ms(target_ms, "target_ms", place)?,
+            interval: positive_ms(interval_ms, "interval_ms", place)?,
+            ecn,
+        })
+    }
+}
+
+/// The state machine of RFC 8289, section 5, apart from the store, so that FQ-CoDel can have one
+/// for each flow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Control {
+    /// When the delay will have been above target for one interval; None while it is not.
+    first_above: Option<Instant>,
+    /// When the next packet is to be dropped, while `dropping`.
+    drop_next: Instant,
+    /// Drops since `dropping` began, and what it was when it last began.
+    count: u32,
+    count_last: u32,
+    dropping: bool,
+}
+
+/// A drop within so many intervals of the last spell goes on at about its rate (section 5.5).
+const RESUME_INTERVALS: u32 = 16;
+
+impl Control {
+    /// The next packet to send; drops (or marks) on the way.
+    pub(crate) fn dequeue<P, O: Observer<P>>(
+        &mut self,
+        parameters: &Parameters,
+        queue: &mut Fifo<P>,
+        at: Instant,
+        reports: &mut Reports<'_, O>,
+    ) -> Option<Held<P>> {
+        let (mut next, mut too_long) = self.take(parameters, queue, at);
+        if self.dropping {
+            if !too_long {
+                self.dropping = false;
+            }
+            while self.dropping && at >= self.drop_next {
+                let Some(mut held) = next.take() else { break };
+                self.count = self.count.saturating_add(1);
+                if parameters.ecn && held.packet.ecn.is_capable() {
+                    reports.mark(at, &mut held);
+                    self.drop_next = self.after(parameters, self.drop_next);
+                    return Some(held);
+                }
+                reports.dropped(at, held, DropReason::ActiveQueue);
+                (next, too_long) = self.take(parameters, queue, at);
+                if too_long {
+                    self.drop_next = self.after(parameters, self.drop_next);
+                } else {
+                    self.dropping = false;
+                }
+            }
+        } else if too_long && let Some(mut held) = next.take() {
+            self.begin(parameters, at);
+            if parameters.ecn && held.packet.ecn.is_capable() {
+                reports.mark(at, &mut held);
+                return Some(held);
+            }
+            reports.dropped(at, held, DropReason::ActiveQueue);
+            (next, _) = self.take(parameters, queue, at);
+        }
+        next
+    }
+
+    /// Begins a spell of dropping, at the last spell's rate where that was not long ago.
+    fn begin(&mut self, parameters: &Parameters, at: Instant) {
+        self.dropping = true;
+        let since_last = self.count.saturating_sub(self.count_last);
+        let recent = at.since(self.drop_next) < parameters.interval * RESUME_INTERVALS;
+        self.count = if since_last > 1 && recent {
+            since_last
+        } else {
+            1
+        };
+        self.count_last = self.count;
+        self.drop_next = self.after(parameters, at);
+    }
+
+    /// Takes the head packet and says whether the delay was too long for an interval.
+    fn take<P>(
+        &mut self,
+        parameters: &Parameters,
+        queue: &mut Fifo<P>,
+        at: Instant,
+    ) -> (Option<Held<P>>, bool) {
+        let Some(held) = queue.pop() else {
+            self.first_above = None;
+            return (None, false);
+        };
+        let short = at.since(held.entered) < parameters.target;
+        if short || queue.bytes() <= PACKET_BYTES_MAX {
+            self.first_above = None;
+            return (Some(held), false);
+        }
+        let first_above = *self.first_above.get_or_insert(at + parameters.interval);
+        let too_long = first_above <= at;
+        (Some(held), too_long)
+    }
+
+    /// The control law: drops come closer by the square root of their count.
+    fn after(&self, parameters: &Parameters, from: Instant) -> Instant {
+        from + parameters.interval.div_f64(f64::from(self.count).sqrt())
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Codel<P> {
+    parameters: Parameters,
+    limit_packets: u64,
+    waiting: Fifo<P>,
+    control: Control,
+}
+
+impl<P> Codel<P> {
+    pub(crate) fn new(spec: &CodelSpec, place: &str) -> Result<Self, SpecError> {
+        Ok(Self {
+            parameters: Parameters::new(spec.target_ms, spec.interval_ms, spec.ecn, place)?,
+            limit_packets: limit_packets(spec.limit_packets, place)?,
+            waiting: Fifo::default(),
+            control: Control::default(),
+        })
+    }
+
+    pub(crate) fn enqueue<O: Observer<P>>(
+        &mut self,
+        at: Instant,
+        held: Held<P>,
+        reports: &mut Reports<'_, O>,
+    ) {
+        if self.waiting.packets() >= self.limit_packets {
+            reports.dropped(at, held, DropReason::QueueFull);
+        } else {
+            self.waiting.push(held);
+        }
+    }
+
+    pub(crate) fn dequeue<O: Observer<P>>(
+        &mut self,
+        at: Instant,
+        reports: &mut Reports<'_, O>,
+    ) -> Option<Held<P>> {
+        self.control
+            .dequeue(&self.parameters, &mut self.waiting, at, reports)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}

@@ -1,0 +1,46 @@
+use super::fifo::Fifo;
+use super::limits::Limits;
+use crate::held::Held;
+use crate::observer::{DropReason, Observer, Reports};
+use eyelevel_units::Instant;
+
+/// First in, first out; where an arriving packet would exceed a limit, the packets that have waited
+/// longest are dropped until it fits. A packet above the limit by itself empties the queue and waits
+/// there alone.
+#[derive(Debug)]
+pub(crate) struct DropHead<P> {
+    limits: Limits,
+    waiting: Fifo<P>,
+}
+
+impl<P> DropHead<P> {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            waiting: Fifo::default(),
+        }
+    }
+
+    pub(crate) fn enqueue<O: Observer<P>>(
+        &mut self,
+        at: Instant,
+        held: Held<P>,
+        reports: &mut Reports<'_, O>,
+    ) {
+        while !self.limits.admit(&self.waiting, held.bytes()) {
+            let Some(oldest) = self.waiting.pop() else {
+                break;
+            };
+            reports.dropped(at, oldest, DropReason::QueueHead);
+        }
+        self.waiting.push(held);
+    }
+
+    pub(crate) fn dequeue(&mut self) -> Option<Held<P>> {
+        self.waiting.pop()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}

@@ -1,0 +1,73 @@
+use crate::SpecError;
+use crate::error::At;
+use crate::held::{HELD_MAX, Held};
+use crate::observer::{DropReason, Observer, Reports};
+use crate::timeline::Timeline;
+use core::net::IpAddr;
+use eyelevel_units::{Duration, Instant, duration_from_ms};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A fixed one-way delay of its own for each origin address.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddressDelaySpec {
+    /// Delay of packets with these addresses, in milliseconds.
+    pub delays_ms: BTreeMap<IpAddr, f64>,
+    /// Delay of all other packets.
+    #[serde(default)]
+    pub default_ms: f64,
+}
+
+/// Packets of different addresses may overtake each other, those of one address never do.
+#[derive(Debug)]
+pub(crate) struct AddressDelay<P> {
+    delays: BTreeMap<IpAddr, Duration>,
+    default: Duration,
+    travelling: Timeline<P>,
+}
+
+impl<P> AddressDelay<P> {
+    pub(crate) fn new(spec: &AddressDelaySpec, place: &str) -> Result<Self, SpecError> {
+        let delay = |(address, ms): (&IpAddr, &f64)| {
+            let delay = duration_from_ms(*ms).at(|| format!("{place}: delays_ms of {address}"))?;
+            Ok((*address, delay))
+        };
+        Ok(Self {
+            delays: spec
+                .delays_ms
+                .iter()
+                .map(delay)
+                .collect::<Result<_, SpecError>>()?,
+            default: duration_from_ms(spec.default_ms).at(|| format!("{place}: default_ms"))?,
+            travelling: Timeline::default(),
+        })
+    }
+
+    pub(crate) fn handle_packet<O: Observer<P>>(
+        &mut self,
+        at: Instant,
+        held: Held<P>,
+        reports: &mut Reports<'_, O>,
+    ) -> Option<Held<P>> {
+        if self.travelling.len() >= HELD_MAX {
+            reports.dropped(at, held, DropReason::Bound);
+            return None;
+        }
+        let own = held
+            .packet
+            .address
+            .and_then(|address| self.delays.get(&address));
+        self.travelling
+            .push(at + *own.unwrap_or(&self.default), held);
+        None
+    }
+
+    pub(crate) fn deadline(&self) -> Instant {
+        self.travelling.deadline()
+    }
+
+    pub(crate) fn handle_timeout(&mut self) -> Option<Held<P>> {
+        self.travelling.pop()
+    }
+}

@@ -1,0 +1,93 @@
+use crate::SpecError;
+use crate::error::At;
+use crate::held::{HELD_MAX, Held};
+use crate::observer::{DropReason, Observer, Reports};
+use crate::recorded::Recorded;
+use crate::timeline::Timeline;
+use eyelevel_units::{Duration, Instant, duration_from_ms};
+use serde::{Deserialize, Serialize};
+
+/// What happened to each packet of an earlier log happens to the packets of this run, one by one:
+/// another controller meets the same luck.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FatesSpec {
+    /// For each packet its delay from arrival to release in milliseconds, or null where it was
+    /// dropped. In a file one a line, `lost` for a dropped one.
+    pub delays_ms: Recorded<Option<f64>>,
+    /// Begins again after the last; without it, later packets pass at once.
+    #[serde(default)]
+    pub repeat: bool,
+    /// Whether a packet may overtake another one; if not, it waits for those before it.
+    #[serde(default)]
+    pub reordering: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Fates<P> {
+    fates: Vec<Option<Duration>>,
+    next: usize,
+    repeat: bool,
+    reordering: bool,
+    last_due: Instant,
+    travelling: Timeline<P>,
+}
+
+impl<P> Fates<P> {
+    pub(crate) fn new(spec: &FatesSpec, place: &str) -> Result<Self, SpecError> {
+        let place = format!("{place}: delays_ms");
+        let fate = |(index, ms): (usize, &Option<f64>)| {
+            ms.map(|ms| duration_from_ms(ms).at(|| format!("{place}, packet {index}")))
+                .transpose()
+        };
+        let fates = spec.delays_ms.values(&place)?.iter().enumerate().map(fate);
+        Ok(Self {
+            fates: fates.collect::<Result<_, _>>()?,
+            next: 0,
+            repeat: spec.repeat,
+            reordering: spec.reordering,
+            last_due: Instant::ZERO,
+            travelling: Timeline::default(),
+        })
+    }
+
+    pub(crate) fn handle_packet<O: Observer<P>>(
+        &mut self,
+        at: Instant,
+        held: Held<P>,
+        reports: &mut Reports<'_, O>,
+    ) -> Option<Held<P>> {
+        if self.next == self.fates.len() && self.repeat {
+            self.next = 0;
+        }
+        let fate = self
+            .fates
+            .get(self.next)
+            .copied()
+            .unwrap_or(Some(Duration::ZERO));
+        self.next = (self.next + 1).min(self.fates.len());
+        let Some(delay) = fate else {
+            reports.dropped(at, held, DropReason::Recorded);
+            return None;
+        };
+        if self.travelling.len() >= HELD_MAX {
+            reports.dropped(at, held, DropReason::Bound);
+            return None;
+        }
+        let mut due = at + delay;
+        if !self.reordering {
+            due = due.max(self.last_due);
+            self.last_due = due;
+        }
+        self.travelling.push(due, held);
+        None
+    }
+
+    pub(crate) fn deadline(&self) -> Instant {
+        self.travelling.deadline()
+    }
+
+    pub(crate) fn handle_timeout(&mut self) -> Option<Held<P>> {
+        self.travelling.pop()
+    }
+}

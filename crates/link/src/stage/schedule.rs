@@ -1,0 +1,246 @@
+use crate::error::At;
+use crate::held::Held;
+use crate::observer::{EventKind, Observer, Reports};
+use crate::queue::Queue;
+use crate::{QueueSpec, SpecError};
+use eyelevel_units::{BitRate, Duration, Instant, Seed, Transmitter, duration_from_ms};
+use serde::{Deserialize, Serialize};
+
+/// A link whose rate changes at given times, with a queue in front of it. A packet in transmission
+/// goes on at the new rate with the bits that are left.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScheduleSpec {
+    /// The rates in order of time; the first one at 0.
+    pub steps: Vec<ScheduleStep>,
+    /// Begins again after this time, in milliseconds; without it, the last rate stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period_ms: Option<f64>,
+    /// The queue; unbounded where it is not given. A limit in milliseconds counts at the mean rate
+    /// of the period, or, without one, of the time up to the last step.
+    #[serde(default)]
+    pub queue: QueueSpec,
+}
+
+/// One change of the rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScheduleStep {
+    /// When, in milliseconds since the path's start.
+    pub at_ms: f64,
+    /// Bits of IP packets a second from then on; 0: nothing is sent.
+    pub rate_bit_s: u64,
+}
+
+/// Shorter periods would be more changes than packets.
+const PERIOD_MIN: Duration = Duration::from_millis(1);
+
+#[derive(Debug)]
+pub(crate) struct Schedule<P> {
+    timetable: Timetable,
+    transmitter: Transmitter,
+    queue: Queue<P>,
+    in_transmission: Option<Held<P>>,
+    /// When the packet in transmission leaves, or when the last one left.
+    busy_until: Instant,
+    /// What the packet in transmission still needs, at the transmitter's rate, while the rate is 0.
+    paused: Option<Duration>,
+    /// The next change of the rate; of interest while a packet is in transmission.
+    next_change: Instant,
+}
+
+impl<P> Schedule<P> {
+    pub(crate) fn new(spec: &ScheduleSpec, seed: Seed, place: &str) -> Result<Self, SpecError> {
+        let timetable = Timetable::new(spec, place)?;
+        let queue = Queue::new(
+            &spec.queue,
+            timetable.mean_rate(),
+            seed,
+            &format!("{place}: queue"),
+        )?;
+        Ok(Self {
+            transmitter: Transmitter::new(timetable.any_rate()),
+            timetable,
+            queue,
+            in_transmission: None,
+            busy_until: Instant::ZERO,
+            paused: None,
+            next_change: Instant::MAX,
+        })
+    }
+
+    pub(crate) fn start(&mut self, origin: Instant) {
+        self.timetable.origin = origin;
+        self.queue.start(origin);
+    }
+
+    pub(crate) fn handle_packet<O: Observer<P>>(
+        &mut self,
+        at: Instant,
+        held: Held<P>,
+        reports: &mut Reports<'_, O>,
+    ) -> Option<Held<P>> {
+        self.queue.enqueue(at, held, reports);
+        if self.in_transmission.is_none() {
+            let (rate, next_change) = self.timetable.at(at);
+            self.next_change = next_change;
+            let rate = rate.unwrap_or(self.transmitter.rate());
+            if at > self.busy_until || rate != self.transmitter.rate() {
+                self.transmitter = Transmitter::new(rate);
+            }
+            self.begin(at, reports);
+        }
+        None
+    }
+
+    pub(crate) fn deadline(&self) -> Instant {
+        match (&self.in_transmission, self.paused) {
+            (None, _) => Instant::MAX,
+            (Some(_), Some(_)) => self.next_change,
+            (Some(_), None) => self.busy_until.min(self.next_change),
+        }
+    }
+
+    pub(crate) fn handle_timeout<O: Observer<P>>(
+        &mut self,
+        at: Instant,
+        reports: &mut Reports<'_, O>,
+    ) -> Option<Held<P>> {
+        if self.paused.is_none() && at == self.busy_until {
+            let sent = self.in_transmission.take()?;
+            let queued = at.since(sent.entered);
+            reports.event(at, &sent, EventKind::Served { queued });
+            self.begin(at, reports);
+            return Some(sent);
+        }
+        let remaining = self
+            .paused
+            .take()
+            .unwrap_or_else(|| self.busy_until.since(at));
+        let (rate, next_change) = self.timetable.at(at);
+        self.next_change = next_change;
+        match rate {
+            Some(rate) => self.busy_until = at + self.transmitter.change_rate(rate, remaining),
+            None => self.paused = Some(remaining),
+        }
+        None
+    }
+
+    /// Begins the transmission of the next waiting packet, where there is one.
+    fn begin<O: Observer<P>>(&mut self, at: Instant, reports: &mut Reports<'_, O>) {
+        self.in_transmission = self.queue.dequeue(at, reports);
+        let Some(next) = &self.in_transmission else {
+            return;
+        };
+        let needed = self.transmitter.transmit(next.packet.wire_bytes);
+        self.busy_until = at + needed;
+        self.paused = self.timetable.at(at).0.is_none().then_some(needed);
+    }
+}
+
+/// Which rate holds when.
+#[derive(Debug)]
+struct Timetable {
+    /// When each rate begins within the period; the first at 0.
+    steps: Vec<(Duration, Option<BitRate>)>,
+    period: Option<Duration>,
+    origin: Instant,
+}
+
+impl Timetable {
+    fn new(spec: &ScheduleSpec, place: &str) -> Result<Self, SpecError> {
+        let mut steps: Vec<(Duration, Option<BitRate>)> = Vec::with_capacity(spec.steps.len());
+        for (index, step) in spec.steps.iter().enumerate() {
+            let place = format!("{place}: step {}", index + 1);
+            let start = duration_from_ms(step.at_ms).at(|| format!("{place}: at_ms"))?;
+            let rate = match step.rate_bit_s {
+                0 => None,
+                bits => Some(BitRate::from_bits_per_second(bits).at(|| place.clone())?),
+            };
+            if steps
+                .last()
+                .map_or(!start.is_zero(), |(last, _)| start <= *last)
+            {
+                let problem = format!("at_ms {} is out of order", step.at_ms);
+                let remedy = "begin at 0 and go up from step to step";
+                return Err(SpecError::setting(place, problem, remedy));
+            }
+            steps.push((start, rate));
+        }
+        if steps.iter().all(|(_, rate)| rate.is_none()) {
+            let problem = "no step has a rate above 0";
+            return Err(SpecError::setting(place, problem, "give at least one"));
+        }
+        let period = match spec.period_ms {
+            None => None,
+            Some(ms) => {
+                let period = duration_from_ms(ms).at(|| format!("{place}: period_ms"))?;
+                if period < PERIOD_MIN || steps.last().is_some_and(|(last, _)| *last >= period) {
+                    let problem = format!("period_ms {ms} is too short");
+                    let remedy = "use at least 1, and more than the last step's at_ms";
+                    return Err(SpecError::setting(place, problem, remedy));
+                }
+                Some(period)
+            }
+        };
+        Ok(Self {
+            steps,
+            period,
+            origin: Instant::ZERO,
+        })
+    }
+
+    /// The rate at `at` and the instant of the change after it.
+    fn at(&self, at: Instant) -> (Option<BitRate>, Instant) {
+        let elapsed = at.since(self.origin);
+        let nanos = elapsed.as_nanos();
+        let within = match self.period {
+            Some(period) => nanos % period.as_nanos(),
+            None => nanos,
+        };
+        let after = self
+            .steps
+            .partition_point(|(start, _)| start.as_nanos() <= within);
+        let cycle_start = self.origin + Duration::from_nanos((nanos - within) as u64);
+        let next = match (self.steps.get(after), self.period) {
+            (Some((start, _)), _) => cycle_start + *start,
+            (None, Some(period)) => cycle_start + period,
+            (None, None) => Instant::MAX,
+        };
+        (self.steps[after - 1].1, next)
+    }
+
+    fn any_rate(&self) -> BitRate {
+        self.steps
+            .iter()
+            .find_map(|(_, rate)| *rate)
+            .expect("one step has a rate")
+    }
+
+    /// The mean over the period or up to the last step; at least 1 bit/s.
+    fn mean_rate(&self) -> BitRate {
+        let end = self.period.unwrap_or(self.steps[self.steps.len() - 1].0);
+        if end.is_zero() {
+            return self.any_rate();
+        }
+        let ends = self
+            .steps
+            .iter()
+            .skip(1)
+            .map(|(start, _)| *start)
+            .chain([end]);
+        let work: u128 = self
+            .steps
+            .iter()
+            .zip(ends)
+            .map(|((start, rate), end)| {
+                let bits = rate.map_or(0, |rate| u128::from(rate.bits_per_second()));
+                end.saturating_sub(*start).as_nanos() * bits
+            })
+            .sum();
+        let bits = u64::try_from(work / end.as_nanos())
+            .unwrap_or(u64::MAX)
+            .max(1);
+        BitRate::from_bits_per_second(bits).unwrap_or(BitRate::MAX)
+    }
+}

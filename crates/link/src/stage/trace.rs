@@ -1,0 +1,188 @@
+use crate::held::Held;
+use crate::observer::{EventKind, Observer, Reports};
+use crate::queue::Queue;
+use crate::recorded::Recorded;
+use crate::trace::{OPPORTUNITY_BYTES, Trace};
+use crate::{QueueSpec, SpecError};
+use eyelevel_units::{Instant, Seed};
+use serde::{Deserialize, Serialize};
+
+/// A link that sends only at the instants of a packet-delivery trace, as Mahimahi's mm-link does.
+///
+/// At each opportunity up to `opportunity_bytes` leave: several small packets, or a part of a larger
+/// one, which leaves with the opportunity that completes it. What an opportunity does not use is
+/// lost. A packet that comes at the very instant of an opportunity is too late for it.
+///
+/// Mahimahi counts the 4 bytes that its TUN device puts before a packet, in packets and in
+/// opportunities (1504 bytes): `opportunity_bytes` 1504 and `packet_overhead_bytes` 4 do the same.
+/// The defaults count IP bytes; for full packets of 1500 bytes both are equal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceSpec {
+    /// The opportunities in whole milliseconds since the path's start; in a file one a line.
+    pub trace: Recorded<u64>,
+    /// Whether the link is dead after the trace's end; otherwise the trace is repeated, each time
+    /// from the millisecond of its last opportunity on.
+    #[serde(default)]
+    pub once: bool,
+    /// Bytes that an opportunity carries.
+    #[serde(default = "opportunity_bytes")]
+    pub opportunity_bytes: u32,
+    /// Bytes by which a packet counts more than its IP size.
+    #[serde(default)]
+    pub packet_overhead_bytes: u32,
+    /// The queue; unbounded where it is not given. A limit in milliseconds counts at the mean rate.
+    #[serde(default)]
+    pub queue: QueueSpec,
+}
+
+const fn opportunity_bytes() -> u32 {
+    OPPORTUNITY_BYTES
+}
+
+#[derive(Debug)]
+pub(crate) struct TraceLink<P> {
+    trace: Trace,
+    once: bool,
+    opportunity_bytes: u32,
+    packet_overhead_bytes: u32,
+    queue: Queue<P>,
+    origin: Instant,
+    /// The next opportunity: the repetition of the trace and the place in it.
+    cycle: u64,
+    index: usize,
+    /// Bytes left of the opportunity at hand, which is at `credit_at`.
+    credit: u32,
+    credit_at: Instant,
+    /// The packet being sent and the bytes of it that are left.
+    in_transmission: Option<(Held<P>, u64)>,
+}
+
+impl<P> TraceLink<P> {
+    pub(crate) fn new(spec: &TraceSpec, seed: Seed, place: &str) -> Result<Self, SpecError> {
+        let trace = Trace::new(spec.trace.values(&format!("{place}: trace"))?.to_vec())
+            .map_err(|error| error.with_place(place))?;
+        if spec.opportunity_bytes == 0 {
+            let problem = "opportunity_bytes is 0";
+            return Err(SpecError::setting(
+                place,
+                problem,
+                "use 1500, or leave it out",
+            ));
+        }
+        let rate = trace.mean_rate(spec.opportunity_bytes);
+        Ok(Self {
+            trace,
+            once: spec.once,
+            opportunity_bytes: spec.opportunity_bytes,
+            packet_overhead_bytes: spec.packet_overhead_bytes,
+            queue: Queue::new(&spec.queue, rate, seed, &format!("{place}: queue"))?,
+            origin: Instant::ZERO,
+            cycle: 0,
+            index: 0,
+            credit: 0,
+            credit_at: Instant::ZERO,
+            in_transmission: None,
+        })
+    }
+
+    pub(crate) fn start(&mut self, origin: Instant) {
+        self.origin = origin;
+        self.queue.start(origin);
+    }
+
+    pub(crate) fn handle_packet<O: Observer<P>>(
+        &mut self,
+        at: Instant,
+        held: Held<P>,
+        reports: &mut Reports<'_, O>,
+    ) -> Option<Held<P>> {
+        if self.is_idle() {
+            self.skip_past(at, reports);
+        }
+        self.queue.enqueue(at, held, reports);
+        None
+    }
+
+    pub(crate) fn deadline(&self) -> Instant {
+        match (self.is_idle(), self.credit) {
+            (true, _) => Instant::MAX,
+            (false, 0) => self.next_opportunity(),
+            (false, _) => self.credit_at,
+        }
+    }
+
+    pub(crate) fn handle_timeout<O: Observer<P>>(
+        &mut self,
+        at: Instant,
+        reports: &mut Reports<'_, O>,
+    ) -> Option<Held<P>> {
+        if self.credit == 0 {
+            (self.credit, self.credit_at) = (self.opportunity_bytes, at);
+            self.advance();
+        }
+        if self.in_transmission.is_none() {
+            let overhead = u64::from(self.packet_overhead_bytes);
+            self.in_transmission = self.queue.dequeue(at, reports).map(|held| {
+                let bytes = held.bytes() + overhead;
+                (held, bytes)
+            });
+        }
+        let Some((held, left)) = self.in_transmission.take() else {
+            // Active queue management dropped all that waited.
+            self.lose_credit(reports);
+            return None;
+        };
+        let sent = left.min(u64::from(self.credit));
+        self.credit -= sent as u32;
+        if sent < left {
+            self.in_transmission = Some((held, left - sent));
+            return None;
+        }
+        let queued = at.since(held.entered);
+        reports.event(at, &held, EventKind::Served { queued });
+        if self.queue.is_empty() {
+            self.lose_credit(reports);
+        }
+        Some(held)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.in_transmission.is_none() && self.queue.is_empty()
+    }
+
+    fn lose_credit<O: Observer<P>>(&mut self, reports: &mut Reports<'_, O>) {
+        if self.credit > 0 {
+            reports.unused::<P>(self.credit_at, self.credit);
+        }
+        self.credit = 0;
+    }
+
+    /// The instant of the next opportunity; [`Instant::MAX`] after the end.
+    fn next_opportunity(&self) -> Instant {
+        if self.once && self.cycle > 0 {
+            return Instant::MAX;
+        }
+        self.origin + self.trace.offset(self.cycle, self.index)
+    }
+
+    fn advance(&mut self) {
+        self.index += 1;
+        if self.index == self.trace.len() {
+            self.cycle += 1;
+            self.index = 0;
+        }
+    }
+
+    /// The link was idle: every opportunity up to `at` is lost.
+    fn skip_past<O: Observer<P>>(&mut self, at: Instant, reports: &mut Reports<'_, O>) {
+        if reports.observer.wants_unused() {
+            while self.next_opportunity() <= at {
+                reports.unused::<P>(self.next_opportunity(), self.opportunity_bytes);
+                self.advance();
+            }
+        } else if self.next_opportunity() <= at {
+            (self.cycle, self.index) = self.trace.first_after(at.since(self.origin));
+        }
+    }
+}

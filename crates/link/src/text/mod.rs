@@ -1,0 +1,124 @@
+//! The text form of stages: `delay 20ms, rate 10.5 Mbit/s, queue droptail 200ms, loss 1%`.
+//!
+//! Clauses are separated by commas and stand in the order in which a packet meets them. A clause is
+//! a stage's name (`-` may stand for `_`) and its values; a unit may follow its number after a
+//! space. `queue` is not a stage: it belongs to the rate, schedule or trace in the clause right
+//! before it, or else right after it.
+
+mod queues;
+mod stages;
+mod words;
+
+use crate::{SpecError, StageSpec};
+use words::Words;
+
+/// What a clause may begin with, and what follows: the table behind messages and reference.
+pub const CLAUSES: [(&str, &str); 15] = [
+    ("delay", "TIME"),
+    ("address_delay", "ADDRESS=TIME ... [default TIME]"),
+    (
+        "jitter",
+        "normal MEAN DEVIATION | uniform MIN MAX | pareto SCALE SHAPE | recorded FILE [INTERVAL], \
+         then [reordering]",
+    ),
+    ("rate", "RATE"),
+    ("schedule", "TIME=RATE ... [repeat TIME]"),
+    ("trace", "FILE [once]"),
+    (
+        "queue",
+        "infinite | droptail LIMIT ... | drophead LIMIT ... | codel | fq_codel | pie | dualpi2, \
+         the last four with [target TIME] [interval TIME] [update TIME] [burst TIME] [flows COUNT] \
+         [limit COUNT] [ecn | no-ecn] as they apply; LIMIT is TIME, SIZE or COUNT packets",
+    ),
+    ("loss", "PROBABILITY"),
+    (
+        "gilbert_elliott",
+        "GOOD_TO_BAD BAD_TO_GOOD [LOSS_GOOD LOSS_BAD]",
+    ),
+    ("recorded_loss", "FILE [period COUNT]"),
+    ("fates", "FILE [repeat] [reordering]"),
+    ("duplicate", "PROBABILITY"),
+    ("corrupt", "PROBABILITY"),
+    ("outage", "exponential ON_MEAN OFF_MEAN | periodic ON OFF"),
+    ("none", ""),
+];
+
+impl StageSpec {
+    /// Reads stages in the text form. Files that they name are not read: see
+    /// [`StageSpec::load_files`]. The text `none` is a path without stages.
+    ///
+    /// # Errors
+    /// When a clause is wrong; the message quotes it and says what would do.
+    ///
+    /// ```
+    /// use eyelevel_link::{QueueSpec, StageSpec};
+    ///
+    /// let text = "delay 20ms, rate 10.5 Mbit/s, queue droptail 200ms, loss 1%";
+    /// let queue = QueueSpec::droptail_ms(200.0);
+    /// assert_eq!(
+    ///     StageSpec::parse_text(text).unwrap(),
+    ///     [
+    ///         StageSpec::Delay { delay_ms: 20.0 },
+    ///         StageSpec::Rate { rate_bit_s: 10_500_000, queue },
+    ///         StageSpec::Loss { probability: 0.01 },
+    ///     ]
+    /// );
+    /// ```
+    pub fn parse_text(text: &str) -> Result<Vec<Self>, SpecError> {
+        if text.trim() == "none" {
+            return Ok(Vec::new());
+        }
+        let mut stages: Vec<Self> = Vec::new();
+        // A queue that waits for its link, and whether the last clause can take one.
+        let mut waiting: Option<(Words<'_>, crate::QueueSpec)> = None;
+        let mut takes_queue = false;
+        for (index, clause) in text.split(',').enumerate() {
+            let mut words = Words::new(clause, index);
+            let name = words
+                .word("a stage's name, such as \"delay\"")?
+                .replace('-', "_");
+            if name == "queue" {
+                let queue = queues::parse(&mut words)?;
+                words.end()?;
+                match stages
+                    .last_mut()
+                    .and_then(Self::queue_mut)
+                    .filter(|_| takes_queue)
+                {
+                    Some(place) => *place = queue,
+                    None => replace_waiting(&mut waiting, words, queue)?,
+                }
+                takes_queue = false;
+                continue;
+            }
+            let mut stage = stages::parse(&name, &mut words)?;
+            words.end()?;
+            takes_queue = stage.queue_mut().is_some();
+            if let Some((queue_words, queue)) = waiting.take() {
+                let place = stage.queue_mut().ok_or_else(|| stray(&queue_words))?;
+                *place = queue;
+                takes_queue = false;
+            }
+            stages.push(stage);
+        }
+        waiting.map_or(Ok(stages), |(words, _)| Err(stray(&words)))
+    }
+}
+
+fn replace_waiting<'a>(
+    waiting: &mut Option<(Words<'a>, crate::QueueSpec)>,
+    words: Words<'a>,
+    queue: crate::QueueSpec,
+) -> Result<(), SpecError> {
+    match waiting.replace((words, queue)) {
+        Some((before, _)) => Err(stray(&before)),
+        None => Ok(()),
+    }
+}
+
+fn stray(words: &Words<'_>) -> SpecError {
+    words.error(
+        "the queue stands beside no link",
+        "write it right after (or right before) its own rate, schedule or trace",
+    )
+}

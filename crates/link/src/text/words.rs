@@ -1,0 +1,170 @@
+use crate::SpecError;
+use crate::error::At;
+use eyelevel_units::{BitRate, Bytes, Duration, Probability, parse_duration};
+
+/// The words of one clause, taken one by one. Every error quotes the clause.
+pub(super) struct Words<'a> {
+    clause: &'a str,
+    index: usize,
+    rest: &'a str,
+}
+
+/// A limit of a queue.
+pub(super) enum Limit {
+    Ms(f64),
+    Bytes(u64),
+    Packets(u64),
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn new(clause: &'a str, index: usize) -> Self {
+        let clause = clause.trim();
+        Self {
+            clause,
+            index,
+            rest: clause,
+        }
+    }
+
+    pub(super) fn place(&self) -> String {
+        format!("clause {} ({:?})", self.index + 1, self.clause)
+    }
+
+    pub(super) fn error(&self, problem: &str, remedy: &str) -> SpecError {
+        SpecError::setting(self.place(), problem, remedy)
+    }
+
+    /// The next word.
+    pub(super) fn word(&mut self, expected: &str) -> Result<&'a str, SpecError> {
+        let word = self.peek().ok_or_else(|| {
+            self.error(
+                "something is missing at the end",
+                &format!("add {expected}"),
+            )
+        })?;
+        self.advance(word);
+        Ok(word)
+    }
+
+    /// Takes the next word where it is `word`.
+    pub(super) fn take(&mut self, word: &str) -> bool {
+        let found = self.peek() == Some(word);
+        if found {
+            self.advance(word);
+        }
+        found
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.peek().is_none()
+    }
+
+    /// Refuses what is left over.
+    pub(super) fn end(&self) -> Result<(), SpecError> {
+        match self.peek() {
+            None => Ok(()),
+            Some(word) => Err(self.error(
+                &format!("{word:?} is too much"),
+                "remove it, or put a comma before the next stage",
+            )),
+        }
+    }
+
+    /// The next word, with the unit after it where a bare number comes first.
+    pub(super) fn quantity(&mut self, expected: &str) -> Result<String, SpecError> {
+        let number = self.word(expected)?;
+        let bare = number
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let unit = self.peek().filter(|word| bare && is_unit(word));
+        if let Some(unit) = unit {
+            self.advance(unit);
+        }
+        Ok(format!("{number}{}", unit.unwrap_or("")))
+    }
+
+    pub(super) fn rate(&mut self) -> Result<BitRate, SpecError> {
+        let text = self.quantity("a rate, such as 25 Mbit/s")?;
+        text.parse().at(|| self.place())
+    }
+
+    pub(super) fn ms(&mut self) -> Result<f64, SpecError> {
+        let text = self.quantity("a time, such as 20 ms")?;
+        Ok(as_ms(parse_duration(&text).at(|| self.place())?))
+    }
+
+    pub(super) fn probability(&mut self) -> Result<f64, SpecError> {
+        let text = self.quantity("a probability, such as 1%")?;
+        Ok(text.parse::<Probability>().at(|| self.place())?.get())
+    }
+
+    pub(super) fn count<T: core::str::FromStr>(&mut self, expected: &str) -> Result<T, SpecError> {
+        let word = self.word(expected)?;
+        word.parse()
+            .map_err(|_| self.error(&format!("{word:?} is no number"), expected))
+    }
+
+    /// A file's name: one word, so it cannot hold a space or a comma.
+    pub(super) fn file(&mut self) -> Result<&'a str, SpecError> {
+        self.word("a file's name (one with a space or comma needs the JSON form)")
+    }
+
+    pub(super) fn limit(&mut self) -> Result<Limit, SpecError> {
+        const REMEDY: &str = "use a time (200 ms), a size (64 kB) or a count (100 packets)";
+        let text = self.quantity("a limit: a time, a size or a count of packets")?;
+        let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        if unit == "packets" || unit == "packet" {
+            let count = text[..text.len() - unit.len()].parse();
+            return count.map(Limit::Packets).map_err(|_| {
+                self.error(&format!("{text:?} is no whole number of packets"), REMEDY)
+            });
+        }
+        if let Ok(duration) = parse_duration(&text) {
+            return Ok(Limit::Ms(as_ms(duration)));
+        }
+        let bytes = text.parse::<Bytes>();
+        bytes
+            .map(|bytes| Limit::Bytes(bytes.get()))
+            .map_err(|_| self.error(&format!("{text:?} is no limit"), REMEDY))
+    }
+
+    /// The two sides of the next word at its `=`; a unit may stand apart on the right.
+    pub(super) fn pair(&mut self, expected: &str) -> Result<(&'a str, String), SpecError> {
+        let word = self.word(expected)?;
+        let Some((left, right)) = word.split_once('=') else {
+            return Err(self.error(&format!("{word:?} has no \"=\""), expected));
+        };
+        let bare = right
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let unit = self.peek().filter(|word| bare && is_unit(word));
+        if let Some(unit) = unit {
+            self.advance(unit);
+        }
+        Ok((left, format!("{right}{}", unit.unwrap_or(""))))
+    }
+
+    fn peek(&self) -> Option<&'a str> {
+        self.rest.split_whitespace().next()
+    }
+
+    fn advance(&mut self, word: &str) {
+        self.rest = &self.rest.trim_start()[word.len()..];
+    }
+}
+
+/// Whether a word can be the unit of the number before it.
+fn is_unit(word: &str) -> bool {
+    const UNITS: [&str; 16] = [
+        "ns", "us", "µs", "ms", "s", "bit/s", "kbit/s", "mbit/s", "gbit/s", "b", "kb", "mb", "gb",
+        "%", "packets", "packet",
+    ];
+    // A word such as "Mbit" is meant as a unit too, and the quantity's own message is the clearest.
+    let lower = word.to_lowercase();
+    UNITS.contains(&lower.as_str()) || lower.contains("bit") || lower.ends_with("bps")
+}
+
+/// Milliseconds; exact to the nanosecond below eleven days.
+pub(super) fn as_ms(duration: Duration) -> f64 {
+    duration.as_nanos() as f64 / 1e6
+}
