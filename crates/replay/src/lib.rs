@@ -4,6 +4,7 @@
 //! The matcher, the response and the scheduler are pure; `tcp`, `quic` and `dns` drive them. A
 //! server does not know that its network is emulated.
 
+pub mod check;
 pub mod dns;
 mod error;
 mod events;

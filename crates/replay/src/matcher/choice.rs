@@ -12,7 +12,9 @@ pub(super) fn narrow(
     request: &Request<'_>,
     mut candidates: Vec<usize>,
 ) -> Vec<usize> {
-    if !request.is_conditional() {
+    if request.is_conditional() {
+        keep_best(&mut candidates, |at| conditions_equal(&exchanges[at], request));
+    } else {
         keep_some(&mut candidates, |&at| exchanges[at].status != NOT_MODIFIED);
     }
     let range = request.header("range");
@@ -42,6 +44,13 @@ fn keep_best<K: Ord>(candidates: &mut Vec<usize>, key: impl Fn(usize) -> K) {
     if let Some(best) = candidates.iter().map(|&at| key(at)).max() {
         candidates.retain(|&at| key(at) == best);
     }
+}
+
+/// Whether the exchange was recorded under the same conditions.
+fn conditions_equal(exchange: &Exchange, request: &Request<'_>) -> bool {
+    ["if-none-match", "if-modified-since"]
+        .iter()
+        .all(|name| exchange.request_header(name).unwrap_or("") == request.header(name))
 }
 
 /// How many of the fields that the response names in `Vary` are as they were recorded, less those

@@ -18,7 +18,9 @@ pub(super) struct Index {
 impl Index {
     pub fn new(exchanges: &[Exchange]) -> Self {
         let mut index = Self::default();
-        for (position, exchange) in exchanges.iter().enumerate() {
+        // What is no final response (RFC 9110, section 15.2) answers nothing.
+        let final_responses = exchanges.iter().enumerate().filter(|(_, exchange)| exchange.status >= 200);
+        for (position, exchange) in final_responses {
             let url = &exchange.url;
             let origin = origin_key(url.scheme, &url.host, url.port);
             let target = &url.path_and_query;
