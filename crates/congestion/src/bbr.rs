@@ -5,13 +5,16 @@
 //! Left out: the long-term bandwidth of policed paths, which Linux takes up above 20 % loss.
 
 mod aggregation;
+mod cycle;
 mod model;
 mod probe_rtt;
+mod recovery;
 mod window_max;
 
 use crate::pacing::quantum_bytes;
 use crate::{Ack, Controller, Loss, PacketSent, Settings};
-use eyelevel_units::{Duration, Generator, Instant, Seed};
+use cycle::CYCLE;
+use eyelevel_units::{Generator, Instant, Seed};
 use model::Model;
 use probe_rtt::{ProbeRtt, WINDOW_PACKETS_MIN};
 
@@ -21,10 +24,6 @@ const UNIT: u64 = 256;
 const HIGH_GAIN: u64 = UNIT * 2885 / 1000 + 1;
 const DRAIN_GAIN: u64 = UNIT * 1000 / 2885;
 const WINDOW_GAIN: u64 = 2 * UNIT;
-/// The pacing gains of the bandwidth probing phases.
-const CYCLE: [u64; 8] = [320, 192, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
-/// How many of them a flow may start with; the draining one it may not.
-const CYCLE_RANDOM: u64 = 7;
 /// The share of the estimated bandwidth that is paced, in percent: a standing queue drains.
 const PACING_PERCENT: u64 = 99;
 /// Below 1.2 Mbit/s a burst is one packet.
@@ -131,83 +130,12 @@ impl Bbr {
         packets * self.packet_bytes
     }
 
-    fn update_cycle(&mut self, ack: &Ack) {
-        if self.mode != Mode::ProbeBandwidth {
-            return;
-        }
-        let rtt_min = self.model.rtt_min.unwrap_or(Duration::MAX);
-        let full = ack.now.since(self.cycle_at) > rtt_min;
-        let gain = self.pacing_gain();
-        let over = if gain > UNIT {
-            let reached = ack.bytes_in_flight_prior >= self.inflight_bytes(gain, 0);
-            full && (self.lost_since_ack || reached)
-        } else if gain < UNIT {
-            full || ack.bytes_in_flight_prior <= self.inflight_bytes(UNIT, 0)
-        } else {
-            full
-        };
-        if over {
-            self.advance_cycle(ack.now);
-        }
-    }
-
-    fn advance_cycle(&mut self, now: Instant) {
-        self.cycle_index = (self.cycle_index + 1) % CYCLE.len();
-        self.cycle_at = now;
-    }
-
-    fn enter_probe_bandwidth(&mut self, now: Instant) {
-        self.mode = Mode::ProbeBandwidth;
-        self.cycle_index = CYCLE.len() - 1 - self.generator.below(CYCLE_RANDOM) as usize;
-        self.advance_cycle(now);
-    }
-
     fn check_drain(&mut self, ack: &Ack) {
         if self.mode == Mode::Startup && self.model.full_bandwidth_reached {
             self.mode = Mode::Drain;
         }
         if self.mode == Mode::Drain && ack.bytes_in_flight <= self.inflight_bytes(UNIT, 0) {
             self.enter_probe_bandwidth(ack.now);
-        }
-    }
-
-    fn save_window(&mut self) {
-        self.window_bytes_prior = if self.recovery.is_none() && self.mode != Mode::ProbeRtt {
-            self.window_bytes
-        } else {
-            self.window_bytes_prior.max(self.window_bytes)
-        };
-    }
-
-    fn update_rtt_min(&mut self, ack: &Ack) {
-        let expired = self.model.update_rtt_min(ack);
-        if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
-            self.save_window();
-            self.mode = Mode::ProbeRtt;
-            self.probe_rtt = ProbeRtt::default();
-        }
-        if self.mode == Mode::ProbeRtt {
-            let floor = WINDOW_PACKETS_MIN * self.packet_bytes;
-            if self.probe_rtt.on_ack(ack, floor, self.model.round_start) {
-                self.model.end_round_at(ack.bytes_delivered);
-            }
-            self.check_probe_rtt_done(ack.now);
-        }
-        if ack.rate.is_some() {
-            self.idle_restart = false;
-        }
-    }
-
-    fn check_probe_rtt_done(&mut self, now: Instant) {
-        if !self.probe_rtt.is_done(now) {
-            return;
-        }
-        self.model.rtt_min_at = now;
-        self.window_bytes = self.window_bytes.max(self.window_bytes_prior);
-        if self.model.full_bandwidth_reached {
-            self.enter_probe_bandwidth(now);
-        } else {
-            self.mode = Mode::Startup;
         }
     }
 
@@ -300,44 +228,11 @@ impl Controller for Bbr {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.lost_since_ack = true;
-        let revealed = self.last_ack.filter(|(at, _)| *at == loss.now);
-        let bytes_acked = revealed.map_or(self.packet_bytes, |(_, bytes)| bytes);
-        let conserved = loss.bytes_in_flight + bytes_acked;
-        if loss.persistent {
-            self.save_window();
-            self.model.on_timeout();
-            self.window_bytes = loss.bytes_in_flight + 2 * self.packet_bytes;
-        } else {
-            let lowered = self.window_bytes.saturating_sub(loss.bytes_lost);
-            self.window_bytes = lowered.max(self.packet_bytes);
-        }
-        let begins = self
-            .number_reduced
-            .is_none_or(|number| loss.number_newest > number);
-        if begins {
-            if !loss.persistent {
-                // What was the window before this loss: the kernel saves it first.
-                self.window_bytes += loss.bytes_lost;
-                self.save_window();
-                self.window_bytes = conserved;
-            }
-            let number = self.number_next.saturating_sub(1);
-            self.recovery = Some(number);
-            self.number_reduced = Some(number);
-            self.packet_conservation = true;
-            self.model.end_round_at(loss.bytes_delivered);
-        } else if self.packet_conservation {
-            self.window_bytes = self.window_bytes.max(conserved);
-        }
+        self.react(loss);
     }
 
     fn on_spurious_loss(&mut self, _now: Instant) {
-        self.model.forget_full_bandwidth();
-        if self.recovery.take().is_some() {
-            self.packet_conservation = false;
-            self.window_bytes = self.window_bytes.max(self.window_bytes_prior);
-        }
+        self.undo_recovery();
     }
 
     fn on_packet_bytes(&mut self, packet_bytes: u64) {

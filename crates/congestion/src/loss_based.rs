@@ -1,50 +1,14 @@
+mod growth;
+mod idle;
+mod reduction;
+
 use crate::hystart::{Observation, SlowStartExit};
 use crate::prr::Reduction;
 use crate::usage::WindowUsage;
-use crate::{
-    Ack, Controller, Loss, PacketSent, Rtt, Settings, SlowStart, window_pacing_rate_bytes_s,
-};
-use core::fmt::Debug;
+use crate::{Ack, Controller, Loss, PacketSent, Rtt, Settings, window_pacing_rate_bytes_s};
 use eyelevel_units::{Duration, Instant};
-
-/// RFC 9002 section 7.2: the smallest window.
-const WINDOW_PACKETS_MIN: u64 = 2;
-
-/// What makes one loss-based controller differ from another: how it grows and how it shrinks.
-pub trait Growth: Debug + Clone + Default + Send + Sync + 'static {
-    /// The controller's name.
-    const NAME: &'static str;
-    /// How its slow start ends unless the settings say otherwise.
-    const SLOW_START: SlowStart;
-
-    /// The window in packets after a congestion event in a window of `window_packets`.
-    fn on_congestion(&mut self, window_packets: u64) -> u64;
-
-    /// In congestion avoidance: how many packets must be acknowledged for the window to grow by
-    /// one; at least 1.
-    fn packets_per_increase(
-        &mut self,
-        now: Instant,
-        window_packets: u64,
-        packets_acked: u64,
-        rtt: &Rtt,
-    ) -> u64;
-
-    /// The connection sends again, having been idle since so long.
-    fn on_idle(&mut self, now: Instant, idle: Duration) {
-        let _ = (now, idle);
-    }
-
-    /// A timeout: everything learnt is void.
-    fn on_timeout(&mut self) {}
-
-    /// Whether round trips are still those of a queue that a recovery has just drained, and say
-    /// nothing about slow start.
-    fn is_just_recovered(&self, now: Instant) -> bool {
-        let _ = now;
-        false
-    }
-}
+pub use growth::Growth;
+use reduction::Undo;
 
 /// The kernel's frame around a loss-based controller: slow start, growth only while the window is
 /// the limit, proportional rate reduction, idle periods and the pacing rate.
@@ -52,6 +16,7 @@ pub trait Growth: Debug + Clone + Default + Send + Sync + 'static {
 /// The window is counted in whole packets, as in Linux.
 #[derive(Clone, Debug)]
 pub struct LossBased<G> {
+    name: &'static str,
     growth: G,
     packet_bytes: u64,
     pacing: bool,
@@ -77,16 +42,11 @@ pub struct LossBased<G> {
     pacing_rate_bytes_s: Option<u64>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Undo {
-    window_packets: u64,
-    threshold_packets: Option<u64>,
-}
-
 impl<G: Growth> LossBased<G> {
     /// A connection's start; the settings are taken as checked.
     pub fn new(settings: &Settings) -> Self {
         Self {
+            name: G::NAME,
             growth: G::default(),
             packet_bytes: settings.packet_bytes,
             pacing: settings.pacing,
@@ -108,6 +68,11 @@ impl<G: Growth> LossBased<G> {
             timeout: Rtt::default().timeout,
             pacing_rate_bytes_s: None,
         }
+    }
+
+    /// Under another name: a variant by its settings.
+    pub fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
     }
 
     fn is_slow_start(&self) -> bool {
@@ -174,73 +139,6 @@ impl<G: Growth> LossBased<G> {
         }
     }
 
-    fn begin_reduction(&mut self) {
-        self.undo = Some(Undo {
-            window_packets: self.window_packets,
-            threshold_packets: self.threshold_packets,
-        });
-        let prior_window_bytes = self.window_bytes();
-        let target = self.growth.on_congestion(self.window_packets);
-        let target = target.max(WINDOW_PACKETS_MIN);
-        self.threshold_packets = Some(target);
-        self.window_packets = target;
-        self.packets_acked = 0;
-        let number = self.number_next.saturating_sub(1);
-        self.number_reduced = Some(number);
-        self.reduction = Some(Reduction::new(
-            number,
-            prior_window_bytes,
-            target * self.packet_bytes,
-            self.packet_bytes,
-        ));
-    }
-
-    fn on_timeout(&mut self, number_newest: u64) {
-        if self
-            .number_reduced
-            .is_none_or(|number| number_newest > number)
-        {
-            self.begin_reduction();
-        }
-        self.growth.on_timeout();
-        self.slow_start.reset();
-        self.reduction = None;
-        self.packets_acked = 0;
-        self.window_packets = WINDOW_PACKETS_MIN;
-    }
-
-    /// RFC 2861 as in the kernel: half the window a timeout of idleness, down to the initial one.
-    fn restart(&mut self, now: Instant, mut idle: Duration) {
-        self.keep_threshold();
-        let floor = self.initial_window_packets.min(self.window_packets);
-        while idle > self.timeout && self.window_packets > floor {
-            idle -= self.timeout;
-            self.window_packets /= 2;
-        }
-        self.window_packets = self.window_packets.max(floor);
-        self.limited_at = now;
-    }
-
-    /// RFC 2861's other half: a window that was not filled for a timeout decays towards its use.
-    fn decay_unused(&mut self, packet: &PacketSent) {
-        let window_bytes = self.window_packets * self.packet_bytes;
-        if packet.bytes_in_flight + self.packet_bytes > window_bytes {
-            self.limited_at = packet.now;
-        } else if packet.now.since(self.limited_at) >= self.timeout {
-            let used = self.initial_window_packets.max(self.usage.packets_max());
-            if used < self.window_packets {
-                self.keep_threshold();
-                self.window_packets = (self.window_packets + used) / 2;
-            }
-            self.limited_at = packet.now;
-        }
-    }
-
-    fn keep_threshold(&mut self) {
-        let three_quarters = self.window_packets * 3 / 4;
-        self.threshold_packets = self.threshold_packets.map(|old| old.max(three_quarters));
-    }
-
     fn update_pacing_rate(&mut self, ack: &Ack) {
         if let Some(smoothed) = ack.rtt.smoothed {
             self.pacing_rate_bytes_s = Some(window_pacing_rate_bytes_s(
@@ -255,7 +153,7 @@ impl<G: Growth> LossBased<G> {
 
 impl<G: Growth> Controller for LossBased<G> {
     fn name(&self) -> &'static str {
-        G::NAME
+        self.name
     }
 
     fn on_packet_sent(&mut self, packet: &PacketSent) {
@@ -311,36 +209,11 @@ impl<G: Growth> Controller for LossBased<G> {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        if loss.persistent {
-            self.on_timeout(loss.number_newest);
-            return;
-        }
-        // A loss that no acknowledgement revealed lets one packet go.
-        let revealed = self.last_ack.filter(|(at, _)| *at == loss.now);
-        let bytes_acked = revealed.map_or(self.packet_bytes, |(_, bytes)| bytes);
-        let begins = self
-            .number_reduced
-            .is_none_or(|number| loss.number_newest > number);
-        if begins {
-            self.begin_reduction();
-        }
-        if let Some(reduction) = &mut self.reduction {
-            if begins || revealed.is_none() {
-                reduction.on_delivered(bytes_acked);
-            }
-            reduction.update(loss.bytes_in_flight, bytes_acked, true);
-        }
+        self.react(loss);
     }
 
     fn on_spurious_loss(&mut self, _now: Instant) {
-        if let Some(undo) = self.undo.take() {
-            self.reduction = None;
-            self.window_packets = self.window_packets.max(undo.window_packets);
-            self.threshold_packets = match (self.threshold_packets, undo.threshold_packets) {
-                (Some(now), Some(before)) => Some(now.max(before)),
-                _ => None,
-            };
-        }
+        self.undo_reduction();
     }
 
     fn on_packet_bytes(&mut self, packet_bytes: u64) {

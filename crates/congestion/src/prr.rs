@@ -70,7 +70,9 @@ impl Reduction {
         } else {
             0
         };
-        self.window_bytes = bytes_in_flight + release.max(floor);
+        // Never so small that nothing could leave, or nothing would ever be acknowledged again.
+        let window = bytes_in_flight + release.max(floor);
+        self.window_bytes = window.max(self.packet_bytes);
     }
 }
 

@@ -7,10 +7,11 @@ pub type Constructor = fn(&Settings) -> Box<dyn Controller>;
 pub const CONTROLLERS: &[(&str, Constructor)] = &[
     ("cubic", |settings| Box::new(Cubic::new(settings))),
     ("cubic-hystart++", |settings| {
-        Box::new(Cubic::new(&Settings {
+        let settings = Settings {
             slow_start: Some(SlowStart::HyStartPlusPlus),
             ..settings.clone()
-        }))
+        };
+        Box::new(Cubic::new(&settings).named("cubic-hystart++"))
     }),
     ("bbr", |settings| Box::new(Bbr::new(settings))),
     ("reno", |settings| Box::new(Reno::new(settings))),

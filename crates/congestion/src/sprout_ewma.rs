@@ -12,8 +12,8 @@ const ALPHA: f64 = 1.0 / 8.0;
 const WINDOW_PACKETS_MIN: f64 = 2.0;
 
 /// Sprout-EWMA: Winstein, Sivaraman and Balakrishnan, "Stochastic forecasts achieve high throughput
-/// and low delay over cellular networks", NSDI 2013, section 5.3, with the parameters of Das, "Mobile
-/// web performance", 2014, section 6.2.
+/// and low delay over cellular networks", NSDI 2013, with the parameters of Das's thesis of 2014,
+/// section 6.2.
 ///
 /// The window is the smoothed arrival rate times a horizon, the larger of 100 ms and the smallest
 /// round trip time (Das's text says the smaller, his code the larger; the smaller starves round

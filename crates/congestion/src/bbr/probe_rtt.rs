@@ -1,3 +1,4 @@
+use super::{Bbr, Mode};
 use crate::Ack;
 use eyelevel_units::{Duration, Instant};
 
@@ -32,5 +33,39 @@ impl ProbeRtt {
     /// Whether it has lasted long enough.
     pub(super) fn is_done(&self, now: Instant) -> bool {
         self.round_done && self.done_at.is_some_and(|at| now > at)
+    }
+}
+
+impl Bbr {
+    pub(super) fn update_rtt_min(&mut self, ack: &Ack) {
+        let expired = self.model.update_rtt_min(ack);
+        if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
+            self.save_window();
+            self.mode = Mode::ProbeRtt;
+            self.probe_rtt = ProbeRtt::default();
+        }
+        if self.mode == Mode::ProbeRtt {
+            let floor = WINDOW_PACKETS_MIN * self.packet_bytes;
+            if self.probe_rtt.on_ack(ack, floor, self.model.round_start) {
+                self.model.end_round_at(ack.bytes_delivered);
+            }
+            self.check_probe_rtt_done(ack.now);
+        }
+        if ack.rate.is_some() {
+            self.idle_restart = false;
+        }
+    }
+
+    pub(super) fn check_probe_rtt_done(&mut self, now: Instant) {
+        if !self.probe_rtt.is_done(now) {
+            return;
+        }
+        self.model.rtt_min_at = now;
+        self.window_bytes = self.window_bytes.max(self.window_bytes_prior);
+        if self.model.full_bandwidth_reached {
+            self.enter_probe_bandwidth(now);
+        } else {
+            self.mode = Mode::Startup;
+        }
     }
 }

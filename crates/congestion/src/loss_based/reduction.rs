@@ -1,0 +1,84 @@
+use super::LossBased;
+use crate::prr::Reduction;
+use crate::{Controller, Growth, Loss};
+
+/// RFC 9002 section 7.2: the smallest window.
+const WINDOW_PACKETS_MIN: u64 = 2;
+
+/// What a loss event that turns out to be none gives back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    window_packets: u64,
+    threshold_packets: Option<u64>,
+}
+
+/// Reactions to congestion.
+impl<G: Growth> LossBased<G> {
+    pub(super) fn react(&mut self, loss: &Loss) {
+        if loss.persistent {
+            self.on_timeout(loss.number_newest);
+            return;
+        }
+        // A loss that no acknowledgement revealed lets one packet go.
+        let revealed = self.last_ack.filter(|(at, _)| *at == loss.now);
+        let bytes_acked = revealed.map_or(self.packet_bytes, |(_, bytes)| bytes);
+        let begins = self
+            .number_reduced
+            .is_none_or(|number| loss.number_newest > number);
+        if begins {
+            self.begin_reduction();
+        }
+        if let Some(reduction) = &mut self.reduction {
+            if begins || revealed.is_none() {
+                reduction.on_delivered(bytes_acked);
+            }
+            reduction.update(loss.bytes_in_flight, bytes_acked, true);
+        }
+    }
+
+    pub(super) fn undo_reduction(&mut self) {
+        if let Some(undo) = self.undo.take() {
+            self.reduction = None;
+            self.window_packets = self.window_packets.max(undo.window_packets);
+            self.threshold_packets = match (self.threshold_packets, undo.threshold_packets) {
+                (Some(now), Some(before)) => Some(now.max(before)),
+                _ => None,
+            };
+        }
+    }
+
+    fn begin_reduction(&mut self) {
+        self.undo = Some(Undo {
+            window_packets: self.window_packets,
+            threshold_packets: self.threshold_packets,
+        });
+        let prior_window_bytes = self.window_bytes();
+        let target = self.growth.on_congestion(self.window_packets);
+        let target = target.max(WINDOW_PACKETS_MIN);
+        self.threshold_packets = Some(target);
+        self.window_packets = target;
+        self.packets_acked = 0;
+        let number = self.number_next.saturating_sub(1);
+        self.number_reduced = Some(number);
+        self.reduction = Some(Reduction::new(
+            number,
+            prior_window_bytes,
+            target * self.packet_bytes,
+            self.packet_bytes,
+        ));
+    }
+
+    fn on_timeout(&mut self, number_newest: u64) {
+        if self
+            .number_reduced
+            .is_none_or(|number| number_newest > number)
+        {
+            self.begin_reduction();
+        }
+        self.growth.on_timeout();
+        self.slow_start.reset();
+        self.reduction = None;
+        self.packets_acked = 0;
+        self.window_packets = WINDOW_PACKETS_MIN;
+    }
+}
