@@ -1,0 +1,209 @@
+//! What a server owes its clients over each protocol.
+
+mod common;
+
+use bytes::Bytes;
+use common::{Recorded, Running, VERSIONS, pattern, site, stack};
+use eyelevel_replay::{Event, HttpVersion};
+use http::{HeaderMap, Method};
+use tokio::task::JoinSet;
+
+const HOST: &str = "www.example.test";
+
+fn url(path: &str) -> String {
+    format!("https://{HOST}{path}")
+}
+
+async fn get(client: &mut eyelevel_replay::check::Client, path: &str) -> eyelevel_replay::check::Fetched {
+    client.fetch(Method::GET, &url(path), HeaderMap::new(), Bytes::new()).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_large_body_comes_back_whole() {
+    let body = pattern(10_000_000, 1);
+    let site = site(&[Recorded::new(&url("/large"), body.clone())]);
+    for version in VERSIONS {
+        let running = Running::start(site.clone(), stack(version));
+        let fetched = get(&mut running.client(HOST).await, "/large").await;
+        assert_eq!(fetched.status, 200);
+        assert!(fetched.body == body, "{version:?}: {} bytes", fetched.body.len());
+        running.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn fifty_parallel_requests_share_one_connection() {
+    let bodies: Vec<Vec<u8>> = (0..50).map(|index| pattern(20_000 + index, index as u64)).collect();
+    let recorded: Vec<Recorded> = bodies
+        .iter()
+        .enumerate()
+        .map(|(index, body)| Recorded::new(&url(&format!("/{index}")), body.clone()))
+        .collect();
+    let site = site(&recorded);
+    for version in [HttpVersion::H2, HttpVersion::H3] {
+        let running = Running::start(site.clone(), stack(version));
+        let client = running.client(HOST).await;
+        let mut requests = JoinSet::new();
+        for index in 0..50 {
+            let mut shared = client.share().unwrap();
+            requests.spawn(async move { (index, get(&mut shared, &format!("/{index}")).await) });
+        }
+        for (index, fetched) in requests.join_all().await {
+            assert!(fetched.body == bodies[index], "{version:?}: /{index}");
+        }
+        drop(client);
+        let events = running.stop().await;
+        let connections = |event: &Event| match event {
+            Event::Request(request) => Some(request.connection),
+            Event::Connection(_) => None,
+        };
+        let used: Vec<u64> = events.iter().filter_map(connections).collect();
+        assert_eq!(used, [0; 50], "{version:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_gives_up_disturbs_nobody() {
+    let large = pattern(5_000_000, 3);
+    let site = site(&[
+        Recorded::new(&url("/large"), large.clone()),
+        Recorded::new(&url("/small"), pattern(3000, 4)),
+    ]);
+    for version in [HttpVersion::H2, HttpVersion::H3] {
+        let running = Running::start(site.clone(), stack(version));
+        let client = running.client(HOST).await;
+        for round in 1..=20 {
+            let mut shared = client.share().unwrap();
+            let mut giving_up = Box::pin(async move { get(&mut shared, "/large").await });
+            // Given up as soon as the server has begun to answer.
+            while running.events.lock().unwrap().len() < round {
+                assert!(poll_once(&mut giving_up).await.is_none(), "too fast to give up");
+                tokio::task::yield_now().await;
+            }
+        }
+        let mut shared = client.share().unwrap();
+        assert_eq!(get(&mut shared, "/small").await.body.len(), 3000);
+        assert!(get(&mut shared, "/large").await.body == large);
+        drop((client, shared));
+        running.stop().await;
+    }
+}
+
+async fn poll_once<T>(future: &mut std::pin::Pin<Box<impl Future<Output = T>>>) -> Option<T> {
+    std::future::poll_fn(|context| match future.as_mut().poll(context) {
+        std::task::Poll::Ready(value) => std::task::Poll::Ready(Some(value)),
+        std::task::Poll::Pending => std::task::Poll::Ready(None),
+    })
+    .await
+}
+
+#[tokio::test]
+async fn answers_are_alike_over_all_protocols_and_say_how_they_were_matched() {
+    let mut tagged = Recorded::new(&url("/tagged?a=1"), pattern(1000, 5));
+    tagged.fields.push_str("etag: \"t\"\r\nlast-modified: Thu, 01 Jan 2026 00:00:00 GMT\r\n");
+    let site = site(&[tagged, Recorded::new(&url("/poll"), b"one".to_vec()),
+        Recorded::new(&url("/poll"), b"two".to_vec())]);
+    let cases: [(&str, &str, &[(&str, &str)], &str); 10] = [
+        ("GET", "/tagged?a=1", &[], "200 exact 1000"),
+        ("HEAD", "/tagged?a=1", &[], "200 head 0"),
+        ("GET", "/tagged?a=1&_=1767225600000", &[], "200 cache-buster 1000"),
+        ("GET", "/tagged?a=2", &[], "200 query 1000"),
+        ("GET", "/tagged?a=1", &[("if-none-match", "W/\"t\"")], "304 exact 0"),
+        ("GET", "/tagged?a=1", &[("range", "bytes=10-19")], "206 exact 10"),
+        ("GET", "/tagged?a=1", &[("range", "bytes=1000-")], "416 exact 0"),
+        ("GET", "/none", &[], "404 miss 13"),
+        ("POST", "/tagged?a=1", &[], "404 miss 13"),
+        (
+            "OPTIONS",
+            "/tagged?a=1",
+            &[("origin", "https://o.test"), ("access-control-request-method", "PUT")],
+            "204 preflight 0",
+        ),
+    ];
+    for version in VERSIONS {
+        let running = Running::start(site.clone(), stack(version));
+        let mut client = running.client(HOST).await;
+        for (method, path, fields, expected) in cases {
+            let headers = fields
+                .iter()
+                .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+                .collect();
+            let method = method.parse().unwrap();
+            let body = if method == Method::POST { Bytes::from_static(b"posted") } else { Bytes::new() };
+            let fetched = client.fetch(method, &url(path), headers, body).await.unwrap();
+            let how = fetched.headers["x-eyelevel-match"].to_str().unwrap();
+            let got = format!("{} {how} {}", fetched.status, fetched.body.len());
+            assert_eq!(got, expected, "{version:?} {path} {fields:?}");
+        }
+        for expected in ["one", "two", "two"] {
+            assert_eq!(get(&mut client, "/poll").await.body, expected);
+        }
+        drop(client);
+        running.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn connections_report_what_was_in_force() {
+    let site = site(&[Recorded::new(&url("/"), pattern(200_000, 6))]);
+    for version in VERSIONS {
+        for pacing in [true, false] {
+            let stack = eyelevel_replay::StackConfig { pacing, ..stack(version) };
+            let running = Running::start(site.clone(), stack);
+            let mut client = running.client(HOST).await;
+            get(&mut client, "/").await;
+            let client_closes_first = pacing;
+            let events = if client_closes_first {
+                drop(client);
+                running.stop().await
+            } else {
+                let events = running.stop().await;
+                drop(client);
+                events
+            };
+            let Some(Event::Connection(connection)) = events.last() else {
+                panic!("{version:?}: no connection was reported: {events:?}");
+            };
+            let in_force = &connection.in_force;
+            assert_eq!(connection.protocol, version.protocol());
+            assert_eq!(in_force.congestion_control.as_deref(), Some("cubic"));
+            assert_eq!(in_force.pacing_rate_bytes_s_max.is_some(), pacing, "{version:?}");
+            assert_eq!(in_force.tls_version, Some("1.3"));
+            assert_eq!(in_force.key_exchange.as_deref(), Some("X25519MLKEM768"));
+            assert!(in_force.rtt_ms_min.is_some_and(|rtt| rtt > 0.0), "{version:?}");
+            assert!(in_force.initial_window_packets.is_some_and(|packets| packets >= 10));
+            assert_eq!(in_force.packet_bytes, (version == HttpVersion::H3).then_some(1452));
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_urgent_response_overtakes_on_the_wire() {
+    const BODY: usize = 400_000;
+    let paths = ["/first", "/second", "/urgent"];
+    let recorded = paths.map(|path| Recorded::new(&url(path), pattern(BODY, 7)));
+    let site = site(&recorded);
+    for version in [HttpVersion::H2, HttpVersion::H3] {
+        let running = Running::start(site.clone(), stack(version));
+        let client = running.client(HOST).await;
+        let mut requests = JoinSet::new();
+        for (path, priority) in paths.into_iter().zip(["u=5", "u=5", "u=0"]) {
+            let mut shared = client.share().unwrap();
+            requests.spawn(async move {
+                let headers = [("priority".parse().unwrap(), priority.parse().unwrap())];
+                let headers: HeaderMap = headers.into_iter().collect();
+                let fetched =
+                    shared.fetch(Method::GET, &url(path), headers, Bytes::new()).await.unwrap();
+                assert_eq!(fetched.body.len(), BODY);
+                path
+            });
+        }
+        let mut order = Vec::new();
+        while let Some(path) = requests.join_next().await {
+            order.push(path.unwrap());
+        }
+        assert_eq!(order, ["/urgent", "/first", "/second"], "{version:?}");
+        drop(client);
+        running.stop().await;
+    }
+}
