@@ -1,0 +1,65 @@
+"""Edges of a picture after Canny.
+
+J. Canny: A Computational Approach to Edge Detection, IEEE Transactions on Pattern Analysis and
+Machine Intelligence 8(6), 1986: blur, gradient, thinning along the gradient, two thresholds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyelevel.metrics.structural_similarity import Luma, blur, gaussian
+
+BLUR_PIXELS = 7
+BLUR_SIGMA = 1.0
+"""Blur before the gradient."""
+
+WEAK_MIN = 50.0
+STRONG_MIN = 100.0
+"""Thresholds of Sobel's gradient (at most 1020 along one direction); a weak edge counts where it
+touches a strong one. Fixed, not shares of the largest gradient, so that a dark picture behind
+white text has edges too."""
+
+
+def edges(picture: Luma) -> NDArray[np.bool_]:
+    """Which pixels lie on an edge."""
+    smooth = np.pad(blur(picture, gaussian(BLUR_PIXELS, BLUR_SIGMA)), 1, mode="edge")
+    # Sobel's operator, both directions.
+    right = smooth[:, 2:] - smooth[:, :-2]
+    down = smooth[2:, :] - smooth[:-2, :]
+    across = right[:-2] + 2 * right[1:-1] + right[2:]
+    along = down[:, :-2] + 2 * down[:, 1:-1] + down[:, 2:]
+    strength = np.hypot(across, along)
+    return _connected(_thinned(strength, across, along))
+
+
+def _thinned(strength: Luma, across: Luma, along: Luma) -> Luma:
+    """Gradients that are largest along their own direction; 0 elsewhere."""
+    sector = np.round(np.arctan2(along, across) / (np.pi / 4)).astype(int) % 4
+    padded = np.pad(strength, 1)
+    height, width = strength.shape
+    kept = np.zeros_like(strength)
+    for number, (step_y, step_x) in enumerate(((0, 1), (1, 1), (1, 0), (1, -1))):
+        ahead = padded[1 + step_y : 1 + step_y + height, 1 + step_x : 1 + step_x + width]
+        behind = padded[1 - step_y : 1 - step_y + height, 1 - step_x : 1 - step_x + width]
+        largest = (sector == number) & (strength >= ahead) & (strength >= behind)
+        kept[largest] = strength[largest]
+    return kept
+
+
+def _connected(thin: Luma) -> NDArray[np.bool_]:
+    """Strong edges and the weak ones that they reach over weak ones."""
+    weak = thin >= WEAK_MIN
+    reached = thin >= STRONG_MIN
+    while True:
+        grown = np.pad(reached, 1)
+        near = np.zeros_like(reached)
+        height, width = reached.shape
+        for step_y in range(3):
+            for step_x in range(3):
+                near |= grown[step_y : step_y + height, step_x : step_x + width]
+        grown_reached = weak & near
+        if np.array_equal(grown_reached, reached):
+            return reached
+        reached = grown_reached

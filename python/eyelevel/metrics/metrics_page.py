@@ -1,0 +1,69 @@
+"""The metrics' reference page; `python -m eyelevel.metrics.metrics_page` writes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from eyelevel.metrics import METRICS
+
+_CONVENTION = """\
+## Convention
+
+Time zero is navigation start. The picture is the page's viewport alone, without loss; its state at
+time zero is the empty page. Any pixel counts as a change. Visual progress of a frame is the sum
+over all RGB histogram bins of min(|now - first|, |final - first|), over the sum of
+|final - first|; pixels with all three channels at 250 or more are left out.
+
+A load's metric is missing where what it measures did not happen; it is never 0 for that reason.
+
+## Differences from Browsertime
+
+`eyelevel.metrics.video` follows Browsertime's convention for any recorded video (orange until the
+navigation, then the page, perhaps under a browser's bar). Measured loads do not, in these points:
+
+- **Time zero**: the last orange frame there, navigation start here; the orange page stays for an
+  unknown time after the navigation began.
+- **Pixels**: thumbnails 400 pixels wide of a lossy video there, the viewport's own pixels here.
+- **A change**: there a channel of a pixel must differ by more than 15 %, here any difference
+  counts, so faint first paints do.
+- **Margins**: where no browser's bar is found, the top 40, right 10 and bottom 24 thumbnail pixels
+  are masked there. It hides the head of a page: of a drawn video (`synthetic.mp4`) whose bar
+  appears at 500 ms, Browsertime says 1000. Nothing is masked here.
+- **Flooring**: progress is floored to whole percent there, which delays Visually Complete and
+  lengthens the Speed Index by up to 1 % of the load. Not rounded here.
+
+Both compare colours, not positions: a page whose text moves makes no progress by the histogram, and
+a picture replaced by one of like colours counts as complete. The perceptual Speed Index (structural
+similarity to the final picture) and the contentful one (share of Canny edges) compare positions;
+they are computed for videos, from First Visual Change on. Browsertime's contentful index weighs
+each interval with the edges at its end instead of its start, so content counts one change too
+early; the same is done for videos here, to agree with it.
+"""
+
+
+def reference_page() -> str:
+    """The text of `docs/reference/metrics.md`."""
+    lines = [
+        "# Metrics",
+        "",
+        "Computed from a record when it is read, never stored in it. Lower is better for all of",
+        "them. Where one has to speak for a study it is the Speed Index, declared beforehand.",
+        "",
+        "| metric | name | unit | definition | source |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    lines += [
+        f"| {each.title} | `{each.name}` | {each.unit} | {each.definition} | {each.source} |"
+        for each in METRICS
+    ]
+    lines += [
+        "",
+        _CONVENTION,
+        "Written by `python -m eyelevel.metrics.metrics_page`; a test compares the two.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    Path("docs/reference/metrics.md").write_text(reference_page(), encoding="utf-8")

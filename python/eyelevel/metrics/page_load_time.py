@@ -1,0 +1,11 @@
+"""Page Load Time: navigation start to the end of the main document's load event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def page_load_time(record: Mapping[str, Any]) -> float | None:
+    """Milliseconds from navigation start, from the browser; None where it did not happen."""
+    return record["navigation"].get("page_load_time_ms")

@@ -1,0 +1,60 @@
+"""Structural similarity of two pictures.
+
+Z. Wang, A. Bovik, H. Sheikh, E. Simoncelli: Image Quality Assessment: From Error Visibility to
+Structural Similarity, IEEE Transactions on Image Processing 13(4), 2004, equation 13.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Luma = NDArray[np.float64]
+"""height x width, 0 to 255."""
+
+WINDOW_PIXELS = 11
+WINDOW_SIGMA = 1.5
+LUMINANCE_CONSTANT = (0.01 * 255) ** 2
+CONTRAST_CONSTANT = (0.03 * 255) ** 2
+"""Window and constants of the paper."""
+
+
+def luma(picture: NDArray[np.uint8]) -> Luma:
+    """Brightness of an RGB picture (ITU-R BT.601 weights)."""
+    return picture.astype(np.float64) @ np.array([0.299, 0.587, 0.114])
+
+
+def structural_similarity(first: Luma, second: Luma) -> float:
+    """Mean similarity, 1 for equal pictures."""
+    weights = gaussian(WINDOW_PIXELS, WINDOW_SIGMA)
+    mean_1, mean_2 = blur(first, weights), blur(second, weights)
+    variance_1 = blur(first * first, weights) - mean_1 * mean_1
+    variance_2 = blur(second * second, weights) - mean_2 * mean_2
+    covariance = blur(first * second, weights) - mean_1 * mean_2
+    alike = (2 * mean_1 * mean_2 + LUMINANCE_CONSTANT) * (2 * covariance + CONTRAST_CONSTANT)
+    whole = (mean_1**2 + mean_2**2 + LUMINANCE_CONSTANT) * (
+        variance_1 + variance_2 + CONTRAST_CONSTANT
+    )
+    return float(np.mean(alike / whole))
+
+
+def gaussian(pixels: int, sigma: float) -> Luma:
+    """A window's weights, of sum 1."""
+    offsets = np.arange(pixels) - (pixels - 1) / 2
+    weights = np.exp(-(offsets**2) / (2 * sigma**2))
+    return weights / weights.sum()
+
+
+def blur(picture: Luma, weights: Luma) -> Luma:
+    """Separable convolution, the picture mirrored at its borders; of the same size."""
+    return _along_rows(_along_rows(picture, weights).T, weights).T
+
+
+def _along_rows(picture: Luma, weights: Luma) -> Luma:
+    half = len(weights) // 2
+    padded = np.pad(picture, ((0, 0), (half, half)), mode="symmetric")
+    width = picture.shape[1]
+    total = np.zeros_like(picture)
+    for offset, weight in enumerate(weights):
+        total += weight * padded[:, offset : offset + width]
+    return total

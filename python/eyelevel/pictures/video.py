@@ -1,0 +1,79 @@
+"""Read a video's page as thumbnails, by ffmpeg."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from eyelevel.metrics.history import Picture
+from eyelevel.metrics.video import THUMBNAIL_WIDTH_PX, Viewport, find_viewport
+
+READ_TIMEOUT_S = 600.0
+"""For one run of ffmpeg; it decodes far faster than the video plays."""
+
+
+class VideoError(Exception):
+    """A video could not be read."""
+
+
+def read_video(path: Path) -> tuple[Iterator[tuple[float, Picture]], bool]:
+    """Frames `(at_ms, thumbnail)` of the page in a video and whether the page fills the picture.
+
+    Raises `VideoError` where ffmpeg is missing or cannot read the file.
+    """
+    width, height, times_ms = _describe(path)
+    first = _decode(path, ["-frames:v", "1"], width, height)[0]
+    viewport = find_viewport(first)
+    thumbnail_height = max(1, round(viewport.height * THUMBNAIL_WIDTH_PX / viewport.width))
+    scale = f"scale={THUMBNAIL_WIDTH_PX}:{thumbnail_height}"
+    crop = f"crop={viewport.width}:{viewport.height}:{viewport.x}:{viewport.y}"
+    arguments = ["-vf", f"{crop},{scale}", "-fps_mode", "passthrough"]
+    thumbnails = _decode(path, arguments, THUMBNAIL_WIDTH_PX, thumbnail_height)
+    if len(thumbnails) != len(times_ms):
+        raise VideoError(
+            f"reading {path}: {len(times_ms)} frames announced, {len(thumbnails)} decoded; "
+            "the file is damaged, record it again"
+        )
+    fills = viewport == Viewport(0, 0, width, height)
+    return zip(times_ms, thumbnails, strict=True), fills
+
+
+def _describe(path: Path) -> tuple[int, int, list[float]]:
+    """Width, height and display times of the frames from the first one's."""
+    entries = "stream=width,height:packet=pts_time"
+    command = ["ffprobe", "-v", "error", "-select_streams", "v:0", "-of", "json"]
+    described = json.loads(_run([*command, "-show_entries", entries, str(path)], path))
+    if not described.get("streams") or not described.get("packets"):
+        raise VideoError(f"reading {path}: no video in it; give a recorded video")
+    stream = described["streams"][0]
+    times_s = sorted(float(packet["pts_time"]) for packet in described["packets"])
+    return stream["width"], stream["height"], [(at - times_s[0]) * 1e3 for at in times_s]
+
+
+def _decode(path: Path, arguments: list[str], width: int, height: int) -> Picture:
+    """frames x height x width x 3."""
+    command = ["ffmpeg", "-v", "error", "-nostdin", "-i", str(path), *arguments]
+    raw = _run([*command, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], path)
+    frame_bytes = width * height * 3
+    if not raw or len(raw) % frame_bytes:
+        raise VideoError(f"reading {path}: ffmpeg gave no whole frames; is the file damaged?")
+    return np.frombuffer(raw, np.uint8).reshape(-1, height, width, 3)
+
+
+def _run(command: list[str], path: Path) -> bytes:
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=READ_TIMEOUT_S, check=False)
+    except FileNotFoundError as error:
+        raise VideoError(
+            f"reading {path}: {command[0]} is missing; install it (Debian: apt-get install ffmpeg)"
+        ) from error
+    except subprocess.TimeoutExpired as error:
+        raise VideoError(f"reading {path}: {command[0]} did not end; is it damaged?") from error
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip().split("\n")[-1]
+        raise VideoError(f"reading {path}: {said}; is it a whole video file?")
+    return done.stdout

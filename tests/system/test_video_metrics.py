@@ -1,0 +1,77 @@
+"""Visual metrics of recorded videos against what Browsertime 28.3 says of them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from eyelevel.metrics.video import VideoMetrics, find_viewport, video_metrics
+from eyelevel.pictures import VideoError, read_video
+
+VISUAL = Path(__file__).resolve().parents[3] / "shared/data/visual"
+
+REFERENCES = {
+    "agency-1-original.mp4": "agency-1-vm-28.3.0.json",
+    "synthetic.mp4": "synthetic.vm.json",
+    "synthetic_ui.mp4": "synthetic_ui.vm.json",
+}
+
+
+def measured(video: str) -> tuple[VideoMetrics, dict]:
+    if not VISUAL.is_dir():
+        pytest.skip("../shared/data/visual is not there: no reference videos to compare with")
+    frames, fills = read_video(VISUAL / video)
+    return video_metrics(frames, masked=fills), json.loads(
+        (VISUAL / REFERENCES[video]).read_text(encoding="utf-8")
+    )
+
+
+def reference_complete(reference: dict, percent: int) -> int:
+    points = [point.split("=") for point in reference["VisualProgress"].split(", ")]
+    return next(int(at) for at, reached in points if int(reached) >= percent)
+
+
+@pytest.mark.parametrize("video", REFERENCES)
+def test_changes_and_completeness_are_equal(video):
+    metrics, reference = measured(video)
+    assert metrics.first_visual_change_ms == reference["FirstVisualChange"]
+    assert metrics.last_visual_change_ms == reference["LastVisualChange"]
+    assert metrics.visual_complete_85_ms == reference_complete(reference, 85)
+    assert metrics.visual_complete_95_ms == reference_complete(reference, 95)
+    assert metrics.visual_complete_99_ms == reference_complete(reference, 99)
+
+
+@pytest.mark.parametrize("video", REFERENCES)
+def test_indices_agree(video):
+    metrics, reference = measured(video)
+    assert metrics.speed_index_ms == pytest.approx(reference["SpeedIndex"], rel=0.01)
+    assert metrics.perceptual_speed_index_ms == pytest.approx(
+        reference["PerceptualSpeedIndex"], rel=0.03
+    )
+    assert metrics.contentful_speed_index_ms == pytest.approx(
+        reference["ContentfulSpeedIndex"], rel=0.03
+    )
+
+
+def test_nothing_masked_finds_the_true_first_change():
+    if not VISUAL.is_dir():
+        pytest.skip("../shared/data/visual is not there: no reference videos to compare with")
+    frames, _ = read_video(VISUAL / "synthetic.mp4")
+    assert video_metrics(frames, masked=False).first_visual_change_ms == 500
+
+
+def test_the_page_is_found_under_a_browser_bar():
+    import numpy as np
+
+    picture = np.full((300, 400, 3), (222, 100, 13), np.uint8)
+    picture[:60] = 200
+    viewport = find_viewport(picture)
+    assert (viewport.x, viewport.y) == (0, 66)
+    assert (viewport.width, viewport.height) == (400, 234)
+
+
+def test_a_file_that_is_no_video_is_refused(tmp_path):
+    file = tmp_path / "page.mp4"
+    file.write_bytes(b"no video")
+    with pytest.raises(VideoError, match=r"page\.mp4"):
+        read_video(file)
