@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use crate::Error;
+use crate::site_check::check_site;
 use clap::{Args, Subcommand};
-use eyelevel_archive::{Error, Site, SiteInfo, pack};
+use eyelevel_archive::{Site, SiteInfo, pack};
 use serde::Serialize;
 
 /// The arguments after `archive`.
@@ -31,6 +33,12 @@ enum ArchiveCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Replay every exchange over HTTP/1.1, 2 and 3 and compare; one line of JSON, exits 2 on a
+    /// difference
+    Check {
+        /// A WARC or WACZ file
+        file: PathBuf,
+    },
     /// Compare every digest in a recorded site with what it speaks of
     Verify {
         /// A WARC or WACZ file
@@ -41,8 +49,11 @@ enum ArchiveCommand {
     },
 }
 
-/// Runs the command; its result goes to standard output.
-pub fn run(arguments: ArchiveArguments) -> Result<(), Error> {
+/// A check ran and found a difference; 1 is for a check that could not run.
+const EXIT_DIFFERS: i32 = 2;
+
+/// Runs the command; its result goes to standard output. Returns the exit status.
+pub fn run(arguments: ArchiveArguments) -> Result<i32, Error> {
     match arguments.command {
         ArchiveCommand::Pack { manifest, out } => {
             pack(&manifest, &out)?;
@@ -54,6 +65,13 @@ pub fn run(arguments: ArchiveArguments) -> Result<(), Error> {
                 print_json(&info)
             } else {
                 print_info(&info)
+            }
+        }
+        ArchiveCommand::Check { file } => {
+            let found = check_site(&file)?;
+            print_json(&found);
+            if !found.is_faithful() {
+                return Ok(EXIT_DIFFERS);
             }
         }
         ArchiveCommand::Verify { file, json } => {
@@ -71,7 +89,7 @@ pub fn run(arguments: ArchiveArguments) -> Result<(), Error> {
             }
         }
     }
-    Ok(())
+    Ok(0)
 }
 
 fn print_json(value: &impl Serialize) {

@@ -7,6 +7,7 @@ mod doctor;
 mod emit;
 mod error;
 mod servers;
+mod site_check;
 mod threads;
 mod topology;
 mod up;
@@ -67,13 +68,10 @@ fn main() {
                 EXIT_NOT_ENTERED
             })
         }
-        Command::Archive(arguments) => match archive_command::run(arguments) {
-            Ok(()) => 0,
-            Err(error) => {
-                eprintln!("eyelevel-lab: {error}");
-                EXIT_FAILED
-            }
-        },
+        Command::Archive(arguments) => archive_command::run(arguments).unwrap_or_else(|error| {
+            eprintln!("eyelevel-lab: {error}");
+            EXIT_FAILED
+        }),
         Command::Doctor => {
             emit::emit(&doctor::examine());
             0

@@ -1,0 +1,101 @@
+//! `eyelevel-lab archive check`: replays every exchange over each protocol, on loopback without a
+//! network in between, and compares what comes back with the recording.
+
+use crate::Error;
+use crate::threads::{clock_ns, runtime};
+use eyelevel_archive::Site;
+use eyelevel_replay::check::{CheckReport, check};
+use eyelevel_replay::matcher::Rules;
+use eyelevel_replay::{HttpVersion, Server, ServerOptions, StackConfig, TlsVersion};
+use serde::Serialize;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+const VERSIONS: [HttpVersion; 3] = [HttpVersion::H1, HttpVersion::H2, HttpVersion::H3];
+
+/// What came back over all protocols.
+#[derive(Serialize)]
+pub struct SiteCheck {
+    /// One a protocol, in the order h1, h2, h3.
+    pub protocols: Vec<ProtocolCheck>,
+}
+
+/// What came back over one protocol.
+#[derive(Serialize)]
+pub struct ProtocolCheck {
+    /// `http/1.1`, `h2` or `h3`.
+    pub protocol: &'static str,
+    /// What was compared and what differed.
+    #[serde(flatten)]
+    pub report: CheckReport,
+}
+
+impl SiteCheck {
+    /// Whether every exchange came back as recorded over every protocol.
+    pub fn is_faithful(&self) -> bool {
+        self.protocols
+            .iter()
+            .all(|each| each.report.differences.is_empty())
+    }
+}
+
+/// Checks one recorded site.
+pub fn check_site(file: &Path) -> Result<SiteCheck, Error> {
+    let site = Arc::new(Site::open(file)?);
+    runtime()?.block_on(async {
+        let mut protocols = Vec::new();
+        for version in VERSIONS {
+            let report = check_protocol(site.clone(), version).await?;
+            protocols.push(ProtocolCheck {
+                protocol: version.protocol(),
+                report,
+            });
+        }
+        Ok(SiteCheck { protocols })
+    })
+}
+
+async fn check_protocol(site: Arc<Site>, version: HttpVersion) -> Result<CheckReport, Error> {
+    let options = ServerOptions {
+        addresses: vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
+        ports_ephemeral: true,
+        rules: Rules::default(),
+        now_ns: clock_ns,
+        events: Arc::new(|_| ()),
+    };
+    let server = Server::bind(site.clone(), plain_stack(version), options)?;
+    let authority = server.authority();
+    let bound: std::collections::BTreeMap<_, _> = site
+        .origins()
+        .iter()
+        .filter_map(|o| Some(((o.scheme, o.port), server.bound_address(o.scheme, o.port)?)))
+        .collect();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running = tokio::spawn(server.run(async { stopped.await.unwrap_or_default() }));
+    let connect = |origin: &eyelevel_archive::Origin| bound[&(origin.scheme, origin.port)];
+    let report = check(&site, &authority, version, TlsVersion::Tls13, connect).await?;
+    let _ = stop.send(());
+    running.await.map_err(|e| Error::Thread {
+        part: "servers",
+        reason: e.to_string(),
+    })?;
+    Ok(report)
+}
+
+/// What is sent does not depend on how it is sent: any tuning serves.
+fn plain_stack(http_version: HttpVersion) -> StackConfig {
+    StackConfig {
+        name: "check".into(),
+        http_version,
+        tls_version: TlsVersion::Tls13,
+        congestion_control: "cubic".into(),
+        initial_window_packets: 10,
+        pacing: false,
+        slow_start_after_idle: true,
+        buffer_bytes_max: None,
+        tls_record_bytes: 16_384,
+        quic_packet_bytes: 1200,
+    }
+}
