@@ -51,7 +51,12 @@ def distribution_chart(
         .transform_calculate(seconds="datum.value / 1000")
         .mark_line(interpolate="step-after", strokeWidth=2)
         .encode(
-            x=alt.X("seconds:Q", title="seconds", scale=alt.Scale(zero=False, nice=True)),
+            x=alt.X(
+                "seconds:Q",
+                title="seconds",
+                scale=alt.Scale(zero=False, nice=True),
+                axis=alt.Axis(tickCount=6),
+            ),
             y=alt.Y(
                 "share:Q",
                 title="share of loads",

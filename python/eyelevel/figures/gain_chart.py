@@ -20,7 +20,7 @@ def gain_chart(
     chosen = alt.param(name="metric", value=metric)
     base = (
         alt.Chart(alt.Data(values=rows.select(COLUMNS).to_dicts()))
-        .transform_filter("datum.metric == metric && isValid(datum.value)")
+        .transform_filter("datum.metric == metric")
         .encode(
             y=alt.Y("arm:N", sort=arms, title=None, scale=alt.Scale(domain=arms[1:])),
             color=alt.Color("arm:N", scale=alt.Scale(domain=arms), legend=None),
@@ -31,11 +31,18 @@ def gain_chart(
         .mark_rule(strokeDash=[3, 3])
         .encode(x=alt.X("zero:Q"))
     )
-    axis = alt.Axis(format="+.0%", title="gain against the reference (left is faster)")
-    interval = base.mark_rule(strokeWidth=2).encode(
+    axis = alt.Axis(
+        tickCount=6,
+        labelExpr="datum.value == 0 ? '0' : format(datum.value, '+.0%')",
+        title="gain against the reference (left is faster)",
+    )
+    known = base.transform_filter("isValid(datum.value)")
+    unknown = base.transform_filter("!isValid(datum.value)").mark_text(align="left")
+    note = unknown.encode(x=alt.value(8), text=alt.value("undetermined"), color=alt.value("gray"))
+    interval = known.mark_rule(strokeWidth=2).encode(
         x=alt.X("low:Q", scale=alt.Scale(domain=list(extent), nice=True), axis=axis), x2="high:Q"
     )
-    dot = base.mark_point(filled=True, size=80, opacity=1).encode(
+    dot = known.mark_point(filled=True, size=80, opacity=1).encode(
         x=alt.X("value:Q"),
         tooltip=[
             alt.Tooltip("arm:N", title="stack"),
@@ -45,5 +52,5 @@ def gain_chart(
         ],
     )
     height = 44 * max(1, len(arms) - 1)
-    chart = alt.layer(zero, interval, dot).add_params(chosen)
+    chart = alt.layer(zero, interval, dot, note).add_params(chosen)
     return chart.properties(width="container", height=height).to_dict()

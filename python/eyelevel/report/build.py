@@ -1,0 +1,29 @@
+"""Build the report of a run from its directory."""
+
+import os
+from pathlib import Path
+
+from eyelevel.report.contents import read_contents
+from eyelevel.report.metrics_shown import metrics_of
+from eyelevel.report.page import page
+from eyelevel.store.table import MetricsOf
+
+REPORT_FILE = "report.html"
+
+
+def build_report(directory: Path, metrics: MetricsOf = metrics_of) -> Path:
+    """Write `DIR/report.html` from the plan, environment and records in `directory`; its path.
+
+    Metrics are computed from the raw records by `eyelevel.metrics`, or by `metrics`. The same
+    directory gives the same page, byte for byte. Raises StoreError, naming the file, for a missing
+    or damaged one; an older report is then left as it was.
+    """
+    text = page(read_contents(directory, metrics))
+    target = directory / REPORT_FILE
+    temporary = directory / f".{REPORT_FILE}.{os.getpid()}"
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.rename(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return target

@@ -1,0 +1,108 @@
+"""Filmstrips: one typical load a stack, site and network, all on one time axis."""
+
+import base64
+import io
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+from PIL import Image
+
+from eyelevel.report.contents import Contents
+from eyelevel.store import Frame
+
+COLUMNS_MAX = 10  # as many pictures of 100 pixels fit side by side on a laptop
+WIDTH_PX = 220  # twice their size on the page, for dense screens
+QUALITY = 60
+PICTURE_BYTES_MAX = 2_500_000  # keeps the page below 5 MB with Vega's 0.9 MB and the tables
+NICE_STEPS_MS = [m * 10**e for e in range(1, 6) for m in (1, 2, 2.5, 5)]
+
+
+@dataclass
+class Filmstrips:
+    """What the page's script needs: pictures once each, and which stand when on whose strip."""
+
+    pictures: list[str] = field(default_factory=list)
+    strips: list[dict[str, Any]] = field(default_factory=list)
+    left_out: int = 0
+
+    def as_data(self) -> dict[str, Any]:
+        """The data block of the page."""
+        return {"pictures": self.pictures, "strips": self.strips}
+
+
+def filmstrips(contents: Contents) -> Filmstrips:
+    """Strips of all sites and networks, in the plan's order, until the byte limit is reached.
+
+    A stack's strip is the load whose primary metric is the median of its counted loads. A site and
+    network without frames has none; `left_out` counts those that the limit kept away.
+    """
+    result = Filmstrips()
+    index: dict[bytes, int] = {}
+    total = 0
+    for site in contents.sites:
+        for network in contents.networks:
+            if total > PICTURE_BYTES_MAX:
+                result.left_out += 1
+                continue
+            loads = _typical_loads(contents, site, network)
+            frames = {arm: contents.trials[row["hash"]].frames() for arm, row in loads.items()}
+            frames = {arm: found for arm, found in frames.items() if found}
+            if not frames:
+                continue
+            times = _times(max(found[-1].at_ms for found in frames.values()))
+            arms = {}
+            for arm, found in frames.items():
+                shown = [_at(found, time) for time in times]
+                for frame in shown:
+                    if frame.png not in index:
+                        index[frame.png] = len(index)
+                        result.pictures.append(_thumbnail(frame))
+                        total += len(result.pictures[-1])
+                arms[arm] = _strip(contents, loads[arm]) | {
+                    "pictures": [index[frame.png] for frame in shown]
+                }
+            result.strips.append(
+                {"site": site, "network": network, "times_ms": times, "arms": arms}
+            )
+    return result
+
+
+def _typical_loads(contents: Contents, site: str, network: str) -> dict[str, dict[str, Any]]:
+    metric = contents.plan["primary_metric"]
+    loads = contents.blocks.kept.filter(
+        pl.col("site") == site, pl.col("network") == network, pl.col(metric).is_not_null()
+    ).sort(metric, "repetition")
+    found = {}
+    for arm in contents.arms:
+        rows = loads.filter(pl.col("arm") == arm)
+        if rows.height:
+            found[arm] = rows.row((rows.height - 1) // 2, named=True)
+    return found
+
+
+def _strip(contents: Contents, row: dict[str, Any]) -> dict[str, Any]:
+    value = row[contents.plan["primary_metric"]]
+    return {"repetition": row["repetition"], "value_ms": round(value, 1), "hash": row["hash"]}
+
+
+def _times(end_ms: float) -> list[float]:
+    """Even steps of a round length, the last at or after the end."""
+    step = next((s for s in NICE_STEPS_MS if s * COLUMNS_MAX >= end_ms), NICE_STEPS_MS[-1])
+    count = max(1, min(COLUMNS_MAX, -int(-end_ms // step)))
+    return [step * number for number in range(1, count + 1)]
+
+
+def _at(frames: list[Frame], time_ms: float) -> Frame:
+    """What was on the screen at a time; before the first frame, the first."""
+    return next((frame for frame in reversed(frames) if frame.at_ms <= time_ms), frames[0])
+
+
+def _thumbnail(frame: Frame) -> str:
+    with Image.open(io.BytesIO(frame.png)) as opened:
+        picture = opened.convert("RGB")
+    height = round(picture.height * WIDTH_PX / picture.width)
+    buffer = io.BytesIO()
+    small = picture.resize((WIDTH_PX, height), Image.Resampling.LANCZOS)
+    small.save(buffer, "WEBP", quality=QUALITY, method=4)
+    return "data:image/webp;base64," + base64.b64encode(buffer.getvalue()).decode()

@@ -1,0 +1,152 @@
+"""The first screen: the question, the answer, what to beware of, the table of gains."""
+
+from eyelevel.report.contents import Contents
+from eyelevel.report.html import Markup, element, join, table
+from eyelevel.report.metrics_shown import title_of
+from eyelevel.report.words import (
+    FEW_BLOCKS,
+    NO_BREAK,
+    SIGNIFICANCE_LEVEL,
+    answer,
+    detectable,
+    interval,
+    percent,
+)
+from eyelevel.stats import NetworkGain
+
+
+def opening(contents: Contents) -> Markup:
+    """Question, answer in a sentence a stack, and warnings."""
+    plan = contents.plan
+    sentences = answer(
+        contents.gains,
+        plan["reference"],
+        plan["primary_metric"],
+        plan["smallest_effect_of_interest"],
+    )
+    if not sentences:
+        sentences = ["There is no complete block to compare yet."]
+    return element(
+        "header",
+        element("p", "eyelevel report", class_="eyebrow"),
+        element("h1", plan["title"] or "How do the stacks compare?"),
+        *(element("p", sentence, class_="answer") for sentence in sentences),
+        *(
+            element("p", element("strong", head), " ", text, class_="warning", role="note")
+            for head, text in warnings(contents)
+        ),
+    )
+
+
+def warnings(contents: Contents) -> list[tuple[str, str]]:
+    """What a reader must know before the numbers: a heading and a sentence each."""
+    found = []
+    for test, what in (
+        (contents.timeout_rates, "time out"),
+        (contents.failure_rates, "fail by the instrument's fault"),
+    ):
+        if test.p is not None and test.p <= SIGNIFICANCE_LEVEL:
+            text = (
+                f"Loads {what} more often with some stacks than with others "
+                f"(p = {test.p:.2g}); see the outcomes below. What is left may not be comparable."
+            )
+            found.append(("Outcomes differ between stacks.", text))
+    pending = len(contents.plan["trials"]) - contents.table.height
+    if pending:
+        text = f"{pending} of {len(contents.plan['trials'])} loads are not there yet."
+        found.append(("The run is not complete.", text))
+    if contents.foreign:
+        text = f"{contents.foreign} records that the plan does not name are left out."
+        found.append(("Other records in the directory.", text))
+    if len(_versions(contents)) > 1:
+        text = "The loads were made with more than one version; see what was run."
+        found.append(("Versions changed during the run.", text))
+    if (blocks := contents.plan["blocks"]) < FEW_BLOCKS:
+        found.append(_few_blocks(contents, blocks))
+    return found
+
+
+def _few_blocks(contents: Contents, blocks: int) -> tuple[str, str]:
+    effects = detectable(contents.gains, contents.plan["primary_metric"])
+    text = "So few cannot show small effects, and a quiet moment or a busy one weighs heavily."
+    if effects:
+        low, high = (percent(effect, signed=False) for effect in effects)
+        size = f"about {high}" if low == high else f"{low} to {high}, by stack and network,"
+        text = (
+            f"With the spread seen here, a true difference smaller than {size} would often be "
+            "missed. Take it as a first look, not as a study."
+        )
+    return (f"Only {blocks} {'block' if blocks == 1 else 'blocks'}.", text)
+
+
+def _versions(contents: Contents) -> set[str]:
+    return {str(sorted(trial.record["versions"].items())) for trial in contents.trials.values()}
+
+
+def gain_tables(contents: Contents) -> Markup:
+    """One table a network: a row a metric, a column a stack."""
+    by_key = {(gain.network, gain.arm, gain.metric): gain for gain in contents.gains}
+    others = contents.arms[1:]
+    tables = []
+    for network in contents.plan["networks"]:
+        name = network["name"]
+        rows = [
+            [
+                _metric_name(contents, metric),
+                *(_gain_cell(by_key.get((name, arm, metric))) for arm in others),
+            ]
+            for metric in contents.metrics
+        ]
+        caption = join([element("strong", name), " ", element("span", describe_network(network))])
+        tables.append(table(caption, ["metric", *others], rows, class_="gains"))
+    note = (
+        f"Performance gain against {contents.plan['reference']}: (X − reference) / reference of "
+        "the means over the runs, averaged over the sites; negative is faster. Below each gain its "
+        f"95{NO_BREAK}% interval: the run-to-run noise of these sites in this lab, not what other "
+        f"sites would show. {title_of(contents.plan['primary_metric'])} was declared as the "
+        "primary metric; its comparisons are corrected after Holm before anything is called "
+        "faster or slower. The other metrics describe, without correction."
+    )
+    return element(
+        "section",
+        element("h2", "Performance gain", id="gain"),
+        element("div", *tables, class_="pair"),
+        element("p", note, class_="note"),
+        aria_labelledby="gain",
+    )
+
+
+def describe_network(network: dict) -> str:
+    """A network's settings in one line."""
+    down, up = (network[key] / 1e6 for key in ("rate_down_bit_s", "rate_up_bit_s"))
+    loss_down, loss_up = network["loss_down"], network["loss_up"]
+    loss = "no random loss"
+    if loss_down or loss_up:
+        loss = f"{loss_down * 100:.3g} % of packets lost down, {loss_up * 100:.3g} % up"
+    return (
+        f"{down:g} Mbit/s down, {up:g} up, {network['rtt_ms_min']:g} ms round trip, "
+        f"{network['queue_ms']:g} ms queue, {loss}"
+    )
+
+
+def _metric_name(contents: Contents, metric: str) -> object:
+    title = title_of(metric)
+    if metric == contents.plan["primary_metric"]:
+        return join([title, " ", element("span", "primary", class_="tag")])
+    return title
+
+
+def _gain_cell(gain: NetworkGain | None) -> object:
+    if gain is None or (gain.gain.value is None and not gain.gain.reason):
+        return element("span", "no data", class_="quiet")
+    estimate = gain.gain
+    if estimate.value is None:
+        return join(["undetermined", element("small", estimate.reason)])
+    if estimate.low is None or estimate.high is None:
+        return join([percent(estimate.value), element("small", estimate.reason)])
+    clear = estimate.high < 0 or estimate.low > 0
+    if gain.p_holm is not None:  # the primary metric's, which is corrected for the family
+        clear = gain.p_holm <= SIGNIFICANCE_LEVEL
+    direction = ("faster" if estimate.value < 0 else "slower") if clear else "open"
+    value = element("span", percent(estimate.value), class_=direction)
+    return join([value, element("small", interval(estimate))])

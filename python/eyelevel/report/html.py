@@ -1,0 +1,72 @@
+"""Small pieces of HTML, escaped where text enters."""
+
+import html
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+class Markup(str):
+    """Text that is HTML already and is not escaped again."""
+
+    __slots__ = ()
+
+
+def escape(value: object) -> Markup:
+    """Text as HTML; markup stays as it is."""
+    return value if isinstance(value, Markup) else Markup(html.escape(str(value)))
+
+
+def join(parts: Iterable[object]) -> Markup:
+    """Pieces one after the other."""
+    return Markup("".join(escape(part) for part in parts))
+
+
+def element(name: str, *content: object, **attributes: str) -> Markup:
+    """One element; `class_` and `for_` stand for the words that Python keeps, `_` for `-`."""
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{html.escape(value)}"'
+        for key, value in attributes.items()
+    )
+    return Markup(f"<{name}{written}>{join(content)}</{name}>")
+
+
+def table(
+    caption: object, columns: Sequence[object], rows: Iterable[Sequence[object]], class_: str = ""
+) -> Markup:
+    """A table whose first column heads its rows; it scrolls sideways where the page is narrow."""
+    head = element("tr", *(element("th", column, scope="col") for column in columns))
+    body = [
+        element("tr", element("th", row[0], scope="row"), *(element("td", c) for c in row[1:]))
+        for row in rows
+    ]
+    content = element(
+        "table",
+        element("caption", caption),
+        element("thead", head),
+        element("tbody", *body),
+        class_=class_,
+    )
+    label = re.sub(r"<[^>]*>", "", escape(caption))
+    return Markup(
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">{content}</div>'
+    )
+
+
+def data_block(identity: str, value: Any) -> Markup:
+    """JSON for the page's script, safe inside a script element."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    safe = text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return Markup(f'<script type="application/json" id="{identity}">{safe}</script>')
+
+
+def options(values: Iterable[tuple[str, str]], chosen: str) -> Markup:
+    """The options of a select: value and text."""
+    return join(
+        Markup(
+            f'<option value="{html.escape(value)}"{" selected" if value == chosen else ""}>'
+            f"{html.escape(text)}</option>"
+        )
+        for value, text in values
+    )

@@ -1,0 +1,205 @@
+"""The page: one HTML file that needs no network and no other file."""
+
+from importlib.resources import files
+
+import polars as pl
+import vl_convert
+
+from eyelevel.figures import ALL_SITES, cumulative, distribution_chart, gain_chart
+from eyelevel.report.contents import Contents
+from eyelevel.report.details import outcomes_section, setup_section, sites_section
+from eyelevel.report.filmstrips import Filmstrips, filmstrips
+from eyelevel.report.findings import gain_tables, opening
+from eyelevel.report.html import Markup, data_block, element, join, options
+from eyelevel.report.metrics_shown import title_of
+
+# Nothing may be fetched, not even by mistake; Vega compiles its expressions, hence unsafe-eval.
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline' 'unsafe-eval'"
+)
+
+
+def page(contents: Contents) -> str:
+    """The whole page as text."""
+    strips = filmstrips(contents)
+    main = element(
+        "main",
+        opening(contents),
+        gain_tables(contents),
+        _charts(contents),
+        _filmstrips(contents, strips),
+        sites_section(contents),
+        outcomes_section(contents),
+        setup_section(contents),
+    )
+    head = element(
+        "head",
+        Markup('<meta charset="utf-8">'),
+        Markup(f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_SECURITY_POLICY}">'),
+        Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+        Markup('<meta name="color-scheme" content="light dark">'),
+        Markup('<link rel="icon" href="data:,">'),
+        element("title", contents.plan["title"] or "eyelevel report"),
+        element("style", Markup(_asset("page.css"))),
+    )
+    body = element(
+        "body",
+        main,
+        data_block("specs", _specifications(contents)),
+        data_block("strips", strips.as_data()),
+        data_block("arms", contents.arms),
+        element("script", Markup(_script_safe(vl_convert.javascript_bundle()))),
+        element("script", Markup(_asset("page.js"))),
+    )
+    return "<!doctype html>\n" + element("html", head, body, lang="en") + "\n"
+
+
+def _asset(name: str) -> str:
+    return files("eyelevel.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _script_safe(text: str) -> str:
+    # It can stand in strings and regular expressions only, where the backslash changes nothing.
+    return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _specifications(contents: Contents) -> dict[str, dict]:
+    metric = contents.plan["primary_metric"]
+    gains = pl.DataFrame(
+        [
+            {
+                "network": gain.network,
+                "metric": gain.metric,
+                "arm": gain.arm,
+                "value": gain.gain.value,
+                "low": gain.gain.low,
+                "high": gain.gain.high,
+                "note": gain.gain.reason,
+            }
+            for gain in contents.gains
+        ],
+        schema={
+            "network": pl.String,
+            "metric": pl.String,
+            "arm": pl.String,
+            "value": pl.Float64,
+            "low": pl.Float64,
+            "high": pl.Float64,
+            "note": pl.String,
+        },
+    )
+    curves = cumulative(contents.blocks.kept, contents.metrics)
+    specifications = {}
+    for index, network in enumerate(contents.networks):
+        own_gains = gains.filter(pl.col("network") == network)
+        own_curves = curves.filter(pl.col("network") == network)
+        specifications[f"gain-{index}"] = gain_chart(
+            own_gains, contents.arms, metric, _extent(gains)
+        )
+        specifications[f"curve-{index}"] = distribution_chart(own_curves, contents.arms, metric)
+    return specifications
+
+
+def _extent(gains: pl.DataFrame) -> tuple[float, float]:
+    """The axis of all gain charts: every dot is inside, and intervals that are not much wider."""
+    values = gains["value"].drop_nulls().to_list()
+    reach = 2.5 * max([0.02, *(abs(value) for value in values)])
+    bounds = [*gains["low"].drop_nulls().to_list(), *gains["high"].drop_nulls().to_list(), 0.0]
+    return max(-reach, min(bounds)), min(reach, max(bounds))
+
+
+def _charts(contents: Contents) -> Markup:
+    metrics = options(
+        ((name, title_of(name)) for name in contents.metrics), contents.plan["primary_metric"]
+    )
+    sites = options(((name, name) for name in (ALL_SITES, *contents.sites)), ALL_SITES)
+    figures = []
+    for index, network in enumerate(contents.networks):
+        figures.append(
+            element(
+                "figure",
+                element("figcaption", network),
+                _chart(f"gain-{index}", f"Gains with their intervals on {network}"),
+                _chart(f"curve-{index}", f"Cumulative distributions of the loads on {network}"),
+            )
+        )
+    return element(
+        "section",
+        element("h2", "Charts", id="charts"),
+        element(
+            "div",
+            element("label", "metric ", element("select", metrics, id="metric")),
+            element("label", "site of the curves ", element("select", sites, id="site")),
+            element(
+                "span", *map(_legend, range(len(contents.arms)), contents.arms), class_="legend"
+            ),
+            class_="controls",
+        ),
+        element("div", *figures, class_="pair"),
+        element(
+            "p",
+            "Above, the mean gain over all sites with its interval; intervals far wider than the "
+            "gains are cut at the axis. Below, the share of counted loads that were at least as "
+            "fast; a curve that ends below the top has timeouts.",
+            class_="note",
+        ),
+        _noscript("The charts need JavaScript; the tables hold the same numbers."),
+        aria_labelledby="charts",
+    )
+
+
+def _chart(identity: str, label: str) -> Markup:
+    return element("div", id=identity, class_="chart", role="group", aria_label=label)
+
+
+def _legend(index: int, arm: str) -> Markup:
+    swatch = element("span", class_=f"swatch arm-{index % 8}", aria_hidden="true")
+    return element("span", swatch, arm, class_="key")
+
+
+def _noscript(text: str) -> Markup:
+    return element("noscript", element("p", text))
+
+
+def _filmstrips(contents: Contents, strips: Filmstrips) -> Markup:
+    heading = element("h2", "Side by side", id="filmstrips")
+    if not strips.strips:
+        text = "No frames were kept for the counted loads."
+        return element("section", heading, element("p", text), aria_labelledby="filmstrips")
+    sites = dict.fromkeys(strip["site"] for strip in strips.strips)
+    networks = dict.fromkeys(strip["network"] for strip in strips.strips)
+    arms = [(arm, arm) for arm in contents.arms]
+    metric = title_of(contents.plan["primary_metric"])
+    note = f"For each stack the load whose {metric} is the median of its counted loads."
+    if strips.left_out:
+        note += f" {strips.left_out} pairs of site and network are left out to keep the page small."
+    network = list(networks)[-1]
+    return element(
+        "section",
+        heading,
+        element(
+            "div",
+            _select("strip-site", "site", options(((s, s) for s in sites), next(iter(sites)))),
+            _select("strip-network", "network", options(((n, n) for n in networks), network)),
+            _select("strip-first", "above", options(arms, contents.arms[0])),
+            _select("strip-second", "below", options(arms, contents.arms[-1])),
+            class_="controls",
+        ),
+        element(
+            "div",
+            id="filmstrip",
+            class_="scroll filmstrip",
+            tabindex="0",
+            role="region",
+            aria_label="filmstrips",
+            data_metric=metric,
+        ),
+        element("p", note, class_="note"),
+        _noscript("The filmstrips need JavaScript."),
+        aria_labelledby="filmstrips",
+    )
+
+
+def _select(identity: str, label: str, choices: Markup) -> Markup:
+    return join([element("label", label + " ", element("select", choices, id=identity))])

@@ -1,0 +1,106 @@
+"""A made-up run for tests: records and frames of pages that never were."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from eyelevel.plan import Plan, Site, Trial, expand, parse_plan, plan_document, preset_text
+from eyelevel.store import ENVIRONMENT_FILE, PLAN_FILE, Frame, write_document, write_trial
+from eyelevel.store.sample import sample_record
+
+SITES = ("startup", "dashboard")
+SPEED = {"tcp": 1.0, "tcp+": 0.93, "quic": 0.86}
+LOAD_MS = {"dsl": 620.0, "lte": 1900.0}
+STAGES = (0.35, 0.5, 0.7, 0.8, 1.0)
+
+
+def write_run(
+    directory: Path,
+    outcomes: dict[tuple[str, str], str] | None = None,
+    text: str | None = None,
+    noise: float = 0.03,
+) -> Plan:
+    """Write a run of the quickstart plan, or of `text`; `outcomes` by (block, arm), else `ok`."""
+    plan = parse_plan(text or preset_text("quickstart", SITES), "plan.toml")
+    sites = [Site(name, f"sha256:{name * 8:.64}") for name in plan.sites]
+    trials = expand(plan, sites)
+    write_document(directory, PLAN_FILE, plan_document(plan, sites, trials))
+    write_document(directory, ENVIRONMENT_FILE, _environment())
+    draw = np.random.Generator(np.random.PCG64(11))
+    for trial in trials:
+        load_ms = LOAD_MS.get(trial.network, 1000.0) * SPEED.get(trial.arm, 1.0)
+        load_ms *= 1.3 if trial.site == "dashboard" else 1.0
+        load_ms *= 1 + noise * float(draw.standard_normal())
+        outcome = (outcomes or {}).get((trial.block, trial.arm), "ok")
+        record = record_of(trial, load_ms, outcome)
+        write_trial(directory, record, _frames(trial.site, load_ms) if outcome == "ok" else [])
+    return plan
+
+
+def record_of(trial: Trial, load_ms: float, outcome: str = "ok") -> dict[str, Any]:
+    """One record; its Speed Index stands among the observations, for `metrics_of` to find."""
+    detail = "" if outcome == "ok" else "made up for a test"
+    record = sample_record(outcome=outcome, outcome_detail=detail) | {"trial": trial.record_key()}
+    if outcome == "ok":
+        record["navigation"] = {
+            "page_load_time_ms": load_ms,
+            "time_to_first_byte_ms": 0.2 * load_ms,
+            "first_contentful_paint_ms": 0.35 * load_ms,
+            "dom_content_loaded_ms": 0.5 * load_ms,
+        }
+    lateness = {"lateness_us_p50": 14.0, "lateness_us_p99": 120.0, "lateness_us_max": 640.0}
+    record["path"] = {"down": lateness, "up": lateness}
+    record["versions"] = {"eyelevel": "0.1.0", "browser": "Chromium 156", "kernel": "6.1"}
+    return record
+
+
+def metrics_of(record: Any, frames: Any) -> dict[str, float | None]:
+    """Metrics of a made-up record: shares of its load time."""
+    load_ms = record["navigation"]["page_load_time_ms"]
+    return {
+        "speed_index_ms": 0.6 * load_ms,
+        "first_visual_change_ms": 0.35 * load_ms,
+        "visual_complete_85_ms": 0.8 * load_ms,
+        "last_visual_change_ms": load_ms,
+        "first_contentful_paint_ms": 0.35 * load_ms,
+        "page_load_time_ms": load_ms,
+        "time_to_first_byte_ms": 0.2 * load_ms,
+    }
+
+
+def _environment() -> dict[str, Any]:
+    return {
+        "version": 1,
+        "versions": {"eyelevel": "0.1.0", "browser": "Chromium 156.0", "kernel": "6.1.0"},
+        "cpu": "Example CPU at 2.5 GHz",
+        "cores": 2,
+        "tcp_congestion_controls": ["cubic", "bbr", "reno"],
+        "realtime_allowed": True,
+    }
+
+
+def _frames(site: str, load_ms: float) -> list[Frame]:
+    picture = Image.new("RGB", (640, 360), "white")
+    frames = [Frame(0.0, _png(picture))]
+    brush = ImageDraw.Draw(picture)
+    colour = (38, 70, 110) if site == "startup" else (120, 50, 80)
+    for index, stage in enumerate(STAGES):
+        if index == 0:
+            brush.rectangle((0, 0, 640, 60), colour)
+        elif index == 1:
+            for line in range(6):
+                brush.rectangle((40, 90 + 22 * line, 300 - 17 * (line % 3), 98 + 22 * line), "#555")
+        else:
+            left = 340 + 90 * (index - 2)
+            brush.rectangle((left, 90, left + 78, 220), (60 * index, 160, 220 - 40 * index))
+        frames.append(Frame(stage * load_ms, _png(picture)))
+    return frames
+
+
+def _png(picture: Image.Image) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG")
+    return buffer.getvalue()

@@ -1,0 +1,167 @@
+import json
+import re
+
+import pytest
+
+from eyelevel.plan import preset_text
+from eyelevel.report import build_report
+from eyelevel.report.contents import read_contents
+from eyelevel.report.filmstrips import _times, filmstrips
+from eyelevel.report.findings import warnings
+from eyelevel.report.html import data_block, element, table
+from eyelevel.report.synthetic import SITES, metrics_of, write_run
+from eyelevel.report.words import NO_BREAK
+from eyelevel.store import StoreError, committed
+
+PAGE_BYTES_MAX = 5_000_000
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("run")
+    write_run(
+        directory, {("startup/lte/2", "quic"): "starved", ("dashboard/lte/1", "tcp"): "timeout"}
+    )
+    return directory
+
+
+@pytest.fixture(scope="module")
+def contents(run):
+    return read_contents(run, metrics_of)
+
+
+@pytest.fixture(scope="module")
+def text(run):
+    return build_report(run, metrics_of).read_text(encoding="utf-8").replace(NO_BREAK, " ")
+
+
+def outside_scripts(text):
+    return re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+
+
+def test_the_made_up_gain_is_found(contents):
+    gains = {(g.network, g.arm): g.gain for g in contents.gains if g.metric == "speed_index_ms"}
+    assert gains["dsl", "quic"].low < -0.14 < gains["dsl", "quic"].high
+
+
+def test_the_question_and_its_answer_come_first(text):
+    body = outside_scripts(text)
+    assert body.index("<h1>Is QUIC faster than TCP") < body.index("quic was faster than tcp on dsl")
+    assert body.index("quic was faster than tcp on dsl") < body.index("<table")
+
+
+def test_every_load_that_was_not_ok_is_listed_with_its_reason(text):
+    body = outside_scripts(text)
+    for block, outcome in (("startup/lte/2", "starved"), ("dashboard/lte/1", "timeout")):
+        assert re.search(rf"{block}</th><td>\w+</td><td>{outcome}</td><td>made up for a test", body)
+
+
+def test_a_starved_load_takes_its_block_out_and_a_timeout_does_not(contents):
+    assert [each.block for each in contents.blocks.excluded] == ["startup/lte/2"]
+    assert contents.blocks.kept.height == 33
+
+
+def test_nothing_is_fetched(text):
+    body = outside_scripts(text)
+    assert not re.findall(r"""(?:src|href)\s*=\s*["']?(?!data:)[^"'> ]+""", body)
+    assert "default-src 'none'" in body and len(text.encode()) < PAGE_BYTES_MAX
+
+
+def test_tables_have_captions_and_scopes(text):
+    body = outside_scripts(text)
+    assert body.count("<table") == body.count("<caption") == body.count("</caption>")
+    assert not re.search(r"<th(?! scope)[ >]", body)
+
+
+def test_hashes_seed_and_versions_are_there(text, contents):
+    body = outside_scripts(text)
+    for fact in (contents.plan["hash"], "sha256:startup", "Chromium 156.0", "6.1.0", "cubic, bbr"):
+        assert fact in body
+
+
+def test_the_same_directory_gives_the_same_page(run, text):
+    again = build_report(run, metrics_of).read_text(encoding="utf-8").replace(NO_BREAK, " ")
+    assert again == text
+
+
+def test_few_blocks_are_warned_of(contents):
+    heads = [head for head, _ in warnings(contents)]
+    assert heads == ["Only 3 blocks."]
+
+
+def test_different_failure_rates_are_said_before_the_numbers(tmp_path):
+    blocks = [
+        f"{site}/{network}/{n}" for site in SITES for network in ("dsl", "lte") for n in (1, 2)
+    ]
+    write_run(tmp_path, {(block, "quic"): "browser-crashed" for block in blocks})
+    found = read_contents(tmp_path, metrics_of)
+    assert found.failure_rates.p == pytest.approx(3 / 3**8)
+    assert warnings(found)[0][0] == "Outcomes differ between stacks."
+
+
+def test_an_unfinished_run_says_so_and_compares_whole_blocks(tmp_path):
+    write_run(tmp_path)
+    name = sorted(committed(tmp_path))[0]
+    for file in (tmp_path / "trials" / name).iterdir():
+        file.unlink()
+    (tmp_path / "trials" / name).rmdir()
+    found = read_contents(tmp_path, metrics_of)
+    assert ("The run is not complete.", "1 of 36 loads are not there yet.") in warnings(found)
+    assert found.blocks.kept.height == 33 and "not run" in found.blocks.excluded[0].reason
+
+
+def test_a_run_without_any_load_still_has_a_page(tmp_path):
+    write_run(tmp_path)
+    (tmp_path / "trials").rename(tmp_path / "elsewhere")
+    page = build_report(tmp_path, metrics_of).read_text(encoding="utf-8")
+    assert "There is no complete block to compare yet." in page
+
+
+def test_one_block_has_values_without_intervals(tmp_path):
+    text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 1")
+    write_run(tmp_path, text=text)
+    page = build_report(tmp_path, metrics_of).read_text(encoding="utf-8")
+    assert "one block shows no spread" in page and "Only 1 block." in page
+
+
+def test_a_missing_file_is_named_and_the_older_report_stays(tmp_path):
+    write_run(tmp_path)
+    build_report(tmp_path, metrics_of)
+    (tmp_path / "plan.json").unlink()
+    with pytest.raises(StoreError, match=r"plan\.json"):
+        build_report(tmp_path, metrics_of)
+    assert (tmp_path / "report.html").exists()
+
+
+def test_filmstrips_share_one_time_axis(contents):
+    strips = filmstrips(contents)
+    assert [(s["site"], s["network"]) for s in strips.strips] == [
+        (site, network) for site in contents.sites for network in contents.networks
+    ]
+    for strip in strips.strips:
+        assert set(strip["arms"]) == {"tcp", "tcp+", "quic"}
+        for arm in strip["arms"].values():
+            assert len(arm["pictures"]) == len(strip["times_ms"]) <= 10
+
+
+def test_the_last_column_shows_the_finished_page(contents):
+    for strip in filmstrips(contents).strips:
+        ends = [arm["pictures"][-1] for arm in strip["arms"].values()]
+        assert len(set(ends)) == 1
+
+
+@pytest.mark.parametrize(
+    ("end_ms", "step", "count"),
+    [(95, 10, 10), (100, 10, 10), (101, 20, 6), (2400, 250, 10), (1, 10, 1)],
+)
+def test_the_time_axis_has_round_steps(end_ms, step, count):
+    times = _times(end_ms)
+    assert times[0] == step and len(times) == count and times[-1] >= end_ms
+
+
+def test_text_from_records_cannot_become_markup():
+    assert "<b>" not in table("c", ["x"], [["<b>"]])
+    assert element("p", "a < b", title='"') == '<p title="&quot;">a &lt; b</p>'
+    block = data_block("x", {"a": "</script><script>"})
+    assert "</script><script>" not in block
+    assert json.loads(re.search(r">(.*)</script>", block)[1]) == {"a": "</script><script>"}
