@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from eyelevel.report.contents import read_contents
+from eyelevel.report.contents import Contents, read_contents
 from eyelevel.report.metrics_shown import metrics_of
 from eyelevel.report.page import page
 from eyelevel.store.table import MetricsOf
@@ -18,7 +18,12 @@ def build_report(directory: Path, metrics: MetricsOf = metrics_of) -> Path:
     directory gives the same page, byte for byte. Raises StoreError, naming the file, for a missing
     or damaged one; an older report is then left as it was.
     """
-    text = page(read_contents(directory, metrics))
+    return write_page(directory, read_contents(directory, metrics))
+
+
+def write_page(directory: Path, contents: Contents) -> Path:
+    """Write the page of a run that has been read; its path."""
+    text = page(contents)
     target = directory / REPORT_FILE
     temporary = directory / f".{REPORT_FILE}.{os.getpid()}"
     try:

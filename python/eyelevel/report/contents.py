@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from eyelevel.report.metrics_shown import shown
+from eyelevel.report.metrics_shown import metrics_of, shown
 from eyelevel.stats import (
     Blocks,
     Cell,
@@ -71,27 +71,27 @@ class Contents:
         return [site["name"] for site in self.plan["sites"]]
 
 
-def read_contents(directory: Path, metrics_of: MetricsOf) -> Contents:
+def read_contents(directory: Path, metrics: MetricsOf = metrics_of) -> Contents:
     """Read and compare the run in `directory`; raises StoreError for a missing or damaged file."""
     plan = read_document(directory, PLAN_FILE)
     environment = _environment(directory)
     planned = {trial["hash"] for trial in plan["trials"]}
     found = list(iterate_trials(directory))
     trials = {each.path.name: each for each in found if each.path.name in planned}
-    metrics = shown(plan["primary_metric"])
+    names = shown(plan["primary_metric"])
     judged = judge_all(each.record for each in trials.values())
-    table = trials_table(trials.values(), metrics_of, metrics, judged)
+    table = trials_table(trials.values(), metrics, names, judged)
     arms = [stack["name"] for stack in plan["stacks"]]
     sites = [site["name"] for site in plan["sites"]]
     blocks = select_blocks(table, arms)
-    cells = compare_cells(blocks.kept, metrics, plan["reference"], arms)
+    cells = compare_cells(blocks.kept, names, plan["reference"], arms)
     return Contents(
         plan=plan,
         environment=environment,
         trials=trials,
         table=table,
         foreign=len(found) - len(trials),
-        metrics=tuple(metrics),
+        metrics=tuple(names),
         blocks=blocks,
         cells=tuple(cells),
         gains=tuple(compare_networks(cells, plan["primary_metric"], sites)),

@@ -4,8 +4,7 @@ import re
 import pytest
 
 from eyelevel.plan import preset_text
-from eyelevel.report import build_report
-from eyelevel.report.contents import read_contents
+from eyelevel.report import build_report, read_contents, summary_of
 from eyelevel.report.filmstrips import _times, filmstrips
 from eyelevel.report.findings import warnings
 from eyelevel.report.html import data_block, element, table
@@ -131,6 +130,19 @@ def test_a_missing_file_is_named_and_the_older_report_stays(tmp_path):
     with pytest.raises(StoreError, match=r"plan\.json"):
         build_report(tmp_path, metrics_of)
     assert (tmp_path / "report.html").exists()
+
+
+def test_the_summary_says_what_the_page_says(contents, text):
+    summary = summary_of(contents)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    for sentence in summary["answer"]:
+        assert sentence.replace(NO_BREAK, " ") in text
+    assert summary["outcomes"]["quic"] == {"ok": 11, "starved": 1}
+    quic = [each for each in summary["gains"] if each["stack"] == "quic" and each["verdict"]]
+    assert {each["network"]: each["verdict"] for each in quic} == {
+        "dsl": "faster",
+        "lte": "undetermined",
+    }
 
 
 def test_filmstrips_share_one_time_axis(contents):

@@ -1,0 +1,51 @@
+"""A run's findings for the terminal and for machines: the same numbers as the page's."""
+
+from typing import Any
+
+from eyelevel.report.contents import Contents
+from eyelevel.report.findings import warnings
+from eyelevel.report.words import answer, verdict
+
+
+def summary_of(contents: Contents) -> dict[str, Any]:
+    """Findings as JSON has them; shares and bounds are null where they are undetermined.
+
+    `answer`: a sentence for each stack. `gains`: one entry for each network, stack and metric with
+    `gain` (share, negative is faster), its 95 % interval and, for the primary metric, `p_holm` and
+    `verdict`. `outcomes`: counts by stack and outcome.
+    """
+    plan = contents.plan
+    metric, smallest = plan["primary_metric"], plan["smallest_effect_of_interest"]
+    counts: dict[str, dict[str, int]] = {arm: {} for arm in contents.arms}
+    for row in contents.table.group_by("arm", "outcome").len().sort("outcome").iter_rows():
+        counts[row[0]][row[1]] = row[2]
+    planned = {trial["block"] for trial in plan["trials"]}
+    return {
+        "title": plan["title"],
+        "plan_hash": plan["hash"],
+        "reference": plan["reference"],
+        "primary_metric": metric,
+        "answer": answer(contents.gains, plan["reference"], metric, smallest),
+        "warnings": [f"{head} {text}" for head, text in warnings(contents)],
+        "trials": contents.table.height,
+        "trials_planned": len(plan["trials"]),
+        "blocks_planned": len(planned),
+        "blocks_excluded": [
+            {"block": each.block, "reason": each.reason} for each in contents.blocks.excluded
+        ],
+        "outcomes": counts,
+        "gains": [
+            {
+                "network": each.network,
+                "stack": each.arm,
+                "metric": each.metric,
+                "gain": each.gain.value,
+                "gain_low": each.gain.low,
+                "gain_high": each.gain.high,
+                "p_holm": each.p_holm,
+                "verdict": verdict(each, smallest) if each.metric == metric else None,
+                "undetermined_because": each.gain.reason or None,
+            }
+            for each in contents.gains
+        ],
+    }
