@@ -58,6 +58,8 @@ pub struct Bbr {
     /// While Some, losses up to and acknowledgements up to this packet belong to one recovery.
     recovery: Option<u64>,
     number_reduced: Option<u64>,
+    /// New data were lost during recovery.
+    recover_again: bool,
     packet_conservation: bool,
     lost_since_ack: bool,
     last_ack: Option<(Instant, u64)>,
@@ -82,6 +84,7 @@ impl Bbr {
             pacing_rate_bytes_s: None,
             recovery: None,
             number_reduced: None,
+            recover_again: false,
             packet_conservation: false,
             lost_since_ack: false,
             last_ack: None,
@@ -154,14 +157,7 @@ impl Bbr {
     }
 
     fn set_window(&mut self, ack: &Ack) {
-        if self
-            .recovery
-            .is_some_and(|number| ack.number_newest > number)
-        {
-            self.recovery = None;
-            self.packet_conservation = false;
-            self.window_bytes = self.window_bytes.max(self.window_bytes_prior);
-        }
+        self.end_recovery(ack);
         if self.packet_conservation {
             let conserved = ack.bytes_in_flight + ack.bytes_acked;
             self.window_bytes = self.window_bytes.max(conserved);

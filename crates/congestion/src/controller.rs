@@ -54,6 +54,19 @@ pub struct Ack {
     pub rtt: Rtt,
     /// The delivery rate that it shows; None where the sample says nothing.
     pub rate: Option<RateSample>,
+    /// The packet that first carried the oldest data lost and not yet delivered by a repetition;
+    /// None where there are none. TCP's recovery lasts until those of its beginning are delivered,
+    /// where RFC 9002's ends with the first packet sent in it.
+    pub number_hole_oldest: Option<u64>,
+}
+
+impl Ack {
+    /// Whether all that was sent up to `number` has been delivered, losses included, and something
+    /// newer too: the end of the recovery that began when `number` was the newest packet.
+    pub fn has_repaired(&self, number: u64) -> bool {
+        let hole = self.number_hole_oldest;
+        self.number_newest > number && hole.is_none_or(|oldest| oldest > number)
+    }
 }
 
 /// Packets were declared lost, or marked as having met congestion.
@@ -63,7 +76,8 @@ pub struct Loss {
     pub now: Instant,
     /// Declared lost now; 0 for an ECN mark.
     pub bytes_lost: u64,
-    /// The largest [`PacketSent::number`] among them.
+    /// The largest [`PacketSent::number`] among them; a repetition of lost data counts as the packet
+    /// that carried them first, for TCP does not react to its loss a second time.
     pub number_newest: u64,
     /// In flight without them.
     pub bytes_in_flight: u64,

@@ -1,4 +1,5 @@
 use crate::delivery::SentState;
+use crate::repairs::Repairs;
 use crate::{
     Ack, Controller, DeliverySampler, Loss, PacketAcked, PacketSent, RttEstimator, UNPACED_PACKETS,
 };
@@ -13,6 +14,8 @@ const PACKETS_TRACKED_MAX: usize = 1 << 20;
 struct Tracked {
     number: u64,
     bytes: u64,
+    /// The packet that carried its data first.
+    first: u64,
     state: SentState,
 }
 
@@ -42,6 +45,7 @@ pub struct Flow {
     packet_bytes: u64,
     bytes_sent: u64,
     number_lost_newest: Option<u64>,
+    repairs: Repairs,
     batch: Batch,
     application_dry: bool,
 }
@@ -53,6 +57,7 @@ impl Clone for Flow {
             sampler: self.sampler.clone(),
             rtt: self.rtt.clone(),
             packets: self.packets.clone(),
+            repairs: self.repairs.clone(),
             ..*self
         }
     }
@@ -72,6 +77,7 @@ impl Flow {
             packet_bytes,
             bytes_sent: 0,
             number_lost_newest: None,
+            repairs: Repairs::default(),
             batch: Batch::default(),
             application_dry: false,
         }
@@ -85,6 +91,7 @@ impl Flow {
         let tracked = Tracked {
             number: self.number_next,
             bytes,
+            first: self.repairs.on_sent(self.number_next, bytes),
             state,
         };
         if self.packets.len() >= PACKETS_TRACKED_MAX {
@@ -124,6 +131,7 @@ impl Flow {
         }
         self.bytes_in_flight = self.bytes_in_flight.saturating_sub(tracked.bytes);
         self.sampler.on_packet_acked(tracked.state, tracked.bytes);
+        self.repairs.on_acked(tracked.number);
         self.batch.bytes += tracked.bytes;
         self.batch.sent_at_newest = self.batch.sent_at_newest.max(sent_at);
         self.number_newest_acked = self.number_newest_acked.max(tracked.number);
@@ -156,16 +164,20 @@ impl Flow {
                 bytes_delivered: self.sampler.bytes_delivered(),
                 rtt,
                 rate,
+                number_hole_oldest: self.repairs.oldest(self.number_newest_acked),
             });
         }
-        if app_limited || self.controller.holds_back() {
+        if app_limited {
             self.on_app_limited();
+        } else if self.controller.holds_back() {
+            self.sampler.on_app_limited(self.bytes_in_flight);
         }
     }
 
     /// The application has nothing more to send, and neither window nor pacing holds it back.
     pub fn on_app_limited(&mut self) {
         self.application_dry = true;
+        self.repairs.on_dry();
         self.sampler.on_app_limited(self.bytes_in_flight);
     }
 
@@ -176,7 +188,10 @@ impl Flow {
         let tracked = key.and_then(|key| self.packets.remove(&key));
         let bytes = tracked.map_or(bytes, |tracked| tracked.bytes);
         self.bytes_in_flight = self.bytes_in_flight.saturating_sub(bytes);
-        self.number_lost_newest = self.number_lost_newest.max(tracked.map(|lost| lost.number));
+        if let Some(lost) = tracked {
+            self.repairs.on_lost(lost.number, lost.first, lost.bytes);
+            self.number_lost_newest = self.number_lost_newest.max(Some(lost.first));
+        }
     }
 
     /// The packets lost since the last call are one loss event; or, with none lost, an ECN mark on

@@ -19,6 +19,7 @@ mod pacing;
 mod prr;
 mod registry;
 mod reno;
+mod repairs;
 mod rtt;
 mod settings;
 mod sprout_ewma;

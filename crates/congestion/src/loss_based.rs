@@ -33,6 +33,8 @@ pub struct LossBased<G> {
     reduction: Option<Reduction>,
     /// Losses up to this packet belong to congestion already reacted to.
     number_reduced: Option<u64>,
+    /// New data were lost during the reduction.
+    reduce_again: bool,
     undo: Option<Undo>,
     number_next: u64,
     sent_at: Option<Instant>,
@@ -60,6 +62,7 @@ impl<G: Growth> LossBased<G> {
             usage: WindowUsage::default(),
             reduction: None,
             number_reduced: None,
+            reduce_again: false,
             undo: None,
             number_next: 0,
             sent_at: None,
@@ -183,15 +186,7 @@ impl<G: Growth> Controller for LossBased<G> {
         self.timeout = ack.rtt.timeout;
         self.usage.on_ack(ack.number_newest);
         self.last_ack = Some((ack.now, ack.bytes_acked));
-        // RFC 9002 section 7.3.2: recovery ends with the first packet sent in it.
-        if self
-            .reduction
-            .as_ref()
-            .is_some_and(|reduction| ack.number_newest > reduction.number)
-        {
-            self.reduction = None;
-            self.limited_at = ack.now;
-        }
+        self.end_reduction(ack);
         self.look_for_slow_start_exit(ack);
         if let Some(reduction) = &mut self.reduction {
             reduction.on_delivered(ack.bytes_acked);

@@ -103,9 +103,9 @@ fn a_loss_shrinks_to_the_share_of_each_and_a_spurious_one_is_undone() {
         // The acknowledgement that shows the loss has still raised the window by its packet.
         let expected = (before + 1) * after / 100;
         assert_eq!(threshold, Some(expected * PACKET_BYTES), "{name}");
-        // The rest of the old flight, and the first packet sent in recovery, which ends it.
+        // The rest of the old flight, then the repetitions and one more packet, which ends it.
         connection.acknowledge_after(50, 97);
-        connection.send(1);
+        connection.send(4);
         let rest = connection.outstanding.len();
         connection.acknowledge_after(50, rest);
         assert_eq!(connection.flow.controller().state(), "congestion avoidance");

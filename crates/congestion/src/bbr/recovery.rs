@@ -1,5 +1,5 @@
 use super::{Bbr, Mode};
-use crate::Loss;
+use crate::{Ack, Loss};
 
 /// Reactions to loss: the window falls to what is in flight and stays level for a round (packet
 /// conservation); the model decides again after it.
@@ -18,23 +18,44 @@ impl Bbr {
             let lowered = self.window_bytes.saturating_sub(loss.bytes_lost);
             self.window_bytes = lowered.max(self.packet_bytes);
         }
-        let begins = self
-            .number_reduced
-            .is_none_or(|number| loss.number_newest > number);
-        if begins {
+        let new = Some(loss.number_newest) > self.number_reduced;
+        if new && self.recovery.is_none() {
             if !loss.persistent {
                 // What was the window before this loss: the kernel saves it first.
                 self.window_bytes += loss.bytes_lost;
                 self.save_window();
                 self.window_bytes = conserved;
             }
-            let number = self.number_next.saturating_sub(1);
-            self.recovery = Some(number);
-            self.number_reduced = Some(number);
-            self.packet_conservation = true;
-            self.model.end_round_at(loss.bytes_delivered);
-        } else if self.packet_conservation {
+            self.begin_recovery(loss.bytes_delivered);
+            return;
+        }
+        self.recover_again |= new;
+        if self.packet_conservation {
             self.window_bytes = self.window_bytes.max(conserved);
+        }
+    }
+
+    fn begin_recovery(&mut self, bytes_delivered: u64) {
+        let number = self.number_next.saturating_sub(1);
+        self.recovery = Some(number);
+        self.number_reduced = Some(number);
+        self.packet_conservation = true;
+        self.model.end_round_at(bytes_delivered);
+    }
+
+    /// As in TCP, recovery ends when what was lost is delivered; new data lost meanwhile begin the
+    /// next one.
+    pub(super) fn end_recovery(&mut self, ack: &Ack) {
+        if !self.recovery.is_some_and(|number| ack.has_repaired(number)) {
+            return;
+        }
+        self.recovery = None;
+        self.packet_conservation = false;
+        self.window_bytes = self.window_bytes.max(self.window_bytes_prior);
+        if core::mem::take(&mut self.recover_again) {
+            self.save_window();
+            self.window_bytes = ack.bytes_in_flight + ack.bytes_acked.max(self.packet_bytes);
+            self.begin_recovery(ack.bytes_delivered);
         }
     }
 
@@ -42,6 +63,7 @@ impl Bbr {
         self.model.forget_full_bandwidth();
         if self.recovery.take().is_some() {
             self.packet_conservation = false;
+            self.recover_again = false;
             self.window_bytes = self.window_bytes.max(self.window_bytes_prior);
         }
     }

@@ -1,6 +1,6 @@
 use super::LossBased;
 use crate::prr::Reduction;
-use crate::{Controller, Growth, Loss};
+use crate::{Ack, Controller, Growth, Loss};
 
 /// RFC 9002 section 7.2: the smallest window.
 const WINDOW_PACKETS_MIN: u64 = 2;
@@ -22,11 +22,12 @@ impl<G: Growth> LossBased<G> {
         // A loss that no acknowledgement revealed lets one packet go.
         let revealed = self.last_ack.filter(|(at, _)| *at == loss.now);
         let bytes_acked = revealed.map_or(self.packet_bytes, |(_, bytes)| bytes);
-        let begins = self
-            .number_reduced
-            .is_none_or(|number| loss.number_newest > number);
+        let new = Some(loss.number_newest) > self.number_reduced;
+        let begins = new && self.reduction.is_none();
         if begins {
             self.begin_reduction();
+        } else if new {
+            self.reduce_again = true;
         }
         if let Some(reduction) = &mut self.reduction {
             if begins || revealed.is_none() {
@@ -36,9 +37,26 @@ impl<G: Growth> LossBased<G> {
         }
     }
 
+    /// TCP's recovery ends when everything sent before it is delivered, what was lost included. New
+    /// data lost meanwhile begin the next one.
+    pub(super) fn end_reduction(&mut self, ack: &Ack) {
+        let Some(reduction) = &self.reduction else {
+            return;
+        };
+        if !ack.has_repaired(reduction.number) {
+            return;
+        }
+        self.reduction = None;
+        self.limited_at = ack.now;
+        if core::mem::take(&mut self.reduce_again) {
+            self.begin_reduction();
+        }
+    }
+
     pub(super) fn undo_reduction(&mut self) {
         if let Some(undo) = self.undo.take() {
             self.reduction = None;
+            self.reduce_again = false;
             self.window_packets = self.window_packets.max(undo.window_packets);
             self.threshold_packets = match (self.threshold_packets, undo.threshold_packets) {
                 (Some(now), Some(before)) => Some(now.max(before)),
@@ -69,15 +87,13 @@ impl<G: Growth> LossBased<G> {
     }
 
     fn on_timeout(&mut self, number_newest: u64) {
-        if self
-            .number_reduced
-            .is_none_or(|number| number_newest > number)
-        {
+        if Some(number_newest) > self.number_reduced {
             self.begin_reduction();
         }
         self.growth.on_timeout();
         self.slow_start.reset();
         self.reduction = None;
+        self.reduce_again = false;
         self.packets_acked = 0;
         self.window_packets = WINDOW_PACKETS_MIN;
     }

@@ -33,6 +33,19 @@ pub enum Payload {
     },
 }
 
+/// A flow's window, threshold, pacing rate and state, as `vectors/congestion` writes them.
+pub fn answer(flow: &Flow) -> String {
+    let controller = flow.controller();
+    let or_dash = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
+    format!(
+        "{}\t{}\t{}\t{}",
+        controller.window_bytes(),
+        or_dash(controller.slow_start_threshold_bytes()),
+        or_dash(controller.pacing_rate_bytes_s()),
+        controller.state()
+    )
+}
+
 /// A path and what to send over it.
 #[derive(Clone, Debug)]
 pub struct Scenario {

@@ -34,6 +34,7 @@ pub struct Sender {
     rtt_latest: Duration,
     sends: Vec<Instant>,
     states: Vec<(Instant, &'static str)>,
+    log: String,
     clock: Instant,
 }
 
@@ -56,6 +57,7 @@ impl Sender {
             rtt_latest: Duration::ZERO,
             sends: Vec::new(),
             states: Vec::new(),
+            log: String::new(),
             clock: Instant::ZERO,
         }
     }
@@ -80,6 +82,17 @@ impl Sender {
     /// The controller's states, each with the instant of its beginning.
     pub fn states(&self) -> &[(Instant, &'static str)] {
         &self.states
+    }
+
+    /// What the flow was told, and answered, in the form of `vectors/congestion`.
+    pub fn log(&self) -> &str {
+        &self.log
+    }
+
+    fn note(&mut self, now: Instant, what: &str) {
+        let answer = crate::support::answer(&self.flow);
+        let at = now.as_nanos();
+        self.log.push_str(&format!("{at}\t{what}\t{answer}\n"));
     }
 
     /// Lets the application hand over more.
@@ -119,6 +132,7 @@ impl Sender {
             return;
         };
         self.rtt_latest = now.since(self.in_flight[&newest].at);
+        let named = format!("ack\t{}", list(&acked));
         for number in acked {
             let sent = self.in_flight.remove(&number).unwrap();
             let arrival = arrivals.iter().find(|(arrived, _)| *arrived == number);
@@ -128,6 +142,7 @@ impl Sender {
         self.number_acked = self.number_acked.max(Some(newest));
         self.timeouts = 0;
         self.flow.on_acks_end(now, None, false);
+        self.note(now, &named);
         self.detect_losses(now);
     }
 
@@ -158,6 +173,9 @@ impl Sender {
         self.packets_lost += lost.len() as u64;
         let bytes = lost.len() as u64 * PACKET_BYTES;
         self.flow.on_congestion(now, bytes, persistent);
+        let numbers: Vec<u64> = lost.iter().map(|(number, _)| *number).collect();
+        let kind = if persistent { "timeout" } else { "loss" };
+        self.note(now, &format!("{kind}\t{}", list(&numbers)));
     }
 
     fn loss_timer(&self) -> Option<Instant> {
@@ -202,6 +220,7 @@ impl Sender {
         self.pacer
             .on_packet_sent(now, PACKET_BYTES, PACKET_BYTES, rate);
         self.flow.on_packet_sent(now, number, PACKET_BYTES);
+        self.note(now, &format!("sent\t{number}"));
         let wire_bytes = (PACKET_BYTES + HEADER_BYTES) as u32;
         Packet::new(
             wire_bytes,
@@ -274,4 +293,9 @@ impl Endpoint<Payload> for Sender {
             self.last_sent_at = now;
         }
     }
+}
+
+fn list(numbers: &[u64]) -> String {
+    let texts: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    texts.join(",")
 }

@@ -1,0 +1,99 @@
+use std::collections::{BTreeMap, VecDeque};
+
+/// A repetition so many packets older than the newest acknowledged one is neither delivered nor
+/// lost any more: its keys were discarded (QUIC's handshake), and it is forgotten.
+const REORDERING_MAX: u64 = 64;
+
+/// Which lost data were not yet delivered, told by the number of the packet that carried them
+/// first: what TCP sees as the left edge of its window. A transport repeats lost data before it
+/// sends new ones, so the next so many bytes after a loss are taken to be the repetition.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Repairs {
+    /// Lost and not yet sent again: first number, bytes.
+    waiting: VecDeque<(u64, u64)>,
+    /// Sent again: its present number, the first one.
+    in_flight: BTreeMap<u64, u64>,
+}
+
+impl Repairs {
+    /// The packet `number` is sent; answers the number under which its data were sent first.
+    pub(crate) fn on_sent(&mut self, number: u64, bytes: u64) -> u64 {
+        let Some((first, _)) = self.waiting.front().copied() else {
+            return number;
+        };
+        let mut room = bytes;
+        while let Some((_, left)) = self.waiting.front_mut() {
+            let part = room.min(*left);
+            room -= part;
+            *left -= part;
+            if *left > 0 {
+                break;
+            }
+            self.waiting.pop_front();
+        }
+        self.in_flight.insert(number, first);
+        first
+    }
+
+    pub(crate) fn on_acked(&mut self, number: u64) {
+        self.in_flight.remove(&number);
+    }
+
+    pub(crate) fn on_lost(&mut self, number: u64, first: u64, bytes: u64) {
+        self.in_flight.remove(&number);
+        self.waiting.push_back((first, bytes));
+    }
+
+    /// The transport has nothing more to send: what was lost needs no repetition.
+    pub(crate) fn on_dry(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// The oldest data not yet delivered.
+    pub(crate) fn oldest(&mut self, number_acked_newest: u64) -> Option<u64> {
+        while let Some(entry) = self.in_flight.first_entry() {
+            if *entry.key() + REORDERING_MAX > number_acked_newest {
+                break;
+            }
+            entry.remove();
+        }
+        let waiting = self.waiting.iter().map(|(first, _)| *first);
+        waiting.chain(self.in_flight.values().copied()).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn follows_lost_data_through_their_repetitions() {
+        let mut repairs = Repairs::default();
+        assert_eq!(repairs.on_sent(5, 1000), 5);
+        repairs.on_lost(3, 3, 1000);
+        repairs.on_lost(5, 5, 1000);
+        assert_eq!(repairs.oldest(6), Some(3));
+        assert_eq!(repairs.on_sent(7, 1000), 3);
+        assert_eq!(repairs.on_sent(8, 1000), 5);
+        assert_eq!(repairs.on_sent(9, 1000), 9);
+        // The repetition is lost too.
+        repairs.on_lost(7, 3, 1000);
+        assert_eq!(repairs.on_sent(10, 1000), 3);
+        repairs.on_acked(10);
+        assert_eq!(repairs.oldest(10), Some(5));
+        repairs.on_acked(8);
+        assert_eq!(repairs.oldest(10), None);
+    }
+
+    #[test]
+    fn forgets_repetitions_that_nobody_will_acknowledge() {
+        let mut repairs = Repairs::default();
+        repairs.on_lost(0, 0, 1000);
+        assert_eq!(repairs.on_sent(1, 1000), 0);
+        assert_eq!(repairs.oldest(64), Some(0));
+        assert_eq!(repairs.oldest(65), None);
+        repairs.on_lost(2, 2, 1000);
+        repairs.on_dry();
+        assert_eq!(repairs.oldest(65), None);
+    }
+}
