@@ -18,10 +18,10 @@ def build_report(directory: Path, metrics: MetricsOf = metrics_of) -> Path:
     directory gives the same page, byte for byte. Raises StoreError, naming the file, for a missing
     or damaged one; an older report is then left as it was.
     """
-    return write_page(directory, read_contents(directory, metrics))
+    return write_report(directory, read_contents(directory, metrics))
 
 
-def write_page(directory: Path, contents: Contents) -> Path:
+def write_report(directory: Path, contents: Contents) -> Path:
     """Write the page of a run that has been read; its path."""
     text = page(contents)
     target = directory / REPORT_FILE
