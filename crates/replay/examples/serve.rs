@@ -57,7 +57,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for origin in site.origins() {
         let address = server.bound_address(origin.scheme, origin.port);
         let address = address.ok_or("an origin without a listener")?;
-        println!("origin {}://{}:{} {address}", origin.scheme, origin.host, origin.port);
+        println!(
+            "origin {}://{}:{} {address}",
+            origin.scheme, origin.host, origin.port
+        );
     }
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     std::thread::spawn(move || {

@@ -22,7 +22,10 @@ const PARALLEL: usize = 50;
 const TIME: Duration = Duration::from_secs(3);
 
 fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime")
 }
 
 fn main() {
@@ -48,7 +51,9 @@ fn main() {
         runtime().block_on(async {
             let connect = async || {
                 let tls = client_config(&authority, version, TlsVersion::Tls13).expect("TLS");
-                Client::connect(address, HOST, version, tls).await.expect("a connection")
+                Client::connect(address, HOST, version, tls)
+                    .await
+                    .expect("a connection")
             };
             let shared = connect().await;
             let mut workers = JoinSet::new();
@@ -61,7 +66,8 @@ fn main() {
                 workers.spawn(async move {
                     let mut count = 0_u64;
                     while Instant::now() < end {
-                        let fetch = client.fetch(Method::GET, SMALL, HeaderMap::new(), Bytes::new());
+                        let fetch =
+                            client.fetch(Method::GET, SMALL, HeaderMap::new(), Bytes::new());
                         fetch.await.expect("an answer");
                         count += 1;
                     }
@@ -88,7 +94,10 @@ fn main() {
             .collect();
         times.sort_unstable();
         let p99 = times[times.len() * 99 / 100];
-        println!("    in the server: p50 {} us, p99 {p99} us", times[times.len() / 2]);
+        println!(
+            "    in the server: p50 {} us, p99 {p99} us",
+            times[times.len() / 2]
+        );
         if version == HttpVersion::H3 {
             println!("    {:?}", events.last());
         }

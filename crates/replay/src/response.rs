@@ -87,10 +87,20 @@ fn prepare(exchange: &Exchange) -> Prepared {
 
 /// RFC 9110, section 13.2.2: the order in which conditions and ranges count.
 fn conditional(request: &Request<'_>, reply: Reply) -> Reply {
-    let recorded = |name| reply.headers.get(name).and_then(|value| value.to_str().ok());
+    let recorded = |name| {
+        reply
+            .headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+    };
     let etag = recorded(header::ETAG).unwrap_or("");
     let modified = recorded(header::LAST_MODIFIED).unwrap_or("");
-    let asked = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok());
+    let asked = |name: &str| {
+        request
+            .headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+    };
     let unchanged = match (asked("if-none-match"), asked("if-modified-since")) {
         (Some(tags), _) => names_etag(tags, etag),
         // A browser sends back the text that it got, so that no date needs to be compared.
@@ -107,7 +117,11 @@ fn conditional(request: &Request<'_>, reply: Reply) -> Reply {
     let still_holds = asked("if-range").is_none_or(|condition| {
         (is_strong && condition == etag) || (!modified.is_empty() && condition == modified)
     });
-    if still_holds { partial(range, reply) } else { reply }
+    if still_holds {
+        partial(range, reply)
+    } else {
+        reply
+    }
 }
 
 /// Weak comparison, RFC 9110, section 8.8.3.2.
@@ -121,7 +135,11 @@ fn names_etag(tags: &str, etag: &str) -> bool {
 
 /// RFC 9110, section 15.4.5: what describes the body that is not sent is left out.
 fn not_modified(mut reply: Reply) -> Reply {
-    for name in [header::CONTENT_TYPE, header::CONTENT_ENCODING, header::CONTENT_LANGUAGE] {
+    for name in [
+        header::CONTENT_TYPE,
+        header::CONTENT_ENCODING,
+        header::CONTENT_LANGUAGE,
+    ] {
         reply.headers.remove(name);
     }
     reply.status = StatusCode::NOT_MODIFIED;
@@ -187,7 +205,10 @@ fn parse_range(text: &str, length: usize) -> Range {
         (Ok(start), _) if last.trim().is_empty() => Range::Part { start, end: length },
         (_, Ok(suffix)) if first.trim().is_empty() => match suffix.min(length) {
             0 => Range::Outside,
-            suffix => Range::Part { start: length - suffix, end: length },
+            suffix => Range::Part {
+                start: length - suffix,
+                end: length,
+            },
         },
         _ => Range::Whole,
     }
@@ -232,7 +253,6 @@ fn not_recorded() -> Reply {
         body: Bytes::from_static(BODY),
     }
 }
-
 
 #[cfg(test)]
 mod tests {

@@ -55,7 +55,12 @@ impl Server {
         let origins = site.origins().iter();
         let ports: BTreeSet<(Scheme, u16)> =
             origins.map(|origin| (origin.scheme, origin.port)).collect();
-        let ServerOptions { rules, now_ns, events, .. } = options.clone();
+        let ServerOptions {
+            rules,
+            now_ns,
+            events,
+            ..
+        } = options.clone();
         let mut server = Self {
             service: Arc::new(Service::new(site, rules, now_ns, events)),
             acceptor: TlsAcceptor::from(Arc::new(tls.clone())),
@@ -122,7 +127,13 @@ impl Server {
         let mut accepting = JoinSet::new();
         for (listener, scheme) in self.tcp {
             let (acceptor, stack) = (self.acceptor.clone(), self.stack.clone());
-            accepting.spawn(tcp::accept(listener, scheme, acceptor, stack, self.service.clone()));
+            accepting.spawn(tcp::accept(
+                listener,
+                scheme,
+                acceptor,
+                stack,
+                self.service.clone(),
+            ));
         }
         for listener in self.quic {
             accepting.spawn(listener.serve(self.stack.clone(), self.service.clone()));

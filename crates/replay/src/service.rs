@@ -65,7 +65,10 @@ impl Service {
             scheme: entrance.scheme,
             host: &host,
             port,
-            path_and_query: head.uri.path_and_query().map_or("/", |target| target.as_str()),
+            path_and_query: head
+                .uri
+                .path_and_query()
+                .map_or("/", |target| target.as_str()),
             headers: head.headers,
             body,
         };

@@ -14,8 +14,14 @@ fn url(path: &str) -> String {
     format!("https://{HOST}{path}")
 }
 
-async fn get(client: &mut eyelevel_replay::check::Client, path: &str) -> eyelevel_replay::check::Fetched {
-    client.fetch(Method::GET, &url(path), HeaderMap::new(), Bytes::new()).await.unwrap()
+async fn get(
+    client: &mut eyelevel_replay::check::Client,
+    path: &str,
+) -> eyelevel_replay::check::Fetched {
+    client
+        .fetch(Method::GET, &url(path), HeaderMap::new(), Bytes::new())
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -26,14 +32,20 @@ async fn a_large_body_comes_back_whole() {
         let running = Running::start(site.clone(), stack(version));
         let fetched = get(&mut running.client(HOST).await, "/large").await;
         assert_eq!(fetched.status, 200);
-        assert!(fetched.body == body, "{version:?}: {} bytes", fetched.body.len());
+        assert!(
+            fetched.body == body,
+            "{version:?}: {} bytes",
+            fetched.body.len()
+        );
         running.stop().await;
     }
 }
 
 #[tokio::test]
 async fn fifty_parallel_requests_share_one_connection() {
-    let bodies: Vec<Vec<u8>> = (0..50).map(|index| pattern(20_000 + index, index as u64)).collect();
+    let bodies: Vec<Vec<u8>> = (0..50)
+        .map(|index| pattern(20_000 + index, index as u64))
+        .collect();
     let recorded: Vec<Recorded> = bodies
         .iter()
         .enumerate()
@@ -77,7 +89,10 @@ async fn a_client_that_gives_up_disturbs_nobody() {
             let mut giving_up = Box::pin(async move { get(&mut shared, "/large").await });
             // Given up as soon as the server has begun to answer.
             while running.events.lock().unwrap().len() < round {
-                assert!(poll_once(&mut giving_up).await.is_none(), "too fast to give up");
+                assert!(
+                    poll_once(&mut giving_up).await.is_none(),
+                    "too fast to give up"
+                );
                 tokio::task::yield_now().await;
             }
         }
@@ -100,23 +115,51 @@ async fn poll_once<T>(future: &mut std::pin::Pin<Box<impl Future<Output = T>>>) 
 #[tokio::test]
 async fn answers_are_alike_over_all_protocols_and_say_how_they_were_matched() {
     let mut tagged = Recorded::new(&url("/tagged?a=1"), pattern(1000, 5));
-    tagged.fields.push_str("etag: \"t\"\r\nlast-modified: Thu, 01 Jan 2026 00:00:00 GMT\r\n");
-    let site = site(&[tagged, Recorded::new(&url("/poll"), b"one".to_vec()),
-        Recorded::new(&url("/poll"), b"two".to_vec())]);
+    tagged
+        .fields
+        .push_str("etag: \"t\"\r\nlast-modified: Thu, 01 Jan 2026 00:00:00 GMT\r\n");
+    let site = site(&[
+        tagged,
+        Recorded::new(&url("/poll"), b"one".to_vec()),
+        Recorded::new(&url("/poll"), b"two".to_vec()),
+    ]);
     let cases: [(&str, &str, &[(&str, &str)], &str); 10] = [
         ("GET", "/tagged?a=1", &[], "200 exact 1000"),
         ("HEAD", "/tagged?a=1", &[], "200 head 0"),
-        ("GET", "/tagged?a=1&_=1767225600000", &[], "200 cache-buster 1000"),
+        (
+            "GET",
+            "/tagged?a=1&_=1767225600000",
+            &[],
+            "200 cache-buster 1000",
+        ),
         ("GET", "/tagged?a=2", &[], "200 query 1000"),
-        ("GET", "/tagged?a=1", &[("if-none-match", "W/\"t\"")], "304 exact 0"),
-        ("GET", "/tagged?a=1", &[("range", "bytes=10-19")], "206 exact 10"),
-        ("GET", "/tagged?a=1", &[("range", "bytes=1000-")], "416 exact 0"),
+        (
+            "GET",
+            "/tagged?a=1",
+            &[("if-none-match", "W/\"t\"")],
+            "304 exact 0",
+        ),
+        (
+            "GET",
+            "/tagged?a=1",
+            &[("range", "bytes=10-19")],
+            "206 exact 10",
+        ),
+        (
+            "GET",
+            "/tagged?a=1",
+            &[("range", "bytes=1000-")],
+            "416 exact 0",
+        ),
         ("GET", "/none", &[], "404 miss 13"),
         ("POST", "/tagged?a=1", &[], "404 miss 13"),
         (
             "OPTIONS",
             "/tagged?a=1",
-            &[("origin", "https://o.test"), ("access-control-request-method", "PUT")],
+            &[
+                ("origin", "https://o.test"),
+                ("access-control-request-method", "PUT"),
+            ],
             "204 preflight 0",
         ),
     ];
@@ -129,8 +172,15 @@ async fn answers_are_alike_over_all_protocols_and_say_how_they_were_matched() {
                 .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
                 .collect();
             let method = method.parse().unwrap();
-            let body = if method == Method::POST { Bytes::from_static(b"posted") } else { Bytes::new() };
-            let fetched = client.fetch(method, &url(path), headers, body).await.unwrap();
+            let body = if method == Method::POST {
+                Bytes::from_static(b"posted")
+            } else {
+                Bytes::new()
+            };
+            let fetched = client
+                .fetch(method, &url(path), headers, body)
+                .await
+                .unwrap();
             let how = fetched.headers["x-eyelevel-match"].to_str().unwrap();
             let got = format!("{} {how} {}", fetched.status, fetched.body.len());
             assert_eq!(got, expected, "{version:?} {path} {fields:?}");
@@ -148,7 +198,10 @@ async fn connections_report_what_was_in_force() {
     let site = site(&[Recorded::new(&url("/"), pattern(200_000, 6))]);
     for version in VERSIONS {
         for pacing in [true, false] {
-            let stack = eyelevel_replay::StackConfig { pacing, ..stack(version) };
+            let stack = eyelevel_replay::StackConfig {
+                pacing,
+                ..stack(version)
+            };
             let running = Running::start(site.clone(), stack);
             let mut client = running.client(HOST).await;
             get(&mut client, "/").await;
@@ -167,12 +220,31 @@ async fn connections_report_what_was_in_force() {
             let in_force = &connection.in_force;
             assert_eq!(connection.protocol, version.protocol());
             assert_eq!(in_force.congestion_control.as_deref(), Some("cubic"));
-            assert_eq!(in_force.pacing_rate_bytes_s_max.is_some(), pacing, "{version:?}");
+            assert_eq!(
+                in_force.pacing_rate_bytes_s_max.is_some(),
+                pacing,
+                "{version:?}"
+            );
             assert_eq!(in_force.tls_version, Some("1.3"));
             assert_eq!(in_force.key_exchange.as_deref(), Some("X25519MLKEM768"));
-            assert!(in_force.rtt_ms_min.is_some_and(|rtt| rtt > 0.0), "{version:?}");
-            assert!(in_force.initial_window_packets.is_some_and(|packets| packets >= 10));
-            assert_eq!(in_force.packet_bytes, (version == HttpVersion::H3).then_some(1452));
+            assert!(
+                in_force.rtt_ms_min.is_some_and(|rtt| rtt > 0.0),
+                "{version:?}"
+            );
+            let window = in_force.initial_window_packets.unwrap();
+            // Over TCP it is the route's, and loopback has the kernel's own.
+            assert_eq!(
+                window,
+                if version == HttpVersion::H3 { 32 } else { 10 },
+                "{version:?}"
+            );
+            let cipher = (version != HttpVersion::H3).then_some("TLS13_AES_128_GCM_SHA256");
+            assert_eq!(in_force.cipher.as_deref(), cipher);
+            assert_eq!(in_force.failure, None);
+            assert_eq!(
+                in_force.packet_bytes,
+                (version == HttpVersion::H3).then_some(1452)
+            );
         }
     }
 }
@@ -192,8 +264,10 @@ async fn the_urgent_response_overtakes_on_the_wire() {
             requests.spawn(async move {
                 let headers = [("priority".parse().unwrap(), priority.parse().unwrap())];
                 let headers: HeaderMap = headers.into_iter().collect();
-                let fetched =
-                    shared.fetch(Method::GET, &url(path), headers, Bytes::new()).await.unwrap();
+                let fetched = shared
+                    .fetch(Method::GET, &url(path), headers, Bytes::new())
+                    .await
+                    .unwrap();
                 assert_eq!(fetched.body.len(), BODY);
                 path
             });

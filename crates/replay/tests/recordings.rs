@@ -22,9 +22,15 @@ async fn every_object_of_every_recording_comes_back_byte_for_byte() {
         for version in VERSIONS {
             let running = Running::start(site.clone(), stack(version));
             let connect = |origin: &eyelevel_archive::Origin| running.address(origin);
-            let report = check(&site, &running.authority, version, TlsVersion::Tls13, connect)
-                .await
-                .unwrap();
+            let report = check(
+                &site,
+                &running.authority,
+                version,
+                TlsVersion::Tls13,
+                connect,
+            )
+            .await
+            .unwrap();
             println!("{} {version:?}: {} compared", site.name(), report.compared);
             assert_eq!(report.differences, [], "{} over {version:?}", site.name());
             assert_eq!(report.compared + report.skipped, site.exchanges().len());

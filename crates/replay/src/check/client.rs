@@ -93,7 +93,11 @@ impl Client {
         Self::over(stream, address, HttpVersion::H1).await
     }
 
-    async fn over<S>(stream: S, address: SocketAddr, version: HttpVersion) -> Result<Self, ReplayError>
+    async fn over<S>(
+        stream: S,
+        address: SocketAddr,
+        version: HttpVersion,
+    ) -> Result<Self, ReplayError>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -117,7 +121,10 @@ impl Client {
             });
             Session::H1(session)
         };
-        Ok(Self { session, _driver: driver })
+        Ok(Self {
+            session,
+            _driver: driver,
+        })
     }
 
     async fn connect_quic(
@@ -171,8 +178,13 @@ impl Client {
         }
         let method = Method::from_bytes(exchange.method.as_bytes())
             .map_err(|_| format!("the method {:?} cannot be sent", exchange.method))?;
-        self.fetch(method, &exchange.url.to_string(), headers, exchange.request_body.clone())
-            .await
+        self.fetch(
+            method,
+            &exchange.url.to_string(),
+            headers,
+            exchange.request_body.clone(),
+        )
+        .await
     }
 
     /// Asks for a URL.
@@ -186,7 +198,9 @@ impl Client {
         headers: HeaderMap,
         body: Bytes,
     ) -> Result<Fetched, String> {
-        let uri: Uri = url.parse().map_err(|error| format!("the URL cannot be sent: {error}"))?;
+        let uri: Uri = url
+            .parse()
+            .map_err(|error| format!("the URL cannot be sent: {error}"))?;
         let mut request = Request::new(());
         *request.method_mut() = method;
         *request.headers_mut() = headers;
@@ -228,7 +242,10 @@ impl Client {
             Session::H2(session) => Session::H2(session.clone()),
             Session::H3(session) => Session::H3(session.clone()),
         };
-        Some(Self { session, _driver: JoinSet::new() })
+        Some(Self {
+            session,
+            _driver: JoinSet::new(),
+        })
     }
 }
 
@@ -243,7 +260,10 @@ fn request_field(field: &Header) -> Option<(HeaderName, HeaderValue)> {
 
 async fn collect(response: http::Response<hyper::body::Incoming>) -> Result<Fetched, String> {
     let (parts, body) = response.into_parts();
-    let body = body.collect().await.map_err(|error| format!("the body broke off: {error}"))?;
+    let body = body
+        .collect()
+        .await
+        .map_err(|error| format!("the body broke off: {error}"))?;
     Ok(Fetched {
         status: parts.status.as_u16(),
         headers: parts.headers,

@@ -8,10 +8,17 @@ use std::collections::BTreeMap;
 pub(super) fn differences(exchange: &Exchange, fetched: &Fetched) -> Vec<String> {
     let mut found = Vec::new();
     if fetched.status != exchange.status {
-        found.push(format!("status {} instead of {}", fetched.status, exchange.status));
+        found.push(format!(
+            "status {} instead of {}",
+            fetched.status, exchange.status
+        ));
     }
     let has_no_body = exchange.method == "HEAD" || matches!(exchange.status, 204 | 304);
-    let body = if has_no_body { &Bytes::new() } else { &exchange.body };
+    let body = if has_no_body {
+        &Bytes::new()
+    } else {
+        &exchange.body
+    };
     if fetched.body != *body {
         found.push(body_difference(body, &fetched.body));
     }
@@ -23,16 +30,25 @@ pub(super) fn differences(exchange: &Exchange, fetched: &Fetched) -> Vec<String>
     let mut got = Fields::new();
     for (name, value) in &fetched.headers {
         if name != MATCH_HEADER {
-            got.entry(name.as_str().to_owned()).or_default().push(value.as_bytes().to_vec());
+            got.entry(name.as_str().to_owned())
+                .or_default()
+                .push(value.as_bytes().to_vec());
         }
     }
-    for name in recorded.keys().chain(got.keys().filter(|name| !recorded.contains_key(*name))) {
+    for name in recorded
+        .keys()
+        .chain(got.keys().filter(|name| !recorded.contains_key(*name)))
+    {
         if recorded.get(name) != got.get(name) {
             let text = |fields: &Fields| match fields.get(name) {
                 None => "nothing".to_owned(),
                 Some(values) => format!("{:?}", String::from_utf8_lossy(&values.join(&b", "[..]))),
             };
-            found.push(format!("field {name}: {} instead of {}", text(&got), text(&recorded)));
+            found.push(format!(
+                "field {name}: {} instead of {}",
+                text(&got),
+                text(&recorded)
+            ));
         }
     }
     found
@@ -41,7 +57,11 @@ pub(super) fn differences(exchange: &Exchange, fetched: &Fetched) -> Vec<String>
 type Fields = BTreeMap<String, Vec<Vec<u8>>>;
 
 fn body_difference(recorded: &[u8], got: &[u8]) -> String {
-    let same = recorded.iter().zip(got).take_while(|(left, right)| left == right).count();
+    let same = recorded
+        .iter()
+        .zip(got)
+        .take_while(|(left, right)| left == right)
+        .count();
     format!(
         "body: {} bytes instead of {}, the first difference at byte {same}",
         got.len(),

@@ -92,7 +92,14 @@ impl Server<'_> {
         match self.scheme {
             Scheme::Http => Client::connect_cleartext(self.address).await,
             Scheme::Https => {
-                let Self { authority, version, tls_version, address, host, .. } = self;
+                let Self {
+                    authority,
+                    version,
+                    tls_version,
+                    address,
+                    host,
+                    ..
+                } = self;
                 let tls = crate::tls::client_config(authority, *version, *tls_version)?;
                 Client::connect(*address, host, *version, tls).await
             }
@@ -133,10 +140,14 @@ async fn check_origin<'a>(
                 }
             }
         }
-        let Some(connected) = &mut client else { continue };
+        let Some(connected) = &mut client else {
+            continue;
+        };
         let fetch = tokio::time::timeout(FETCH_TIMEOUT, connected.fetch_exchange(exchange));
         match fetch.await {
-            Ok(Ok(fetched)) => compare::differences(exchange, &fetched).into_iter().for_each(found),
+            Ok(Ok(fetched)) => compare::differences(exchange, &fetched)
+                .into_iter()
+                .for_each(found),
             Ok(Err(reason)) => {
                 found(reason);
                 client = None;

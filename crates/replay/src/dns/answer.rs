@@ -56,11 +56,19 @@ pub(super) fn answer_and_subject(query: &[u8], table: &Table) -> (Option<Vec<u8>
         return (None, Asked::Malformed);
     }
     if flags & OPCODE != 0 {
-        return (Some(head(query, flags, RCODE_NOT_IMPLEMENTED)), Asked::Malformed);
+        return (
+            Some(head(query, flags, RCODE_NOT_IMPLEMENTED)),
+            Asked::Malformed,
+        );
     }
-    let question = (read_u16(query, 4) == Some(1)).then(|| Question::read(query)).flatten();
+    let question = (read_u16(query, 4) == Some(1))
+        .then(|| Question::read(query))
+        .flatten();
     let Some(question) = question else {
-        return (Some(head(query, flags, RCODE_FORMAT_ERROR)), Asked::Malformed);
+        return (
+            Some(head(query, flags, RCODE_FORMAT_ERROR)),
+            Asked::Malformed,
+        );
     };
     match table.get(&question.name) {
         None => {
@@ -73,7 +81,10 @@ pub(super) fn answer_and_subject(query: &[u8], table: &Table) -> (Option<Vec<u8>
                 .copied()
                 .filter(|address| question.wants(address))
                 .collect();
-            (Some(respond(query, flags, 0, &question, &wanted)), Asked::Known)
+            (
+                Some(respond(query, flags, 0, &question, &wanted)),
+                Asked::Known,
+            )
         }
     }
 }
@@ -104,7 +115,11 @@ impl Question {
             }
             for byte in message.get(at..at + length)? {
                 let printable = byte.is_ascii_graphic() && *byte != b'.';
-                name.push(if printable { byte.to_ascii_lowercase() as char } else { '?' });
+                name.push(if printable {
+                    byte.to_ascii_lowercase() as char
+                } else {
+                    '?'
+                });
             }
             at += length;
         }
@@ -165,7 +180,10 @@ fn respond(
 }
 
 fn read_u16(message: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_be_bytes([*message.get(at)?, *message.get(at + 1)?]))
+    Some(u16::from_be_bytes([
+        *message.get(at)?,
+        *message.get(at + 1)?,
+    ]))
 }
 
 #[cfg(test)]
@@ -199,7 +217,10 @@ mod tests {
     fn addresses_are_given_by_type_and_in_any_letter_case() {
         for (kind, data) in [
             (TYPE_A, vec![192, 0, 2, 7]),
-            (TYPE_AAAA, vec![0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7]),
+            (
+                TYPE_AAAA,
+                vec![0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7],
+            ),
         ] {
             let asked = query("WWW.example", kind);
             let message = answer(&asked, &table()).unwrap();
@@ -248,7 +269,9 @@ mod tests {
 
     #[test]
     fn many_addresses_stay_within_a_message() {
-        let many = (0..=255).map(|last| IpAddr::from([192, 0, 2, last])).collect();
+        let many = (0..=255)
+            .map(|last| IpAddr::from([192, 0, 2, last]))
+            .collect();
         let table = Table::from([("www.example".to_owned(), many)]);
         let message = answer(&query("www.example", TYPE_A), &table).unwrap();
         assert!(message.len() <= MESSAGE_BYTES_MAX && message[7] > 20);

@@ -56,7 +56,12 @@ impl Responder {
     /// A view of the counts that stays valid while [`Responder::run`] runs.
     pub fn counts(&self) -> impl Fn() -> DnsCounts + Send + 'static {
         let counts = self.counts.clone();
-        move || counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        move || {
+            counts
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone()
+        }
     }
 
     /// Answers until it is dropped.

@@ -13,7 +13,9 @@ pub(super) fn narrow(
     mut candidates: Vec<usize>,
 ) -> Vec<usize> {
     if request.is_conditional() {
-        keep_best(&mut candidates, |at| conditions_equal(&exchanges[at], request));
+        keep_best(&mut candidates, |at| {
+            conditions_equal(&exchanges[at], request)
+        });
     } else {
         keep_some(&mut candidates, |&at| exchanges[at].status != NOT_MODIFIED);
     }
@@ -29,7 +31,9 @@ pub(super) fn narrow(
     }
     keep_best(&mut candidates, |at| varying_equal(&exchanges[at], request));
     if !request.body.is_empty() {
-        keep_best(&mut candidates, |at| body_likeness(&exchanges[at].request_body, request.body));
+        keep_best(&mut candidates, |at| {
+            body_likeness(&exchanges[at].request_body, request.body)
+        });
     }
     candidates
 }
@@ -57,11 +61,18 @@ fn conditions_equal(exchange: &Exchange, request: &Request<'_>) -> bool {
 /// that are not (RFC 9111, section 4.1).
 fn varying_equal(exchange: &Exchange, request: &Request<'_>) -> isize {
     let vary = exchange.response_header("vary").unwrap_or("");
-    let names = vary.split(',').map(str::trim).filter(|name| !name.is_empty() && *name != "*");
+    let names = vary
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty() && *name != "*");
     names
         .map(|name| {
             let recorded = exchange.request_header(name).unwrap_or("");
-            if recorded == request.header(name) { 1 } else { -1 }
+            if recorded == request.header(name) {
+                1
+            } else {
+                -1
+            }
         })
         .sum()
 }

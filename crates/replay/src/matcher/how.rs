@@ -7,6 +7,8 @@ pub enum How {
     Exact,
     /// The same URL, recorded for GET, asked for by HEAD.
     Head,
+    /// The same method and URL, but the request's body differs from what was recorded.
+    Body,
     /// The same path and parameters, but for those that are known to change with every load.
     CacheBuster,
     /// The same path; the recorded query with the most equal parameters.
@@ -20,9 +22,10 @@ pub enum How {
 }
 
 /// Every way with its name in headers, events and tables.
-pub const HOW_NAMES: [(How, &str); 7] = [
+pub const HOW_NAMES: [(How, &str); 8] = [
     (How::Exact, "exact"),
     (How::Head, "head"),
+    (How::Body, "body"),
     (How::CacheBuster, "cache-buster"),
     (How::Query, "query"),
     (How::Prefix, "prefix"),

@@ -19,14 +19,20 @@ impl Index {
     pub fn new(exchanges: &[Exchange]) -> Self {
         let mut index = Self::default();
         // What is no final response (RFC 9110, section 15.2) answers nothing.
-        let final_responses = exchanges.iter().enumerate().filter(|(_, exchange)| exchange.status >= 200);
+        let final_responses = exchanges
+            .iter()
+            .enumerate()
+            .filter(|(_, exchange)| exchange.status >= 200);
         for (position, exchange) in final_responses {
             let url = &exchange.url;
             let origin = origin_key(url.scheme, &url.host, url.port);
             let target = &url.path_and_query;
             let by_url = index.by_url.entry(format!("{origin}{target}")).or_default();
             let query = Query::new(url.query().unwrap_or(""));
-            let by_path = index.by_path.entry(format!("{origin}{}", url.path())).or_default();
+            let by_path = index
+                .by_path
+                .entry(format!("{origin}{}", url.path()))
+                .or_default();
             by_path.push((position, query));
             if by_url.is_empty() {
                 let by_origin = index.by_origin.entry(origin).or_default();

@@ -94,7 +94,8 @@ impl Matcher {
             method => &[(method, false)],
         };
         for (method, is_head) in methods {
-            if let Some((exchange, how)) = self.find(exchanges, request, &origin, method, progress) {
+            if let Some((exchange, how)) = self.find(exchanges, request, &origin, method, progress)
+            {
                 let how = if *is_head { How::Head } else { how };
                 return Answer::Match { exchange, how };
             }
@@ -116,11 +117,22 @@ impl Matcher {
         progress: &mut Progress,
     ) -> Option<(usize, How)> {
         let has_method = |at: &usize| exchanges[*at].method == method;
-        let exact = self.index.by_url.get(&format!("{origin}{}", request.path_and_query));
-        let exact: Vec<usize> = exact.into_iter().flatten().copied().filter(has_method).collect();
+        let exact = self
+            .index
+            .by_url
+            .get(&format!("{origin}{}", request.path_and_query));
+        let exact: Vec<usize> = exact
+            .into_iter()
+            .flatten()
+            .copied()
+            .filter(has_method)
+            .collect();
         if !exact.is_empty() {
             let at = progress.next(&choice::narrow(exchanges, request, exact));
-            return Some((at, How::Exact));
+            let recorded = &exchanges[at].request_body;
+            // Where no body was recorded there is nothing to compare.
+            let differs = !recorded.is_empty() && recorded != request.body;
+            return Some((at, if differs { How::Body } else { How::Exact }));
         }
         if let Some((alike, how)) = self.alike(exchanges, request, origin, method) {
             let at = progress.next(&choice::narrow(exchanges, request, alike));
@@ -141,19 +153,31 @@ impl Matcher {
         origin: &str,
         method: &str,
     ) -> Option<(Vec<usize>, How)> {
-        let recorded = self.index.by_path.get(&format!("{origin}{}", request.path()))?;
+        let recorded = self
+            .index
+            .by_path
+            .get(&format!("{origin}{}", request.path()))?;
         let asked = Query::new(request.query());
-        let candidates = recorded.iter().filter(|(at, _)| exchanges[*at].method == method);
+        let candidates = recorded
+            .iter()
+            .filter(|(at, _)| exchanges[*at].method == method);
         // Of equally alike ones the first that was recorded, hence the reversed order.
-        let (best, query) = candidates.rev().max_by_key(|(_, query)| {
-            (asked.is_equal(query), asked.likeness(query))
-        })?;
-        let how = if asked.is_equal(query) { How::CacheBuster } else { How::Query };
+        let (best, query) = candidates
+            .rev()
+            .max_by_key(|(_, query)| (asked.is_equal(query), asked.likeness(query)))?;
+        let how = if asked.is_equal(query) {
+            How::CacheBuster
+        } else {
+            How::Query
+        };
         let url = &exchanges[*best].url;
         let same = |(at, _): &&(usize, Query)| {
             exchanges[*at].method == method && exchanges[*at].url == *url
         };
-        Some((recorded.iter().filter(same).map(|(at, _)| *at).collect(), how))
+        Some((
+            recorded.iter().filter(same).map(|(at, _)| *at).collect(),
+            how,
+        ))
     }
 
     fn miss(
@@ -165,8 +189,18 @@ impl Matcher {
         same_path: &str,
     ) -> Miss {
         let index = &self.index;
-        let same_url = index.by_url.get(same_url).and_then(|all| all.first()).copied();
-        let same_path = || index.by_path.get(same_path).and_then(|all| all.first()).map(|(at, _)| *at);
+        let same_url = index
+            .by_url
+            .get(same_url)
+            .and_then(|all| all.first())
+            .copied();
+        let same_path = || {
+            index
+                .by_path
+                .get(same_path)
+                .and_then(|all| all.first())
+                .map(|(at, _)| *at)
+        };
         let (nearest, difference) = if let Some(at) = same_url {
             (Some(at), "method")
         } else if let Some(at) = same_path() {

@@ -3,9 +3,32 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Parameters whose value changes with every load and says nothing about the answer. Compared in
 /// lower case, `-` and `_` removed.
 const CACHE_BUSTER_NAMES: [&str; 26] = [
-    "", "cachebust", "cachebuster", "cb", "ck", "correlator", "guid", "nc", "nocache", "nonce",
-    "ord", "r", "rand", "random", "rnd", "rn", "sessid", "session", "sessionid", "sid", "t",
-    "time", "timestamp", "ts", "uuid", "z",
+    "",
+    "cachebust",
+    "cachebuster",
+    "cb",
+    "ck",
+    "correlator",
+    "guid",
+    "nc",
+    "nocache",
+    "nonce",
+    "ord",
+    "r",
+    "rand",
+    "random",
+    "rnd",
+    "rn",
+    "sessid",
+    "session",
+    "sessionid",
+    "sid",
+    "t",
+    "time",
+    "timestamp",
+    "ts",
+    "uuid",
+    "z",
 ];
 /// A random number or time stamp has at least so many digits (seconds since 1970 have ten).
 const NUMBER_DIGITS_MIN: usize = 10;
@@ -64,7 +87,9 @@ fn is_cache_buster(name: &str, value: &str) -> bool {
         .collect();
     // A short name alone is no evidence: `t=dark` may choose another answer, `t=1700000000` not.
     let named = CACHE_BUSTER_NAMES.contains(&plain.as_str());
-    is_time_or_random(value) || (named && looks_generated(value)) || (value.is_empty() && is_time_or_random(name))
+    is_time_or_random(value)
+        || (named && looks_generated(value))
+        || (value.is_empty() && is_time_or_random(name))
 }
 
 /// Time stamps, results of `Math.random`, UUIDs: generated whatever the parameter's name is.
@@ -76,7 +101,9 @@ fn is_time_or_random(value: &str) -> bool {
     let is_time = all_digits(value) && is_unix_time(value);
     let is_uuid = value.len() == 36
         && value.split('-').map(str::len).eq(UUID_GROUPS)
-        && value.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
+        && value
+            .bytes()
+            .all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
     is_time || is_uuid
 }
 

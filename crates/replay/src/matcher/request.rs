@@ -23,7 +23,13 @@ pub struct Request<'a> {
 impl Request<'_> {
     /// The URL, its port written only where it is not the scheme's own.
     pub fn url(&self) -> String {
-        let Self { scheme, host, port, path_and_query, .. } = self;
+        let Self {
+            scheme,
+            host,
+            port,
+            path_and_query,
+            ..
+        } = self;
         if *port == scheme.default_port() {
             format!("{scheme}://{host}{path_and_query}")
         } else {
@@ -37,7 +43,9 @@ impl Request<'_> {
     }
 
     pub(super) fn query(&self) -> &str {
-        self.path_and_query.split_once('?').map_or("", |(_, query)| query)
+        self.path_and_query
+            .split_once('?')
+            .map_or("", |(_, query)| query)
     }
 
     /// The first field called `name`, as text; empty where there is none.

@@ -41,10 +41,14 @@ impl<B: Buf> quic::Connection<B> for H3Connection {
         context: &mut Context<'_>,
     ) -> Poll<Result<Self::RecvStream, ConnectionErrorIncoming>> {
         let connection = &self.connection;
-        let stream = ready!(poll_waiting(&mut self.accepting_unidirectional, context, || {
-            let connection = connection.clone();
-            Box::pin(async move { connection.accept_uni().await })
-        }));
+        let stream = ready!(poll_waiting(
+            &mut self.accepting_unidirectional,
+            context,
+            || {
+                let connection = connection.clone();
+                Box::pin(async move { connection.accept_uni().await })
+            }
+        ));
         Poll::Ready(stream.map(H3Recv).map_err(connection_error))
     }
 
@@ -53,10 +57,14 @@ impl<B: Buf> quic::Connection<B> for H3Connection {
         context: &mut Context<'_>,
     ) -> Poll<Result<Self::BidiStream, ConnectionErrorIncoming>> {
         let connection = &self.connection;
-        let streams = ready!(poll_waiting(&mut self.accepting_bidirectional, context, || {
-            let connection = connection.clone();
-            Box::pin(async move { connection.accept_bi().await })
-        }));
+        let streams = ready!(poll_waiting(
+            &mut self.accepting_bidirectional,
+            context,
+            || {
+                let connection = connection.clone();
+                Box::pin(async move { connection.accept_bi().await })
+            }
+        ));
         Poll::Ready(streams.map(H3Bidirectional::new).map_err(connection_error))
     }
 
@@ -120,10 +128,14 @@ impl<B: Buf> quic::OpenStreams<B> for H3Opener {
         context: &mut Context<'_>,
     ) -> Poll<Result<Self::BidiStream, StreamErrorIncoming>> {
         let connection = &self.connection;
-        let streams = ready!(poll_waiting(&mut self.opening_bidirectional, context, || {
-            let connection = connection.clone();
-            Box::pin(async move { connection.open_bi().await })
-        }));
+        let streams = ready!(poll_waiting(
+            &mut self.opening_bidirectional,
+            context,
+            || {
+                let connection = connection.clone();
+                Box::pin(async move { connection.open_bi().await })
+            }
+        ));
         Poll::Ready(streams.map(H3Bidirectional::new).map_err(stream_lost))
     }
 
@@ -132,10 +144,14 @@ impl<B: Buf> quic::OpenStreams<B> for H3Opener {
         context: &mut Context<'_>,
     ) -> Poll<Result<Self::SendStream, StreamErrorIncoming>> {
         let connection = &self.connection;
-        let stream = ready!(poll_waiting(&mut self.opening_unidirectional, context, || {
-            let connection = connection.clone();
-            Box::pin(async move { connection.open_uni().await })
-        }));
+        let stream = ready!(poll_waiting(
+            &mut self.opening_unidirectional,
+            context,
+            || {
+                let connection = connection.clone();
+                Box::pin(async move { connection.open_uni().await })
+            }
+        ));
         Poll::Ready(stream.map(H3Send::new).map_err(stream_lost))
     }
 

@@ -32,6 +32,8 @@ impl ControllerFactory for Factory {
         };
         let controller = by_name(&self.name, &settings)
             .expect("the server looked the controller up with these settings when it was made");
+        self.meter
+            .on_start(controller.name(), controller.window_bytes());
         Box::new(FlowController {
             flow: Flow::new(controller, packet_bytes.into()),
             started: now,
@@ -87,9 +89,11 @@ impl Controller for FlowController {
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _: Option<u64>) {
         self.now = self.own(now);
-        self.flow.on_acks_end(self.now, Some(in_flight), app_limited);
+        self.flow
+            .on_acks_end(self.now, Some(in_flight), app_limited);
         if let Some(rtt) = self.flow.rtt_min() {
-            self.meter.on_rtt_min(u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX));
+            self.meter
+                .on_rtt_min(u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX));
         }
         self.publish();
     }
@@ -108,7 +112,8 @@ impl Controller for FlowController {
         lost_bytes: u64,
         _largest_lost: u64,
     ) {
-        self.flow.on_congestion(self.own(now), lost_bytes, persistent);
+        self.flow
+            .on_congestion(self.own(now), lost_bytes, persistent);
     }
 
     fn on_spurious_congestion_event(&mut self) {

@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::sync::{Mutex, PoisonError};
 
 /// What a connection's congestion controller lets others see, from inside the QUIC stack.
 #[derive(Debug, Default)]
@@ -8,6 +8,8 @@ pub struct Meter {
     bytes_in_flight: AtomicU64,
     pacing_rate_bytes_s_max: AtomicU64,
     rtt_ns_min: AtomicU64,
+    initial_window_bytes: AtomicU64,
+    name: OnceLock<&'static str>,
     changed: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
@@ -24,9 +26,17 @@ impl Meter {
         }
     }
 
+    /// Called by the controller when it begins.
+    pub(super) fn on_start(&self, name: &'static str, window_bytes: u64) {
+        let _ = self.name.set(name);
+        self.initial_window_bytes
+            .store(window_bytes, Ordering::Relaxed);
+    }
+
     /// Called by the controller with each pacing rate that it gives out.
     pub(super) fn on_pacing_rate(&self, bytes_s: u64) {
-        self.pacing_rate_bytes_s_max.fetch_max(bytes_s, Ordering::Relaxed);
+        self.pacing_rate_bytes_s_max
+            .fetch_max(bytes_s, Ordering::Relaxed);
     }
 
     /// Called by the controller with the least round trip that it knows.
@@ -40,7 +50,10 @@ impl Meter {
         if self.changed.swap(false, Ordering::AcqRel) {
             return Poll::Ready(self.bytes_in_flight.load(Ordering::Relaxed));
         }
-        if !waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+        if !waker
+            .as_ref()
+            .is_some_and(|waker| waker.will_wake(context.waker()))
+        {
             *waker = Some(context.waker().clone());
         }
         drop(waker);
@@ -49,6 +62,18 @@ impl Meter {
             return Poll::Ready(self.bytes_in_flight.load(Ordering::Relaxed));
         }
         Poll::Pending
+    }
+
+    /// The name of the controller in force; none before the connection has one.
+    pub fn congestion_control(&self) -> Option<&'static str> {
+        self.name.get().copied()
+    }
+
+    /// Its window at the start, in packets of `packet_bytes`.
+    pub fn initial_window_packets(&self, packet_bytes: u16) -> Option<u32> {
+        self.name.get()?;
+        let bytes = self.initial_window_bytes.load(Ordering::Relaxed);
+        u32::try_from(bytes / u64::from(packet_bytes.max(1))).ok()
     }
 
     /// The greatest pacing rate in force so far; none where packets were not paced.

@@ -187,16 +187,21 @@ where
 impl Drop for Report {
     fn drop(&mut self) {
         let path = self.connection.as_ref().and_then(|connection| {
-            let handshake = connection.handshake_data()?.downcast::<HandshakeData>().ok();
+            let handshake = connection
+                .handshake_data()?
+                .downcast::<HandshakeData>()
+                .ok();
             Some((connection.path_stats(PathId::ZERO), handshake?))
         });
         let (stats, handshake) = path.unzip();
         let stats = stats.flatten();
         let connected = self.connection.is_some();
+        let packet_bytes = stats.as_ref().map(|stats| stats.current_mtu);
         let in_force = InForce {
-            congestion_control: connected.then(|| self.stack.congestion_control.clone()),
+            congestion_control: self.meter.congestion_control().map(str::to_owned),
             pacing_rate_bytes_s_max: self.meter.pacing_rate_bytes_s_max(),
-            initial_window_packets: connected.then_some(self.stack.initial_window_packets),
+            initial_window_packets: packet_bytes
+                .and_then(|packet_bytes| self.meter.initial_window_packets(packet_bytes)),
             retransmitted_packets: stats.as_ref().map(|stats| stats.lost_packets),
             rtt_ms_min: self.meter.rtt_ms_min(),
             tls_version: connected.then_some("1.3"),
@@ -206,7 +211,7 @@ impl Drop for Report {
                 .and_then(|group| group.as_str())
                 .map(str::to_owned),
             quic_version: connected.then_some(QUIC_VERSION),
-            packet_bytes: stats.as_ref().map(|stats| stats.current_mtu),
+            packet_bytes,
             failure: self.failure.take(),
         };
         self.service.emit(Event::Connection(ConnectionEvent {

@@ -129,7 +129,11 @@ impl Scheduler {
 
     /// The next grant, if one may be given; to be asked until there is none.
     pub fn poll_grant(&mut self) -> Option<Grant> {
-        let counted = self.streams.iter().flatten().filter(|stream| !stream.stalled);
+        let counted = self
+            .streams
+            .iter()
+            .flatten()
+            .filter(|stream| !stream.stalled);
         let pending: usize = counted.map(|stream| stream.pending).sum();
         if pending >= self.pending_bytes_max {
             return None;
@@ -137,7 +141,9 @@ impl Scheduler {
         let at = self.next()?;
         let (turn, chunk) = (self.tick(), self.chunk_bytes);
         let stream = self.streams[at].as_mut()?;
-        let bytes = usize::try_from(stream.remaining).unwrap_or(chunk).min(chunk);
+        let bytes = usize::try_from(stream.remaining)
+            .unwrap_or(chunk)
+            .min(chunk);
         stream.wants = false;
         stream.remaining -= bytes as u64;
         stream.pending += bytes;

@@ -58,7 +58,10 @@ mod tests {
             ("u=9", 3, false),
             ("u=-1, z=4", 3, false),
         ] {
-            let expected = Priority { urgency, incremental };
+            let expected = Priority {
+                urgency,
+                incremental,
+            };
             assert_eq!(Priority::parse(field), expected, "{field}");
         }
     }

@@ -1,5 +1,6 @@
 use super::options::{pacing_rate_max, tcp_info};
 use crate::{ConnectionEvent, Event, InForce, Service};
+use eyelevel_archive::Scheme;
 use rustls::ServerConnection;
 use socket2::SockRef;
 use std::io;
@@ -8,6 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+
+/// Stands until the handshake is complete: a browser's preconnect may never begin one.
+const HANDSHAKE_INCOMPLETE: &str = "the TLS handshake was not completed";
 
 /// A connection's socket that reports what was in force when it is dropped: the kernel's counts are
 /// complete then, and no way of ending is missed.
@@ -31,9 +35,11 @@ impl Observed {
         stream: TcpStream,
         service: Arc<Service>,
         protocol: &'static str,
+        scheme: Scheme,
     ) -> (Self, Arc<Mutex<ConnectionRecord>>) {
         let info = tcp_info(&stream).ok();
         let in_force = InForce {
+            failure: (scheme == Scheme::Https).then(|| HANDSHAKE_INCOMPLETE.to_owned()),
             initial_window_packets: info.map(|info| info.window_packets),
             ..InForce::default()
         };
@@ -59,6 +65,7 @@ impl ConnectionRecord {
 
     /// What the handshake agreed on.
     pub fn on_handshake(&mut self, tls: &ServerConnection) {
+        self.in_force.failure = None;
         self.in_force.tls_version = tls.protocol_version().and_then(version_name);
         self.in_force.cipher = tls
             .negotiated_cipher_suite()
@@ -95,7 +102,10 @@ impl Drop for Observed {
         in_force.pacing_rate_bytes_s_max = pacing_rate_max(&self.stream).ok().flatten();
         let name = SockRef::from(&self.stream).tcp_congestion().ok();
         in_force.congestion_control = name.map(|name| {
-            let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+            let end = name
+                .iter()
+                .position(|byte| *byte == 0)
+                .unwrap_or(name.len());
             String::from_utf8_lossy(&name[..end]).into_owned()
         });
         self.service.emit(Event::Connection(ConnectionEvent {

@@ -81,7 +81,12 @@ pub fn set_pacing_rate_max(socket: &impl AsFd, bytes_s: u64) -> io::Result<()> {
 /// What the kernel says.
 pub fn pacing_rate_max(socket: &impl AsFd) -> io::Result<Option<u64>> {
     let mut buffer = [0; size_of::<u64>()];
-    let length = get(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &mut buffer)?;
+    let length = get(
+        socket,
+        libc::SOL_SOCKET,
+        libc::SO_MAX_PACING_RATE,
+        &mut buffer,
+    )?;
     if length != buffer.len() {
         return Err(io::ErrorKind::Unsupported.into());
     }
@@ -123,7 +128,10 @@ mod tests {
         let (accepted, _) = listener.accept().unwrap();
         assert_eq!(pacing_rate_max(&accepted).unwrap(), Some(12_500_000_000));
         let info = tcp_info(&accepted).unwrap();
-        assert!(info.window_packets >= 2 && info.segment_bytes >= 500, "{info:?}");
+        assert!(
+            info.window_packets >= 2 && info.segment_bytes >= 500,
+            "{info:?}"
+        );
         assert_eq!(info.retransmitted_packets, 0);
         drop(client);
     }

@@ -36,17 +36,22 @@ pub(super) async fn secure(
     service: Arc<Service>,
 ) {
     let version = stack.http_version;
-    let (stream, record) = Observed::new(stream, service.clone(), version.protocol());
-    let note = |reason: String| {
+    let (stream, record) =
+        Observed::new(stream, service.clone(), version.protocol(), Scheme::Https);
+    let note = |reason: &str| {
         let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
         record.on_failure(reason);
     };
-    let handshake = tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream));
+    let handshake =
+        tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream).into_fallible());
     let mut stream = match handshake.await {
         Ok(Ok(stream)) => stream,
-        // The socket is gone with the error and has reported already, without a reason: a closed
-        // connection before the first byte is a browser's preconnect that was not needed.
-        Ok(Err(_)) | Err(_) => return,
+        Ok(Err((error, stream))) => {
+            note(&format!("the TLS handshake failed: {error}"));
+            drop(stream);
+            return;
+        }
+        Err(_) => return,
     };
     // As much as one write holds, so that nothing waits behind rustls's own 64 kB.
     let limit = CHUNK_BYTES.max(stack.tls_record_bytes);
@@ -63,15 +68,18 @@ pub(super) async fn secure(
     match version {
         HttpVersion::H1 => http1(stream, entrance, service).await,
         HttpVersion::H2 => http2(stream, entrance, service).await,
-        HttpVersion::H3 => note("HTTP/3 is not served over TCP".into()),
+        HttpVersion::H3 => note("HTTP/3 is not served over TCP"),
     }
 }
 
 /// Serves one accepted connection of a cleartext port until it ends.
 pub(super) async fn cleartext(stream: TcpStream, service: Arc<Service>) {
     let protocol = HttpVersion::H1.protocol();
-    let (stream, record) = Observed::new(stream, service.clone(), protocol);
-    let connection = record.lock().unwrap_or_else(PoisonError::into_inner).connection();
+    let (stream, record) = Observed::new(stream, service.clone(), protocol, Scheme::Http);
+    let connection = record
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .connection();
     let entrance = Entrance {
         connection,
         protocol,
@@ -149,7 +157,9 @@ async fn respond(
 
 /// The priority that a request asks for.
 pub(crate) fn priority(headers: &http::HeaderMap) -> Priority {
-    let field = headers.get("priority").and_then(|value| value.to_str().ok());
+    let field = headers
+        .get("priority")
+        .and_then(|value| value.to_str().ok());
     field.map_or_else(Priority::default, Priority::parse)
 }
 

@@ -56,7 +56,9 @@ impl Authority {
         for group in groups {
             let shared: Arc<[String]> = group.into();
             for name in shared.iter() {
-                by_name.entry(name.clone()).or_insert_with(|| shared.clone());
+                by_name
+                    .entry(name.clone())
+                    .or_insert_with(|| shared.clone());
             }
         }
         Ok(Self {
@@ -122,7 +124,8 @@ impl Authority {
 
 impl ResolvesServerCert for Authority {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        self.leaf(hello.server_name().unwrap_or(&self.fallback)).ok()
+        self.leaf(hello.server_name().unwrap_or(&self.fallback))
+            .ok()
     }
 }
 

@@ -27,6 +27,8 @@ pub fn server_config(
         .with_no_client_auth()
         .with_cert_resolver(authority);
     config.alpn_protocols = vec![stack.http_version.alpn().to_vec()];
+    // Ours decides, so that every client and protocol gets the same: AES-128, which all must have.
+    config.ignore_client_order = true;
     if stack.http_version != HttpVersion::H3 {
         config.max_fragment_size = Some(stack.tls_record_bytes + RECORD_HEADER_BYTES);
     }

@@ -2,12 +2,12 @@
 //! stack has cheaper cryptography than the other.
 
 use crate::TlsVersion;
-use rustls::{SupportedCipherSuite, SupportedProtocolVersion};
 use rustls::crypto::aws_lc_rs::{cipher_suite, kx_group};
 use rustls::crypto::{CryptoProvider, SupportedKxGroup, aws_lc_rs};
+use rustls::{SupportedCipherSuite, SupportedProtocolVersion};
 use std::sync::Arc;
 
-/// TLS 1.3 suites; the client's order decides, and Chromium's begins with AES-128 too.
+/// TLS 1.3 suites in the order in which servers choose; Chromium's begins with AES-128 too.
 const SUITES_TLS13: [SupportedCipherSuite; 3] = [
     cipher_suite::TLS13_AES_128_GCM_SHA256,
     cipher_suite::TLS13_AES_256_GCM_SHA384,

@@ -6,9 +6,7 @@ use eyelevel_archive::{Origin, Site};
 use eyelevel_replay::check::Client;
 use eyelevel_replay::matcher::Rules;
 use eyelevel_replay::tls::{Authority, client_config};
-use eyelevel_replay::{
-    Event, HttpVersion, Server, ServerOptions, StackConfig, TlsVersion,
-};
+use eyelevel_replay::{Event, HttpVersion, Server, ServerOptions, StackConfig, TlsVersion};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -93,7 +91,9 @@ pub fn site(recorded: &[Recorded]) -> Arc<Site> {
 pub fn pattern(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(2).wrapping_add(1);
     let step = |state: &mut u64| {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        *state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (*state >> 33) as u8
     };
     (0..length).map(|_| step(&mut state)).collect()
@@ -135,7 +135,15 @@ impl Running {
         let task = tokio::spawn(server.run(async move {
             let _ = stopped.await;
         }));
-        Self { site, authority, events, version, bound, stop, task }
+        Self {
+            site,
+            authority,
+            events,
+            version,
+            bound,
+            stop,
+            task,
+        }
     }
 
     pub fn address(&self, origin: &Origin) -> SocketAddr {
@@ -144,8 +152,15 @@ impl Running {
 
     pub async fn client(&self, host: &str) -> Client {
         let tls = client_config(&self.authority, self.version, TlsVersion::Tls13).unwrap();
-        let origin = self.site.origins().iter().find(|origin| origin.host == host).unwrap();
-        Client::connect(self.address(origin), host, self.version, tls).await.unwrap()
+        let origin = self
+            .site
+            .origins()
+            .iter()
+            .find(|origin| origin.host == host)
+            .unwrap();
+        Client::connect(self.address(origin), host, self.version, tls)
+            .await
+            .unwrap()
     }
 
     pub async fn stop(self) -> Vec<Event> {
