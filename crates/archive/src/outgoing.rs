@@ -75,3 +75,83 @@ fn content_length(exchange: &Exchange) -> Option<Bytes> {
         _ => Some(Bytes::from(exchange.body.len().to_string())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(method: &str, status: u16, headers: &[(&str, &str)]) -> Vec<(String, String)> {
+        let exchange = Exchange {
+            index: 0,
+            method: method.to_owned(),
+            url: "https://a.test/".parse().unwrap(),
+            request_headers: Vec::new(),
+            request_body: Bytes::new(),
+            status,
+            reason: String::new(),
+            response_headers: headers
+                .iter()
+                .map(|&(name, value)| Header::new(name, value.to_owned()))
+                .collect(),
+            body: if method == "HEAD" {
+                Bytes::new()
+            } else {
+                Bytes::from_static(b"body")
+            },
+            address: None,
+            protocol: "http/1.1".to_owned(),
+            recorded_at_unix_ms: None,
+            time_to_first_byte_ms: None,
+        };
+        let text = |header: Header| (header.name.clone(), header.text().unwrap().to_owned());
+        response_headers_to_send(&exchange)
+            .into_iter()
+            .map(text)
+            .collect()
+    }
+
+    fn pairs(headers: &[(&str, &str)]) -> Vec<(String, String)> {
+        headers
+            .iter()
+            .map(|&(name, value)| (name.to_owned(), value.to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn fields_of_the_recorded_connection_stay_behind() {
+        let recorded = [
+            ("Set-Cookie", "a=1"),
+            ("Connection", "Keep-Alive, X-Hop"),
+            ("Keep-Alive", "timeout=5"),
+            ("X-Hop", "1"),
+            ("Transfer-Encoding", "chunked"),
+            ("Alt-Svc", "h3=\":443\""),
+            ("Alternate-Protocol", "443:quic"),
+            ("Strict-Transport-Security", "max-age=1"),
+            ("Content-Encoding", "gzip"),
+            ("Set-Cookie", "b=2"),
+            ("bad name", "x"),
+            (":status", "200"),
+            ("bad-value", "a\u{1}b"),
+        ];
+        let kept = [
+            ("Set-Cookie", "a=1"),
+            ("Content-Encoding", "gzip"),
+            ("Set-Cookie", "b=2"),
+            ("content-length", "4"),
+        ];
+        assert_eq!(sent("GET", 200, &recorded), pairs(&kept));
+    }
+
+    #[test]
+    fn the_length_is_the_bodys() {
+        let twice = [("Content-Length", "9"), ("A", "b"), ("content-length", "9")];
+        let kept = [("Content-Length", "4"), ("A", "b")];
+        assert_eq!(sent("GET", 200, &twice), pairs(&kept));
+        assert_eq!(sent("GET", 204, &twice), pairs(&[("A", "b")]));
+        let recorded = [("Content-Length", "9"), ("A", "b")];
+        assert_eq!(sent("HEAD", 200, &twice), pairs(&recorded));
+        assert_eq!(sent("GET", 304, &twice), pairs(&recorded));
+        assert_eq!(sent("HEAD", 200, &[("Content-Length", "x")]), pairs(&[]));
+    }
+}

@@ -1,0 +1,176 @@
+//! Files that lie: refused with file, record, offset and reason, in bounded memory.
+
+mod support;
+
+use std::io::{Cursor, Write};
+
+use bytes::Bytes;
+use eyelevel_archive::{Damage, Error, Site};
+use support::{gzip, open, page, record, response};
+use zip::write::SimpleFileOptions;
+
+const A: &str = "https://a.test/";
+
+fn damage(result: Result<Site, Error>) -> (u64, u64, Damage) {
+    match result {
+        Err(Error::Damaged {
+            file,
+            record,
+            offset,
+            reason,
+        }) => {
+            assert_eq!(file, "test.warc");
+            (record, offset, reason)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn wacz(entries: &[(&str, &[u8])]) -> Result<Site, Error> {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (name, content) in entries {
+        let deflated = stored.compression_method(zip::CompressionMethod::Deflated);
+        zip.start_file(
+            *name,
+            if name.ends_with("bomb.warc") {
+                deflated
+            } else {
+                stored
+            },
+        )
+        .unwrap();
+        zip.write_all(content).unwrap();
+    }
+    Site::from_bytes("test.wacz", Bytes::from(zip.finish().unwrap().into_inner()))
+}
+
+#[test]
+fn damage_is_placed() {
+    let first = page("1", A);
+    let cut = page("2", A);
+    let (record, offset, reason) = damage(open(&[first.clone(), cut[..cut.len() - 5].to_vec()]));
+    assert_eq!((record, offset), (1, first.len() as u64));
+    assert!(matches!(reason, Damage::Truncated { .. }), "{reason}");
+
+    let first = gzip(&first);
+    let cut = gzip(&cut);
+    let (record, offset, reason) = damage(open(&[first.clone(), cut[..cut.len() - 5].to_vec()]));
+    assert_eq!((record, offset), (1, first.len() as u64));
+    assert!(matches!(reason, Damage::Gzip(_)), "{reason}");
+}
+
+#[test]
+fn plain_files_are_checked_by_their_digests() {
+    let message = "HTTP/1.1 200 OK\r\n\r\nabc";
+    let right = "WARC-Payload-Digest: sha1:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5";
+    assert!(open(&[response("1", A, &[right], message)]).is_ok());
+    let (_, _, reason) = damage(open(&[response(
+        "1",
+        A,
+        &[right],
+        &message.replace('b', "B"),
+    )]));
+    assert!(
+        matches!(
+            reason,
+            Damage::Digest {
+                what: "payload",
+                ..
+            }
+        ),
+        "{reason}"
+    );
+
+    let file = gzip(&response("1", A, &[right], &message.replace('b', "B")));
+    let site = open(&[file]).unwrap();
+    let error = site.verify().unwrap_err().to_string();
+    assert!(
+        error.contains("record 0, byte 0: its payload digest is sha1:"),
+        "{error}"
+    );
+}
+
+#[test]
+fn bombs_are_stopped_by_the_size_of_their_file() {
+    let bomb = gzip(&vec![0; 300 << 20]);
+    let (_, _, reason) = damage(open(&[bomb]));
+    assert!(matches!(reason, Damage::InflatesTooFar { bytes_max } if bytes_max < 110 << 20));
+    let package = ("datapackage.json", &b"{\"resources\": []}"[..]);
+    let error = wacz(&[package, ("archive/bomb.warc", &vec![0; 300 << 20])]).unwrap_err();
+    assert!(
+        error.to_string().contains("inflates beyond the bound"),
+        "{error}"
+    );
+}
+
+#[test]
+fn endless_heads_are_refused() {
+    let mut endless = b"WARC/1.1\r\nWARC-Type: ".to_vec();
+    endless.resize(10 << 20, b'a');
+    assert!(matches!(
+        damage(open(&[endless])).2,
+        Damage::HeadTooLong { .. }
+    ));
+    let head = format!("HTTP/1.1 200 OK\r\nA: {}\r\n\r\n", "a".repeat(2 << 20));
+    assert!(matches!(
+        damage(open(&[response("1", A, &[], &head)])).2,
+        Damage::HeadTooLong { .. }
+    ));
+    let folded = format!(
+        "HTTP/1.1 200 OK\r\nA: b\r\n{}\r\n",
+        " c\r\n".repeat(100_000)
+    );
+    let reason = damage(open(&[response("1", A, &[], &folded)])).2;
+    assert!(matches!(reason, Damage::TooManyFields { .. }), "{reason}");
+}
+
+#[test]
+fn containers_that_lie_are_refused() {
+    let package = (
+        "datapackage.json",
+        &b"{\"resources\": [{\"path\": \"archive/x.warc\"}]}"[..],
+    );
+    let warc = page("1", A);
+    let sound = [package, ("archive/x.warc", &warc[..])];
+    assert_eq!(wacz(&sound).unwrap().exchanges().len(), 1);
+    for (entries, expected) in [
+        (vec![sound[1]], "datapackage.json: it lacks"),
+        (vec![package], "datapackage.json lists it"),
+        (
+            vec![sound[0], sound[1], ("archive/../../x.warc", &warc)],
+            "leads out of the archive",
+        ),
+        (
+            vec![sound[0], sound[1], ("/x.warc", &warc)],
+            "leads out of the archive",
+        ),
+        (
+            vec![("datapackage.json", &b"{"[..]), sound[1]],
+            "datapackage.json: EOF",
+        ),
+    ] {
+        let error = wacz(&entries).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error} lacks {expected}");
+    }
+}
+
+#[test]
+fn files_with_nothing_to_replay_are_refused() {
+    let empty = open(&[record("warcinfo", "1", &[], b"")]);
+    assert!(
+        matches!(empty, Err(Error::Empty { records: 1, .. })),
+        "{empty:?}"
+    );
+    for content in [&b""[..], b"<html>", b"\x7fELF"] {
+        let site = Site::from_bytes("x", Bytes::from_static(content));
+        assert!(matches!(site, Err(Error::Unrecognised { .. })), "{site:?}");
+    }
+    let missing = Site::open("/nonexistent/site.wacz")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        missing.starts_with("cannot open /nonexistent/site.wacz: "),
+        "{missing}"
+    );
+}
