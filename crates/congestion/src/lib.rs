@@ -37,3 +37,8 @@ pub use reno::{Reno, RenoGrowth};
 pub use rtt::{Rtt, RttEstimator};
 pub use settings::{CongestionError, Settings, SlowStart};
 pub use sprout_ewma::SproutEwma;
+
+/// Compiles and runs the code of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/congestion-controller.md")]
+struct Guide;
