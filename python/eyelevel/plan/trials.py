@@ -24,8 +24,13 @@ from eyelevel.plan.errors import PlanError
 from eyelevel.plan.networks import Network, lab_path
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack, stack_settings
-from eyelevel.store.hashing import content_hash
-from eyelevel.store.schema import trial_hash
+from eyelevel.store.hashing import (
+    canonical_json,
+    content_hash,
+    content_hash_of_parts,
+    whole_floats_as_integers,
+)
+from eyelevel.store.schema import RECORD_VERSION
 
 PLAN_DOCUMENT_VERSION = 1
 TRIALS_MAX = 1_000_000  # bounds memory: about a kilobyte a trial
@@ -118,41 +123,54 @@ def random_number(seed: int, *names: str | int) -> int:
 
 
 def _ordered(plan: Plan, sites: Sequence[Site]) -> Iterator[Trial]:
-    browser = asdict(plan.browser)
-    settings = {network.name: network.settings() for network in plan.networks}
+    hasher = _Hasher()
+    browser = whole_floats_as_integers(asdict(plan.browser))
+    settings = {each.name: whole_floats_as_integers(each.settings()) for each in plan.networks}
     tuned = {(n.name, s.name): stack_settings(s, n) for n in plan.networks for s in plan.stacks}
     cells = [(site, network) for site in sites for network in plan.networks]
     for repetition in range(1, plan.blocks + 1):
         for site, network in _shuffled_blocks(plan.seed, repetition, cells):
             names = (site.name, network.name, repetition)
             for position, stack in enumerate(_shuffled_stacks(plan, names), start=1):
-                arm_settings = tuned[network.name, stack.name]
-                trial_seed = random_number(plan.seed, "trial", *names, stack.name)
-                identity = trial_hash(
-                    site_digest=site.digest,
-                    network=network.name,
-                    network_settings=settings[network.name],
-                    stack_settings=arm_settings,
-                    arm=stack.name,
-                    repetition=repetition,
-                    seed=trial_seed,
-                    browser=browser,
-                )
+                determined_by = {
+                    "site_digest": site.digest,
+                    "network": network.name,
+                    "network_settings": settings[network.name],
+                    "stack_settings": tuned[network.name, stack.name],
+                    "arm": stack.name,
+                    "repetition": repetition,
+                    "seed": random_number(plan.seed, "trial", *names, stack.name),
+                    "browser": browser,
+                }
                 yield Trial(
-                    hash=identity,
+                    hash=hasher.trial_hash(determined_by),
                     site=site.name,
-                    site_digest=site.digest,
-                    network=network.name,
-                    network_settings=settings[network.name],
                     stack=stack.preset,
-                    stack_settings=arm_settings,
-                    arm=stack.name,
-                    browser=browser,
                     block=block_name(*names),
-                    repetition=repetition,
                     position=position,
-                    seed=trial_seed,
+                    **determined_by,
                 )
+
+
+class _Hasher:
+    """Trial hashes as `eyelevel.store.schema.trial_hash` has them, each part written once.
+
+    Parts are known by their identity: they live as long as the expansion that uses the hasher.
+    """
+
+    def __init__(self) -> None:
+        self._written: dict[int, str] = {}
+
+    def trial_hash(self, determined_by: Mapping[str, Any]) -> str:
+        parts = {name: self._text(value) for name, value in determined_by.items()}
+        return content_hash_of_parts(parts | {"record_version": str(RECORD_VERSION)})
+
+    def _text(self, value: Any) -> str:
+        if isinstance(value, int):
+            return str(value)
+        if id(value) not in self._written:
+            self._written[id(value)] = canonical_json(value)
+        return self._written[id(value)]
 
 
 def _shuffled_blocks(

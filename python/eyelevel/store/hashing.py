@@ -2,9 +2,16 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 HASH_HEX_DIGITS = 20  # 80 bits: no collision to fear among a million million trials
+
+
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
 
 
 def canonical_json(value: Any) -> str:
@@ -13,26 +20,39 @@ def canonical_json(value: Any) -> str:
     A whole-numbered float is written as an integer, so that `12` and `12.0`, which a plan may
     spell either way, are one value with one hash. Raises ValueError for NaN and infinities.
     """
-    return json.dumps(
-        _whole_floats_as_integers(value),
-        sort_keys=True,
-        separators=(",", ":"),
-        ensure_ascii=False,
-        allow_nan=False,
-    )
+    text = _ENCODER.encode(value)
+    # A whole float is written with one of these; most values have none and are done.
+    if ".0" in text or "e+" in text:
+        text = _ENCODER.encode(whole_floats_as_integers(value))
+    return text
 
 
 def content_hash(value: Any) -> str:
     """The first 20 hex digits of SHA-256 over the canonical JSON of `value`."""
-    digest = hashlib.sha256(canonical_json(value).encode())
-    return digest.hexdigest()[:HASH_HEX_DIGITS]
+    return _short_hash(canonical_json(value))
 
 
-def _whole_floats_as_integers(value: Any) -> Any:
+def content_hash_of_parts(parts: Mapping[str, str]) -> str:
+    """The content hash of an object whose values are given as canonical JSON already."""
+    members = ",".join(f"{_quoted(key)}:{parts[key]}" for key in sorted(parts))
+    return _short_hash(f"{{{members}}}")
+
+
+@cache
+def _quoted(key: str) -> str:
+    return canonical_json(key)
+
+
+def _short_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:HASH_HEX_DIGITS]
+
+
+def whole_floats_as_integers(value: Any) -> Any:
+    """A copy of a JSON value in which every whole-numbered float is an integer."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):
-        return {key: _whole_floats_as_integers(item) for key, item in value.items()}
+        return {key: whole_floats_as_integers(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_whole_floats_as_integers(item) for item in value]
+        return [whole_floats_as_integers(item) for item in value]
     return value
