@@ -38,12 +38,12 @@ class StackTable(_Table):
     base: str | None = None
     http_version: HttpVersion | None = None
     congestion_control: CongestionControl | None = None
-    initial_window_packets: Annotated[int, Field(ge=1, le=1000)] | None = None
+    initial_window_packets: Annotated[int, Field(ge=1, le=10_000)] | None = None
     pacing: bool | None = None
     slow_start_after_idle: bool | None = None
     buffer_bytes_max: SizeBytes | None = None
-    tls_record_bytes: Annotated[int, Field(ge=512, le=16384)] | None = None
-    quic_packet_bytes: Annotated[int, Field(ge=1200, le=1472)] | None = None
+    tls_record_bytes: Annotated[int, Field(ge=64, le=16_384)] | None = None
+    quic_packet_bytes: Annotated[int, Field(ge=1200, le=1452)] | None = None
 
 
 def _preset(value: Any) -> Any:

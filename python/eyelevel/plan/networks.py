@@ -37,7 +37,8 @@ def loss_of_each_direction(loss_two_way: float) -> float:
 
     Both arrive with (1 - x)^2 = 1 - loss_two_way (Wolsing et al. 2019, section 3.2).
     """
-    return -math.expm1(math.log1p(-loss_two_way) / 2)
+    # Without the case, 0 would come out as -0.0 and stand so in hashes and tables.
+    return -math.expm1(math.log1p(-loss_two_way) / 2) if loss_two_way else 0.0
 
 
 def _paper(

@@ -33,6 +33,18 @@ reference = "tcp"
 blocks = 3
 """,
     ),
+    Preset(
+        "wolsing-2019",
+        "The study of Wolsing et al. 2019: five stacks, their networks and 3G, 31 runs each.",
+        None,
+        """\
+title = "How much of QUIC's advantage is TCP's tuning?"
+networks = ["dsl", "lte", "3g", "da2gc", "mss"]
+stacks = ["tcp", "tcp+", "tcp+bbr", "quic", "quic+bbr"]
+reference = "tcp"
+blocks = 31
+""",
+    ),
 )
 
 PRESETS_BY_NAME: dict[str, Preset] = {preset.name: preset for preset in PRESETS}

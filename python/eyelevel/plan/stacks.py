@@ -57,6 +57,7 @@ STACKS: tuple[Stack, ...] = (
     _tuned("tcp+", "h2", "cubic"),
     _tuned("tcp+bbr", "h2", "bbr"),
     _tuned("quic", "h3", "cubic"),
+    _tuned("quic+bbr", "h3", "bbr"),
 )
 
 STACKS_BY_NAME: dict[str, Stack] = {stack.name: stack for stack in STACKS}

@@ -6,6 +6,7 @@ import pytest
 from eyelevel.plan.errors import PlanError
 from eyelevel.plan.plan import parse_plan
 from eyelevel.plan.presets import PRESETS, preset_text
+from eyelevel.plan.presets_page import presets_page
 from eyelevel.plan.schema import plan_schema
 
 GOOD = """\
@@ -48,6 +49,7 @@ def test_bare_loss_is_refused_with_what_to_write():
     [
         ("blocks =", "bloks =", "plan.toml:5: unknown key `bloks`; did you mean `blocks`?"),
         ("blocks =", "runs =", "plan.toml:5: unknown key `runs`; did you mean `blocks`?"),
+        ("initial_window_packets = 64", "quic_packet_bytes = 1500", "equal to 1452"),
         ("window_packets =", "windows =", "did you mean `initial_window_packets`?"),
         ('"dsl"', '"dls"', "plan.toml:2: unknown network `dls`; did you mean `dsl`?"),
         ('["tcp",', '["tpc",', "plan.toml:3: unknown stack `tpc`; did you mean `tcp`?"),
@@ -95,6 +97,12 @@ def test_quickstart_takes_the_first_two_shipped_sites_or_the_given_ones():
     assert parse_plan(preset_text("quickstart", ["a"], ["z.wacz"]), "x").sites == ("z.wacz",)
     with pytest.raises(PlanError, match="did you mean `quickstart`"):
         preset_text("quikstart", ["a"])
+
+
+def test_the_reference_page_is_the_tables():
+    root = Path(__file__).resolve().parents[3]
+    written = (root / "docs/reference/presets.md").read_text(encoding="utf-8")
+    assert written == presets_page(), "run: python -m eyelevel.plan.presets_page"
 
 
 def test_the_written_schema_is_the_models():

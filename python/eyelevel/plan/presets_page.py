@@ -1,0 +1,79 @@
+"""The presets' reference page; `python -m eyelevel.plan.presets_page` writes it."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from eyelevel.plan.networks import NETWORKS
+from eyelevel.plan.presets import PRESETS
+from eyelevel.plan.stacks import STACKS, Stack
+
+
+def presets_page() -> str:
+    """The text of `docs/reference/presets.md`."""
+    networks = [
+        (
+            f"`{each.name}`",
+            f"{each.rate_down_bit_s / 1e6:g} Mbit/s",
+            f"{each.rate_up_bit_s / 1e6:g} Mbit/s",
+            f"{each.rtt_ms_min:g} ms",
+            f"{each.queue_ms:g} ms",
+            f"{each.loss_down * 100:.3g} %",
+        )
+        for each in NETWORKS
+    ]
+    stacks = [
+        (
+            f"`{each.name}`",
+            each.http_version,
+            each.congestion_control,
+            str(each.initial_window_packets),
+            "yes" if each.pacing else "no",
+            "yes" if each.slow_start_after_idle else "no",
+            _buffers(each),
+        )
+        for each in STACKS
+    ]
+    plans = [(f"`{each.name}`", each.purpose) for each in PRESETS]
+    tuning = ["stack", "HTTP", "congestion control", "initial window in packets", "pacing"]
+    lines = [
+        "# Presets",
+        "",
+        "## Networks",
+        "",
+        "From Wolsing et al. 2019, table 2, and their slides. The queue is drop-tail, in each",
+        "direction. Loss is of each direction: the paper's chance that a request packet or its",
+        "response packet is lost, p, gives 1 - sqrt(1 - p).",
+        "",
+        *_table(["network", "down", "up", "minimum RTT", "queue", "loss"], networks),
+        "",
+        "## Stacks",
+        "",
+        *_table([*tuning, "slow start after idle", "TCP buffers"], stacks),
+        "",
+        "## Plans",
+        "",
+        *_table(["plan", "what it asks"], plans),
+        "",
+        "Written by `python -m eyelevel.plan.presets_page`; a test compares the two.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _buffers(stack: Stack) -> str:
+    if stack.http_version == "h3":
+        return "none"
+    if stack.buffer_bdp_factor is None:
+        return "the kernel's"
+    least = f"{stack.buffer_bytes_min / 2**20:g} MiB"
+    return f"{stack.buffer_bdp_factor:g} x bandwidth-delay product, at least {least}"
+
+
+def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    names = list(columns)
+    divider = ["---"] * len(names)
+    return [f"| {' | '.join(row)} |" for row in (names, divider, *rows)]
+
+
+if __name__ == "__main__":
+    Path("docs/reference/presets.md").write_text(presets_page(), encoding="utf-8")
