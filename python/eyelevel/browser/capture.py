@@ -37,6 +37,9 @@ class FrameCapture(Protocol):
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
         """The pictures, each unlike the one before it; the start's picture is at 0."""
 
+    def last_picture(self) -> str | None:
+        """The latest picture as base64; None where it has no full-size lossless pictures."""
+
     @property
     def started(self) -> bool:
         """Whether the empty page's picture is there, or none is awaited."""
@@ -92,6 +95,10 @@ class Screencast:
         """The frames by display time."""
         return self._pictures.frames(navigation_start_s)
 
+    def last_picture(self) -> str | None:
+        """The frame with the latest display time."""
+        return self._pictures.last()
+
     @property
     def started(self) -> bool:
         """The empty page was painted."""
@@ -140,6 +147,10 @@ class TraceScreenshots:
         while not self._complete and self._devtools.pump(deadline):
             pass
 
+    def last_picture(self) -> str | None:
+        """None: screenshots are small and lossy."""
+        return None
+
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
         """The screenshots by their time in the trace."""
         return self._pictures.frames(navigation_start_s)
@@ -166,6 +177,10 @@ class NoCapture:
     def stop(self, deadline: float) -> None:
         """Nothing to end."""
 
+    def last_picture(self) -> str | None:
+        """None."""
+        return None
+
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
         """None."""
         return ()
@@ -190,6 +205,9 @@ class _Pictures:
     @property
     def count(self) -> int:
         return len(self._pictures)
+
+    def last(self) -> str | None:
+        return max(self._pictures, key=lambda item: item[0])[1] if self._pictures else None
 
     def add(self, at_s: float, picture: str) -> bool:
         """Keep a picture; True where it differs from the one that came before."""

@@ -220,7 +220,7 @@ class Chromium:
 
 def new_profile() -> Path:
     """A fresh, empty profile folder, private to one load."""
-    return Path(tempfile.mkdtemp(prefix="eyelevel-browser-"))
+    return Path(tempfile.mkdtemp(prefix=f"eyelevel-browser-{os.getpid()}-"))
 
 
 def _environment(profile: Path) -> dict[str, str]:

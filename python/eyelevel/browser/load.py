@@ -21,6 +21,7 @@ from eyelevel.browser.chromium import Chromium, browser_arguments, new_profile
 from eyelevel.browser.console import ConsoleErrors
 from eyelevel.browser.devtools import DevTools
 from eyelevel.browser.errors import BrowserError, BrowserGoneError, BrowserStartError
+from eyelevel.browser.navigation_clock import NavigationClock
 from eyelevel.browser.network_log import NetworkLog
 from eyelevel.browser.observations import Ended, LoadSettings, Navigation, RawLoad
 from eyelevel.browser.page_timings import SCRIPT, navigation_from
@@ -76,7 +77,7 @@ class _Load:
         self._console = ConsoleErrors()
         self._page = ""
         self._main_frame = ""
-        self._navigation_starts_s: list[float] = []
+        self._clock = NavigationClock(started_s)
         self._lifecycle_s: dict[str, float] = {}
         self._navigation_error = ""
         self._rule: QuietRule | None = None
@@ -84,6 +85,7 @@ class _Load:
         self._marks_s: dict[str, float] = {}
         self._version = ""
         self._settled = False
+        self._final_picture_matches: bool | None = None
 
     def run(self) -> RawLoad:
         """Start, load, collect. A browser that dies is an outcome from the navigation on."""
@@ -96,6 +98,8 @@ class _Load:
         try:
             ended, detail, capped = self._load()
             self._mark("quiet")
+            if ended == "complete":
+                self._final_picture_matches = self._compare_final_picture(capped)
             if ended in ("complete", "timeout"):
                 navigation = self._collect(ended)
         except BrowserGoneError as error:
@@ -155,9 +159,9 @@ class _Load:
     def _load(self) -> tuple[Ended, str, bool]:
         """Navigate and wait for the end; how it ended, why, and whether the cap ended it."""
         settings = self._settings
-        self._rule = rule = QuietRule(
-            time.monotonic(), settings.timeout_s, settings.quiet_s, settings.cap_s
-        )
+        now_s = time.monotonic()
+        self._clock = NavigationClock(now_s)
+        self._rule = rule = QuietRule(now_s, settings.timeout_s, settings.quiet_s, settings.cap_s)
         self._devtools.send(
             "Page.navigate", {"url": settings.url}, self._page, self._handle_navigate_reply
         )
@@ -172,6 +176,24 @@ class _Load:
             if verdict != "loading":
                 return "complete", "", verdict == "capped"
 
+    def _compare_final_picture(self, capped: bool) -> bool | None:
+        """Whether the last frame is what the page shows now; None where that cannot be said.
+
+        Screencast and screenshot use the same encoder: equal pictures are equal texts.
+        """
+        before = self._capture.last_picture()
+        if before is None:
+            return None
+        # This setting chooses the screencast's encoder.
+        parameters = {"format": "png", "optimizeForSpeed": True}
+        deadline = time.monotonic() + COLLECT_TIMEOUT_S
+        picture = self._devtools.call("Page.captureScreenshot", parameters, self._page, deadline)
+        after = self._capture.last_picture()
+        if picture["data"] in (before, after):
+            return True
+        # A page that still moves differs from any frame of it.
+        return None if capped or before != after else False
+
     def _collect(self, ended: Ended) -> Navigation:
         wait_s = COLLECT_TIMEOUT_S if ended == "complete" else COLLECT_AFTER_TIMEOUT_S
         deadline = time.monotonic() + wait_s
@@ -179,24 +201,23 @@ class _Load:
         self._ask_navigation_start()
         evaluate = {"expression": SCRIPT, "awaitPromise": True, "returnByValue": True}
         answer = self._devtools.call("Runtime.evaluate", evaluate, self._page, deadline)
-        return navigation_from(
-            answer["result"]["value"], self._navigation_starts_s, self._lifecycle_s
-        )
+        return navigation_from(answer["result"]["value"], self._clock, self._lifecycle_s)
 
     def _raw_load(self, ended: Ended, detail: str, capped: bool, navigation: Navigation) -> RawLoad:
-        starts_s = self._navigation_starts_s or [self._marks_s["settle"]]
+        start_s = self._clock.first_start_s
         session = self._browser.session
         return RawLoad(
             ended=ended,
             detail=detail,
             navigation=navigation,
-            objects=self._network.objects(starts_s[0]),
-            frames=self._capture.frames(starts_s[0]),
+            objects=self._network.objects(start_s),
+            frames=self._capture.frames(start_s),
             console_errors=tuple(self._console.texts),
             browser_version=self._version,
             capped=capped,
             settled=self._settled,
             frames_lost=self._capture.lost,
+            final_picture_matches=self._final_picture_matches,
             cpu_s=session.cpu_s() if session is not None else 0.0,
             wall_ms=self._phases_ms(),
         )
@@ -225,21 +246,18 @@ class _Load:
             self._rule.handle_load_event(now_s)
             self._mark("load")
         elif method == "Page.frameNavigated" and "parentId" not in parameters["frame"]:
+            self._clock.handle_new_document()
             self._rule.handle_new_document(now_s)
             self._ask_navigation_start()
+        elif method == "Network.requestWillBeSent":
+            self._clock.handle_request(parameters)
         elif method == "Page.lifecycleEvent" and parameters["frameId"] == self._main_frame:
             if parameters["name"] == "init":
                 self._lifecycle_s.clear()
             self._lifecycle_s.setdefault(parameters["name"], parameters["timestamp"])
 
     def _ask_navigation_start(self) -> None:
-        self._devtools.send("Performance.getMetrics", {}, self._page, self._handle_metrics_reply)
-
-    def _handle_metrics_reply(self, reply: dict[str, Any]) -> None:
-        for metric in reply.get("result", {}).get("metrics", ()):
-            known = (0, *self._navigation_starts_s)
-            if metric["name"] == "NavigationStart" and metric["value"] not in known:
-                self._navigation_starts_s.append(metric["value"])
+        self._devtools.send("Performance.getMetrics", {}, self._page, self._clock.handle_metrics)
 
     def _handle_navigate_reply(self, reply: dict[str, Any]) -> None:
         self._navigation_error = (

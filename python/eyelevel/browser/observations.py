@@ -126,8 +126,8 @@ class RawLoad:
     frames_lost: int = 0
     """Frames that could not be kept; above 0 the visual metrics of this load are worth nothing."""
     final_picture_matches: bool | None = None
-    """Whether a picture taken at the end equals the last frame; None where it was not taken. A
-    page that moves without end differs, so False alone is no error."""
+    """Whether a picture taken at the end equals the last frame, bit by bit. False: a frame is
+    missing. None: not taken, or the page was moving, so that nothing can be said."""
     cpu_s: float = 0.0
     """CPU time of all processes of the browser, from its start."""
     wall_ms: Mapping[str, float] = field(default_factory=dict)

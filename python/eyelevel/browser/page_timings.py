@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from eyelevel.browser.navigation_clock import NavigationClock
 from eyelevel.browser.observations import Navigation
 
 SCRIPT = """
@@ -49,14 +50,13 @@ keeps the largest sum (web.dev/articles/cls)."""
 
 
 def navigation_from(
-    answer: dict[str, Any], starts_s: list[float], lifecycle_s: dict[str, float]
+    answer: dict[str, Any], clock: NavigationClock, lifecycle_s: dict[str, float]
 ) -> Navigation:
     """`SCRIPT`'s answer on the clock of the first navigation.
 
-    `starts_s` are the navigation starts of the main frame's documents and `lifecycle_s` the last
-    document's lifecycle events, all monotonic seconds.
+    `lifecycle_s` are the last document's lifecycle events, monotonic seconds.
     """
-    offset_ms = (starts_s[-1] - starts_s[0]) * 1e3
+    offset_ms = (clock.last_start_s - clock.first_start_s) * 1e3
 
     def at(value: float | None) -> float | None:
         return None if value is None else round(value + offset_ms, 3)
@@ -64,7 +64,7 @@ def navigation_from(
     def since_start(event: str, otherwise_ms: float | None) -> float | None:
         # The page gets paint times rounded to 4 ms, lifecycle events are exact.
         if event in lifecycle_s:
-            return round((lifecycle_s[event] - starts_s[0]) * 1e3, 3)
+            return round((lifecycle_s[event] - clock.first_start_s) * 1e3, 3)
         return at(otherwise_ms)
 
     paints = answer["paints"]
@@ -80,7 +80,7 @@ def navigation_from(
         largest_contentful_paint_element=answer["lcpElement"],
         cumulative_layout_shift=round(layout_shift(answer["shifts"]), 6),
         long_tasks_ms=tuple((start + offset_ms, length) for start, length in answer["tasks"]),
-        documents=len(starts_s),
+        documents=clock.documents,
     )
 
 

@@ -18,6 +18,9 @@ from pathlib import Path
 END_TIMEOUT_S = 5.0
 """How long ended processes may take to disappear; they take a few milliseconds."""
 
+EXIT_TIMEOUT_S = 0.5
+"""How long a process that closed its pipe may take to exit."""
+
 END_POLL_S = 0.002
 """Pause between two looks at `/proc` while they do."""
 
@@ -59,7 +62,9 @@ class ProcessSession:
         return self._exit_status is not None
 
     def exit_text(self) -> str:
-        """How the first process ended, for messages."""
+        """How the first process ended, for messages; one that is ending is waited for."""
+        if self._leader_fd >= 0:
+            select.select([self._leader_fd], [], [], EXIT_TIMEOUT_S)
         if not self.exited or self._exit_status is None:
             return "still running"
         code = os.waitstatus_to_exitcode(self._exit_status)

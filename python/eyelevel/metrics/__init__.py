@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from eyelevel.metrics.first_contentful_paint import first_contentful_paint
 from eyelevel.metrics.first_visual_change import first_visual_change
@@ -28,6 +28,7 @@ __all__ = [
     "Picture",
     "VisualHistory",
     "compute_metrics",
+    "metrics_of",
     "visual_history",
     "visual_progress",
 ]
@@ -156,3 +157,19 @@ def compute_metrics(
     """
     history = visual_history(frames)
     return {metric.name: metric.function(history, record) for metric in METRICS}
+
+
+class StoredFrame(Protocol):
+    """A frame as the store gives it back."""
+
+    @property
+    def at_ms(self) -> float:
+        """Display time."""
+
+    def rgb(self) -> Picture:
+        """The decoded picture."""
+
+
+def metrics_of(record: Record, frames: Iterable[StoredFrame]) -> dict[str, float | None]:
+    """Every metric of one stored load; one picture at a time is decoded."""
+    return compute_metrics(((frame.at_ms, frame.rgb()) for frame in frames), record)
