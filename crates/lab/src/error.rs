@@ -1,5 +1,3 @@
-use std::path::PathBuf;
-
 /// Why a lab could not be built or a command could not be run: attempt, subject, way out.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -25,15 +23,5 @@ pub enum Error {
         part: &'static str,
         /// What is known.
         reason: String,
-    },
-    /// A file could not be read or written.
-    #[error("cannot {attempt} {}: {source}", path.display())]
-    File {
-        /// "read", "write".
-        attempt: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the kernel said.
-        source: std::io::Error,
     },
 }

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from eyelevel.lab import run_tool
 from eyelevel.plan import PlanError, Site, is_archive_path
@@ -45,9 +46,14 @@ def open_site(name: str) -> RecordedSite:
     stem = path.name
     for suffix in (".gz", ".warc", ".wacz"):
         stem = stem.removesuffix(suffix)
-    return RecordedSite(stem, path, _digest(str(path.resolve())))
+    return RecordedSite(stem, path, site_info(path)["digest"])
+
+
+def site_info(path: Path) -> dict[str, Any]:
+    """What a recording holds (spec/archive.md); raises LabError for a damaged or missing file."""
+    return _info(str(path.resolve()))
 
 
 @cache
-def _digest(path: str) -> str:
-    return run_tool(["archive", "info", path, "--json"])["digest"]
+def _info(path: str) -> dict[str, Any]:
+    return run_tool(["archive", "info", path, "--json"])

@@ -1,0 +1,152 @@
+"""`eyelevel doctor`: what this machine has and lacks, each with its remedy."""
+
+import os
+import shutil
+import subprocess
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from eyelevel.cli.output import print_json, results, table
+from eyelevel.lab import LabError, run_tool
+
+EXIT_CANNOT_RUN = 1
+CORES_MIN = 2
+LOAD_PER_CORE_MAX = 0.5
+NEEDED_CONTROLS = ("cubic",)
+WANTED_CONTROLS = ("bbr", "reno")
+_VERSION_TIMEOUT_S = 20.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that a run needs or profits from. `state`: ok, worse (a run works), missing."""
+
+    name: str
+    state: str
+    found: str
+    remedy: str = ""
+
+
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List what this machine has and lacks for a run; exits 1 where a run could not work."""
+    findings = examine()
+    if as_json:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        made = table("", "what", "found", "remedy")
+        marks = {"ok": "[green]ok[/]", "worse": "[yellow]worse[/]", "missing": "[red]missing[/]"}
+        for each in findings:
+            made.add_row(marks[each.state], each.name, each.found, each.remedy)
+        results.print(made)
+    if any(finding.state == "missing" for finding in findings):
+        raise typer.Exit(EXIT_CANNOT_RUN)
+
+
+def examine() -> list[Finding]:
+    """All findings, in the order in which a run needs the things."""
+    try:
+        kernel = run_tool(["doctor"])
+    except LabError as error:
+        return [Finding("eyelevel-lab", "missing", str(error), "build it: make setup")]
+    return [
+        _lab(kernel),
+        _user_namespaces(kernel),
+        _tun(),
+        *_congestion_controls(kernel["tcp_congestion_controls"]),
+        _realtime(kernel["realtime_allowed"]),
+        _chromium(),
+        _cores(),
+        _load(),
+    ]
+
+
+def _lab(kernel: dict[str, Any]) -> Finding:
+    failure = kernel["lab_failure"]
+    if failure is None:
+        return Finding("a lab (namespaces and TUN)", "ok", "can be built")
+    return Finding("a lab (namespaces and TUN)", "missing", failure, "see the lines below")
+
+
+def _user_namespaces(kernel: dict[str, Any]) -> Finding:
+    name = "user namespaces"
+    if os.geteuid() == 0:
+        return Finding(name, "ok", "not needed as root")
+    if kernel["lab_failure"] is None:
+        return Finding(name, "ok", "allowed")
+    remedy = (
+        "as root: sysctl -w user.max_user_namespaces=10000 "
+        "kernel.apparmor_restrict_unprivileged_userns=0"
+    )
+    return Finding(name, "worse", "may be refused to this user", remedy)
+
+
+def _tun() -> Finding:
+    device = Path("/dev/net/tun")
+    if not device.exists():
+        remedy = "as root: modprobe tun; in a container start it with --device /dev/net/tun"
+        return Finding("TUN", "missing", f"{device} is absent", remedy)
+    if not os.access(device, os.R_OK | os.W_OK):
+        return Finding("TUN", "missing", f"{device} is closed", f"as root: chmod 0666 {device}")
+    return Finding("TUN", "ok", str(device))
+
+
+def _congestion_controls(available: list[str]) -> list[Finding]:
+    findings = []
+    for name in (*NEEDED_CONTROLS, *WANTED_CONTROLS):
+        title = f"TCP congestion control {name}"
+        if name in available:
+            findings.append(Finding(title, "ok", "available"))
+            continue
+        state = "missing" if name in NEEDED_CONTROLS else "worse"
+        remedy = f"as root: modprobe tcp_{name}"
+        findings.append(Finding(title, state, "absent: its stacks cannot run", remedy))
+    return findings
+
+
+def _realtime(allowed: bool) -> Finding:
+    if allowed:
+        return Finding("real-time priority", "ok", "allowed")
+    remedy = "run as root, or as root: setcap cap_sys_nice+ep on eyelevel-lab"
+    found = "refused: packets may be released late when the machine is busy"
+    return Finding("real-time priority", "worse", found, remedy)
+
+
+def _chromium() -> Finding:
+    binary = shutil.which("chromium")
+    if binary is None:
+        return Finding("Chromium", "missing", "absent", "as root: apt-get install chromium")
+    try:
+        done = subprocess.run(
+            [binary, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=_VERSION_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding("Chromium", "missing", str(error), "as root: apt-get install chromium")
+    if done.returncode != 0:
+        found = done.stderr.strip().split("\n")[-1]
+        return Finding("Chromium", "missing", found, "as root: apt-get install chromium")
+    return Finding("Chromium", "ok", done.stdout.strip())
+
+
+def _cores() -> Finding:
+    cores = len(os.sched_getaffinity(0))
+    if cores >= CORES_MIN:
+        return Finding("cores", "ok", str(cores))
+    return Finding("cores", "worse", str(cores), f"browser and servers want {CORES_MIN}")
+
+
+def _load() -> Finding:
+    load = os.getloadavg()[0]
+    cores = len(os.sched_getaffinity(0))
+    if load <= LOAD_PER_CORE_MAX * cores:
+        return Finding("load", "ok", f"{load:.2f}")
+    remedy = "wait until the machine is quiet: starved loads are excluded"
+    return Finding("load", "worse", f"{load:.2f} on {cores} cores", remedy)

@@ -1,0 +1,124 @@
+"""`eyelevel list`: the presets."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from eyelevel.cli.output import print_json, results, table
+from eyelevel.plan import NETWORKS, PRESETS, STACKS
+from eyelevel.run import shipped, site_info
+
+Columns = tuple[tuple[str, Callable[[dict[str, Any]], str]], ...]
+"""A column's title and how a value becomes its text."""
+
+
+class Kind(StrEnum):
+    """What can be listed."""
+
+    networks = "networks"
+    stacks = "stacks"
+    sites = "sites"
+    plans = "plans"
+
+
+def list_presets(
+    kind: Annotated[Kind, typer.Argument(help="What to list.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the networks, stacks, shipped sites or plan presets."""
+    values = _VALUES[kind]()
+    if as_json:
+        print_json(values)
+    elif not values:
+        results.print(f"no {kind.value}")
+    else:
+        _print(values, _COLUMNS[kind])
+
+
+def _print(values: list[dict[str, Any]], columns: Columns) -> None:
+    titles = [title for title, _ in columns]
+    numbers = tuple(t for t, text in columns if text(values[0])[:1].isdigit())
+    made = table(*titles, right=numbers)
+    for value in values:
+        made.add_row(*(text(value) for _, text in columns))
+    results.print(made)
+
+
+def _networks() -> list[dict[str, Any]]:
+    return [asdict(network) for network in NETWORKS]
+
+
+def _stacks() -> list[dict[str, Any]]:
+    hidden = ("preset", "buffer_bytes_max")
+    return [{k: v for k, v in asdict(s).items() if k not in hidden} for s in STACKS]
+
+
+def _sites() -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "path": str(path),
+            "objects": info["objects"],
+            "origins": len(info["origins"]),
+            "body_bytes": info["body_bytes"],
+            "digest": info["digest"],
+        }
+        for name, path in shipped().items()
+        if (info := site_info(path))
+    ]
+
+
+def _plans() -> list[dict[str, Any]]:
+    return [{"name": preset.name, "purpose": preset.purpose} for preset in PRESETS]
+
+
+_VALUES = {
+    Kind.networks: _networks,
+    Kind.stacks: _stacks,
+    Kind.sites: _sites,
+    Kind.plans: _plans,
+}
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _buffers(stack: dict[str, Any]) -> str:
+    factor = stack["buffer_bdp_factor"]
+    if factor is None:
+        return "kernel's" if stack["http_version"] != "h3" else "15 MB"
+    return f"{factor:g} BDP, at least {stack['buffer_bytes_min'] / 2**20:g} MB"
+
+
+_COLUMNS: dict[Kind, Columns] = {
+    Kind.networks: (
+        ("name", lambda n: n["name"]),
+        ("down Mbit/s", lambda n: f"{n['rate_down_bit_s'] / 1e6:g}"),
+        ("up Mbit/s", lambda n: f"{n['rate_up_bit_s'] / 1e6:g}"),
+        ("min RTT ms", lambda n: f"{n['rtt_ms_min']:g}"),
+        ("queue ms", lambda n: f"{n['queue_ms']:g}"),
+        ("loss down %", lambda n: f"{n['loss_down'] * 100:.3g}"),
+        ("loss up %", lambda n: f"{n['loss_up'] * 100:.3g}"),
+    ),
+    Kind.stacks: (
+        ("name", lambda s: s["name"]),
+        ("HTTP", lambda s: s["http_version"].removeprefix("h")),
+        ("congestion", lambda s: s["congestion_control"]),
+        ("window", lambda s: f"{s['initial_window_packets']}"),
+        ("paced", lambda s: _yes(s["pacing"])),
+        ("idle restart", lambda s: _yes(s["slow_start_after_idle"])),
+        ("buffers", _buffers),
+    ),
+    Kind.sites: (
+        ("name", lambda s: s["name"]),
+        ("objects", lambda s: f"{s['objects']}"),
+        ("origins", lambda s: f"{s['origins']}"),
+        ("kB", lambda s: f"{s['body_bytes'] / 1000:.0f}"),
+        ("digest", lambda s: s["digest"][:12]),
+    ),
+    Kind.plans: (("name", lambda p: p["name"]), ("purpose", lambda p: p["purpose"])),
+}

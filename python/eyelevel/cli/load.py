@@ -1,0 +1,107 @@
+"""`eyelevel load`: one site over one network and stack, a few times."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from eyelevel.cli.cell import named_network, named_stack
+from eyelevel.cli.output import hints, print_json, results, table
+from eyelevel.metrics import METRICS_BY_NAME
+from eyelevel.plan import BrowserSettings, Network, Plan, Stack, expand
+from eyelevel.report import metrics_of
+from eyelevel.run import RecordedSite, TrialResult, open_site, run_trial
+
+EXIT_NOT_OK = 1
+TIMEOUT_S = 180.0
+SHOWN = (
+    "time_to_first_byte_ms",
+    "first_contentful_paint_ms",
+    "first_visual_change_ms",
+    "visual_complete_85_ms",
+    "last_visual_change_ms",
+    "speed_index_ms",
+    "page_load_time_ms",
+)
+
+
+def load(
+    site: Annotated[
+        str, typer.Argument(help="A recorded site: its file, or a shipped one's name.")
+    ],
+    network: Annotated[str, typer.Option(help="A network: see `eyelevel list networks`.")] = "dsl",
+    stack: Annotated[
+        str, typer.Option(help="A protocol stack: see `eyelevel list stacks`.")
+    ] = "tcp+",
+    runs: Annotated[int, typer.Option(min=1, max=1000, help="How many loads.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Decides the path's random losses.")] = 1,
+    url: Annotated[
+        str | None, typer.Option(help="The page to open, if not the recording's.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the trials as JSON.")] = False,
+) -> None:
+    """Load one recorded site in a real browser and print what a person would have seen when.
+
+    Exits 1 where no load was ok.
+    """
+    recorded = open_site(site)
+    plan = _plan(recorded, named_network(network), named_stack(stack), runs, seed)
+    rows = []
+    for trial in expand(plan, [recorded.of_plan()]):
+        result = run_trial(trial, str(recorded.path.resolve()), url)
+        rows.append(_row(result))
+        hints.print(f"load {len(rows)} of {runs}: {rows[-1]['outcome']}")
+    if as_json:
+        print_json(rows)
+    else:
+        _print(rows)
+    if not any(row["outcome"] == "ok" for row in rows):
+        raise typer.Exit(EXIT_NOT_OK)
+
+
+def _plan(site: RecordedSite, network: Network, stack: Stack, runs: int, seed: int) -> Plan:
+    return Plan(
+        title="",
+        sites=(site.name,),
+        networks=(network,),
+        stacks=(stack,),
+        reference=stack.name,
+        blocks=runs,
+        seed=seed,
+        primary_metric=SHOWN[-2],
+        smallest_effect_of_interest=0.05,
+        browser=BrowserSettings(capture=True, timeout_s=TIMEOUT_S),
+        source="",
+    )
+
+
+def _row(result: TrialResult) -> dict[str, Any]:
+    record = result.record
+    found: Mapping[str, float | None] = {}
+    if record["outcome"] == "ok":
+        found = metrics_of(record, result.frames)
+    return {
+        "hash": record["trial"]["hash"],
+        "outcome": record["outcome"],
+        "outcome_detail": record["outcome_detail"],
+        **{name: found.get(name) for name in METRICS_BY_NAME},
+        "objects": record["objects"],
+        "requests": record["requests"],
+        "connections": record["connections"],
+        "path": record["path"],
+        "host": record["host"],
+        "browser": record["browser"],
+    }
+
+
+def _print(rows: Sequence[Mapping[str, Any]]) -> None:
+    titles = [METRICS_BY_NAME[name].title for name in SHOWN]
+    made = table("load", "outcome", *titles, "objects", right=(*titles, "objects"))
+    for number, row in enumerate(rows, start=1):
+        values = ["-" if row[name] is None else f"{row[name]:.0f}" for name in SHOWN]
+        made.add_row(str(number), row["outcome"], *values, str(len(row["objects"])))
+    results.print(made)
+    results.print("times in ms from navigation start")
+    for row in rows:
+        if row["outcome_detail"]:
+            results.print(f"{row['outcome']}: {row['outcome_detail']}", markup=False)
