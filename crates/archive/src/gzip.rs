@@ -1,14 +1,16 @@
-//! Gzip members, inflated one by one within a budget.
-
-use std::io::Read;
+//! Gzip members (RFC 1952), inflated one by one within a budget.
 
 use bytes::Bytes;
+use flate2::{Decompress, FlushDecompress, Status};
 
 use crate::error::Damage;
 use crate::limits::{INFLATED_BYTES_ALLOWANCE, INFLATED_BYTES_MAX, INFLATED_RATIO_MAX};
 
 /// The first two bytes of a gzip member (RFC 1952, section 2.3.1).
 pub const MAGIC: &[u8] = &[0x1f, 0x8b];
+
+/// Room for a member at first: most records of a page are smaller, and it doubles when it is full.
+const ROOM_BYTES_FIRST: usize = 32 << 10;
 
 /// How much one file may still inflate to.
 #[derive(Debug)]
@@ -43,22 +45,194 @@ impl InflateBudget {
     }
 }
 
-/// Inflates the member at the beginning of `input`, its checksum and length verified.
-///
-/// Returns its content and the number of bytes that the member takes in `input`.
-pub fn inflate_member(input: &[u8], budget: &mut InflateBudget) -> Result<(Bytes, usize), Damage> {
-    if !input.starts_with(MAGIC) {
-        return Err(Damage::Gzip("no gzip header is there".to_owned()));
+/// Inflates member after member with one set of tables, which cost more to make than a typical
+/// record takes to inflate.
+pub struct Inflater {
+    raw: Decompress,
+}
+
+impl Inflater {
+    /// An inflater for any number of members.
+    pub fn new() -> Self {
+        Inflater {
+            raw: Decompress::new(false),
+        }
     }
-    let mut decoder = flate2::bufread::GzDecoder::new(input);
-    let mut content = Vec::new();
-    let within_budget = budget.bytes_left().saturating_add(1);
-    let inflated = decoder
-        .by_ref()
-        .take(within_budget)
-        .read_to_end(&mut content)
-        .map_err(|error| Damage::Gzip(error.to_string()))? as u64;
-    budget.spend(inflated)?;
-    let consumed = input.len() - decoder.into_inner().len();
-    Ok((Bytes::from(content), consumed))
+
+    /// Inflates the member at the beginning of `input`, its checksum and length verified.
+    ///
+    /// Returns its content and the number of bytes that the member takes in `input`.
+    pub fn member(
+        &mut self,
+        input: &[u8],
+        budget: &mut InflateBudget,
+    ) -> Result<(Bytes, usize), Damage> {
+        let head_bytes = head_length(input)?;
+        let (content, deflated_bytes) = self.inflate(&input[head_bytes..], budget)?;
+        budget.spend(content.len() as u64)?;
+        let end = head_bytes + deflated_bytes;
+        let trailer = input.get(end..end + 8).ok_or_else(cut_off)?;
+        let word = |at: usize| u32::from_le_bytes(trailer[at..at + 4].try_into().expect("4 bytes"));
+        if word(0) != crc32fast::hash(&content) || word(4) != content.len() as u32 {
+            return Err(broken("its checksum or length is not the recorded one"));
+        }
+        Ok((Bytes::from(content), end + 8))
+    }
+
+    /// Inflates a deflate stream; returns its content and the bytes that it takes in `input`.
+    fn inflate(
+        &mut self,
+        input: &[u8],
+        budget: &InflateBudget,
+    ) -> Result<(Vec<u8>, usize), Damage> {
+        self.raw.reset(false);
+        let mut content = Vec::with_capacity(ROOM_BYTES_FIRST);
+        loop {
+            let (consumed, produced) = (self.raw.total_in() as usize, content.len());
+            let status = self
+                .raw
+                .decompress_vec(&input[consumed..], &mut content, FlushDecompress::Finish)
+                .map_err(|error| broken(&error.to_string()))?;
+            let total_in = self.raw.total_in() as usize;
+            if status == Status::StreamEnd {
+                return Ok((content, total_in));
+            }
+            if content.len() as u64 > budget.bytes_left() {
+                return Err(Damage::InflatesTooFar {
+                    bytes_max: budget.bytes_max,
+                });
+            }
+            if content.len() < content.capacity()
+                && (total_in, content.len()) == (consumed, produced)
+            {
+                return Err(cut_off());
+            }
+            if content.len() == content.capacity() {
+                content.reserve(content.len());
+            }
+        }
+    }
+}
+
+/// The length of a member's head (RFC 1952, section 2.3).
+fn head_length(input: &[u8]) -> Result<usize, Damage> {
+    const FIXED_BYTES: usize = 10;
+    const DEFLATE: u8 = 8;
+    let (has_checksum, has_extra, has_name, has_comment, reserved) = (2, 4, 8, 16, 0xe0);
+    if !input.starts_with(MAGIC) {
+        return Err(broken("no gzip header is there"));
+    }
+    let fixed = input.get(..FIXED_BYTES).ok_or_else(cut_off)?;
+    let flags = fixed[3];
+    if fixed[2] != DEFLATE || flags & reserved != 0 {
+        return Err(broken("its header asks for what gzip does not have"));
+    }
+    let mut end = FIXED_BYTES;
+    if flags & has_extra != 0 {
+        let length = input.get(end..end + 2).ok_or_else(cut_off)?;
+        end += 2 + usize::from(u16::from_le_bytes([length[0], length[1]]));
+    }
+    for flag in [has_name, has_comment] {
+        if flags & flag != 0 {
+            let text = input.get(end..).ok_or_else(cut_off)?;
+            end += text
+                .iter()
+                .position(|&byte| byte == 0)
+                .ok_or_else(cut_off)?
+                + 1;
+        }
+    }
+    if flags & has_checksum != 0 {
+        let checksum = input.get(end..end + 2).ok_or_else(cut_off)?;
+        let found = crc32fast::hash(&input[..end]) as u16;
+        if found != u16::from_le_bytes([checksum[0], checksum[1]]) {
+            return Err(broken("its header's checksum is not the recorded one"));
+        }
+        end += 2;
+    }
+    if end > input.len() {
+        Err(cut_off())
+    } else {
+        Ok(end)
+    }
+}
+
+fn broken(what: &str) -> Damage {
+    Damage::Gzip(what.to_owned())
+}
+
+fn cut_off() -> Damage {
+    broken("it is cut off")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::{Compression, GzBuilder};
+
+    use super::*;
+
+    fn inflate(input: &[u8]) -> Result<(Bytes, usize), Damage> {
+        Inflater::new().member(input, &mut InflateBudget::for_file(input.len() as u64))
+    }
+
+    fn with_everything(content: &[u8], level: u32) -> Vec<u8> {
+        let builder = GzBuilder::new().filename("a").comment("b").extra(*b"cde");
+        let mut encoder = builder.write(Vec::new(), Compression::new(level));
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn members_with_every_optional_field_inflate() {
+        let content: Vec<u8> = (0..200_000u32)
+            .flat_map(|number| number.to_le_bytes())
+            .collect();
+        let mut inflater = Inflater::new();
+        for length in [
+            0,
+            1,
+            ROOM_BYTES_FIRST - 1,
+            ROOM_BYTES_FIRST,
+            ROOM_BYTES_FIRST + 1,
+            800_000,
+        ] {
+            for level in [0, 6] {
+                let member = with_everything(&content[..length], level);
+                let mut input = member.clone();
+                input.extend_from_slice(b"what follows");
+                let mut budget = InflateBudget::for_file(input.len() as u64);
+                let (inflated, bytes) = inflater.member(&input, &mut budget).unwrap();
+                assert!(
+                    inflated == content[..length] && bytes == member.len(),
+                    "{length}, {level}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_cut_is_refused() {
+        let member = with_everything(b"some content, some content", 6);
+        for length in 0..member.len() {
+            assert!(
+                matches!(inflate(&member[..length]), Err(Damage::Gzip(_))),
+                "{length}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_is_refused_or_harmless() {
+        let content = b"some content, some content";
+        let member = with_everything(content, 6);
+        for bit in 0..member.len() * 8 {
+            let mut damaged = member.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            if let Ok((inflated, _)) = inflate(&damaged) {
+                assert_eq!(&inflated[..], content, "bit {bit}");
+            }
+        }
+    }
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::digest::{self, Verdict};
 use crate::error::{Damage, Error};
-use crate::gzip::{self, InflateBudget};
+use crate::gzip::{self, InflateBudget, Inflater};
 use crate::http1;
 use crate::limits::RECORDS_MAX;
 use crate::record::{self, Record};
@@ -43,11 +43,12 @@ impl WarcFile {
             }
             return Ok(records);
         }
+        let mut inflater = Inflater::new();
         let mut offset = 0;
         while offset < self.content.len() {
             let damaged = |reason| self.damaged(records.len() as u64, offset as u64, reason);
-            let (content, bytes) =
-                gzip::inflate_member(&self.content[offset..], budget).map_err(damaged)?;
+            let member = inflater.member(&self.content[offset..], budget);
+            let (content, bytes) = member.map_err(damaged)?;
             self.cut(&content, Some(offset as u64), &mut records)?;
             offset += bytes;
         }
