@@ -24,7 +24,7 @@ app = typer.Typer(
 )
 app.command("run")(run.run)
 app.command("load")(load.load)
-app.command("replay", context_settings={"allow_interspersed_args": False})(replay.replay)
+app.command("replay")(replay.replay)
 app.command("report")(report.report)
 app.command("list")(list_presets.list_presets)
 app.command("doctor")(doctor.doctor)
