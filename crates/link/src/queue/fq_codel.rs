@@ -167,7 +167,7 @@ impl<P> FqCodel<P> {
 
     fn classify(&self, flow: u32) -> usize {
         let mixed = self.perturbation.child_numbered(u64::from(flow)).get();
-        (u128::from(mixed) * self.flows.len() as u128 >> 64) as usize
+        ((u128::from(mixed) * self.flows.len() as u128) >> 64) as usize
     }
 
     fn leave(&mut self, from_new: bool) {

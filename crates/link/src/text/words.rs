@@ -155,13 +155,14 @@ impl<'a> Words<'a> {
 
 /// Whether a word can be the unit of the number before it.
 fn is_unit(word: &str) -> bool {
-    const UNITS: [&str; 16] = [
-        "ns", "us", "µs", "ms", "s", "bit/s", "kbit/s", "mbit/s", "gbit/s", "b", "kb", "mb", "gb",
-        "%", "packets", "packet",
+    const UNITS: [&str; 12] = [
+        "ns", "us", "µs", "ms", "s", "b", "kb", "mb", "gb", "%", "packets", "packet",
     ];
     // A word such as "Mbit" is meant as a unit too, and the quantity's own message is the clearest.
     let lower = word.to_lowercase();
-    UNITS.contains(&lower.as_str()) || lower.contains("bit") || lower.ends_with("bps")
+    let like_a_rate = lower.chars().all(|c| c.is_alphabetic() || c == '/')
+        && (lower.contains("bit") || lower.ends_with("bps"));
+    UNITS.contains(&lower.as_str()) || like_a_rate
 }
 
 /// Milliseconds; exact to the nanosecond below eleven days.
