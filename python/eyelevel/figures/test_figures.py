@@ -49,6 +49,14 @@ def test_long_curves_are_thinned_but_end_at_one():
     assert rows.height == 201 and rows["share"].max() == 1 and rows["value"].max() == 4999
 
 
+def test_of_many_sites_single_ones_have_the_primary_metric_only():
+    rows = [(f"s{n}", "tcp", "ok", 1.0, 2.0) for n in range(13)]
+    names = ["site", "arm", "outcome", "speed", "load"]
+    table = pl.DataFrame(rows, schema=names, orient="row").with_columns(network=pl.lit("dsl"))
+    single = cumulative(table, ["speed", "load"]).filter(pl.col("site") != ALL_SITES)
+    assert set(single["metric"]) == {"speed"} and single["site"].n_unique() == 13
+
+
 def test_vega_draws_both_charts():
     gains = pl.DataFrame(
         {"metric": "speed", "arm": "quic", "value": -0.1, "low": -0.2, "high": 0.0, "note": ""}

@@ -6,6 +6,7 @@ import polars as pl
 import vl_convert
 
 from eyelevel.figures import ALL_SITES, cumulative, distribution_chart, gain_chart
+from eyelevel.figures.distribution import SITES_MAX
 from eyelevel.report.contents import Contents
 from eyelevel.report.details import outcomes_section, setup_section, sites_section
 from eyelevel.report.filmstrips import Filmstrips, filmstrips
@@ -141,7 +142,8 @@ def _charts(contents: Contents) -> Markup:
             "p",
             "Above, the mean gain over all sites with its interval; intervals far wider than the "
             "gains are cut at the axis. Below, the share of counted loads that were at least as "
-            "fast; a curve that ends below the top has timeouts.",
+            "fast; a curve that ends below the top has timeouts. In studies of more than "
+            f"{SITES_MAX} sites single ones have curves of the primary metric only.",
             class_="note",
         ),
         _noscript("The charts need JavaScript; the tables hold the same numbers."),
