@@ -1,0 +1,33 @@
+"""The browser's command line."""
+
+from pathlib import Path
+
+from eyelevel.browser.chromium import DISABLED_FEATURES, FLAGS, PROTOCOL_FLAGS, browser_arguments
+
+
+def arguments(http_version: str) -> list[str]:
+    origins = ("a.test:443", "b.test:8443")
+    return browser_arguments(http_version, origins, "c3Bracw==", (1280, 720), Path("/profile"))
+
+
+def test_quic_is_forced_on_listed_origins_and_off_elsewhere():
+    assert "--origin-to-force-quic-on=a.test:443,b.test:8443" in arguments("h3")
+    for http_version in ("h1", "h2"):
+        assert "--disable-quic" in arguments(http_version)
+        assert not any("force-quic" in argument for argument in arguments(http_version))
+    assert "--disable-http2" in arguments("h1")
+    assert "--disable-http2" not in arguments("h2")
+
+
+def test_one_key_is_trusted():
+    assert "--ignore-certificate-errors-spki-list=c3Bracw==" in arguments("h2")
+    assert "--ignore-certificate-errors" not in arguments("h2")
+
+
+def test_every_flag_is_given_once_and_has_a_reason():
+    flags = [*FLAGS, *DISABLED_FEATURES]
+    for protocol_flags in PROTOCOL_FLAGS.values():
+        flags += protocol_flags
+    assert all(flag.reason for flag in flags)
+    names = [argument.split("=")[0] for argument in arguments("h3")]
+    assert len(names) == len(set(names))

@@ -1,0 +1,75 @@
+"""Time zero, and the page's answer put on its clock."""
+
+import pytest
+
+from eyelevel.browser.navigation_clock import NavigationClock
+from eyelevel.browser.page_timings import layout_shift, navigation_from
+
+ANSWER = {
+    "load": 500.0,
+    "domContentLoaded": 300.0,
+    "response": 80.0,
+    "paints": {"first-paint": 120, "first-contentful-paint": 120},
+    "lcp": 160,
+    "lcpElement": "img#hero",
+    "shifts": [[100.0, 0.1]],
+    "tasks": [[200.0, 60.0]],
+}
+
+
+def metrics(start_s: float) -> dict:
+    return {"result": {"metrics": [{"name": "NavigationStart", "value": start_s}]}}
+
+
+def clock_of(*starts_s: float, asked_s: float | None = 1000.001) -> NavigationClock:
+    clock = NavigationClock(navigated_s=999.9)
+    if asked_s is not None:
+        clock.handle_request({"timestamp": asked_s})
+    for start_s in starts_s:
+        clock.handle_metrics(metrics(start_s))
+        clock.handle_new_document()
+    return clock
+
+
+def test_one_document():
+    navigation = navigation_from(ANSWER, clock_of(1000.0), {"firstContentfulPaint": 1000.1187})
+    assert navigation.page_load_time_ms == 500.0
+    assert navigation.first_contentful_paint_ms == 118.7, "exact, not the page's rounded 120"
+    assert navigation.first_paint_ms == 120, "the page's own where there is no lifecycle event"
+    assert navigation.largest_contentful_paint_element == "img#hero"
+    assert navigation.documents == 1
+
+
+def test_a_second_document_counts_from_the_first_start():
+    navigation = navigation_from(ANSWER, clock_of(1000.0, 1000.25), {"firstPaint": 1000.4})
+    assert navigation.page_load_time_ms == pytest.approx(750.0)
+    assert navigation.time_to_first_byte_ms == pytest.approx(330.0)
+    assert navigation.first_paint_ms == pytest.approx(400.0)
+    assert navigation.long_tasks_ms[0][0] == pytest.approx(450.0)
+
+
+def test_a_missed_first_document_falls_back_to_its_request():
+    # Only the second document could be asked, which began after the first's request.
+    clock = clock_of(1000.25, asked_s=1000.001)
+    assert clock.first_start_s == 1000.001
+    assert clock.last_start_s == 1000.25
+
+
+def test_no_request_at_all():
+    clock = clock_of(asked_s=None)
+    assert clock.first_start_s == clock.last_start_s == 999.9
+
+
+def test_the_same_start_counts_once_and_zero_never():
+    clock = clock_of(1000.0)
+    clock.handle_metrics(metrics(1000.0))
+    clock.handle_metrics(metrics(0))
+    assert clock.last_start_s == 1000.0
+
+
+def test_layout_shifts_sum_within_a_session():
+    assert layout_shift([]) == 0.0
+    assert layout_shift([[0.0, 0.1], [900.0, 0.2]]) == pytest.approx(0.3)
+    assert layout_shift([[0.0, 0.1], [1000.0, 0.2]]) == pytest.approx(0.2), "a gap of a second"
+    chain = [[900.0 * number, 0.1] for number in range(7)]
+    assert layout_shift(chain) == pytest.approx(0.6), "a session is five seconds at most"
