@@ -5,7 +5,7 @@
 Every block loads the same page once an arm, in random order; a page of 24 pictures comes from a
 server on the loopback (a process of its own) that delays each answer by a fixed time. Printed: for
 each arm the medians, and the median of the differences from the arm `none` within the blocks with a
-95 % bootstrap interval. Nothing is asserted. `docs/decisions/0010-frame-capture.md` holds a result.
+95 % bootstrap interval. Nothing is asserted. `docs/decisions/frame-capture.md` holds a result.
 """
 
 from __future__ import annotations

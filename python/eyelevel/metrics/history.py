@@ -45,18 +45,17 @@ def visual_history(frames: Iterable[tuple[float, Picture]]) -> VisualHistory:
     histograms: list[NDArray[np.int64]] = []
     before: Picture | None = None
     for time_ms, picture in frames:
-        if before is not None:
-            if picture.shape != before.shape:
-                raise ValueError(
-                    f"reading frames: one at {time_ms} ms is {picture.shape[1]}x{picture.shape[0]} "
-                    f"after {before.shape[1]}x{before.shape[0]}; keep the viewport fixed"
-                )
-            if time_ms < at_ms[-1]:
-                raise ValueError(f"reading frames: {time_ms} ms after {at_ms[-1]} ms; sort them")
-            if np.array_equal(picture, before):
+        if before is None:
+            histograms.append(histogram(picture))
+        else:
+            _check_sequence(at_ms[-1], before, time_ms, picture)
+            rows = _changed_rows(before, picture)
+            if rows is None:
                 continue
+            # Most frames change a part: only that part's pixels are counted again.
+            away, there = histogram(before[rows]), histogram(picture[rows])
+            histograms.append(histograms[-1] - away + there)
         at_ms.append(float(time_ms))
-        histograms.append(histogram(picture))
         before = picture
     stacked = np.stack(histograms) if histograms else np.zeros((0, 3, 256), np.int64)
     return VisualHistory(tuple(at_ms), stacked)
@@ -66,3 +65,19 @@ def histogram(picture: Picture) -> NDArray[np.int64]:
     """3 x 256 pixel counts of a picture without its near-white pixels."""
     counted = picture[~(picture >= NEAR_WHITE_MIN).all(axis=2)]
     return np.stack([np.bincount(counted[:, channel], minlength=256) for channel in range(3)])
+
+
+def _changed_rows(before: Picture, picture: Picture) -> slice | None:
+    """The range of rows with a difference; None where there is none."""
+    rows = np.flatnonzero((before != picture).any(axis=(1, 2)))
+    return slice(int(rows[0]), int(rows[-1]) + 1) if len(rows) else None
+
+
+def _check_sequence(before_ms: float, before: Picture, at_ms: float, picture: Picture) -> None:
+    if picture.shape != before.shape:
+        raise ValueError(
+            f"reading frames: one at {at_ms} ms is {picture.shape[1]}x{picture.shape[0]} "
+            f"after {before.shape[1]}x{before.shape[0]}; keep the viewport fixed"
+        )
+    if at_ms < before_ms:
+        raise ValueError(f"reading frames: {at_ms} ms after {before_ms} ms; sort them")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from eyelevel.metrics import compute_metrics, visual_history, visual_progress
+from eyelevel.metrics.history import histogram
 
 NO_TIMINGS = {"navigation": {}}
 
@@ -125,3 +126,17 @@ def test_speed_index_lies_between_first_and_last_change():
         assert first <= metrics["speed_index_ms"] + 1e-9
         assert metrics["speed_index_ms"] <= last + 1e-9
         assert not math.isnan(metrics["speed_index_ms"])
+
+
+def test_counting_only_changed_rows_gives_each_frames_own_histogram():
+    generator = np.random.default_rng(5)
+    picture = generator.integers(0, 256, (60, 30, 3), dtype=np.uint8)
+    frames = [(0.0, picture)]
+    for number in range(1, 30):
+        picture = picture.copy()
+        top, left = generator.integers(0, 50), generator.integers(0, 20)
+        picture[top : top + 10, left : left + 10] = generator.integers(0, 256, 3)
+        frames.append((float(number), picture))
+    history = visual_history(frames)
+    for counted, (_, whole) in zip(history.histograms, frames, strict=True):
+        assert np.array_equal(counted, histogram(whole))
