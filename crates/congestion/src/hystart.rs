@@ -17,6 +17,8 @@ pub(crate) struct Observation {
     /// The number that the next packet will have.
     pub(crate) number_next: u64,
     pub(crate) window_packets: u64,
+    /// Newly acknowledged, at least 1.
+    pub(crate) packets_acked: u64,
     pub(crate) rtt_latest: Duration,
     pub(crate) rtt_min: Duration,
     /// The kernel allows for its own bursts when it paces.

@@ -132,6 +132,7 @@ impl<G: Growth> LossBased<G> {
             number_newest: ack.number_newest,
             number_next: self.number_next,
             window_packets: self.window_packets,
+            packets_acked: ack.bytes_acked.div_ceil(self.packet_bytes).max(1),
             rtt_latest,
             rtt_min,
             paced: self.pacing,

@@ -51,6 +51,21 @@ fn hystart_leaves_slow_start_before_the_lte_queue_overflows() {
 }
 
 #[test]
+fn hystart_bears_rare_acknowledgements() {
+    for packets_per_ack in [1, 2, 4, 10] {
+        let mut scenario = Scenario::new("cubic", 10_500_000, 74.0, 200.0);
+        scenario.packets_per_ack = packets_per_ack;
+        let mut network = scenario.network();
+        network.run_until(Instant::from_nanos(2_000_000_000));
+        let (at, next) = slow_start_end(&network.client);
+        let window = network.client.flow().controller().window_bytes() / 1252;
+        println!("an ACK for {packets_per_ack}: slow start until {at} s, {window} packets at 2 s");
+        assert_eq!(next, "congestion avoidance");
+        assert_eq!(network.client.packets_lost(), 0);
+    }
+}
+
+#[test]
 fn the_first_window_is_paced_at_twice_the_window() {
     // Two packets give the round trip time; with the 30 that follow they are the first 32.
     let mut scenario = Scenario::new("cubic", 100_000_000, 200.0, 200.0);

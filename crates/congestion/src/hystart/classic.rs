@@ -3,10 +3,12 @@ use eyelevel_units::{Duration, Instant};
 
 /// Below this window nothing is decided.
 const WINDOW_PACKETS_MIN: u64 = 16;
-/// Acknowledgements no further apart than this form a train.
+/// Acknowledgements no further apart than this for each packet that they name form a train; but no
+/// further than a quarter of the smallest round trip, within which QUIC's peers answer.
 const TRAIN_GAP_MAX: Duration = Duration::from_millis(2);
-/// Samples of a round before its smallest is trusted.
-const SAMPLES_MIN: u32 = 8;
+const TRAIN_GAP_RTT_DIVISOR: u32 = 4;
+/// Packets of a round whose smallest round trip is trusted.
+const SAMPLES_MIN: u64 = 8;
 /// The delay increase that ends slow start is an eighth of the smallest round trip, within these.
 const DELAY_INCREASE_MIN: Duration = Duration::from_millis(4);
 const DELAY_INCREASE_MAX: Duration = Duration::from_millis(16);
@@ -18,6 +20,10 @@ const BURST_BYTES: u64 = 4 * 65_536;
 /// ends when the acknowledgements of a round, closely spaced, last longer than the smallest round
 /// trip (half of it for an unpaced sender), or when the smallest round trip of a round exceeds the
 /// smallest of all by an eighth.
+///
+/// Linux counts acknowledgements, and its own receiver sends one for every packet during slow
+/// start. A QUIC peer sends one for two, later for ten: counting packets makes the rules come out
+/// alike.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HyStart {
     round: Option<Round>,
@@ -31,7 +37,7 @@ struct Round {
     started_at: Instant,
     train_at: Instant,
     rtt_min: Duration,
-    samples: u32,
+    samples: u64,
 }
 
 impl HyStart {
@@ -61,7 +67,12 @@ impl HyStart {
 
 impl Round {
     fn is_train_long(&mut self, seen: &Observation) -> bool {
-        if seen.now.since(self.train_at) > TRAIN_GAP_MAX {
+        let packets = u32::try_from(seen.packets_acked).unwrap_or(u32::MAX);
+        let gap = TRAIN_GAP_MAX.saturating_mul(packets);
+        let gap = gap
+            .min(seen.rtt_min / TRAIN_GAP_RTT_DIVISOR)
+            .max(TRAIN_GAP_MAX);
+        if seen.now.since(self.train_at) > gap {
             return false;
         }
         self.train_at = seen.now;
@@ -75,7 +86,7 @@ impl Round {
     fn is_delayed(&mut self, seen: &Observation) -> bool {
         self.rtt_min = self.rtt_min.min(seen.rtt_latest);
         if self.samples < SAMPLES_MIN {
-            self.samples += 1;
+            self.samples += seen.packets_acked;
             return false;
         }
         let increase = (seen.rtt_min / 8).clamp(DELAY_INCREASE_MIN, DELAY_INCREASE_MAX);
@@ -93,6 +104,7 @@ mod tests {
             number_newest: number,
             number_next: 100,
             window_packets: 32,
+            packets_acked: 1,
             rtt_latest: Duration::from_millis(rtt_ms),
             rtt_min: Duration::from_millis(40),
             paced: true,
@@ -123,6 +135,25 @@ mod tests {
     fn gaps_break_the_train() {
         let mut hystart = HyStart::default();
         assert!((0..30).all(|n| !hystart.on_ack(&seen(3 * n, n, 40))));
+    }
+
+    #[test]
+    fn rarer_acknowledgements_may_be_as_much_further_apart() {
+        let sparse = |n: u64, packets_acked| Observation {
+            packets_acked,
+            ..seen(8 * n, n, 40)
+        };
+        let mut hystart = HyStart::default();
+        assert_eq!((0..10).find(|n| hystart.on_ack(&sparse(*n, 4))), Some(6));
+        let mut hystart = HyStart::default();
+        assert!((0..10).all(|n| !hystart.on_ack(&sparse(n, 3))));
+        // A quarter of the round trip is the limit.
+        let mut hystart = HyStart::default();
+        let sparser = |n: u64| Observation {
+            packets_acked: 20,
+            ..seen(11 * n, n, 40)
+        };
+        assert!((0..10).all(|n| !hystart.on_ack(&sparser(n))));
     }
 
     #[test]

@@ -112,6 +112,7 @@ mod tests {
             number_newest: number,
             number_next,
             window_packets: 32,
+            packets_acked: 1,
             rtt_latest: Duration::from_millis(rtt_ms),
             rtt_min: Duration::from_millis(40),
             paced: true,

@@ -64,6 +64,8 @@ pub struct Scenario {
     pub receive_window_bytes: u64,
     /// Whether the receiver reports arrival times.
     pub receive_timestamps: bool,
+    /// How many packets the receiver acknowledges at a time, after the first hundred.
+    pub packets_per_ack: u32,
 }
 
 impl Scenario {
@@ -84,6 +86,7 @@ impl Scenario {
             chunks: None,
             receive_window_bytes: u64::MAX,
             receive_timestamps: false,
+            packets_per_ack: 2,
         }
     }
 
@@ -115,7 +118,11 @@ impl Scenario {
         // "Up" leads away from the sender: the network's client is our server.
         Network::new(
             Sender::new(flow, self.chunks, self.receive_window_bytes),
-            Receiver::new(self.trace.clone(), self.receive_timestamps),
+            Receiver::new(
+                self.trace.clone(),
+                self.receive_timestamps,
+                self.packets_per_ack,
+            ),
             Direction::new(&down, seed.child("down")).unwrap(),
             Direction::new(&[delay, loss], seed.child("up")).unwrap(),
         )

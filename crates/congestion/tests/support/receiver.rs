@@ -6,12 +6,14 @@ use std::collections::{BTreeSet, VecDeque};
 
 /// QUIC's default delay of acknowledgements.
 const ACK_DELAY: Duration = Duration::from_millis(25);
+/// So many packets are acknowledged in twos, whatever comes later, as Chromium does.
+const PACKETS_EARLY: usize = 100;
 const RANGES_MAX: usize = 32;
 /// Mahimahi's: a delivery opportunity carries so much, parts of packets included.
 const OPPORTUNITY_BYTES: u64 = 1504;
 
 /// Takes packets, directly or through a trace of delivery opportunities with an endless queue, and
-/// acknowledges every second one, or after 25 ms, or at once when out of order.
+/// acknowledges every second one (later every so many), or after 25 ms, or at once at a gap.
 #[derive(Debug)]
 pub struct Receiver {
     ranges: VecDeque<(u64, u64)>,
@@ -21,6 +23,7 @@ pub struct Receiver {
     unacknowledged: u32,
     ack_at: Option<Instant>,
     trace: Option<Trace>,
+    packets_per_ack: u32,
     timestamps: bool,
     arrivals: Vec<(u64, Instant)>,
 }
@@ -44,8 +47,9 @@ impl Trace {
 }
 
 impl Receiver {
-    pub fn new(trace: Option<Vec<u64>>, timestamps: bool) -> Self {
+    pub fn new(trace: Option<Vec<u64>>, timestamps: bool, packets_per_ack: u32) -> Self {
         Self {
+            packets_per_ack,
             ranges: VecDeque::new(),
             chunks: BTreeSet::new(),
             chunks_below: 0,
@@ -106,7 +110,9 @@ impl Receiver {
             .is_some_and(|(first, last)| first == last)
             && !in_order;
         self.unacknowledged += 1;
-        if self.unacknowledged >= 2 || gap_now {
+        let early = self.delays.len() < PACKETS_EARLY;
+        let enough = if early { 2 } else { self.packets_per_ack };
+        if self.unacknowledged >= enough || gap_now {
             self.ack_at = Some(now);
         } else {
             self.ack_at = Some(self.ack_at.unwrap_or(now + ACK_DELAY));
