@@ -107,6 +107,11 @@ def gain_tables(contents: Contents) -> Markup:
         "primary metric; its comparisons are corrected after Holm before anything is called "
         "faster or slower. The other metrics describe, without correction."
     )
+    if any(cell.timeouts or cell.timeouts_reference for cell in contents.cells):
+        note += (
+            " Where a load timed out there is no mean; the medians and paired differences site by "
+            "site take it as slower than the limit."
+        )
     return element(
         "section",
         element("h2", "Performance gain", id="gain"),

@@ -4,6 +4,7 @@ A timeout is a run slower than the limit. As infinity it takes its right place i
 """
 
 import math
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -74,6 +75,7 @@ def _lower_rank(n: int, confidence: float) -> int:
     return max(0, math.floor(mean + float(stats.norm.ppf(tail)) * deviation))
 
 
+@cache
 def _signed_rank_distribution(n: int) -> NDArray[np.float64]:
     """The chance of each sum of positive ranks, 0 to n(n+1)/2, when signs are fair coins."""
     chance = np.zeros(n * (n + 1) // 2 + 1)
@@ -93,6 +95,9 @@ def _signed_rank_p(differences: NDArray[np.float64]) -> float | None:
     finite = nonzero[np.isfinite(nonzero)]
     largest = 2 * float(np.abs(finite).max()) + 1 if len(finite) else 1.0
     ranked = np.where(np.isinf(nonzero), np.sign(nonzero) * largest, nonzero)
-    tied = len(np.unique(np.abs(ranked))) < len(ranked)
-    method = "exact" if not tied and len(ranked) <= EXACT_PAIRS_MAX else "approx"
-    return float(stats.wilcoxon(ranked, method=method).pvalue)
+    n = len(ranked)
+    if n > EXACT_PAIRS_MAX or len(np.unique(np.abs(ranked))) < n:
+        return float(stats.wilcoxon(ranked, method="approx").pvalue)
+    positive = int(stats.rankdata(np.abs(ranked))[ranked > 0].sum())
+    smaller = min(positive, n * (n + 1) // 2 - positive)
+    return min(1.0, 2 * float(_signed_rank_distribution(n)[: smaller + 1].sum()))

@@ -1,8 +1,11 @@
 import math
 from itertools import combinations_with_replacement, product
 
+import numpy as np
 import pytest
+from scipy import stats
 
+from eyelevel.stats import paired
 from eyelevel.stats.paired import hodges_lehmann, median
 
 # Hamilton depression scores, R's help page of wilcox.test (Hollander and Wolfe, page 29): the
@@ -28,6 +31,15 @@ def test_p_value_is_rs():
     assert hodges_lehmann(FIRST, SECOND).p == pytest.approx(2 * 0.01953, abs=1e-5)
 
 
+def test_p_values_are_scipys_exact_ones():
+    draw = np.random.Generator(np.random.PCG64(3))
+    for n in (1, 2, 5, 12, 31):
+        x, r = draw.normal(0.3, 1, n), draw.normal(0, 1, n)
+        # Through the private function: few pairs have a p value but no interval to stand beside.
+        expected = stats.wilcoxon(x - r, method="exact").pvalue
+        assert paired._signed_rank_p(x - r) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("confidence", [0.8, 0.9, 0.95])
 def test_estimate_and_interval_are_those_of_full_enumeration(confidence):
     found = hodges_lehmann(FIRST, SECOND, confidence)
@@ -37,11 +49,14 @@ def test_estimate_and_interval_are_those_of_full_enumeration(confidence):
 
 
 def test_the_normal_approximation_meets_the_exact_ranks():
-    from eyelevel.stats import paired
-
     exact = paired._lower_rank(60, 0.95)
     mean, deviation = 60 * 61 / 4, math.sqrt(60 * 61 * 121 / 24)
     assert abs(exact - math.floor(mean - 1.959964 * deviation)) <= 1
+
+
+def test_tied_differences_have_a_p_value_too():
+    found = hodges_lehmann([1, 2, 3, 4, 5, 6, 7], [2, 3, 4, 5, 6, 9, 7])
+    assert found.value == -1 and 0.01 < found.p < 0.1
 
 
 def test_five_pairs_have_no_95_percent_interval():
