@@ -13,8 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Leaves that are kept; a client that asks for ever new names gets them made anew.
 const LEAVES_MAX: usize = 4096;
-/// RFC 5280 bounds the common name to 64 characters; the names proper are in the extension.
-const COMMON_NAME: &str = "eyelevel replay";
+/// The names of the authority and of every leaf: apart, since a leaf whose subject is its issuer's
+/// passes for self-signed (RFC 5280, section 6.1). The hosts' names are in the extension.
+const ROOT_NAME: &str = "eyelevel replay authority";
+const LEAF_NAME: &str = "eyelevel replay";
 
 /// A certificate authority made for one run, and the leaves that it signs, chosen by SNI.
 ///
@@ -44,7 +46,7 @@ impl Authority {
         let failed = |error: rcgen::Error| ReplayError::certificate("the authority", error);
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(failed)?;
         let leaf_key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(failed)?;
-        let mut params = base_params(Vec::new()).map_err(failed)?;
+        let mut params = base_params(ROOT_NAME, Vec::new()).map_err(failed)?;
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         let root_certificate = params.self_signed(&key).map_err(failed)?;
@@ -110,7 +112,7 @@ impl Authority {
 
     fn sign(&self, host: &str, names: &[String]) -> Result<CertifiedKey, ReplayError> {
         let failed = |error: rcgen::Error| ReplayError::certificate(host, error);
-        let mut params = base_params(names.to_vec()).map_err(failed)?;
+        let mut params = base_params(LEAF_NAME, names.to_vec()).map_err(failed)?;
         params.use_authority_key_identifier_extension = true;
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
@@ -135,12 +137,12 @@ impl fmt::Debug for Authority {
     }
 }
 
-fn base_params(names: Vec<String>) -> Result<CertificateParams, rcgen::Error> {
+fn base_params(name: &str, names: Vec<String>) -> Result<CertificateParams, rcgen::Error> {
     let mut params = CertificateParams::new(names)?;
     params.distinguished_name = rcgen::DistinguishedName::new();
     params
         .distinguished_name
-        .push(DnType::CommonName, COMMON_NAME);
+        .push(DnType::CommonName, name);
     // Fixed and wide: clients of a recording may live at the recording's moment.
     params.not_before = date_time_ymd(2000, 1, 1);
     params.not_after = date_time_ymd(2049, 12, 31);
