@@ -34,9 +34,8 @@ app.add_typer(site.app, name="site")
 def main() -> int:
     """Run the command line; every expected failure is one clear line and an exit status."""
     try:
-        app(standalone_mode=False)
-    except typer.Exit as exit_:
-        return exit_.exit_code
+        # Outside of standalone mode a subcommand's exit status is what the call returns.
+        status = app(standalone_mode=False)
     except (PlanError, LabError, StoreError) as error:
         complain(str(error))
         return EXIT_FAILED
@@ -53,7 +52,7 @@ def main() -> int:
             raise
         show()
         return getattr(error, "exit_code", 2)
-    return 0
+    return status if isinstance(status, int) else 0
 
 
 if __name__ == "__main__":
