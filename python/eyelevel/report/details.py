@@ -82,7 +82,7 @@ def _estimate(estimate: Estimate, say: Any) -> object:
 
 def _signed_ms(value: float, limit_s: float) -> str:
     if math.isinf(value):
-        return f"beyond {limit_s:g} s"
+        return "unbounded"
     return ("+" if value > 0 else "") + milliseconds(value, limit_s)
 
 

@@ -69,20 +69,20 @@ def _lower_rank(n: int, confidence: float) -> int:
     """The rank (from 1) of the Walsh average that bounds the interval; 0 when none does."""
     tail = (1 - confidence) / 2
     if n <= EXACT_PAIRS_MAX:
-        below = np.cumsum(_signed_rank_distribution(n))
+        below = np.cumsum(_signed_sum_distribution(tuple(range(1, n + 1))))
         return int(np.searchsorted(below, tail, side="right"))
     mean, deviation = n * (n + 1) / 4, math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
     return max(0, math.floor(mean + float(stats.norm.ppf(tail)) * deviation))
 
 
 @cache
-def _signed_rank_distribution(n: int) -> NDArray[np.float64]:
-    """The chance of each sum of positive ranks, 0 to n(n+1)/2, when signs are fair coins."""
-    chance = np.zeros(n * (n + 1) // 2 + 1)
+def _signed_sum_distribution(weights: tuple[int, ...]) -> NDArray[np.float64]:
+    """The chance of each sum, from 0 on, of the weights whose fair coin shows heads."""
+    chance = np.zeros(sum(weights) + 1)
     chance[0] = 1.0
-    for rank in range(1, n + 1):
+    for weight in weights:
         shifted = np.zeros_like(chance)
-        shifted[rank:] = chance[: len(chance) - rank]
+        shifted[weight:] = chance[: len(chance) - weight]
         chance = (chance + shifted) / 2
     return chance
 
@@ -95,9 +95,11 @@ def _signed_rank_p(differences: NDArray[np.float64]) -> float | None:
     finite = nonzero[np.isfinite(nonzero)]
     largest = 2 * float(np.abs(finite).max()) + 1 if len(finite) else 1.0
     ranked = np.where(np.isinf(nonzero), np.sign(nonzero) * largest, nonzero)
-    n = len(ranked)
-    if n > EXACT_PAIRS_MAX or len(np.unique(np.abs(ranked))) < n:
+    if len(ranked) > EXACT_PAIRS_MAX:
         return float(stats.wilcoxon(ranked, method="approx").pvalue)
-    positive = int(stats.rankdata(np.abs(ranked))[ranked > 0].sum())
-    smaller = min(positive, n * (n + 1) // 2 - positive)
-    return min(1.0, 2 * float(_signed_rank_distribution(n)[: smaller + 1].sum()))
+    # Doubled, since tied differences share a rank that may be a half; exact given the ties.
+    weights = np.rint(2 * stats.rankdata(np.abs(ranked))).astype(int)
+    positive = int(weights[ranked > 0].sum())
+    smaller = min(positive, int(weights.sum()) - positive)
+    chance = _signed_sum_distribution(tuple(sorted(weights.tolist())))
+    return min(1.0, 2 * float(chance[: smaller + 1].sum()))

@@ -55,8 +55,11 @@ def test_the_normal_approximation_meets_the_exact_ranks():
 
 
 def test_tied_differences_have_a_p_value_too():
+    # Six differences below zero and one of zero, which has no sign: 2 / 2^6.
     found = hodges_lehmann([1, 2, 3, 4, 5, 6, 7], [2, 3, 4, 5, 6, 9, 7])
-    assert found.value == -1 and 0.01 < found.p < 0.1
+    assert found.value == -1 and found.p == pytest.approx(2 / 64)
+    # Mid-ranks 1.5, 1.5, 3.5, 3.5, 5, the smaller sum 1.5: 3 of 32 sign patterns reach it.
+    assert paired._signed_rank_p(np.array([1.0, -1, 2, 2, 3])) == pytest.approx(2 * 3 / 32)
 
 
 def test_five_pairs_have_no_95_percent_interval():
