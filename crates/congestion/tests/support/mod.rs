@@ -12,9 +12,9 @@ use eyelevel_units::{Duration, Instant, Seed};
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-/// UDP payload of full packets, and what IPv4 and UDP add on the wire.
+/// UDP payload of full packets, and what IPv4 and UDP add on the wire, unless a scenario says else.
 pub const PACKET_BYTES: u64 = 1252;
-pub const HEADER_BYTES: u64 = 28;
+const HEADER_BYTES: u64 = 28;
 
 /// What a packet carries.
 #[derive(Clone, Debug)]
@@ -51,6 +51,7 @@ pub fn answer(flow: &Flow) -> String {
 pub struct Scenario {
     pub controller: &'static str,
     pub settings: Settings,
+    pub header_bytes: u64,
     pub rate_bit_s: u64,
     pub rtt_ms: f64,
     pub queue_ms: f64,
@@ -77,6 +78,7 @@ impl Scenario {
                 initial_window_packets: 32,
                 ..Settings::default()
             },
+            header_bytes: HEADER_BYTES,
             rate_bit_s,
             rtt_ms,
             queue_ms,
@@ -117,7 +119,7 @@ impl Scenario {
         let flow = Flow::new(controller, self.settings.packet_bytes);
         // "Up" leads away from the sender: the network's client is our server.
         Network::new(
-            Sender::new(flow, self.chunks, self.receive_window_bytes),
+            Sender::new(flow, self),
             Receiver::new(
                 self.trace.clone(),
                 self.receive_timestamps,
@@ -148,8 +150,9 @@ pub struct Outcome {
 impl Outcome {
     fn of(network: &Network<Sender, Receiver, Payload>, run: &Scenario, seconds: f64) -> Self {
         let sender = &network.client;
-        let goodput_bit_s = (network.server.chunks() * PACKET_BYTES * 8) as f64 / seconds;
-        let share = PACKET_BYTES as f64 / (PACKET_BYTES + HEADER_BYTES) as f64;
+        let packet_bytes = run.settings.packet_bytes;
+        let goodput_bit_s = (network.server.chunks() * packet_bytes * 8) as f64 / seconds;
+        let share = packet_bytes as f64 / (packet_bytes + run.header_bytes) as f64;
         let mut delays = network.server.delays_ms(run.rtt_ms / 2.0);
         delays.sort_by(f64::total_cmp);
         let percentile = |p: f64| match delays.len() {
@@ -168,7 +171,7 @@ impl Outcome {
                 .map_or(0, |rate| rate.dropped_total()),
             queue_delay_ms_p50: percentile(0.5),
             queue_delay_ms_p95: percentile(0.95),
-            window_packets: sender.flow().controller().window_bytes() / PACKET_BYTES,
+            window_packets: sender.flow().controller().window_bytes() / packet_bytes,
         }
     }
 }

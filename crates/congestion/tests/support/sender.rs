@@ -1,4 +1,4 @@
-use super::{HEADER_BYTES, PACKET_BYTES, Payload};
+use super::{Payload, Scenario};
 use eyelevel_congestion::{DepartureTimer, Flow};
 use eyelevel_link::Packet;
 use eyelevel_simnet::Endpoint;
@@ -19,6 +19,8 @@ struct Sent {
 #[derive(Debug)]
 pub struct Sender {
     flow: Flow,
+    packet_bytes: u64,
+    header_bytes: u64,
     pacer: DepartureTimer,
     in_flight: BTreeMap<u64, Sent>,
     again: VecDeque<u64>,
@@ -39,15 +41,17 @@ pub struct Sender {
 }
 
 impl Sender {
-    pub fn new(flow: Flow, chunks: Option<u64>, receive_window_bytes: u64) -> Self {
+    pub fn new(flow: Flow, scenario: &Scenario) -> Self {
         Self {
             flow,
             pacer: DepartureTimer::default(),
             in_flight: BTreeMap::new(),
             again: VecDeque::new(),
             chunk_next: 0,
-            chunks,
-            receive_window_bytes,
+            packet_bytes: scenario.settings.packet_bytes,
+            header_bytes: scenario.header_bytes,
+            chunks: scenario.chunks,
+            receive_window_bytes: scenario.receive_window_bytes,
             number_next: 0,
             number_acked: None,
             packets_lost: 0,
@@ -168,10 +172,10 @@ impl Sender {
         for (number, sent) in &lost {
             self.in_flight.remove(number);
             self.again.push_back(sent.chunk);
-            self.flow.on_packet_lost(*number, PACKET_BYTES);
+            self.flow.on_packet_lost(*number, self.packet_bytes);
         }
         self.packets_lost += lost.len() as u64;
-        let bytes = lost.len() as u64 * PACKET_BYTES;
+        let bytes = lost.len() as u64 * self.packet_bytes;
         self.flow.on_congestion(now, bytes, persistent);
         let numbers: Vec<u64> = lost.iter().map(|(number, _)| *number).collect();
         let kind = if persistent { "timeout" } else { "loss" };
@@ -195,7 +199,7 @@ impl Sender {
     fn is_window_open(&self) -> bool {
         let window = self.flow.controller().window_bytes();
         let window = window.min(self.receive_window_bytes);
-        self.flow.bytes_in_flight() + PACKET_BYTES <= window
+        self.flow.bytes_in_flight() + self.packet_bytes <= window
     }
 
     fn note_state(&mut self, now: Instant) {
@@ -218,10 +222,10 @@ impl Sender {
         // The departure timer counts the unpaced packets itself.
         let rate = self.flow.controller().pacing_rate_bytes_s();
         self.pacer
-            .on_packet_sent(now, PACKET_BYTES, PACKET_BYTES, rate);
-        self.flow.on_packet_sent(now, number, PACKET_BYTES);
+            .on_packet_sent(now, self.packet_bytes, self.packet_bytes, rate);
+        self.flow.on_packet_sent(now, number, self.packet_bytes);
         self.note(now, &format!("sent\t{number}"));
-        let wire_bytes = (PACKET_BYTES + HEADER_BYTES) as u32;
+        let wire_bytes = (self.packet_bytes + self.header_bytes) as u32;
         Packet::new(
             wire_bytes,
             Payload::Data {
