@@ -1,7 +1,8 @@
 use std::io;
 use std::net::SocketAddr;
 
-/// Why a server could not be made or a check could not be done. One line: attempt, subject, way out.
+/// Why a server could not be made or a check could not be done. One line: attempt, subject, way
+/// out.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
     /// A key or certificate could not be made.

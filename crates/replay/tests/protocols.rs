@@ -112,6 +112,14 @@ async fn poll_once<T>(future: &mut std::pin::Pin<Box<impl Future<Output = T>>>) 
     .await
 }
 
+/// Method, path, fields, and what comes back: status, rule, bytes.
+type Case = (
+    &'static str,
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static str,
+);
+
 #[tokio::test]
 async fn answers_are_alike_over_all_protocols_and_say_how_they_were_matched() {
     let mut tagged = Recorded::new(&url("/tagged?a=1"), pattern(1000, 5));
@@ -123,7 +131,7 @@ async fn answers_are_alike_over_all_protocols_and_say_how_they_were_matched() {
         Recorded::new(&url("/poll"), b"one".to_vec()),
         Recorded::new(&url("/poll"), b"two".to_vec()),
     ]);
-    let cases: [(&str, &str, &[(&str, &str)], &str); 10] = [
+    let cases: [Case; 10] = [
         ("GET", "/tagged?a=1", &[], "200 exact 1000"),
         ("HEAD", "/tagged?a=1", &[], "200 head 0"),
         (

@@ -18,3 +18,6 @@ pub const CHUNK_BYTES: usize = 8 * 1024;
 /// Bytes of bodies that a protocol may hold before its transport has taken them: two chunks, so
 /// that the next is there when the last has gone.
 pub const PENDING_BYTES_MAX: usize = 2 * CHUNK_BYTES;
+
+#[cfg(test)]
+mod tests;

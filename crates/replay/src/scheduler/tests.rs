@@ -1,0 +1,115 @@
+use super::core::{Scheduler, StreamId};
+use super::*;
+
+const CHUNK: usize = 100;
+
+fn priority(field: &str) -> Priority {
+    Priority::parse(field)
+}
+
+/// Serves everything as a transport would that takes each chunk at once; the order of grants.
+fn drain(scheduler: &mut Scheduler, ids: &[StreamId]) -> Vec<usize> {
+    let mut order = Vec::new();
+    loop {
+        for id in ids {
+            scheduler.want(*id);
+        }
+        let Some(grant) = scheduler.poll_grant() else {
+            return order;
+        };
+        scheduler.on_taken(grant.stream, grant.bytes);
+        order.push(ids.iter().position(|id| *id == grant.stream).unwrap());
+    }
+}
+
+fn order_of(fields: &[&str]) -> Vec<usize> {
+    let mut scheduler = Scheduler::new(CHUNK, 2 * CHUNK);
+    let open = |field: &&str| scheduler.open(priority(field), 2 * CHUNK as u64);
+    let ids: Vec<StreamId> = fields.iter().map(open).collect();
+    drain(&mut scheduler, &ids)
+}
+
+#[test]
+fn the_urgent_go_first_and_the_incremental_share() {
+    assert_eq!(order_of(&["u=5", "u=0", "u=3"]), [1, 1, 2, 2, 0, 0]);
+    assert_eq!(order_of(&["", "", ""]), [0, 0, 1, 1, 2, 2]);
+    assert_eq!(order_of(&["i", "i", "i"]), [0, 1, 2, 0, 1, 2]);
+    assert_eq!(order_of(&["i", "", "u=1, i"]), [2, 2, 1, 1, 0, 0]);
+}
+
+#[test]
+fn a_less_urgent_response_does_not_slip_in_between_chunks() {
+    let mut scheduler = Scheduler::new(CHUNK, 2 * CHUNK);
+    let urgent = scheduler.open(priority("u=0"), 300);
+    let other = scheduler.open(priority("u=1"), 100);
+    scheduler.want(urgent);
+    scheduler.want(other);
+    assert_eq!(scheduler.poll_grant().unwrap().stream, urgent);
+    assert_eq!(scheduler.poll_grant(), None);
+    scheduler.on_taken(urgent, 100);
+    assert_eq!(scheduler.poll_grant(), None);
+    scheduler.want(urgent);
+    assert_eq!(scheduler.poll_grant().unwrap().stream, urgent);
+}
+
+#[test]
+fn no_more_is_pending_than_allowed() {
+    let mut scheduler = Scheduler::new(CHUNK, 2 * CHUNK);
+    let id = scheduler.open(priority(""), 1000);
+    for _ in 0..2 {
+        scheduler.want(id);
+        assert!(scheduler.poll_grant().is_some());
+    }
+    scheduler.want(id);
+    assert_eq!(scheduler.poll_grant(), None);
+    scheduler.on_taken(id, 50);
+    assert!(scheduler.poll_grant().is_some());
+}
+
+#[test]
+fn a_client_that_does_not_read_one_response_gets_the_others() {
+    let mut scheduler = Scheduler::new(CHUNK, 2 * CHUNK);
+    let unread = scheduler.open(priority("u=0"), 1000);
+    let other = scheduler.open(priority("u=7"), 100);
+    for _ in 0..2 {
+        scheduler.want(unread);
+        scheduler.poll_grant().unwrap();
+    }
+    scheduler.want(other);
+    assert_eq!(scheduler.poll_grant(), None);
+    assert!(scheduler.on_stall());
+    assert_eq!(scheduler.poll_grant().unwrap().stream, other);
+    // It gets its place back with the first byte that is read.
+    let late = scheduler.open(priority("u=7"), 100);
+    scheduler.on_taken(unread, 100);
+    scheduler.want(late);
+    assert_eq!(scheduler.poll_grant(), None);
+}
+
+#[test]
+fn a_closed_response_counts_until_its_bytes_are_taken_and_its_place_is_used_again() {
+    let mut scheduler = Scheduler::new(CHUNK, CHUNK);
+    let first = scheduler.open(priority(""), 1000);
+    scheduler.want(first);
+    scheduler.poll_grant().unwrap();
+    scheduler.close(first);
+    scheduler.close(first);
+    let second = scheduler.open(priority(""), 100);
+    scheduler.want(second);
+    assert_eq!(scheduler.poll_grant(), None);
+    scheduler.on_taken(first, 100);
+    let third = scheduler.open(priority(""), 100);
+    assert_ne!(first, third);
+    // What comes late for the first is not taken for the third's.
+    scheduler.on_taken(first, 100);
+    assert_eq!(drain(&mut scheduler, &[second, third]), [0, 1]);
+}
+
+#[test]
+fn priorities_change_while_responses_are_under_way() {
+    let mut scheduler = Scheduler::new(CHUNK, 2 * CHUNK);
+    let first = scheduler.open(priority("u=1"), 200);
+    let second = scheduler.open(priority("u=2"), 200);
+    scheduler.set_priority(first, priority("u=7"));
+    assert_eq!(drain(&mut scheduler, &[first, second]), [1, 1, 0, 0]);
+}
