@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from statistics import median
 from typing import Any
 
 import polars as pl
@@ -174,6 +175,7 @@ def setup_section(contents: Contents) -> Markup:
                 ),
                 ("limit of a load", f"{plan['browser']['timeout_s']:g} s"),
                 *_lateness(contents),
+                *_pressure(contents),
                 *_flat({k: v for k, v in contents.environment.items() if k != "version"}),
             ]
         ),
@@ -200,12 +202,10 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, object
         name = f"{prefix}{key}".replace("_", " ")
         if isinstance(value, Mapping):
             rows += _flat(value, f"{name}: ")
-        elif isinstance(value, bool):
-            rows.append((name, "yes" if value else "no"))
         elif isinstance(value, list):
             rows.append((name, ", ".join(map(str, value))))
         elif value is not None:
-            rows.append((name, value))
+            rows.append((name, _said(value)))
     return rows
 
 
@@ -221,6 +221,17 @@ def _lateness(contents: Contents) -> list[tuple[str, object]]:
             text = f"{max(worst) / 1000:.2f} ms in the worst counted load"
             rows.append((f"packets released late, {name}", text))
     return rows
+
+
+def _pressure(contents: Contents) -> list[tuple[str, object]]:
+    """How much of the counted loads some process waited for a processor."""
+    counted = contents.blocks.kept["hash"].to_list()
+    hosts = [contents.trials[name].record["host"] for name in counted]
+    shares = [host["cpu_pressure_share"] for host in hosts if host.get("cpu_pressure_share")]
+    if not shares:
+        return []
+    text = f"{median(shares):.0%} of the time in the median load, {max(shares):.0%} at most"
+    return [("some process waited for a processor", text)]
 
 
 def _stacks(contents: Contents) -> Markup:
@@ -256,4 +267,6 @@ def _said(value: Any) -> str:
         return "the kernel's"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:,}".replace(",", NO_BREAK) if isinstance(value, int) else str(value)
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", NO_BREAK)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -14,6 +14,9 @@ from eyelevel.report.words import (
 )
 from eyelevel.stats import NetworkGain
 
+# Load average over cores, read before the run needs any: the half of them must be free.
+BUSY_SHARE = 0.5
+
 
 def opening(contents: Contents) -> Markup:
     """Question, answer in a sentence a stack, and warnings."""
@@ -58,6 +61,13 @@ def warnings(contents: Contents) -> list[tuple[str, str]]:
     if contents.foreign:
         text = f"{contents.foreign} records that the plan does not name are left out."
         found.append(("Other records in the directory.", text))
+    load, cores = (contents.environment.get(key) for key in ("load_1min", "cores"))
+    if load is not None and cores is not None and load > BUSY_SHARE * cores:
+        text = (
+            f"When the run began, {load:.1f} processes were competing for {cores} cores. Loads may "
+            "have waited for the processor, and stacks that need more of it look slower."
+        )
+        found.append(("The machine was busy.", text))
     if len(_versions(contents)) > 1:
         text = "The loads were made with more than one version; see what was run."
         found.append(("Versions changed during the run.", text))

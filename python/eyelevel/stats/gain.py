@@ -15,6 +15,7 @@ from scipy import stats
 from eyelevel.stats.estimate import Estimate, undetermined
 
 CONFIDENCE = 0.95
+LOWEST = -1.0  # no time is negative: cutting an interval here costs no coverage
 ROUNDING = 1e-12  # a relative error below it is what floating point leaves of none
 
 
@@ -80,4 +81,5 @@ def _with_interval(
         return undetermined("the runs show no spread at all", n, value)
     reach = float(stats.t.ppf(0.5 + confidence / 2, freedom)) * error
     p = 2 * float(stats.t.sf(abs(value) / error, freedom))
-    return Estimate(value, value - reach, value + reach, p, error, freedom, n)
+    low = max(LOWEST, value - reach)
+    return Estimate(value, low, value + reach, p, error, freedom, n)

@@ -36,6 +36,11 @@ def test_the_interval_covers_the_truth_as_often_as_it_says():
     assert 0.935 <= covered / 2000 <= 0.965  # 0.95 and three standard errors
 
 
+def test_no_interval_reaches_below_a_load_time_of_nothing():
+    found = performance_gain([50, 100], [200, 100])
+    assert found.low == -1 and found.high > 0
+
+
 def test_a_timeout_leaves_no_mean():
     found = performance_gain([80, math.inf, 90], [100, 100, 100])
     assert found.value is None and "timed out" in found.reason
