@@ -1,0 +1,33 @@
+"""Fixtures of the tests with real labs."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from labs import CORPUS, FAST, cannot_build_labs
+
+from eyelevel.lab import Lab, LabConfig
+from eyelevel.plan import STACKS_BY_NAME, Network, lab_path, lab_stack
+
+
+@pytest.fixture(scope="session")
+def labs() -> None:
+    """Skips where this machine cannot build labs."""
+    if reason := cannot_build_labs():
+        pytest.skip(f"no lab can be built here: {reason}")
+
+
+@pytest.fixture
+def new_lab(labs: None) -> Callable[..., Lab]:
+    """Makes a lab that serves a site of the corpus; enter it with `with`."""
+
+    def make(
+        stack: str = "tcp+",
+        network: Network = FAST,
+        site: Path | None = CORPUS / "agency.wacz",
+        seed: int = 1,
+    ) -> Lab:
+        served = None if site is None else lab_stack(STACKS_BY_NAME[stack], network)
+        return Lab(LabConfig(lab_path(network), seed, site and str(site), served))
+
+    return make
