@@ -44,6 +44,7 @@ class Arm:
 
     name: str
     capture: str
+    picture_px: tuple[int, int] = (1280, 720)
     settle_timeout_s: float = settle_module.SETTLE_TIMEOUT_S
 
 
@@ -51,6 +52,7 @@ ARMS = (
     Arm("none", "none"),
     Arm("trace", "trace"),
     Arm("screencast", "screencast"),
+    Arm("screencast half", "screencast", picture_px=(640, 360)),
     Arm("none, not settled", "none", settle_timeout_s=0.0),
 )
 
@@ -95,7 +97,9 @@ def main() -> None:
             block: dict[str, dict[str, float]] = {}
             for arm in order.sample(ARMS, len(ARMS)):
                 settle_module.SETTLE_TIMEOUT_S = arm.settle_timeout_s
-                raw = load_page(LoadSettings(url, "h1", capture=arm.capture))
+                raw = load_page(
+                    LoadSettings(url, "h1", capture=arm.capture, picture_px=arm.picture_px)
+                )
                 if raw.ended == "complete":
                     block[arm.name] = measured(raw)
             blocks.append(block)

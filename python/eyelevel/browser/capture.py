@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from eyelevel.browser.devtools import DevTools
@@ -37,8 +38,8 @@ class FrameCapture(Protocol):
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
         """The pictures, each unlike the one before it; the start's picture is at 0."""
 
-    def last_picture(self) -> str | None:
-        """The latest picture as base64; None where it has no full-size lossless pictures."""
+    def final_picture_matches(self, deadline: float) -> bool | None:
+        """Whether a picture taken now equals the last one; None where none can be taken."""
 
     @property
     def started(self) -> bool:
@@ -56,7 +57,8 @@ class Screencast:
     are encoded in parallel and may arrive out of order.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, picture_px: tuple[int, int] = (1280, 720)) -> None:
+        self._picture_px = picture_px
         self._pictures = _Pictures()
         self._devtools: DevTools | None = None
         self._session_id = ""
@@ -65,12 +67,28 @@ class Screencast:
         """Begin with the picture of the empty page."""
         self._devtools = devtools
         self._session_id = session_id
-        devtools.call(
-            "Page.startScreencast",
-            {"format": "png", "everyNthFrame": 1, "maxFramesInFlight": FRAMES_IN_FLIGHT_MAX},
-            session_id,
-            deadline,
-        )
+        width, height = self._picture_px
+        parameters = {
+            "format": "png",
+            "everyNthFrame": 1,
+            "maxFramesInFlight": FRAMES_IN_FLIGHT_MAX,
+            "maxWidth": width,
+            "maxHeight": height,
+        }
+        devtools.call("Page.startScreencast", parameters, session_id, deadline)
+
+    def final_picture_matches(self, deadline: float) -> bool | None:
+        """Start again, which gives the current picture by the same way, and compare."""
+        if self._devtools is None or not self._pictures.count:
+            return None
+        before = self._pictures.last()
+        self.stop(deadline)
+        taken, self._pictures = self._pictures, _Pictures()
+        self.start(self._devtools, self._session_id, deadline)
+        while not self._pictures.count and self._devtools.pump(deadline):
+            pass
+        after, self._pictures = self._pictures.last(), taken
+        return None if after is None else after == before
 
     def handle_event(self, method: str, parameters: dict[str, Any]) -> bool:
         """Keep a frame and acknowledge it."""
@@ -94,10 +112,6 @@ class Screencast:
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
         """The frames by display time."""
         return self._pictures.frames(navigation_start_s)
-
-    def last_picture(self) -> str | None:
-        """The frame with the latest display time."""
-        return self._pictures.last()
 
     @property
     def started(self) -> bool:
@@ -147,8 +161,8 @@ class TraceScreenshots:
         while not self._complete and self._devtools.pump(deadline):
             pass
 
-    def last_picture(self) -> str | None:
-        """None: screenshots are small and lossy."""
+    def final_picture_matches(self, deadline: float) -> bool | None:
+        """None: a trace is read after its end."""
         return None
 
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
@@ -177,7 +191,7 @@ class NoCapture:
     def stop(self, deadline: float) -> None:
         """Nothing to end."""
 
-    def last_picture(self) -> str | None:
+    def final_picture_matches(self, deadline: float) -> bool | None:
         """None."""
         return None
 
@@ -186,12 +200,12 @@ class NoCapture:
         return ()
 
 
-CAPTURES: dict[Capture, type[FrameCapture]] = {
+CAPTURES: dict[Capture, Callable[[tuple[int, int]], FrameCapture]] = {
     "screencast": Screencast,
-    "trace": TraceScreenshots,
-    "none": NoCapture,
+    "trace": lambda picture_px: TraceScreenshots(),
+    "none": lambda picture_px: NoCapture(),
 }
-"""The ways to capture, by the setting's value."""
+"""The ways to capture, by the setting's value; each is given the largest size of a picture."""
 
 
 class _Pictures:

@@ -72,7 +72,7 @@ class _Load:
         self._browser = browser
         self._devtools = DevTools(browser.to_browser_fd, browser.from_browser_fd)
         self._devtools.on_event = self._handle_event
-        self._capture = CAPTURES[settings.capture]()
+        self._capture = CAPTURES[settings.capture](settings.picture_px)
         self._network = NetworkLog()
         self._console = ConsoleErrors()
         self._page = ""
@@ -98,8 +98,10 @@ class _Load:
         try:
             ended, detail, capped = self._load()
             self._mark("quiet")
-            if ended == "complete":
-                self._final_picture_matches = self._compare_final_picture(capped)
+            if ended == "complete" and not capped:
+                # A page that still moves differs from any frame of it.
+                deadline = time.monotonic() + COLLECT_TIMEOUT_S
+                self._final_picture_matches = self._capture.final_picture_matches(deadline)
             if ended in ("complete", "timeout"):
                 navigation = self._collect(ended)
         except BrowserGoneError as error:
@@ -175,24 +177,6 @@ class _Load:
                 return "timeout", f"no load event within {settings.timeout_s:g} s", False
             if verdict != "loading":
                 return "complete", "", verdict == "capped"
-
-    def _compare_final_picture(self, capped: bool) -> bool | None:
-        """Whether the last frame is what the page shows now; None where that cannot be said.
-
-        Screencast and screenshot use the same encoder: equal pictures are equal texts.
-        """
-        before = self._capture.last_picture()
-        if before is None:
-            return None
-        # This setting chooses the screencast's encoder.
-        parameters = {"format": "png", "optimizeForSpeed": True}
-        deadline = time.monotonic() + COLLECT_TIMEOUT_S
-        picture = self._devtools.call("Page.captureScreenshot", parameters, self._page, deadline)
-        after = self._capture.last_picture()
-        if picture["data"] in (before, after):
-            return True
-        # A page that still moves differs from any frame of it.
-        return None if capped or before != after else False
 
     def _collect(self, ended: Ended) -> Navigation:
         wait_s = COLLECT_TIMEOUT_S if ended == "complete" else COLLECT_AFTER_TIMEOUT_S
