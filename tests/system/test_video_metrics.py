@@ -75,3 +75,13 @@ def test_a_file_that_is_no_video_is_refused(tmp_path):
     file.write_bytes(b"no video")
     with pytest.raises(VideoError, match=r"page\.mp4"):
         read_video(file)
+
+
+def test_a_video_that_stays_orange_has_no_metrics():
+    import numpy as np
+
+    orange = np.full((225, 400, 3), (222, 100, 13), np.uint8)
+    metrics = video_metrics([(0.0, orange), (33.3, orange)], masked=True)
+    assert metrics.first_visual_change_ms is None
+    assert metrics.speed_index_ms is None
+    assert metrics.visual_progress == ()

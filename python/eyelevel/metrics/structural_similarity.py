@@ -21,7 +21,8 @@ CONTRAST_CONSTANT = (0.03 * 255) ** 2
 
 def luma(picture: NDArray[np.uint8]) -> Luma:
     """Brightness of an RGB picture (ITU-R BT.601 weights)."""
-    return picture.astype(np.float64) @ np.array([0.299, 0.587, 0.114])
+    brightness: Luma = picture.astype(np.float64) @ np.array([0.299, 0.587, 0.114])
+    return brightness
 
 
 def structural_similarity(first: Luma, second: Luma) -> float:
@@ -41,8 +42,8 @@ def structural_similarity(first: Luma, second: Luma) -> float:
 def gaussian(pixels: int, sigma: float) -> Luma:
     """A window's weights, of sum 1."""
     offsets = np.arange(pixels) - (pixels - 1) / 2
-    weights = np.exp(-(offsets**2) / (2 * sigma**2))
-    return weights / weights.sum()
+    weights: Luma = np.exp(-(offsets**2) / (2 * sigma**2))
+    return np.divide(weights, weights.sum())
 
 
 def blur(picture: Luma, weights: Luma) -> Luma:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +86,7 @@ def video_metrics(frames: Iterable[tuple[float, Picture]], masked: bool) -> Vide
     """
     kept = _kept_frames(frames, masked)
     if len(kept) < 2:
-        return VideoMetrics(*[None] * 8, visual_progress=tuple((at_ms, 0) for at_ms, _ in kept))
+        return _nothing_changed(tuple((at_ms, 0) for at_ms, _ in kept))
     done, whole = progress_parts(np.stack([histogram(picture) for _, picture in kept]))
     percents = [int(part) * 100 // whole if whole else 0 for part in done[:-1]] + [100]
     progress = tuple((at_ms, p) for (at_ms, _), p in zip(kept, percents, strict=True))
@@ -106,6 +106,11 @@ def video_metrics(frames: Iterable[tuple[float, Picture]], masked: bool) -> Vide
         contentful_speed_index_ms=_index_from_first_change(kept, [*_contents(kept)[1:], 1.0]),
         visual_progress=progress,
     )
+
+
+def _nothing_changed(progress: tuple[tuple[int, int], ...]) -> VideoMetrics:
+    none = dict.fromkeys((each.name for each in fields(VideoMetrics)), None)
+    return VideoMetrics(**none | {"visual_progress": progress})  # type: ignore[arg-type]
 
 
 def _run_around(alike: NDArray[np.bool_], centre: int) -> tuple[int, int]:
