@@ -8,12 +8,11 @@ import typer
 from eyelevel.cli.cell import named_network, named_stack
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.metrics import METRICS_BY_NAME
-from eyelevel.plan import BrowserSettings, Network, Plan, Stack, expand
+from eyelevel.plan import expand, one_cell
 from eyelevel.report import metrics_of
-from eyelevel.run import RecordedSite, TrialResult, open_site, run_trial
+from eyelevel.run import TrialResult, open_site, run_trial
 
 EXIT_NOT_OK = 1
-TIMEOUT_S = 180.0
 SHOWN = (
     "time_to_first_byte_ms",
     "first_contentful_paint_ms",
@@ -45,7 +44,7 @@ def load(
     Exits 1 where no load was ok.
     """
     recorded = open_site(site)
-    plan = _plan(recorded, named_network(network), named_stack(stack), runs, seed)
+    plan = one_cell(recorded.name, named_network(network), named_stack(stack), runs, seed)
     rows = []
     for trial in expand(plan, [recorded.of_plan()]):
         result = run_trial(trial, str(recorded.path.resolve()), url)
@@ -57,22 +56,6 @@ def load(
         _print(rows)
     if not any(row["outcome"] == "ok" for row in rows):
         raise typer.Exit(EXIT_NOT_OK)
-
-
-def _plan(site: RecordedSite, network: Network, stack: Stack, runs: int, seed: int) -> Plan:
-    return Plan(
-        title="",
-        sites=(site.name,),
-        networks=(network,),
-        stacks=(stack,),
-        reference=stack.name,
-        blocks=runs,
-        seed=seed,
-        primary_metric=SHOWN[-2],
-        smallest_effect_of_interest=0.05,
-        browser=BrowserSettings(capture=True, timeout_s=TIMEOUT_S),
-        source="",
-    )
 
 
 def _row(result: TrialResult) -> dict[str, Any]:

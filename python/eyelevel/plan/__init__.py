@@ -2,7 +2,7 @@
 
 from eyelevel.plan.errors import PlanError
 from eyelevel.plan.networks import NETWORKS, NETWORKS_BY_NAME, Network, lab_path
-from eyelevel.plan.plan import BrowserSettings, Plan, is_archive_path, parse_plan
+from eyelevel.plan.plan import BrowserSettings, Plan, is_archive_path, one_cell, parse_plan
 from eyelevel.plan.presets import PRESETS, PRESETS_BY_NAME, preset_text
 from eyelevel.plan.stacks import STACKS, STACKS_BY_NAME, Stack, lab_stack
 from eyelevel.plan.trials import Site, Trial, expand, plan_document
@@ -25,6 +25,7 @@ __all__ = [
     "is_archive_path",
     "lab_path",
     "lab_stack",
+    "one_cell",
     "parse_plan",
     "plan_document",
     "preset_text",

@@ -95,6 +95,24 @@ def parse_plan(
     )
 
 
+def one_cell(site: str, network: Network, stack: Stack, blocks: int, seed: int) -> Plan:
+    """The plan of one site over one network and stack, with the defaults of a plan file."""
+    defaults = PlanFile.model_construct(sites=[site], networks=[], stacks=[])
+    return Plan(
+        title="",
+        sites=(site,),
+        networks=(network,),
+        stacks=(stack,),
+        reference=stack.name,
+        blocks=blocks,
+        seed=seed,
+        primary_metric=defaults.primary_metric,
+        smallest_effect_of_interest=defaults.smallest_effect_of_interest,
+        browser=BrowserSettings(defaults.capture, defaults.timeout_s),
+        source="",
+    )
+
+
 Report = Callable[[Path, str], None]
 
 # Keys that people try for another one which is not alike in its letters.
