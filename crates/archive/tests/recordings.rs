@@ -42,3 +42,30 @@ fn real_recordings_open_with_their_origins() {
         }
     }
 }
+
+#[test]
+fn shipped_sites_are_sound_and_have_their_licences() {
+    let corpus = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
+    for (name, objects, origins, main_url) in [
+        ("agency", 36, 6, "https://agency.example/"),
+        ("creative", 27, 5, "https://creative.example/"),
+        (
+            "dashboard",
+            29,
+            3,
+            "https://dashboard.example/pages/notifications.html",
+        ),
+    ] {
+        let site = Site::open(corpus.join(format!("{name}.wacz"))).unwrap();
+        assert_eq!(site.main_url().to_string(), main_url);
+        assert_eq!(site.notes(), []);
+        let verification = site.verify().unwrap();
+        assert_eq!(verification.resource_digests, 3);
+        let info = site.info();
+        assert_eq!((info.objects, info.origins.len()), (objects, origins));
+        assert_eq!(info.server_addresses, origins);
+        assert!(info.origins.iter().all(|origin| origin.address_recorded));
+        let licences = std::fs::read_to_string(corpus.join(format!("{name}.LICENSES.md"))).unwrap();
+        assert!(licences.contains("MIT"), "{name}");
+    }
+}

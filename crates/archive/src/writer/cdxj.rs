@@ -1,11 +1,25 @@
 //! The index lines of a WACZ: CDXJ, sorted by SURT key and date.
 
-use serde_json::json;
+use serde::Serialize;
 
 use super::records::ExchangeRecords;
 use crate::exchange::Exchange;
 use crate::timestamp;
 use crate::url::Url;
+
+/// The JSON of a line, in the order that indexers write.
+#[derive(Serialize)]
+struct Fields<'a> {
+    url: &'a Url,
+    mime: &'a str,
+    status: String,
+    digest: &'a str,
+    length: String,
+    offset: String,
+    filename: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'a String>,
+}
 
 /// The line of one response record, with its line end.
 pub fn line(
@@ -20,18 +34,21 @@ pub fn line(
     let date: String = digits.chars().filter(char::is_ascii_digit).collect();
     let content_type = exchange.response_header("content-type").unwrap_or("");
     let media_type = content_type.split(';').next().unwrap_or("").trim();
-    let mut fields = json!({
-        "url": exchange.url,
-        "mime": if media_type.is_empty() { "unk" } else { media_type },
-        "status": exchange.status.to_string(),
-        "digest": records.payload_digest,
-        "length": length.to_string(),
-        "offset": offset.to_string(),
-        "filename": file_name,
-    });
-    if exchange.method != "GET" {
-        fields["method"] = json!(exchange.method);
-    }
+    let fields = Fields {
+        url: &exchange.url,
+        mime: if media_type.is_empty() {
+            "unk"
+        } else {
+            media_type
+        },
+        status: exchange.status.to_string(),
+        digest: &records.payload_digest,
+        length: length.to_string(),
+        offset: offset.to_string(),
+        filename: file_name,
+        method: (exchange.method != "GET").then_some(&exchange.method),
+    };
+    let fields = serde_json::to_string(&fields).expect("texts are JSON");
     format!("{} {date} {fields}\n", surt(&exchange.url))
 }
 

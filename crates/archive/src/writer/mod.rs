@@ -3,6 +3,7 @@
 //! The same input gives the same bytes: no clock, no random identifiers, fixed zip dates.
 
 mod cdxj;
+mod documents;
 mod records;
 
 use std::collections::BTreeMap;
@@ -10,7 +11,6 @@ use std::fs::File;
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 
-use serde_json::json;
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -18,9 +18,7 @@ use zip::{CompressionMethod, ZipWriter};
 use crate::digest;
 use crate::error::Error;
 use crate::exchange::Exchange;
-use crate::timestamp;
 use crate::url::Url;
-use crate::wacz::Extension;
 
 /// What a WACZ says of itself besides its exchanges.
 #[derive(Debug, Clone)]
@@ -43,7 +41,7 @@ const WARC_NAME: &str = "data.warc.gz";
 /// Plain, not `.cdx.gz`: ReplayWeb.page reads a compressed index only beside a second-level one.
 const INDEX_PATH: &str = "indexes/index.cdx";
 const PAGES_PATH: &str = "pages/pages.jsonl";
-const WACZ_VERSION: &str = "1.1.1";
+const PACKAGE_PATH: &str = "datapackage.json";
 
 /// Writes a WACZ to `path`: to a temporary file beside it first, then renamed, so that `path` is
 /// whole or as it was.
@@ -93,9 +91,35 @@ fn write_into<W: Write + Seek>(
         zip: ZipWriter::new(out),
         resources: Vec::new(),
     };
-    let mut lines = Vec::with_capacity(exchanges.len());
-    let warc_path = format!("archive/{WARC_NAME}");
-    container.start(&warc_path).map_err(io_error)?;
+    let mut lines = write_warc(&mut container, exchanges, metadata, io_error)?;
+    lines.sort_unstable();
+    container
+        .add(INDEX_PATH, &lines.concat())
+        .map_err(io_error)?;
+    container
+        .add(PAGES_PATH, &documents::pages(metadata))
+        .map_err(io_error)?;
+    let package = documents::package(metadata, &container.resources);
+    container.add(PACKAGE_PATH, &package).map_err(io_error)?;
+    let package_digest = documents::package_digest(PACKAGE_PATH, &package);
+    container
+        .add("datapackage-digest.json", &package_digest)
+        .map_err(io_error)?;
+    container
+        .zip
+        .finish()
+        .map_err(|error| io_error(std::io::Error::other(error)))
+}
+
+/// Writes the WARC file; returns the lines of its index.
+fn write_warc<W: Write + Seek>(
+    container: &mut Packer<W>,
+    exchanges: &[Exchange],
+    metadata: &SiteMetadata,
+    io_error: impl Fn(std::io::Error) -> Error,
+) -> Result<Vec<String>, Error> {
+    let path = format!("archive/{WARC_NAME}");
+    container.start(&path).map_err(&io_error)?;
     let mut warc = Hashed {
         out: &mut container.zip,
         hash: Sha256::new(),
@@ -103,7 +127,8 @@ fn write_into<W: Write + Seek>(
     };
     let warcinfo = records::warcinfo(WARC_NAME, metadata);
     warc.write_all(&records::gzip(&warcinfo))
-        .map_err(io_error)?;
+        .map_err(&io_error)?;
+    let mut lines = Vec::with_capacity(exchanges.len());
     for (index, exchange) in exchanges.iter().enumerate() {
         let records = records::of_exchange(index, exchange, metadata.created_at_unix_ms)?;
         let member = records::gzip(&records.response);
@@ -114,42 +139,20 @@ fn write_into<W: Write + Seek>(
             warc.bytes,
             member.len() as u64,
         ));
-        warc.write_all(&member).map_err(io_error)?;
+        warc.write_all(&member).map_err(&io_error)?;
         for record in records.request.iter().chain(&records.metadata) {
-            warc.write_all(&records::gzip(record)).map_err(io_error)?;
+            warc.write_all(&records::gzip(record)).map_err(&io_error)?;
         }
     }
     let (hash, bytes) = (warc.hash.finalize(), warc.bytes);
-    container.finish(&warc_path, &hash, bytes);
-    lines.sort_unstable();
-    container
-        .add(INDEX_PATH, lines.concat().as_bytes())
-        .map_err(io_error)?;
-    container
-        .add(PAGES_PATH, pages(metadata).as_bytes())
-        .map_err(io_error)?;
-    let package = package(metadata, &container.resources);
-    container
-        .add("datapackage.json", package.as_bytes())
-        .map_err(io_error)?;
-    let package_digest = json!({
-        "path": "datapackage.json",
-        "hash": digest::sha256(package.as_bytes()),
-    });
-    let package_digest = format!("{package_digest:#}\n");
-    container
-        .add("datapackage-digest.json", package_digest.as_bytes())
-        .map_err(io_error)?;
-    container
-        .zip
-        .finish()
-        .map_err(|error| io_error(std::io::Error::other(error)))
+    container.list(&path, &hash, bytes);
+    Ok(lines)
 }
 
 /// The zip file with the list of what is in it.
 struct Packer<W: Write + Seek> {
     zip: ZipWriter<W>,
-    resources: Vec<serde_json::Value>,
+    resources: Vec<documents::Resource>,
 }
 
 impl<W: Write + Seek> Packer<W> {
@@ -165,19 +168,19 @@ impl<W: Write + Seek> Packer<W> {
             .map_err(std::io::Error::other)
     }
 
-    fn finish(&mut self, path: &str, hash: &[u8], bytes: u64) {
-        self.resources.push(json!({
-            "name": path.rsplit('/').next(),
-            "path": path,
-            "hash": format!("sha256:{}", digest::hexadecimal(hash)),
-            "bytes": bytes,
-        }));
+    fn list(&mut self, path: &str, hash: &[u8], bytes: u64) {
+        self.resources.push(documents::Resource {
+            name: path.rsplit('/').next().unwrap_or(path).to_owned(),
+            path: path.to_owned(),
+            hash: format!("sha256:{}", digest::hexadecimal(hash)),
+            bytes,
+        });
     }
 
-    fn add(&mut self, path: &str, content: &[u8]) -> std::io::Result<()> {
+    fn add(&mut self, path: &str, content: &str) -> std::io::Result<()> {
         self.start(path)?;
-        self.zip.write_all(content)?;
-        self.finish(path, &Sha256::digest(content), content.len() as u64);
+        self.zip.write_all(content.as_bytes())?;
+        self.list(path, &Sha256::digest(content), content.len() as u64);
         Ok(())
     }
 }
@@ -200,35 +203,4 @@ impl<W: Write> Write for Hashed<W> {
     fn flush(&mut self) -> std::io::Result<()> {
         self.out.flush()
     }
-}
-
-fn pages(metadata: &SiteMetadata) -> String {
-    let head = json!({"format": "json-pages-1.0", "id": "pages", "title": "All Pages"});
-    let page = json!({
-        "id": "main",
-        "url": metadata.main_url,
-        "title": metadata.title,
-        "ts": timestamp::format(metadata.created_at_unix_ms),
-    });
-    format!("{head}\n{page}\n")
-}
-
-fn package(metadata: &SiteMetadata, resources: &[serde_json::Value]) -> String {
-    let created = timestamp::format(metadata.created_at_unix_ms);
-    let mut package = json!({
-        "profile": "data-package",
-        "wacz_version": WACZ_VERSION,
-        "software": concat!("eyelevel-archive ", env!("CARGO_PKG_VERSION")),
-        "title": metadata.title,
-        "description": metadata.description,
-        "created": created,
-        "mainPageUrl": metadata.main_url,
-        "mainPageDate": created,
-        "resources": resources,
-    });
-    if !metadata.certificate_names.is_empty() {
-        let certificate_names = metadata.certificate_names.clone();
-        package["eyelevel"] = json!(Extension { certificate_names });
-    }
-    format!("{package:#}\n")
 }

@@ -1,0 +1,112 @@
+//! The JSON documents of a WACZ (WACZ 1.1.1).
+//!
+//! They are structures, not maps: the order of a map's keys depends on how `serde_json` was built.
+
+use serde::Serialize;
+
+use super::SiteMetadata;
+use crate::digest;
+use crate::timestamp;
+use crate::url::Url;
+use crate::wacz::Extension;
+
+const WACZ_VERSION: &str = "1.1.1";
+
+/// One entry of `resources`.
+#[derive(Serialize)]
+pub struct Resource {
+    /// The file's name without its folder.
+    pub name: String,
+    /// The zip entry's name.
+    pub path: String,
+    /// `sha256:HEX`.
+    pub hash: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Package<'a> {
+    profile: &'static str,
+    #[serde(rename = "wacz_version")]
+    wacz_version: &'static str,
+    software: &'static str,
+    title: &'a str,
+    description: &'a str,
+    created: &'a str,
+    main_page_url: &'a Url,
+    main_page_date: &'a str,
+    resources: &'a [Resource],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    eyelevel: Option<Extension>,
+}
+
+#[derive(Serialize)]
+struct PackageDigest<'a> {
+    path: &'a str,
+    hash: String,
+}
+
+#[derive(Serialize)]
+struct PageListHead {
+    format: &'static str,
+    id: &'static str,
+    title: &'static str,
+}
+
+#[derive(Serialize)]
+struct Page<'a> {
+    id: &'static str,
+    url: &'a Url,
+    title: &'a str,
+    ts: String,
+}
+
+/// `pages/pages.jsonl`: its header and the one page.
+pub fn pages(metadata: &SiteMetadata) -> String {
+    let head = PageListHead {
+        format: "json-pages-1.0",
+        id: "pages",
+        title: "All Pages",
+    };
+    let page = Page {
+        id: "main",
+        url: &metadata.main_url,
+        title: &metadata.title,
+        ts: timestamp::format(metadata.created_at_unix_ms),
+    };
+    format!("{}\n{}\n", line(&head), line(&page))
+}
+
+/// `datapackage.json`.
+pub fn package(metadata: &SiteMetadata, resources: &[Resource]) -> String {
+    let created = timestamp::format(metadata.created_at_unix_ms);
+    let certificate_names = metadata.certificate_names.clone();
+    indented(&Package {
+        profile: "data-package",
+        wacz_version: WACZ_VERSION,
+        software: concat!("eyelevel-archive ", env!("CARGO_PKG_VERSION")),
+        title: &metadata.title,
+        description: &metadata.description,
+        created: &created,
+        main_page_url: &metadata.main_url,
+        main_page_date: &created,
+        resources,
+        eyelevel: (!certificate_names.is_empty()).then_some(Extension { certificate_names }),
+    })
+}
+
+/// `datapackage-digest.json`, of the package document at `path`.
+pub fn package_digest(path: &str, package: &str) -> String {
+    let hash = digest::sha256(package.as_bytes());
+    indented(&PackageDigest { path, hash })
+}
+
+fn line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("texts and numbers are JSON")
+}
+
+fn indented(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("texts and numbers are JSON") + "\n"
+}
