@@ -63,6 +63,8 @@ fn windows_follow_the_kernels() {
         ("cubic", 25_000_000, 24.0, 12.0),
         ("cubic", 3_540_000, 94.0, 200.0),
         ("reno", 10_500_000, 74.0, 200.0),
+        // Startup and drain; what follows depends on the phase that each draws.
+        ("bbr", 10_500_000, 74.0, 200.0),
     ] {
         let name = format!("{controller}-{rate_bit_s}-{rtt_ms}-{queue_ms}.tsv");
         let kernel = kernel(&name);
@@ -74,16 +76,19 @@ fn windows_follow_the_kernels() {
         windows.sort_by(f64::total_cmp);
         let median = windows[windows.len() / 2];
         let p90 = windows[windows.len() * 9 / 10];
-        // Where slow start ended.
-        let first = |samples: &[Sample]| samples.iter().find_map(|sample| sample.threshold_packets);
-        let (own, of) = (first(&ours).unwrap(), first(&kernel).unwrap());
         println!(
-            "{name}: window off by {:.1} % (median), {:.1} % (p90); threshold {own:.0} for {of:.0}",
+            "{name}: window off by {:.1} % (median), {:.1} % (p90)",
             median * 100.0,
             p90 * 100.0
         );
         assert!(median < 0.05, "{name}");
         assert!(p90 < 0.2, "{name}");
-        assert!(deviation(own, of) < 0.06, "{name}");
+        // Where slow start ended.
+        let first = |samples: &[Sample]| samples.iter().find_map(|sample| sample.threshold_packets);
+        if let Some(of) = first(&kernel) {
+            let own = first(&ours).unwrap();
+            println!("{name}: first threshold {own:.0} for {of:.0}");
+            assert!(deviation(own, of) < 0.06, "{name}");
+        }
     }
 }
