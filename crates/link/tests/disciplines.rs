@@ -78,9 +78,6 @@ proptest! {
         limit in 10_usize..400,
         ecn: bool,
     ) {
-        // Another size for each flow: which of two equally long queues is the longest is open.
-        let size = |arrival: Arrival| Arrival { bytes: arrival.bytes - arrival.flow, ..arrival };
-        let arrivals: Vec<Arrival> = arrivals.into_iter().map(size).collect();
         let mut model = FqCodel::new(5 * MS, interval * MS, limit, ecn);
         let flag = if ecn { "ecn" } else { "no-ecn" };
         let queue = format!("fq_codel flows 65536 interval {interval}ms limit {limit} {flag}");

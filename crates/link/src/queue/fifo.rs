@@ -50,4 +50,9 @@ impl<P> Fifo<P> {
             .front()
             .map_or(Duration::ZERO, |held| at.since(held.entered))
     }
+
+    /// The number of the packet at the head; the greatest number where there is none.
+    pub(crate) fn head_number(&self) -> u64 {
+        self.packets.front().map_or(u64::MAX, |held| held.number)
+    }
 }

@@ -180,10 +180,14 @@ impl<P> FqCodel<P> {
 
     /// Drops half of the longest queue (by bytes) from its head, at most a batch.
     fn drop_from_longest<O: Observer<P>>(&mut self, at: Instant, reports: &mut Reports<'_, O>) {
-        // The first of equals, whatever the order of the lists.
-        let bytes =
-            |(index, flow): &(usize, &Flow<P>)| (flow.waiting.bytes(), core::cmp::Reverse(*index));
-        let longest = self.flows.iter().enumerate().max_by_key(bytes);
+        // Of equals the one whose head came first: nothing hangs on how flows are hashed.
+        let key = |(_, flow): &(usize, &Flow<P>)| {
+            (
+                flow.waiting.bytes(),
+                core::cmp::Reverse(flow.waiting.head_number()),
+            )
+        };
+        let longest = self.flows.iter().enumerate().max_by_key(key);
         let index = longest.expect("there is at least one flow").0;
         let waiting = &mut self.flows[index].waiting;
         let count = (waiting.packets() / 2).clamp(1, DROP_BATCH_MAX);

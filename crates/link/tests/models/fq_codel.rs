@@ -64,11 +64,11 @@ impl Model for FqCodel {
                     .map(|packet| u64::from(packet.bytes))
                     .sum()
             };
+            // The most bytes; of equals the one whose first packet came first.
             let most = self.flows.iter().map(bytes).max().unwrap();
-            let fat = self
-                .flows
-                .iter_mut()
-                .find(|flow| bytes(flow) == most)
+            let equals = self.flows.iter_mut().filter(|flow| bytes(flow) == most);
+            let fat = equals
+                .min_by_key(|flow| flow.codel.queue[0].number)
                 .unwrap();
             let count = (fat.codel.queue.len() / 2).clamp(1, 64);
             for victim in fat.codel.queue.drain(..count) {
