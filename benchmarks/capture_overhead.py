@@ -44,7 +44,7 @@ class Arm:
 
     name: str
     capture: str
-    picture_px: tuple[int, int] = (1280, 720)
+    picture_px: tuple[int, int] = (640, 360)
     settle_timeout_s: float = settle_module.SETTLE_TIMEOUT_S
 
 
@@ -52,7 +52,7 @@ ARMS = (
     Arm("none", "none"),
     Arm("trace", "trace"),
     Arm("screencast", "screencast"),
-    Arm("screencast half", "screencast", picture_px=(640, 360)),
+    Arm("screencast, full", "screencast", picture_px=(1280, 720)),
     Arm("none, not settled", "none", settle_timeout_s=0.0),
 )
 

@@ -187,8 +187,8 @@ def test_frames_begin_white_and_end_whole(whole: RawLoad):
     frames = decoded(whole)
     assert frames[0][0] == 0
     assert (frames[0][1] == 255).all()
-    assert frames[0][1].shape == (720, 1280, 3)
-    assert tuple(frames[-1][1][700, 1200]) == (230, 230, 255)
+    assert frames[0][1].shape == (360, 640, 3)
+    assert tuple(frames[-1][1][350, 600]) == (230, 230, 255)
     assert whole.final_picture_matches is True
     assert whole.frames_lost == 0
     times = [at_ms for at_ms, _ in frames]
@@ -208,7 +208,7 @@ def test_the_first_visual_change_lies_between_style_and_paint(whole: RawLoad):
 def test_a_frame_is_timed_when_the_page_painted_it(origin: str):
     raw = load_page(LoadSettings(origin + "/clock", "h1"))
     painted_ms = float(raw.console_errors[0].removeprefix("painted at"))
-    shown = [at for at, picture in decoded(raw) if tuple(picture[300, 300]) == (0, 128, 0)]
+    shown = [at for at, picture in decoded(raw) if tuple(picture[150, 150]) == (0, 128, 0)]
     # Not before the script ran; within the frames that style, paint and display take.
     assert painted_ms <= shown[0] <= painted_ms + 100
     assert raw.navigation.page_load_time_ms < painted_ms

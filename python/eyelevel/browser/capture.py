@@ -51,13 +51,13 @@ class FrameCapture(Protocol):
 
 
 class Screencast:
-    """`Page.startScreencast` with PNG: full size, lossless, on damage only.
+    """`Page.startScreencast` with PNG: lossless, on damage only.
 
     A frame's `monotonicTimestamp` is its expected display time in CLOCK_MONOTONIC seconds. Frames
     are encoded in parallel and may arrive out of order.
     """
 
-    def __init__(self, picture_px: tuple[int, int] = (1280, 720)) -> None:
+    def __init__(self, picture_px: tuple[int, int] = (640, 360)) -> None:
         self._picture_px = picture_px
         self._pictures = _Pictures()
         self._devtools: DevTools | None = None

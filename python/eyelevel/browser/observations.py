@@ -30,8 +30,9 @@ class LoadSettings:
     """Put before the browser's command; passes on descriptors 3 and 4, stays in the session."""
     viewport_px: tuple[int, int] = (1280, 720)
     capture: Capture = "screencast"
-    picture_px: tuple[int, int] = (1280, 720)
-    """Largest size of a screencast's frames; the page is scaled down to it by the compositor."""
+    picture_px: tuple[int, int] = (640, 360)
+    """Largest size of a screencast's frames; the compositor scales the page down to it. Half the
+    viewport costs a load a third of what full size does (docs/decisions/frame-capture.md)."""
     timeout_s: float = 180.0
     """From navigation to the load event; then the load ends as `timeout`."""
     quiet_s: float = 1.0

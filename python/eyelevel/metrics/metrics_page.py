@@ -9,8 +9,9 @@ from eyelevel.metrics import METRICS
 _CONVENTION = """\
 ## Convention
 
-Time zero is navigation start. The picture is the page's viewport alone, without loss; its state at
-time zero is the empty page. Any pixel counts as a change. Visual progress of a frame is the sum
+Time zero is navigation start. The picture is the page's viewport alone, scaled to 640 x 360 pixels
+by the compositor and kept without loss; its state at time zero is the empty page. Any difference in
+any pixel counts as a change. Visual progress of a frame is the sum
 over all RGB histogram bins of min(|now - first|, |final - first|), over the sum of
 |final - first|; pixels with all three channels at 250 or more are left out.
 
@@ -23,7 +24,7 @@ navigation, then the page, perhaps under a browser's bar). Measured loads do not
 
 - **Time zero**: the last orange frame there, navigation start here; the orange page stays for an
   unknown time after the navigation began.
-- **Pixels**: thumbnails 400 pixels wide of a lossy video there, the viewport's own pixels here.
+- **Pixels**: thumbnails 400 pixels wide of a lossy video there, lossless ones of 640 here.
 - **A change**: there a channel of a pixel must differ by more than 15 %, here any difference
   counts, so faint first paints do.
 - **Margins**: where no browser's bar is found, the top 40, right 10 and bottom 24 thumbnail pixels
