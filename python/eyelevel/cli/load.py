@@ -7,9 +7,8 @@ import typer
 
 from eyelevel.cli.cell import named_network, named_stack
 from eyelevel.cli.output import hints, print_json, results, table
-from eyelevel.metrics import METRICS_BY_NAME
+from eyelevel.metrics import METRICS_BY_NAME, metrics_of
 from eyelevel.plan import expand, one_cell
-from eyelevel.report import metrics_of
 from eyelevel.run import TrialResult, open_site, run_trial
 
 EXIT_NOT_OK = 1

@@ -1,15 +1,15 @@
 """`eyelevel report`: rebuild the report from the records alone."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from eyelevel.cli.output import print_json, results, table
-from eyelevel.metrics import METRICS_BY_NAME
-from eyelevel.report import Contents, metrics_of, read_contents, write_report
-from eyelevel.report.words import answer, interval, percent
+from eyelevel.metrics import METRICS_BY_NAME, metrics_of
+from eyelevel.report import Contents, read_contents, summary_of, write_report
+from eyelevel.report.words import interval, percent
 from eyelevel.stats import NetworkGain
 
 
@@ -21,14 +21,8 @@ class Summary:
     path: Path
 
     def as_json(self) -> dict[str, Any]:
-        """The documented shape: report, outcomes, gains (docs/reference/report.md)."""
-        return {
-            "report": str(self.path),
-            "reference": self.contents.plan["reference"],
-            "primary_metric": self.contents.plan["primary_metric"],
-            "outcomes": outcomes(self.contents),
-            "gains": [asdict(gain) for gain in self.contents.gains],
-        }
+        """The documented shape (docs/reference/report.md)."""
+        return {"report": str(self.path), **summary_of(self.contents)}
 
 
 def report(
@@ -49,14 +43,6 @@ def make_report(directory: Path) -> Summary:
     return Summary(contents, write_report(directory, contents))
 
 
-def outcomes(contents: Contents) -> dict[str, dict[str, int]]:
-    """How many loads of each stack ended how."""
-    counted: dict[str, dict[str, int]] = {arm: {} for arm in contents.arms}
-    for arm, outcome in contents.table.select("arm", "outcome").iter_rows():
-        counted[arm][outcome] = counted[arm].get(outcome, 0) + 1
-    return counted
-
-
 def print_summary(summary: Summary) -> None:
     """The table of gains by network, the answer, the outcomes, the page's path."""
     contents = summary.contents
@@ -71,12 +57,10 @@ def print_summary(summary: Summary) -> None:
             made.add_row(METRICS_BY_NAME[metric].title, *cells)
         results.print(made)
         results.print()
-    plan = contents.plan
-    for sentence in answer(
-        contents.gains, reference, plan["primary_metric"], plan["smallest_effect_of_interest"]
-    ):
+    findings = summary_of(contents)
+    for sentence in (*findings["answer"], *findings["warnings"]):
         results.print(sentence, markup=False)
-    for arm, counted in outcomes(contents).items():
+    for arm, counted in findings["outcomes"].items():
         text = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counted.items()))
         results.print(f"{arm}: {text or 'no loads'}", markup=False)
     results.print(f"report: {summary.path}", markup=False, soft_wrap=True)

@@ -2,14 +2,12 @@
 
 from eyelevel.report.build import REPORT_FILE, build_report, write_report
 from eyelevel.report.contents import Contents, read_contents
-from eyelevel.report.metrics_shown import metrics_of
 from eyelevel.report.summary import summary_of
 
 __all__ = [
     "REPORT_FILE",
     "Contents",
     "build_report",
-    "metrics_of",
     "read_contents",
     "summary_of",
     "write_report",

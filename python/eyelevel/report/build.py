@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
+from eyelevel.metrics import metrics_of
 from eyelevel.report.contents import Contents, read_contents
-from eyelevel.report.metrics_shown import metrics_of
 from eyelevel.report.page import page
 from eyelevel.store.table import MetricsOf
 

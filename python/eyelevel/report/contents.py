@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from eyelevel.report.metrics_shown import metrics_of, shown
+from eyelevel.metrics import metrics_of
+from eyelevel.report.metrics_shown import shown
 from eyelevel.stats import (
     Blocks,
     Cell,

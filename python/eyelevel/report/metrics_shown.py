@@ -1,12 +1,6 @@
-"""The metrics that the report shows, their order and titles, and how a record gives them."""
+"""The metrics that the report shows, their order and titles."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-
-from numpy.typing import NDArray
-
-from eyelevel.metrics import METRICS_BY_NAME, compute_metrics
-from eyelevel.store import Frame
+from eyelevel.metrics import METRICS_BY_NAME
 
 # Wolsing's five, and two of the page's own that say where a difference begins.
 SHOWN = (
@@ -28,17 +22,3 @@ def title_of(metric: str) -> str:
 def shown(primary_metric: str) -> list[str]:
     """The metrics of a report, the primary one first."""
     return [primary_metric, *(name for name in SHOWN if name != primary_metric)]
-
-
-def metrics_of(record: Mapping[str, Any], frames: Sequence[Frame]) -> dict[str, float | None]:
-    """Every metric of one load, from its raw record and frames."""
-    return compute_metrics(_pictures(frames), record)
-
-
-def _pictures(frames: Sequence[Frame]) -> Iterator[tuple[float, NDArray[Any]]]:
-    """Decoded frames; one that repeats the bytes before it shows no change and is not decoded."""
-    before = b""
-    for frame in frames:
-        if frame.png != before:
-            before = frame.png
-            yield frame.at_ms, frame.rgb()
