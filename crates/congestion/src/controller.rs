@@ -76,8 +76,8 @@ pub struct Loss {
     pub now: Instant,
     /// Declared lost now; 0 for an ECN mark.
     pub bytes_lost: u64,
-    /// The largest [`PacketSent::number`] among them; a repetition of lost data counts as the packet
-    /// that carried them first, for TCP does not react to its loss a second time.
+    /// The largest [`PacketSent::number`] among them; a repetition of lost data counts as the
+    /// packet that carried them first, for TCP does not react to its loss a second time.
     pub number_newest: u64,
     /// In flight without them.
     pub bytes_in_flight: u64,

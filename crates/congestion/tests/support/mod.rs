@@ -46,6 +46,15 @@ pub fn answer(flow: &Flow) -> String {
     )
 }
 
+/// Packet numbers, as `vectors/congestion` writes them.
+pub fn list(numbers: &[u64]) -> String {
+    numbers
+        .iter()
+        .map(u64::to_string)
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
 /// A path and what to send over it.
 #[derive(Clone, Debug)]
 pub struct Scenario {

@@ -1,4 +1,4 @@
-use super::{Payload, Scenario};
+use super::{Payload, Scenario, answer, list};
 use eyelevel_congestion::{DepartureTimer, Flow};
 use eyelevel_link::Packet;
 use eyelevel_simnet::Endpoint;
@@ -94,7 +94,7 @@ impl Sender {
     }
 
     fn note(&mut self, now: Instant, what: &str) {
-        let answer = crate::support::answer(&self.flow);
+        let answer = answer(&self.flow);
         let at = now.as_nanos();
         self.log.push_str(&format!("{at}\t{what}\t{answer}\n"));
     }
@@ -297,9 +297,4 @@ impl Endpoint<Payload> for Sender {
             self.last_sent_at = now;
         }
     }
-}
-
-fn list(numbers: &[u64]) -> String {
-    let texts: Vec<String> = numbers.iter().map(u64::to_string).collect();
-    texts.join(",")
 }
