@@ -55,6 +55,10 @@ BODIES: dict[str, tuple[str, bytes]] = {
         "text/html",
         b"<!doctype html><link rel=icon href=data:,><h1>Soon gone</h1><img src=/kill-renderer>",
     ),
+    "/focused": (
+        "text/html",
+        b"<!doctype html><link rel=icon href=data:,><input autofocus value='text'>",
+    ),
     "/redirect-by-script": (
         "text/html",
         b"<!doctype html><link rel=icon href=data:,><script>location.replace('/clock')</script>",
@@ -221,6 +225,12 @@ def test_a_redirect_by_script_counts_from_the_first_navigation(origin: str):
     assert raw.navigation.time_to_first_byte_ms == pytest.approx(second.response_ms, abs=1.0)
     assert raw.objects[0].url.endswith("/redirect-by-script")
     assert raw.objects[0].started_ms < second.started_ms
+
+
+def test_a_blinking_cursor_keeps_no_page_busy(origin: str):
+    raw = load_page(LoadSettings(url=f"{origin}/focused", quiet_s=1.2, cap_s=6.0))
+    assert raw.ended == "complete" and not raw.capped
+    assert max(frame.at_ms for frame in raw.frames) < 1000
 
 
 def test_each_hop_of_a_redirect_is_an_object(origin: str):

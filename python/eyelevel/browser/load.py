@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from eyelevel.browser.capture import CAPTURES
+from eyelevel.browser.caret import STEADY_CARET_SCRIPT
 from eyelevel.browser.chromium import Chromium, browser_arguments, new_profile
 from eyelevel.browser.console import ConsoleErrors
 from eyelevel.browser.devtools import DevTools
@@ -131,6 +132,7 @@ class _Load:
             ("Page.setLifecycleEventsEnabled", {"enabled": True}),
             ("Performance.enable", {"timeDomain": "timeTicks"}),
             ("Emulation.setDeviceMetricsOverride", screen),
+            ("Page.addScriptToEvaluateOnNewDocument", {"source": STEADY_CARET_SCRIPT}),
         ):
             call(method, parameters, self._page, deadline)
         self._capture.start(self._devtools, self._page, deadline)
