@@ -12,8 +12,12 @@ pub use gate::Gate;
 pub use priority::Priority;
 
 /// Bytes of a body that are handed to a protocol at once. Small, because a more urgent response
-/// waits for it: 8 kB take 140 ms at 0.468 Mbit/s.
-pub const CHUNK_BYTES: usize = 8 * 1024;
+/// waits for it: 8 kB take 140 ms at 0.468 Mbit/s. With HTTP/2's frame header it fills whole TLS
+/// records, or each two of them would be followed by one of nine bytes.
+pub const CHUNK_BYTES: usize = 8 * 1024 - H2_FRAME_HEADER_BYTES;
+
+/// RFC 9113, section 4.1.
+const H2_FRAME_HEADER_BYTES: usize = 9;
 
 /// Bytes of bodies that a protocol may hold before its transport has taken them: two chunks, so
 /// that the next is there when the last has gone.

@@ -1,5 +1,5 @@
 use super::observed::Observed;
-use crate::scheduler::{CHUNK_BYTES, Gate, PENDING_BYTES_MAX, Priority, ReplyBody};
+use crate::scheduler::{Gate, PENDING_BYTES_MAX, Priority, ReplyBody};
 use crate::service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
 use crate::{HttpVersion, StackConfig};
 use bytes::{Bytes, BytesMut};
@@ -22,6 +22,8 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(60);
 const H2_STREAMS_MAX: u32 = 100;
 /// A browser that leaves a page resets all its streams at once; that is no attack here.
 const H2_RESET_STREAMS_MAX: usize = 1000;
+/// What rustls may hold that the kernel has not taken: two records of 4 kB, one chunk of a body.
+const WRITE_BYTES_MAX: usize = 8 * 1024;
 const H2_HEADER_BYTES_MAX: u32 = 64 * 1024;
 /// Room for uploads, which are small in recordings.
 const H2_RECEIVE_WINDOW_BYTES: u32 = 1024 * 1024;
@@ -54,7 +56,7 @@ pub(super) async fn secure(
         Err(_) => return,
     };
     // As much as one write holds, so that nothing waits behind rustls's own 64 kB.
-    let limit = CHUNK_BYTES.max(stack.tls_record_bytes);
+    let limit = WRITE_BYTES_MAX.max(stack.tls_record_bytes);
     stream.get_mut().1.set_buffer_limit(Some(limit));
     let entrance = {
         let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);

@@ -140,9 +140,7 @@ impl fmt::Debug for Authority {
 fn base_params(name: &str, names: Vec<String>) -> Result<CertificateParams, rcgen::Error> {
     let mut params = CertificateParams::new(names)?;
     params.distinguished_name = rcgen::DistinguishedName::new();
-    params
-        .distinguished_name
-        .push(DnType::CommonName, name);
+    params.distinguished_name.push(DnType::CommonName, name);
     // Fixed and wide: clients of a recording may live at the recording's moment.
     params.not_before = date_time_ymd(2000, 1, 1);
     params.not_after = date_time_ymd(2049, 12, 31);

@@ -7,6 +7,7 @@ pub use authority::Authority;
 pub use suites::{provider, versions};
 
 use crate::{HttpVersion, ReplayError, StackConfig, TlsVersion};
+use rustls::pki_types::CertificateDer;
 use std::sync::Arc;
 
 /// The five bytes of a record's header, which rustls counts in `max_fragment_size`.
@@ -44,9 +45,21 @@ pub fn client_config(
     http_version: HttpVersion,
     tls_version: TlsVersion,
 ) -> Result<rustls::ClientConfig, ReplayError> {
+    client_config_trusting(authority.root().clone(), http_version, tls_version)
+}
+
+/// A client's TLS configuration that trusts nothing but `root`.
+///
+/// # Errors
+/// [`ReplayError::Configuration`] when rustls refuses it.
+pub fn client_config_trusting(
+    root: CertificateDer<'static>,
+    http_version: HttpVersion,
+    tls_version: TlsVersion,
+) -> Result<rustls::ClientConfig, ReplayError> {
     let failed = |error| ReplayError::configuration("TLS of the client", error);
     let mut roots = rustls::RootCertStore::empty();
-    roots.add(authority.root().clone()).map_err(failed)?;
+    roots.add(root).map_err(failed)?;
     let mut config = rustls::ClientConfig::builder_with_provider(provider(tls_version))
         .with_protocol_versions(versions(tls_version))
         .map_err(failed)?
