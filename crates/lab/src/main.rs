@@ -8,6 +8,7 @@ mod emit;
 mod error;
 mod servers;
 mod site_check;
+mod stages_command;
 mod threads;
 mod topology;
 mod up;
@@ -50,6 +51,8 @@ enum Command {
     },
     /// Pack, describe, verify and check recorded sites
     Archive(archive_command::ArchiveArguments),
+    /// Read and check stages; prints them as JSON
+    Stages(stages_command::StagesArguments),
     /// Say what this machine offers a lab, as one line of JSON
     Doctor,
 }
@@ -69,6 +72,10 @@ fn main() {
             })
         }
         Command::Archive(arguments) => archive_command::run(arguments).unwrap_or_else(|error| {
+            eprintln!("eyelevel-lab: {error}");
+            EXIT_FAILED
+        }),
+        Command::Stages(arguments) => stages_command::run(&arguments).unwrap_or_else(|error| {
             eprintln!("eyelevel-lab: {error}");
             EXIT_FAILED
         }),
