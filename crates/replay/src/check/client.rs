@@ -1,4 +1,4 @@
-use crate::quic::{H3Connection, H3Opener, client_endpoint, transport};
+use crate::quic::{H3Connection, H3Opener, client_endpoint, client_transport};
 use crate::{HttpVersion, ReplayError};
 use bytes::{Buf, Bytes, BytesMut};
 use eyelevel_archive::{Exchange, Header};
@@ -139,7 +139,7 @@ impl Client {
         let tls = QuicClientConfig::try_from(tls)
             .map_err(|error| ReplayError::configuration("TLS of QUIC", error))?;
         let mut config = noq::ClientConfig::new(Arc::new(tls));
-        config.transport_config(Arc::new(transport(QUIC_PACKET_BYTES)));
+        config.transport_config(Arc::new(client_transport(QUIC_PACKET_BYTES)));
         let unspecified: IpAddr = match address {
             SocketAddr::V4(_) => [0; 4].into(),
             SocketAddr::V6(_) => [0; 16].into(),

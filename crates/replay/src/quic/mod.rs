@@ -7,7 +7,7 @@ mod meter;
 mod serve;
 
 pub use adapter::{H3Connection, H3Opener};
-pub use endpoint::{QUIC_VERSION, transport};
+pub use endpoint::{QUIC_VERSION, client_transport, transport};
 
 use crate::{ReplayError, Service, StackConfig};
 use endpoint::Configurator;
