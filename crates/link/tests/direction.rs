@@ -53,6 +53,33 @@ fn a_departure_makes_room_for_an_arrival_at_the_same_nanosecond() {
 }
 
 #[test]
+fn at_one_instant_the_stage_nearest_the_exit_goes_first() {
+    // The first link delivers each millisecond, the second takes two: at 3 and 5 ms a packet leaves
+    // the second and makes room for the one that the first delivers at that very instant.
+    let stages = [
+        rate(12_000_000, QueueSpec::Infinite),
+        rate(6_000_000, QueueSpec::droptail_packets(1)),
+    ];
+    let left = releases(&stages, &[(0, 1500); 5]);
+    assert_eq!(left, [(0, 3 * MS), (1, 5 * MS), (2, 7 * MS), (4, 9 * MS)]);
+}
+
+#[test]
+fn a_packet_at_the_end_of_a_busy_time_keeps_the_fraction() {
+    // 1500 bytes at 7 Mbit/s take 1714285 and 5/7 ns: seven back to back take 12 ms, though each
+    // comes only when the one before has left; one that comes later starts at a whole nanosecond.
+    let mut direction =
+        Direction::new(&[rate(7_000_000, QueueSpec::Infinite)], Seed::new(1)).unwrap();
+    let mut now = Instant::ZERO;
+    for _ in 0..7 {
+        direction.handle_packet(now, Packet::new(1500, ()));
+        now = direction.poll_timeout().unwrap();
+        assert!(direction.poll_transmit(now).is_some());
+    }
+    assert_eq!(now.as_nanos(), 12 * MS);
+}
+
+#[test]
 fn a_limit_in_milliseconds_is_what_the_rate_drains_in_them() {
     // 12 ms at 25 Mbit/s are 37500 bytes: 25 packets wait, one is being sent, four are dropped.
     let stages = [rate(25_000_000, QueueSpec::droptail_ms(12.0))];

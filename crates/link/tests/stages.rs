@@ -204,7 +204,7 @@ fn each_address_has_its_own_delay_and_its_own_luck() {
         per_address: BTreeMap::from([(near, normal(20.0)), (far, normal(90.0))]),
     });
     let far_releases = |with_near: bool| {
-        let mut direction = Direction::new(&[jitter.clone()], Seed::new(5)).unwrap();
+        let mut direction = Direction::new(std::slice::from_ref(&jitter), Seed::new(5)).unwrap();
         for n in 0..50 {
             let now = Instant::from_nanos(n * MS);
             if with_near {

@@ -65,22 +65,20 @@ impl Model for DualPi2 {
                 } else {
                     self.credit + bytes * SHARE
                 };
-                let mark;
-                if p_cl < 1.0 {
-                    let delay = (at - packet.entered) as f64 / 1e9;
-                    let own = if self.lq.len() > 1 {
-                        ((delay - 0.0008) / 0.0004).clamp(0.0, 1.0)
-                    } else {
-                        0.0
-                    };
-                    mark = recur(&mut self.l_count, own.max(p_cl));
+                let delay = (at - packet.entered) as f64 / 1e9;
+                let busy = self.lq.len() > 1;
+                let own = if busy {
+                    ((delay - 0.0008) / 0.0004).clamp(0.0, 1.0)
                 } else {
-                    if recur(&mut self.l_count, p_c) {
-                        drops.push((packet.number, at, DropReason::ActiveQueue));
-                        continue;
-                    }
-                    mark = recur(&mut self.l_count, p_cl.min(1.0));
+                    0.0
+                };
+                let overload = p_cl >= 1.0;
+                if overload && recur(&mut self.l_count, p_c) {
+                    drops.push((packet.number, at, DropReason::ActiveQueue));
+                    continue;
                 }
+                let likelihood = if overload { 1.0 } else { own.max(p_cl) };
+                let mark = recur(&mut self.l_count, likelihood);
                 if mark {
                     packet.ecn = Ecn::Ce;
                 }
