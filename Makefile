@@ -42,5 +42,5 @@ $(VENV)/.stamp-dev: $(VENV)/.stamp-python requirements-dev.lock
 	@touch $@
 
 $(VENV)/.stamp-build: $(VENV)/.stamp-python pyproject.toml $(RUST_SOURCES)
-	. $(VENV)/bin/activate && maturin develop --release --locked --quiet
+	. $(VENV)/bin/activate && PIP_QUIET=1 maturin develop --release --locked --quiet
 	@touch $@

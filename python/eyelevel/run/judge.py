@@ -48,6 +48,7 @@ class Observed:
     detail: str
     objects: Sequence[Mapping[str, Any]]
     frames: int | None
+    frames_lost: int
     first_contentful_paint_ms: float | None
     page_load_time_ms: float | None
     final_picture_matches: bool | None
@@ -172,6 +173,8 @@ def _capture_incomplete(load: Observed) -> str:
     painted = load.first_contentful_paint_ms is not None
     if painted and load.frames is not None and load.frames < 2:
         return "the page painted, but no frame shows it"
+    if load.frames_lost:
+        return f"the browser had to drop {load.frames_lost} frames"
     if load.final_picture_matches is False:
         return "the last frame is not what the page shows at the end"
     return ""

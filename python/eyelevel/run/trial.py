@@ -80,6 +80,7 @@ def _judge(
             detail=raw.detail,
             objects=[item.as_record() for item in raw.objects],
             frames=len(raw.frames) if trial.browser["capture"] else None,
+            frames_lost=raw.frames_lost,
             first_contentful_paint_ms=raw.navigation.first_contentful_paint_ms,
             page_load_time_ms=raw.navigation.page_load_time_ms,
             final_picture_matches=raw.final_picture_matches,

@@ -56,13 +56,15 @@ OUTCOMES: tuple[Outcome, ...] = (
     ),
     Outcome(
         "different-page",
-        "The final picture is unlike that of the site's other loads.",
+        "An object failed on the way, or the final picture is unlike that of the site's other "
+        "loads.",
         "instrument",
         True,
     ),
     Outcome(
         "capture-incomplete",
-        "Frames were lost that cannot be accounted for, or the page's own timer has a gap.",
+        "Frames were lost, the last one is not what the page shows at its end, or the page's own "
+        "timings could not be read.",
         "instrument",
         True,
     ),

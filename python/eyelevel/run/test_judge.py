@@ -1,0 +1,140 @@
+"""One load, one outcome: the first rule that holds."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from eyelevel.run.judge import Observed, judge, misses
+from eyelevel.store import OUTCOMES_BY_NAME
+
+QUIET = {"lateness_us_p50": 20.0, "lateness_us_p99": 90.0, "lateness_us_max": 400.0}
+URL = "https://a.example/"
+
+
+def an_object(**changed: Any) -> dict[str, Any]:
+    plain = {
+        "url": URL,
+        "protocol": "h2",
+        "from": "network",
+        "resource_type": "Document",
+        "render_blocking": None,
+        "failed": None,
+    }
+    return plain | changed
+
+
+def a_connection(**in_force: Any) -> dict[str, Any]:
+    told = {
+        "congestion_control": "cubic",
+        "initial_window_packets": 32,
+        "pacing_rate_bytes_s_max": 10**10,
+    }
+    return {"connection": 0, "protocol": "h2", "in_force": told | in_force}
+
+
+GOOD = Observed(
+    ended="complete",
+    detail="",
+    objects=[an_object()],
+    frames=5,
+    frames_lost=0,
+    first_contentful_paint_ms=300.0,
+    page_load_time_ms=900.0,
+    final_picture_matches=True,
+    requests=[{"url": URL, "match": "exact"}],
+    connections=[a_connection()],
+    path={"down": QUIET, "up": QUIET},
+    host={"cpu_steal_share": 0.0},
+    stack={
+        "http_version": "h2",
+        "congestion_control": "cubic",
+        "initial_window_packets": 32,
+        "pacing": True,
+    },
+    rtt_ms_min=24.0,
+)
+
+
+def test_a_good_load_is_ok() -> None:
+    assert judge(GOOD) == ("ok", "")
+
+
+def late(**changed: float) -> dict[str, Any]:
+    return {"path": {"down": QUIET | changed, "up": QUIET}}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "changes"),
+    [
+        ("browser-crashed", {"ended": "browser-crashed", "detail": "signal 11"}),
+        ("lab-failed", {"ended": "navigation-failed", "detail": "net::ERR_CERT_INVALID"}),
+        ("lab-failed", {"requests": []}),
+        ("timeout", {"ended": "timeout", "detail": "no load event within 180 s"}),
+        ("timeout", {"ended": "navigation-failed", "detail": "net::ERR_QUIC_PROTOCOL_ERROR"}),
+        ("starved", late(lateness_us_p99=1001.0)),
+        ("starved", late(lateness_us_max=5001.0)),
+        ("starved", {"host": {"cpu_steal_share": 0.021}}),
+        ("wrong-protocol", {"objects": [an_object(protocol="h3")]}),
+        ("wrong-stack", {"connections": [a_connection(congestion_control="bbr")]}),
+        ("wrong-stack", {"connections": [a_connection(initial_window_packets=10)]}),
+        ("wrong-stack", {"connections": [a_connection(pacing_rate_bytes_s_max=None)]}),
+        ("missed-requests", {"requests": [{"url": URL, "match": "miss"}]}),
+        (
+            "missed-requests",
+            {
+                "objects": [
+                    an_object(failed="net::ERR_NAME_NOT_RESOLVED", render_blocking="Blocking")
+                ]
+            },
+        ),
+        ("different-page", {"objects": [an_object(failed="net::ERR_CONNECTION_RESET")]}),
+        ("capture-incomplete", {"frames": 1}),
+        ("capture-incomplete", {"frames_lost": 2}),
+        ("capture-incomplete", {"final_picture_matches": False}),
+        ("capture-incomplete", {"page_load_time_ms": None}),
+    ],
+)
+def test_each_trouble_has_its_outcome(outcome: str, changes: dict[str, Any]) -> None:
+    found, detail = judge(replace(GOOD, **changes))
+    assert found == outcome and detail
+    assert found in OUTCOMES_BY_NAME
+
+
+@pytest.mark.parametrize(
+    "exempt",
+    [
+        {"from": "cache"},
+        {"from": "service-worker"},
+        {"from": "data"},
+        {"resource_type": "WebSocket"},
+        {"url": "http://a.example/"},
+        {"protocol": None},
+    ],
+)
+def test_some_objects_have_no_protocol_to_be_wrong(exempt: dict[str, Any]) -> None:
+    objects = [an_object(), an_object(**{"protocol": "http/1.1"} | exempt)]
+    assert judge(replace(GOOD, objects=objects)) == ("ok", "")
+
+
+def test_a_starved_timeout_is_no_result() -> None:
+    slow = replace(GOOD, ended="timeout", detail="no load event", **late(lateness_us_max=9000.0))
+    assert judge(slow)[0] == "starved"
+
+
+def test_the_bound_of_lateness_grows_with_the_round_trip() -> None:
+    far = replace(GOOD, rtt_ms_min=760.0, **late(lateness_us_max=30_000.0))
+    assert judge(far)[0] == "ok"
+
+
+def test_a_miss_without_render_blocking_is_counted_but_no_trouble() -> None:
+    image = "https://a.example/late.png"
+    requests = [{"url": URL, "match": "exact"}, {"url": image, "match": "miss"}]
+    objects = [an_object(), an_object(url=image, resource_type="Image")]
+    load = replace(GOOD, requests=requests, objects=objects)
+    assert judge(load)[0] == "ok"
+    assert misses(load) == {image}
+
+
+def test_a_capture_that_was_not_asked_for_lacks_nothing() -> None:
+    assert judge(replace(GOOD, frames=None, final_picture_matches=None))[0] == "ok"

@@ -1,0 +1,71 @@
+"""Outcomes that only the other loads can tell."""
+
+from typing import Any
+
+from eyelevel.store.judgement import judge_all
+from eyelevel.store.sample import sample_record
+
+GREY = bytes([128] * 576).hex()
+BLACK = bytes(576).hex()
+
+
+def block(**changes: dict[str, Any]) -> list[dict[str, Any]]:
+    """Records of one block, one a stack; `changes` by stack, with + written as `plus`."""
+    records = []
+    for arm in ("tcp", "tcp+", "quic"):
+        record = sample_record(arm=arm)
+        record |= changes.get(arm.replace("+", "plus"), {})
+        records.append(record)
+    return records
+
+
+def outcomes(records: list[dict[str, Any]]) -> dict[str, str]:
+    judged = judge_all(records)
+    return {r["trial"]["arm"]: judged[r["trial"]["hash"]][0] for r in records}
+
+
+def miss(url: str) -> dict[str, Any]:
+    return {"requests": [{"url": url, "match": "miss"}]}
+
+
+def test_the_same_misses_everywhere_are_no_trouble() -> None:
+    same = miss("https://a.example/gone?x=1")
+    other_query = miss("https://a.example/gone?x=2")
+    assert set(outcomes(block(tcp=same, tcpplus=other_query, quic=same)).values()) == {"ok"}
+
+
+def test_other_misses_than_the_blocks_other_stacks() -> None:
+    found = outcomes(block(quic=miss("https://a.example/gone")))
+    assert set(found.values()) == {"missed-requests"}
+
+
+def test_a_name_that_did_not_resolve_is_a_miss_too() -> None:
+    unresolved = {"url": "https://b.example/", "failed": "net::ERR_NAME_NOT_RESOLVED"}
+    found = outcomes(block(tcp={"objects": [unresolved]}))
+    assert set(found.values()) == {"missed-requests"}
+
+
+def test_a_page_that_ends_with_another_picture() -> None:
+    records = [
+        sample_record(arm="tcp", repetition=repetition)
+        | {"browser": {"final_picture": GREY if repetition < 5 else BLACK}}
+        for repetition in range(1, 6)
+    ]
+    judged = judge_all(records)
+    assert [judged[r["trial"]["hash"]][0] for r in records] == ["ok"] * 4 + ["different-page"]
+
+
+def test_a_load_under_far_more_pressure_than_the_pages_others() -> None:
+    records = [
+        sample_record(arm="tcp", repetition=repetition)
+        | {"host": {"cpu_pressure_share": 0.1 if repetition < 5 else 0.9}}
+        for repetition in range(1, 6)
+    ]
+    judged = judge_all(records)
+    assert [judged[r["trial"]["hash"]][0] for r in records] == ["ok"] * 4 + ["starved"]
+
+
+def test_an_outcome_that_is_there_already_stays() -> None:
+    timed_out = sample_record(arm="tcp", outcome="timeout") | miss("https://a.example/x")
+    judged = judge_all([timed_out, sample_record(arm="quic")])
+    assert judged[timed_out["trial"]["hash"]][0] == "timeout"
