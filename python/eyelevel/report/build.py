@@ -6,7 +6,7 @@ from pathlib import Path
 from eyelevel.metrics import metrics_of
 from eyelevel.report.contents import Contents, read_contents
 from eyelevel.report.page import page
-from eyelevel.store.table import MetricsOf
+from eyelevel.store import MetricsOf
 
 REPORT_FILE = "report.html"
 

@@ -1,13 +1,16 @@
 """Everything that a report says, computed from a run's directory alone."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from eyelevel.metrics import metrics_of
+from eyelevel.metrics import METRICS_BY_NAME, metrics_of
 from eyelevel.report.metrics_shown import shown
 from eyelevel.stats import (
     Blocks,
@@ -23,14 +26,15 @@ from eyelevel.store import (
     ENVIRONMENT_FILE,
     OUTCOMES_BY_NAME,
     PLAN_FILE,
+    Columns,
+    MetricsOf,
     StoredTrial,
     StoreError,
-    iterate_trials,
     read_document,
+    read_trial,
     trials_table,
 )
-from eyelevel.store.judgement import judge_all
-from eyelevel.store.table import MetricsOf
+from eyelevel.store.judgement import judge_table
 
 
 @dataclass(frozen=True)
@@ -42,9 +46,9 @@ class Contents:
     whether stacks differ in how often loads time out, and in how often the instrument fails.
     """
 
+    directory: Path
     plan: Mapping[str, Any]
     environment: Mapping[str, Any]
-    trials: Mapping[str, StoredTrial]
     table: pl.DataFrame
     foreign: int
     metrics: tuple[str, ...]
@@ -53,6 +57,10 @@ class Contents:
     gains: tuple[NetworkGain, ...]
     timeout_rates: RateTest
     failure_rates: RateTest
+
+    def trial(self, name: str) -> StoredTrial:
+        """The record of one trial by its hash."""
+        return read_trial(self.directory, name)
 
     @property
     def arms(self) -> list[str]:
@@ -76,22 +84,18 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of) -> Contents:
     """Read and compare the run in `directory`; raises StoreError for a missing or damaged file."""
     plan = read_document(directory, PLAN_FILE)
     environment = _environment(directory)
-    planned = {trial["hash"] for trial in plan["trials"]}
-    found = list(iterate_trials(directory))
-    trials = {each.path.name: each for each in found if each.path.name in planned}
+    every, table = read_table(directory, plan, metrics)
     names = shown(plan["primary_metric"])
-    judged = judge_all(each.record for each in trials.values())
-    table = trials_table(trials.values(), metrics, names, judged)
     arms = [stack["name"] for stack in plan["stacks"]]
     sites = [site["name"] for site in plan["sites"]]
     blocks = select_blocks(table, arms)
     cells = compare_cells(blocks.kept, names, plan["reference"], arms)
     return Contents(
+        directory=directory,
         plan=plan,
         environment=environment,
-        trials=trials,
         table=table,
-        foreign=len(found) - len(trials),
+        foreign=every - table.height,
         metrics=tuple(names),
         blocks=blocks,
         cells=tuple(cells),
@@ -99,6 +103,35 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of) -> Contents:
         timeout_rates=_rates(table, arms, "result"),
         failure_rates=_rates(table, arms, "instrument"),
     )
+
+
+def read_table(
+    directory: Path, plan: Mapping[str, Any], metrics: MetricsOf = metrics_of
+) -> tuple[int, pl.DataFrame]:
+    """How many records there are, and the table of the plan's trials with their judged outcomes.
+
+    The table is kept beside the records when its metrics are those of `eyelevel.metrics`. Raises
+    StoreError for a damaged record.
+    """
+    version = code_version() if metrics is metrics_of else None
+    names = tuple(METRICS_BY_NAME)
+    every = trials_table(directory, Columns(names, metrics, version))
+    planned = pl.DataFrame({"hash": [trial["hash"] for trial in plan["trials"]]})
+    table = judge_table(every.join(planned, on="hash", how="semi", maintain_order="left"))
+    counts = pl.col("outcome") == "ok"
+    table = table.with_columns(pl.when(counts).then(pl.col(name)).alias(name) for name in names)
+    return every.height, table
+
+
+@cache
+def code_version() -> str:
+    """A hash of the code that turns a record into a row; kept rows of other code are not used."""
+    digest = hashlib.sha256()
+    for package in ("eyelevel.metrics", "eyelevel.store"):
+        for file in sorted(files(package).iterdir(), key=lambda each: each.name):
+            if file.name.endswith(".py") and not file.name.startswith("test_"):
+                digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:20]
 
 
 def _environment(directory: Path) -> Mapping[str, Any]:
@@ -112,10 +145,14 @@ def _environment(directory: Path) -> Mapping[str, Any]:
 
 def _rates(table: pl.DataFrame, arms: list[str], fault: str) -> RateTest:
     names = [name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.fault == fault]
-    happened = table.with_columns(event=pl.col("outcome").is_in(names))
+    happened = (
+        table.with_columns(event=pl.col("outcome").is_in(names))
+        .group_by("block", maintain_order=True)
+        .agg(pl.col("arm"), pl.col("event"))
+    )
     rows = []
-    for block in happened.partition_by("block", maintain_order=True):
-        by_arm = dict(block.select("arm", "event").iter_rows())
+    for found, events in happened.select("arm", "event").iter_rows():
+        by_arm = dict(zip(found, events, strict=True))
         if len(by_arm) == len(arms):
             rows.append([by_arm[arm] for arm in arms])
     return rates_differ(rows)

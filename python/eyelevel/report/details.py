@@ -1,8 +1,8 @@
 """The rest of the page: each site's numbers, outcomes, exclusions, and what was run."""
 
+import json
 import math
 from collections.abc import Mapping
-from statistics import median
 from typing import Any
 
 import polars as pl
@@ -211,26 +211,21 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, object
 
 def _lateness(contents: Contents) -> list[tuple[str, object]]:
     """The worst packet lateness that a counted load saw."""
-    counted = contents.blocks.kept["hash"].to_list()
-    paths = [contents.trials[name].record["path"] for name in counted]
-    seen = [path[way] for path in paths if path for way in ("down", "up") if way in path]
     rows: list[tuple[str, object]] = []
     for key, name in (("lateness_us_p99", "p99"), ("lateness_us_max", "largest")):
-        worst = [found[key] for found in seen if found.get(key) is not None]
-        if worst:
-            text = f"{max(worst) / 1000:.2f} ms in the worst counted load"
+        worst = contents.blocks.kept[key].max()
+        if worst is not None:
+            text = f"{worst / 1000:.2f} ms in the worst counted load"
             rows.append((f"packets released late, {name}", text))
     return rows
 
 
 def _pressure(contents: Contents) -> list[tuple[str, object]]:
     """How much of the counted loads some process waited for a processor."""
-    counted = contents.blocks.kept["hash"].to_list()
-    hosts = [contents.trials[name].record["host"] for name in counted]
-    shares = [host["cpu_pressure_share"] for host in hosts if host.get("cpu_pressure_share")]
-    if not shares:
+    shares = contents.blocks.kept["cpu_pressure_share"].drop_nulls()
+    if not shares.len():
         return []
-    text = f"{median(shares):.0%} of the time in the median load, {max(shares):.0%} at most"
+    text = f"{shares.median():.0%} of the time in the median load, {shares.max():.0%} at most"
     return [("some process waited for a processor", text)]
 
 
@@ -238,10 +233,10 @@ def _stacks(contents: Contents) -> Markup:
     """Settings of every stack, one row a setting; buffers depend on the network."""
     settings: dict[str, Mapping[str, Any]] = {}
     buffers: dict[str, set[Any]] = {}
-    for trial in contents.trials.values():
-        key = trial.record["trial"]
-        settings[key["arm"]] = key["stack_settings"]
-        buffers.setdefault(key["arm"], set()).add(key["stack_settings"].get("buffer_bytes_max"))
+    different = contents.table.select("arm", "stack_settings").unique(maintain_order=True)
+    for arm, text in different.iter_rows():
+        settings[arm] = json.loads(text)
+        buffers.setdefault(arm, set()).add(settings[arm].get("buffer_bytes_max"))
     arms = [arm for arm in contents.arms if arm in settings]
     names = dict.fromkeys(name for arm in arms for name in settings[arm])
     rows = []

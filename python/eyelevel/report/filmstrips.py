@@ -46,7 +46,7 @@ def filmstrips(contents: Contents) -> Filmstrips:
                 result.left_out += 1
                 continue
             loads = _typical_loads(contents, site, network)
-            frames = {arm: contents.trials[row["hash"]].frames() for arm, row in loads.items()}
+            frames = {arm: contents.trial(row["hash"]).frames() for arm, row in loads.items()}
             frames = {arm: found for arm, found in frames.items() if found}
             if not frames:
                 continue

@@ -90,7 +90,7 @@ def _few_blocks(contents: Contents, blocks: int) -> tuple[str, str]:
 
 
 def _versions(contents: Contents) -> set[str]:
-    return {str(sorted(trial.record["versions"].items())) for trial in contents.trials.values()}
+    return set(contents.table["versions"].unique())
 
 
 def gain_tables(contents: Contents) -> Markup:

@@ -17,7 +17,7 @@ from eyelevel.store.errors import StoreError
 from eyelevel.store.frames import Frame, picture_indices
 from eyelevel.store.outcomes import OUTCOMES, OUTCOMES_BY_NAME, Outcome
 from eyelevel.store.schema import RECORD_VERSION
-from eyelevel.store.table import trials_table
+from eyelevel.store.table import TABLE_FILE, Columns, MetricsOf, trials_table
 
 __all__ = [
     "ENVIRONMENT_FILE",
@@ -25,7 +25,10 @@ __all__ = [
     "OUTCOMES_BY_NAME",
     "PLAN_FILE",
     "RECORD_VERSION",
+    "TABLE_FILE",
+    "Columns",
     "Frame",
+    "MetricsOf",
     "Outcome",
     "StoreError",
     "StoredTrial",

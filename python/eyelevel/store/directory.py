@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from eyelevel.store.errors import StoreError
 from eyelevel.store.frames import Frame, frames_to_bytes, read_frames
-from eyelevel.store.schema import RECORD_VERSION, Record, hash_of_key
+from eyelevel.store.schema import RECORD, RECORD_VERSION, hash_of_key
 
 TRIALS = "trials"
 RECORD_FILE = "record.json"
@@ -75,11 +75,28 @@ def read_trial(directory: Path, name: str) -> StoredTrial:
     """One trial by its hash; raises StoreError when it is absent, damaged or of another version."""
     path = directory / TRIALS / name
     file = path / RECORD_FILE
-    record = _read_json(file)
-    check_record(record, str(file))
+    try:
+        content = file.read_bytes()
+    except FileNotFoundError as error:
+        raise StoreError(f"reading {file}: there is no such file") from error
+    return StoredTrial(path, parse_record(content, name, file))
+
+
+def parse_record(content: bytes, name: str, file: Path) -> dict[str, Any]:
+    """The record in `content`, read from `file`, checked against the schema, its hash and `name`.
+
+    Raises StoreError as `read_trial` does.
+    """
+    try:
+        record = RECORD.validate_json(content)
+    except ValidationError:
+        record = _parse_json(content, file)  # says which of several things is wrong
+        check_record(record, str(file))
+    else:
+        _check_hash(record, str(file))
     if record["trial"]["hash"] != name:
         raise StoreError(f"reading {file}: it is the record of trial {record['trial']['hash']}")
-    return StoredTrial(path, record)
+    return record
 
 
 def committed(directory: Path) -> set[str]:
@@ -139,12 +156,16 @@ def check_record(record: Mapping[str, Any], subject: str) -> None:
             f"{RECORD_VERSION}; use the eyelevel that wrote it"
         )
     try:
-        Record.model_validate(record)
+        RECORD.validate_python(record)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
         raise StoreError(f"reading {subject}: `{where}`: {first['msg']}{more}") from error
+    _check_hash(record, subject)
+
+
+def _check_hash(record: Mapping[str, Any], subject: str) -> None:
     if (expected := hash_of_key(record["trial"])) != record["trial"]["hash"]:
         raise StoreError(
             f"reading {subject}: its settings hash to {expected}, not to "
@@ -154,9 +175,15 @@ def check_record(record: Mapping[str, Any], subject: str) -> None:
 
 def _read_json(file: Path) -> dict[str, Any]:
     try:
-        value = json.loads(file.read_bytes())
+        content = file.read_bytes()
     except FileNotFoundError as error:
         raise StoreError(f"reading {file}: there is no such file") from error
+    return _parse_json(content, file)
+
+
+def _parse_json(content: bytes, file: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(content)
     except ValueError as error:
         raise StoreError(f"reading {file}: damaged, not JSON ({error})") from error
     if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Outcomes that only the other loads of a block or site can tell: pure, over the records.
+"""Outcomes that only the other loads of a block or site can tell: pure, over the trials' facts.
 
 A record's own outcome is committed with it and never changes. What a reader uses is the judged one:
 the record's, or one of these where the record says `ok`.
@@ -8,6 +8,11 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
+import polars as pl
+
+from eyelevel.store.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
 
 PICTURE_DIFFERENCE_MAX = 0.10
 """Mean difference of two final pictures, of full scale: a page whose hero image is missing differs
@@ -24,94 +29,89 @@ Judged = Mapping[str, tuple[str, str]]
 
 def judge_all(records: Iterable[Mapping[str, Any]]) -> Judged:
     """`hash -> (outcome, detail)` for every record."""
-    records = list(records)
-    judged = {r["trial"]["hash"]: (r["outcome"], r["outcome_detail"]) for r in records}
+    schema = TRIAL_COLUMNS | FACT_COLUMNS
+    table = judge_table(pl.DataFrame(list(map(facts_of, records)), schema=schema, orient="row"))
+    rows = table.select("hash", "outcome", "outcome_detail").iter_rows()
+    return {name: (outcome, detail) for name, outcome, detail in rows}
+
+
+def judge_table(table: pl.DataFrame) -> pl.DataFrame:
+    """The table of facts; `outcome` and `outcome_detail` are now the judged ones."""
     for rule in (_starved, _missed, _different):
-        usable = [r for r in records if judged[r["trial"]["hash"]][0] == "ok"]
-        judged.update(rule(usable))
-    return judged
-
-
-def missed_urls(record: Mapping[str, Any]) -> frozenset[str]:
-    """What the page asked for and the recording does not hold, by URL without its query.
-
-    Queries are left aside because pages put random numbers into them.
-    """
-    missed = [r["url"] for r in record["requests"] if r["match"] == "miss"]
-    missed += [
-        o["url"] for o in record["objects"] if (o["failed"] or "") == "net::ERR_NAME_NOT_RESOLVED"
-    ]
-    return frozenset(url.split("?", 1)[0] for url in missed)
-
-
-def _missed(records: Sequence[Mapping[str, Any]]) -> Judged:
-    found = {}
-    for loads in _grouped(records, "block").values():
-        sets = [missed_urls(load) for load in loads]
-        common = frozenset.intersection(*sets)
-        if all(each == common for each in sets):
+        found = rule(table.filter(pl.col("outcome") == "ok"))
+        if not found:
             continue
-        for load, each in zip(loads, sets, strict=True):
-            extra = sorted(frozenset.union(*sets) - common)
-            detail = (
-                f"the block's stacks missed different requests: {extra[0]}"
-                f"{' was' if extra[0] in each else ' was not'} missed here"
+        rows = [(name, outcome, detail) for name, (outcome, detail) in found.items()]
+        names = ["hash", "judged", "judged_detail"]
+        table = (
+            table.join(pl.DataFrame(rows, schema=names, orient="row"), on="hash", how="left")
+            .with_columns(
+                outcome=pl.coalesce("judged", "outcome"),
+                outcome_detail=pl.coalesce("judged_detail", "outcome_detail"),
             )
-            found[load["trial"]["hash"]] = ("missed-requests", detail)
-    return found
-
-
-def _different(records: Sequence[Mapping[str, Any]]) -> Judged:
-    found = {}
-    for loads in _grouped(records, "site").values():
-        pictures = {
-            load["trial"]["hash"]: bytes.fromhex(text)
-            for load in loads
-            if (text := load["browser"].get("final_picture"))
-        }
-        if len(pictures) < LOADS_MIN:
-            continue
-        typical = bytes(
-            int(statistics.median(pixel)) for pixel in zip(*pictures.values(), strict=True)
+            .drop("judged", "judged_detail")
         )
-        for name, picture in pictures.items():
-            difference = _difference(picture, typical)
-            if difference > PICTURE_DIFFERENCE_MAX:
-                detail = (
-                    f"the final picture differs by {difference:.0%} from this site's other loads"
-                )
-                found[name] = ("different-page", detail)
+    return table
+
+
+def _missed(loads: pl.DataFrame) -> Judged:
+    found = {}
+    differing = loads.filter(pl.col("missed").n_unique().over("block") > 1)
+    for (block,) in differing.select("block").unique(maintain_order=True).iter_rows():
+        rows = list(differing.filter(pl.col("block") == block).select("hash", "missed").iter_rows())
+        sets = {name: frozenset(missed.splitlines()) for name, missed in rows}
+        common = frozenset.intersection(*sets.values())
+        extra = sorted(frozenset.union(*sets.values()) - common)[0]
+        for name, each in sets.items():
+            detail = (
+                f"the block's stacks missed different requests: {extra}"
+                f"{' was' if extra in each else ' was not'} missed here"
+            )
+            found[name] = ("missed-requests", detail)
     return found
 
 
-def _starved(records: Sequence[Mapping[str, Any]]) -> Judged:
+def _different(loads: pl.DataFrame) -> Judged:
     found = {}
-    cells: dict[tuple[str, ...], list[Mapping[str, Any]]] = defaultdict(list)
-    for record in records:
-        trial = record["trial"]
-        if record["host"].get("cpu_pressure_share") is not None:
-            cells[trial["site"], trial["network"], trial["arm"]].append(record)
-    for loads in cells.values():
-        if len(loads) < LOADS_MIN:
+    there = loads.filter(pl.col("final_picture").is_not_null())
+    for names, pictures in _groups(there, ("site",), "final_picture"):
+        if len(names) < LOADS_MIN:
             continue
-        quiet = statistics.median(load["host"]["cpu_pressure_share"] for load in loads)
-        for load in loads:
-            share = load["host"]["cpu_pressure_share"]
+        stacked = np.stack([np.frombuffer(each, dtype=np.uint8) for each in pictures])
+        typical = np.median(stacked, axis=0).astype(np.int16)
+        differences = np.abs(stacked - typical).mean(axis=1) / 255
+        for index in np.flatnonzero(differences > PICTURE_DIFFERENCE_MAX):
+            detail = (
+                f"the final picture differs by {differences[index]:.0%} from this site's "
+                "other loads"
+            )
+            found[names[index]] = ("different-page", detail)
+    return found
+
+
+def _starved(loads: pl.DataFrame) -> Judged:
+    found = {}
+    there = loads.filter(pl.col("cpu_pressure_share").is_not_null())
+    for names, shares in _groups(there, ("site", "network", "arm"), "cpu_pressure_share"):
+        if len(names) < LOADS_MIN:
+            continue
+        quiet = statistics.median(shares)
+        for name, share in zip(names, shares, strict=True):
             if share > max(PRESSURE_RATIO_MAX * quiet, quiet + PRESSURE_SHARE_MARGIN):
                 detail = (
                     f"CPU pressure was {share:.0%}, the median of this page's loads {quiet:.0%}"
                 )
-                found[load["trial"]["hash"]] = ("starved", detail)
+                found[name] = ("starved", detail)
     return found
 
 
-def _grouped(records: Sequence[Mapping[str, Any]], key: str) -> dict[str, list[Mapping[str, Any]]]:
-    groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for record in records:
-        groups[record["trial"][key]].append(record)
-    return groups
-
-
-def _difference(first: bytes, second: bytes) -> float:
-    total = sum(abs(a - b) for a, b in zip(first, second, strict=True))
-    return total / (255 * len(first))
+def _groups(
+    loads: pl.DataFrame, by: Sequence[str], column: str
+) -> Iterable[tuple[list[str], list[Any]]]:
+    """Hashes and values of `column` by group."""
+    groups: dict[tuple[Any, ...], tuple[list[str], list[Any]]] = defaultdict(lambda: ([], []))
+    for row in loads.select(*by, "hash", column).iter_rows():
+        names, values = groups[row[:-2]]
+        names.append(row[-2])
+        values.append(row[-1])
+    return groups.values()

@@ -6,7 +6,8 @@ reader wrong. The record's own keys and the trial's are a closed list.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field, TypeAdapter, with_config
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from eyelevel.store.hashing import content_hash
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
@@ -17,15 +18,12 @@ OutcomeName = Literal[tuple(OUTCOMES_BY_NAME)]  # type: ignore[valid-type]
 Milliseconds = Annotated[float, Field(ge=0)]
 
 
-class _Closed(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+_CLOSED = ConfigDict(extra="forbid", strict=True)
+_OBSERVED = ConfigDict(extra="allow", strict=True)
 
 
-class _Observed(BaseModel):
-    model_config = ConfigDict(extra="allow", strict=True)
-
-
-class TrialKey(_Closed):
+@with_config(_CLOSED)
+class TrialKey(TypedDict):
     """Which trial the record is of; everything that determines it is in here."""
 
     hash: str
@@ -43,7 +41,8 @@ class TrialKey(_Closed):
     seed: int
 
 
-class Navigation(_Observed):
+@with_config(_OBSERVED)
+class Navigation(TypedDict):
     """The page's own timings from navigation start; null where it did not happen."""
 
     page_load_time_ms: Milliseconds | None
@@ -52,30 +51,37 @@ class Navigation(_Observed):
     dom_content_loaded_ms: Milliseconds | None
 
 
-class LoadedObject(_Observed):
-    """One object of the page, from the browser's network events."""
+# One object of the page, from the browser's network events; `from` is a word of Python, too.
+LoadedObject = with_config(_OBSERVED)(
+    TypedDict(
+        "LoadedObject",
+        {
+            "url": str,
+            "protocol": str | None,
+            "status": int | None,
+            "started_ms": float | None,
+            "response_ms": float | None,
+            "finished_ms": float | None,
+            "encoded_bytes": int | None,
+            "resource_type": str | None,
+            "render_blocking": str | bool | None,
+            "from": str | None,
+            "failed": str | None,
+        },
+    )
+)
 
-    url: str
-    protocol: str | None
-    status: int | None
-    started_ms: float | None
-    response_ms: float | None
-    finished_ms: float | None
-    encoded_bytes: int | None
-    resource_type: str | None
-    render_blocking: str | bool | None
-    source: str | None = Field(alias="from")
-    failed: str | None
 
-
-class FrameEntry(_Observed):
+@with_config(_OBSERVED)
+class FrameEntry(TypedDict):
     """When a frame appeared and which picture of the frames file it shows."""
 
     at_ms: float
     index: int
 
 
-class Record(_Closed):
+@with_config(_CLOSED)
+class Record(TypedDict):
     """One trial's raw observations and its one outcome."""
 
     version: Literal[1]
@@ -84,7 +90,7 @@ class Record(_Closed):
     outcome_detail: str
     started_at: str
     navigation: Navigation | None
-    objects: list[LoadedObject]
+    objects: list[LoadedObject]  # type: ignore[valid-type]
     requests: list[dict[str, Any]]
     connections: list[dict[str, Any]]
     path: dict[str, Any] | None
@@ -92,6 +98,10 @@ class Record(_Closed):
     browser: dict[str, Any]
     versions: dict[str, Any]
     frames: list[FrameEntry]
+
+
+# Dictionaries in and out, checked in compiled code: a study has 150,000 records to read.
+RECORD: TypeAdapter[dict[str, Any]] = TypeAdapter(Record)
 
 
 def trial_hash(

@@ -1,55 +1,161 @@
-"""All trials of a run as one tidy table: one row a trial, one column a metric."""
+"""All trials of a run as one tidy table: one row a trial, one column a metric.
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+Computing metrics from frames is what takes time, so the table is kept as `trials.parquet` beside
+the records. It is never trusted further than its inputs: a row is used again only while the SHA-256
+of its record's bytes and the size and time of its frames file are the same, and none at all once
+the code that computes it has changed. Deleting it costs time and nothing else.
+"""
+
+import contextlib
+import hashlib
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from eyelevel.store.directory import StoredTrial
+from eyelevel.store.directory import (
+    FRAMES_FILE,
+    RECORD_FILE,
+    TRIALS,
+    StoredTrial,
+    committed,
+    parse_record,
+)
+from eyelevel.store.errors import StoreError
+from eyelevel.store.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
 from eyelevel.store.frames import Frame
+
+TABLE_FILE = "trials.parquet"
+CHUNK_TRIALS = 2500  # bounds what a process holds at once
+PARALLEL_TRIALS_MIN = 400  # starting processes takes as long as reading about as many
 
 MetricsOf = Callable[[Mapping[str, Any], Sequence[Frame]], Mapping[str, float | None]]
 
-TRIAL_COLUMNS: dict[str, pl.DataType] = {
-    "hash": pl.String(),
-    "site": pl.String(),
-    "network": pl.String(),
-    "arm": pl.String(),
-    "stack": pl.String(),
-    "block": pl.String(),
-    "repetition": pl.Int64(),
-    "position": pl.Int64(),
-    "seed": pl.Int64(),
-    "outcome": pl.String(),
-    "outcome_detail": pl.String(),
-    "started_at": pl.String(),
+# What a row was computed from.
+_SOURCE_COLUMNS: dict[str, pl.DataType] = {
+    "record_sha256": pl.String(),
+    "frames_stamp": pl.String(),
+    "computed_by": pl.String(),
 }
 
 
-def trials_table(
-    trials: Iterable[StoredTrial],
-    metrics_of: MetricsOf,
-    metric_names: Sequence[str],
-    judged: Mapping[str, tuple[str, str]] | None = None,
-) -> pl.DataFrame:
-    """The tidy table; metrics are computed from the raw records, now and never cached.
+@dataclass(frozen=True)
+class Columns:
+    """What is computed of each load that ended `ok`: the metrics' names and their function.
 
-    Metrics are computed for loads that ended `ok`; other loads have nulls in every metric column, a
-    timed-out one included: what it showed until the limit is not how long the page takes.
-    `metrics_of` is passed in because it lies above the store (eyelevel.metrics has it). `judged`
-    gives outcome and detail by hash where other loads decide them (`eyelevel.store.judgement`).
+    `version` names the code that computes; None: nothing is kept and nothing kept is used.
     """
+
+    names: tuple[str, ...]
+    metrics_of: MetricsOf
+    version: str | None = None
+
+    def schema(self) -> dict[str, pl.DataType]:
+        """Every column of the table."""
+        metrics = {name: pl.Float64() for name in self.names}
+        return TRIAL_COLUMNS | FACT_COLUMNS | metrics | _SOURCE_COLUMNS
+
+
+def trials_table(directory: Path, columns: Columns) -> pl.DataFrame:
+    """The tidy table of all committed trials, in the order of their hashes, outcomes as recorded.
+
+    Other loads than `ok` ones have nulls in every metric column, a timed-out one included: what it
+    showed until the limit is not how long the page takes. Raises StoreError at a damaged record.
+    """
+    names = sorted(committed(directory))
+    kept = _kept(directory, columns)
+    known = dict(kept.select("hash", pl.concat_str("record_sha256", "frames_stamp")).iter_rows())
+    jobs = _Jobs(directory, columns, known)
+    parts = list(
+        jobs.run([names[at : at + CHUNK_TRIALS] for at in range(0, len(names), CHUNK_TRIALS)])
+    )
+    fresh = pl.concat([pl.DataFrame(schema=columns.schema()), *parts])
+    unchanged = set(names) - set(fresh["hash"])
+    table = pl.concat([kept.filter(pl.col("hash").is_in(list(unchanged))), fresh]).sort("hash")
+    if columns.version is not None and (fresh.height or kept.height != table.height):
+        _keep(directory, table)
+    return table.drop(*_SOURCE_COLUMNS)
+
+
+@dataclass(frozen=True)
+class _Jobs:
+    """Reads chunks of trials; `known` has the stamp of each row that need not be made again."""
+
+    directory: Path
+    columns: Columns
+    known: Mapping[str, str]
+
+    def run(self, chunks: Sequence[Sequence[str]]) -> Iterator[pl.DataFrame]:
+        work = [
+            (self.directory, self.columns, [(name, self.known.get(name)) for name in chunk])
+            for chunk in chunks
+        ]
+        cores = len(os.sched_getaffinity(0))
+        if cores < 2 or sum(map(len, chunks)) < PARALLEL_TRIALS_MIN or len(chunks) < 2:
+            yield from map(_rows, work)
+            return
+        # Not forked: Polars' threads do not survive that.
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(min(cores, len(chunks)), mp_context=context) as pool:
+            yield from pool.map(_rows, work)
+
+
+def _rows(work: tuple[Path, Columns, list[tuple[str, str | None]]]) -> pl.DataFrame:
+    """The rows of those trials whose stamp differs from the known one."""
+    directory, columns, wanted = work
     rows = []
-    for trial in trials:
-        record = trial.record
-        row: dict[str, Any] = {
-            name: record["trial"][name] if name in record["trial"] else record[name]
-            for name in TRIAL_COLUMNS
-        }
-        if judged is not None:
-            row["outcome"], row["outcome_detail"] = judged[row["hash"]]
-        found = metrics_of(record, trial.frames()) if row["outcome"] == "ok" else {}
-        row |= {name: found.get(name) for name in metric_names}
-        rows.append(row)
-    schema = TRIAL_COLUMNS | {name: pl.Float64() for name in metric_names}
-    return pl.DataFrame(rows, schema=schema)
+    for name, known in wanted:
+        path = directory / TRIALS / name
+        file = path / RECORD_FILE
+        try:
+            content = file.read_bytes()
+        except FileNotFoundError as error:
+            raise StoreError(f"reading {file}: there is no such file") from error
+        digest, stamp = hashlib.sha256(content).hexdigest(), _stamp(path / FRAMES_FILE)
+        if known == digest + stamp:
+            continue
+        record = parse_record(content, name, file)
+        found: Mapping[str, float | None] = {}
+        if record["outcome"] == "ok":
+            found = columns.metrics_of(record, StoredTrial(path, record).frames())
+        metrics = (found.get(each) for each in columns.names)
+        rows.append((*facts_of(record), *metrics, digest, stamp, columns.version))
+    return pl.DataFrame(rows, schema=columns.schema(), orient="row")
+
+
+def _stamp(file: Path) -> str:
+    """What changes when a file does."""
+    try:
+        found = file.stat()
+    except FileNotFoundError:
+        return "none"
+    return f"{found.st_size}.{found.st_mtime_ns}"
+
+
+def _kept(directory: Path, columns: Columns) -> pl.DataFrame:
+    """The rows that were kept by this very code; none where it was another's or is damaged."""
+    empty = pl.DataFrame(schema=columns.schema())
+    if columns.version is None or not (directory / TABLE_FILE).exists():
+        return empty
+    try:
+        table = pl.read_parquet(directory / TABLE_FILE)
+    except (pl.exceptions.PolarsError, OSError):
+        return empty
+    if table.schema != empty.schema:
+        return empty
+    return table.filter(pl.col("computed_by") == columns.version)
+
+
+def _keep(directory: Path, table: pl.DataFrame) -> None:
+    temporary = directory / f".{TABLE_FILE}.{os.getpid()}"
+    with contextlib.suppress(OSError):  # a directory that is read only can be read all the same
+        try:
+            table.write_parquet(temporary)
+            temporary.rename(directory / TABLE_FILE)
+        finally:
+            temporary.unlink(missing_ok=True)

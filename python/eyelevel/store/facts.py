@@ -1,0 +1,82 @@
+"""What the comparison needs of one record beside its metrics: one row of small columns.
+
+A study has 150,000 records and a record tens of kilobytes: they are read one by one, and only this
+is kept of each.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import polars as pl
+
+from eyelevel.store.hashing import canonical_json
+
+TRIAL_COLUMNS: dict[str, pl.DataType] = {
+    "hash": pl.String(),
+    "site": pl.String(),
+    "network": pl.String(),
+    "arm": pl.String(),
+    "stack": pl.String(),
+    "block": pl.String(),
+    "repetition": pl.Int64(),
+    "position": pl.Int64(),
+    "seed": pl.Int64(),
+    "outcome": pl.String(),
+    "outcome_detail": pl.String(),
+    "started_at": pl.String(),
+}
+
+FACT_COLUMNS: dict[str, pl.DataType] = {
+    "missed": pl.String(),  # URLs without their queries, sorted, one a line
+    "final_picture": pl.Binary(),  # shades of grey; null: not taken
+    "cpu_pressure_share": pl.Float64(),
+    "lateness_us_p99": pl.Float64(),  # of the worse direction
+    "lateness_us_max": pl.Float64(),
+    "objects": pl.Int64(),  # that came from the network
+    "origins": pl.Int64(),
+    "encoded_bytes": pl.Int64(),
+    "stack_settings": pl.String(),  # canonical JSON
+    "versions": pl.String(),  # canonical JSON
+}
+
+
+def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The values of TRIAL_COLUMNS and then of FACT_COLUMNS."""
+    trial = record["trial"]
+    own = [trial[name] if name in trial else record[name] for name in TRIAL_COLUMNS]
+    fetched = [each for each in record["objects"] if each.get("from") == "network"]
+    picture = record["browser"].get("final_picture")
+    return (
+        *own,
+        "\n".join(sorted(missed_urls(record))),
+        bytes.fromhex(picture) if picture else None,
+        record["host"].get("cpu_pressure_share"),
+        _lateness(record, "lateness_us_p99"),
+        _lateness(record, "lateness_us_max"),
+        len(fetched),
+        len({urlsplit(each["url"]).netloc for each in fetched}),
+        sum(each["encoded_bytes"] or 0 for each in fetched),
+        canonical_json(trial["stack_settings"]),
+        canonical_json(record["versions"]),
+    )
+
+
+def missed_urls(record: Mapping[str, Any]) -> frozenset[str]:
+    """What the page asked for and the recording does not hold, by URL without its query.
+
+    Queries are left aside because pages put random numbers into them.
+    """
+    missed = [each["url"] for each in record["requests"] if each["match"] == "miss"]
+    missed += [
+        each["url"]
+        for each in record["objects"]
+        if (each["failed"] or "") == "net::ERR_NAME_NOT_RESOLVED"
+    ]
+    return frozenset(url.split("?", 1)[0] for url in missed)
+
+
+def _lateness(record: Mapping[str, Any], key: str) -> float | None:
+    path = record["path"] or {}
+    seen = [path[way].get(key) for way in ("down", "up") if way in path]
+    return max((each for each in seen if each is not None), default=None)
