@@ -8,8 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from eyelevel.cli.output import print_json, results, table
-from eyelevel.plan import NETWORKS, PRESETS, STACKS
+from eyelevel.networks import GROUPS
+from eyelevel.plan import PRESETS, STACKS
 from eyelevel.run import shipped, site_info
+
+GRID = "das"
+"""The group of a hundred networks, which one line stands for."""
+
+_GRID_HINT = (
+    "rates in Mbit/s; and the grid das-RATE-RTT of 100 networks: eyelevel list networks das"
+)
 
 Columns = tuple[tuple[str, Callable[[dict[str, Any]], str]], ...]
 """A column's title and how a value becomes its text."""
@@ -26,16 +34,25 @@ class Kind(StrEnum):
 
 def list_presets(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
+    name: Annotated[
+        str | None, typer.Argument(help="Only those of this group, or whose name begins so.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the networks, stacks, shipped sites or plan presets."""
     values = _VALUES[kind]()
+    if name:
+        values = _named(values, name)
+    elif kind is Kind.networks and not as_json:
+        values = [each for each in values if each["group"] != GRID]
     if as_json:
         print_json(values)
     elif not values:
         results.print(f"no {kind.value}")
     else:
         _print(values, _COLUMNS[kind])
+        if kind is Kind.networks and not name:
+            results.print(_GRID_HINT)
 
 
 def _print(values: list[dict[str, Any]], columns: Columns) -> None:
@@ -47,8 +64,17 @@ def _print(values: list[dict[str, Any]], columns: Columns) -> None:
     results.print(made)
 
 
+def _named(values: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    group = [each for each in values if each.get("group") == name]
+    return group or [each for each in values if each["name"].startswith(name)]
+
+
 def _networks() -> list[dict[str, Any]]:
-    return [asdict(network) for network in NETWORKS]
+    return [
+        {"name": each.name, "group": group.name, **each.settings(), "course": each.course()}
+        for group in GROUPS
+        for each in group.networks
+    ]
 
 
 def _stacks() -> list[dict[str, Any]]:
@@ -94,15 +120,21 @@ def _buffers(stack: dict[str, Any]) -> str:
     return f"{factor:g} BDP, at least {stack['buffer_bytes_min'] / 2**20:g} MB"
 
 
+def _loss(network: dict[str, Any]) -> str:
+    down, up = (f"{network[key] * 100:.3g}" for key in ("loss_down", "loss_up"))
+    return down if down == up else f"{down} / {up}"
+
+
 _COLUMNS: dict[Kind, Columns] = {
     Kind.networks: (
         ("name", lambda n: n["name"]),
-        ("down Mbit/s", lambda n: f"{n['rate_down_bit_s'] / 1e6:g}"),
-        ("up Mbit/s", lambda n: f"{n['rate_up_bit_s'] / 1e6:g}"),
-        ("min RTT ms", lambda n: f"{n['rtt_ms_min']:g}"),
+        ("down", lambda n: f"{n['rate_down_bit_s'] / 1e6:g}"),
+        ("up", lambda n: f"{n['rate_up_bit_s'] / 1e6:g}"),
+        ("RTT ms", lambda n: f"{n['rtt_ms_min']:g}"),
         ("queue ms", lambda n: f"{n['queue_ms']:g}"),
-        ("loss down %", lambda n: f"{n['loss_down'] * 100:.3g}"),
-        ("loss up %", lambda n: f"{n['loss_up'] * 100:.3g}"),
+        ("loss %", _loss),
+        ("course", lambda n: n["course"]),
+        ("group", lambda n: n["group"]),
     ),
     Kind.stacks: (
         ("name", lambda s: s["name"]),

@@ -1,42 +1,38 @@
 """The command's entry: its subcommands, and how errors end it."""
 
 import sys
+from importlib import import_module
 
 import typer
 
-from eyelevel.cli import doctor, list_presets, load, replay, report, run, site
 from eyelevel.cli.output import complain
-from eyelevel.lab import LabError
-from eyelevel.plan import PlanError
-from eyelevel.store import StoreError
+from eyelevel.errors import ExpectedError
 
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
 
-app = typer.Typer(
-    name="eyelevel",
-    help="Compares web protocol stacks at eye level: recorded sites, an emulated network, a real "
-    "browser.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("run")(run.run)
-app.command("load")(load.load)
-app.command("replay")(replay.replay)
-app.command("report")(report.report)
-app.command("list")(list_presets.list_presets)
-app.command("doctor")(doctor.doctor)
-app.add_typer(site.app, name="site")
+# Subcommand and its module in eyelevel.cli, in the order of the help. A module has either `app`, a
+# group of subcommands, or a function of its own name. Only the module that is asked for is
+# imported: the statistics alone take a second, which a shell of `eyelevel path` need not wait.
+SUBCOMMANDS: dict[str, str] = {
+    "run": "run",
+    "load": "load",
+    "replay": "replay",
+    "report": "report",
+    "list": "list_presets",
+    "doctor": "doctor",
+    "site": "site",
+}
 
 
 def main() -> int:
     """Run the command line; every expected failure is one clear line and an exit status."""
+    asked = sys.argv[1] if len(sys.argv) > 1 else ""
+    app = _app([asked] if asked in SUBCOMMANDS else list(SUBCOMMANDS))
     try:
         # Outside of standalone mode a subcommand's exit status is what the call returns.
         status = app(standalone_mode=False)
-    except (PlanError, LabError, StoreError) as error:
+    except ExpectedError as error:
         complain(str(error))
         return EXIT_FAILED
     except OSError as error:
@@ -53,6 +49,29 @@ def main() -> int:
         show()
         return getattr(error, "exit_code", 2)
     return status if isinstance(status, int) else 0
+
+
+def _app(names: list[str]) -> typer.Typer:
+    app = typer.Typer(
+        name="eyelevel",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    # A callback keeps the subcommands' names even where there is only one of them.
+    app.callback(
+        help="Compares web protocol stacks at eye level: recorded sites, an emulated network, a "
+        "real browser."
+    )(lambda: None)
+    for name in names:
+        module = import_module(f"eyelevel.cli.{SUBCOMMANDS[name]}")
+        group = getattr(module, "app", None)
+        if group is not None:
+            app.add_typer(group, name=name)
+        else:
+            app.command(name)(getattr(module, SUBCOMMANDS[name]))
+    return app
 
 
 if __name__ == "__main__":

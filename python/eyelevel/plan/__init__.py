@@ -1,7 +1,7 @@
 """Parse a plan and expand it to ordered, seeded, hashed trials; no file and no clock in here."""
 
+from eyelevel.networks import NETWORKS, NETWORKS_BY_NAME, Network, lab_path
 from eyelevel.plan.errors import PlanError
-from eyelevel.plan.networks import NETWORKS, NETWORKS_BY_NAME, Network, lab_path
 from eyelevel.plan.plan import BrowserSettings, Plan, is_archive_path, one_cell, parse_plan
 from eyelevel.plan.presets import PRESETS, PRESETS_BY_NAME, preset_text
 from eyelevel.plan.stacks import STACKS, STACKS_BY_NAME, Stack, lab_stack

@@ -1,7 +1,9 @@
 """What can be wrong with a plan."""
 
+from eyelevel.errors import ExpectedError
 
-class PlanError(Exception):
+
+class PlanError(ExpectedError):
     """A plan is refused; the message gives file, line, what is wrong and the way out.
 
     `problems` lists all that were found, one line each; the message is these lines.

@@ -3,24 +3,14 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from eyelevel.plan.networks import NETWORKS
+from eyelevel.networks import GROUPS, Network, NetworkGroup
+from eyelevel.networks.presets import DAS_RATES_MBIT_S, DAS_RTTS_MS
 from eyelevel.plan.presets import PRESETS
 from eyelevel.plan.stacks import STACKS, Stack
 
 
 def presets_page() -> str:
     """The text of `docs/reference/presets.md`."""
-    networks = [
-        (
-            f"`{each.name}`",
-            f"{each.rate_down_bit_s / 1e6:g} Mbit/s",
-            f"{each.rate_up_bit_s / 1e6:g} Mbit/s",
-            f"{each.rtt_ms_min:g} ms",
-            f"{each.queue_ms:g} ms",
-            f"{each.loss_down * 100:.3g} %",
-        )
-        for each in NETWORKS
-    ]
     stacks = [
         (
             f"`{each.name}`",
@@ -40,11 +30,11 @@ def presets_page() -> str:
         "",
         "## Networks",
         "",
-        "From Wolsing et al. 2019, table 2, and their slides. The queue is drop-tail, in each",
-        "direction. Loss is of each direction: the paper's chance that a request packet or its",
-        "response packet is lost, p, gives 1 - sqrt(1 - p).",
+        "The queue is drop-tail, in each direction. Loss is of each direction: the chance p that a",
+        "request packet or its response packet is lost gives 1 - sqrt(1 - p). Where the rate has a",
+        "course, it is the mean of a made packet-delivery trace (`eyelevel trace synth`).",
         "",
-        *_table(["network", "down", "up", "minimum RTT", "queue", "loss"], networks),
+        *(line for group in GROUPS for line in _group(group)),
         "",
         "## Stacks",
         "",
@@ -58,6 +48,29 @@ def presets_page() -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _group(group: NetworkGroup) -> list[str]:
+    columns = ["network", "down", "up", "minimum RTT", "queue", "loss", "course"]
+    rows = [] if group.name == "das" else [_row(each) for each in group.networks]
+    lines = [f"### {group.name}", "", f"Source: {group.source}.", ""]
+    if not rows:
+        rates = ", ".join(f"{rate:g}" for rate in DAS_RATES_MBIT_S)
+        rtts = ", ".join(f"{rtt}" for rtt in DAS_RTTS_MS)
+        return [*lines, f"Rates: {rates}. Minimum RTTs: {rtts}. Such as `das-1.7-150`.", ""]
+    return [*lines, *_table(columns, rows), ""]
+
+
+def _row(each: Network) -> tuple[str, ...]:
+    return (
+        f"`{each.name}`",
+        f"{each.rate_down_bit_s / 1e6:g} Mbit/s",
+        f"{each.rate_up_bit_s / 1e6:g} Mbit/s",
+        f"{each.rtt_ms_min:g} ms",
+        f"{each.queue_ms:g} ms",
+        f"{each.loss_down * 100:.3g} %",
+        each.course(),
+    )
 
 
 def _buffers(stack: Stack) -> str:

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from eyelevel.plan.networks import Network
+from eyelevel.networks import Network
 
 HttpVersion = Literal["h1", "h2", "h3"]
 CongestionControl = Literal["cubic", "bbr", "reno"]

@@ -1,4 +1,4 @@
-from eyelevel.plan.networks import NETWORKS_BY_NAME, Network
+from eyelevel.networks import NETWORKS_BY_NAME, Network
 from eyelevel.plan.stacks import STACKS_BY_NAME, lab_stack
 
 DSL = NETWORKS_BY_NAME["dsl"]

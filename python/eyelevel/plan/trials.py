@@ -20,8 +20,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from eyelevel.networks import Network, lab_path
 from eyelevel.plan.errors import PlanError
-from eyelevel.plan.networks import Network, lab_path
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack, stack_settings
 from eyelevel.store.hashing import (
@@ -66,9 +66,9 @@ class Trial:
         """The record's `trial` object."""
         return asdict(self)
 
-    def lab_path(self) -> dict[str, Any]:
+    def lab_path(self, trace_files: Mapping[str, str] | None = None) -> dict[str, Any]:
         """The lab's `path` object."""
-        return lab_path(Network(name=self.network, **self.network_settings))
+        return lab_path(Network.of_settings(self.network, self.network_settings), trace_files)
 
     def lab_stack(self) -> dict[str, Any]:
         """The lab's `stack` object."""
@@ -94,10 +94,26 @@ def block_name(site: str, network: str, repetition: int) -> str:
 
 def plan_document(plan: Plan, sites: Sequence[Site], trials: Sequence[Trial]) -> dict[str, Any]:
     """`plan.json`: the settings, the ordered trials with their hashes, and the plan's own hash."""
-    settings = {
+    keys = ("hash", "site", "network", "arm", "block", "repetition", "position", "seed")
+    return {
+        "version": PLAN_DOCUMENT_VERSION,
+        "hash": plan_hash(plan, sites),
+        **_settings(plan, sites),
+        "source": plan.source,
+        "trials": [{key: getattr(trial, key) for key in keys} for trial in trials],
+    }
+
+
+def plan_hash(plan: Plan, sites: Sequence[Site]) -> str:
+    """The hash of the settings and sites, which determine the trials."""
+    return content_hash(_settings(plan, sites))
+
+
+def _settings(plan: Plan, sites: Sequence[Site]) -> dict[str, Any]:
+    return {
         "title": plan.title,
         "sites": [asdict(site) for site in sites],
-        "networks": [asdict(network) for network in plan.networks],
+        "networks": [{"name": each.name, **each.settings()} for each in plan.networks],
         "stacks": [asdict(stack) for stack in plan.stacks],
         "reference": plan.reference,
         "blocks": plan.blocks,
@@ -105,14 +121,6 @@ def plan_document(plan: Plan, sites: Sequence[Site], trials: Sequence[Trial]) ->
         "primary_metric": plan.primary_metric,
         "smallest_effect_of_interest": plan.smallest_effect_of_interest,
         "browser": asdict(plan.browser),
-    }
-    keys = ("hash", "site", "network", "arm", "block", "repetition", "position", "seed")
-    return {
-        "version": PLAN_DOCUMENT_VERSION,
-        "hash": content_hash(settings),
-        **settings,
-        "source": plan.source,
-        "trials": [{key: getattr(trial, key) for key in keys} for trial in trials],
     }
 
 

@@ -1,5 +1,7 @@
 """What can go wrong with stored records."""
 
+from eyelevel.errors import ExpectedError
 
-class StoreError(Exception):
+
+class StoreError(ExpectedError):
     """A stored file is missing, damaged or of another version; the message names it."""

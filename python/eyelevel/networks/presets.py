@@ -1,0 +1,126 @@
+"""The networks that come with the project, as one table of groups."""
+
+from dataclasses import dataclass
+
+from eyelevel.networks.network import Network, loss_of_each_direction
+from eyelevel.traces import SynthSpec
+
+PACKET_BYTES = 1500
+
+
+@dataclass(frozen=True)
+class NetworkGroup:
+    """Networks of one source."""
+
+    name: str
+    source: str
+    networks: tuple[Network, ...]
+
+
+def _paper(
+    name: str, down_mbit_s: float, up_mbit_s: float, rtt_ms: float, loss_two_way: float, queue: int
+) -> Network:
+    loss = loss_of_each_direction(loss_two_way)
+    down, up = round(down_mbit_s * 1e6), round(up_mbit_s * 1e6)
+    return Network(name, down, up, rtt_ms, queue, loss, loss)
+
+
+# Down and up in Mbit/s, minimum RTT in ms, two-way loss, queue in ms.
+_WOLSING = (
+    _paper("dsl", 25, 5, 24, 0, 12),
+    _paper("lte", 10.5, 2.8, 74, 0, 200),
+    _paper("3g", 3.54, 3.54, 94, 0.00048, 200),
+    _paper("da2gc", 0.468, 0.468, 262, 0.033, 200),
+    _paper("mss", 1.89, 1.89, 760, 0.06, 200),
+)
+
+# Das 2014, figure 5-2. The rates are his; they are even on a log scale to one digit.
+DAS_RATES_MBIT_S = (0.2, 0.3, 0.6, 1, 1.7, 3, 5, 8, 14, 25)
+DAS_RTTS_MS = (30, 60, 90, 120, 150, 180, 210, 240, 270, 300)
+
+
+def _das(rate_mbit_s: float, rtt_ms: int) -> Network:
+    # One bandwidth-delay product, but at least two full packets: at 0.2 Mbit/s and 30 ms a single
+    # packet is already more than the product.
+    rate_bit_s = round(rate_mbit_s * 1e6)
+    name = f"das-{rate_mbit_s:g}-{rtt_ms}"
+    return Network(name, rate_bit_s, rate_bit_s, rtt_ms, rtt_ms, queue_bytes_min=2 * PACKET_BYTES)
+
+
+# Das 2014, section 6.3: the mean rates of his two recorded links, down and up in Mbit/s, with three
+# minimum RTTs. His recordings may not be shipped, so the course is a model's with the same means.
+DAS_CELLULAR_MBIT_S = {"verizon": (19.1, 9.1), "att": (6.7, 1.1)}
+DAS_CELLULAR_RTTS_MS = (30, 120, 300)
+CELLULAR_S = 60
+CELLULAR_QUEUE_MS = 1000
+
+
+def _made(
+    name: str, model: str, down_mbit_s: float, up_mbit_s: float, rtt_ms: int, queue_ms: int, s: int
+) -> Network:
+    down, up = round(down_mbit_s * 1e6), round(up_mbit_s * 1e6)
+    return Network(
+        name,
+        down,
+        up,
+        rtt_ms,
+        queue_ms,
+        synth_down=SynthSpec(model, down, s, seed=1),
+        synth_up=SynthSpec(model, up, s, seed=2),
+    )
+
+
+def _webpagetest(name: str, down_mbit_s: float, up_mbit_s: float, rtt_ms: int) -> Network:
+    # Its profiles say nothing of queues: 200 ms, as of most networks of the paper.
+    return Network(name, round(down_mbit_s * 1e6), round(up_mbit_s * 1e6), rtt_ms, 200)
+
+
+GROUPS: tuple[NetworkGroup, ...] = (
+    NetworkGroup(
+        "wolsing",
+        "Wolsing et al. 2019, table 2, and their slides; queues in time, loss two-way",
+        _WOLSING,
+    ),
+    NetworkGroup(
+        "wpt",
+        "WebPageTest, www/settings/connectivity.ini.sample (its 3G is wpt-3g here); the queue of "
+        "200 ms is ours",
+        (
+            _webpagetest("cable", 5, 1, 28),
+            _webpagetest("fios", 20, 5, 4),
+            _webpagetest("4g", 9, 9, 170),
+            _webpagetest("wpt-3g", 1.6, 0.768, 300),
+            _webpagetest("3gfast", 1.6, 0.768, 150),
+            _webpagetest("3gslow", 0.4, 0.4, 400),
+        ),
+    ),
+    NetworkGroup(
+        "modern",
+        "starlink: Ookla's US medians of the last quarter of 2021, course by the satellite model; "
+        "5g: Ookla's medians of the fastest US operator in the second quarter of 2023 (up over all "
+        "its technologies), course by the cellular model; the queue of 200 ms is ours",
+        (
+            _made("starlink", "satellite", 105, 12, 40, 200, 60),
+            _made("5g", "cellular", 220, 12.2, 51, 200, 30),
+        ),
+    ),
+    NetworkGroup(
+        "cellular",
+        "Das 2014, section 6.3: means of his recorded links, course by the cellular model (his "
+        "recordings: trace_down and trace_up); the queue of 1 s, which hardly drops, is ours",
+        tuple(
+            _made(f"das-{n}-{rtt}", "cellular", *rates, rtt, CELLULAR_QUEUE_MS, CELLULAR_S)
+            for n, rates in DAS_CELLULAR_MBIT_S.items()
+            for rtt in DAS_CELLULAR_RTTS_MS
+        ),
+    ),
+    NetworkGroup(
+        "das",
+        "Das 2014, figure 5-2: das-RATE-RTT in Mbit/s and ms, alike down and up; queue of one "
+        "bandwidth-delay product, at least two full packets",
+        tuple(_das(rate, rtt) for rate in DAS_RATES_MBIT_S for rtt in DAS_RTTS_MS),
+    ),
+)
+
+NETWORKS: tuple[Network, ...] = tuple(n for group in GROUPS for n in group.networks)
+NETWORKS_BY_NAME: dict[str, Network] = {network.name: network for network in NETWORKS}

@@ -1,0 +1,59 @@
+"""Rates over time, and how they become opportunities and come from them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyelevel.traces.errors import TraceError
+from eyelevel.traces.mahimahi import OPPORTUNITY_BITS
+
+OPPORTUNITIES_MAX = 50_000_000  # as the path's own limit on lines
+
+
+@dataclass(frozen=True)
+class RateSeries:
+    """Rate by rate: from `at_ms[i]` to `at_ms[i + 1]` it is `mbit_s[i]`; `at_ms` has one more."""
+
+    at_ms: NDArray[np.float64]
+    mbit_s: NDArray[np.float64]
+
+
+def opportunities_of(series: RateSeries, name: str) -> NDArray[np.int64]:
+    """The trace that sends what `series` does: an opportunity whenever 1500 bytes have gathered.
+
+    It is never earlier than the bytes that it carries. Their number is the nearest whole one to the
+    series' total, spread evenly over it, and the last falls on the series' end, since a trace is as
+    long as its last line says. Raises TraceError where not even one comes together.
+    """
+    bits = np.concatenate(([0.0], np.cumsum(np.diff(series.at_ms) * series.mbit_s * 1000)))
+    count = round(bits[-1] / OPPORTUNITY_BITS)
+    duration_ms = int(np.ceil(series.at_ms[-1] - series.at_ms[0]))
+    if count < 1 or duration_ms < 1:
+        raise TraceError(
+            f"{name}: all of it carries less than one packet of 1500 bytes; check the units"
+        )
+    if count > OPPORTUNITIES_MAX:
+        raise TraceError(
+            f"{name}: {count} opportunities, more than {OPPORTUNITIES_MAX}; shorten it"
+        )
+    wanted = np.minimum(np.arange(1, count + 1) * (bits[-1] / count), bits[-1])
+    # The piece in which so many bits are reached: its rate is above 0.
+    piece = np.searchsorted(bits, wanted, side="left") - 1
+    at_ms = series.at_ms[piece] + (wanted - bits[piece]) / (series.mbit_s[piece] * 1000)
+    # A millionth less, lest rounding in binary moves an opportunity by a whole millisecond.
+    values = np.ceil(at_ms - series.at_ms[0] - 1e-6).astype(np.int64)
+    values[-1] = duration_ms
+    return np.minimum(values, duration_ms)
+
+
+def rates_of(opportunities_ms: NDArray[np.int64], bin_ms: int) -> RateSeries:
+    """The trace's rate in bins of `bin_ms`; the last is shorter where the length is no multiple.
+
+    An opportunity on a bin's upper edge belongs to the bin, since it carries what gathered there.
+    """
+    duration_ms = int(opportunities_ms[-1])
+    edges = np.append(np.arange(0, duration_ms, bin_ms), duration_ms).astype(np.float64)
+    index = np.searchsorted(edges, opportunities_ms, side="left") - 1
+    counts = np.bincount(np.maximum(index, 0), minlength=len(edges) - 1)
+    return RateSeries(edges, counts * OPPORTUNITY_BITS / (np.diff(edges) * 1000))

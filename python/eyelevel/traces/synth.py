@@ -1,0 +1,67 @@
+"""Made traces: a model gives the course of the rate, and opportunities follow it."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyelevel.traces.cellular import cellular
+from eyelevel.traces.errors import TraceError
+from eyelevel.traces.generator import Generator
+from eyelevel.traces.mahimahi import OPPORTUNITY_BITS
+from eyelevel.traces.satellite import satellite
+from eyelevel.traces.spec import SYNTH_MODELS, SYNTH_VERSION, SynthSpec
+from eyelevel.traces.wifi import wifi
+
+DURATION_S_MAX = 24 * 3600
+OPPORTUNITIES_MAX = 50_000_000  # as the path's own limit on lines
+
+Course = Callable[[Generator, int], NDArray[np.float64]]
+
+# A model's course (relative rate in each millisecond), and whether the single packets come at
+# random under it (a Poisson process) or evenly.
+_COURSES: dict[str, tuple[Course, bool]] = {
+    "cellular": (cellular, True),
+    "satellite": (satellite, False),
+    "wifi": (wifi, False),
+}
+
+
+def make(spec: SynthSpec) -> NDArray[np.int64]:
+    """See `eyelevel.traces.synthesise`. The mean is `rate_bit_s_mean` to half an opportunity."""
+    course, at_random = _checked(spec)
+    random = Generator(spec.seed, spec.model)
+    duration_ms = spec.duration_s * 1000
+    intensity = course(random, duration_ms)
+    total = spec.rate_bit_s_mean * spec.duration_s / OPPORTUNITY_BITS
+    count = round(total)
+    if not 1 <= count <= OPPORTUNITIES_MAX or not intensity.sum() > 0:
+        raise TraceError(
+            f"a made trace would have {count} opportunities; choose a rate and a duration that "
+            f"give 1 to {OPPORTUNITIES_MAX}"
+        )
+    gathered = np.concatenate(([0.0], np.cumsum(intensity)))
+    if at_random:
+        # Given its number of events, a Poisson process has them where uniform numbers fall.
+        wanted = np.sort(1.0 - random.uniforms(count)) * gathered[-1]
+    else:
+        wanted = np.arange(1, count + 1) / count * gathered[-1]
+    # The millisecond at whose end the bytes have gathered.
+    values = np.searchsorted(gathered, wanted * (1 - 1e-12), side="left").astype(np.int64)
+    values = np.clip(values, 1, duration_ms)
+    values[-1] = duration_ms
+    return values
+
+
+def _checked(spec: SynthSpec) -> tuple[Course, bool]:
+    if spec.model not in _COURSES:
+        known = ", ".join(SYNTH_MODELS)
+        raise TraceError(f"there is no model `{spec.model}` of a trace; known: {known}")
+    if spec.version != SYNTH_VERSION:
+        raise TraceError(
+            f"the model `{spec.model}` of version {spec.version} is not the one that is here "
+            f"({SYNTH_VERSION}); use the version of eyelevel that made the record"
+        )
+    if not 1 <= spec.duration_s <= DURATION_S_MAX:
+        raise TraceError(f"a made trace of {spec.duration_s} s; choose 1 s to {DURATION_S_MAX} s")
+    return _COURSES[spec.model]
