@@ -1,0 +1,154 @@
+"""From rows to the numbers of the thesis's chapter 4: connection times, differences, DNS times."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from eyelevel.probes.intervals import quantile_intervals, share_intervals
+from eyelevel.probes.pairing import Pairs, pair_rows
+from eyelevel.probes.protocols import COMPARISONS, THESIS_NAMES
+
+PERCENTS = (1, 5, 10, 25, 50, 75, 90, 95, 99)
+THRESHOLDS_MS = (0, 5, 10, 20)
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Tables as lists of rows, each a dictionary with the documented names."""
+
+    pairs: list[dict[str, Any]]
+    """One row a file and comparison: quantiles and shares of A - B."""
+    groups: list[dict[str, Any]]
+    """The same over all files together, by address family and vantage point."""
+    times: list[dict[str, Any]]
+    """Connection and DNS times by protocol, address family and vantage point."""
+    failures: list[dict[str, Any]]
+    """How often each protocol failed, by class."""
+    differences: dict[tuple[str, str, str], np.ndarray]
+    """(file, a, b) to the differences, for figures."""
+    table: pl.DataFrame
+    """Every row that was read."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The documented shape (docs/reference/probe.md)."""
+        return {
+            "pairs": self.pairs,
+            "groups": self.groups,
+            "times": self.times,
+            "failures": self.failures,
+        }
+
+
+def analyse(tables: Sequence[pl.DataFrame]) -> Analysis:
+    """Everything that the report shows; the same tables give the same numbers."""
+    whole = pl.concat(tables)
+    pairs, differences, found = [], {}, []
+    for table in tables:
+        file = table["file"][0] if table.height else ""
+        for a, b in COMPARISONS:
+            paired = pair_rows(table, a, b)
+            if paired.difference_ms.size:
+                pairs.append({"file": file, "a": a, "b": b} | _differences(paired))
+                differences[file, a, b] = paired.difference_ms
+                found.append((a, b, paired))
+    return Analysis(pairs, _groups(found), _times(whole), _failures(whole), differences, whole)
+
+
+def _differences(pairs: Pairs) -> dict[str, Any]:
+    values, hosts = pairs.difference_ms, pairs.hosts
+    quantiles = np.percentile(values, PERCENTS)
+    row: dict[str, Any] = {"n": int(values.size), "hosts": len(set(hosts))}
+    row |= {f"p{p}_ms": float(v) for p, v in zip(PERCENTS, quantiles, strict=True)}
+    shares = {f"share_above_{t}": float((values > t).mean()) for t in THRESHOLDS_MS}
+    names = [f"p{p}_ms" for p in PERCENTS] + list(shares)
+    bounds = [
+        *quantile_intervals(values, hosts, PERCENTS),
+        *share_intervals(values, hosts, THRESHOLDS_MS),
+    ]
+    written = {name: b.as_json() for name, b in zip(names, bounds, strict=True)}
+    return row | shares | {"intervals_95": written}
+
+
+def _groups(found: Sequence[tuple[str, str, Pairs]]) -> list[dict[str, Any]]:
+    """Over all files: everything, then each family and vantage point where there are several."""
+    rows = []
+    for a, b in COMPARISONS:
+        of_pair = [pairs for first, second, pairs in found if (first, second) == (a, b)]
+        if not of_pair:
+            continue
+        whole = Pairs(
+            np.concatenate([pairs.difference_ms for pairs in of_pair]),
+            tuple(host for pairs in of_pair for host in pairs.hosts),
+            tuple(family for pairs in of_pair for family in pairs.families),
+            tuple(vantage for pairs in of_pair for vantage in pairs.vantages),
+        )
+        families = sorted({family or "unknown" for family in whole.families})
+        vantages = sorted({vantage or "unnamed" for vantage in whole.vantages})
+        for family in (ALL, *families):
+            for vantage in (ALL, *vantages):
+                part = _part(whole, family, vantage)
+                if part.difference_ms.size:
+                    key = {"a": a, "b": b, "family": family, "vantage": vantage}
+                    rows.append(key | _differences(part))
+    return rows
+
+
+def _part(pairs: Pairs, family: str, vantage: str) -> Pairs:
+    keep = [
+        index
+        for index, (own_family, own_vantage) in enumerate(
+            zip(pairs.families, pairs.vantages, strict=True)
+        )
+        if family in (ALL, own_family or "unknown") and vantage in (ALL, own_vantage or "unnamed")
+    ]
+    return Pairs(
+        pairs.difference_ms[keep],
+        tuple(pairs.hosts[index] for index in keep),
+        tuple(pairs.families[index] for index in keep),
+        tuple(pairs.vantages[index] for index in keep),
+    )
+
+
+def _times(table: pl.DataFrame) -> list[dict[str, Any]]:
+    rows = []
+    good = table.filter(pl.col("failure").is_null())
+    for what in ("connection_ms", "tcp_ms", "dns_ms"):
+        known = good.filter(pl.col(what).is_not_null())
+        keys = ["protocol", "family", "vantage", "resumed"]
+        for key, part in sorted(known.partition_by(keys, as_dict=True).items(), key=_sortable):
+            protocol, family, vantage, resumed = key
+            values = part[what].to_numpy()
+            median, p90 = quantile_intervals(values, part["host"].to_list(), (50, 90))
+            row: dict[str, Any] = {"what": what, "protocol": protocol, "family": family}
+            row |= {"vantage": vantage, "resumed": resumed, "n": part.height}
+            row |= {"hosts": part["host"].n_unique()}
+            quantiles = np.percentile(values, PERCENTS)
+            row |= {f"p{p}_ms": float(v) for p, v in zip(PERCENTS, quantiles, strict=True)}
+            rows.append(
+                row | {"intervals_95": {"p50_ms": median.as_json(), "p90_ms": p90.as_json()}}
+            )
+    return rows
+
+
+def _sortable(item: tuple[tuple[Any, ...], pl.DataFrame]) -> tuple[object, ...]:
+    protocol, *rest = item[0]
+    names = list(THESIS_NAMES)
+    rank = names.index(protocol) if protocol in names else len(names)
+    return rank, *(str(part) for part in rest)
+
+
+def _failures(table: pl.DataFrame) -> list[dict[str, Any]]:
+    counted = table.group_by("protocol").agg(
+        pl.len().alias("attempts"), pl.col("split").sum().alias("split_connections")
+    )
+    by_class = table.filter(pl.col("failure").is_not_null()).group_by("protocol", "failure").len()
+    rows = []
+    for row in counted.sort("protocol").iter_rows(named=True):
+        of_protocol = by_class.filter(pl.col("protocol") == row["protocol"]).sort("failure")
+        classes = {each["failure"]: each["len"] for each in of_protocol.iter_rows(named=True)}
+        rows.append(row | {"failed": sum(classes.values()), "classes": classes})
+    return rows

@@ -1,0 +1,150 @@
+"""Read files of probes: our JSON lines, Parquet and CSV, and the thesis's CSVs."""
+
+import ipaddress
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from eyelevel.probes.errors import ProbeError
+from eyelevel.probes.protocols import protocol_of
+
+THESIS_COLUMNS = (
+    "DnsLookupTime",
+    "TimeOfMeasurement",
+    "Url",
+    "Path",
+    "Ip",
+    "Port",
+    "ConnectionEstablishmentTime",
+    "HttpResponse",
+    "Protocol",
+    "TcpHandshakeTimeOptional",
+)
+"""The header of tls_perf's and quic_perf's output (the thesis, section 3.4), semicolons between."""
+
+SCHEMA = {
+    "file": pl.String,
+    "vantage": pl.String,
+    "family": pl.String,
+    "host": pl.String,
+    "at_s": pl.Float64,
+    "protocol": pl.String,
+    "version": pl.String,
+    "connection_ms": pl.Float64,
+    "tcp_ms": pl.Float64,
+    "dns_ms": pl.Float64,
+    "resumed": pl.Boolean,
+    "split": pl.Boolean,
+    "failure": pl.String,
+}
+"""What the analysis needs of a row, rows in file order; times in milliseconds, `at_s` Unix time."""
+
+
+def read_files(paths: Iterable[Path]) -> list[pl.DataFrame]:
+    """Every file as a table of SCHEMA. Raises ProbeError naming the file and line."""
+    return [read_file(path) for path in paths]
+
+
+def read_file(path: Path) -> pl.DataFrame:
+    """One file; its form is known by its content, not by its name. Raises ProbeError."""
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(4)
+    except OSError as error:
+        raise ProbeError(f"cannot read {path}: {error.strerror}") from error
+    if head == b"PAR1":
+        rows: Iterable[Mapping[str, Any]] = pl.read_parquet(path).iter_rows(named=True)
+        return _table(path, (_of_row(row) for row in rows))
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if text.lstrip().startswith("{"):
+        return _table(path, _json_rows(path, text))
+    return _table(path, _thesis_rows(path, text))
+
+
+def family_of(address: str | None) -> str | None:
+    """`v4` or `v6`; None where there is no address."""
+    try:
+        return f"v{ipaddress.ip_address(address).version}" if address else None
+    except ValueError:
+        return None
+
+
+def _table(path: Path, rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
+    return pl.DataFrame([{"file": str(path)} | row for row in rows], schema=SCHEMA)
+
+
+def _json_rows(path: Path, text: str) -> Iterable[dict[str, Any]]:
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            if number == len(lines):
+                return  # A row that was cut off when its writer was stopped.
+            raise ProbeError(f"{path}, line {number}: no JSON: {error}") from error
+        if isinstance(row, dict) and row.get("event", "attempt") == "attempt":
+            yield _of_row(row)
+
+
+def _of_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    def milliseconds(name: str) -> float | None:
+        value = row.get(name)
+        return None if value is None else value / 1000
+
+    return {
+        "vantage": row.get("vantage"),
+        "family": family_of(row.get("address")),
+        "host": row.get("host"),
+        "at_s": row.get("at_unix_us", 0) / 1e6,
+        "protocol": row.get("protocol"),
+        "version": row.get("version"),
+        "connection_ms": milliseconds("connection_us"),
+        "tcp_ms": milliseconds("tcp_handshake_us"),
+        "dns_ms": milliseconds("dns_us"),
+        "resumed": bool(row.get("resumed")),
+        "split": bool(row.get("split_connection")),
+        "failure": row.get("failure"),
+    }
+
+
+def _thesis_rows(path: Path, text: str) -> Iterable[dict[str, Any]]:
+    lines = text.splitlines()
+    if not lines or not lines[0].startswith("DnsLookupTime;"):
+        raise ProbeError(
+            f"{path} is neither JSON lines, Parquet nor a CSV with the header "
+            f"{';'.join(THESIS_COLUMNS)}"
+        )
+    vantage = path.stem.split("_")[0] if "_v4_" in path.stem or "_v6_" in path.stem else None
+    for number, line in enumerate(lines[1:], 2):
+        if not line.strip():
+            continue
+        cells = line.split(";")
+        if len(cells) != len(THESIS_COLUMNS):
+            raise ProbeError(f"{path}, line {number}: {len(cells)} columns instead of 10")
+        try:
+            yield _of_thesis(vantage, *cells)
+        except ValueError as error:
+            raise ProbeError(f"{path}, line {number}: {error}") from error
+
+
+def _of_thesis(vantage: str | None, *cells: str) -> dict[str, Any]:
+    dns, at, host, _path, address, _port, connection, _status, protocol, tcp = cells
+    return {
+        "vantage": vantage,
+        "family": family_of(address),
+        "host": host,
+        "at_s": float(at),
+        "protocol": protocol_of(protocol),
+        "version": protocol,
+        "connection_ms": float(connection) if connection else None,
+        "tcp_ms": float(tcp) if tcp else None,
+        "dns_ms": float(dns) if dns else None,
+        "resumed": False,
+        "split": False,
+        "failure": None,
+    }

@@ -1,0 +1,79 @@
+"""Files in, tables out."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eyelevel.probes import ProbeError, read_file, to_thesis_csv, write_parquet
+from eyelevel.probes.intervals import quantile_intervals, share_intervals
+
+ROW = {
+    "event": "attempt",
+    "host": "a.example",
+    "path": "/",
+    "address": "192.0.2.1",
+    "port": 443,
+    "at_unix_us": 1_530_974_559_250_000,
+    "protocol": "quic",
+    "version": "1",
+    "dns_us": 1281,
+    "tcp_handshake_us": None,
+    "connection_us": 51326,
+    "http_status": 200,
+    "resumed": False,
+    "split_connection": False,
+    "vantage": "desk",
+    "failure": None,
+}
+
+
+def test_the_thesis_csv_has_its_columns_and_quic_is_named_quicv1(tmp_path: Path) -> None:
+    failed = ROW | {"failure": "refused", "connection_us": None}
+    tcp = ROW | {"protocol": "tls1.3", "tcp_handshake_us": 9626}
+    written = to_thesis_csv([ROW, failed, tcp])
+    assert written.splitlines() == [
+        "DnsLookupTime;TimeOfMeasurement;Url;Path;Ip;Port;ConnectionEstablishmentTime;"
+        "HttpResponse;Protocol;TcpHandshakeTimeOptional",
+        "1.281;1530974559;a.example;/;192.0.2.1;443;51.326;200;QUICv1;",
+        "1.281;1530974559;a.example;/;192.0.2.1;443;51.326;200;TCP/TLS1.3;9.626",
+    ]
+    path = tmp_path / "desk_v4_list.csv"
+    path.write_text(written, encoding="utf-8")
+    read = read_file(path)
+    assert read["protocol"].to_list() == ["quic", "tls1.3"]
+    assert read["vantage"].to_list() == ["desk", "desk"]
+    assert read["connection_ms"].to_list() == [51.326, 51.326]
+
+
+def test_json_lines_and_parquet_read_alike(tmp_path: Path) -> None:
+    lines = tmp_path / "rows"
+    lines.write_text(
+        json.dumps(ROW) + '\n{"event": "host"}\n' + json.dumps(ROW)[:30], encoding="utf-8"
+    )
+    parquet = tmp_path / "rows.parquet"
+    write_parquet([ROW], parquet)
+    read = [read_file(path).drop("file").to_dicts() for path in (lines, parquet)]
+    assert read[0] == read[1] and len(read[0]) == 1
+    assert read[0][0]["connection_ms"] == 51.326 and read[0][0]["family"] == "v4"
+
+
+def test_a_file_of_another_kind_is_named_in_the_error(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n1,2\n", encoding="utf-8")
+    with pytest.raises(ProbeError, match=r"x\.csv"):
+        read_file(path)
+
+
+def test_intervals_know_that_rows_of_one_host_are_no_independent_evidence() -> None:
+    generator = np.random.Generator(np.random.PCG64(7))
+    of_host = generator.normal(0, 10, 20)
+    values = np.repeat(of_host, 50)
+    clustered = [f"h{index // 50}" for index in range(values.size)]
+    apart = [f"h{index}" for index in range(values.size)]
+    wide, narrow = (quantile_intervals(values, hosts, [50])[0] for hosts in (clustered, apart))
+    assert wide.high - wide.low > 3 * (narrow.high - narrow.low)
+    (share,) = share_intervals(values, clustered, [0])
+    assert share.low < (values > 0).mean() < share.high
+    assert quantile_intervals(values[:100], clustered[:100], [50])[0].low is None
