@@ -3,11 +3,10 @@
 //!
 //!     cargo run --release -p eyelevel-archive --example open_cost
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use bytes::Bytes;
-use eyelevel_archive::{Exchange, Header, Site, SiteMetadata, write_wacz};
+use eyelevel_archive::{Exchange, Header, Provenance, Site, SiteMetadata, write_wacz};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -20,7 +19,7 @@ fn main() {
             description: String::new(),
             main_url: site[0].url.clone(),
             created_at_unix_ms: 0,
-            certificate_names: BTreeMap::new(),
+            provenance: Provenance::default(),
         };
         write_wacz(&file, &site, &metadata).expect("the temporary folder takes the file");
         drop(site);
@@ -68,5 +67,6 @@ fn exchange(index: usize, body_bytes: usize) -> Exchange {
         protocol: "h2".to_owned(),
         recorded_at_unix_ms: Some(0),
         time_to_first_byte_ms: Some(20.0),
+        initiator: None,
     }
 }

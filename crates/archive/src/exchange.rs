@@ -38,6 +38,8 @@ pub struct Exchange {
     pub recorded_at_unix_ms: Option<i64>,
     /// From the request's last byte to the response's first, where it was recorded.
     pub time_to_first_byte_ms: Option<f64>,
+    /// The URL of what made the browser ask: a document, style sheet or script; where it is known.
+    pub initiator: Option<String>,
 }
 
 impl Exchange {

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::depth;
 use crate::exchange::Note;
 use crate::origin::Origin;
+use crate::provenance::Provenance;
 use crate::site::Site;
 use crate::url::{Scheme, Url};
 
@@ -35,6 +37,13 @@ pub struct SiteInfo {
     pub secure_share: f64,
     /// Number of exchanges and their bytes by media type.
     pub media_types: BTreeMap<String, MediaType>,
+    /// Longest chain of exchanges in which each made the browser ask for the next, the page's own
+    /// included: by recorded initiators, else `Referer`, else the page.
+    pub dependency_depth: usize,
+    /// When the first exchange was recorded, milliseconds since 1970 UTC.
+    pub recorded_at_unix_ms: Option<i64>,
+    /// How the recording came about.
+    pub provenance: Provenance,
     /// What in the file is left out.
     pub notes: Vec<Note>,
 }
@@ -87,6 +96,12 @@ impl Site {
             body_bytes_max: sizes[sizes.len() - 1],
             secure_share: secure as f64 / exchanges.len() as f64,
             media_types,
+            dependency_depth: depth::of(exchanges, self.main_url()),
+            recorded_at_unix_ms: exchanges
+                .iter()
+                .filter_map(|each| each.recorded_at_unix_ms)
+                .min(),
+            provenance: self.provenance().clone(),
             notes: self.notes().to_vec(),
         }
     }

@@ -4,6 +4,7 @@
 //! packs exchanges into a WACZ that other tools read too. `spec/archive.md` says what of both
 //! formats is used and which metadata is added.
 
+mod depth;
 mod digest;
 mod error;
 mod exchange;
@@ -17,6 +18,7 @@ mod origin;
 mod outgoing;
 mod pack;
 mod pairing;
+mod provenance;
 mod record;
 mod site;
 mod source;
@@ -33,6 +35,7 @@ pub use info::{MediaType, SiteInfo};
 pub use origin::Origin;
 pub use outgoing::response_headers_to_send;
 pub use pack::pack;
+pub use provenance::Provenance;
 pub use site::Site;
 pub use url::{Scheme, Url, UrlError};
 pub use verify::Verification;

@@ -102,6 +102,7 @@ mod tests {
             protocol: "http/1.1".to_owned(),
             recorded_at_unix_ms: None,
             time_to_first_byte_ms: None,
+            initiator: None,
         };
         let text = |header: Header| (header.name.clone(), header.text().unwrap().to_owned());
         response_headers_to_send(&exchange)

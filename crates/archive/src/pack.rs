@@ -12,6 +12,7 @@ use serde::Deserialize;
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::header::Header;
+use crate::provenance::Provenance;
 use crate::timestamp;
 use crate::url::Url;
 use crate::writer::{SiteMetadata, write_wacz};
@@ -101,7 +102,7 @@ pub fn pack(manifest: &Path, out: &Path) -> Result<(), Error> {
         description: site.description,
         main_url: site.main_url,
         created_at_unix_ms,
-        certificate_names: BTreeMap::new(),
+        provenance: Provenance::default(),
     };
     write_wacz(out, &exchanges, &metadata)
 }
@@ -143,6 +144,7 @@ fn exchange(
         protocol: "http/1.1".to_owned(),
         recorded_at_unix_ms: Some(created_at_unix_ms),
         time_to_first_byte_ms: None,
+        initiator: None,
     }
 }
 

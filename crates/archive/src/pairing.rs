@@ -40,8 +40,15 @@ struct Requests {
     by_concurrent_id: HashMap<String, usize>,
     /// By target URI, with the record's number, in the file's order.
     by_uri: HashMap<String, Vec<(u64, usize)>>,
-    /// Time to first byte of metadata records, by the id that they are concurrent to.
-    time_to_first_byte_ms: HashMap<String, f64>,
+    /// What metadata records say, by the id that they are concurrent to.
+    metadata: HashMap<String, Metadata>,
+}
+
+/// What a metadata record says of its exchange.
+#[derive(Clone, Default)]
+struct Metadata {
+    time_to_first_byte_ms: Option<f64>,
+    initiator: Option<String>,
 }
 
 impl Index {
@@ -231,18 +238,23 @@ impl Requests {
         Ok(())
     }
 
-    /// Reads the time to first byte of this project's own metadata records.
+    /// Reads the initiator, and the time to first byte of this project's own metadata records.
     fn add_metadata(&mut self, record: &Record) {
-        let lines = record.block.split(|&byte| byte == b'\n');
-        let mut values = lines.filter_map(|line| {
-            let (name, value) = std::str::from_utf8(line).ok()?.split_once(':')?;
-            (name == "timeToFirstByteMs").then(|| value.trim().parse::<f64>().ok())?
-        });
-        let Some(milliseconds) = values.find(|value| value.is_finite()) else {
-            return;
-        };
+        let mut found = Metadata::default();
+        for line in record.block.split(|&byte| byte == b'\n') {
+            let text = std::str::from_utf8(line).unwrap_or("");
+            let (name, value) = text.split_once(':').unwrap_or(("", ""));
+            match name {
+                "timeToFirstByteMs" => {
+                    let milliseconds = value.trim().parse().ok();
+                    found.time_to_first_byte_ms = milliseconds.filter(|ms: &f64| ms.is_finite());
+                }
+                "via" => found.initiator = Some(value.trim().to_owned()),
+                _ => {}
+            }
+        }
         for id in concurrent_ids(record) {
-            self.time_to_first_byte_ms.insert(id, milliseconds);
+            self.metadata.insert(id, found.clone());
         }
     }
 
@@ -251,7 +263,10 @@ impl Requests {
     fn join(&mut self, located: &Located, exchange: &mut Exchange) {
         let record = &located.record;
         let id = record.uri_field("WARC-Record-ID").unwrap_or("");
-        exchange.time_to_first_byte_ms = self.time_to_first_byte_ms.get(id).copied();
+        if let Some(metadata) = self.metadata.get(id) {
+            exchange.time_to_first_byte_ms = metadata.time_to_first_byte_ms;
+            exchange.initiator.clone_from(&metadata.initiator);
+        }
         let named = || concurrent_ids(record).find_map(|id| self.by_id.get(&id).copied());
         let by_id = self.by_concurrent_id.get(id).copied().or_else(named);
         let by_id = by_id.filter(|&position| self.requests[position].is_some());
@@ -317,6 +332,7 @@ fn new_exchange(record: &Record, url: Url) -> Exchange {
         protocol: protocols.find(is_http).unwrap_or_default(),
         recorded_at_unix_ms: record.field("WARC-Date").and_then(timestamp::parse),
         time_to_first_byte_ms: None,
+        initiator: None,
     }
 }
 

@@ -14,6 +14,7 @@ use crate::limits::REDIRECTS_MAX;
 use crate::map::map_file;
 use crate::origin::{self, Origin};
 use crate::pairing;
+use crate::provenance::Provenance;
 use crate::source::WarcFile;
 use crate::url::Url;
 use crate::wacz::{self, Wacz};
@@ -28,6 +29,7 @@ pub struct Site {
     file: Bytes,
     digest: OnceLock<String>,
     main_url: Url,
+    provenance: Provenance,
     exchanges: Vec<Exchange>,
     origins: Vec<Origin>,
     notes: Vec<Note>,
@@ -71,7 +73,8 @@ impl Site {
             name: site_name(file_name),
             digest: OnceLock::new(),
             main_url: main_url(&exchanges, container.main_url),
-            origins: origin::list(&exchanges, &container.certificate_names),
+            origins: origin::list(&exchanges, &container.provenance.certificate_names),
+            provenance: container.provenance,
             file,
             exchanges,
             notes,
@@ -106,6 +109,11 @@ impl Site {
     /// All origins with the addresses under which they are replayed.
     pub fn origins(&self) -> &[Origin] {
         &self.origins
+    }
+
+    /// How the recording came about; empty where its recorder did not say.
+    pub fn provenance(&self) -> &Provenance {
+        &self.provenance
     }
 
     /// What in the file is left out or put right.

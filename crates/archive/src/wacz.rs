@@ -1,6 +1,5 @@
 //! WACZ containers (Web Archive Collection Zipped 1.1.1): a zip file with WARC files in it.
 
-use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 
 use bytes::Bytes;
@@ -10,6 +9,7 @@ use zip::{CompressionMethod, ZipArchive};
 use crate::error::Error;
 use crate::gzip::InflateBudget;
 use crate::limits::{METADATA_BYTES_MAX, ZIP_ENTRIES_MAX};
+use crate::provenance::Provenance;
 use crate::source::WarcFile;
 use crate::url::Url;
 
@@ -23,8 +23,8 @@ pub struct Wacz {
     pub warc_files: Vec<WarcFile>,
     /// The start page that it names.
     pub main_url: Option<Url>,
-    /// The names of each host's recorded certificate, where this project's recorder wrote them.
-    pub certificate_names: BTreeMap<String, Vec<String>>,
+    /// How the recording came about, where this project wrote it.
+    pub provenance: Provenance,
     /// Every resource that `datapackage.json` lists.
     pub resources: Vec<Resource>,
 }
@@ -47,15 +47,7 @@ struct DataPackage {
     #[serde(alias = "mainPageURL", alias = "mainPageUrl")]
     main_page_url: Option<String>,
     #[serde(default)]
-    eyelevel: Extension,
-}
-
-/// What this project adds to `datapackage.json`, under the key `eyelevel`.
-#[derive(Debug, Default, Deserialize, serde::Serialize)]
-pub struct Extension {
-    /// The names in each host's recorded certificate.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub certificate_names: BTreeMap<String, Vec<String>>,
+    eyelevel: Provenance,
 }
 
 /// The entries of a WACZ by name, checked and read on request.
@@ -178,7 +170,7 @@ pub fn read(file: &str, content: &Bytes, budget: &mut InflateBudget) -> Result<W
         }
     }
     let mut wacz = Wacz {
-        certificate_names: package.eyelevel.certificate_names,
+        provenance: package.eyelevel,
         main_url: package.main_page_url.and_then(|url| url.parse().ok()),
         resources: package.resources,
         ..Wacz::default()

@@ -30,7 +30,11 @@ fn metadata(exchanges: &[Exchange]) -> SiteMetadata {
         description: String::new(),
         main_url: exchanges[0].url.clone(),
         created_at_unix_ms: 1_793_534_400_000,
-        certificate_names: BTreeMap::from([("a.test".to_owned(), names)]),
+        provenance: Provenance {
+            certificate_names: BTreeMap::from([("a.test".to_owned(), names)]),
+            altered: vec!["http origins became https".to_owned()],
+            ..Provenance::default()
+        },
     }
 }
 
@@ -75,6 +79,7 @@ prop_compose! {
         protocol in prop_oneof![Just("http/1.0"), Just("http/1.1"), Just("h2"), Just("h3")],
         recorded_at_unix_ms in 0i64..4_102_444_800_000,
         time_to_first_byte_ms in prop::option::of(0.0f64..1e6),
+        initiator in prop::option::of("https://a\\.test/[a-z:]{0,9}"),
     ) -> Exchange {
         Exchange {
             index: 0,
@@ -90,6 +95,7 @@ prop_compose! {
             protocol: protocol.to_owned(),
             recorded_at_unix_ms: Some(recorded_at_unix_ms),
             time_to_first_byte_ms,
+            initiator,
         }
     }
 }

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::SiteMetadata;
 use crate::digest;
+use crate::provenance::Provenance;
 use crate::timestamp;
 use crate::url::Url;
-use crate::wacz::Extension;
 
 const WACZ_VERSION: &str = "1.1.1";
 
@@ -39,7 +39,7 @@ struct Package<'a> {
     main_page_date: &'a str,
     resources: &'a [Resource],
     #[serde(skip_serializing_if = "Option::is_none")]
-    eyelevel: Option<Extension>,
+    eyelevel: Option<&'a Provenance>,
 }
 
 #[derive(Serialize)]
@@ -82,7 +82,6 @@ pub fn pages(metadata: &SiteMetadata) -> String {
 /// `datapackage.json`.
 pub fn package(metadata: &SiteMetadata, resources: &[Resource]) -> String {
     let created = timestamp::format(metadata.created_at_unix_ms);
-    let certificate_names = metadata.certificate_names.clone();
     indented(&Package {
         profile: "data-package",
         wacz_version: WACZ_VERSION,
@@ -93,7 +92,7 @@ pub fn package(metadata: &SiteMetadata, resources: &[Resource]) -> String {
         main_page_url: &metadata.main_url,
         main_page_date: &created,
         resources,
-        eyelevel: (!certificate_names.is_empty()).then_some(Extension { certificate_names }),
+        eyelevel: (!metadata.provenance.is_empty()).then_some(&metadata.provenance),
     })
 }
 

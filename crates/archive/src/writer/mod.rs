@@ -6,7 +6,6 @@ mod cdxj;
 mod documents;
 mod records;
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
@@ -18,6 +17,7 @@ use zip::{CompressionMethod, ZipWriter};
 use crate::digest;
 use crate::error::Error;
 use crate::exchange::Exchange;
+use crate::provenance::Provenance;
 use crate::url::Url;
 
 /// What a WACZ says of itself besides its exchanges.
@@ -32,8 +32,8 @@ pub struct SiteMetadata {
     /// When the recording was made, milliseconds since 1970 UTC; also the date of exchanges that
     /// have none.
     pub created_at_unix_ms: i64,
-    /// The names of each host's recorded certificate, where they are known.
-    pub certificate_names: BTreeMap<String, Vec<String>>,
+    /// How the recording came about.
+    pub provenance: Provenance,
 }
 
 /// Name of the WARC file inside; CDXJ names it without its folder.

@@ -86,8 +86,7 @@ pub fn of_exchange(
             &block,
         )
     });
-    let metadata = exchange.time_to_first_byte_ms.map(|milliseconds| {
-        let block = format!("timeToFirstByteMs: {milliseconds}\r\n");
+    let metadata = metadata_block(exchange).map(|block| {
         let id = record_id("metadata", index, block.as_bytes());
         let fields = [target, concurrent];
         let content_type = "application/warc-fields";
@@ -168,6 +167,19 @@ fn is_worth_a_record(exchange: &Exchange) -> bool {
     exchange.method != "GET"
         || !exchange.request_headers.is_empty()
         || !exchange.request_body.is_empty()
+}
+
+/// What WARC has no record field for; `via` is the name that WARC 1.1 gives to the initiator.
+fn metadata_block(exchange: &Exchange) -> Option<String> {
+    let initiator = exchange.initiator.as_ref();
+    let lines = [
+        initiator.map(|url| format!("via: {url}\r\n")),
+        exchange
+            .time_to_first_byte_ms
+            .map(|milliseconds| format!("timeToFirstByteMs: {milliseconds}\r\n")),
+    ];
+    let block: String = lines.into_iter().flatten().collect();
+    (!block.is_empty()).then_some(block)
 }
 
 fn response_block(exchange: &Exchange) -> (Vec<u8>, Vec<u8>) {
@@ -256,6 +268,10 @@ fn check(exchange: &Exchange) -> Result<(), String> {
         .is_some_and(|value| !value.is_finite())
     {
         return Err(format!("the time to first byte of {url} is not finite"));
+    }
+    let is_text = |text: &String| text.bytes().all(|byte| byte > b' ' && byte != 0x7f);
+    if !exchange.initiator.as_ref().is_none_or(is_text) {
+        return Err(format!("the initiator of {url} is no URL"));
     }
     let headers = exchange
         .request_headers

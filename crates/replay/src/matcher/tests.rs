@@ -18,6 +18,7 @@ fn exchange(index: usize, method: &str, url: &str) -> Exchange {
         protocol: "http/1.1".into(),
         recorded_at_unix_ms: None,
         time_to_first_byte_ms: None,
+        initiator: None,
     }
 }
 
