@@ -1,5 +1,6 @@
 """`eyelevel report`: rebuild the report from the records alone."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -39,7 +40,7 @@ def report(
 
 def make_report(directory: Path) -> Summary:
     """Read the run, write its page."""
-    contents = read_contents(directory, metrics_of)
+    contents = read_contents(directory, metrics_of, len(os.sched_getaffinity(0)))
     return Summary(contents, write_report(directory, contents))
 
 

@@ -78,7 +78,7 @@ def distribution_chart(
         )
         .add_params(*params)
     )
-    return chart.properties(width="container", height=220).to_dict()
+    return chart.properties(width="container", height=220).to_dict(validate=False)
 
 
 def _as_csv(rows: pl.DataFrame) -> alt.InlineData:

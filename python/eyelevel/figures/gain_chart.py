@@ -53,4 +53,4 @@ def gain_chart(
     )
     height = 44 * max(1, len(arms) - 1)
     chart = alt.layer(zero, interval, dot, note).add_params(chosen)
-    return chart.properties(width="container", height=height).to_dict()
+    return chart.properties(width="container", height=height).to_dict(validate=False)

@@ -11,14 +11,14 @@ from eyelevel.store import MetricsOf
 REPORT_FILE = "report.html"
 
 
-def build_report(directory: Path, metrics: MetricsOf = metrics_of) -> Path:
+def build_report(directory: Path, metrics: MetricsOf = metrics_of, processes: int = 1) -> Path:
     """Write `DIR/report.html` from the plan, environment and records in `directory`; its path.
 
     Metrics are computed from the raw records by `eyelevel.metrics`, or by `metrics`. The same
     directory gives the same page, byte for byte. Raises StoreError, naming the file, for a missing
     or damaged one; an older report is then left as it was.
     """
-    return write_report(directory, read_contents(directory, metrics))
+    return write_report(directory, read_contents(directory, metrics, processes))
 
 
 def write_report(directory: Path, contents: Contents) -> Path:

@@ -80,11 +80,14 @@ class Contents:
         return [site["name"] for site in self.plan["sites"]]
 
 
-def read_contents(directory: Path, metrics: MetricsOf = metrics_of) -> Contents:
-    """Read and compare the run in `directory`; raises StoreError for a missing or damaged file."""
+def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: int = 1) -> Contents:
+    """Read and compare the run in `directory`; raises StoreError for a missing or damaged file.
+
+    `processes`: how many read records at once (`eyelevel.store.trials_table`).
+    """
     plan = read_document(directory, PLAN_FILE)
     environment = _environment(directory)
-    every, table = read_table(directory, plan, metrics)
+    every, table = read_table(directory, plan, metrics, processes)
     names = shown(plan["primary_metric"])
     arms = [stack["name"] for stack in plan["stacks"]]
     sites = [site["name"] for site in plan["sites"]]
@@ -106,7 +109,10 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of) -> Contents:
 
 
 def read_table(
-    directory: Path, plan: Mapping[str, Any], metrics: MetricsOf = metrics_of
+    directory: Path,
+    plan: Mapping[str, Any],
+    metrics: MetricsOf = metrics_of,
+    processes: int = 1,
 ) -> tuple[int, pl.DataFrame]:
     """How many records there are, and the table of the plan's trials with their judged outcomes.
 
@@ -115,7 +121,7 @@ def read_table(
     """
     version = code_version() if metrics is metrics_of else None
     names = tuple(METRICS_BY_NAME)
-    every = trials_table(directory, Columns(names, metrics, version))
+    every = trials_table(directory, Columns(names, metrics, version), processes)
     planned = pl.DataFrame({"hash": [trial["hash"] for trial in plan["trials"]]})
     table = judge_table(every.join(planned, on="hash", how="semi", maintain_order="left"))
     counts = pl.col("outcome") == "ok"

@@ -28,7 +28,7 @@ def write_run(
     sites = [Site(name, f"sha256:{name * 8:.64}") for name in plan.sites]
     trials = expand(plan, sites)
     write_document(directory, PLAN_FILE, plan_document(plan, sites, trials))
-    write_document(directory, ENVIRONMENT_FILE, _environment())
+    write_document(directory, ENVIRONMENT_FILE, environment())
     draw = np.random.Generator(np.random.PCG64(11))
     for trial in trials:
         load_ms = LOAD_MS.get(trial.network, 1000.0) * SPEED.get(trial.arm, 1.0)
@@ -71,7 +71,8 @@ def metrics_of(record: Any, frames: Any) -> dict[str, float | None]:
     }
 
 
-def _environment() -> dict[str, Any]:
+def environment() -> dict[str, Any]:
+    """What a made-up run ran on."""
     return {
         "version": 1,
         "versions": {"eyelevel": "0.1.0", "browser": "Chromium 156.0", "kernel": "6.1.0"},

@@ -1,16 +1,17 @@
 """Run a plan's trials in their order, each committed once, so that any run can be resumed."""
 
 import signal
-import statistics
 import time
-from collections import defaultdict
+from bisect import insort
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from eyelevel.plan import Plan, Trial, expand, plan_document
+from eyelevel.plan import Plan, Site, Trial, expand, plan_document
+from eyelevel.plan.trials import plan_hash
 from eyelevel.run.environment import describe
 from eyelevel.run.sites import RecordedSite
 from eyelevel.run.trial import run_trial
@@ -58,12 +59,18 @@ def prepare(
 
     Raises StoreError where `directory` holds another plan's run, or this one's without `resume`.
     """
-    known = [site.of_plan() for site in sites]
-    trials = expand(plan, known)
-    document = plan_document(plan, known, trials)
+    trials = planned(plan, [site.of_plan() for site in sites], directory, resume=resume)
+    if not (directory / ENVIRONMENT_FILE).exists():
+        write_document(directory, ENVIRONMENT_FILE, describe())
+    return trials
+
+
+def planned(plan: Plan, sites: Sequence[Site], directory: Path, *, resume: bool) -> list[Trial]:
+    """Write `plan.json` where it is not there yet; the trials. Raises StoreError as `prepare`."""
+    trials = expand(plan, sites)
     if (directory / PLAN_FILE).exists():
         there = read_document(directory, PLAN_FILE)
-        if there.get("hash") != document["hash"]:
+        if there.get("hash") != plan_hash(plan, sites):
             raise StoreError(
                 f"writing {directory}: it holds the run of another plan; choose another --out"
             )
@@ -73,9 +80,8 @@ def prepare(
                 "or choose another --out"
             )
         remove_leftovers(directory)
-    write_document(directory, PLAN_FILE, document)
-    if not (directory / ENVIRONMENT_FILE).exists():
-        write_document(directory, ENVIRONMENT_FILE, describe())
+    else:
+        write_document(directory, PLAN_FILE, plan_document(plan, sites, trials))
     return trials
 
 
@@ -90,16 +96,15 @@ def run_trials(
     The first Ctrl-C lets the current load end, the second one ends it at once; what is committed
     stays.
     """
-    todo = set(missing(directory, [trial.hash for trial in trials]))
-    progress = Progress(total=len(trials), done=len(trials) - len(todo))
-    clock = _Clock()
+    queue = todo(trials, directory)
+    progress = Progress(total=len(trials), done=len(trials) - len(queue))
+    clock = _Clock(queue)
     with _interruptible() as interrupted:
-        queue = [trial for trial in trials if trial.hash in todo]
-        for index, trial in enumerate(queue):
+        for trial in queue:
             if interrupted():
                 break
             progress.trial = trial
-            progress.left_s = clock.left_s(queue[index:])
+            progress.left_s = clock.left_s()
             on_progress(progress)
             began_s = time.monotonic()
             result = run_trial(trial, archives[trial.site])
@@ -107,30 +112,43 @@ def run_trials(
             clock.add(trial, time.monotonic() - began_s)
             progress.done += 1
             progress.outcomes[result.record["outcome"]] += 1
-            progress.left_s = clock.left_s(queue[index + 1 :])
+            progress.left_s = clock.left_s()
             on_progress(progress)
         return RunResult(directory, progress.total, progress.done, interrupted())
+
+
+def todo(trials: Sequence[Trial], directory: Path) -> list[Trial]:
+    """The trials that are not committed under `directory` yet, in their order."""
+    absent = set(missing(directory, [trial.hash for trial in trials]))
+    return [trial for trial in trials if trial.hash in absent]
 
 
 class _Clock:
     """Estimates the time left from the loads so far: of the same cell, else network, else all."""
 
-    def __init__(self) -> None:
+    def __init__(self, queue: Sequence[Trial]) -> None:
+        self._left = Counter((trial.site, trial.network) for trial in queue)
         self._seen: dict[tuple[str, ...], list[float]] = defaultdict(list)
 
     def add(self, trial: Trial, seconds: float) -> None:
-        for key in self._keys(trial):
-            self._seen[key].append(seconds)
+        """One trial of the queue is done."""
+        self._left[trial.site, trial.network] -= 1
+        for key in self._keys(trial.site, trial.network):
+            insort(self._seen[key], seconds)
 
-    def left_s(self, trials: Sequence[Trial]) -> float:
-        typical = {key: statistics.median(seen) for key, seen in self._seen.items()}
-        return sum(
-            next((typical[k] for k in self._keys(t) if k in typical), FIRST_GUESS_S) for t in trials
-        )
+    def left_s(self) -> float:
+        """Seconds for what is left; in time proportional to the cells, not to the trials."""
+        return sum(count * self._typical_s(*cell) for cell, count in self._left.items() if count)
+
+    def _typical_s(self, site: str, network: str) -> float:
+        for key in self._keys(site, network):
+            if seen := self._seen.get(key):
+                return seen[len(seen) // 2]
+        return FIRST_GUESS_S
 
     @staticmethod
-    def _keys(trial: Trial) -> tuple[tuple[str, ...], ...]:
-        return (trial.site, trial.network), (trial.network,), ()
+    def _keys(site: str, network: str) -> tuple[tuple[str, ...], ...]:
+        return (site, network), (network,), ()
 
 
 @contextmanager

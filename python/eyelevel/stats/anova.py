@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy import stats
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 SIGNIFICANCE_LEVEL = 0.01  # the paper's
 
@@ -37,10 +37,18 @@ def anova_of_two(
         return Anova("undetermined", reason="a load timed out, so there is no mean")
     if np.ptp(x) == 0 and np.ptp(r) == 0:
         return Anova("undetermined", reason="the runs show no spread at all")
-    found = stats.f_oneway(x, r)
-    f, p = float(found.statistic), float(found.pvalue)
+    f, p = _f_of_two(x, r)
     if not np.isfinite(p):
         return Anova("undetermined", reason="the test gave no number")
     if p >= significance_level:
         return Anova("no significant difference", f, p)
     return Anova("faster" if x.mean() < r.mean() else "slower", f, p)
+
+
+def _f_of_two(x: NDArray[np.float64], r: NDArray[np.float64]) -> tuple[float, float]:
+    """As `scipy.stats.f_oneway`, which takes 0.8 ms a call; a study has 28,000 comparisons."""
+    n, m = len(x), len(r)
+    between = (x.mean() - r.mean()) ** 2 * n * m / (n + m)
+    within = (n * x.var() + m * r.var()) / (n + m - 2)
+    f = float(between / within) if within > 0 else float("inf")
+    return f, float(special.fdtrc(1, n + m - 2, f))

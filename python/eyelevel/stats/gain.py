@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
 from eyelevel.stats.estimate import Estimate, undetermined
 
@@ -79,7 +79,7 @@ def _with_interval(
 ) -> Estimate:
     if error <= ROUNDING:
         return undetermined("the runs show no spread at all", n, value)
-    reach = float(stats.t.ppf(0.5 + confidence / 2, freedom)) * error
-    p = 2 * float(stats.t.sf(abs(value) / error, freedom))
+    reach = float(special.stdtrit(freedom, 0.5 + confidence / 2)) * error
+    p = 2 * float(special.stdtr(freedom, -abs(value) / error))
     low = max(LOWEST, value - reach)
     return Estimate(value, low, value + reach, p, error, freedom, n)

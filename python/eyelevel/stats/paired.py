@@ -4,7 +4,7 @@ A timeout is a run slower than the limit. As infinity it takes its right place i
 """
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,10 +61,16 @@ def hodges_lehmann(
 
 
 def _walsh_averages(differences: NDArray[np.float64]) -> NDArray[np.float64]:
-    first, second = np.triu_indices(len(differences))
+    first, second = _pairs(len(differences))
     return np.sort((differences[first] + differences[second]) / 2)
 
 
+@lru_cache(maxsize=8)  # an entry of 2,000 pairs has 32 MB
+def _pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return np.triu_indices(n)
+
+
+@cache
 def _lower_rank(n: int, confidence: float) -> int:
     """The rank (from 1) of the Walsh average that bounds the interval; 0 when none does."""
     tail = (1 - confidence) / 2
@@ -75,7 +81,7 @@ def _lower_rank(n: int, confidence: float) -> int:
     return max(0, math.floor(mean + float(stats.norm.ppf(tail)) * deviation))
 
 
-@cache
+@lru_cache(maxsize=1024)  # without ties there is one a number of pairs; with ties, many
 def _signed_sum_distribution(weights: tuple[int, ...]) -> NDArray[np.float64]:
     """The chance of each sum, from 0 on, of the weights whose fair coin shows heads."""
     chance = np.zeros(sum(weights) + 1)

@@ -54,16 +54,29 @@ def compare_cells(
     kept: pl.DataFrame, metrics: Sequence[str], reference: str, arms: Sequence[str]
 ) -> list[Cell]:
     """Every cell of the study, from the kept blocks (`select_blocks`), in a fixed order."""
+    rows = kept.sort("network", "site", "arm", "block")
+    values = _values(rows, metrics)
+    blocks = rows["block"].to_numpy()
+    ranges: dict[tuple[str, str], dict[str, slice]] = {}
+    at = 0
+    counted = rows.group_by("network", "site", "arm", maintain_order=True).len()
+    for network, site, arm, count in counted.iter_rows():
+        ranges.setdefault((network, site), {})[arm] = slice(at, at + count)
+        at += count
     cells: list[Cell] = []
-    parts = kept.sort("network", "site").partition_by(
-        ["network", "site"], maintain_order=True, as_dict=True
-    )
-    for (network, site), part in parts.items():
-        by_arm = {arm: part.filter(pl.col("arm") == arm).sort("block") for arm in arms}
+    for (network, site), by_arm in ranges.items():
+        own = by_arm.get(reference, slice(0, 0))
         for arm in arms:
-            if arm != reference:
-                pair = (by_arm[arm], by_arm[reference])
-                cells += [_cell(str(network), str(site), arm, each, *pair) for each in metrics]
+            if arm == reference:
+                continue
+            other = by_arm.get(arm, slice(0, 0))
+            if not np.array_equal(blocks[other], blocks[own]):
+                raise ValueError(
+                    f"{site} on {network}: the blocks of {arm} are not the reference's"
+                )
+            for column, metric in enumerate(metrics):
+                pair = (values[other, column], values[own, column])
+                cells.append(_cell(network, site, arm, metric, *pair))
     return cells
 
 
@@ -92,14 +105,11 @@ def _over_sites(cells: Sequence[Cell], sites: Sequence[str]) -> Estimate:
     return mean_gain([cell.gain for cell in cells])
 
 
-def _cell(
-    network: str, site: str, arm: str, metric: str, rows: pl.DataFrame, reference: pl.DataFrame
-) -> Cell:
-    if rows["block"].to_list() != reference["block"].to_list():
-        raise ValueError(f"{site} on {network}: the blocks of {arm} are not the reference's")
-    x, r = _values(rows, metric), _values(reference, metric)
+def _cell(network: str, site: str, arm: str, metric: str, x: Floats, r: Floats) -> Cell:
     there = ~(np.isnan(x) | np.isnan(r))
-    x, r, without_value = x[there], r[there], int((~there).sum())
+    without_value = len(x) - int(there.sum())
+    if without_value:
+        x, r = x[there], r[there]
     return Cell(
         network=network,
         site=site,
@@ -117,7 +127,10 @@ def _cell(
     )
 
 
-def _values(rows: pl.DataFrame, metric: str) -> Floats:
-    """The metric as floats: infinity for a timeout, not-a-number where a load has no value."""
-    column = pl.when(pl.col("outcome") == "timeout").then(np.inf).otherwise(pl.col(metric))
-    return rows.select(column.fill_null(np.nan).alias("value"))["value"].to_numpy()
+def _values(rows: pl.DataFrame, metrics: Sequence[str]) -> Floats:
+    """Rows x metrics: infinity for a timeout, not-a-number where a load has no value."""
+    late = pl.col("outcome") == "timeout"
+    return rows.select(
+        pl.when(late).then(np.inf).otherwise(pl.col(name)).fill_null(np.nan).alias(name)
+        for name in metrics
+    ).to_numpy()

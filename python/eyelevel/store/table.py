@@ -32,7 +32,6 @@ from eyelevel.store.frames import Frame
 
 TABLE_FILE = "trials.parquet"
 CHUNK_TRIALS = 2500  # bounds what a process holds at once
-PARALLEL_TRIALS_MIN = 400  # starting processes takes as long as reading about as many
 
 MetricsOf = Callable[[Mapping[str, Any], Sequence[Frame]], Mapping[str, float | None]]
 
@@ -61,19 +60,21 @@ class Columns:
         return TRIAL_COLUMNS | FACT_COLUMNS | metrics | _SOURCE_COLUMNS
 
 
-def trials_table(directory: Path, columns: Columns) -> pl.DataFrame:
+def trials_table(directory: Path, columns: Columns, processes: int = 1) -> pl.DataFrame:
     """The tidy table of all committed trials, in the order of their hashes, outcomes as recorded.
 
     Other loads than `ok` ones have nulls in every metric column, a timed-out one included: what it
-    showed until the limit is not how long the page takes. Raises StoreError at a damaged record.
+    showed until the limit is not how long the page takes. More than one of `processes` need a main
+    module that can be imported, as `multiprocessing` says. Raises StoreError at a damaged record.
     """
     names = sorted(committed(directory))
     kept = _kept(directory, columns)
     known = dict(kept.select("hash", pl.concat_str("record_sha256", "frames_stamp")).iter_rows())
-    jobs = _Jobs(directory, columns, known)
-    parts = list(
-        jobs.run([names[at : at + CHUNK_TRIALS] for at in range(0, len(names), CHUNK_TRIALS)])
-    )
+    work = [
+        (directory, columns, [(name, known.get(name)) for name in names[at : at + CHUNK_TRIALS]])
+        for at in range(0, len(names), CHUNK_TRIALS)
+    ]
+    parts = list(_mapped(work, min(processes, len(work))))
     fresh = pl.concat([pl.DataFrame(schema=columns.schema()), *parts])
     unchanged = set(names) - set(fresh["hash"])
     table = pl.concat([kept.filter(pl.col("hash").is_in(list(unchanged))), fresh]).sort("hash")
@@ -82,44 +83,39 @@ def trials_table(directory: Path, columns: Columns) -> pl.DataFrame:
     return table.drop(*_SOURCE_COLUMNS)
 
 
-@dataclass(frozen=True)
-class _Jobs:
-    """Reads chunks of trials; `known` has the stamp of each row that need not be made again."""
-
-    directory: Path
-    columns: Columns
-    known: Mapping[str, str]
-
-    def run(self, chunks: Sequence[Sequence[str]]) -> Iterator[pl.DataFrame]:
-        work = [
-            (self.directory, self.columns, [(name, self.known.get(name)) for name in chunk])
-            for chunk in chunks
-        ]
-        cores = len(os.sched_getaffinity(0))
-        if cores < 2 or sum(map(len, chunks)) < PARALLEL_TRIALS_MIN or len(chunks) < 2:
-            yield from map(_rows, work)
-            return
-        # Not forked: Polars' threads do not survive that.
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(min(cores, len(chunks)), mp_context=context) as pool:
-            yield from pool.map(_rows, work)
+_Work = tuple[Path, Columns, list[tuple[str, str | None]]]
 
 
-def _rows(work: tuple[Path, Columns, list[tuple[str, str | None]]]) -> pl.DataFrame:
+def _mapped(work: Sequence[_Work], processes: int) -> Iterator[pl.DataFrame]:
+    if processes < 2:
+        yield from map(_rows, work)
+        return
+    # Not forked: Polars' threads do not survive that.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+        yield from pool.map(_rows, work)
+
+
+def _rows(work: _Work) -> pl.DataFrame:
     """The rows of those trials whose stamp differs from the known one."""
     directory, columns, wanted = work
+    trials = os.fspath(directory / TRIALS)
     rows = []
     for name, known in wanted:
-        path = directory / TRIALS / name
-        file = path / RECORD_FILE
+        file = f"{trials}/{name}/{RECORD_FILE}"
         try:
-            content = file.read_bytes()
+            with open(file, "rb", buffering=0) as stream:  # noqa: PTH123 (paths take as long)
+                content = stream.read()
         except FileNotFoundError as error:
             raise StoreError(f"reading {file}: there is no such file") from error
-        digest, stamp = hashlib.sha256(content).hexdigest(), _stamp(path / FRAMES_FILE)
+        digest, stamp = (
+            hashlib.sha256(content).hexdigest(),
+            _stamp(f"{trials}/{name}/{FRAMES_FILE}"),
+        )
         if known == digest + stamp:
             continue
-        record = parse_record(content, name, file)
+        path = directory / TRIALS / name
+        record = parse_record(content, name, path / RECORD_FILE)
         found: Mapping[str, float | None] = {}
         if record["outcome"] == "ok":
             found = columns.metrics_of(record, StoredTrial(path, record).frames())
@@ -128,10 +124,10 @@ def _rows(work: tuple[Path, Columns, list[tuple[str, str | None]]]) -> pl.DataFr
     return pl.DataFrame(rows, schema=columns.schema(), orient="row")
 
 
-def _stamp(file: Path) -> str:
+def _stamp(file: str) -> str:
     """What changes when a file does."""
     try:
-        found = file.stat()
+        found = os.stat(file)  # noqa: PTH116
     except FileNotFoundError:
         return "none"
     return f"{found.st_size}.{found.st_mtime_ns}"
