@@ -1,14 +1,7 @@
-"""One cell of a study: the network and the stack that the options name."""
+"""One cell of a study: the stack that an option names; its network is `find_network`'s."""
 
-from eyelevel.plan import NETWORKS_BY_NAME, STACKS_BY_NAME, Network, PlanError, Stack
-from eyelevel.plan.nearest import unknown
-
-
-def named_network(name: str) -> Network:
-    """The preset; PlanError with the nearest name where there is none."""
-    if name not in NETWORKS_BY_NAME:
-        raise PlanError([f"--network: {unknown('network', name, NETWORKS_BY_NAME)}"])
-    return NETWORKS_BY_NAME[name]
+from eyelevel.nearest import unknown
+from eyelevel.plan import STACKS_BY_NAME, PlanError, Stack
 
 
 def named_stack(name: str) -> Stack:

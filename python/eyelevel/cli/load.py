@@ -5,22 +5,24 @@ from typing import Annotated, Any
 
 import typer
 
-from eyelevel.cli.cell import named_network, named_stack
+from eyelevel.cli.cell import named_stack
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.metrics import METRICS_BY_NAME, metrics_of
+from eyelevel.networks import find_network
 from eyelevel.plan import expand, one_cell
 from eyelevel.run import TrialResult, open_site, run_trial
 
 EXIT_NOT_OK = 1
-SHOWN = (
-    "time_to_first_byte_ms",
-    "first_contentful_paint_ms",
-    "first_visual_change_ms",
-    "visual_complete_85_ms",
-    "last_visual_change_ms",
-    "speed_index_ms",
-    "page_load_time_ms",
-)
+# The field's abbreviations, as columns.
+SHOWN = {
+    "time_to_first_byte_ms": "TTFB",
+    "first_contentful_paint_ms": "FCP",
+    "first_visual_change_ms": "FVC",
+    "visual_complete_85_ms": "VC85",
+    "last_visual_change_ms": "LVC",
+    "speed_index_ms": "SI",
+    "page_load_time_ms": "PLT",
+}
 
 
 def load(
@@ -43,7 +45,7 @@ def load(
     Exits 1 where no load was ok.
     """
     recorded = open_site(site)
-    plan = one_cell(recorded.name, named_network(network), named_stack(stack), runs, seed)
+    plan = one_cell(recorded.name, find_network(network), named_stack(stack), runs, seed)
     rows = []
     for trial in expand(plan, [recorded.of_plan()]):
         result = run_trial(trial, str(recorded.path.resolve()), url)
@@ -77,13 +79,13 @@ def _row(result: TrialResult) -> dict[str, Any]:
 
 
 def _print(rows: Sequence[Mapping[str, Any]]) -> None:
-    titles = [METRICS_BY_NAME[name].title for name in SHOWN]
+    titles = list(SHOWN.values())
     made = table("load", "outcome", *titles, "objects", right=(*titles, "objects"))
     for number, row in enumerate(rows, start=1):
         values = ["-" if row[name] is None else f"{row[name]:.0f}" for name in SHOWN]
         made.add_row(str(number), row["outcome"], *values, str(len(row["objects"])))
     results.print(made)
-    results.print("times in ms from navigation start")
+    results.print("ms from navigation start; what each measures: docs/reference/metrics.md")
     for row in rows:
         if row["outcome_detail"]:
             results.print(f"{row['outcome']}: {row['outcome_detail']}", markup=False)

@@ -18,6 +18,7 @@ SUBCOMMANDS: dict[str, str] = {
     "run": "run",
     "load": "load",
     "replay": "replay",
+    "path": "path",
     "report": "report",
     "list": "list_presets",
     "doctor": "doctor",
@@ -55,6 +56,7 @@ def _app(names: list[str]) -> typer.Typer:
     app = typer.Typer(
         name="eyelevel",
         no_args_is_help=True,
+        rich_markup_mode="markdown",
         add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},

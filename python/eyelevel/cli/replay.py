@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.cli.cell import named_network, named_stack
+from eyelevel.cli.cell import named_stack
 from eyelevel.cli.output import hints
 from eyelevel.lab import Lab, LabConfig
+from eyelevel.networks import find_network
 from eyelevel.plan import lab_path, lab_stack
 from eyelevel.run import open_site
 
@@ -33,7 +34,7 @@ def replay(
     URL is in EYELEVEL_URL. Its exit status is passed on.
     """
     recorded = open_site(site)
-    chosen_network, chosen_stack = named_network(network), named_stack(stack)
+    chosen_network, chosen_stack = find_network(network), named_stack(stack)
     config = LabConfig(
         lab_path(chosen_network),
         seed,

@@ -6,8 +6,8 @@ import queue
 import subprocess
 import threading
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from types import TracebackType
 from typing import Any, Self
 
@@ -33,16 +33,17 @@ class LabConfig:
     site: str | None = None
     stack: Mapping[str, Any] | None = None
     realtime: bool = True
+    log: str | None = None
+    watch_interval_ms: int | None = None
+    internet: bool = False
+    cross_traffic: Mapping[str, Any] | None = None
 
     def line(self) -> bytes:
-        """The configuration as one line of JSON."""
-        value = {
-            "site": self.site,
-            "stack": self.stack,
-            "path": self.path,
-            "seed": self.seed,
-            "realtime": self.realtime,
-        }
+        """The configuration as one line of JSON; what is as usual is left out."""
+        value = {name: getattr(self, name) for name in ("site", "stack", "path", "seed")}
+        for field_ in fields(self):
+            if (given := getattr(self, field_.name)) != field_.default:
+                value[field_.name] = given
         return json.dumps(value).encode() + b"\n"
 
 
@@ -54,6 +55,9 @@ class Ready:
     server_tid: int
     client_address: str
     server_address: str
+    client_address6: str | None
+    server_address6: str | None
+    device: str | None
     spki_sha256: str | None
     ca_certificate: str | None
     main_url: str | None
@@ -82,6 +86,7 @@ class LabSummary:
     requests: tuple[Mapping[str, Any], ...] = ()
     connections: tuple[Mapping[str, Any], ...] = ()
     path: Mapping[str, Any] | None = None
+    cross_traffic: tuple[Mapping[str, Any], ...] = ()
     errors: tuple[str, ...] = field(default=())
 
 
@@ -91,8 +96,12 @@ class Lab:
     Raises LabError on entry where it cannot be built.
     """
 
-    def __init__(self, config: LabConfig) -> None:
+    def __init__(
+        self, config: LabConfig, on_path: Callable[[Mapping[str, Any]], None] | None = None
+    ) -> None:
+        """`on_path` gets each `path` event, in a thread of its own (see `watch_interval_ms`)."""
         self._config = config
+        self._on_path = on_path
         self._events: list[Mapping[str, Any]] = []
         self._heard: queue.Queue[Mapping[str, Any] | None] = queue.Queue()
         self._summary: LabSummary | None = None
@@ -160,6 +169,7 @@ class Lab:
             of_kind("request"),
             of_kind("connection"),
             summary["path"],
+            tuple(summary.get("cross_traffic") or ()),
             tuple(e["message"] for e in of_kind("error")),
         )
         return self._summary
@@ -198,6 +208,10 @@ class Lab:
                 event = json.loads(line)
             except ValueError:
                 event = {"event": "error", "message": f"the lab wrote {line[:200]!r}"}
+            if event["event"] == "path":
+                if self._on_path is not None:
+                    self._on_path(event)
+                continue
             self._heard.put(event)
         self._heard.put(None)
 

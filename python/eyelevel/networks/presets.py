@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from eyelevel.nearest import unknown
+from eyelevel.networks.errors import NetworkError
 from eyelevel.networks.network import Network, loss_of_each_direction
 from eyelevel.traces import SynthSpec
 
@@ -124,3 +126,12 @@ GROUPS: tuple[NetworkGroup, ...] = (
 
 NETWORKS: tuple[Network, ...] = tuple(n for group in GROUPS for n in group.networks)
 NETWORKS_BY_NAME: dict[str, Network] = {network.name: network for network in NETWORKS}
+
+
+def find_network(name: str) -> Network:
+    """The preset of this name; NetworkError with the nearest name where there is none."""
+    if name not in NETWORKS_BY_NAME:
+        raise NetworkError(
+            f"--network: {unknown('network', name, NETWORKS_BY_NAME)} (all: eyelevel list networks)"
+        )
+    return NETWORKS_BY_NAME[name]

@@ -7,11 +7,11 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from eyelevel.nearest import unknown
 from eyelevel.networks import NETWORKS_BY_NAME, Network, loss_of_each_direction
 from eyelevel.plan.errors import PlanError
 from eyelevel.plan.lines import Path, line_numbers, line_of
 from eyelevel.plan.model import NetworkTable, PlanFile, StackTable
-from eyelevel.plan.nearest import unknown
 from eyelevel.plan.stacks import STACKS_BY_NAME, Stack
 
 ARCHIVE_SUFFIXES = (".wacz", ".warc", ".warc.gz")

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from eyelevel.nearest import unknown
 from eyelevel.plan.errors import PlanError
-from eyelevel.plan.nearest import unknown
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+KNOWN_SHOWN_MAX = 30  # a message stays one line that can be read
+
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word most like `word`, or None when none is alike."""
@@ -15,5 +17,6 @@ def unknown(kind: str, word: str, known: Iterable[str]) -> str:
     """One clause: the word is not known, did you mean, or which there are."""
     names = list(known)
     close = nearest(word, names)
-    hint = f"did you mean `{close}`?" if close else f"known: {', '.join(names)}"
+    shown = ", ".join(names[:KNOWN_SHOWN_MAX]) + (", ..." if len(names) > KNOWN_SHOWN_MAX else "")
+    hint = f"did you mean `{close}`?" if close else f"known: {shown}"
     return f"unknown {kind} `{word}`; {hint}"

@@ -1,0 +1,51 @@
+"""One direction of a path as its log tells it."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Times = NDArray[np.float64]
+Sizes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What the link could have carried: `bytes` at each of `at_s`, or between them at `bit_s`.
+
+    With `bit_s`, one rate a piece, the first piece begins at `at_s[0]` and the last one never ends.
+    """
+
+    at_s: Times
+    bytes: Sizes | None = None
+    bit_s: Times | None = None
+
+
+@dataclass(frozen=True)
+class DirectionLog:
+    """Packets of one direction; all times in seconds since the log's first event.
+
+    `delay_ms` of a departure is the time since the packet came to the link: waiting and
+    transmission. `capacity` is None where the direction has no link. `late_us`: by how much each
+    release came after the model's time; Mahimahi's logs have none.
+    """
+
+    name: str
+    arrived_s: Times
+    arrived_bytes: Sizes
+    departed_s: Times
+    departed_bytes: Sizes
+    delay_ms: Times
+    dropped_s: Times
+    dropped_bytes: Sizes
+    drops: dict[str, int]
+    capacity: Capacity | None
+    marked: int = 0
+    lost_records: int = 0
+    late_us: Times = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def end_s(self) -> float:
+        """The last arrival, departure or drop."""
+        last = [each[-1] for each in (self.arrived_s, self.departed_s, self.dropped_s) if len(each)]
+        return float(max(last, default=0.0))

@@ -1,0 +1,120 @@
+"""Our own log (spec/path-log.md): one line of JSON, then records of 32 bytes."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyelevel.pathlog.direction import Capacity, DirectionLog
+from eyelevel.pathlog.errors import PathLogError
+
+FORMAT, VERSION = "eyelevel-path-log", 1
+
+RECORD = np.dtype(
+    [
+        ("at_ns", "<u8"),
+        ("packet", "<u8"),
+        ("value", "<u8"),
+        ("wire_bytes", "<u4"),
+        ("kind", "u1"),
+        ("reason", "u1"),
+        ("stage", "<u2"),
+    ]
+)
+ARRIVAL, SERVED, RELEASE, DROP, MARK, _DUPLICATE, _CORRUPT, UNUSED, _ADDRESS, LOST = range(10)
+LINKS = ("rate", "schedule", "trace")
+
+Records = NDArray[np.void]
+
+
+def read_own(content: bytes, name: str) -> DirectionLog:
+    """A direction; of several links in it the one at which packets stood longest.
+
+    A record that was being written when the lab was killed is left out.
+    """
+    line, _, body = content.partition(b"\n")
+    head = _head(line, name)
+    records = np.frombuffer(body[: len(body) // RECORD.itemsize * RECORD.itemsize], dtype=RECORD)
+    kinds = records["kind"]
+    start_ns = int(head["start_ns"])
+    arrivals, drops = records[kinds == ARRIVAL], records[kinds == DROP]
+    releases = records[kinds == RELEASE]
+    link = _bottleneck(head["stages"], records[kinds == SERVED])
+    departures = releases if link is None else _of_stage(records, SERVED, link)
+    delay_ns = np.zeros(len(releases)) if link is None else departures["value"]
+    reasons = head["drop_reasons"]
+    counts = np.bincount(drops["reason"], minlength=len(reasons))
+    return DirectionLog(
+        name=str(head["direction"]),
+        arrived_s=_seconds(arrivals, start_ns),
+        arrived_bytes=arrivals["wire_bytes"].astype(np.int64),
+        departed_s=_seconds(departures, start_ns),
+        departed_bytes=departures["wire_bytes"].astype(np.int64),
+        delay_ms=np.asarray(delay_ns, dtype=np.float64) / 1e6,
+        dropped_s=_seconds(drops, start_ns),
+        dropped_bytes=drops["wire_bytes"].astype(np.int64),
+        drops={reason: int(n) for reason, n in zip(reasons, counts, strict=False) if n},
+        capacity=None if link is None else _capacity(head["stages"][link], link, records, start_ns),
+        marked=int((kinds == MARK).sum()),
+        lost_records=int(records[kinds == LOST]["value"].sum()),
+        late_us=releases["value"].astype(np.float64) / 1e3,
+    )
+
+
+def _head(line: bytes, name: str) -> Mapping[str, Any]:
+    try:
+        head = json.loads(line)
+        found = (head["format"], head["version"], head["record_bytes"])
+    except (ValueError, KeyError, TypeError):
+        raise PathLogError(
+            f"{name}:1: the head is no JSON with a format, a version and a record's size; this is "
+            "not a path's log, or it is damaged"
+        ) from None
+    if found != (FORMAT, VERSION, RECORD.itemsize):
+        raise PathLogError(
+            f"{name}:1: the log is of {found[0]} {found[1]}, not of {FORMAT} {VERSION}; read it "
+            "with the version that wrote it"
+        )
+    return head
+
+
+def _bottleneck(stages: list[Mapping[str, Any]], served: Records) -> int | None:
+    links = [place for place, stage in enumerate(stages) if stage["stage"] in LINKS]
+    stood = np.bincount(served["stage"], weights=served["value"], minlength=len(stages))
+    return max(links, key=lambda place: stood[place], default=None)
+
+
+def _capacity(stage: Mapping[str, Any], place: int, records: Records, start_ns: int) -> Capacity:
+    if stage["stage"] == "rate":
+        return Capacity(np.zeros(1), bit_s=np.array([float(stage["rate_bit_s"])]))
+    if stage["stage"] == "schedule":
+        return _schedule(stage, _end_s(records, start_ns))
+    # Every opportunity was either used, by what left with it, or logged as unused.
+    there = _of_stage(records, SERVED, place), _of_stage(records, UNUSED, place)
+    both = np.concatenate(there)
+    return Capacity(_seconds(both, start_ns), bytes=both["wire_bytes"].astype(np.int64))
+
+
+def _schedule(stage: Mapping[str, Any], end_s: float) -> Capacity:
+    at_s = np.array([step["at_ms"] / 1e3 for step in stage["steps"]])
+    bit_s = np.array([float(step["rate_bit_s"]) for step in stage["steps"]])
+    if (period_ms := stage.get("period_ms")) is not None:
+        rounds = np.arange(int(end_s * 1e3 // period_ms) + 1) * period_ms / 1e3
+        at_s = (rounds[:, None] + at_s[None, :]).ravel()
+        bit_s = np.tile(bit_s, len(rounds))
+    return Capacity(at_s, bit_s=bit_s)
+
+
+def _of_stage(records: Records, kind: int, place: int) -> Records:
+    return records[(records["kind"] == kind) & (records["stage"] == place)]
+
+
+def _seconds(records: Records, start_ns: int) -> NDArray[np.float64]:
+    # Unsigned times may not go below the start.
+    return (records["at_ns"].astype(np.int64) - start_ns) / 1e9
+
+
+def _end_s(records: Records, start_ns: int) -> float:
+    return float((int(records["at_ns"].max()) - start_ns) / 1e9) if len(records) else 0.0
