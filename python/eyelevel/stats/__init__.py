@@ -2,31 +2,58 @@
 
 from eyelevel.stats.anova import Anova, anova_of_two
 from eyelevel.stats.blocks import Blocks, ExcludedBlock, select_blocks
+from eyelevel.stats.bootstrap import bootstrap_difference
+from eyelevel.stats.censored import log_rank, restricted_mean_difference
+from eyelevel.stats.difference_test import DifferenceTest
+from eyelevel.stats.equivalence import equivalence
 from eyelevel.stats.estimate import Estimate
+from eyelevel.stats.families import Family, correct
 from eyelevel.stats.gain import mean_gain, performance_gain
+from eyelevel.stats.games_howell import PairDifference, games_howell
 from eyelevel.stats.holm import holm
+from eyelevel.stats.kruskal_wallis import kruskal_wallis
+from eyelevel.stats.mann_whitney import Dominance, mann_whitney
+from eyelevel.stats.mixed_model import SitesModel, gain_over_sites
 from eyelevel.stats.outcome_rates import RateTest, rates_differ
 from eyelevel.stats.paired import hodges_lehmann, median
 from eyelevel.stats.power import smallest_detectable
+from eyelevel.stats.sequential import confidence_sequence
 from eyelevel.stats.study import Cell, NetworkGain, compare_cells, compare_networks
+from eyelevel.stats.welch_anova import welch_anova
 
 __all__ = [
     "Anova",
     "Blocks",
     "Cell",
+    "DifferenceTest",
+    "Dominance",
     "Estimate",
     "ExcludedBlock",
+    "Family",
     "NetworkGain",
+    "PairDifference",
     "RateTest",
+    "SitesModel",
     "anova_of_two",
+    "bootstrap_difference",
     "compare_cells",
     "compare_networks",
+    "confidence_sequence",
+    "correct",
+    "equivalence",
+    "gain_over_sites",
+    "games_howell",
     "hodges_lehmann",
     "holm",
+    "kruskal_wallis",
+    "log_rank",
+    "mann_whitney",
     "mean_gain",
     "median",
     "performance_gain",
     "rates_differ",
+    "restricted_mean_difference",
     "select_blocks",
     "smallest_detectable",
+    "welch_anova",
 ]

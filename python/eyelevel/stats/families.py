@@ -1,0 +1,38 @@
+"""Corrections for many comparisons, family by family."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from statsmodels.stats.multitest import multipletests
+
+Method = Literal["holm", "benjamini-hochberg"]
+_METHODS = {"holm": "holm", "benjamini-hochberg": "fdr_bh"}
+
+
+@dataclass(frozen=True)
+class Family:
+    """Comparisons that are corrected together: its name says which, as a report must."""
+
+    name: str
+    method: Method
+    adjusted: tuple[float | None, ...]
+    members: int
+    """Comparisons with a p value; nothing is claimed of the others, so they do not count."""
+
+
+def correct(families: Mapping[str, Sequence[float | None]], method: Method) -> dict[str, Family]:
+    """Adjusted p values by family, in the given order; undetermined ones stay so.
+
+    `holm` bounds the chance of any false claim in a family, whatever the dependence (Holm, Scand.
+    J. Statistics 6, 1979); `benjamini-hochberg` bounds the expected share of false ones among the
+    claims, for independent or positively dependent tests (J. Royal Statistical Society B 57, 1995).
+    R: `p.adjust(p, "holm")`, `p.adjust(p, "BH")`.
+    """
+    found = {}
+    for name, values in families.items():
+        known = [p for p in values if p is not None]
+        adjusted = iter(multipletests(known, method=_METHODS[method])[1] if known else ())
+        complete = tuple(None if p is None else float(next(adjusted)) for p in values)
+        found[name] = Family(name, method, complete, len(known))
+    return found

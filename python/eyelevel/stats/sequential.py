@@ -1,0 +1,56 @@
+"""A confidence sequence: intervals that hold however often one looks and whenever one stops."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from eyelevel.stats.estimate import Estimate, undetermined
+
+EFFECT_SPREAD = 1.0
+"""Standard deviation of the standardised effects that the sequence is tuned for. Any value keeps
+the error rate; this one (the unit information prior) is narrowest for effects of about the spread
+between blocks."""
+
+
+def confidence_sequence(
+    values: ArrayLike, significance_level: float, effect_spread: float = EFFECT_SPREAD
+) -> Estimate:
+    """The mean of `values` so far, one a repetition, with an interval valid at any stopping time.
+
+    The chance that the interval ever, over all numbers of values, misses the true mean is at most
+    `significance_level`. It inverts the t test's mixture martingale
+
+        E(n) = (1 + n g)^-1/2 ((1 + t^2/(n-1)) / (1 + t^2/((n-1) (1 + n g))))^(n/2),
+
+    g = effect_spread^2: the Bayes factor of the t statistic with a normal prior on the standardised
+    effect (Rouder et al., Psychonomic Bulletin and Review 16, 2009), which is a test martingale
+    whatever the variance (Lai, Annals of Statistics 4, 1976; Perez-Ortiz, Lardy, de Heide and
+    Grunwald, Annals of Statistics 52, 2024; Wang and Ramdas, Sequential Analysis 44, 2025), with
+    Ville's inequality. p is the smallest level at which zero is outside: 1/E. Assumes values that
+    are independent and normal with one mean and variance. Undetermined while the interval is
+    unbounded, with a timeout or without spread.
+    """
+    x = np.asarray(values, dtype=float)
+    n = len(x)
+    if n == 0:
+        return undetermined("no complete block is left")
+    if not np.isfinite(x).all():
+        return undetermined("a load timed out, so there is no mean", n)
+    mean = float(x.mean())
+    if n < 2 or np.ptp(x) == 0:
+        return undetermined("the blocks so far show no spread", n, mean)
+    error = float(x.std(ddof=1)) / math.sqrt(n)
+    growth = 1 + n * effect_spread**2
+    log_limit = (math.log(growth) / 2 - math.log(significance_level)) * 2 / n
+    limit = math.exp(log_limit) if log_limit < math.log(growth) else math.inf
+    if limit >= growth:
+        return undetermined(f"{n} blocks are too few to stop at", n, mean)
+    reach = math.sqrt((n - 1) * (limit - 1) / (1 - limit / growth)) * error
+    return Estimate(mean, mean - reach, mean + reach, _p(mean / error, n, growth), error, n - 1, n)
+
+
+def _p(t: float, n: int, growth: float) -> float:
+    square = t**2 / (n - 1)
+    log_e = (math.log1p(square) - math.log1p(square / growth)) * n / 2 - math.log(growth) / 2
+    return min(1.0, math.exp(-log_e))
