@@ -21,6 +21,7 @@ SUBCOMMANDS: dict[str, str] = {
     "path": "path",
     "report": "report",
     "list": "list_presets",
+    "trace": "trace",
     "doctor": "doctor",
     "site": "site",
 }

@@ -1,5 +1,7 @@
 """The command at the far end of a path: started first, ended afterwards."""
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -45,12 +47,31 @@ def far_command(
             complain(f"the far command `{command}` ended at once with status {status}")
         yield
     finally:
-        process.terminate()
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the command itself, so that what entered the lab for it reaps it and ends, too.
+
+    Were that one ended first, the command would become the child of a process outside, which may
+    reap late, and the lab cannot end before all inside it are reaped.
+    """
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for child in _children(process.pid) or [process.pid]:
+            with suppress(ProcessLookupError):
+                os.kill(child, number)
         with suppress(subprocess.TimeoutExpired):
             process.wait(timeout=END_TIMEOUT_S)
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+            return
+    process.kill()
+    process.wait()
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
 
 
 def _await_listener(process: subprocess.Popen[bytes]) -> None:

@@ -12,8 +12,8 @@ from rich.table import Table
 from eyelevel.cli.output import hints, results, table
 
 WATCH_INTERVAL_MS = 200
-HISTORY = 40
-"""Samples in the little curves: the last eight seconds."""
+HISTORY = 16
+"""Samples in the little curves: the last three seconds."""
 
 _BARS = " ▁▂▃▄▅▆▇█"
 

@@ -17,7 +17,7 @@ TYPICAL, WORST = "#1a7f37", "#9bd3a7"
 def path_chart(logs: Sequence[DirectionLog], title: str) -> dict[str, Any]:
     """A Vega-Lite specification: for each direction throughput above and queueing delay below.
 
-    In Mbit/s and ms over seconds, in bins whose width an axis names. Drops are marks on the upper
+    In Mbit/s and ms over seconds, in bins whose width the title names. Drops are marks on the upper
     chart's base line.
     """
     charts = []
@@ -29,6 +29,7 @@ def path_chart(logs: Sequence[DirectionLog], title: str) -> dict[str, Any]:
     return (
         alt.vconcat(*charts)
         .properties(title=title)
+        .resolve_scale(color="independent")
         .configure_view(stroke=None)
         .configure_axis(grid=True, gridColor="#eeeeee")
         .configure_legend(orient="top", title=None)

@@ -11,8 +11,8 @@ from eyelevel.pathlog.direction import Capacity, DirectionLog
 
 Values = NDArray[np.float64]
 
-BINS_MAX = 400
-"""About as many as a chart has pixels for."""
+BINS_MAX = 200
+"""Wide enough that single packets do not show as noise."""
 
 WIDTHS_S = tuple(digit * 10.0**power for power in range(-3, 5) for digit in (1, 2, 5))
 
