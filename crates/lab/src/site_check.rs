@@ -86,16 +86,5 @@ async fn check_protocol(site: Arc<Site>, version: HttpVersion) -> Result<CheckRe
 
 /// What is sent does not depend on how it is sent: any tuning serves.
 fn plain_stack(http_version: HttpVersion) -> StackConfig {
-    StackConfig {
-        name: "check".into(),
-        http_version,
-        tls_version: TlsVersion::Tls13,
-        congestion_control: "cubic".into(),
-        initial_window_packets: 10,
-        pacing: false,
-        slow_start_after_idle: true,
-        buffer_bytes_max: None,
-        tls_record_bytes: 16_384,
-        quic_packet_bytes: 1200,
-    }
+    StackConfig::tuned("check", http_version)
 }

@@ -27,18 +27,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         other => return Err(format!("{other} is no HTTP version: use h1, h2 or h3").into()),
     };
     let site = Arc::new(Site::open(file)?);
-    let stack = StackConfig {
-        name: version.clone(),
-        http_version,
-        tls_version: Default::default(),
-        congestion_control: "cubic".into(),
-        initial_window_packets: 32,
-        pacing: true,
-        slow_start_after_idle: false,
-        buffer_bytes_max: None,
-        tls_record_bytes: 4096,
-        quic_packet_bytes: 1452,
-    };
+    let stack = StackConfig::tuned(version, http_version);
     let quiet = rest.iter().any(|argument| argument == "--quiet");
     let options = ServerOptions {
         addresses: vec!["127.0.0.1".parse()?],

@@ -37,6 +37,8 @@ pub struct RequestEvent {
     pub body_bytes: u64,
     /// The server's time from the request's head to the response's head, in microseconds.
     pub server_us: u64,
+    /// How long the head was kept back after that, in milliseconds: the stack's think time.
+    pub think_ms: f64,
     /// Number of the connection.
     pub connection: u64,
 }
@@ -63,12 +65,35 @@ pub struct InForce {
     pub congestion_control: Option<String>,
     /// The upper bound of the pacing rate; null where packets are not paced.
     pub pacing_rate_bytes_s_max: Option<u64>,
+    /// The pacing rate when the connection ended; null where packets are not paced.
+    pub pacing_rate_bytes_s: Option<u64>,
     /// The congestion window when the connection was accepted, in full packets.
     pub initial_window_packets: Option<u32>,
     /// Packets sent again (TCP) or deemed lost (QUIC) over the connection's life.
     pub retransmitted_packets: Option<u64>,
+    /// Packets with data (TCP) or that ask for an acknowledgement (QUIC), repetitions included.
+    pub sent_packets: Option<u64>,
+    /// Bytes in IP packets' payload beside TCP's header, or in UDP's; repetitions included.
+    pub sent_bytes: Option<u64>,
+    /// Full packets sent from the first one after the handshake until one of them was
+    /// acknowledged; of QUIC only, the kernel does not tell.
+    pub first_flight_packets: Option<u32>,
+    /// The time between the first and the last of them.
+    pub first_flight_ms: Option<f64>,
+    /// Bytes of the server's handshake, as `sent_bytes` counts them.
+    pub handshake_sent_bytes: Option<u64>,
+    /// Bytes of the client's handshake.
+    pub handshake_received_bytes: Option<u64>,
+    /// Whether a request came before the handshake was complete; null where it was not allowed.
+    pub early_data_accepted: Option<bool>,
+    /// Whether an idle connection begins anew: the sysctl, or what our controller was told.
+    pub slow_start_after_idle: Option<bool>,
+    /// The largest send buffer: the sysctl `tcp_wmem`; null over QUIC.
+    pub buffer_bytes_max: Option<u64>,
     /// Least round-trip time seen.
     pub rtt_ms_min: Option<f64>,
+    /// Smoothed round-trip time at the end.
+    pub rtt_ms_smoothed: Option<f64>,
     /// `1.2` or `1.3`.
     pub tls_version: Option<&'static str>,
     /// The cipher suite's registered name.

@@ -16,10 +16,11 @@ mod server;
 mod service;
 mod stack;
 pub mod tcp;
+mod think;
 pub mod tls;
 
 pub use error::ReplayError;
 pub use events::{ClockNs, ConnectionEvent, Event, EventSink, InForce, RequestEvent};
 pub use server::{Server, ServerOptions};
 pub use service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
-pub use stack::{HttpVersion, StackConfig, TlsVersion};
+pub use stack::{CertificateKey, HttpVersion, NamedThinkTime, StackConfig, ThinkTime, TlsVersion};

@@ -6,6 +6,7 @@ use eyelevel_archive::{Exchange, response_headers_to_send};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// The field that says how an answer was found.
 pub const MATCH_HEADER: HeaderName = HeaderName::from_static("x-eyelevel-match");
@@ -19,6 +20,8 @@ pub struct Reply {
     pub headers: HeaderMap,
     /// A slice of the recording, never a copy.
     pub body: Bytes,
+    /// How long the server thinks before it sends the head.
+    pub think: Duration,
 }
 
 /// The recorded responses, their fields made ready once for each exchange that is asked for.
@@ -59,6 +62,7 @@ impl Responses {
             status: prepared.status,
             headers: prepared.headers.clone(),
             body: exchange.body.clone(),
+            think: Duration::ZERO,
         };
         let is_safe = matches!(request.method, "GET" | "HEAD");
         match reply.status {
@@ -238,6 +242,7 @@ fn preflight(request: &Request<'_>) -> Reply {
         status: StatusCode::NO_CONTENT,
         headers,
         body: Bytes::new(),
+        think: Duration::ZERO,
     }
 }
 
@@ -251,6 +256,7 @@ fn not_recorded() -> Reply {
         status: StatusCode::NOT_FOUND,
         headers,
         body: Bytes::from_static(BODY),
+        think: Duration::ZERO,
     }
 }
 

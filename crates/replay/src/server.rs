@@ -1,7 +1,9 @@
 use crate::matcher::Rules;
 use crate::tls::{Authority, server_config};
-use crate::{ClockNs, EventSink, HttpVersion, ReplayError, Service, StackConfig, quic, tcp};
-use eyelevel_archive::{Scheme, Site};
+use crate::{
+    ClockNs, EventSink, HttpVersion, ReplayError, Service, StackConfig, TlsVersion, quic, tcp,
+};
+use eyelevel_archive::{Origin, Scheme, Site};
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
@@ -50,7 +52,10 @@ impl Server {
         options: ServerOptions,
     ) -> Result<Self, ReplayError> {
         stack.validate()?;
-        let authority = Arc::new(authority(&site)?);
+        if stack.tls_version == TlsVersion::None {
+            refuse_secure_origins(&site)?;
+        }
+        let authority = Arc::new(authority(&site, &stack)?);
         let tls = server_config(authority.clone(), &stack)?;
         let origins = site.origins().iter();
         let ports: BTreeSet<(Scheme, u16)> =
@@ -62,7 +67,7 @@ impl Server {
             ..
         } = options.clone();
         let mut server = Self {
-            service: Arc::new(Service::new(site, rules, now_ns, events)),
+            service: Arc::new(Service::new(site, rules, &stack, now_ns, events)),
             acceptor: TlsAcceptor::from(Arc::new(tls.clone())),
             stack: Arc::new(stack),
             authority,
@@ -144,9 +149,10 @@ impl Server {
 }
 
 /// Certificates as recorded; a host without one stands on a certificate alone.
-fn authority(site: &Site) -> Result<Authority, ReplayError> {
+fn authority(site: &Site, stack: &StackConfig) -> Result<Authority, ReplayError> {
     let mut groups = Vec::new();
-    for origin in site.origins() {
+    let grouped = site.origins().iter().filter(|_| stack.coalescing);
+    for origin in grouped {
         if !origin.certificate_names.is_empty() {
             // A recording through a proxy may carry a name that the certificate lacks.
             let mut names = origin.certificate_names.clone();
@@ -160,7 +166,28 @@ fn authority(site: &Site) -> Result<Authority, ReplayError> {
         }
     }
     let fallback = site.main_url().host.clone();
-    Authority::new(groups, &fallback)
+    Authority::new(
+        groups,
+        &fallback,
+        stack.certificate_key,
+        stack.certificate_chain_bytes,
+    )
+}
+
+/// Serving a secure origin in cleartext would take other URLs than the page's own links name.
+fn refuse_secure_origins(site: &Site) -> Result<(), ReplayError> {
+    let secure = |origin: &&Origin| origin.scheme == Scheme::Https;
+    match site.origins().iter().find(secure) {
+        None => Ok(()),
+        Some(origin) => Err(ReplayError::Site {
+            reason: format!(
+                "the stack is without TLS and https://{} was recorded; its links would have to be \
+                 rewritten, and it would be another page: choose a recording of http origins, or \
+                 a stack with TLS",
+                origin.host
+            ),
+        }),
+    }
 }
 
 /// RFC 6125, section 6.4.3: a wildcard stands for one whole label.

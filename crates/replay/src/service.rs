@@ -2,11 +2,13 @@
 
 use crate::matcher::{Answer, Matcher, Progress, Request, Rules};
 use crate::response::{Reply, Responses};
-use crate::{ClockNs, Event, EventSink, RequestEvent};
+use crate::scheduler::Priority;
+use crate::{ClockNs, Event, EventSink, RequestEvent, StackConfig, think};
 use eyelevel_archive::{Scheme, Site};
 use http::{HeaderMap, Method, Uri};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// Bytes of a request's body that are compared; more are read and not kept.
 pub const REQUEST_BODY_BYTES_MAX: usize = 1024 * 1024;
@@ -28,6 +30,9 @@ pub struct Service {
     matcher: Matcher,
     responses: Responses,
     progress: Mutex<Progress>,
+    priorities: bool,
+    /// By exchange; empty: none thinks.
+    think_ns: Vec<u64>,
     now_ns: ClockNs,
     events: EventSink,
     connections: AtomicU64,
@@ -37,10 +42,18 @@ pub struct Service {
 
 impl Service {
     /// Indexes the site.
-    pub fn new(site: Arc<Site>, rules: Rules, now_ns: ClockNs, events: EventSink) -> Self {
+    pub fn new(
+        site: Arc<Site>,
+        rules: Rules,
+        stack: &StackConfig,
+        now_ns: ClockNs,
+        events: EventSink,
+    ) -> Self {
         Self {
             matcher: Matcher::new(site.exchanges(), rules),
             responses: Responses::new(site.exchanges().len()),
+            think_ns: think::times_ns(site.exchanges(), stack.think_time),
+            priorities: stack.priorities,
             site,
             progress: Mutex::default(),
             now_ns,
@@ -77,9 +90,23 @@ impl Service {
             let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
             self.matcher.answer(exchanges, &request, &mut progress)
         };
-        let reply = self.responses.reply(exchanges, &request, &answer);
+        let mut reply = self.responses.reply(exchanges, &request, &answer);
+        if let Answer::Match { exchange, .. } = &answer {
+            let think_ns = self.think_ns.get(*exchange).copied().unwrap_or(0);
+            reply.think = Duration::from_nanos(think_ns);
+        }
         self.report(entrance, &request, &answer, &reply, started_ns);
         reply
+    }
+
+    /// The priority that a request asks for; the same for all where they do not count.
+    pub(crate) fn priority(&self, headers: &HeaderMap) -> Priority {
+        if !self.priorities {
+            return Priority::ALIKE;
+        }
+        let field = headers.get("priority");
+        let field = field.and_then(|value| value.to_str().ok());
+        field.map_or_else(Priority::default, Priority::parse)
     }
 
     /// Begins anew with every recorded sequence, for a next page load.
@@ -134,6 +161,7 @@ impl Service {
             difference,
             body_bytes: reply.body.len() as u64,
             server_us: at_ns.saturating_sub(started_ns) / 1000,
+            think_ms: reply.think.as_secs_f64() * 1e3,
             connection: entrance.connection,
         }));
     }

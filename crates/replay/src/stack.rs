@@ -1,19 +1,23 @@
 use crate::ReplayError;
+use eyelevel_congestion::{Settings, by_name};
 use serde::{Deserialize, Serialize};
 
 /// A protocol stack as `spec/lab-events.md` defines it: what the servers speak and how they send.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StackConfig {
     /// The preset's or plan's name, for messages.
     pub name: String,
     /// The one protocol that the servers speak on secure ports.
     pub http_version: HttpVersion,
-    /// The oldest and only TLS version that is offered over TCP; QUIC always has 1.3.
+    /// The oldest and only TLS version that is offered over TCP, or none; QUIC always has 1.3.
     #[serde(default)]
     pub tls_version: TlsVersion,
-    /// `cubic`, `bbr`, `reno`: set per socket over TCP, ours over QUIC.
+    /// `cubic`, `bbr`, `reno`: set per socket over TCP; any of ours over QUIC.
     pub congestion_control: String,
+    /// The factor above Sprout-EWMA's window; none: 1.0, the published algorithm.
+    #[serde(default)]
+    pub probe_gain: Option<f64>,
     /// The servers' congestion window at the start, in full packets.
     pub initial_window_packets: u32,
     /// Whether packets are spread over the round trip.
@@ -26,6 +30,70 @@ pub struct StackConfig {
     pub tls_record_bytes: usize,
     /// UDP payload of a full QUIC packet, in bytes.
     pub quic_packet_bytes: u16,
+    /// HPACK's dynamic table for requests, over HTTP/2 alone; none: RFC 9113's 4096.
+    #[serde(default)]
+    pub header_table_bytes: Option<u32>,
+    /// Whether sessions may be resumed with data in the first flight (RFC 8446, section 2.3).
+    #[serde(default)]
+    pub early_data: bool,
+    /// Whether the browser's priorities decide the order of responses; else all share alike.
+    #[serde(default = "yes")]
+    pub priorities: bool,
+    /// The key of the certificates.
+    #[serde(default)]
+    pub certificate_key: CertificateKey,
+    /// Bytes of the certificate chain, reached by padding; none: as short as it is.
+    #[serde(default)]
+    pub certificate_chain_bytes: Option<u32>,
+    /// Whether certificates carry all recorded names, so that connections coalesce as they did;
+    /// else each carries its host's alone.
+    #[serde(default = "yes")]
+    pub coalescing: bool,
+    /// How long a server thinks before it answers.
+    #[serde(default)]
+    pub think_time: ThinkTime,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// The key of the certificates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CertificateKey {
+    /// ECDSA with P-256.
+    #[default]
+    Ecdsa,
+    /// RSA with 2048 bits.
+    Rsa,
+}
+
+/// How long a server thinks before it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ThinkTime {
+    /// `none` or `recorded`.
+    Named(NamedThinkTime),
+    /// The same for every response, in milliseconds.
+    Ms(f64),
+}
+
+/// A think time by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NamedThinkTime {
+    /// As in the papers: the answer is there at once.
+    None,
+    /// What the recording's time to first byte has above the origin's smallest, which stands for
+    /// its round trip.
+    Recorded,
+}
+
+impl Default for ThinkTime {
+    fn default() -> Self {
+        Self::Named(NamedThinkTime::None)
+    }
 }
 
 /// The HTTP version of a stack.
@@ -59,6 +127,9 @@ impl HttpVersion {
 /// The TLS version of a stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TlsVersion {
+    /// Cleartext, HTTP/1.1 alone.
+    #[serde(rename = "none")]
+    None,
     /// TLS 1.2 (RFC 5246).
     #[serde(rename = "1.2")]
     Tls12,
@@ -74,43 +145,140 @@ const QUIC_PACKET_BYTES_MIN: u16 = 1200;
 const QUIC_PACKET_BYTES_MAX: u16 = 1452;
 /// The range of `max_fragment_size` in rustls, less its five header bytes: RFC 8446, section 5.1.
 const TLS_RECORD_BYTES: std::ops::RangeInclusive<usize> = 64..=16_384;
+/// Beyond this chain RFC 8446's certificate message, with names and entries, would pass what
+/// clients take (64 kB in BoringSSL).
+const CERTIFICATE_CHAIN_BYTES_MAX: u32 = 60_000;
+/// A longer think time outlives every browser's patience.
+const THINK_TIME_MS_MAX: f64 = 60_000.0;
+/// What a kernel's TCP can be told; the other controllers exist for QUIC alone.
+const TCP_CONGESTION_CONTROLS: [&str; 3] = ["cubic", "bbr", "reno"];
 /// Beyond this a window is a mistake of units: 10,000 packets are 14 MB.
 const INITIAL_WINDOW_PACKETS: std::ops::RangeInclusive<u32> = 1..=10_000;
 
 impl StackConfig {
+    /// A stack tuned as `tcp+` and `quic` are.
+    pub fn tuned(name: &str, http_version: HttpVersion) -> Self {
+        Self {
+            name: name.into(),
+            http_version,
+            tls_version: TlsVersion::Tls13,
+            congestion_control: "cubic".into(),
+            probe_gain: None,
+            initial_window_packets: 32,
+            pacing: true,
+            slow_start_after_idle: false,
+            buffer_bytes_max: None,
+            tls_record_bytes: 4096,
+            quic_packet_bytes: QUIC_PACKET_BYTES_MAX,
+            header_table_bytes: None,
+            early_data: false,
+            priorities: true,
+            certificate_key: CertificateKey::Ecdsa,
+            certificate_chain_bytes: None,
+            coalescing: true,
+            think_time: ThinkTime::default(),
+        }
+    }
+
     /// Refuses what cannot be served, before any socket is made.
     ///
     /// # Errors
     /// [`ReplayError::Stack`] with the first setting that is wrong.
     pub fn validate(&self) -> Result<(), ReplayError> {
-        let refuse = |reason: String| {
-            Err(ReplayError::Stack {
+        self.validate_sizes()
+            .and_then(|()| self.validate_protocol())
+            .map_err(|reason| ReplayError::Stack {
                 stack: self.name.clone(),
                 reason,
             })
-        };
+    }
+
+    fn validate_sizes(&self) -> Result<(), String> {
         let quic = QUIC_PACKET_BYTES_MIN..=QUIC_PACKET_BYTES_MAX;
         if !quic.contains(&self.quic_packet_bytes) {
-            return refuse(format!(
+            return Err(format!(
                 "quic_packet_bytes is {}, it must be within {quic:?}",
                 self.quic_packet_bytes
             ));
         }
         if !TLS_RECORD_BYTES.contains(&self.tls_record_bytes) {
-            return refuse(format!(
+            return Err(format!(
                 "tls_record_bytes is {}, it must be within {TLS_RECORD_BYTES:?}",
                 self.tls_record_bytes
             ));
         }
         if !INITIAL_WINDOW_PACKETS.contains(&self.initial_window_packets) {
-            return refuse(format!(
+            return Err(format!(
                 "initial_window_packets is {}, it must be within {INITIAL_WINDOW_PACKETS:?}",
                 self.initial_window_packets
             ));
         }
-        if self.http_version == HttpVersion::H3 && self.tls_version == TlsVersion::Tls12 {
-            return refuse("QUIC has TLS 1.3 only: set tls_version to \"1.3\"".into());
+        if let Some(bytes) = self.certificate_chain_bytes
+            && bytes > CERTIFICATE_CHAIN_BYTES_MAX
+        {
+            return Err(format!(
+                "certificate_chain_bytes is {bytes}, it must be at most \
+                 {CERTIFICATE_CHAIN_BYTES_MAX}"
+            ));
         }
-        Ok(())
+        match self.think_time {
+            ThinkTime::Ms(ms) if !(0.0..=THINK_TIME_MS_MAX).contains(&ms) => Err(format!(
+                "think_time is {ms} ms, it must be within 0 and {THINK_TIME_MS_MAX}"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_protocol(&self) -> Result<(), String> {
+        let (http, tls) = (self.http_version, self.tls_version);
+        if http == HttpVersion::H3 && tls != TlsVersion::Tls13 {
+            return Err("QUIC has TLS 1.3 only: set tls_version to \"1.3\"".into());
+        }
+        if http == HttpVersion::H2 && tls == TlsVersion::None {
+            return Err("browsers speak HTTP/2 over TLS only: set tls_version, or use h1".into());
+        }
+        if self.early_data && tls != TlsVersion::Tls13 {
+            return Err("early data needs TLS 1.3: set tls_version to \"1.3\"".into());
+        }
+        if self.early_data && http != HttpVersion::H3 {
+            return Err(
+                "early data over TCP cannot be served: the TLS library's stream gives it \
+                        out only after the handshake, a round trip late; use h3"
+                    .into(),
+            );
+        }
+        if self.header_table_bytes.is_some() && http != HttpVersion::H2 {
+            return Err(
+                "header_table_bytes is HPACK's, of h2: HTTP/1.1 compresses no header, and \
+                        the HTTP/3 library has QPACK's static table alone"
+                    .into(),
+            );
+        }
+        let known = TCP_CONGESTION_CONTROLS.contains(&self.congestion_control.as_str());
+        if http != HttpVersion::H3 && !known {
+            return Err(format!(
+                "the kernel's TCP has no {:?}: use one of {TCP_CONGESTION_CONTROLS:?}, or h3",
+                self.congestion_control
+            ));
+        }
+        if self.probe_gain.is_some() && !self.congestion_control.starts_with("sprout") {
+            return Err("probe_gain is Sprout-EWMA's: leave it out".into());
+        }
+        by_name(&self.congestion_control, &self.congestion_settings())
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    }
+
+    /// What our controllers are told.
+    pub(crate) fn congestion_settings(&self) -> Settings {
+        let defaults = Settings::default();
+        Settings {
+            packet_bytes: self.quic_packet_bytes.into(),
+            initial_window_packets: self.initial_window_packets.into(),
+            pacing: self.pacing,
+            slow_start_after_idle: self.slow_start_after_idle,
+            sprout_probe_gain: self.probe_gain.unwrap_or(defaults.sprout_probe_gain),
+            ..defaults
+        }
     }
 }

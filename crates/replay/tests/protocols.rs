@@ -246,8 +246,17 @@ async fn connections_report_what_was_in_force() {
                 if version == HttpVersion::H3 { 32 } else { 10 },
                 "{version:?}"
             );
-            let cipher = (version != HttpVersion::H3).then_some("TLS13_AES_128_GCM_SHA256");
-            assert_eq!(in_force.cipher.as_deref(), cipher);
+            assert_eq!(in_force.cipher.as_deref(), Some("TLS13_AES_128_GCM_SHA256"));
+            assert!(
+                in_force
+                    .handshake_sent_bytes
+                    .is_some_and(|bytes| (1000..6000).contains(&bytes)),
+                "{version:?}: {:?}",
+                in_force.handshake_sent_bytes
+            );
+            assert!(in_force.sent_bytes.unwrap() > 200_000, "{version:?}");
+            assert!(in_force.sent_packets.unwrap() > 3, "{version:?}");
+            assert_eq!(in_force.early_data_accepted, None);
             assert_eq!(in_force.failure, None);
             assert_eq!(
                 in_force.packet_bytes,

@@ -2,7 +2,7 @@
 
 use super::meter::Meter;
 use eyelevel_congestion::{Flow, Settings, by_name};
-use eyelevel_units::Instant as OwnInstant;
+use eyelevel_units::{Duration as OwnDuration, Instant as OwnInstant};
 use noq::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use noq_proto::RttEstimator;
 use std::any::Any;
@@ -39,6 +39,7 @@ impl ControllerFactory for Factory {
             started: now,
             packet_bytes: packet_bytes.into(),
             meter: self.meter.clone(),
+            first_flight: FirstFlight::default(),
             now: OwnInstant::ZERO,
         })
     }
@@ -52,6 +53,7 @@ struct FlowController {
     started: Instant,
     packet_bytes: u64,
     meter: Arc<Meter>,
+    first_flight: FirstFlight,
     /// The last event's; noq does not say when a loss turned out to be none.
     now: OwnInstant,
 }
@@ -71,6 +73,12 @@ impl Controller for FlowController {
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, number: u64) {
         self.now = self.own(now);
         self.flow.on_packet_sent(self.now, number, bytes.into());
+        let full = u64::from(bytes) * 10 >= self.packet_bytes * 9;
+        if full && self.meter.is_ready() && self.first_flight.on_packet_sent(self.now) {
+            let FirstFlight { packets, span, .. } = self.first_flight;
+            let ns = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+            self.meter.on_first_flight(packets, ns);
+        }
         self.publish();
     }
 
@@ -85,6 +93,7 @@ impl Controller for FlowController {
     ) {
         let (now, sent) = (self.own(now), self.own(sent));
         self.flow.on_packet_acked(now, number, sent, None);
+        self.first_flight.on_packet_acked(sent);
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _: Option<u64>) {
@@ -156,6 +165,32 @@ impl Controller for FlowController {
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
+    }
+}
+
+/// The full packets that leave before the first of them is acknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+struct FirstFlight {
+    started: Option<OwnInstant>,
+    packets: u32,
+    span: OwnDuration,
+    over: bool,
+}
+
+impl FirstFlight {
+    /// A full packet was sent; whether it belongs to the flight.
+    fn on_packet_sent(&mut self, now: OwnInstant) -> bool {
+        if !self.over {
+            let started = *self.started.get_or_insert(now);
+            self.packets += 1;
+            self.span = now.since(started);
+        }
+        !self.over
+    }
+
+    /// A packet sent at `sent` arrived.
+    fn on_packet_acked(&mut self, sent: OwnInstant) {
+        self.over |= self.started.is_some_and(|started| sent >= started);
     }
 }
 

@@ -1,7 +1,7 @@
 use super::controller::Factory;
 use super::meter::Meter;
 use crate::{ReplayError, StackConfig};
-use eyelevel_congestion::{Settings, by_name};
+use eyelevel_congestion::Settings;
 use noq::crypto::rustls::QuicServerConfig;
 use noq::{Endpoint, EndpointConfig, IdleTimeout, TokioRuntime, TransportConfig, VarInt};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -40,17 +40,7 @@ pub(super) struct Configurator {
 impl Configurator {
     /// Checks everything that a connection will need.
     pub fn new(tls: rustls::ServerConfig, stack: &StackConfig) -> Result<Self, ReplayError> {
-        let settings = Settings {
-            packet_bytes: stack.quic_packet_bytes.into(),
-            initial_window_packets: stack.initial_window_packets.into(),
-            pacing: stack.pacing,
-            slow_start_after_idle: stack.slow_start_after_idle,
-            ..Settings::default()
-        };
-        by_name(&stack.congestion_control, &settings).map_err(|error| ReplayError::Stack {
-            stack: stack.name.clone(),
-            reason: error.to_string(),
-        })?;
+        let settings = stack.congestion_settings();
         let tls = QuicServerConfig::try_from(tls)
             .map_err(|error| ReplayError::configuration("TLS of QUIC", error))?;
         Ok(Self {

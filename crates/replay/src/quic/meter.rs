@@ -1,4 +1,4 @@
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -9,6 +9,10 @@ pub struct Meter {
     pacing_rate_bytes_s_max: AtomicU64,
     rtt_ns_min: AtomicU64,
     initial_window_bytes: AtomicU64,
+    pacing_rate_bytes_s: AtomicU64,
+    first_flight_packets: AtomicU32,
+    first_flight_ns: AtomicU64,
+    ready: AtomicBool,
     name: OnceLock<&'static str>,
     changed: AtomicBool,
     waker: Mutex<Option<Waker>>,
@@ -35,8 +39,38 @@ impl Meter {
 
     /// Called by the controller with each pacing rate that it gives out.
     pub(super) fn on_pacing_rate(&self, bytes_s: u64) {
+        self.pacing_rate_bytes_s.store(bytes_s, Ordering::Relaxed);
         self.pacing_rate_bytes_s_max
             .fetch_max(bytes_s, Ordering::Relaxed);
+    }
+
+    /// Called by the server once the handshake is over: what is sent from now on is the page's.
+    pub(super) fn on_ready(&self) {
+        self.ready.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the handshake is over.
+    pub(super) fn is_ready(&self) -> bool {
+        self.ready.load(Ordering::Relaxed)
+    }
+
+    /// Called by the controller with the first flight as far as it is known.
+    pub(super) fn on_first_flight(&self, packets: u32, ns: u64) {
+        self.first_flight_packets.store(packets, Ordering::Relaxed);
+        self.first_flight_ns.store(ns, Ordering::Relaxed);
+    }
+
+    /// Full packets of the first flight after the handshake, and the time between the first and the
+    /// last; none where there was no full packet.
+    pub fn first_flight(&self) -> Option<(u32, f64)> {
+        let packets = self.first_flight_packets.load(Ordering::Relaxed);
+        let ns = self.first_flight_ns.load(Ordering::Relaxed);
+        (packets > 0).then_some((packets, ns as f64 / 1e6))
+    }
+
+    /// The pacing rate given out last; none where packets were not paced.
+    pub fn pacing_rate_bytes_s(&self) -> Option<u64> {
+        Some(self.pacing_rate_bytes_s.load(Ordering::Relaxed)).filter(|rate| *rate > 0)
     }
 
     /// Called by the controller with the least round trip that it knows.

@@ -3,7 +3,8 @@ use super::endpoint::{Configurator, QUIC_VERSION, send_window};
 use super::meter::Meter;
 use crate::scheduler::{Gate, ReplyBody};
 use crate::service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead};
-use crate::tcp::{STALL_INTERVAL, priority};
+use crate::tcp::STALL_INTERVAL;
+use crate::tls::SUITE_TLS13;
 use crate::{ConnectionEvent, Event, HttpVersion, InForce, Service, StackConfig};
 use bytes::{Buf, Bytes, BytesMut};
 use eyelevel_archive::Scheme;
@@ -11,10 +12,11 @@ use h3::server::{RequestResolver, RequestStream};
 use http::{Method, Response};
 use http_body_util::BodyExt;
 use noq::crypto::rustls::HandshakeData;
-use noq::{Endpoint, Incoming, PathId};
+use noq::{Endpoint, Incoming, PathId, ZeroRttAccepted};
 use std::future::poll_fn;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use tokio::task::JoinSet;
 
 const H3_HEADER_BYTES_MAX: u64 = 64 * 1024;
@@ -40,6 +42,8 @@ pub(super) async fn accept(
             stack: stack.clone(),
             service: service.clone(),
             failure: None,
+            early: None,
+            handshake_bytes: Arc::default(),
         };
         connections.spawn(serve(incoming, config, report));
     }
@@ -54,22 +58,40 @@ struct Report {
     stack: Arc<StackConfig>,
     service: Arc<Service>,
     failure: Option<String>,
+    /// None where early data are not allowed.
+    early: Option<Arc<EarlyRequests>>,
+    /// Sent and received when the handshake was complete.
+    handshake_bytes: Arc<OnceLock<(u64, u64)>>,
 }
 
 async fn serve(incoming: Incoming, config: Arc<noq::ServerConfig>, mut report: Report) {
-    // The whole handshake is awaited: HTTP/3 over a connection whose hello is incomplete hangs.
-    let connection = match incoming.accept_with(config) {
-        Ok(connecting) => connecting.await,
-        Err(error) => Err(error),
-    };
-    let connection = match connection {
-        Ok(connection) => connection,
+    let early_data = report.stack.early_data;
+    let (connection, complete) = match connect(incoming, config, early_data).await {
+        Ok(connected) => connected,
         Err(error) => {
             report.failure = Some(error.to_string());
             return;
         }
     };
     report.connection = Some(connection.clone());
+    let early = Arc::new(EarlyRequests::default());
+    if early_data {
+        report.early = Some(early.clone());
+    }
+    let handshake = {
+        let (connection, meter) = (connection.clone(), report.meter.clone());
+        let (early, bytes) = (early.clone(), report.handshake_bytes.clone());
+        async move {
+            if let Some(complete) = complete {
+                complete.await;
+            }
+            early.complete.store(true, Ordering::Relaxed);
+            meter.on_ready();
+            let stats = connection.stats();
+            let _ = bytes.set((stats.udp_tx.bytes, stats.udp_rx.bytes));
+            std::future::pending::<()>().await;
+        }
+    };
     let entrance = Entrance {
         connection: report.number,
         protocol: HttpVersion::H3.protocol(),
@@ -78,11 +100,45 @@ async fn serve(incoming: Incoming, config: Arc<noq::ServerConfig>, mut report: R
     let (service, meter) = (report.service.clone(), report.meter.clone());
     let packet_bytes = report.stack.quic_packet_bytes;
     let gate = Gate::default();
+    let requests = {
+        let connection = H3Connection::new(connection.clone());
+        requests(connection, entrance, service, &gate, &early)
+    };
     tokio::select! {
-        () = requests(H3Connection::new(connection.clone()), entrance, service, &gate) => {}
+        // A request that comes in the datagram that completes the handshake is not early.
+        biased;
+        () = handshake => {}
+        () = requests => {}
         () = keep_little_unsent(&connection, &meter, packet_bytes) => {}
         () = watch(&gate) => {}
     }
+}
+
+/// A connection, and what ends with its handshake where it is given out earlier.
+///
+/// The client's hello is awaited in any case: HTTP/3 over a connection whose hello is incomplete
+/// hangs.
+async fn connect(
+    incoming: Incoming,
+    config: Arc<noq::ServerConfig>,
+    early_data: bool,
+) -> Result<(noq::Connection, Option<ZeroRttAccepted>), noq::ConnectionError> {
+    let mut connecting = incoming.accept_with(config)?;
+    if early_data {
+        connecting.handshake_data().await?;
+        return match connecting.into_0rtt() {
+            Ok((connection, complete)) => Ok((connection, Some(complete))),
+            Err(connecting) => Ok((connecting.await?, None)),
+        };
+    }
+    Ok((connecting.await?, None))
+}
+
+/// Whether requests come before the handshake is complete.
+#[derive(Debug, Default)]
+struct EarlyRequests {
+    complete: AtomicBool,
+    seen: AtomicBool,
 }
 
 /// Lets no more than the named bytes wait unsent, whatever the window is: the QUIC counterpart of
@@ -111,6 +167,7 @@ async fn requests(
     entrance: Entrance,
     service: Arc<Service>,
     gate: &Gate,
+    early: &EarlyRequests,
 ) {
     let mut builder = h3::server::builder();
     // No reserved frames and streams, since HTTP/2 here sends none either.
@@ -124,6 +181,9 @@ async fn requests(
     // A client that goes away is no fault of the server; its requests say how far they came.
     while let Ok(Some(resolver)) = connection.accept().await {
         while running.try_join_next().is_some() {}
+        if !early.complete.load(Ordering::Relaxed) {
+            early.seen.store(true, Ordering::Relaxed);
+        }
         running.spawn(respond(resolver, entrance, service.clone(), gate.clone()));
     }
 }
@@ -149,10 +209,13 @@ async fn respond(
         headers: request.headers(),
     };
     let reply = service.answer(entrance, &head, &body, started_ns);
+    if !reply.think.is_zero() {
+        tokio::time::sleep(reply.think).await;
+    }
     let mut response = Response::new(());
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
-    let mut body = ReplyBody::gated(reply.body, &gate, priority(request.headers()));
+    let mut body = ReplyBody::gated(reply.body, &gate, service.priority(request.headers()));
     if stream.send_response(response).await.is_err() {
         return;
     }
@@ -202,10 +265,28 @@ impl Drop for Report {
             pacing_rate_bytes_s_max: self.meter.pacing_rate_bytes_s_max(),
             initial_window_packets: packet_bytes
                 .and_then(|packet_bytes| self.meter.initial_window_packets(packet_bytes)),
+            pacing_rate_bytes_s: self.meter.pacing_rate_bytes_s(),
             retransmitted_packets: stats.as_ref().map(|stats| stats.lost_packets),
+            sent_packets: stats.as_ref().map(|stats| stats.sent_packets),
+            sent_bytes: stats.as_ref().map(|stats| stats.udp_tx.bytes),
+            first_flight_packets: self.meter.first_flight().map(|(packets, _)| packets),
+            first_flight_ms: self.meter.first_flight().map(|(_, ms)| ms),
+            handshake_sent_bytes: self.handshake_bytes.get().map(|(sent, _)| *sent),
+            handshake_received_bytes: self.handshake_bytes.get().map(|(_, received)| *received),
+            early_data_accepted: self
+                .early
+                .as_ref()
+                .map(|early| early.seen.load(Ordering::Relaxed)),
+            slow_start_after_idle: connected.then_some(self.stack.slow_start_after_idle),
+            buffer_bytes_max: None,
             rtt_ms_min: self.meter.rtt_ms_min(),
+            rtt_ms_smoothed: stats.as_ref().map(|stats| stats.rtt.as_secs_f64() * 1e3),
             tls_version: connected.then_some("1.3"),
-            cipher: None,
+            // The only one that was offered.
+            cipher: handshake
+                .as_ref()
+                .and_then(|_| SUITE_TLS13.suite().as_str())
+                .map(str::to_owned),
             key_exchange: handshake
                 .and_then(|handshake| handshake.negotiated_key_exchange_group)
                 .and_then(|group| group.as_str())

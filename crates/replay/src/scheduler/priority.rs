@@ -21,6 +21,12 @@ impl Default for Priority {
 }
 
 impl Priority {
+    /// Where priorities do not count: all responses share the connection, in turn.
+    pub const ALIKE: Self = Self {
+        urgency: URGENCY_DEFAULT,
+        incremental: true,
+    };
+
     /// Reads the `priority` field's value, a dictionary of RFC 8941; what is not understood counts
     /// as not said (RFC 9218, section 4).
     pub fn parse(field: &str) -> Self {

@@ -7,7 +7,7 @@ mod serve;
 
 pub use listener::{NOT_SENT_BYTES_MAX, listen};
 pub use options::{TcpInfo, pacing_rate_max, set_pacing_rate_max, tcp_info};
-pub(crate) use serve::{STALL_INTERVAL, priority};
+pub(crate) use serve::STALL_INTERVAL;
 
 use crate::{Service, StackConfig};
 use eyelevel_archive::Scheme;

@@ -63,8 +63,12 @@ impl ConnectionRecord {
         self.connection
     }
 
-    /// What the handshake agreed on.
-    pub fn on_handshake(&mut self, tls: &ServerConnection) {
+    /// What the handshake agreed on and took.
+    pub fn on_handshake(&mut self, tls: &ServerConnection, stream: &Observed) {
+        if let Ok(info) = tcp_info(&stream.stream) {
+            self.in_force.handshake_sent_bytes = Some(info.sent_bytes);
+            self.in_force.handshake_received_bytes = Some(info.received_bytes);
+        }
         self.in_force.failure = None;
         self.in_force.tls_version = tls.protocol_version().and_then(version_name);
         self.in_force.cipher = tls
@@ -83,6 +87,12 @@ impl ConnectionRecord {
     }
 }
 
+/// The last number of one of TCP's sysctls, of the network namespace that the thread stands in.
+fn sysctl(name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).ok()?;
+    text.split_whitespace().next_back()?.parse().ok()
+}
+
 fn version_name(version: rustls::ProtocolVersion) -> Option<&'static str> {
     match version {
         rustls::ProtocolVersion::TLSv1_2 => Some("1.2"),
@@ -98,8 +108,14 @@ impl Drop for Observed {
         if let Ok(info) = tcp_info(&self.stream) {
             in_force.retransmitted_packets = Some(info.retransmitted_packets.into());
             in_force.rtt_ms_min = info.rtt_us_min.map(|rtt_us| f64::from(rtt_us) / 1000.0);
+            in_force.rtt_ms_smoothed = info.rtt_us_smoothed.map(|us| f64::from(us) / 1000.0);
+            in_force.sent_packets = Some(info.sent_packets.into());
+            in_force.sent_bytes = Some(info.sent_bytes);
+            in_force.pacing_rate_bytes_s = info.pacing_rate_bytes_s;
         }
         in_force.pacing_rate_bytes_s_max = pacing_rate_max(&self.stream).ok().flatten();
+        in_force.slow_start_after_idle = sysctl("tcp_slow_start_after_idle").map(|set| set != 0);
+        in_force.buffer_bytes_max = sysctl("tcp_wmem");
         let name = SockRef::from(&self.stream).tcp_congestion().ok();
         in_force.congestion_control = name.map(|name| {
             let end = name

@@ -8,9 +8,14 @@ use std::os::fd::{AsFd, AsRawFd};
 
 /// Offsets in the kernel's `struct tcp_info` (include/uapi/linux/tcp.h), which only ever grows.
 const SND_MSS_AT: usize = 16;
+const RTT_AT: usize = 68;
 const SND_CWND_AT: usize = 80;
 const TOTAL_RETRANS_AT: usize = 100;
+const PACING_RATE_AT: usize = 104;
+const BYTES_RECEIVED_AT: usize = 128;
 const MIN_RTT_AT: usize = 148;
+const DATA_SEGS_OUT_AT: usize = 156;
+const BYTES_SENT_AT: usize = 200;
 /// More than any kernel's structure so far.
 const TCP_INFO_BYTES: usize = 512;
 /// What `SO_MAX_PACING_RATE` says of a socket that is not paced.
@@ -25,6 +30,16 @@ pub struct TcpInfo {
     pub window_packets: u32,
     /// Segments sent again.
     pub retransmitted_packets: u32,
+    /// The pacing rate, bytes a second; none where the socket is not paced.
+    pub pacing_rate_bytes_s: Option<u64>,
+    /// Segments with data, repetitions included.
+    pub sent_packets: u32,
+    /// Data sent, repetitions included.
+    pub sent_bytes: u64,
+    /// Data received in order.
+    pub received_bytes: u64,
+    /// Smoothed round-trip time; none where there was no sample.
+    pub rtt_us_smoothed: Option<u32>,
     /// Least round-trip time; none where there was no sample.
     pub rtt_us_min: Option<u32>,
 }
@@ -40,11 +55,20 @@ pub fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
         let bytes = buffer[..length].get(at..at + 4)?;
         Some(u32::from_ne_bytes(bytes.try_into().ok()?))
     };
+    let wide = |at: usize| {
+        let bytes = buffer[..length].get(at..at + 8)?;
+        Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+    };
     let known = || {
         Some(TcpInfo {
             segment_bytes: field(SND_MSS_AT)?,
             window_packets: field(SND_CWND_AT)?,
             retransmitted_packets: field(TOTAL_RETRANS_AT)?,
+            pacing_rate_bytes_s: wide(PACING_RATE_AT).filter(|rate| *rate != UNPACED),
+            sent_packets: field(DATA_SEGS_OUT_AT)?,
+            sent_bytes: wide(BYTES_SENT_AT)?,
+            received_bytes: wide(BYTES_RECEIVED_AT)?,
+            rtt_us_smoothed: field(RTT_AT).filter(|rtt| *rtt != 0),
             rtt_us_min: field(MIN_RTT_AT).filter(|rtt| *rtt != u32::MAX && *rtt != 0),
         })
     };

@@ -1,5 +1,5 @@
 use super::observed::Observed;
-use crate::scheduler::{Gate, PENDING_BYTES_MAX, Priority, ReplyBody};
+use crate::scheduler::{Gate, PENDING_BYTES_MAX, ReplyBody};
 use crate::service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
 use crate::{HttpVersion, StackConfig};
 use bytes::{Bytes, BytesMut};
@@ -60,7 +60,7 @@ pub(super) async fn secure(
     stream.get_mut().1.set_buffer_limit(Some(limit));
     let entrance = {
         let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.on_handshake(stream.get_ref().1);
+        record.on_handshake(stream.get_ref().1, stream.get_ref().0);
         Entrance {
             connection: record.connection(),
             protocol: version.protocol(),
@@ -69,7 +69,7 @@ pub(super) async fn secure(
     };
     match version {
         HttpVersion::H1 => http1(stream, entrance, service).await,
-        HttpVersion::H2 => http2(stream, entrance, service).await,
+        HttpVersion::H2 => http2(stream, entrance, service, stack.header_table_bytes).await,
         HttpVersion::H3 => note("HTTP/3 is not served over TCP"),
     }
 }
@@ -102,8 +102,12 @@ where
     let _ = connection.await;
 }
 
-async fn http2<S>(stream: S, entrance: Entrance, service: Arc<Service>)
-where
+async fn http2<S>(
+    stream: S,
+    entrance: Entrance,
+    service: Arc<Service>,
+    header_table_bytes: Option<u32>,
+) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let gate = Gate::default();
@@ -117,6 +121,7 @@ where
         .max_header_list_size(H2_HEADER_BYTES_MAX)
         .initial_stream_window_size(H2_RECEIVE_WINDOW_BYTES)
         .initial_connection_window_size(H2_RECEIVE_WINDOW_BYTES)
+        .header_table_size(header_table_bytes)
         .max_send_buf_size(PENDING_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), answer);
     tokio::pin!(connection);
@@ -147,22 +152,17 @@ async fn respond(
         headers: &parts.headers,
     };
     let reply = service.answer(entrance, &head, &body, started_ns);
+    if !reply.think.is_zero() {
+        tokio::time::sleep(reply.think).await;
+    }
     let body = match gate {
-        Some(gate) => ReplyBody::gated(reply.body, &gate, priority(&parts.headers)),
+        Some(gate) => ReplyBody::gated(reply.body, &gate, service.priority(&parts.headers)),
         None => ReplyBody::direct(reply.body),
     };
     let mut response = Response::new(body);
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
     Ok(response)
-}
-
-/// The priority that a request asks for.
-pub(crate) fn priority(headers: &http::HeaderMap) -> Priority {
-    let field = headers
-        .get("priority")
-        .and_then(|value| value.to_str().ok());
-    field.map_or_else(Priority::default, Priority::parse)
 }
 
 /// The whole body is read, so that the connection can go on; its beginning is kept.

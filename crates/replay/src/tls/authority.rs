@@ -1,7 +1,9 @@
-use crate::ReplayError;
+use super::padding;
+use crate::{CertificateKey, ReplayError};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, PublicKeyData, date_time_ymd,
+    KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, PKCS_RSA_SHA256, PublicKeyData, RsaKeySize,
+    date_time_ymd,
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
@@ -20,7 +22,7 @@ const LEAF_NAME: &str = "eyelevel replay";
 
 /// A certificate authority made for one run, and the leaves that it signs, chosen by SNI.
 ///
-/// All leaves share one ECDSA P-256 key, so that a browser needs to be told one digest only
+/// All leaves share one key, so that a browser needs to be told one digest only
 /// (Chromium's `--ignore-certificate-errors-spki-list`).
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
@@ -31,6 +33,7 @@ pub struct Authority {
     /// The names that share a certificate, by each of the names; a host that is absent stands alone.
     groups: HashMap<String, Arc<[String]>>,
     fallback: String,
+    chain_bytes: Option<u32>,
     leaves: Mutex<HashMap<String, Arc<CertifiedKey>>>,
 }
 
@@ -38,21 +41,30 @@ impl Authority {
     /// Makes the authority's key and root, and the leaves' key.
     ///
     /// `groups` are the certificates as recorded: each a list of the names on it. `fallback` is the
-    /// host of a client that names none.
+    /// host of a client that names none. Chains are padded to `chain_bytes`, where given.
     ///
     /// # Errors
     /// [`ReplayError::Certificate`] when the library refuses.
-    pub fn new(groups: Vec<Vec<String>>, fallback: &str) -> Result<Self, ReplayError> {
+    pub fn new(
+        groups: Vec<Vec<String>>,
+        fallback: &str,
+        leaf_key: CertificateKey,
+        chain_bytes: Option<u32>,
+    ) -> Result<Self, ReplayError> {
         let failed = |error: rcgen::Error| ReplayError::certificate("the authority", error);
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(failed)?;
-        let leaf_key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(failed)?;
+        let leaf_key = match leaf_key {
+            CertificateKey::Ecdsa => KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256),
+            CertificateKey::Rsa => KeyPair::generate_rsa_for(&PKCS_RSA_SHA256, RsaKeySize::_2048),
+        }
+        .map_err(failed)?;
         let mut params = base_params(ROOT_NAME, Vec::new()).map_err(failed)?;
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         let root_certificate = params.self_signed(&key).map_err(failed)?;
         let (root, root_pem) = (root_certificate.der().clone(), root_certificate.pem());
         let private = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(leaf_key.serialize_der()));
-        let signing_key = rustls::crypto::aws_lc_rs::sign::any_ecdsa_type(&private)
+        let signing_key = rustls::crypto::aws_lc_rs::sign::any_supported_type(&private)
             .map_err(|error| ReplayError::certificate("the leaves", error))?;
         let mut by_name = HashMap::new();
         for group in groups {
@@ -71,6 +83,7 @@ impl Authority {
             signing_key,
             groups: by_name,
             fallback: fallback.into(),
+            chain_bytes,
             leaves: Mutex::new(HashMap::new()),
         })
     }
@@ -116,10 +129,26 @@ impl Authority {
         params.use_authority_key_identifier_extension = true;
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-        let leaf = params
-            .signed_by(&self.leaf_key, &self.issuer)
-            .map_err(failed)?;
-        let chain = vec![leaf.der().clone(), self.root.clone()];
+        let signed = |params: &CertificateParams| {
+            let leaf = params.signed_by(&self.leaf_key, &self.issuer);
+            leaf.map(|leaf| leaf.der().clone()).map_err(failed)
+        };
+        let mut leaf = signed(&params)?;
+        if let Some(wanted) = self.chain_bytes {
+            let short = leaf.len() + self.root.len();
+            let lacking = padding::content_bytes(wanted as usize, short);
+            let lacking = lacking.ok_or_else(|| {
+                let reason = format!(
+                    "its chain has {short} bytes and cannot be padded to {wanted}: set \
+                     certificate_chain_bytes to at least {}",
+                    short + padding::OVERHEAD_BYTES_MAX
+                );
+                ReplayError::certificate(host, reason)
+            })?;
+            params.custom_extensions = vec![padding::extension(host, lacking)];
+            leaf = signed(&params)?;
+        }
+        let chain = vec![leaf, self.root.clone()];
         Ok(CertifiedKey::new(chain, self.signing_key.clone()))
     }
 }
@@ -189,7 +218,8 @@ mod tests {
     #[test]
     fn leaves_are_made_once_and_share_their_key() {
         let group = vec!["a.example".into(), "b.example".into()];
-        let authority = Authority::new(vec![group], "a.example").unwrap();
+        let authority =
+            Authority::new(vec![group], "a.example", CertificateKey::Ecdsa, None).unwrap();
         let first = authority.leaf("a.example").unwrap();
         let again = authority.leaf("a.example").unwrap();
         assert!(Arc::ptr_eq(&first, &again));
@@ -206,5 +236,24 @@ mod tests {
         assert!(names(&first, "a.example") && names(&first, "b.example"));
         assert!(!names(&first, "c.example") && !names(&alone, "a.example"));
         assert_eq!(authority.spki_sha256().len(), 44);
+    }
+
+    #[test]
+    fn chains_are_padded_to_the_byte_but_for_the_signature_s_length() {
+        for key in [CertificateKey::Ecdsa, CertificateKey::Rsa] {
+            for wanted in [3000_u32, 10_000, 40_000] {
+                let authority = Authority::new(Vec::new(), "a.example", key, Some(wanted)).unwrap();
+                let leaf = authority.leaf("a.example").unwrap();
+                let bytes: usize = leaf.cert.iter().map(|each| each.len()).sum();
+                // An ECDSA signature in DER has 70 to 72 bytes.
+                assert!(
+                    bytes.abs_diff(wanted as usize) <= 6,
+                    "{key:?}: {bytes} of {wanted}"
+                );
+            }
+        }
+        let small = Authority::new(Vec::new(), "a.example", CertificateKey::Ecdsa, Some(500));
+        let refused = small.unwrap().leaf("a.example").unwrap_err().to_string();
+        assert!(refused.contains("certificate_chain_bytes"), "{refused}");
     }
 }

@@ -1,10 +1,11 @@
 //! Certificates of a run's own authority, and the one configuration of TLS for TCP and QUIC.
 
 mod authority;
+mod padding;
 mod suites;
 
 pub use authority::Authority;
-pub use suites::{provider, versions};
+pub use suites::{SUITE_TLS13, provider, versions};
 
 use crate::{HttpVersion, ReplayError, StackConfig, TlsVersion};
 use rustls::pki_types::CertificateDer;
@@ -28,8 +29,10 @@ pub fn server_config(
         .with_no_client_auth()
         .with_cert_resolver(authority);
     config.alpn_protocols = vec![stack.http_version.alpn().to_vec()];
-    // Ours decides, so that every client and protocol gets the same: AES-128, which all must have.
-    config.ignore_client_order = true;
+    if stack.early_data {
+        // RFC 9001, section 4.6.1: over QUIC the value stands for "allowed".
+        config.max_early_data_size = u32::MAX;
+    }
     if stack.http_version != HttpVersion::H3 {
         config.max_fragment_size = Some(stack.tls_record_bytes + RECORD_HEADER_BYTES);
     }

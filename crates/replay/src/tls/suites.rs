@@ -7,18 +7,14 @@ use rustls::crypto::{CryptoProvider, SupportedKxGroup, aws_lc_rs};
 use rustls::{SupportedCipherSuite, SupportedProtocolVersion};
 use std::sync::Arc;
 
-/// TLS 1.3 suites in the order in which servers choose; Chromium's begins with AES-128 too.
-const SUITES_TLS13: [SupportedCipherSuite; 3] = [
-    cipher_suite::TLS13_AES_128_GCM_SHA256,
-    cipher_suite::TLS13_AES_256_GCM_SHA384,
-    cipher_suite::TLS13_CHACHA20_POLY1305_SHA256,
-];
+/// The one suite of TLS 1.3, which every implementation must have (RFC 8446, section 9.1). With a
+/// single one a completed handshake proves the cipher, over QUIC too, where it cannot be read.
+pub const SUITE_TLS13: SupportedCipherSuite = cipher_suite::TLS13_AES_128_GCM_SHA256;
 
-/// The TLS 1.2 counterparts, forward secret and for our ECDSA key.
-const SUITES_TLS12: [SupportedCipherSuite; 3] = [
+/// Its TLS 1.2 counterparts, forward secret, by the key of the certificate.
+const SUITES_TLS12: [SupportedCipherSuite; 2] = [
     cipher_suite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
-    cipher_suite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
-    cipher_suite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+    cipher_suite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
 ];
 
 /// Key exchange groups; the first is what Chromium sends a share of, so there is no second hello.
@@ -31,11 +27,11 @@ const KEY_EXCHANGE: [&dyn SupportedKxGroup; 3] = [
 /// The cryptography of every server and client of this crate.
 pub fn provider(version: TlsVersion) -> Arc<CryptoProvider> {
     let suites = match version {
-        TlsVersion::Tls12 => SUITES_TLS12,
-        TlsVersion::Tls13 => SUITES_TLS13,
+        TlsVersion::Tls12 => SUITES_TLS12.to_vec(),
+        TlsVersion::Tls13 | TlsVersion::None => vec![SUITE_TLS13],
     };
     Arc::new(CryptoProvider {
-        cipher_suites: suites.to_vec(),
+        cipher_suites: suites,
         kx_groups: KEY_EXCHANGE.to_vec(),
         ..aws_lc_rs::default_provider()
     })
@@ -46,10 +42,10 @@ static VERSIONS_TLS12: [&SupportedProtocolVersion; 1] = [&rustls::version::TLS12
 /// TLS 1.3 alone.
 static VERSIONS_TLS13: [&SupportedProtocolVersion; 1] = [&rustls::version::TLS13];
 
-/// The protocol versions to offer for a stack's choice.
+/// The protocol versions to offer for a stack's choice; without TLS nobody asks for them.
 pub fn versions(version: TlsVersion) -> &'static [&'static SupportedProtocolVersion] {
     match version {
         TlsVersion::Tls12 => &VERSIONS_TLS12,
-        TlsVersion::Tls13 => &VERSIONS_TLS13,
+        TlsVersion::Tls13 | TlsVersion::None => &VERSIONS_TLS13,
     }
 }

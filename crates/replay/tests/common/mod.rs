@@ -17,18 +17,7 @@ use tokio::task::JoinHandle;
 pub const VERSIONS: [HttpVersion; 3] = [HttpVersion::H1, HttpVersion::H2, HttpVersion::H3];
 
 pub fn stack(http_version: HttpVersion) -> StackConfig {
-    StackConfig {
-        name: "test".into(),
-        http_version,
-        tls_version: TlsVersion::Tls13,
-        congestion_control: "cubic".into(),
-        initial_window_packets: 32,
-        pacing: true,
-        slow_start_after_idle: false,
-        buffer_bytes_max: None,
-        tls_record_bytes: 4096,
-        quic_packet_bytes: 1452,
-    }
+    StackConfig::tuned("test", http_version)
 }
 
 /// The folder of real recordings; none, and said so, where it is absent.

@@ -1,0 +1,46 @@
+//! Fills certificates to a wanted size with bytes that no certificate compression (RFC 8879) makes
+//! smaller.
+
+use rcgen::CustomExtension;
+use sha2::{Digest, Sha256};
+
+/// Of the arc for private use of RFC 5612's example enterprise: no client knows it, and it is not
+/// critical.
+const OBJECT_IDENTIFIER: [u64; 8] = [1, 3, 6, 1, 4, 1, 32473, 1];
+
+/// What an extension adds beside its content, with the lengths around it that grow: two sequences,
+/// the identifier, two strings' heads, and up to four bytes where outer lengths need more.
+pub(super) const OVERHEAD_BYTES_MAX: usize = 32;
+
+/// The content that fills a chain of `short` bytes up to `wanted`; none where there is no room.
+pub(super) fn content_bytes(wanted: usize, short: usize) -> Option<usize> {
+    let lacking = wanted.checked_sub(short)?;
+    let content = lacking.checked_sub(OVERHEAD_BYTES_MAX)?;
+    // Overhead: 12 for the identifier; three heads whose lengths take a byte below 128, two below
+    // 256, else three; the certificate's own lengths are beyond 255 already.
+    let head = |content: usize| match content {
+        0..=127 => 2,
+        128..=255 => 3,
+        _ => 4,
+    };
+    (content..=lacking).rev().find(|&content| {
+        let string = content + head(content);
+        let whole = string + 12;
+        whole + head(whole) <= lacking
+    })
+}
+
+/// The extension: SHA-256 of the host and a counter, over and over.
+pub(super) fn extension(host: &str, content_bytes: usize) -> CustomExtension {
+    let mut content = Vec::with_capacity(content_bytes + 32);
+    let mut counter = 0_u64;
+    while content.len() < content_bytes {
+        let mut digest = Sha256::new();
+        digest.update(host);
+        digest.update(counter.to_be_bytes());
+        content.extend_from_slice(&digest.finalize());
+        counter += 1;
+    }
+    content.truncate(content_bytes);
+    CustomExtension::from_oid_content(&OBJECT_IDENTIFIER, content)
+}
