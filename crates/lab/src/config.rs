@@ -3,12 +3,18 @@
 use crate::Error;
 use eyelevel_link::StageSpec;
 use eyelevel_replay::StackConfig;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use std::io::Read;
 use std::path::PathBuf;
 
 /// A longer configuration is not one: the longest list of stages is far below.
 const LINE_BYTES_MAX: usize = 16 << 20;
+
+/// A recording with the most lines that the link takes, at twenty bytes each.
+const FILE_BYTES_MAX: u64 = 1 << 30;
+
+/// More often would only be the same numbers again.
+const WATCH_INTERVAL_MS_MIN: u64 = 20;
 
 /// The configuration of one lab.
 #[derive(Clone, Debug, Deserialize)]
@@ -25,6 +31,12 @@ pub struct LabConfig {
     /// Whether to ask for real-time priority.
     #[serde(default = "yes")]
     pub realtime: bool,
+    /// The folder of the path log.
+    #[serde(default)]
+    pub log: Option<PathBuf>,
+    /// How often to tell the path's counts.
+    #[serde(default)]
+    pub watch_interval_ms: Option<u64>,
 }
 
 /// The stages of both directions, in the order in which a packet meets them.
@@ -32,9 +44,47 @@ pub struct LabConfig {
 #[serde(deny_unknown_fields)]
 pub struct PathConfig {
     /// From the server to the client.
+    #[serde(deserialize_with = "stages")]
     pub down: Vec<StageSpec>,
     /// From the client to the server.
+    #[serde(deserialize_with = "stages")]
     pub up: Vec<StageSpec>,
+}
+
+impl PathConfig {
+    /// Reads the files that stages name.
+    pub fn load_files(&mut self) -> Result<(), Error> {
+        self.down
+            .iter_mut()
+            .chain(&mut self.up)
+            .try_for_each(load_stage_files)
+    }
+}
+
+/// Reads the files that a stage names, relative to the working directory.
+pub fn load_stage_files(stage: &mut StageSpec) -> Result<(), Error> {
+    let mut read = |name: &str| {
+        let file = std::fs::File::open(name).map_err(|e| e.to_string())?;
+        let mut text = String::new();
+        file.take(FILE_BYTES_MAX)
+            .read_to_string(&mut text)
+            .map_err(|e| e.to_string())?;
+        Ok(text)
+    };
+    stage
+        .load_files(&mut read)
+        .map_err(|error| Error::Config(format!("the path: {error}")))
+}
+
+/// A list of stages, or their text form.
+fn stages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<StageSpec>, D::Error> {
+    use serde::de::Error as _;
+    match serde_json::Value::deserialize(deserializer)? {
+        serde_json::Value::String(text) => {
+            StageSpec::parse_text(&text).map_err(|error| D::Error::custom(error.to_string()))
+        }
+        list => serde_json::from_value(list).map_err(D::Error::custom),
+    }
 }
 
 fn yes() -> bool {
@@ -50,6 +100,14 @@ impl LabConfig {
             return Err(Error::Config(
                 "the configuration: site and stack go together, give both or neither".into(),
             ));
+        }
+        if let Some(interval) = config.watch_interval_ms
+            && interval < WATCH_INTERVAL_MS_MIN
+        {
+            return Err(Error::Config(format!(
+                "the configuration: watch_interval_ms {interval}; use at least \
+                 {WATCH_INTERVAL_MS_MIN}"
+            )));
         }
         if let Some(stack) = &config.stack {
             stack.validate()?;

@@ -6,6 +6,8 @@ mod control;
 mod doctor;
 mod emit;
 mod error;
+mod logs;
+mod record_command;
 mod servers;
 mod site_check;
 mod stages_command;
@@ -51,6 +53,8 @@ enum Command {
     },
     /// Pack, describe, verify and check recorded sites
     Archive(archive_command::ArchiveArguments),
+    /// Record what passes through a proxy on loopback as a site
+    Record(record_command::RecordArguments),
     /// Read and check stages; prints them as JSON
     Stages(stages_command::StagesArguments),
     /// Say what this machine offers a lab, as one line of JSON
@@ -72,6 +76,10 @@ fn main() {
             })
         }
         Command::Archive(arguments) => archive_command::run(arguments).unwrap_or_else(|error| {
+            eprintln!("eyelevel-lab: {error}");
+            EXIT_FAILED
+        }),
+        Command::Record(arguments) => record_command::run(arguments).unwrap_or_else(|error| {
             eprintln!("eyelevel-lab: {error}");
             EXIT_FAILED
         }),

@@ -1,13 +1,16 @@
 //! The threads beside the servers': resolver and path, and what all threads share.
 
 use crate::Error;
+use crate::emit::emit;
 use eyelevel_archive::Origin;
 use eyelevel_netns::{monotonic_now, request_realtime, set_timer_slack_minimum};
-use eyelevel_path::{Path, PathSummary};
+use eyelevel_path::{Path, PathState, PathSummary, Watch};
 use eyelevel_replay::dns;
+use serde::Serialize;
 use std::net::IpAddr;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 /// The lab's resolver listens on the client's own loopback: its packets never meet the emulated
 /// path, so that a lost one cannot decide a page load.
@@ -41,6 +44,27 @@ pub fn start_resolver(origins: &[Origin]) -> Result<(), Error> {
     })
 }
 
+/// Tells the path's counts at an interval until the lab ends.
+pub fn start_watch(watch: Watch, interval_ms: u64) {
+    thread::spawn(move || {
+        loop {
+            thread::sleep(Duration::from_millis(interval_ms));
+            emit(&PathEvent {
+                at_ns: clock_ns(),
+                state: watch.look(),
+            });
+        }
+    });
+}
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "path")]
+struct PathEvent {
+    at_ns: u64,
+    #[serde(flatten)]
+    state: PathState,
+}
+
 pub fn start_path(
     path: Path,
     realtime: bool,
@@ -48,8 +72,9 @@ pub fn start_path(
     let (ready, started) = mpsc::sync_channel(1);
     let thread = thread::spawn(move || {
         set_timer_slack_minimum();
-        let _ = ready.send(realtime && request_realtime());
-        Ok(path.run()?)
+        let realtime = realtime && request_realtime();
+        let _ = ready.send(realtime);
+        Ok(path.run(realtime)?)
     });
     let realtime = started.recv().unwrap_or_default();
     Ok((thread, realtime))

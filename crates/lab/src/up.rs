@@ -4,16 +4,18 @@ use crate::Error;
 use crate::config::LabConfig;
 use crate::control::wait_for_stop;
 use crate::emit::{ErrorEvent, emit};
+use crate::logs;
 use crate::servers::{Counts, ServerThread};
-use crate::threads::{NAMESERVER, join, start_path, start_resolver};
+use crate::threads::{NAMESERVER, join, start_path, start_resolver, start_watch};
 use crate::topology::{Ends, TcpSettings, build_client};
 use eyelevel_archive::{Origin, Site};
 use eyelevel_link::Direction;
 use eyelevel_netns::monotonic_now;
 use eyelevel_netns::sandbox::{self, Forked, Inside};
-use eyelevel_path::{Path, PathSummary};
+use eyelevel_path::{Ends as PathEnds, Path, PathSettings, PathSummary, Watch};
 use eyelevel_units::{Instant, Seed};
 use serde::Serialize;
+use std::fs::File;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,6 +27,9 @@ struct Ready<'a> {
     server_tid: u32,
     client_address: IpAddr,
     server_address: IpAddr,
+    client_address6: Option<IpAddr>,
+    server_address6: Option<IpAddr>,
+    device: &'static str,
     spki_sha256: Option<&'a str>,
     ca_certificate: Option<&'a str>,
     main_url: Option<String>,
@@ -57,7 +62,8 @@ pub fn run() -> i32 {
 
 fn prepare(started: Instant) -> Result<i32, Error> {
     let mut input = duplicate_input()?;
-    let config = LabConfig::read(&mut input)?;
+    let mut config = LabConfig::read(&mut input)?;
+    config.path.load_files()?;
     // A damaged site or a senseless path is refused before any namespace is made.
     let site = config
         .site
@@ -66,10 +72,11 @@ fn prepare(started: Instant) -> Result<i32, Error> {
         .transpose()?
         .map(Arc::new);
     check_path(&config)?;
+    let logs = config.log.as_deref().map(logs::create).transpose()?;
     match sandbox::spawn()? {
         Forked::Supervisor(pid) => Ok(sandbox::supervise(pid)?),
         Forked::Init(inside) => {
-            let result = lab(&config, site, &inside, input, started);
+            let result = lab(&config, site, &inside, input, started, logs);
             let status = result.map_or_else(
                 |error| {
                     emit(&ErrorEvent {
@@ -90,6 +97,7 @@ fn lab(
     inside: &Inside,
     commands: std::fs::File,
     started: Instant,
+    logs: Option<(File, File)>,
 ) -> Result<(), Error> {
     sandbox::isolate_files(NAMESERVER)?;
     let origins = site.as_ref().map_or(&[][..], |site| site.origins());
@@ -102,12 +110,21 @@ fn lab(
     let servers = ServerThread::start(config, site.clone(), &ends, &tcp, ipv6, &counts)?;
     let client = build_client(&ends, &tcp, ipv6)?;
     start_resolver(origins)?;
+    let device = client.kind();
+    let watch = config.watch_interval_ms.map(|_| Watch::default());
     let (path, stopper) = Path::new(
-        client,
-        servers.device,
-        &config.path.down,
-        &config.path.up,
-        Seed::new(config.seed),
+        PathEnds {
+            client,
+            server: servers.device,
+            second_client: None,
+        },
+        PathSettings {
+            down: &config.path.down,
+            up: &config.path.up,
+            seed: config.seed,
+            logs,
+            watch: watch.clone(),
+        },
     )?;
     let (path, realtime_priority) = start_path(path, config.realtime)?;
     emit(&Ready {
@@ -115,6 +132,9 @@ fn lab(
         server_tid: servers.tid,
         client_address: ends.client.0.into(),
         server_address: ends.server.0.into(),
+        client_address6: ipv6.then(|| ends.client.1.into()),
+        server_address6: ipv6.then(|| ends.server.1.into()),
+        device,
         spki_sha256: servers.identity.as_ref().map(|i| i.spki_sha256.as_str()),
         ca_certificate: servers.identity.as_ref().map(|i| i.ca_certificate.as_str()),
         main_url: site.as_ref().map(|site| site.main_url().to_string()),
@@ -123,6 +143,9 @@ fn lab(
         startup_ms: monotonic_now().since(started).as_secs_f64() * 1e3,
         site_digest: site.as_ref().map(|site| site.digest().to_string()),
     });
+    if let Some((watch, interval_ms)) = watch.zip(config.watch_interval_ms) {
+        start_watch(watch, interval_ms);
+    }
     wait_for_stop(commands)?;
 
     // Closing order: the servers report their connections while the path still carries packets.

@@ -1,7 +1,7 @@
 use crate::Error;
 use crate::tun::Tun;
 use crate::veth::Veth;
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// One end of an emulated path: an interface of a namespace whose packets are read and written
@@ -33,7 +33,14 @@ impl Device {
         }
     }
 
-    /// Reads one packet. `Ok(None)`: none is waiting.
+    /// Whether it takes and gives packets that are still to be cut or summed.
+    pub fn has_offload(&self) -> bool {
+        matches!(self, Self::Tun(_))
+    }
+
+    /// Reads one packet, its [`crate::OffloadHeader`] before it, into a buffer of at least
+    /// [`crate::READ_BYTES_MAX`]. `Ok(None)`: none is waiting.
+    #[inline]
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match self {
             Self::Tun(tun) => tun.read(buffer),
@@ -41,11 +48,13 @@ impl Device {
         }
     }
 
-    /// Hands one packet to the namespace.
-    pub fn write(&mut self, packet: &[u8]) -> io::Result<()> {
+    /// Hands one packet to the namespace: its offload header first (empty where the device has no
+    /// offload), then its bytes, the IP header in one part.
+    #[inline]
+    pub fn write(&mut self, parts: &[IoSlice<'_>]) -> io::Result<()> {
         match self {
-            Self::Tun(tun) => tun.write(packet),
-            Self::Veth(veth) => veth.write(packet),
+            Self::Tun(tun) => tun.write(parts),
+            Self::Veth(veth) => veth.write(parts),
         }
     }
 }

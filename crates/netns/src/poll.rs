@@ -3,34 +3,29 @@ use crate::error::check;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
-/// Which of the two watched descriptors can be read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Readiness {
-    /// The first descriptor has data.
-    pub first: bool,
-    /// The second descriptor has data.
-    pub second: bool,
-    /// The path was asked to end.
-    pub stopped: bool,
-}
+/// The most descriptors that a [`Wait`] watches: two ends and a second client.
+pub const WATCHED_MAX: usize = 3;
 
-/// Sleeps until one of two descriptors can be read, a stop is asked for or a deadline passes,
+/// Sleeps until one of a few descriptors can be read, a stop is asked for or a deadline passes,
 /// with the kernel's nanosecond timers.
 pub struct Wait {
-    descriptors: [libc::pollfd; 3],
+    /// The stop's own, then the watched ones.
+    descriptors: Vec<libc::pollfd>,
     _stop: OwnedFd,
 }
 
 impl Wait {
-    /// Watches `first` and `second`. The returned [`Stop`] ends the wait from another thread.
-    pub fn new(first: BorrowedFd<'_>, second: BorrowedFd<'_>) -> Result<(Self, Stop), Error> {
+    /// Watches up to [`WATCHED_MAX`] descriptors, which must outlive it. The returned [`Stop`] ends the
+    /// wait from another thread.
+    pub fn new(watched: &[BorrowedFd<'_>]) -> Result<(Self, Stop), Error> {
+        assert!(watched.len() <= WATCHED_MAX, "more devices than a path has");
         // SAFETY: creates a descriptor; ownership is taken at once.
         let stop = unsafe {
             OwnedFd::from_raw_fd(check(libc::eventfd(0, libc::EFD_CLOEXEC), || {
                 "create an event descriptor".into()
             })?)
         };
-        let watched = |fd: i32| libc::pollfd {
+        let watch = |fd: i32| libc::pollfd {
             fd,
             events: libc::POLLIN,
             revents: 0,
@@ -38,11 +33,11 @@ impl Wait {
         let handle = stop
             .try_clone()
             .map_err(|e| Error::new("share an event descriptor", e))?;
-        let descriptors = [
-            watched(first.as_raw_fd()),
-            watched(second.as_raw_fd()),
-            watched(stop.as_raw_fd()),
-        ];
+        let descriptors = [stop.as_raw_fd()]
+            .into_iter()
+            .chain(watched.iter().map(AsRawFd::as_raw_fd))
+            .map(watch)
+            .collect();
         Ok((
             Self {
                 descriptors,
@@ -52,36 +47,39 @@ impl Wait {
         ))
     }
 
-    /// Waits at most `timeout`, for ever without one.
-    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<Readiness, Error> {
+    /// Waits at most `timeout`, for ever without one. Sets `ready` for each watched descriptor that can
+    /// be read and leaves it for the others. Returns whether the stop was asked for.
+    pub fn wait(
+        &mut self,
+        timeout: Option<Duration>,
+        ready: &mut [bool; WATCHED_MAX],
+    ) -> Result<bool, Error> {
         let time = timeout.map(|t| libc::timespec {
             tv_sec: t.as_secs() as libc::time_t,
             tv_nsec: t.subsec_nanos().into(),
         });
         let time_pointer = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-        // SAFETY: descriptors and time outlive the call; the count is the array's length.
-        let ready = unsafe {
+        // SAFETY: descriptors and time outlive the call; the count is the list's length.
+        let count = unsafe {
             libc::ppoll(
                 self.descriptors.as_mut_ptr(),
-                3,
+                self.descriptors.len() as libc::nfds_t,
                 time_pointer,
                 std::ptr::null(),
             )
         };
-        if ready < 0 {
+        if count < 0 {
             let error = std::io::Error::last_os_error();
             if error.kind() == std::io::ErrorKind::Interrupted {
-                return Ok(Readiness::default());
+                return Ok(false);
             }
             return Err(Error::new("wait for packets", error));
         }
-        let set = |d: &libc::pollfd| d.revents != 0;
-        let [first, second, stop] = &self.descriptors;
-        Ok(Readiness {
-            first: set(first),
-            second: set(second),
-            stopped: set(stop),
-        })
+        let (stop, watched) = self.descriptors.split_at(1);
+        for (ready, descriptor) in ready.iter_mut().zip(watched) {
+            *ready |= descriptor.revents != 0;
+        }
+        Ok(stop[0].revents != 0)
     }
 }
 
@@ -89,7 +87,7 @@ impl Wait {
 pub struct Stop(OwnedFd);
 
 impl Stop {
-    /// Makes the present and every later wait return with `stopped`.
+    /// Makes the present and every later wait return true.
     pub fn stop(&self) {
         let one = 1u64.to_ne_bytes();
         // SAFETY: eight bytes from a live buffer, as an eventfd wants them.

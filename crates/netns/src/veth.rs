@@ -1,6 +1,6 @@
 use crate::error::check;
-use crate::{Error, Netlink};
-use std::io;
+use crate::{Error, Netlink, OFFLOAD_HEADER_BYTES};
+use std::io::{self, IoSlice};
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
@@ -49,19 +49,21 @@ impl Veth {
         })
     }
 
-    /// Reads one packet. `Ok(None)`: none is waiting.
+    /// Reads one packet behind an empty offload header. `Ok(None)`: none is waiting.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        let (header, packet) = buffer.split_at_mut(OFFLOAD_HEADER_BYTES);
+        header.fill(0);
         // SAFETY: the buffer is valid for its length.
         let length = unsafe {
             libc::recv(
                 self.socket.as_raw_fd(),
-                buffer.as_mut_ptr().cast(),
-                buffer.len(),
+                packet.as_mut_ptr().cast(),
+                packet.len(),
                 0,
             )
         };
         if length >= 0 {
-            return Ok(Some(length as usize));
+            return Ok(Some(OFFLOAD_HEADER_BYTES + length as usize));
         }
         let error = io::Error::last_os_error();
         if error.kind() == io::ErrorKind::WouldBlock {
@@ -71,24 +73,24 @@ impl Veth {
         }
     }
 
-    /// Hands one packet to the namespace.
-    pub fn write(&mut self, packet: &[u8]) -> io::Result<()> {
-        let protocol = match packet.first().map(|byte| byte >> 4) {
+    /// Hands one packet to the namespace. The first part is its offload header, which must be empty
+    /// and stays here; the second begins with the IP header.
+    pub fn write(&mut self, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        let packet = &parts[1..];
+        let protocol = match packet[0].first().map(|byte| byte >> 4) {
             Some(6) => libc::ETH_P_IPV6,
             _ => libc::ETH_P_IP,
         };
-        let address = link_address(self.port_index, protocol, self.hardware_address);
-        // SAFETY: packet and address outlive the call, the length is the address's own.
-        let sent = unsafe {
-            libc::sendto(
-                self.socket.as_raw_fd(),
-                packet.as_ptr().cast(),
-                packet.len(),
-                0,
-                (&raw const address).cast(),
-                size_of::<libc::sockaddr_ll>() as libc::socklen_t,
-            )
-        };
+        let mut address = link_address(self.port_index, protocol, self.hardware_address);
+        // SAFETY: an all-zero msghdr is valid.
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        message.msg_name = (&raw mut address).cast();
+        message.msg_namelen = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+        // IoSlice has the layout of iovec; the kernel does not write to what is sent.
+        message.msg_iov = packet.as_ptr().cast_mut().cast();
+        message.msg_iovlen = packet.len() as _;
+        // SAFETY: the message and all that it points to outlive the call.
+        let sent = unsafe { libc::sendmsg(self.socket.as_raw_fd(), &message, 0) };
         if sent < 0 {
             Err(io::Error::last_os_error())
         } else {

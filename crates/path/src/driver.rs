@@ -1,142 +1,60 @@
-use crate::header;
-use crate::lateness::{Lateness, LatenessSummary};
-use eyelevel_link::{Direction, DropReason, Ecn, Packet, SpecError, StageCounters, StageSpec};
-use eyelevel_netns::{Device, Error, Stop, Wait, monotonic_now};
+use crate::lane::Lane;
+use crate::log::Log;
+use crate::log_head::LogHead;
+use crate::pace::Pace;
+use crate::summary::{DirectionSummary, PathSummary};
+use crate::tap::Tap;
+use crate::watch::{DirectionState, PathState, Watch};
+use eyelevel_link::{Direction, SpecError, StageSpec};
+use eyelevel_netns::{Device, Error, Stop, WATCHED_MAX, Wait, monotonic_now};
 use eyelevel_units::{Instant, Seed};
-use serde::Serialize;
-use std::collections::BTreeMap;
+use std::fs::File;
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 
-/// The MTU of both devices: what the networks of the presets carry.
-const MTU_BYTES: usize = 1500;
-/// Packets read from one side before the other side and the due releases get their turn.
-const BATCH_PACKETS: usize = 64;
-/// Free buffers kept for reuse; more than this many are given back to the allocator.
-const FREE_BUFFERS_MAX: usize = 4096;
+/// Turns without a wait after which the stop is looked for all the same.
+const TURNS_MAX: u32 = 64;
+
+/// The devices that a path joins.
+pub struct Ends {
+    /// The client's.
+    pub client: Device,
+    /// The server's.
+    pub server: Device,
+    /// A second client's, and the addresses that it has.
+    pub second_client: Option<(Device, Vec<IpAddr>)>,
+}
+
+/// What a path does.
+pub struct PathSettings<'a> {
+    /// The stages from the server to the client, in the order in which a packet meets them.
+    pub down: &'a [StageSpec],
+    /// The stages from the client to the server.
+    pub up: &'a [StageSpec],
+    /// From which every stage derives its generator.
+    pub seed: u64,
+    /// Where to write the logs of down and up.
+    pub logs: Option<(File, File)>,
+    /// Where the counts are shown while the path runs.
+    pub watch: Option<Watch>,
+}
 
 /// Both directions between a client's and a server's device.
 pub struct Path {
     up: Lane,
     down: Lane,
-    client: Device,
-    server: Device,
+    /// The client's and, where there is one, the second client's.
+    clients: Vec<Device>,
+    server: [Device; 1],
     wait: Wait,
-    free: Vec<Vec<u8>>,
+    watch: Option<Watch>,
+    /// Which stages have a queue, of down and up.
+    links: [Vec<bool>; 2],
+    logs: Option<[(File, LogHead); 2]>,
 }
 
 /// Ends a running [`Path`] from another thread.
 pub type Stopper = Stop;
-
-/// What a path saw, for the trial's record.
-#[derive(Clone, Debug, Serialize)]
-pub struct PathSummary {
-    /// From the server to the client.
-    pub down: DirectionSummary,
-    /// From the client to the server.
-    pub up: DirectionSummary,
-}
-
-/// One direction's counts.
-#[derive(Clone, Debug, Serialize)]
-pub struct DirectionSummary {
-    /// Packets that came.
-    pub packets: u64,
-    /// Their bytes, IP headers included.
-    pub bytes: u64,
-    /// Packets released to the other side.
-    pub released_packets: u64,
-    /// Packets that the link dropped, by reason; reasons that did not occur are left out.
-    pub dropped: BTreeMap<&'static str, u64>,
-    /// Not an IP packet, or refused by the receiving device.
-    pub refused_packets: u64,
-    /// Actual release against the model's release time.
-    #[serde(flatten)]
-    pub lateness: LatenessSummary,
-}
-
-struct Lane {
-    direction: Direction<Vec<u8>>,
-    lateness: Lateness,
-    /// Whether the origin is the destination of this lane's packets.
-    toward_origin: bool,
-    packets: u64,
-    bytes: u64,
-    released: u64,
-    refused: u64,
-}
-
-impl Path {
-    /// Joins two devices. The stages stand in the order in which a packet meets them.
-    ///
-    /// # Errors
-    /// When a stage's settings make no sense.
-    pub fn new(
-        client: Device,
-        server: Device,
-        down: &[StageSpec],
-        up: &[StageSpec],
-        seed: Seed,
-    ) -> Result<(Self, Stopper), PathError> {
-        let lane = |specs, label, toward_origin| {
-            Ok::<_, SpecError>(Lane {
-                direction: Direction::new(specs, seed.child(label))?,
-                lateness: Lateness::default(),
-                toward_origin,
-                packets: 0,
-                bytes: 0,
-                released: 0,
-                refused: 0,
-            })
-        };
-        let (wait, stop) = Wait::new(client.as_fd(), server.as_fd())?;
-        let (up, down) = (lane(up, "up", true)?, lane(down, "down", false)?);
-        Ok((
-            Self {
-                up,
-                down,
-                client,
-                server,
-                wait,
-                free: Vec::new(),
-            },
-            stop,
-        ))
-    }
-
-    /// Moves packets until the stopper is used. The calling thread should have real-time priority.
-    ///
-    /// # Errors
-    /// When waiting or reading fails, which ends the lab.
-    pub fn run(mut self) -> Result<PathSummary, Error> {
-        loop {
-            let now = monotonic_now();
-            self.release_due(now);
-            let timeout = earliest(
-                self.up.direction.poll_timeout(),
-                self.down.direction.poll_timeout(),
-            )
-            .map(|at| at.since(monotonic_now()));
-            let ready = self.wait.wait(timeout)?;
-            if ready.stopped {
-                return Ok(PathSummary {
-                    down: self.down.summary(),
-                    up: self.up.summary(),
-                });
-            }
-            if ready.first {
-                self.up.take_in(&mut self.client, &mut self.free)?;
-            }
-            if ready.second {
-                self.down.take_in(&mut self.server, &mut self.free)?;
-            }
-        }
-    }
-
-    fn release_due(&mut self, now: Instant) {
-        self.up.let_out(now, &mut self.server, &mut self.free);
-        self.down.let_out(now, &mut self.client, &mut self.free);
-    }
-}
 
 /// Why a path could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -149,85 +67,152 @@ pub enum PathError {
     System(#[from] Error),
 }
 
-impl Lane {
-    fn take_in(&mut self, device: &mut Device, free: &mut Vec<Vec<u8>>) -> Result<(), Error> {
-        for _ in 0..BATCH_PACKETS {
-            let mut buffer = free.pop().unwrap_or_default();
-            buffer.resize(MTU_BYTES, 0);
-            match device.read(&mut buffer) {
-                Ok(Some(length)) => buffer.truncate(length),
-                Ok(None) => {
-                    free.push(buffer);
-                    return Ok(());
-                }
-                Err(source) => {
-                    let attempt = "read a packet from the lab's device".to_owned();
-                    return Err(Error {
-                        attempt,
-                        source,
-                        remedy: None,
-                    });
+impl Path {
+    /// Joins the devices.
+    ///
+    /// # Errors
+    /// When a stage's settings make no sense.
+    pub fn new(ends: Ends, settings: PathSettings<'_>) -> Result<(Self, Stopper), PathError> {
+        let seed = Seed::new(settings.seed);
+        let direction = |specs: &[StageSpec], label| {
+            Direction::with_observer(specs, seed.child(label), Tap::new(specs.len(), None))
+        };
+        let kind = ends.client.kind();
+        let head = |label, specs: &[StageSpec]| LogHead::new(label, specs, settings.seed, kind);
+        let (second, second_addresses) = ends.second_client.unzip();
+        let mut watched = vec![ends.server.as_fd(), ends.client.as_fd()];
+        watched.extend(second.as_ref().map(AsFd::as_fd));
+        let (wait, stop) = Wait::new(&watched)?;
+        let logs = settings.logs.map(|(down, up)| {
+            [
+                (down, head("down", settings.down)),
+                (up, head("up", settings.up)),
+            ]
+        });
+        let down = direction(settings.down, "down")?;
+        let up = direction(settings.up, "up")?;
+        let path = Self {
+            up: Lane::new(up, true, Vec::new()),
+            down: Lane::new(down, false, second_addresses.unwrap_or_default()),
+            clients: [ends.client].into_iter().chain(second).collect(),
+            server: [ends.server],
+            wait,
+            watch: settings.watch,
+            links: [settings.down, settings.up].map(|specs| specs.iter().map(is_link).collect()),
+            logs,
+        };
+        Ok((path, stop))
+    }
+
+    /// Moves packets until the stopper is used. `realtime`: whether the calling thread has real-time
+    /// priority, with which it may wait for a release without sleeping.
+    ///
+    /// # Errors
+    /// When waiting or reading fails, which ends the lab.
+    pub fn run(mut self, realtime: bool) -> Result<PathSummary, Error> {
+        let start = monotonic_now();
+        self.begin(start, realtime);
+        let mut pace = Pace::new(start, realtime);
+        let mut ready = [false; WATCHED_MAX];
+        let mut turns = 0;
+        loop {
+            let now = monotonic_now();
+            self.let_out(now);
+            let due = self.due();
+            let busy = ready.iter().any(|ready| *ready);
+            turns += 1;
+            if !busy || turns >= TURNS_MAX {
+                turns = 0;
+                let timeout = pace.timeout(monotonic_now(), due, busy);
+                if self.wait.wait(timeout, &mut ready)? {
+                    return Ok(self.end());
                 }
             }
-            let Some(header) = header::parse(&buffer) else {
-                self.refused += 1;
-                continue;
-            };
-            let origin = if self.toward_origin {
-                header.destination
-            } else {
-                header.source
-            };
-            self.packets += 1;
-            self.bytes += buffer.len() as u64;
-            let packet = Packet {
-                wire_bytes: buffer.len() as u32,
-                flow: header.flow,
-                address: Some(origin),
-                ecn: Ecn::from_bits(header.ecn),
-                corrupt_bit: None,
-                payload: buffer,
-            };
-            self.direction.handle_packet(monotonic_now(), packet);
+            self.take_in(&mut ready)?;
+            self.show();
+        }
+    }
+
+    fn begin(&mut self, start: Instant, realtime: bool) {
+        self.up.direction.start(start);
+        self.down.direction.start(start);
+        if let Some([down, up]) = self.logs.take() {
+            for (lane, (file, head)) in [(&mut self.down, down), (&mut self.up, up)] {
+                let line = head.line(start, realtime);
+                lane.direction.observer_mut().log = Some(Log::start(file, &line));
+            }
+        }
+    }
+
+    fn let_out(&mut self, now: Instant) {
+        let is_due = |lane: &Lane| lane.due().is_some_and(|due| due <= now);
+        if is_due(&self.up) {
+            self.up.let_out(now, &mut self.server);
+        }
+        if is_due(&self.down) {
+            self.down.let_out(now, &mut self.clients);
+        }
+        for lane in [&mut self.up, &mut self.down] {
+            if let Some(log) = &mut lane.direction.observer_mut().log {
+                log.hand_over_late(now);
+            }
+        }
+    }
+
+    fn due(&self) -> Option<Instant> {
+        [self.up.due(), self.down.due()].into_iter().flatten().min()
+    }
+
+    fn take_in(&mut self, ready: &mut [bool; WATCHED_MAX]) -> Result<(), Error> {
+        if ready[0] {
+            ready[0] = self.down.take_in(&mut self.server[0])?;
+        }
+        for (ready, client) in ready[1..].iter_mut().zip(&mut self.clients) {
+            if *ready {
+                *ready = self.up.take_in(client)?;
+            }
         }
         Ok(())
     }
 
-    fn let_out(&mut self, now: Instant, device: &mut Device, free: &mut Vec<Vec<u8>>) {
-        while let Some(release) = self.direction.poll_transmit(now) {
-            let buffer = release.packet.payload;
-            // The device refuses only what its namespace cannot take; the sender sees a loss.
-            match device.write(&buffer) {
-                Ok(()) => self.released += 1,
-                Err(_) => self.refused += 1,
-            }
-            self.lateness.record(monotonic_now().since(release.at));
-            if free.len() < FREE_BUFFERS_MAX {
-                free.push(buffer);
-            }
+    fn show(&self) {
+        if let Some(watch) = &self.watch {
+            watch.show(&PathState {
+                down: state(&self.down, &self.links[0]),
+                up: state(&self.up, &self.links[1]),
+            });
         }
     }
 
-    fn summary(&self) -> DirectionSummary {
-        DirectionSummary {
-            packets: self.packets,
-            bytes: self.bytes,
-            released_packets: self.released,
-            dropped: dropped(self.direction.counters()),
-            refused_packets: self.refused,
-            lateness: self.lateness.summary(),
+    fn end(self) -> PathSummary {
+        PathSummary {
+            down: DirectionSummary::of(self.down),
+            up: DirectionSummary::of(self.up),
         }
     }
 }
 
-fn dropped(counters: &[StageCounters]) -> BTreeMap<&'static str, u64> {
-    let sum = |reason| counters.iter().map(|c| c.dropped(reason)).sum();
-    let counts = DropReason::ALL
-        .into_iter()
-        .map(|reason| (reason.name(), sum(reason)));
-    counts.filter(|(_, count)| *count > 0).collect()
+fn state(lane: &Lane, links: &[bool]) -> DirectionState {
+    let (tap, counts) = (lane.direction.observer(), &lane.counts);
+    let (queue_packets, queue_bytes) = tap.queued(lane.direction.counters(), links);
+    DirectionState {
+        packets: counts.packets,
+        bytes: counts.bytes,
+        released_packets: counts.released,
+        released_bytes: counts.released_bytes,
+        dropped_packets: tap.dropped_packets,
+        marked_packets: tap.marked_packets,
+        held_packets: lane.held(),
+        queue_packets,
+        queue_bytes,
+        queue_delay_us: tap.queue_delay_ns / 1000,
+        lateness_us: counts.lateness_ns / 1000,
+    }
 }
 
-fn earliest(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
-    a.into_iter().chain(b).min()
+fn is_link(spec: &StageSpec) -> bool {
+    matches!(
+        spec,
+        StageSpec::Rate { .. } | StageSpec::Schedule(_) | StageSpec::Trace(_)
+    )
 }

@@ -1,11 +1,31 @@
-//! Drives packets between two devices (TUN, or virtual Ethernet) through two links: one thread, one clock.
+//! Drives packets between devices (TUN, or virtual Ethernet) through two links: one thread, one clock.
 //!
 //! The links decide, this crate reads, waits and writes; and it measures how late it was, since a
 //! release that comes late is an error of the instrument that a trial has to know of.
+//!
+//! A packet from a TUN device may be a super-packet of many segments. It is cut before the link sees
+//! it: queue, rate and loss count packets of wire size. Where consecutive segments leave together they
+//! are written as one super-packet again, as a network card's receive offload would hand them on.
 
+mod arena;
+mod checksum;
 mod driver;
 mod header;
+mod lane;
 mod lateness;
+mod log;
+mod log_head;
+mod pace;
+mod record;
+mod segment;
+mod summary;
+mod tap;
+mod watch;
+mod wire;
 
-pub use driver::{DirectionSummary, Path, PathError, PathSummary, Stopper};
+pub use driver::{Ends, Path, PathError, PathSettings, Stopper};
 pub use lateness::{Lateness, LatenessSummary};
+pub use log_head::LogHead;
+pub use record::{RECORD_BYTES, Record, RecordKind};
+pub use summary::{DirectionSummary, PathSummary};
+pub use watch::{DirectionState, PathState, Watch};

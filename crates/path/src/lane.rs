@@ -1,0 +1,297 @@
+//! One direction with its devices: reading, cutting, and writing runs of segments.
+
+use crate::header;
+use crate::lateness::Lateness;
+use crate::record::{Record, RecordKind};
+use crate::segment::Segment;
+use crate::tap::Tap;
+use crate::wire::{HEADERS_MAX, Shape, complete_checksum};
+use eyelevel_link::{Direction, Ecn, Packet, Release};
+use eyelevel_netns::{Device, Error, OFFLOAD_HEADER_BYTES, OffloadHeader, monotonic_now};
+use eyelevel_units::Instant;
+use std::io::IoSlice;
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// Packets whose release times lie within this may be written together.
+pub(crate) const TOGETHER: Duration = Duration::from_micros(20);
+/// Reads from one device before the others and the due releases get their turn.
+const READS_MAX: usize = 16;
+
+pub(crate) struct Lane {
+    pub direction: Direction<Segment, Tap>,
+    pub lateness: Lateness,
+    /// Whether the origin is the destination of this lane's packets.
+    pub toward_origin: bool,
+    /// Addresses whose packets leave by the second device.
+    pub second_exit: Vec<IpAddr>,
+    pub counts: Counts,
+    /// Packets that left the direction.
+    left: u64,
+    /// The model's time of the latest release.
+    released_at: Option<Instant>,
+    run: Run,
+    whole: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub packets: u64,
+    pub bytes: u64,
+    pub released: u64,
+    pub released_bytes: u64,
+    pub refused: u64,
+    pub lateness_ns: u64,
+}
+
+/// Consecutive segments of one super-packet that are released together.
+#[derive(Default)]
+struct Run {
+    first: Option<Packet<Segment>>,
+    last: u16,
+    /// Number, model's release time and size of each.
+    members: Vec<(u64, Instant, u32)>,
+}
+
+impl Run {
+    fn takes(&self, packet: &Packet<Segment>) -> bool {
+        let Some(first) = &self.first else {
+            return true;
+        };
+        let last = Segment {
+            index: self.last,
+            ..first.payload
+        };
+        packet.payload.follows(&last)
+            && packet.ecn == first.ecn
+            && packet.corrupt_bit.is_none()
+            && first.corrupt_bit.is_none()
+    }
+
+    fn push(&mut self, release: Release<Segment>) {
+        let packet = release.packet;
+        self.last = packet.payload.index;
+        self.members
+            .push((release.number, release.at, packet.wire_bytes));
+        if self.first.is_none() {
+            self.first = Some(packet);
+        }
+    }
+}
+
+impl Lane {
+    pub(crate) fn new(
+        direction: Direction<Segment, Tap>,
+        toward_origin: bool,
+        second_exit: Vec<IpAddr>,
+    ) -> Self {
+        Self {
+            direction,
+            lateness: Lateness::default(),
+            toward_origin,
+            second_exit,
+            counts: Counts::default(),
+            left: 0,
+            released_at: None,
+            run: Run::default(),
+            whole: Vec::new(),
+        }
+    }
+
+    /// When the next packets shall be written: at the release of the next one, or, where that comes
+    /// right after another, [`TOGETHER`] later with what else is due until then.
+    #[inline]
+    pub(crate) fn due(&self) -> Option<Instant> {
+        let at = self.direction.poll_timeout()?;
+        let close = self
+            .released_at
+            .is_some_and(|before| at.since(before) <= TOGETHER);
+        Some(if close { at + TOGETHER } else { at })
+    }
+
+    /// Packets inside the direction.
+    pub(crate) fn held(&self) -> u64 {
+        let tap = self.direction.observer();
+        self.direction.arrivals() + tap.duplicated_packets - tap.dropped_packets - self.left
+    }
+
+    /// Reads what waits at `device`. Returns whether there may be more.
+    pub(crate) fn take_in(&mut self, device: &mut Device) -> Result<bool, Error> {
+        for _ in 0..READS_MAX {
+            let room = self.direction.observer_mut().arena.room();
+            let length = match device.read(room) {
+                Ok(Some(length)) => length,
+                Ok(None) => return Ok(false),
+                Err(source) => return Err(read_error(source)),
+            };
+            let now = monotonic_now();
+            if self.admit(now, length).is_none() {
+                self.counts.refused += 1;
+            }
+            if self.due().is_some_and(|due| due <= now) {
+                break;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Cuts what was read and hands it to the direction. `None`: it is no packet.
+    fn admit(&mut self, now: Instant, length: usize) -> Option<()> {
+        let room = self.direction.observer_mut().arena.room();
+        let (head, packet) = room.get(..length)?.split_first_chunk()?;
+        let offload = OffloadHeader::parse(head)?;
+        let shape = Shape::of(packet, &offload)?;
+        let header = header::parse(packet)?;
+        let origin = if self.toward_origin {
+            header.destination
+        } else {
+            header.source
+        };
+        let exit = u8::from(self.second_exit.contains(&header.destination));
+        let segments = shape.segments();
+        self.direction.handle_timeout(now);
+        let (chunk, at) = self.direction.observer_mut().arena.keep(length, segments);
+        for index in 0..segments {
+            let wire_bytes = shape.wire_bytes(index);
+            self.counts.packets += 1;
+            self.counts.bytes += u64::from(wire_bytes);
+            self.log_arrival(now, origin, header.flow, header.ecn, wire_bytes);
+            let packet = Packet {
+                wire_bytes,
+                flow: header.flow,
+                address: Some(origin),
+                ecn: Ecn::from_bits(header.ecn),
+                corrupt_bit: None,
+                payload: Segment {
+                    chunk,
+                    at: at + OFFLOAD_HEADER_BYTES as u32,
+                    shape,
+                    index,
+                    exit,
+                },
+            };
+            self.direction.handle_packet(now, packet);
+        }
+        Some(())
+    }
+
+    /// Writes every packet whose release time has come.
+    pub(crate) fn let_out(&mut self, now: Instant, exits: &mut [Device]) {
+        while let Some(release) = self.direction.poll_transmit(now) {
+            self.released_at = Some(release.at);
+            self.left += 1;
+            if !self.run.takes(&release.packet) {
+                self.write_run(exits);
+            }
+            self.run.push(release);
+        }
+        self.write_run(exits);
+    }
+
+    fn write_run(&mut self, exits: &mut [Device]) {
+        let Some(packet) = self.run.first.take() else {
+            return;
+        };
+        let segment = packet.payload;
+        // A network without a second client has sent to an address that nobody has.
+        let exit = usize::from(segment.exit).min(exits.len() - 1);
+        let now = monotonic_now();
+        let written = self.write(&packet, self.run.last, &mut exits[exit]);
+        let (tap, counts) = (self.direction.observer_mut(), &mut self.counts);
+        let stage = tap.last_stage();
+        for (number, at, wire_bytes) in self.run.members.drain(..) {
+            tap.arena.release(segment.chunk);
+            if !written {
+                // The device refuses only what its namespace cannot take; the sender sees a loss.
+                counts.refused += 1;
+                continue;
+            }
+            let late = now.since(at);
+            self.lateness.record(late);
+            counts.lateness_ns = late.as_nanos() as u64;
+            counts.released += 1;
+            counts.released_bytes += u64::from(wire_bytes);
+            if let Some(log) = &mut tap.log {
+                log.push(&Record {
+                    at_ns: at.as_nanos(),
+                    packet: number,
+                    value: late.as_nanos() as u64,
+                    wire_bytes,
+                    kind: RecordKind::Release,
+                    reason: 0,
+                    stage,
+                });
+            }
+        }
+    }
+
+    /// Writes the segments of `packet`'s super-packet from its own to `last`, as one packet.
+    fn write(&mut self, packet: &Packet<Segment>, last: u16, device: &mut Device) -> bool {
+        let segment = packet.payload;
+        let shape = &segment.shape;
+        let bytes =
+            self.direction
+                .observer()
+                .arena
+                .bytes(segment.chunk, segment.at, shape.length());
+        let mut head = [0; HEADERS_MAX];
+        let ecn = packet.ecn as u8;
+        let range = (segment.index, last);
+        let (head_bytes, offload) = shape.head(bytes, range, ecn, &mut head);
+        let payload = &bytes[shape.payload(range.0, range.1)];
+        let corrupt = packet.corrupt_bit;
+        let summed_here = offload.checksum.filter(|_| !device.has_offload());
+        if corrupt.is_none() && summed_here.is_none() {
+            let told = offload.to_bytes();
+            let parts = [
+                IoSlice::new(&told),
+                IoSlice::new(&head[..head_bytes]),
+                IoSlice::new(payload),
+            ];
+            return device.write(&parts).is_ok();
+        }
+        // As a wire carries it: whole, with its checksum, before a bit of it is inverted.
+        self.whole.clear();
+        self.whole.extend_from_slice(&head[..head_bytes]);
+        self.whole.extend_from_slice(payload);
+        if let Some(checksum) = offload.checksum {
+            complete_checksum(&mut self.whole, checksum);
+        }
+        if let Some(byte) = corrupt.and_then(|bit| self.whole.get_mut(bit as usize / 8)) {
+            *byte ^= 0x80 >> (corrupt.unwrap_or(0) % 8);
+        }
+        let told = OffloadHeader::default().to_bytes();
+        device
+            .write(&[IoSlice::new(&told), IoSlice::new(&self.whole)])
+            .is_ok()
+    }
+
+    fn log_arrival(&mut self, now: Instant, origin: IpAddr, flow: u32, ecn: u8, wire_bytes: u32) {
+        let number = self.direction.arrivals();
+        let tap = self.direction.observer_mut();
+        if tap.log.is_none() {
+            return;
+        }
+        let address = tap.address_number(now.as_nanos(), origin);
+        let record = Record {
+            at_ns: now.as_nanos(),
+            packet: number,
+            value: u64::from(address) << 32 | u64::from(flow),
+            wire_bytes,
+            kind: RecordKind::Arrival,
+            reason: ecn,
+            stage: 0,
+        };
+        if let Some(log) = &mut tap.log {
+            log.push(&record);
+        }
+    }
+}
+
+fn read_error(source: std::io::Error) -> Error {
+    Error {
+        attempt: "read a packet from the lab's device".to_owned(),
+        source,
+        remedy: None,
+    }
+}

@@ -1,0 +1,76 @@
+use crate::lane::Lane;
+use crate::lateness::LatenessSummary;
+use crate::log::LogEnd;
+use eyelevel_link::{DropReason, StageCounters};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What a path saw, for the trial's record.
+#[derive(Clone, Debug, Serialize)]
+pub struct PathSummary {
+    /// From the server to the client.
+    pub down: DirectionSummary,
+    /// From the client to the server.
+    pub up: DirectionSummary,
+}
+
+/// One direction's counts.
+#[derive(Clone, Debug, Serialize)]
+pub struct DirectionSummary {
+    /// Packets that came, of wire size.
+    pub packets: u64,
+    /// Their bytes, IP headers included.
+    pub bytes: u64,
+    /// Packets released to the other side.
+    pub released_packets: u64,
+    /// Their bytes.
+    pub released_bytes: u64,
+    /// Packets that the link dropped, by reason; reasons that did not occur are left out.
+    pub dropped: BTreeMap<&'static str, u64>,
+    /// Packets whose ECN bits a queue set.
+    pub marked_packets: u64,
+    /// Not an IP packet, or refused by the receiving device.
+    pub refused_packets: u64,
+    /// Actual release against the model's release time.
+    #[serde(flatten)]
+    pub lateness: LatenessSummary,
+    /// Records in the direction's log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_records: Option<u64>,
+    /// Records that are missing in it, because the disk did not keep up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_lost_records: Option<u64>,
+    /// Why the log is not whole, where the disk refused it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_failure: Option<String>,
+}
+
+impl DirectionSummary {
+    /// Of a lane at its end; closes its log.
+    pub(crate) fn of(mut lane: Lane) -> Self {
+        let log = lane.direction.observer_mut().log.take();
+        let log: Option<LogEnd> = log.map(crate::log::Log::finish);
+        let counts = lane.counts;
+        Self {
+            packets: counts.packets,
+            bytes: counts.bytes,
+            released_packets: counts.released,
+            released_bytes: counts.released_bytes,
+            dropped: dropped(lane.direction.counters()),
+            marked_packets: lane.direction.observer().marked_packets,
+            refused_packets: counts.refused,
+            lateness: lane.lateness.summary(),
+            log_records: log.as_ref().map(|log| log.records),
+            log_lost_records: log.as_ref().map(|log| log.lost),
+            log_failure: log.and_then(|log| log.failure),
+        }
+    }
+}
+
+fn dropped(counters: &[StageCounters]) -> BTreeMap<&'static str, u64> {
+    let sum = |reason| counters.iter().map(|c| c.dropped(reason)).sum();
+    let counts = DropReason::ALL
+        .into_iter()
+        .map(|reason| (reason.name(), sum(reason)));
+    counts.filter(|(_, count)| *count > 0).collect()
+}
