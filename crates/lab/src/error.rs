@@ -10,9 +10,6 @@ pub enum Error {
     /// The servers cannot be made.
     #[error(transparent)]
     Replay(#[from] eyelevel_replay::ReplayError),
-    /// A recording cannot be made.
-    #[error(transparent)]
-    Record(#[from] eyelevel_record::RecordError),
     /// The emulated path cannot be made.
     #[error(transparent)]
     Path(#[from] eyelevel_path::PathError),

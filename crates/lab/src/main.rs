@@ -7,7 +7,6 @@ mod doctor;
 mod emit;
 mod error;
 mod logs;
-mod record_command;
 mod servers;
 mod site_check;
 mod stages_command;
@@ -53,8 +52,6 @@ enum Command {
     },
     /// Pack, describe, verify and check recorded sites
     Archive(archive_command::ArchiveArguments),
-    /// Record what passes through a proxy on loopback as a site
-    Record(record_command::RecordArguments),
     /// Read and check stages; prints them as JSON
     Stages(stages_command::StagesArguments),
     /// Say what this machine offers a lab, as one line of JSON
@@ -76,10 +73,6 @@ fn main() {
             })
         }
         Command::Archive(arguments) => archive_command::run(arguments).unwrap_or_else(|error| {
-            eprintln!("eyelevel-lab: {error}");
-            EXIT_FAILED
-        }),
-        Command::Record(arguments) => record_command::run(arguments).unwrap_or_else(|error| {
             eprintln!("eyelevel-lab: {error}");
             EXIT_FAILED
         }),
