@@ -1,6 +1,7 @@
 """Comparisons, intervals and corrections; pure functions of numbers."""
 
 from eyelevel.stats.anova import Anova, anova_of_two
+from eyelevel.stats.binomial import binomial_interval
 from eyelevel.stats.blocks import Blocks, ExcludedBlock, select_blocks
 from eyelevel.stats.bootstrap import bootstrap_difference
 from eyelevel.stats.censored import log_rank, restricted_mean_difference
@@ -35,6 +36,7 @@ __all__ = [
     "RateTest",
     "SitesModel",
     "anova_of_two",
+    "binomial_interval",
     "bootstrap_difference",
     "compare_cells",
     "compare_networks",

@@ -19,8 +19,10 @@ def cellular(random: Generator, duration_ms: int) -> NDArray[np.float64]:
     Winstein, Sivaraman and Balakrishnan 2013 (Stochastic forecasts achieve high throughput and low
     delay over cellular networks, NSDI, section 3.1): packets leave in a Poisson process whose rate
     walks in Brownian motion (200 packets a second per root second below 1000), and which, once it
-    is at zero, stays there with the chance exp(-t) a time t: outages are sticky. The walk is
-    reflected at its upper end, which the paper leaves open, and begins in the middle.
+    is at zero, stays there with the chance exp(-t) a time t: outages are sticky. What the paper
+    leaves open is this project's choice: the walk is reflected at its upper end, begins in the
+    middle, and leaves an outage by what it walks in a second. (By one step, it fell back at once and
+    stood still 28 % of the time; the six recordings that were at hand do so 1 % to 11 %.)
     """
     steps = math.ceil(duration_ms / TICK_MS)
     tick_s = TICK_MS / 1000
@@ -29,7 +31,7 @@ def cellular(random: Generator, duration_ms: int) -> NDArray[np.float64]:
     rate, rates = 0.5, np.empty(steps)
     for step in range(steps):
         if rate > 0 or escapes[step]:
-            rate += moves[step] if rate > 0 else abs(moves[step])
+            rate += moves[step] if rate > 0 else abs(moves[step]) / math.sqrt(tick_s)
             rate = 2.0 - rate if rate > 1 else max(rate, 0.0)
         rates[step] = rate
     return np.repeat(rates, TICK_MS)[:duration_ms]

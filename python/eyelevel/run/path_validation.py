@@ -1,0 +1,274 @@
+"""Measure the emulated path on this machine and hold it against theory.
+
+Every experiment is a path of its own with `eyelevel-lab traffic` at both ends: UDP packets at a
+constant rate from the far end to the client, through the path's downward direction. What arrived is
+the receiver's word, what the path did to each packet is its log's (spec/path-log.md).
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyelevel.lab import Lab, LabConfig, LabError, run_tool
+from eyelevel.pathlog import DirectionLog, read_log
+from eyelevel.stats import binomial_interval
+
+PORT = 9  # discard; the path's namespaces have nothing else that listens
+FULL_BYTES, SMALL_BYTES = 1500, 200
+TOOL_DIFFERS = 2  # exit status of `path-check` where log and model differ
+LISTEN_TIMEOUT_S, END_TIMEOUT_S = 10.0, 30.0
+
+DELAY_MS = 20.0
+DELAY_TRAFFIC_BIT_S = 20_000_000
+LATENESS_US_MEAN_MAX, LATENESS_US_P99_MAX = 50.0, 200.0
+"""Release against the model's time, with real-time priority: the project's bounds."""
+
+RATE_BIT_S, OVERLOAD_BIT_S, QUEUE_MS = 10_000_000, 15_000_000, 100
+RATE_ERROR_MAX = 0.002
+"""A late first or last packet changes a rate over seconds by less: 2 ms in 1 s."""
+
+LOSS = 0.01
+LOSS_TRAFFIC_BIT_S = 8_000_000  # 5000 small packets a second
+CONFIDENCE = 0.999
+"""Of the interval around the seen loss: a path in order fails for one seed in a thousand."""
+
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Check:
+    """One number against theory; `ok` None: printed only, since nothing bounds it here."""
+
+    name: str
+    machine: str
+    measured: str
+    theory: str
+    bound: str
+    ok: bool | None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one experiment gave. Times of the receiver's packets in ns, in order of arrival."""
+
+    sent: int
+    sequence: NDArray[np.int64]
+    sent_ns: NDArray[np.int64]
+    received_ns: NDArray[np.int64]
+    log: DirectionLog
+    realtime: bool
+    differences: int
+
+
+def validate_path(
+    duration_ms: int, on_step: Callable[[str], None], *, loaded: bool = True
+) -> list[Check]:
+    """All checks, each experiment for `duration_ms`; first on the machine as it is, then busy.
+
+    Raises LabError where a path cannot be built.
+    """
+    checks = []
+    for machine in ("as it is", *(["loaded"] if loaded else [])):
+        with _load() if machine == "loaded" else _nothing():
+            for name, experiment in (("delay", _delay), ("rate and queue", _rate), ("loss", _loss)):
+                on_step(f"{name}, the machine {machine}")
+                checks += experiment(machine, duration_ms)
+    return checks
+
+
+def _delay(machine: str, duration_ms: int) -> list[Check]:
+    stages = [{"stage": "delay", "delay_ms": DELAY_MS}]
+    seen = _experiment(stages, DELAY_TRAFFIC_BIT_S, FULL_BYTES, duration_ms)
+    late_us = seen.log.late_us
+    end_to_end_us = (seen.received_ns - seen.sent_ns) / 1e3 - DELAY_MS * 1e3
+    mean_us, p99_us = float(late_us.mean()), float(np.percentile(late_us, 99))
+    bounded = seen.realtime
+    return [
+        Check(
+            "release-time error, mean",
+            machine,
+            f"{mean_us:.1f} µs",
+            "0",
+            f"at most {LATENESS_US_MEAN_MAX:g} µs" if bounded else _NOT_REALTIME,
+            mean_us <= LATENESS_US_MEAN_MAX if bounded else None,
+        ),
+        Check(
+            "release-time error, p99",
+            machine,
+            f"{p99_us:.1f} µs",
+            "0",
+            f"at most {LATENESS_US_P99_MAX:g} µs" if bounded else _NOT_REALTIME,
+            p99_us <= LATENESS_US_P99_MAX if bounded else None,
+        ),
+        Check(
+            "one-way delay, median",
+            machine,
+            f"{DELAY_MS + float(np.median(end_to_end_us)) / 1e3:.3f} ms",
+            f"{DELAY_MS:g} ms",
+            "sockets and devices of both ends included",
+            None,
+        ),
+        _all_arrived(machine, seen),
+    ]
+
+
+def _rate(machine: str, duration_ms: int) -> list[Check]:
+    queue = {"discipline": "droptail", "limit_ms": QUEUE_MS}
+    stages = [{"stage": "rate", "rate_bit_s": RATE_BIT_S, "queue": queue}]
+    seen = _experiment(stages, OVERLOAD_BIT_S, FULL_BYTES, duration_ms)
+    span_s = float(seen.received_ns[-1] - seen.received_ns[0]) / 1e9
+    # The first packet's own transmission lies before the span.
+    measured = (len(seen.received_ns) - 1) * FULL_BYTES * 8 / span_s
+    longest_ms = float(seen.log.delay_ms.max())
+    theory_ms = longest_wait_ms(RATE_BIT_S, QUEUE_MS, FULL_BYTES)
+    return [
+        Check(
+            "rate",
+            machine,
+            f"{measured / 1e6:.4f} Mbit/s",
+            f"{RATE_BIT_S / 1e6:g} Mbit/s",
+            f"within {RATE_ERROR_MAX:.1%}",
+            abs(measured / RATE_BIT_S - 1) <= RATE_ERROR_MAX,
+        ),
+        Check(
+            "longest queueing delay",
+            machine,
+            f"{longest_ms:.3f} ms",
+            f"{theory_ms:.3f} ms",
+            "exact to the packet",
+            # A full queue stands as long as theory says, less what the link had already sent of
+            # the packet in transmission.
+            theory_ms - FULL_BYTES * 8e3 / RATE_BIT_S <= longest_ms <= theory_ms + 1e-6,
+        ),
+        _exact(machine, seen),
+    ]
+
+
+def _loss(machine: str, duration_ms: int) -> list[Check]:
+    stages = [{"stage": "loss", "probability": LOSS}]
+    seen = _experiment(stages, LOSS_TRAFFIC_BIT_S, SMALL_BYTES, duration_ms)
+    lost = seen.sent - len(seen.received_ns)
+    low, high = binomial_interval(lost, seen.sent, CONFIDENCE)
+    return [
+        Check(
+            "loss rate",
+            machine,
+            f"{lost / seen.sent:.3%} of {seen.sent} ({low:.3%} to {high:.3%})",
+            f"{LOSS:.3%}",
+            f"inside the {CONFIDENCE:.1%} interval",
+            low <= LOSS <= high,
+        ),
+        _exact(machine, seen),
+    ]
+
+
+def _all_arrived(machine: str, seen: Seen) -> Check:
+    lost = seen.sent - len(set(seen.sequence.tolist()))
+    return Check("packets lost without a loss stage", machine, f"{lost}", "0", "none", lost == 0)
+
+
+def _exact(machine: str, seen: Seen) -> Check:
+    return Check(
+        "drops and releases against the model",
+        machine,
+        f"{seen.differences} differ",
+        "0",
+        "none, by the logged arrivals",
+        seen.differences == 0,
+    )
+
+
+def longest_wait_ms(rate_bit_s: int, queue_ms: float, wire_bytes: int) -> float:
+    """How long the last packet that fits a drop-tail queue takes, its own transmission included.
+
+    The queue holds whole packets; another one is in transmission and not of the queue.
+    """
+    waiting = int(rate_bit_s * queue_ms / 8000) // wire_bytes
+    return (waiting + 1) * wire_bytes * 8e3 / rate_bit_s
+
+
+_NOT_REALTIME = "none without real-time priority"
+
+
+def _experiment(
+    down: list[dict[str, Any]], rate_bit_s: int, wire_bytes: int, duration_ms: int
+) -> Seen:
+    with TemporaryDirectory(prefix="eyelevel-") as folder:
+        with Lab(LabConfig({"down": down, "up": []}, SEED, log=folder)) as lab:
+            sent, packets = _traffic(lab, rate_bit_s, wire_bytes, duration_ms)
+            realtime = lab.ready.realtime_priority
+            lab.stop()
+        file = Path(folder) / "down.log"
+        log = read_log(file.read_bytes(), str(file))
+        checked = run_tool(["path-check", str(file)], accept=(0, TOOL_DIFFERS))
+    if not packets:
+        raise LabError("no packet arrived; the path carries nothing on this machine")
+    columns = np.array(packets, dtype=np.int64).T
+    return Seen(sent, *columns, log, realtime, len(checked["differences"]))
+
+
+def _traffic(
+    lab: Lab, rate_bit_s: int, wire_bytes: int, duration_ms: int
+) -> tuple[int, list[list[int]]]:
+    """How many packets were sent, and `[sequence, sent_ns, received_ns]` of what arrived."""
+    address = f"{lab.ready.client_address}:{PORT}"
+    tool = [lab.command_prefix[0], "traffic"]
+    receiver = subprocess.Popen(
+        [*lab.command_prefix, *tool, "receive", "--listen", address],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert receiver.stdout is not None
+        if "listening" not in receiver.stdout.readline():
+            raise LabError("the receiver inside the path did not start; its message stands above")
+        sender = [*lab.server_command_prefix, *tool, "send", "--to", address]
+        sender += ["--rate-bit-s", str(rate_bit_s), "--wire-bytes", str(wire_bytes)]
+        sender += ["--duration-ms", str(duration_ms)]
+        done = subprocess.run(
+            sender,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=duration_ms / 1e3 + END_TIMEOUT_S,
+        )
+        if done.returncode != 0:
+            raise LabError("the sender inside the path failed; its message stands above")
+        received, _ = receiver.communicate(timeout=END_TIMEOUT_S)
+    except subprocess.TimeoutExpired as error:
+        raise LabError(f"the traffic inside the path did not end in {error.timeout:g} s") from None
+    finally:
+        if receiver.poll() is None:
+            receiver.kill()
+            receiver.wait()
+    return json.loads(done.stdout)["sent"], json.loads(received)["packets"]
+
+
+@contextmanager
+def _load() -> Iterator[None]:
+    """One process for each core that does nothing but compute."""
+    busy = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in os.sched_getaffinity(0)
+    ]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
