@@ -22,6 +22,7 @@ SUBCOMMANDS: dict[str, str] = {
     "report": "report",
     "list": "list_presets",
     "trace": "trace",
+    "network": "network",
     "validate": "validate",
     "doctor": "doctor",
     "site": "site",
