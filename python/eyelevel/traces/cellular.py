@@ -21,8 +21,8 @@ def cellular(random: Generator, duration_ms: int) -> NDArray[np.float64]:
     walks in Brownian motion (200 packets a second per root second below 1000), and which, once it
     is at zero, stays there with the chance exp(-t) a time t: outages are sticky. What the paper
     leaves open is this project's choice: the walk is reflected at its upper end, begins in the
-    middle, and leaves an outage by what it walks in a second. (By one step, it fell back at once and
-    stood still 28 % of the time; the six recordings that were at hand do so 1 % to 11 %.)
+    middle, and leaves an outage by what it walks in a second. (By one step, it fell back at once
+    and stood still 28 % of the time; the six recordings that were at hand do so 1 % to 11 %.)
     """
     steps = math.ceil(duration_ms / TICK_MS)
     tick_s = TICK_MS / 1000
