@@ -19,6 +19,7 @@ SUBCOMMANDS: dict[str, str] = {
     "load": "load",
     "replay": "replay",
     "path": "path",
+    "plan": "plan",
     "report": "report",
     "list": "list_presets",
     "trace": "trace",

@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from eyelevel.cli.durations import duration
 from eyelevel.cli.output import hints, print_json
+from eyelevel.cli.plan_text import read_plan
 from eyelevel.cli.report import make_report, print_summary
-from eyelevel.metrics import METRICS_BY_NAME
-from eyelevel.plan import PRESETS_BY_NAME, Plan, PlanError, parse_plan, preset_text
-from eyelevel.run import open_site, prepare, run_trials, shipped
+from eyelevel.run import open_site, prepare, run_trials, stopping_rule
 from eyelevel.run.loop import Progress as RunProgress
 
 EXIT_INTERRUPTED = 130
@@ -22,6 +22,7 @@ def run(
     site: Annotated[
         list[str] | None, typer.Option(help="Of a preset: recorded sites instead of its own.")
     ] = None,
+    scale: Annotated[str, typer.Option(help="Of a preset: `small` makes a smoke test.")] = "full",
     resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -29,7 +30,7 @@ def run(
 
     Ctrl-C ends after the current load; run again with --resume to continue.
     """
-    parsed = read_plan(plan, site or [])
+    parsed = read_plan(plan, site or [], scale)
     sites = [open_site(name) for name in parsed.sites]
     trials = prepare(parsed, sites, out, resume=resume)
     archives = {each.name: str(each.path.resolve()) for each in sites}
@@ -39,34 +40,20 @@ def run(
         def show(progress: RunProgress) -> None:
             bar.update(task, completed=progress.done, **_texts(progress))
 
-        result = run_trials(trials, archives, out, show)
+        result = run_trials(trials, archives, out, show, stopping_rule(parsed, out))
     if result.interrupted:
         hints.print(
             f"interrupted after {result.done} of {result.total} loads; the rest: "
             f"eyelevel run {plan} --out {out} --resume"
         )
         raise typer.Exit(EXIT_INTERRUPTED)
+    if result.stopped:
+        hints.print(f"stopped early: {result.stopped}", markup=False)
     summary = make_report(out)
     if as_json:
         print_json(summary.as_json())
     else:
         print_summary(summary)
-
-
-def read_plan(plan: str, sites: list[str]) -> Plan:
-    """Parse a plan file or a preset; PlanError names file and line."""
-    known = shipped()
-    if plan in PRESETS_BY_NAME:
-        text, name = preset_text(plan, list(known), sites), f"preset {plan}"
-    elif Path(plan).is_file():
-        if sites:
-            raise PlanError([f"{plan}: --site is for presets; write the sites into the plan"])
-        text, name = Path(plan).read_text(encoding="utf-8"), plan
-    else:
-        presets = ", ".join(PRESETS_BY_NAME)
-        raise PlanError([f"there is no plan file `{plan}` and no preset of that name: {presets}"])
-
-    return parse_plan(text, name, site_names=known, metric_names=METRICS_BY_NAME)
 
 
 def _progress_bar() -> Progress:
@@ -85,14 +72,6 @@ def _texts(progress: RunProgress) -> dict[str, str]:
     trial = progress.trial
     return {
         "description": f"{trial.site} {trial.network} {trial.arm}" if trial else "",
-        "left": f"{_duration(progress.left_s)} left" if progress.left_s else "",
+        "left": f"{duration(progress.left_s)} left" if progress.left_s else "",
         "problems": ", ".join(f"{count} {name}" for name, count in sorted(problems.items())),
     }
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02} min"
-    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

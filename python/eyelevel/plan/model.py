@@ -22,6 +22,7 @@ class NetworkTable(_Table):
 
     name: Name | None = None
     base: str | None = None
+    weight: Annotated[float, Field(gt=0, strict=False)] | None = None
     rate_down_bit_s: RateBitS | None = None
     rate_up_bit_s: RateBitS | None = None
     rtt_ms_min: DurationMs | None = None
@@ -46,6 +47,14 @@ class StackTable(_Table):
     quic_packet_bytes: Annotated[int, Field(ge=1200, le=1452)] | None = None
 
 
+class StopTable(_Table):
+    """When to stop before all blocks are done: see `eyelevel.run.stopping`."""
+
+    interval_width_max: Annotated[Share, Field(gt=0)]
+    blocks_min: Annotated[int, Field(ge=2, le=BLOCKS_MAX)] = 5
+    futility: bool = True
+
+
 def _preset(value: Any) -> Any:
     return {"base": value} if isinstance(value, str) else value
 
@@ -66,3 +75,4 @@ class PlanFile(_Table):
     smallest_effect_of_interest: Annotated[Share, Field(gt=0)] = 0.05
     capture: bool = True
     timeout_s: DurationS = 180.0
+    stop: StopTable | None = None

@@ -1,8 +1,10 @@
 """A plan: parse its TOML text, check it with file and line, resolve its presets."""
 
+import re
 import tomllib
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -11,7 +13,7 @@ from eyelevel.nearest import unknown
 from eyelevel.networks import NETWORKS_BY_NAME, Network, loss_of_each_direction
 from eyelevel.plan.errors import PlanError
 from eyelevel.plan.lines import Path, line_numbers, line_of
-from eyelevel.plan.model import NetworkTable, PlanFile, StackTable
+from eyelevel.plan.model import NetworkTable, PlanFile, StackTable, StopTable
 from eyelevel.plan.stacks import STACKS_BY_NAME, Stack
 
 ARCHIVE_SUFFIXES = (".wacz", ".warc", ".warc.gz")
@@ -23,6 +25,18 @@ class BrowserSettings:
 
     capture: bool
     timeout_s: float
+
+
+@dataclass(frozen=True)
+class StopRule:
+    """Stop once every primary comparison's interval is at most this wide, or cannot become so.
+
+    Looked at after each repetition from `blocks_min` on; widths are shares of the reference.
+    """
+
+    interval_width_max: float
+    blocks_min: int
+    futility: bool
 
 
 @dataclass(frozen=True)
@@ -40,6 +54,9 @@ class Plan:
     smallest_effect_of_interest: float
     browser: BrowserSettings
     source: str
+    stop: StopRule | None = None
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """Shares of use by network's name; empty where the plan gives none: then all count alike."""
 
 
 def is_archive_path(site: str) -> bool:
@@ -53,11 +70,14 @@ def parse_plan(
     *,
     site_names: Collection[str] | None = None,
     metric_names: Collection[str] | None = None,
+    matching: Callable[[str], Sequence[str]] | None = None,
 ) -> Plan:
     """The plan that the TOML `text` describes; `file` is its name for messages.
 
-    Sites that are no paths must be among `site_names`, the primary metric among `metric_names`
-    (None: not checked). Raises PlanError with every problem, each with file and line.
+    `matching` gives the sites that a pattern with `*`, `?` or `[` stands for (None: patterns of
+    names are looked up among `site_names`, patterns of paths are errors). Sites that are no paths
+    must be among `site_names`, the primary metric among `metric_names` (None: not checked). Raises
+    PlanError with every problem, each with file and line.
     """
     try:
         data = tomllib.loads(text)
@@ -69,15 +89,22 @@ def parse_plan(
     def report(path: Path, message: str) -> None:
         problems.append(f"{file}:{line_of(lines, path)}: {message}")
 
+    places = _expand_patterns(data, site_names, matching, report)
+    if problems:
+        raise PlanError(problems)
+
+    def report_expanded(path: Path, message: str) -> None:
+        report(_origin(path, places), message)
+
     try:
         parsed = PlanFile.model_validate(data)
     except ValidationError as error:
         for found in error.errors():
-            report(*_explain(found))
+            report_expanded(*_explain(found))
         raise PlanError(problems) from error
-    networks = _resolve(parsed.networks, "networks", _network, report)
-    stacks = _resolve(parsed.stacks, "stacks", _stack, report)
-    _check_names(parsed, stacks, site_names, metric_names, report)
+    networks = _resolve(parsed.networks, "networks", _network, report_expanded)
+    stacks = _resolve(parsed.stacks, "stacks", _stack, report_expanded)
+    _check_names(parsed, stacks, site_names, metric_names, report_expanded)
     if problems:
         raise PlanError(problems)
     return Plan(
@@ -92,6 +119,8 @@ def parse_plan(
         smallest_effect_of_interest=parsed.smallest_effect_of_interest,
         browser=BrowserSettings(parsed.capture, parsed.timeout_s),
         source=text,
+        stop=StopRule(**parsed.stop.model_dump()) if parsed.stop else None,
+        weights=_weights(parsed, networks),
     )
 
 
@@ -114,6 +143,62 @@ def one_cell(site: str, network: Network, stack: Stack, blocks: int, seed: int) 
 
 
 Report = Callable[[Path, str], None]
+_PATTERN = re.compile(r"[*?\[]")
+
+
+def _expand_patterns(
+    data: dict[str, Any],
+    site_names: Collection[str] | None,
+    matching: Callable[[str], Sequence[str]] | None,
+    report: Report,
+) -> dict[str, list[int]]:
+    """Put what patterns stand for in their places; for each new element its place in the file."""
+
+    def sites(pattern: str) -> Sequence[str]:
+        if matching is not None:
+            return matching(pattern)
+        return [] if is_archive_path(pattern) else _matches(pattern, site_names or ())
+
+    def networks(pattern: str) -> Sequence[str]:
+        return _matches(pattern, NETWORKS_BY_NAME)
+
+    places: dict[str, list[int]] = {}
+    for key, find in (("sites", sites), ("networks", networks)):
+        given = data.get(key)
+        if not isinstance(given, list):
+            continue
+        expanded: list[Any] = []
+        places[key] = []
+        for index, each in enumerate(given):
+            found: Sequence[Any] = [each]
+            if isinstance(each, str) and _PATTERN.search(each):
+                found = [name for name in find(each) if name not in given and name not in expanded]
+                if not found:
+                    report((key, index), f"the pattern `{each}` matches nothing further")
+            expanded += found
+            places[key] += [index] * len(found)
+        data[key] = expanded
+    return places
+
+
+def _matches(pattern: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if fnmatchcase(name, pattern)]
+
+
+def _origin(path: Path, places: Mapping[str, list[int]]) -> Path:
+    """Where in the file an element of an expanded list stands."""
+    at = places.get(str(path[0]), []) if path else []
+    if len(path) > 1 and isinstance(path[1], int) and path[1] < len(at):
+        return (path[0], at[path[1]], *path[2:])
+    return path
+
+
+def _weights(parsed: PlanFile, networks: Sequence[Network]) -> dict[str, float]:
+    given = [table.weight for table in parsed.networks]
+    if all(weight is None for weight in given):
+        return {}
+    return {n.name: 1.0 if w is None else w for n, w in zip(networks, given, strict=True)}
+
 
 # Keys that people try for another one which is not alike in its letters.
 _OTHER_WORDS = {
@@ -134,7 +219,8 @@ def _explain(found: Any) -> tuple[Path, str]:
                 "`loss` does not say of what: write `loss_two_way` (a request or its response is "
                 "lost, as in the papers) or `loss_down` and `loss_up` (one packet is lost)"
             )
-        model = {"networks": NetworkTable, "stacks": StackTable}.get(str(path[0]), PlanFile)
+        tables = {"networks": NetworkTable, "stacks": StackTable, "stop": StopTable}
+        model: type[BaseModel] = tables.get(str(path[0]), PlanFile)
         if len(path) == 1:
             model = PlanFile
         if (other := _OTHER_WORDS.get(str(key))) in model.model_fields:
@@ -176,7 +262,7 @@ def _name_of(kind: str, table: NetworkTable | StackTable, changes: dict[str, Any
 
 def _changes(table: BaseModel) -> dict[str, Any]:
     found = table.model_dump(exclude_none=True)
-    return {key: value for key, value in found.items() if key not in ("name", "base")}
+    return {key: value for key, value in found.items() if key not in ("name", "base", "weight")}
 
 
 def _network(table: NetworkTable) -> Network:

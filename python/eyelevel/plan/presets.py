@@ -11,14 +11,19 @@ from eyelevel.plan.errors import PlanError
 class Preset:
     """A plan without its sites: it runs on any; by default on the first `sites_max` shipped ones.
 
-    `sites_max` None means all of them.
+    `sites_max` None means all of them. `small` has the lines that `--scale small` puts in the place
+    of those with the same keys, for a smoke test on at most SMALL_SITES_MAX sites.
     """
 
     name: str
     purpose: str
     sites_max: int | None
     text: str
+    small: str = "blocks = 2\n"
 
+
+SMALL_SITES_MAX = 4
+SCALES = ("full", "small")
 
 PRESETS: tuple[Preset, ...] = (
     Preset(
@@ -45,24 +50,113 @@ reference = "tcp"
 blocks = 31
 """,
     ),
+    Preset(
+        "das-2014",
+        "The study of Das 2014: HTTP/1.1, HTTP/2 and QUIC over a grid of 10 rates x 10 RTTs. His "
+        "HTTP/1.1 was cleartext; here it is over TLS, so its handshake costs two round trips more.",
+        None,
+        """\
+title = "Where over rate and round-trip time does QUIC help?"
+networks = ["das-[0-9]*"]
+stacks = ["http1", "tcp", "quic"]
+reference = "tcp"
+blocks = 5
+primary_metric = "page_load_time_ms"
+""",
+        """\
+networks = [
+    "das-0.6-30", "das-0.6-120", "das-0.6-300",
+    "das-3-30", "das-3-120", "das-3-300",
+    "das-25-30", "das-25-120", "das-25-300",
+]
+blocks = 2
+""",
+    ),
+    Preset(
+        "das-2014-cellular",
+        "The cellular study of Das 2014, section 6: links whose rate varies, RTT 30, 120, 300 ms.",
+        None,
+        """\
+title = "Does QUIC help where the rate of a cellular link varies?"
+networks = ["das-verizon-*", "das-att-*"]
+stacks = ["http1", "tcp", "quic"]
+reference = "tcp"
+blocks = 5
+primary_metric = "page_load_time_ms"
+""",
+        """\
+networks = ["das-verizon-30", "das-verizon-300"]
+blocks = 2
+""",
+    ),
+    Preset(
+        "initial-window",
+        "How much of a load is the first flight? Initial windows of 4 to 64 packets, both "
+        "transports.",
+        4,
+        """\
+title = "What does the initial congestion window change?"
+networks = ["dsl", "lte", "da2gc"]
+stacks = [
+    { name = "tcp-iw10", base = "tcp", initial_window_packets = 10 },
+    { name = "tcp-iw4", base = "tcp", initial_window_packets = 4 },
+    { name = "tcp-iw16", base = "tcp", initial_window_packets = 16 },
+    { name = "tcp-iw32", base = "tcp", initial_window_packets = 32 },
+    { name = "tcp-iw64", base = "tcp", initial_window_packets = 64 },
+    { name = "quic-iw4", base = "quic", initial_window_packets = 4 },
+    { name = "quic-iw10", base = "quic", initial_window_packets = 10 },
+    { name = "quic-iw16", base = "quic", initial_window_packets = 16 },
+    { name = "quic-iw32", base = "quic", initial_window_packets = 32 },
+    { name = "quic-iw64", base = "quic", initial_window_packets = 64 },
+]
+reference = "tcp-iw10"
+blocks = 15
+""",
+        """\
+networks = ["dsl"]
+blocks = 2
+""",
+    ),
 )
 
 PRESETS_BY_NAME: dict[str, Preset] = {preset.name: preset for preset in PRESETS}
 
 
-def preset_text(name: str, shipped: Sequence[str], sites: Sequence[str] = ()) -> str:
+def preset_text(
+    name: str, shipped: Sequence[str], sites: Sequence[str] = (), scale: str = "full"
+) -> str:
     """The TOML text of a preset on `sites`, or without any on the first of the `shipped` ones.
 
-    Raises PlanError for an unknown preset, and where no site is given and none is shipped.
+    `scale`: one of SCALES. Raises PlanError for an unknown preset or scale, and where no site is
+    given and none is shipped.
     """
     if name not in PRESETS_BY_NAME:
         raise PlanError([unknown("plan", name, PRESETS_BY_NAME)])
+    if scale not in SCALES:
+        raise PlanError([unknown("scale", scale, SCALES)])
     preset = PRESETS_BY_NAME[name]
     chosen = list(sites) or list(shipped[: preset.sites_max])
+    text = preset.text
+    if scale == "small":
+        chosen, text = chosen[:SMALL_SITES_MAX], _replaced(text, preset.small)
     if not chosen:
         raise PlanError([f"the plan `{name}` needs a site; name a recorded one"])
     quoted = ", ".join(_toml_string(site) for site in chosen)
-    return f"sites = [{quoted}]\n{preset.text}"
+    return f"sites = [{quoted}]\n{text}"
+
+
+def _replaced(text: str, changes: str) -> str:
+    """`text` without the assignments whose keys `changes` gives anew, and those after it."""
+    keys = {
+        line.split(" =")[0] for line in changes.splitlines() if " = " in line and line[0] != " "
+    }
+    kept, skipping = [], False
+    for line in text.splitlines():
+        if " = " in line and line[0] not in " ]":
+            skipping = line.split(" =")[0] in keys
+        if not skipping:
+            kept.append(line)
+    return "\n".join([*kept, changes])
 
 
 def _toml_string(text: str) -> str:

@@ -4,10 +4,11 @@ from pathlib import Path
 import pytest
 
 from eyelevel.plan.errors import PlanError
-from eyelevel.plan.plan import parse_plan
+from eyelevel.plan.plan import StopRule, parse_plan
 from eyelevel.plan.presets import PRESETS, preset_text
 from eyelevel.plan.presets_page import presets_page
 from eyelevel.plan.schema import plan_schema
+from eyelevel.plan.trials import Site, plan_document
 
 GOOD = """\
 sites = ["agency", "own/page.wacz"]
@@ -109,3 +110,58 @@ def test_the_written_schema_is_the_models():
     root = Path(__file__).resolve().parents[3]
     written = json.loads((root / "spec/plan.schema.json").read_text(encoding="utf-8"))
     assert written == plan_schema(), "run: python -m eyelevel.plan.schema"
+
+
+PATTERNS = """\
+sites = ["a*", "b"]
+networks = [
+    "das-3-*",
+    { base = "dsl", weight = 2 },
+]
+stacks = ["tcp", "quic"]
+reference = "tcp"
+blocks = 31
+[stop]
+interval_width_max = "10 %"
+"""
+NAMES = ("ab", "ac", "b")
+
+
+def test_patterns_stand_for_what_they_match_each_once():
+    plan = parse_plan(PATTERNS, "plan.toml", site_names=NAMES)
+    assert plan.sites == ("ab", "ac", "b")
+    assert [n.name for n in plan.networks[:2]] == ["das-3-30", "das-3-60"]
+    assert plan.weights == {"dsl": 2.0} | {n.name: 1.0 for n in plan.networks[:10]}
+    assert plan.stop == StopRule(0.1, 5, True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"a*"', '"x*"', "plan.toml:1: the pattern `x*` matches nothing"),
+        (
+            '"dsl", weight',
+            '"dls", weight',
+            "plan.toml:4: unknown network `dls`; did you mean `dsl`",
+        ),
+        ("weight = 2", "weigth = 2", "plan.toml:4: unknown key `weigth`; did you mean `weight`?"),
+        ("width_max", "width_maxx", "did you mean `interval_width_max`"),
+    ],
+)
+def test_messages_name_the_line_in_the_file_whatever_patterns_stand_for(old, new, message):
+    with pytest.raises(PlanError) as caught:
+        parse_plan(PATTERNS.replace(old, new), "plan.toml", site_names=NAMES)
+    assert message in str(caught.value)
+
+
+def test_plans_without_the_later_keys_keep_their_hash():
+    text = PATTERNS.split("[stop]")[0].replace(", weight = 2", "")
+    plan = parse_plan(text, "plan.toml", site_names=NAMES)
+    document = plan_document(plan, [Site("ab", "sha256:1")], [])
+    assert "stop" not in document and "weights" not in document
+
+
+def test_the_small_scale_keeps_what_it_does_not_change():
+    small = parse_plan(preset_text("das-2014", list("abcdef"), scale="small"), "das-2014")
+    assert (len(small.sites), len(small.networks), small.blocks) == (4, 9, 2)
+    assert small.primary_metric == "page_load_time_ms" and small.reference == "tcp"

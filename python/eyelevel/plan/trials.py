@@ -27,7 +27,7 @@ from eyelevel.plan.stacks import Stack, stack_settings
 from eyelevel.store.hashing import (
     canonical_json,
     content_hash,
-    content_hash_of_parts,
+    short_hash,
     whole_floats_as_integers,
 )
 from eyelevel.store.schema import RECORD_VERSION
@@ -110,6 +110,12 @@ def plan_hash(plan: Plan, sites: Sequence[Site]) -> str:
 
 
 def _settings(plan: Plan, sites: Sequence[Site]) -> dict[str, Any]:
+    # Keys that came later stand only where they are used: the hashes of earlier plans hold.
+    later: dict[str, Any] = {}
+    if plan.stop:
+        later["stop"] = asdict(plan.stop)
+    if plan.weights:
+        later["weights"] = dict(plan.weights)
     return {
         "title": plan.title,
         "sites": [asdict(site) for site in sites],
@@ -121,64 +127,72 @@ def _settings(plan: Plan, sites: Sequence[Site]) -> dict[str, Any]:
         "primary_metric": plan.primary_metric,
         "smallest_effect_of_interest": plan.smallest_effect_of_interest,
         "browser": asdict(plan.browser),
+        **later,
     }
 
 
 def random_number(seed: int, *names: str | int) -> int:
     """63 random bits that belong to these names under this seed (63: they fit signed columns)."""
-    text = "\x1f".join(str(part) for part in (seed, *names))
+    text = "\x1f".join(map(str, (seed, *names)))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
 def _ordered(plan: Plan, sites: Sequence[Site]) -> Iterator[Trial]:
-    hasher = _Hasher()
     browser = whole_floats_as_integers(asdict(plan.browser))
     settings = {each.name: whole_floats_as_integers(each.settings()) for each in plan.networks}
-    tuned = {(n.name, s.name): stack_settings(s, n) for n in plan.networks for s in plan.stacks}
+    shared: dict[tuple[str, str], dict[str, Any]] = {}
+    for network in plan.networks:
+        for stack in plan.stacks:
+            shared[network.name, stack.name] = {
+                "network": network.name,
+                "network_settings": settings[network.name],
+                "stack_settings": stack_settings(stack, network),
+                "arm": stack.name,
+                "browser": browser,
+            }
+    hashers = {key: _Hasher(value) for key, value in shared.items()}
+    digests = {site.digest: canonical_json(site.digest) for site in sites}
     cells = [(site, network) for site in sites for network in plan.networks]
     for repetition in range(1, plan.blocks + 1):
         for site, network in _shuffled_blocks(plan.seed, repetition, cells):
             names = (site.name, network.name, repetition)
+            block = block_name(*names)
             for position, stack in enumerate(_shuffled_stacks(plan, names), start=1):
-                determined_by = {
-                    "site_digest": site.digest,
-                    "network": network.name,
-                    "network_settings": settings[network.name],
-                    "stack_settings": tuned[network.name, stack.name],
-                    "arm": stack.name,
-                    "repetition": repetition,
-                    "seed": random_number(plan.seed, "trial", *names, stack.name),
-                    "browser": browser,
-                }
+                key = network.name, stack.name
+                seed = random_number(plan.seed, "trial", *names, stack.name)
                 yield Trial(
-                    hash=hasher.trial_hash(determined_by),
+                    hash=hashers[key].trial_hash(repetition, seed, digests[site.digest]),
                     site=site.name,
+                    site_digest=site.digest,
                     stack=stack.preset,
-                    block=block_name(*names),
+                    block=block,
+                    repetition=repetition,
                     position=position,
-                    **determined_by,
+                    seed=seed,
+                    **shared[key],
                 )
 
 
 class _Hasher:
-    """Trial hashes as `eyelevel.store.schema.trial_hash` has them, each part written once.
+    """Trial hashes of one network and stack as `eyelevel.store.schema.trial_hash` has them.
 
-    Parts are known by their identity: they live as long as the expansion that uses the hasher.
+    Canonical JSON sorts its keys, so what all trials share is written once, before and after what
+    tells them apart.
     """
 
-    def __init__(self) -> None:
-        self._written: dict[int, str] = {}
+    def __init__(self, shared: Mapping[str, Any]) -> None:
+        own = {"repetition": 0, "seed": 0, "site_digest": ""}
+        text = canonical_json({**shared, **own, "record_version": RECORD_VERSION})
+        varying = '"repetition":0,"seed":0,"site_digest":""'
+        self._before, found, self._after = text.partition(varying)
+        assert found, "the keys of a trial are not in the order that this expects"
 
-    def trial_hash(self, determined_by: Mapping[str, Any]) -> str:
-        parts = {name: self._text(value) for name, value in determined_by.items()}
-        return content_hash_of_parts(parts | {"record_version": str(RECORD_VERSION)})
-
-    def _text(self, value: Any) -> str:
-        if isinstance(value, int):
-            return str(value)
-        if id(value) not in self._written:
-            self._written[id(value)] = canonical_json(value)
-        return self._written[id(value)]
+    def trial_hash(self, repetition: int, seed: int, site_digest: str) -> str:
+        """`site_digest` is canonical JSON already."""
+        return short_hash(
+            f'{self._before}"repetition":{repetition},"seed":{seed},'
+            f'"site_digest":{site_digest}{self._after}'
+        )
 
 
 def _shuffled_blocks(

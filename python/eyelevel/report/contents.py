@@ -21,11 +21,13 @@ from eyelevel.stats import (
     compare_networks,
     rates_differ,
     select_blocks,
+    sequential_gains,
 )
 from eyelevel.store import (
     ENVIRONMENT_FILE,
     OUTCOMES_BY_NAME,
     PLAN_FILE,
+    STOP_FILE,
     Columns,
     MetricsOf,
     StoredTrial,
@@ -57,6 +59,8 @@ class Contents:
     gains: tuple[NetworkGain, ...]
     timeout_rates: RateTest
     failure_rates: RateTest
+    stopped: Mapping[str, Any] | None = None
+    """`stop.json` of a study that stopped before all its blocks."""
 
     def trial(self, name: str) -> StoredTrial:
         """The record of one trial by its hash."""
@@ -87,12 +91,19 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
     """
     plan = read_document(directory, PLAN_FILE)
     environment = _environment(directory)
+    stopped = read_document(directory, STOP_FILE) if (directory / STOP_FILE).exists() else None
+    if stopped:  # what was not to be run any more is not missing
+        last = stopped["repetition"]
+        plan["trials"] = [each for each in plan["trials"] if each["repetition"] <= last]
     every, table = read_table(directory, plan, metrics, processes)
     names = shown(plan["primary_metric"])
     arms = [stack["name"] for stack in plan["stacks"]]
     sites = [site["name"] for site in plan["sites"]]
     blocks = select_blocks(table, arms)
     cells = compare_cells(blocks.kept, names, plan["reference"], arms)
+    gains = compare_networks(cells, plan["primary_metric"], sites)
+    if plan.get("stop"):
+        gains = _sequential(gains, plan, blocks.kept)
     return Contents(
         directory=directory,
         plan=plan,
@@ -102,7 +113,8 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
         metrics=tuple(names),
         blocks=blocks,
         cells=tuple(cells),
-        gains=tuple(compare_networks(cells, plan["primary_metric"], sites)),
+        gains=tuple(gains),
+        stopped=stopped,
         timeout_rates=_rates(table, arms, "result"),
         failure_rates=_rates(table, arms, "instrument"),
     )
@@ -138,6 +150,23 @@ def code_version() -> str:
             if file.name.endswith(".py") and not file.name.startswith("test_"):
                 digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:20]
+
+
+def _sequential(
+    gains: list[NetworkGain], plan: Mapping[str, Any], kept: pl.DataFrame
+) -> list[NetworkGain]:
+    """The primary gains of a study that may stop early, by intervals that allow it."""
+    names = {key: [each["name"] for each in plan[key]] for key in ("networks", "stacks", "sites")}
+    found = sequential_gains(
+        kept,
+        plan["primary_metric"],
+        plan["reference"],
+        names["stacks"],
+        names["networks"],
+        names["sites"],
+    )
+    by_key = {(each.network, each.arm, each.metric): each for each in found}
+    return [by_key.get((each.network, each.arm, each.metric), each) for each in gains]
 
 
 def _environment(directory: Path) -> Mapping[str, Any]:

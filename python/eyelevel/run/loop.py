@@ -50,6 +50,8 @@ class RunResult:
     total: int
     done: int
     interrupted: bool
+    stopped: str = ""
+    """Why it stopped before all trials; empty where it did not."""
 
 
 def prepare(
@@ -90,8 +92,12 @@ def run_trials(
     archives: Mapping[str, str],
     directory: Path,
     on_progress: Callable[[Progress], None],
+    may_stop: Callable[[int], str] | None = None,
 ) -> RunResult:
     """Run what is missing of `trials`; `archives` maps a site's name to its file.
+
+    `may_stop` is asked after each repetition, by its number, why the study may stop; it goes on
+    while the answer is empty.
 
     The first Ctrl-C lets the current load end, the second one ends it at once; what is committed
     stays.
@@ -99,9 +105,13 @@ def run_trials(
     queue = todo(trials, directory)
     progress = Progress(total=len(trials), done=len(trials) - len(queue))
     clock = _Clock(queue)
+    stopped = ""
     with _interruptible() as interrupted:
-        for trial in queue:
+        for before, trial in zip([None, *queue], queue, strict=False):
             if interrupted():
+                break
+            ended = before.repetition if before else trial.repetition - 1
+            if may_stop and ended < trial.repetition and (stopped := may_stop(ended)):
                 break
             progress.trial = trial
             progress.left_s = clock.left_s()
@@ -114,7 +124,7 @@ def run_trials(
             progress.outcomes[result.record["outcome"]] += 1
             progress.left_s = clock.left_s()
             on_progress(progress)
-        return RunResult(directory, progress.total, progress.done, interrupted())
+        return RunResult(directory, progress.total, progress.done, interrupted(), stopped)
 
 
 def todo(trials: Sequence[Trial], directory: Path) -> list[Trial]:

@@ -1,7 +1,9 @@
 """Find recorded sites: by path, or by the name of one that ships with the project."""
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,13 @@ class RecordedSite:
 def shipped() -> dict[str, Path]:
     """The project's own recorded sites by name."""
     return {path.stem: path for path in sorted(_SOURCE_TREE.glob("*.wacz"))}
+
+
+def matching(pattern: str) -> list[str]:
+    """The sites that a pattern stands for: shipped ones by name, recordings by path; sorted."""
+    if is_archive_path(pattern):
+        return sorted(glob(pattern, recursive=True))  # noqa: PTH207 (a Path has no pattern from "/")
+    return [name for name in shipped() if fnmatchcase(name, pattern)]
 
 
 def open_site(name: str) -> RecordedSite:

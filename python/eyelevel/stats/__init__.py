@@ -19,13 +19,16 @@ from eyelevel.stats.outcome_rates import RateTest, rates_differ
 from eyelevel.stats.paired import hodges_lehmann, median
 from eyelevel.stats.power import smallest_detectable
 from eyelevel.stats.sequential import confidence_sequence
+from eyelevel.stats.sequential_study import Comparison, comparisons, sequential_gains
 from eyelevel.stats.study import Cell, NetworkGain, compare_cells, compare_networks
+from eyelevel.stats.weighted_gain import weighted_gain
 from eyelevel.stats.welch_anova import welch_anova
 
 __all__ = [
     "Anova",
     "Blocks",
     "Cell",
+    "Comparison",
     "DifferenceTest",
     "Dominance",
     "Estimate",
@@ -40,6 +43,7 @@ __all__ = [
     "bootstrap_difference",
     "compare_cells",
     "compare_networks",
+    "comparisons",
     "confidence_sequence",
     "correct",
     "equivalence",
@@ -56,6 +60,8 @@ __all__ = [
     "rates_differ",
     "restricted_mean_difference",
     "select_blocks",
+    "sequential_gains",
     "smallest_detectable",
+    "weighted_gain",
     "welch_anova",
 ]

@@ -47,7 +47,7 @@ def performance_gain(
         return undetermined("one block shows no spread", n, ratio - 1)
     residuals = x - ratio * r
     error = float(residuals.std(ddof=1)) / math.sqrt(n) / mean_reference
-    return _with_interval(ratio - 1, error, n - 1, n, confidence)
+    return with_interval(ratio - 1, error, n - 1, n, confidence)
 
 
 def mean_gain(gains: Sequence[Estimate], confidence: float = CONFIDENCE) -> Estimate:
@@ -71,12 +71,13 @@ def mean_gain(gains: Sequence[Estimate], confidence: float = CONFIDENCE) -> Esti
     error = math.sqrt(sum(squares)) / len(gains)
     weights = sum(square**2 / freedom for square, freedom in zip(squares, freedoms, strict=True))
     freedom = sum(squares) ** 2 / weights if weights > 0 else 0.0
-    return _with_interval(value, error, freedom, len(gains), confidence)
+    return with_interval(value, error, freedom, len(gains), confidence)
 
 
-def _with_interval(
+def with_interval(
     value: float, error: float, freedom: float, n: int, confidence: float
 ) -> Estimate:
+    """A gain with Student's t interval and p value; undetermined where there is no error."""
     if error <= ROUNDING:
         return undetermined("the runs show no spread at all", n, value)
     reach = float(special.stdtrit(freedom, 0.5 + confidence / 2)) * error

@@ -3,6 +3,7 @@
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,
     PLAN_FILE,
+    STOP_FILE,
     StoredTrial,
     committed,
     iterate_trials,
@@ -25,6 +26,7 @@ __all__ = [
     "OUTCOMES_BY_NAME",
     "PLAN_FILE",
     "RECORD_VERSION",
+    "STOP_FILE",
     "TABLE_FILE",
     "Columns",
     "Frame",

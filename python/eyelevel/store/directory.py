@@ -24,6 +24,7 @@ RECORD_FILE = "record.json"
 FRAMES_FILE = "frames.npz"
 PLAN_FILE = "plan.json"
 ENVIRONMENT_FILE = "environment.json"
+STOP_FILE = "stop.json"
 TEMPORARY_PREFIX = ".writing-"
 
 

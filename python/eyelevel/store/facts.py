@@ -31,6 +31,7 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "missed": pl.String(),  # URLs without their queries, sorted, one a line
     "final_picture": pl.Binary(),  # shades of grey; null: not taken
     "cpu_pressure_share": pl.Float64(),
+    "wall_ms": pl.Float64(),  # of the whole trial
     "lateness_us_p99": pl.Float64(),  # of the worse direction
     "lateness_us_max": pl.Float64(),
     "objects": pl.Int64(),  # that came from the network
@@ -52,6 +53,7 @@ def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
         "\n".join(sorted(missed_urls(record))),
         bytes.fromhex(picture) if picture else None,
         record["host"].get("cpu_pressure_share"),
+        record["host"].get("wall_ms"),
         _lateness(record, "lateness_us_p99"),
         _lateness(record, "lateness_us_max"),
         len(fetched),

@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 HASH_HEX_DIGITS = 20  # 80 bits: no collision to fear among a million million trials
@@ -29,21 +27,11 @@ def canonical_json(value: Any) -> str:
 
 def content_hash(value: Any) -> str:
     """The first 20 hex digits of SHA-256 over the canonical JSON of `value`."""
-    return _short_hash(canonical_json(value))
+    return short_hash(canonical_json(value))
 
 
-def content_hash_of_parts(parts: Mapping[str, str]) -> str:
-    """The content hash of an object whose values are given as canonical JSON already."""
-    members = ",".join(f"{_quoted(key)}:{parts[key]}" for key in sorted(parts))
-    return _short_hash(f"{{{members}}}")
-
-
-@cache
-def _quoted(key: str) -> str:
-    return canonical_json(key)
-
-
-def _short_hash(text: str) -> str:
+def short_hash(text: str) -> str:
+    """The first 20 hex digits of SHA-256 over a text, for one that is canonical JSON already."""
     return hashlib.sha256(text.encode()).hexdigest()[:HASH_HEX_DIGITS]
 
 

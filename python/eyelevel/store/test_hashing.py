@@ -2,7 +2,7 @@ import hashlib
 
 import pytest
 
-from eyelevel.store.hashing import canonical_json, content_hash, content_hash_of_parts
+from eyelevel.store.hashing import canonical_json, content_hash
 
 
 def test_canonical_json_sorts_keys_and_drops_spaces():
@@ -21,12 +21,6 @@ def test_booleans_are_not_taken_for_integers():
 
 def test_the_hash_is_the_start_of_sha256_over_the_text():
     assert content_hash({"a": 1}) == hashlib.sha256(b'{"a":1}').hexdigest()[:20]
-
-
-def test_an_object_hashes_alike_whole_and_in_parts():
-    value = {"b": {"y": 1.0, "x": None}, 'a"é': [1]}
-    parts = {key: canonical_json(part) for key, part in value.items()}
-    assert content_hash_of_parts(parts) == content_hash(value)
 
 
 def test_what_json_cannot_say_is_refused():

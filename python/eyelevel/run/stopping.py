@@ -1,0 +1,54 @@
+"""Whether a sequential study may stop: looked at after each repetition (spec/plan.md, `stop`)."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from eyelevel.plan import Plan
+from eyelevel.report.contents import read_table
+from eyelevel.stats import comparisons, select_blocks, sequential_gains
+from eyelevel.store import PLAN_FILE, STOP_FILE, read_document, write_document
+
+
+def stopping_rule(plan: Plan, directory: Path) -> Callable[[int], str] | None:
+    """Given the repetition that is done, why the study may stop, or nothing; None without a rule.
+
+    Writes `stop.json` when it may.
+    """
+    rule = plan.stop
+    if rule is None:
+        return None
+    document = read_document(directory, PLAN_FILE)
+    sites = [site["name"] for site in document["sites"]]
+    arms = [stack.name for stack in plan.stacks]
+    networks = [network.name for network in plan.networks]
+
+    def look(repetition: int) -> str:
+        if repetition < rule.blocks_min or repetition >= plan.blocks:
+            return ""
+        _, table = read_table(directory, document)
+        kept = select_blocks(table, arms).kept
+        gains = sequential_gains(kept, plan.primary_metric, plan.reference, arms, networks, sites)
+        found = comparisons(
+            gains,
+            rule.interval_width_max,
+            plan.smallest_effect_of_interest,
+            plan.blocks,
+            rule.futility,
+        )
+        if any(each.state == "open" for each in found):
+            return ""
+        states = dict.fromkeys(each.state for each in found)
+        reason = (
+            f"after {repetition} of {plan.blocks} blocks every comparison is {' or '.join(states)}"
+        )
+        value = {
+            "version": 1,
+            "repetition": repetition,
+            "reason": reason,
+            "comparisons": [asdict(each) for each in found],
+        }
+        write_document(directory, STOP_FILE, value)
+        return reason
+
+    return look

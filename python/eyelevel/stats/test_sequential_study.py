@@ -1,0 +1,75 @@
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.sequential_study import comparisons, sequential_gains
+from eyelevel.stats.study import NetworkGain
+from eyelevel.stats.weighted_gain import weighted_gain
+
+
+def table(repetitions, quic=0.8, noise=0.02, sites=("a", "b")):
+    draw = np.random.Generator(np.random.PCG64(3))
+    rows = [
+        (site, "dsl", arm, repetition, "ok", 1000.0 * speed * math.exp(noise * draw.normal()))
+        for repetition in range(1, repetitions + 1)
+        for site in sites
+        for arm, speed in (("tcp", 1.0), ("quic", quic))
+    ]
+    names = ["site", "network", "arm", "repetition", "outcome", "speed"]
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
+def gains(kept, sites=("a", "b")):
+    return sequential_gains(kept, "speed", "tcp", ["tcp", "quic"], ["dsl"], sites)
+
+
+def states(found, blocks_max=40, width=0.05, futility=True):
+    return [each.state for each in comparisons(found, width, 0.05, blocks_max, futility)]
+
+
+def test_the_gain_is_found_and_the_study_may_stop():
+    (found,) = gains(table(12))
+    assert found.gain.low < -0.2 < found.gain.high and found.p_holm < 0.001
+    assert states([found]) == ["narrow enough"]
+
+
+def test_no_difference_that_matters_is_an_end_too():
+    assert states(gains(table(12, quic=1.0)), width=0.001) == ["no difference that matters"]
+
+
+def test_what_cannot_become_narrow_enough_is_futile_unless_one_wants_to_go_on():
+    found = gains(table(12, noise=0.5))
+    assert states(found) == ["futile"] and states(found, futility=False) == ["open"]
+    assert states(gains(table(12, noise=0.1)), width=0.12) == ["open"]
+
+
+def test_a_repetition_without_every_site_does_not_count():
+    kept = table(12)
+    lacking = kept.filter(~((pl.col("site") == "b") & (pl.col("repetition") == 3)))
+    assert gains(lacking)[0].gain.n == 11
+    assert gains(kept, ("a", "b", "c"))[0].gain.reason == "no complete block is left"
+
+
+def test_a_timeout_leaves_no_mean_and_no_hope():
+    late = table(12).with_columns(
+        outcome=pl.when(pl.col("repetition") == 2, pl.col("arm") == "quic")
+        .then(pl.lit("timeout"))
+        .otherwise("outcome")
+    )
+    (found,) = gains(late)
+    assert "timed out" in found.gain.reason and states([found]) == ["futile"]
+
+
+def test_networks_count_by_their_weights():
+    found = [
+        NetworkGain("dsl", "quic", "speed", Estimate(-0.1, -0.2, 0, 0.01, 0.03, 10, 5)),
+        NetworkGain("lte", "quic", "speed", Estimate(-0.3, -0.4, -0.2, 0.01, 0.04, 10, 5)),
+    ]
+    overall = weighted_gain(found, {"dsl": 3, "lte": 1})
+    assert overall.value == pytest.approx(-0.15)
+    assert overall.standard_error == pytest.approx(math.hypot(0.75 * 0.03, 0.25 * 0.04))
+    lacking = [found[0], NetworkGain("lte", "quic", "speed", undetermined("a load timed out"))]
+    assert weighted_gain(lacking, {"dsl": 3, "lte": 1}).reason == "lte: a load timed out"

@@ -1,0 +1,28 @@
+"""One stack's gain over all networks, each weighted by its use."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.gain import CONFIDENCE, with_interval
+from eyelevel.stats.study import NetworkGain
+
+
+def weighted_gain(gains: Sequence[NetworkGain], weights: Mapping[str, float]) -> Estimate:
+    """The mean over networks of one stack's gains, each counting by its weight.
+
+    The weights are taken as known; errors of different networks add in squares, the interval is
+    Student's t with Welch and Satterthwaite's degrees of freedom. Undetermined as soon as one gain
+    is: a mean over the other networks would be of other users.
+    """
+    total = math.fsum(weights[each.network] for each in gains)
+    value, squares, shares = 0.0, 0.0, 0.0
+    for each in gains:
+        share, gain = weights[each.network] / total, each.gain
+        if gain.value is None or gain.standard_error is None or gain.degrees_of_freedom is None:
+            return undetermined(f"{each.network}: {gain.reason}", len(gains))
+        value += share * gain.value
+        square = (share * gain.standard_error) ** 2
+        squares += square
+        shares += square**2 / gain.degrees_of_freedom
+    return with_interval(value, math.sqrt(squares), squares**2 / shares, len(gains), CONFIDENCE)
