@@ -139,6 +139,7 @@ _COLUMNS: dict[Kind, Columns] = {
     Kind.stacks: (
         ("name", lambda s: s["name"]),
         ("HTTP", lambda s: s["http_version"].removeprefix("h")),
+        ("TLS", lambda s: s["tls_version"]),
         ("congestion", lambda s: s["congestion_control"]),
         ("window", lambda s: f"{s['initial_window_packets']}"),
         ("paced", lambda s: _yes(s["pacing"])),

@@ -4,7 +4,7 @@ from eyelevel.networks import NETWORKS, NETWORKS_BY_NAME, Network, lab_path
 from eyelevel.plan.errors import PlanError
 from eyelevel.plan.plan import BrowserSettings, Plan, is_archive_path, one_cell, parse_plan
 from eyelevel.plan.presets import PRESETS, PRESETS_BY_NAME, preset_text
-from eyelevel.plan.stacks import STACKS, STACKS_BY_NAME, Stack, lab_stack
+from eyelevel.plan.stacks import REFUSED_PRESETS, STACKS, STACKS_BY_NAME, Stack, lab_stack
 from eyelevel.plan.trials import Site, Trial, expand, plan_document
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "NETWORKS_BY_NAME",
     "PRESETS",
     "PRESETS_BY_NAME",
+    "REFUSED_PRESETS",
     "STACKS",
     "STACKS_BY_NAME",
     "BrowserSettings",

@@ -1,11 +1,11 @@
 """A plan file's shape: what its TOML may say (spec/plan.md), before names are resolved."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from eyelevel.plan.quantities import DurationMs, DurationS, RateBitS, Share, SizeBytes
-from eyelevel.plan.stacks import CongestionControl, HttpVersion
+from eyelevel.plan.stacks import CertificateKey, CongestionControl, HttpVersion, TlsVersion
 
 BLOCKS_MAX = 10_000  # far beyond any study; a typing error should not plan for years
 
@@ -45,6 +45,15 @@ class StackTable(_Table):
     buffer_bytes_max: SizeBytes | None = None
     tls_record_bytes: Annotated[int, Field(ge=64, le=16_384)] | None = None
     quic_packet_bytes: Annotated[int, Field(ge=1200, le=1452)] | None = None
+    tls_version: TlsVersion | None = None
+    probe_gain: Annotated[float, Field(ge=0.1, le=10)] | None = None
+    header_table_bytes: Annotated[SizeBytes, Field(le=65_536)] | None = None
+    early_data: bool | None = None
+    priorities: bool | None = None
+    certificate_key: CertificateKey | None = None
+    certificate_chain_bytes: Annotated[SizeBytes, Field(ge=1200, le=60_000)] | None = None
+    coalescing: bool | None = None
+    think_time: Literal["none", "recorded"] | Annotated[DurationMs, Field(le=60_000)] | None = None
 
 
 class StopTable(_Table):

@@ -14,7 +14,7 @@ from eyelevel.networks import NETWORKS_BY_NAME, Network, loss_of_each_direction
 from eyelevel.plan.errors import PlanError
 from eyelevel.plan.lines import Path, line_numbers, line_of
 from eyelevel.plan.model import NetworkTable, PlanFile, StackTable, StopTable
-from eyelevel.plan.stacks import STACKS_BY_NAME, Stack
+from eyelevel.plan.stacks import REFUSED_PRESETS, STACKS_BY_NAME, Stack
 
 ARCHIVE_SUFFIXES = (".wacz", ".warc", ".warc.gz")
 
@@ -291,12 +291,14 @@ def _stack(table: StackTable) -> Stack:
     changes = _changes(table)
     if table.base is None:
         raise ValueError(f"a stack needs a preset as `base`; known: {', '.join(STACKS_BY_NAME)}")
+    if table.base in REFUSED_PRESETS:
+        raise ValueError(f"the stack `{table.base}`: {REFUSED_PRESETS[table.base]}")
     if table.base not in STACKS_BY_NAME:
         raise ValueError(unknown("stack", table.base, STACKS_BY_NAME))
     name = _name_of("stack", table, changes)
     stack = replace(STACKS_BY_NAME[table.base], name=name, **changes)
-    if stack.http_version == "h3" and stack.buffer_bytes_max is not None:
-        raise ValueError("`buffer_bytes_max` sets TCP buffers: a stack over QUIC has none")
+    if reason := stack.refusal():
+        raise ValueError(reason)
     return stack
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from eyelevel.networks import GROUPS, Network, NetworkGroup
 from eyelevel.networks.presets import DAS_RATES_MBIT_S, DAS_RTTS_MS
 from eyelevel.plan.presets import PRESETS
-from eyelevel.plan.stacks import STACKS, Stack
+from eyelevel.plan.stacks import REFUSED_PRESETS, STACKS, Stack
 
 
 def presets_page() -> str:
@@ -15,6 +15,7 @@ def presets_page() -> str:
         (
             f"`{each.name}`",
             each.http_version,
+            each.tls_version,
             each.congestion_control,
             str(each.initial_window_packets),
             "yes" if each.pacing else "no",
@@ -24,7 +25,7 @@ def presets_page() -> str:
         for each in STACKS
     ]
     plans = [(f"`{each.name}`", each.purpose) for each in PRESETS]
-    tuning = ["stack", "HTTP", "congestion control", "initial window in packets", "pacing"]
+    tuning = ["stack", "HTTP", "TLS", "congestion control", "initial window in packets", "pacing"]
     lines = [
         "# Presets",
         "",
@@ -40,6 +41,11 @@ def presets_page() -> str:
         "",
         *_table([*tuning, "slow start after idle", "TCP buffers"], stacks),
         "",
+        "`quic+0rtt` also takes requests in the first flight of a resumed connection.",
+        "`http1-plain` serves recordings whose origins are all http: the links of others would have to be",
+        "rewritten, and it would be another page.",
+        "",
+        *[f"`{name}` is refused. {reason}.\n" for name, reason in REFUSED_PRESETS.items()],
         "## Plans",
         "",
         *_table(["plan", "what it asks"], plans),

@@ -1,13 +1,21 @@
 """Protocol stacks: one table of presets, and how a stack becomes the lab's object."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from eyelevel.networks import Network
 
 HttpVersion = Literal["h1", "h2", "h3"]
-CongestionControl = Literal["cubic", "bbr", "reno"]
+TlsVersion = Literal["none", "1.2", "1.3"]
+CertificateKey = Literal["ecdsa", "rsa"]
+CongestionControl = Literal["cubic", "bbr", "reno", "cubic-hystart++", "sprout_ewma"]
+ThinkTime = Literal["none", "recorded"] | float
+"""`none`, as in the papers; `recorded`; or milliseconds."""
+
+KERNEL_CONGESTION_CONTROLS: tuple[CongestionControl, ...] = ("cubic", "bbr", "reno")
+"""What the kernel's TCP has; the other controllers are ours and exist over QUIC alone."""
 
 # Small records reach the page sooner on slow links: 16 kB take 280 ms at 0.468 Mbit/s before their
 # first byte can be read.
@@ -40,6 +48,68 @@ class Stack:
     buffer_bytes_min: int = TUNED_BUFFER_BYTES_MIN
     tls_record_bytes: int = TLS_RECORD_BYTES
     quic_packet_bytes: int = QUIC_PACKET_BYTES
+    tls_version: TlsVersion = "1.3"
+    probe_gain: float | None = None
+    header_table_bytes: int | None = None
+    early_data: bool = False
+    priorities: bool = True
+    certificate_key: CertificateKey = "ecdsa"
+    certificate_chain_bytes: int | None = None
+    coalescing: bool = True
+    think_time: ThinkTime = "none"
+
+    def refusal(self) -> str:
+        """Why servers or browser cannot have this stack; empty where they can."""
+        return next((reason for wrong, reason in _REFUSALS if wrong(self)), "")
+
+
+_REFUSALS: tuple[tuple[Callable[[Stack], bool], str], ...] = (
+    (
+        lambda s: s.http_version == "h3" and s.buffer_bytes_max is not None,
+        "`buffer_bytes_max` sets TCP buffers: a stack over QUIC has none",
+    ),
+    (
+        lambda s: s.http_version == "h3" and s.tls_version != "1.3",
+        "`tls_version`: QUIC has TLS 1.3 only",
+    ),
+    (
+        lambda s: s.http_version == "h2" and s.tls_version == "none",
+        "`tls_version`: browsers speak HTTP/2 over TLS only; without TLS use HTTP/1.1",
+    ),
+    (
+        lambda s: s.early_data and s.http_version != "h3",
+        "`early_data` over TCP cannot be served: the TLS library's stream gives it out only after "
+        "the handshake, a round trip late; it exists over QUIC",
+    ),
+    (
+        lambda s: s.header_table_bytes is not None and s.http_version != "h2",
+        "`header_table_bytes` is HPACK's, of h2: HTTP/1.1 compresses no header, and the HTTP/3 "
+        "library has QPACK's static table alone",
+    ),
+    (
+        lambda s: s.http_version != "h3" and s.congestion_control not in KERNEL_CONGESTION_CONTROLS,
+        "`congestion_control`: the kernel's TCP has cubic, bbr and reno; the others exist over "
+        "QUIC alone",
+    ),
+    (
+        lambda s: s.probe_gain is not None and s.congestion_control != "sprout_ewma",
+        "`probe_gain` is Sprout-EWMA's alone",
+    ),
+    (
+        lambda s: s.congestion_control == "bbr" and not s.pacing,
+        "`pacing`: BBR always paces",
+    ),
+    (
+        lambda s: s.congestion_control == "sprout_ewma" and s.pacing,
+        "`pacing`: Sprout-EWMA never paces, its window alone limits it",
+    ),
+)
+"""What cannot be had, each with its reason."""
+
+TCP_FAST_OPEN = (
+    "TCP Fast Open cannot be had: Chromium has none, so no page would load over it; "
+    "`early_data` over QUIC saves the same round trip"
+)
 
 
 def _stock_tcp(name: str, http_version: HttpVersion) -> Stack:
@@ -51,14 +121,32 @@ def _tuned(name: str, http_version: HttpVersion, congestion_control: CongestionC
     return Stack(name, name, http_version, congestion_control, 32, True, False, None, factor)
 
 
+def _changed(base: Stack, name: str, **changes: Any) -> Stack:
+    return replace(base, name=name, preset=name, **changes)
+
+
+_TCP_TUNED = _tuned("tcp+", "h2", "cubic")
+_QUIC = _tuned("quic", "h3", "cubic")
+
 STACKS: tuple[Stack, ...] = (
+    _changed(_stock_tcp("http1", "h1"), "http1-plain", tls_version="none"),
     _stock_tcp("http1", "h1"),
     _stock_tcp("tcp", "h2"),
-    _tuned("tcp+", "h2", "cubic"),
+    _TCP_TUNED,
     _tuned("tcp+bbr", "h2", "bbr"),
-    _tuned("quic", "h3", "cubic"),
+    _changed(_TCP_TUNED, "tcp+tls1.2", tls_version="1.2"),
+    _QUIC,
     _tuned("quic+bbr", "h3", "bbr"),
+    # Published: an unpaced window that follows the rate at which packets arrive (Das 2014, 4.2.2).
+    _changed(_QUIC, "quic+sprout", congestion_control="sprout_ewma", pacing=False),
+    _changed(_QUIC, "quic+0rtt", early_data=True),
 )
+
+REFUSED_PRESETS: dict[str, str] = {
+    "tcp+0rtt": _changed(_TCP_TUNED, "tcp+0rtt", early_data=True).refusal(),
+    "tcp+tfo": TCP_FAST_OPEN,
+}
+"""Presets that are asked for and cannot be had, with the reason."""
 
 STACKS_BY_NAME: dict[str, Stack] = {stack.name: stack for stack in STACKS}
 
@@ -74,6 +162,15 @@ def stack_settings(stack: Stack, network: Network) -> dict[str, Any]:
         "buffer_bytes_max": _buffer_bytes_max(stack, network),
         "tls_record_bytes": stack.tls_record_bytes,
         "quic_packet_bytes": stack.quic_packet_bytes,
+        "tls_version": stack.tls_version,
+        "probe_gain": stack.probe_gain,
+        "header_table_bytes": stack.header_table_bytes,
+        "early_data": stack.early_data,
+        "priorities": stack.priorities,
+        "certificate_key": stack.certificate_key,
+        "certificate_chain_bytes": stack.certificate_chain_bytes,
+        "coalescing": stack.coalescing,
+        "think_time": stack.think_time,
     }
 
 

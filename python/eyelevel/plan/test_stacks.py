@@ -1,5 +1,10 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
 from eyelevel.networks import NETWORKS_BY_NAME, Network
-from eyelevel.plan.stacks import STACKS_BY_NAME, lab_stack
+from eyelevel.plan.stacks import REFUSED_PRESETS, STACKS, STACKS_BY_NAME, lab_stack
 
 DSL = NETWORKS_BY_NAME["dsl"]
 FAST = Network("fast", 1_000_000_000, 1_000_000, 200, 50)
@@ -16,6 +21,15 @@ def test_stock_tcp_leaves_buffers_to_the_kernel():
         "buffer_bytes_max": None,
         "tls_record_bytes": 4096,
         "quic_packet_bytes": 1452,
+        "tls_version": "1.3",
+        "probe_gain": None,
+        "header_table_bytes": None,
+        "early_data": False,
+        "priorities": True,
+        "certificate_key": "ecdsa",
+        "certificate_chain_bytes": None,
+        "coalescing": True,
+        "think_time": "none",
     }
 
 
@@ -32,3 +46,30 @@ def test_tuned_tcp_and_quic_are_tuned_alike():
     tcp, quic = (lab_stack(STACKS_BY_NAME[name], DSL) for name in ("tcp+", "quic"))
     for key in ("congestion_control", "initial_window_packets", "pacing", "slow_start_after_idle"):
         assert tcp[key] == quic[key]
+
+
+def test_no_preset_is_refused_that_is_listed_and_each_refused_one_says_why():
+    assert [stack.name for stack in STACKS if stack.refusal()] == []
+    assert all(REFUSED_PRESETS.values())
+    assert not set(REFUSED_PRESETS) & set(STACKS_BY_NAME)
+
+
+@pytest.mark.parametrize(
+    ("base", "changes", "word"),
+    [
+        ("quic", {"tls_version": "1.2"}, "TLS 1.3"),
+        ("tcp", {"tls_version": "none"}, "over TLS only"),
+        ("tcp+", {"early_data": True}, "round trip late"),
+        ("http1", {"header_table_bytes": 0}, "HPACK"),
+        ("quic", {"header_table_bytes": 4096}, "static"),
+        ("tcp+", {"congestion_control": "sprout_ewma", "pacing": False}, "kernel"),
+        ("quic", {"probe_gain": 1.25}, "Sprout"),
+        ("quic+bbr", {"pacing": False}, "paces"),
+        ("quic+sprout", {"pacing": True}, "never"),
+        ("quic", {"buffer_bytes_max": 4096}, "TCP buffers"),
+    ],
+)
+def test_what_cannot_be_had_is_refused_with_the_reason(
+    base: str, changes: dict[str, Any], word: str
+) -> None:
+    assert word in replace(STACKS_BY_NAME[base], **changes).refusal()

@@ -18,6 +18,18 @@ LATENESS_RTT_SHARE_MAX = 0.05
 CPU_STEAL_SHARE_MAX = 0.02
 """More of the processors' time taken by the hypervisor starves a load."""
 
+KEY_EXCHANGES = {"1.2": "X25519", "1.3": "X25519MLKEM768"}
+"""The group that Chromium sends a key share of and our servers put first; the post-quantum one
+exists in TLS 1.3 alone."""
+CIPHERS = {
+    "1.2": "TLS_ECDHE_{key}_WITH_AES_128_GCM_SHA256",
+    "1.3": "TLS13_AES_128_GCM_SHA256",
+}
+"""The one suite that our servers have, by TLS version and the certificate's key."""
+PACED_FLIGHT_RTT_SHARE_MIN = 0.15
+"""A paced first flight of 32 packets takes about a third of a round trip, as its first ten packets
+leave at once and the rest at twice the window a round trip; less than half of that is no pacing."""
+
 PROTOCOLS = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
 _EXEMPT_TYPES = ("WebSocket", "Preflight")
 _BLOCKING = ("Blocking", "InBodyParserBlocking")
@@ -122,23 +134,60 @@ def _wrong_protocol(load: Observed) -> str:
 
 def _wrong_stack(load: Observed) -> str:
     stack = load.stack
-    wanted = {
-        "congestion_control": stack["congestion_control"],
-        "initial_window_packets": stack["initial_window_packets"],
-    }
+    wanted = _in_force_wanted(stack)
     for connection in load.connections:
         if connection["protocol"] != PROTOCOLS[stack["http_version"]]:
             continue
-        in_force = connection["in_force"]
+        which, in_force = f"connection {connection['connection']}", connection["in_force"]
         for name, value in wanted.items():
             seen = in_force.get(name)
             if seen is not None and seen != value:
-                return f"connection {connection['connection']}: {name} was {seen}, not {value}"
-        paced = in_force.get("pacing_rate_bytes_s_max") is not None
-        knows_pacing = stack["http_version"] != "h3" and stack["congestion_control"] != "bbr"
-        if knows_pacing and paced != stack["pacing"]:
-            state = "paced" if paced else "not paced"
-            return f"connection {connection['connection']} was {state}"
+                return f"{which}: {name} was {seen}, not {value}"
+        if _knows_pacing(stack):
+            paced = in_force.get("pacing_rate_bytes_s_max") is not None
+            if paced != stack["pacing"]:
+                return f"{which} was {'paced' if paced else 'not paced'}"
+        if reason := _wrong_first_flight(stack, in_force):
+            return f"{which}: {reason}"
+    return ""
+
+
+def _in_force_wanted(stack: Mapping[str, Any]) -> dict[str, Any]:
+    """What a connection of this stack must say, where it says it; keys of older records are left
+    out."""
+    quic = stack["http_version"] == "h3"
+    wanted: dict[str, Any] = {
+        key: stack[key]
+        for key in ("congestion_control", "initial_window_packets", "slow_start_after_idle")
+        if key in stack
+    }
+    if "tls_version" in stack and stack["tls_version"] != "none":
+        wanted["tls_version"] = stack["tls_version"]
+        wanted["key_exchange"] = KEY_EXCHANGES[stack["tls_version"]]
+        key = stack.get("certificate_key", "ecdsa").upper()
+        wanted["cipher"] = CIPHERS[stack["tls_version"]].format(key=key)
+    if quic and "quic_packet_bytes" in stack:
+        wanted["packet_bytes"] = stack["quic_packet_bytes"]
+    if not quic and stack.get("buffer_bytes_max") is not None:
+        wanted["buffer_bytes_max"] = stack["buffer_bytes_max"]
+    return wanted
+
+
+def _knows_pacing(stack: Mapping[str, Any]) -> bool:
+    """Over QUIC the rate is the controller's, and null until the first acknowledgement."""
+    return stack["http_version"] != "h3" and stack["congestion_control"] != "bbr"
+
+
+def _wrong_first_flight(stack: Mapping[str, Any], in_force: Mapping[str, Any]) -> str:
+    """Judged where it was filled: an initial window of full packets left before an answer."""
+    packets, span_ms = in_force.get("first_flight_packets"), in_force.get("first_flight_ms")
+    window = stack["initial_window_packets"]
+    if packets is None or span_ms is None or packets < window:
+        return ""
+    rtt_ms = in_force.get("rtt_ms_min")
+    paced_ms = PACED_FLIGHT_RTT_SHARE_MIN * (rtt_ms or 0.0)
+    if stack["pacing"] and stack["congestion_control"] == "cubic" and span_ms < paced_ms:
+        return f"{packets} packets left within {span_ms:.1f} ms though they should be paced"
     return ""
 
 

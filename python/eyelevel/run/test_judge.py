@@ -29,6 +29,12 @@ def a_connection(**in_force: Any) -> dict[str, Any]:
         "congestion_control": "cubic",
         "initial_window_packets": 32,
         "pacing_rate_bytes_s_max": 10**10,
+        "slow_start_after_idle": False,
+        "buffer_bytes_max": 4 * 2**20,
+        "tls_version": "1.3",
+        "cipher": "TLS13_AES_128_GCM_SHA256",
+        "key_exchange": "X25519MLKEM768",
+        "rtt_ms_min": 24.0,
     }
     return {"connection": 0, "protocol": "h2", "in_force": told | in_force}
 
@@ -51,6 +57,10 @@ GOOD = Observed(
         "congestion_control": "cubic",
         "initial_window_packets": 32,
         "pacing": True,
+        "slow_start_after_idle": False,
+        "buffer_bytes_max": 4 * 2**20,
+        "tls_version": "1.3",
+        "certificate_key": "ecdsa",
     },
     rtt_ms_min=24.0,
 )
@@ -79,6 +89,15 @@ def late(**changed: float) -> dict[str, Any]:
         ("wrong-stack", {"connections": [a_connection(congestion_control="bbr")]}),
         ("wrong-stack", {"connections": [a_connection(initial_window_packets=10)]}),
         ("wrong-stack", {"connections": [a_connection(pacing_rate_bytes_s_max=None)]}),
+        ("wrong-stack", {"connections": [a_connection(tls_version="1.2")]}),
+        ("wrong-stack", {"connections": [a_connection(cipher="TLS13_AES_256_GCM_SHA384")]}),
+        ("wrong-stack", {"connections": [a_connection(key_exchange="X25519")]}),
+        ("wrong-stack", {"connections": [a_connection(slow_start_after_idle=True)]}),
+        ("wrong-stack", {"connections": [a_connection(buffer_bytes_max=4096)]}),
+        (
+            "wrong-stack",
+            {"connections": [a_connection(first_flight_packets=32, first_flight_ms=0.2)]},
+        ),
         ("missed-requests", {"requests": [{"url": URL, "match": "miss"}]}),
         (
             "missed-requests",
@@ -138,3 +157,22 @@ def test_a_miss_without_render_blocking_is_counted_but_no_trouble() -> None:
 
 def test_a_capture_that_was_not_asked_for_lacks_nothing() -> None:
     assert judge(replace(GOOD, frames=None, final_picture_matches=None))[0] == "ok"
+
+
+def test_a_first_flight_that_the_page_did_not_fill_is_not_judged() -> None:
+    short = a_connection(first_flight_packets=12, first_flight_ms=0.1)
+    paced = a_connection(first_flight_packets=32, first_flight_ms=8.0)
+    assert judge(replace(GOOD, connections=[short, paced]))[0] == "ok"
+
+
+def test_rsa_certificates_have_their_own_cipher_in_tls_1_2() -> None:
+    stack = {**GOOD.stack, "tls_version": "1.2", "certificate_key": "rsa"}
+    told = {
+        "tls_version": "1.2",
+        "key_exchange": "X25519",
+        "cipher": "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+    }
+    assert judge(replace(GOOD, stack=stack, connections=[a_connection(**told)]))[0] == "ok"
+    told["cipher"] = "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"
+    wrong = judge(replace(GOOD, stack=stack, connections=[a_connection(**told)]))
+    assert wrong[0] == "wrong-stack"

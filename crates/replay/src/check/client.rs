@@ -33,6 +33,10 @@ const NOT_SENT: [&str; 12] = [
 /// Chromium's packets, RFC 9000's least with room for the headers of IPv6.
 const QUIC_PACKET_BYTES: u16 = 1250;
 
+/// As Chromium gives over HTTP/2, and ours over QUIC.
+const STREAM_RECEIVE_WINDOW_BYTES: u32 = 6 * 1024 * 1024;
+const RECEIVE_WINDOW_BYTES: u32 = 15 * 1024 * 1024;
+
 /// An answer as it came.
 #[derive(Clone, Debug)]
 pub struct Fetched {
@@ -46,12 +50,12 @@ pub struct Fetched {
 
 /// One connection to a server. Dropping it closes the connection.
 pub struct Client {
-    session: Session,
+    pub(super) session: Session,
     /// Drives the connection; it ends with the client.
     _driver: JoinSet<()>,
 }
 
-enum Session {
+pub(super) enum Session {
     H1(http1::SendRequest<Full<Bytes>>),
     H2(http2::SendRequest<Full<Bytes>>),
     H3(h3::client::SendRequest<H3Opener, Bytes>),
@@ -107,7 +111,10 @@ impl Client {
         let stream = TokioIo::new(stream);
         let mut driver = JoinSet::new();
         let session = if version == HttpVersion::H2 {
-            let (session, connection) = http2::handshake(TokioExecutor::new(), stream)
+            let (session, connection) = http2::Builder::new(TokioExecutor::new())
+                .initial_stream_window_size(STREAM_RECEIVE_WINDOW_BYTES)
+                .initial_connection_window_size(RECEIVE_WINDOW_BYTES)
+                .handshake(stream)
                 .await
                 .map_err(failed)?;
             driver.spawn(async move {

@@ -1,8 +1,10 @@
 //! Fetches every recorded exchange from a running server and compares what comes back.
 
+mod bulk;
 mod client;
 mod compare;
 
+pub use bulk::Transfer;
 pub use client::{Client, Fetched};
 
 use crate::tls::Authority;

@@ -1,0 +1,92 @@
+//! `eyelevel-lab bulk`: one transfer from a lab's servers, measured at the client.
+
+use crate::Error;
+use crate::emit::emit;
+use crate::threads::runtime;
+use clap::Args;
+use eyelevel_replay::check::{Client, Transfer};
+use eyelevel_replay::{HttpVersion, TlsVersion};
+use serde::Serialize;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+#[derive(Args)]
+pub struct BulkArguments {
+    /// Where the origin is served, address and port
+    #[arg(long)]
+    to: SocketAddr,
+    /// What to get; http: cleartext
+    #[arg(long)]
+    url: String,
+    /// h1, h2 or h3
+    #[arg(long)]
+    http: String,
+    /// 1.2 or 1.3
+    #[arg(long, default_value = "1.3")]
+    tls: String,
+    /// The PEM file with the authority to trust
+    #[arg(long)]
+    ca: PathBuf,
+    /// Bytes of the body after which the transfer ends
+    #[arg(long)]
+    bytes_max: u64,
+    /// The time after which it ends
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
+    duration_ms: u64,
+    /// Connect once before: a process's first handshake seeds its random generator, which takes
+    /// tens of milliseconds
+    #[arg(long)]
+    warm_up: bool,
+}
+
+/// From the call to an established session, and the transfer that followed.
+#[derive(Serialize)]
+struct Bulk {
+    connect_ms: f64,
+    #[serde(flatten)]
+    transfer: Transfer,
+}
+
+/// Runs the command and prints one line of JSON.
+pub fn run(arguments: &BulkArguments) -> Result<i32, Error> {
+    let wrong = |what: String| Error::Config(format!("the transfer from {}: {what}", arguments.to));
+    let version = match arguments.http.as_str() {
+        "h1" => HttpVersion::H1,
+        "h2" => HttpVersion::H2,
+        "h3" => HttpVersion::H3,
+        other => {
+            return Err(wrong(format!(
+                "{other} is no HTTP version; use h1, h2 or h3"
+            )));
+        }
+    };
+    let tls_version = match arguments.tls.as_str() {
+        "1.2" => TlsVersion::Tls12,
+        "1.3" => TlsVersion::Tls13,
+        other => return Err(wrong(format!("{other} is no TLS version; use 1.2 or 1.3"))),
+    };
+    let read = std::fs::read(&arguments.ca);
+    let authority = read.map_err(|e| wrong(format!("read {}: {e}", arguments.ca.display())))?;
+    let (url, to) = (&arguments.url, arguments.to);
+    let bulk = runtime()?.block_on(async {
+        let connect = || Client::connect_for(url, to, version, tls_version, &authority);
+        if arguments.warm_up {
+            drop(connect().await?);
+        }
+        let started = Instant::now();
+        let mut client = connect().await?;
+        let connect_ms = started.elapsed().as_secs_f64() * 1e3;
+        let duration = Duration::from_millis(arguments.duration_ms);
+        let transfer = client
+            .transfer(&arguments.url, arguments.bytes_max, duration)
+            .await
+            .map_err(wrong)?;
+        Ok::<_, Error>(Bulk {
+            connect_ms,
+            transfer,
+        })
+    })?;
+    emit(&bulk);
+    Ok(0)
+}
