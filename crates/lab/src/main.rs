@@ -1,18 +1,19 @@
 //! `eyelevel-lab`: the data plane as one binary. It speaks JSON lines (`spec/lab-events.md`).
 
 mod archive_command;
-mod bulk_command;
 mod config;
 mod control;
 mod doctor;
 mod emit;
 mod error;
 mod logs;
+mod path_check;
 mod servers;
 mod site_check;
 mod stages_command;
 mod threads;
 mod topology;
+mod traffic;
 mod up;
 
 use clap::{Parser, Subcommand};
@@ -39,8 +40,6 @@ struct Arguments {
 enum Command {
     /// Build one lab from the configuration on standard input
     Up,
-    /// Get one body from a lab's servers and say how long it took
-    Bulk(bulk_command::BulkArguments),
     /// Run a command inside a running lab
     Enter {
         /// The lab's process 1, from its `ready` event
@@ -57,6 +56,13 @@ enum Command {
     Archive(archive_command::ArchiveArguments),
     /// Read and check stages; prints them as JSON
     Stages(stages_command::StagesArguments),
+    /// Feed a path log's arrivals to the pure model and compare; exits 2 on a difference
+    PathCheck {
+        /// `down.log` or `up.log`
+        file: std::path::PathBuf,
+    },
+    /// UDP packets at a constant rate, for the path's validation
+    Traffic(traffic::TrafficArguments),
     /// Say what this machine offers a lab, as one line of JSON
     Doctor,
 }
@@ -64,10 +70,6 @@ enum Command {
 fn main() {
     let status = match Arguments::parse().command {
         Command::Up => up::run(),
-        Command::Bulk(arguments) => bulk_command::run(&arguments).unwrap_or_else(|error| {
-            eprintln!("eyelevel-lab: {error}");
-            EXIT_FAILED
-        }),
         Command::Enter {
             pid,
             server_tid,
@@ -84,6 +86,14 @@ fn main() {
             EXIT_FAILED
         }),
         Command::Stages(arguments) => stages_command::run(&arguments).unwrap_or_else(|error| {
+            eprintln!("eyelevel-lab: {error}");
+            EXIT_FAILED
+        }),
+        Command::PathCheck { file } => path_check::run(&file).unwrap_or_else(|error| {
+            eprintln!("eyelevel-lab: {error}");
+            EXIT_FAILED
+        }),
+        Command::Traffic(arguments) => traffic::run(arguments).unwrap_or_else(|error| {
             eprintln!("eyelevel-lab: {error}");
             EXIT_FAILED
         }),

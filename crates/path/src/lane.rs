@@ -201,23 +201,27 @@ impl Lane {
         let stage = tap.last_stage();
         for (number, at, wire_bytes) in self.run.members.drain(..) {
             tap.arena.release(segment.chunk);
-            if !written {
+            let late = now.since(at);
+            if written {
+                self.lateness.record(late);
+                counts.lateness_ns = late.as_nanos() as u64;
+                counts.released += 1;
+                counts.released_bytes += u64::from(wire_bytes);
+            } else {
                 // The device refuses only what its namespace cannot take; the sender sees a loss.
                 counts.refused += 1;
-                continue;
             }
-            let late = now.since(at);
-            self.lateness.record(late);
-            counts.lateness_ns = late.as_nanos() as u64;
-            counts.released += 1;
-            counts.released_bytes += u64::from(wire_bytes);
             if let Some(log) = &mut tap.log {
                 log.push(&Record {
                     at_ns: at.as_nanos(),
                     packet: number,
                     value: late.as_nanos() as u64,
                     wire_bytes,
-                    kind: RecordKind::Release,
+                    kind: if written {
+                        RecordKind::Release
+                    } else {
+                        RecordKind::Refused
+                    },
                     reason: 0,
                     stage,
                 });

@@ -8,6 +8,7 @@
 //! are written as one super-packet again, as a network card's receive offload would hand them on.
 
 mod arena;
+mod check;
 mod checksum;
 mod driver;
 mod header;
@@ -23,6 +24,7 @@ mod tap;
 mod watch;
 mod wire;
 
+pub use check::{CheckError, LogCheck, check_log};
 pub use driver::{Ends, Path, PathError, PathSettings, Stopper};
 pub use lateness::{Lateness, LatenessSummary};
 pub use log_head::LogHead;

@@ -30,10 +30,12 @@ pub enum RecordKind {
     Address = 8,
     /// Records are missing here.
     Lost = 9,
+    /// It should have been released, but the receiver's device did not take it.
+    Refused = 10,
 }
 
 impl RecordKind {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Arrival,
         Self::Served,
         Self::Release,
@@ -44,6 +46,7 @@ impl RecordKind {
         Self::Unused,
         Self::Address,
         Self::Lost,
+        Self::Refused,
     ];
 }
 
@@ -183,7 +186,7 @@ mod tests {
             assert_eq!(Record::parse(&record.to_bytes()), Some(record));
         }
         let mut unknown = [0; RECORD_BYTES];
-        unknown[28] = 10;
+        unknown[28] = 11;
         assert_eq!(Record::parse(&unknown), None);
     }
 
