@@ -1,6 +1,7 @@
 //! `eyelevel-lab`: the data plane as one binary. It speaks JSON lines (`spec/lab-events.md`).
 
 mod archive_command;
+mod bulk_command;
 mod config;
 mod control;
 mod doctor;
@@ -40,6 +41,8 @@ struct Arguments {
 enum Command {
     /// Build one lab from the configuration on standard input
     Up,
+    /// Get one body from a lab's servers and say how long it took
+    Bulk(bulk_command::BulkArguments),
     /// Run a command inside a running lab
     Enter {
         /// The lab's process 1, from its `ready` event
@@ -70,6 +73,10 @@ enum Command {
 fn main() {
     let status = match Arguments::parse().command {
         Command::Up => up::run(),
+        Command::Bulk(arguments) => bulk_command::run(&arguments).unwrap_or_else(|error| {
+            eprintln!("eyelevel-lab: {error}");
+            EXIT_FAILED
+        }),
         Command::Enter {
             pid,
             server_tid,
