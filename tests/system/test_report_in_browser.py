@@ -131,3 +131,27 @@ def test_what_is_chosen_is_shown(report):
         page.scheme("dark")
         assert page.value("document.querySelectorAll('.chart svg').length") == 4
         assert page.logged == []
+
+
+def test_filters_hide_networks_stacks_and_rows_and_tables_sort(report):
+    with browser() as page:
+        page.show(report, 1366, "light")
+        page.choose("network", "lte")
+        assert page.value("document.querySelectorAll('figure[hidden]').length") == 1
+        page.value("document.querySelector('button.key[data-arm=\"quic\"]').click()")
+        shown = "[...document.querySelectorAll('table.cells')][0].tBodies[0].rows"
+        names = "r.cells[1].innerText + r.cells[2].innerText"
+        visible = f"[...{shown}].filter(r => !r.hidden).map(r => {names})"
+        assert set(page.value(visible)) == {"ltetcp+"}
+        page.choose("network", "all networks")
+        page.value("document.querySelector('button.key[data-arm=\"quic\"]').click()")
+        page.value(
+            "document.querySelectorAll('table.cells')[0].querySelectorAll('.sort')[4].click()"
+        )
+        medians = page.value(
+            f"[...{shown}].map(r => parseFloat(r.cells[4].innerText.replace(/\\s/g, '')))"
+        )
+        numbers = [number for number in medians if number is not None]
+        assert len(numbers) > 4 and numbers == sorted(numbers)
+        assert page.value("document.querySelectorAll('button.export').length") > 5
+        assert page.logged == []

@@ -9,6 +9,7 @@ import polars as pl
 ALL_SITES = "all sites"
 POINTS_MAX = 200  # a step a pixel and a half is as fine as the chart can show
 SITES_MAX = 12  # of more sites, single ones have curves of the primary metric only: page size
+NETWORKS_MAX = 12  # of more networks there are curves of the primary metric over all sites only
 COLUMNS = ("metric", "site", "arm", "value", "share")
 
 
@@ -25,35 +26,43 @@ def cumulative(kept: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     loads = kept.select(columns).unpivot(
         on=list(metrics), index=columns[:4], variable_name="metric", value_name="value"
     )
-    single = loads
-    if loads["site"].n_unique() > SITES_MAX:
+    many = loads["network"].n_unique() > NETWORKS_MAX
+    if many:
+        loads = loads.filter(pl.col("metric") == metrics[0])
+    single = loads.clear() if many else loads
+    if single["site"].n_unique() > SITES_MAX:
         single = loads.filter(pl.col("metric") == metrics[0])
     loads = pl.concat([single, loads.with_columns(site=pl.lit(ALL_SITES))])
     loads = loads.filter(pl.col("value").is_not_null() | (pl.col("outcome") == "timeout"))
-    rows: list[dict[str, Any]] = []
-    for key, part in sorted(
-        loads.partition_by("network", "metric", "site", "arm", as_dict=True).items()
-    ):
-        names = dict(zip(("network", "metric", "site", "arm"), key, strict=True))
+    rows: list[tuple[Any, ...]] = []
+    keys = ("network", "metric", "site", "arm")
+    for key, part in sorted(loads.partition_by(keys, as_dict=True).items()):
         values = part["value"].drop_nulls().sort().to_list()
         steps = range(1, len(values) + 1)
         if len(values) > POINTS_MAX:
             steps = sorted({round(i * len(values) / POINTS_MAX) for i in range(1, POINTS_MAX + 1)})
         if values:
-            rows.append(names | {"value": values[0], "share": 0.0})
-        rows += [names | {"value": values[i - 1], "share": i / part.height} for i in steps]
+            rows.append((*key, values[0], 0.0))
+        rows += [(*key, values[i - 1], i / part.height) for i in steps]
     schema = {"network": pl.String, "metric": pl.String, "site": pl.String, "arm": pl.String}
-    return pl.DataFrame(rows, schema=schema | {"value": pl.Float64, "share": pl.Float64})
+    return pl.DataFrame(
+        rows, schema=schema | {"value": pl.Float64, "share": pl.Float64}, orient="row"
+    )
 
 
 def distribution_chart(
     rows: pl.DataFrame, arms: list[str], metric: str, site: str = ALL_SITES
 ) -> dict[str, Any]:
-    """A Vega-Lite specification of one network's curves; parameters `metric` and `site` choose."""
+    """A Vega-Lite specification of one network's curves.
+
+    Parameters `metric` and `site` choose, `hidden` lists the stacks that are not drawn.
+    """
     params = [alt.param(name="metric", value=metric), alt.param(name="site", value=site)]
+    params.append(alt.param(name="hidden", value=[]))
     chart = (
         alt.Chart(_as_csv(rows))
         .transform_filter("datum.metric == metric && datum.site == site")
+        .transform_filter("indexof(hidden, datum.arm) < 0")
         .transform_calculate(seconds="datum.value / 1000")
         .mark_line(interpolate="step-after", strokeWidth=2)
         .encode(

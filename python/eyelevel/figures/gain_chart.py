@@ -14,13 +14,15 @@ def gain_chart(
     """A Vega-Lite specification of one network's gains.
 
     `rows` has COLUMNS: gains as shares with the bounds of their intervals, null where undetermined.
-    The parameter `metric` chooses what is shown; `extent` is the axis, shared between networks so
-    that they can be compared by eye; negative is faster. `arms` gives order and colours.
+    The parameter `metric` chooses what is shown, `hidden` lists stacks that are not. `extent` is
+    the axis, shared between networks so that they can be compared by eye; negative is faster.
+    `arms` gives order and colours.
     """
-    chosen = alt.param(name="metric", value=metric)
+    chosen = [alt.param(name="metric", value=metric), alt.param(name="hidden", value=[])]
     base = (
         alt.Chart(alt.Data(values=rows.select(COLUMNS).to_dicts()))
         .transform_filter("datum.metric == metric")
+        .transform_filter("indexof(hidden, datum.arm) < 0")
         .encode(
             y=alt.Y("arm:N", sort=arms, title=None, scale=alt.Scale(domain=arms[1:])),
             color=alt.Color("arm:N", scale=alt.Scale(domain=arms), legend=None),
@@ -52,5 +54,5 @@ def gain_chart(
         ],
     )
     height = 44 * max(1, len(arms) - 1)
-    chart = alt.layer(zero, interval, dot, note).add_params(chosen)
+    chart = alt.layer(zero, interval, dot, note).add_params(*chosen)
     return chart.properties(width="container", height=height).to_dict(validate=False)

@@ -16,6 +16,7 @@ from eyelevel.stats import Cell, Estimate, RateTest
 from eyelevel.store import OUTCOMES
 
 CELLS_MAX = 400  # rows; a larger study shows its primary metric by site, the rest is in the records
+EXTREMES_MAX = 2000  # rows of a study that has more of the primary metric alone
 LOADS_MAX = 500  # rows of loads that were not ok
 SHORT_HASH = 12
 
@@ -25,6 +26,7 @@ def sites_section(contents: Contents) -> Markup:
     cells = list(contents.cells)
     if len(cells) > CELLS_MAX:
         cells = [cell for cell in cells if cell.metric == contents.plan["primary_metric"]]
+    cells = _extremes(cells)
     left_out = len(contents.cells) - len(cells)
     blocks = []
     for metric in dict.fromkeys(cell.metric for cell in cells):
@@ -37,7 +39,9 @@ def sites_section(contents: Contents) -> Markup:
         opened = {"open": ""} if metric == contents.plan["primary_metric"] else {}
         blocks.append(element("details", element("summary", title_of(metric)), content, **opened))
     if left_out:
-        text = f"{left_out} comparisons of the other metrics are left to the records."
+        text = f"{left_out} comparisons are left to the records: `eyelevel.open(DIR).cells()`."
+        if len(cells) == EXTREMES_MAX:
+            text = f"The largest gains and losses, {EXTREMES_MAX} rows; {text}"
         blocks.append(element("p", text, class_="note"))
     note = (
         "Medians take a timeout as slower than the limit. The paired difference is the "
@@ -52,6 +56,18 @@ def sites_section(contents: Contents) -> Markup:
         element("p", note, class_="note"),
         aria_labelledby="sites",
     )
+
+
+def _extremes(cells: list[Cell]) -> list[Cell]:
+    """The cells with the largest gains and losses where there are too many, in their order."""
+    if len(cells) <= EXTREMES_MAX:
+        return cells
+    known = sorted(
+        (cell.gain.value, index) for index, cell in enumerate(cells) if cell.gain.value is not None
+    )
+    half = EXTREMES_MAX // 2
+    chosen = sorted(index for _, index in (*known[:half], *known[max(half, len(known) - half) :]))
+    return [cells[index] for index in chosen]
 
 
 def _cell_row(contents: Contents, cell: Cell) -> list[object]:

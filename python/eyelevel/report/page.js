@@ -6,7 +6,8 @@
   const arms = read("arms");
   const byId = (id) => document.getElementById(id);
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  let views = [];
+  const keys = [...document.querySelectorAll("button.key")];
+  let views = new Map();
 
   function theme() {
     const style = getComputedStyle(document.documentElement);
@@ -28,21 +29,100 @@
     };
   }
 
+  const figures = [...document.querySelectorAll("figure[data-network]")];
+  const ALL_NETWORKS = "all networks", ALL_SITES = "all sites";
+
   async function draw() {
-    const config = theme();
-    for (const old of views) old.finalize();
-    views = await Promise.all(Object.entries(specifications).map(([id, specification]) =>
-      vegaEmbed(byId(id), specification, { config, actions: false, renderer: "svg",
-        tooltip: { theme: dark.matches ? "dark" : "light" } })));
+    const old = views;
+    views = new Map();
+    for (const view of old.values()) view.finalize();
     await choose();
+  }
+
+  // Charts are drawn when they are first shown: a study may have a hundred networks.
+  async function view(id) {
+    if (!views.has(id)) {
+      const made = await vegaEmbed(byId(id), specifications[id], { config: theme(), actions: false,
+        renderer: "svg", tooltip: { theme: dark.matches ? "dark" : "light" } });
+      views.set(id, made.view);
+    }
+    return views.get(id);
+  }
+
+  function hiddenArms() {
+    const pressed = (button) => button.getAttribute("aria-pressed") === "true";
+    return keys.filter((button) => !pressed(button)).map((button) => button.dataset.arm);
   }
 
   async function choose() {
     const metric = byId("metric").value, site = byId("site").value;
-    await Promise.all(Object.keys(specifications).map((id, index) => {
-      const view = views[index].view.signal("metric", metric);
-      return (id.startsWith("curve") ? view.signal("site", site) : view).runAsync();
+    const network = byId("network").value, hidden = hiddenArms();
+    for (const figure of figures) {
+      figure.hidden = network !== ALL_NETWORKS && figure.dataset.network !== network;
+    }
+    const shown = figures.filter((figure) => !figure.hidden);
+    const ids = shown.flatMap((figure) =>
+      [...figure.querySelectorAll(".chart")].map((chart) => chart.id));
+    await Promise.all(ids.map(async (id) => {
+      const made = (await view(id)).signal("metric", metric).signal("hidden", hidden);
+      return (id.startsWith("curve") ? made.signal("site", site) : made).runAsync();
     }));
+    for (const row of document.querySelectorAll("table.cells tbody tr")) {
+      const [ofSite, ofNetwork, ofArm] = [...row.children].map((each) => each.textContent);
+      row.hidden = (site !== ALL_SITES && ofSite !== site) || hidden.includes(ofArm) ||
+        (network !== ALL_NETWORKS && ofNetwork !== network);
+    }
+  }
+
+  // The first line of a cell as a number where it is one: "−12.3 %", "1 234 ms".
+  function sortKey(row, column) {
+    const content = row.children[column];
+    const text = (content.firstChild ? content.firstChild.textContent : "").trim();
+    const number = parseFloat(text.replace("−", "-").replace(/[\u00a0\s]/g, ""));
+    return Number.isNaN(number) ? text : number;
+  }
+
+  function compare(a, b) {
+    if (typeof a === "number" && typeof b === "number") return a - b;
+    if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
+    return a < b ? -1 : a > b ? 1 : 0;
+  }
+
+  function makeSortable(table) {
+    const heads = [...table.querySelectorAll("thead th")];
+    heads.forEach((head, column) => {
+      const button = cell("button", head.textContent, { type: "button", class: "sort" });
+      head.replaceChildren(button);
+      button.addEventListener("click", () => {
+        const descending = head.getAttribute("aria-sort") === "ascending";
+        for (const each of heads) each.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", descending ? "descending" : "ascending");
+        const body = table.tBodies[0];
+        const rows = [...body.rows].map((row) => [sortKey(row, column), row]);
+        rows.sort((a, b) => (descending ? -1 : 1) * compare(a[0], b[0]));
+        body.append(...rows.map(([, row]) => row));
+      });
+    });
+  }
+
+  function csvOf(table) {
+    const field = (text) => '"' + text.trim().replace(/"/g, '""') + '"';
+    const lines = [...table.rows].filter((row) => !row.hidden).map((row) =>
+      [...row.children].map((each) => field(each.innerText.replace(/\s*\n\s*/g, "; "))).join(","));
+    return lines.join("\r\n") + "\r\n";
+  }
+
+  function addExport(table) {
+    const caption = table.querySelector("caption").textContent;
+    const button = cell("button", "CSV", { type: "button", class: "export",
+      "aria-label": "save as CSV: " + caption });
+    button.addEventListener("click", () => {
+      const link = document.createElement("a");
+      link.download = caption.toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 60) + ".csv";
+      link.href = "data:text/csv;charset=utf-8," + encodeURIComponent(csvOf(table));
+      link.click();
+    });
+    table.parentElement.after(button);
   }
 
   function cell(name, text, attributes) {
@@ -104,7 +184,18 @@
     target.append(table);
   }
 
-  for (const id of ["metric", "site"]) byId(id).addEventListener("change", choose);
+  for (const table of document.querySelectorAll(".scroll > table")) {
+    if (table.tHead && table.tBodies[0].rows.length > 1) makeSortable(table);
+    addExport(table);
+  }
+  for (const button of keys) {
+    button.addEventListener("click", () => {
+      const shown = button.getAttribute("aria-pressed") === "true";
+      button.setAttribute("aria-pressed", String(!shown));
+      choose();
+    });
+  }
+  for (const id of ["metric", "site", "network"]) byId(id).addEventListener("change", choose);
   dark.addEventListener("change", draw);
   if (byId("filmstrip")) {
     for (const id of ["strip-site", "strip-network", "strip-first", "strip-second"]) {

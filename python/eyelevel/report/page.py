@@ -6,7 +6,7 @@ import polars as pl
 import vl_convert
 
 from eyelevel.figures import ALL_SITES, cumulative, distribution_chart, gain_chart
-from eyelevel.figures.distribution import SITES_MAX
+from eyelevel.figures.distribution import NETWORKS_MAX, SITES_MAX
 from eyelevel.report.contents import Contents
 from eyelevel.report.details import outcomes_section, setup_section, sites_section
 from eyelevel.report.filmstrips import Filmstrips, filmstrips
@@ -19,6 +19,7 @@ CONTENT_SECURITY_POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline' 'unsafe-eval'"
 )
+ALL_NETWORKS = "all networks"
 
 
 def page(contents: Contents) -> str:
@@ -123,17 +124,30 @@ def _charts(contents: Contents) -> Markup:
                 element("figcaption", network),
                 _chart(f"gain-{index}", f"Gains with their intervals on {network}"),
                 _chart(f"curve-{index}", f"Cumulative distributions of the loads on {network}"),
+                data_network=network,
+                **({} if index < NETWORKS_MAX else {"hidden": ""}),
             )
         )
+    few = len(contents.networks) <= NETWORKS_MAX
+    all_networks = [(ALL_NETWORKS, ALL_NETWORKS)] if few else []
+    networks = options(
+        (*all_networks, *((name, name) for name in contents.networks)),
+        ALL_NETWORKS if all_networks else contents.networks[0],
+    )
     return element(
         "section",
         element("h2", "Charts", id="charts"),
         element(
             "div",
             element("label", "metric ", element("select", metrics, id="metric")),
-            element("label", "site of the curves ", element("select", sites, id="site")),
+            element("label", "network ", element("select", networks, id="network")),
+            element("label", "site ", element("select", sites, id="site")),
             element(
-                "span", *map(_legend, range(len(contents.arms)), contents.arms), class_="legend"
+                "span",
+                *map(_legend, range(len(contents.arms)), contents.arms),
+                class_="legend",
+                role="group",
+                aria_label="stacks shown",
             ),
             class_="controls",
         ),
@@ -143,7 +157,9 @@ def _charts(contents: Contents) -> Markup:
             "Above, the mean gain over all sites with its interval; intervals far wider than the "
             "gains are cut at the axis. Below, the share of counted loads that were at least as "
             "fast; a curve that ends below the top has timeouts. In studies of more than "
-            f"{SITES_MAX} sites single ones have curves of the primary metric only.",
+            f"{SITES_MAX} sites single ones have curves of the primary metric only, and in studies "
+            f"of more than {NETWORKS_MAX} networks all sites together have. What is chosen here "
+            "also chooses the rows site by site.",
             class_="note",
         ),
         _noscript("The charts need JavaScript; the tables hold the same numbers."),
@@ -157,7 +173,9 @@ def _chart(identity: str, label: str) -> Markup:
 
 def _legend(index: int, arm: str) -> Markup:
     swatch = element("span", class_=f"swatch arm-{index % 8}", aria_hidden="true")
-    return element("span", swatch, arm, class_="key")
+    return element(
+        "button", swatch, arm, class_="key", type="button", data_arm=arm, aria_pressed="true"
+    )
 
 
 def _noscript(text: str) -> Markup:
