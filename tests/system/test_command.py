@@ -1,0 +1,125 @@
+"""The command as a user has it: loads, runs that are interrupted and resumed, replays."""
+
+import json
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from labs import CORPUS
+
+from eyelevel.store import OUTCOMES_BY_NAME, iterate_trials, read_document
+
+COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
+# A machine that other work keeps busy starves loads; that is an answer, too, and not this test's.
+GOOD = ("ok", "starved")
+FIRST_RECORD_TIMEOUT_S = 120.0
+
+PLAN = """\
+title = "Does the command work?"
+sites = ["{site}"]
+networks = [{{ name = "near", base = "dsl", rtt_ms_min = "10 ms" }}]
+stacks = ["http1", "tcp+", "quic"]
+reference = "tcp+"
+blocks = 1
+"""
+
+pytestmark = pytest.mark.usefixtures("labs")
+
+
+def eyelevel(*arguments: str, timeout_s: float = 180.0) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments], capture_output=True, text=True, timeout=timeout_s, check=False
+    )
+
+
+def test_a_load_says_what_a_person_saw() -> None:
+    done = eyelevel("load", "dashboard", "--network", "dsl", "--stack", "quic", "--json")
+    (trial,) = json.loads(done.stdout)
+    assert trial["outcome"] in GOOD, trial["outcome_detail"]
+    assert {each["protocol"] for each in trial["objects"] if each["from"] == "network"} == {"h3"}
+    assert len(trial["objects"]) == 21  # the other eight of the recording serve other text
+    if trial["outcome"] == "ok":
+        names = ("first_visual_change", "visual_complete_85", "last_visual_change", "speed_index")
+        times = {name: trial[f"{name}_ms"] for name in names}
+        assert all(value > 0 for value in times.values()), times
+        assert times["first_visual_change"] <= times["visual_complete_85"]
+        assert times["visual_complete_85"] <= times["last_visual_change"]
+        assert times["first_visual_change"] <= times["speed_index"] <= times["last_visual_change"]
+        assert trial["page_load_time_ms"] > 72  # three round trips
+        assert done.returncode == 0
+
+
+def test_an_interrupted_run_is_resumed(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN.format(site=CORPUS / "dashboard.wacz"))
+    out = tmp_path / "out"
+    run = ("run", str(plan), "--out", str(out))
+    with subprocess.Popen([*COMMAND, *run], stderr=subprocess.PIPE, text=True) as process:
+        _wait_for_first_record(out, process)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "--resume" in said
+    before = {trial.path: trial.record for trial in iterate_trials(out)}
+    assert 1 <= len(before) < 3
+
+    refused = eyelevel(*run)
+    assert refused.returncode == 1 and "--resume" in refused.stderr
+
+    resumed = eyelevel(*run, "--resume", "--json")
+    assert resumed.returncode == 0, resumed.stderr
+    after = {trial.path: trial.record for trial in iterate_trials(out)}
+    assert len(after) == 3 == len(read_document(out, "plan.json")["trials"])
+    assert all(after[path] == record for path, record in before.items())
+    assert {record["outcome"] for record in after.values()} <= set(OUTCOMES_BY_NAME)
+    assert {record["outcome"] for record in after.values()} <= set(GOOD)
+    assert json.loads(resumed.stdout)["report"] == str(out / "report.html")
+
+    page = (out / "report.html").read_text(encoding="utf-8")
+    rebuilt = eyelevel("report", str(out), "--json")
+    assert rebuilt.returncode == 0
+    assert (out / "report.html").read_text(encoding="utf-8") == page
+
+
+def test_replay_runs_a_command_beside_the_site() -> None:
+    script = (
+        "import os, ssl, sys, urllib.request\n"
+        "context = ssl.create_default_context(cafile=os.environ['EYELEVEL_CA'])\n"
+        "url = os.environ['EYELEVEL_URL']\n"
+        "print(urllib.request.urlopen(url, context=context).status)\n"
+        "sys.exit(7)\n"
+    )
+    options = ("--network", "dsl", "--stack", "http1", "--", sys.executable, "-c", script)
+    done = eyelevel("replay", "dashboard", *options)
+    assert done.stdout == "200\n", done.stderr
+    assert done.returncode == 7
+    assert "1 requests answered over http1 on dsl, 0 not in the recording" in done.stderr
+
+
+def test_a_check_compares_every_byte() -> None:
+    done = eyelevel("site", "check", "dashboard", "--json")
+    assert done.returncode == 0
+    found = json.loads(done.stdout)["protocols"]
+    assert [(each["protocol"], each["compared"], each["differences"]) for each in found] == [
+        ("http/1.1", 29, []),
+        ("h2", 29, []),
+        ("h3", 29, []),
+    ]
+
+
+def _wait_for_first_record(out: Path, process: "subprocess.Popen[str]") -> None:
+    """Waits, without a fixed sleep, until one trial is committed."""
+    deadline = time.monotonic() + FIRST_RECORD_TIMEOUT_S
+    trials = out / "trials"
+    while time.monotonic() < deadline:
+        committed = trials.glob("[!.]*") if trials.is_dir() else ()
+        if any(committed):
+            return
+        if process.poll() is not None:
+            pytest.fail(process.stderr.read() if process.stderr else "it ended")
+        select.select([], [], [], 0.02)
+    pytest.fail("no trial was committed")
