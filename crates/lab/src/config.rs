@@ -4,7 +4,7 @@ use crate::Error;
 use eyelevel_link::StageSpec;
 use eyelevel_replay::StackConfig;
 use serde::{Deserialize, Deserializer};
-use std::io::Read;
+use std::io::{BufRead, Read};
 use std::path::PathBuf;
 
 /// A longer configuration is not one: the longest list of stages is far below.
@@ -115,25 +115,18 @@ impl LabConfig {
         Ok(config)
     }
 
-    /// Reads the first line of `input` and not a byte more: what follows are commands, which
-    /// another process reads.
-    pub fn read(input: &mut impl Read) -> Result<Self, Error> {
+    /// Reads the first line of `input`; what follows are commands, which stay in its buffer or
+    /// behind it for whoever goes on reading.
+    pub fn read(input: &mut impl BufRead) -> Result<Self, Error> {
         let mut line = Vec::new();
-        let mut byte = [0];
-        while input
-            .read(&mut byte)
-            .map_err(|e| Error::Config(format!("read standard input: {e}")))?
-            == 1
-        {
-            if byte[0] == b'\n' {
-                break;
-            }
-            line.push(byte[0]);
-            if line.len() > LINE_BYTES_MAX {
-                return Err(Error::Config(format!(
-                    "the configuration on standard input is longer than {LINE_BYTES_MAX} bytes"
-                )));
-            }
+        input
+            .take(LINE_BYTES_MAX as u64 + 1)
+            .read_until(b'\n', &mut line)
+            .map_err(|e| Error::Config(format!("read standard input: {e}")))?;
+        if line.len() > LINE_BYTES_MAX {
+            return Err(Error::Config(format!(
+                "the configuration on standard input is longer than {LINE_BYTES_MAX} bytes"
+            )));
         }
         let line = String::from_utf8(line)
             .map_err(|e| Error::Config(format!("the configuration on standard input: {e}")))?;

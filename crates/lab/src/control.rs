@@ -8,11 +8,11 @@ use std::sync::mpsc;
 use std::thread;
 
 /// Blocks until a command, the end of the input or a signal asks for the end.
-pub fn wait_for_stop(commands: std::fs::File) -> Result<(), Error> {
+pub fn wait_for_stop(commands: impl BufRead + Send + 'static) -> Result<(), Error> {
     let (asked, stop) = mpsc::channel();
     let on_signal = asked.clone();
     thread::spawn(move || {
-        for line in std::io::BufReader::new(commands).lines() {
+        for line in commands.lines() {
             let Ok(line) = line else { break };
             if serde_json::from_str::<Command>(&line).is_ok() {
                 break;

@@ -16,6 +16,7 @@ use eyelevel_path::{Ends as PathEnds, Path, PathSettings, PathSummary, Watch};
 use eyelevel_units::{Instant, Seed};
 use serde::Serialize;
 use std::fs::File;
+use std::io::BufReader;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -61,7 +62,7 @@ pub fn run() -> i32 {
 }
 
 fn prepare(started: Instant) -> Result<i32, Error> {
-    let mut input = duplicate_input()?;
+    let mut input = BufReader::new(duplicate_input()?);
     let mut config = LabConfig::read(&mut input)?;
     config.path.load_files()?;
     // A damaged site or a senseless path is refused before any namespace is made.
@@ -95,7 +96,7 @@ fn lab(
     config: &LabConfig,
     site: Option<Arc<Site>>,
     inside: &Inside,
-    commands: std::fs::File,
+    commands: BufReader<File>,
     started: Instant,
     logs: Option<(File, File)>,
 ) -> Result<(), Error> {
