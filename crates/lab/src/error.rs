@@ -10,6 +10,9 @@ pub enum Error {
     /// The servers cannot be made.
     #[error(transparent)]
     Replay(#[from] eyelevel_replay::ReplayError),
+    /// Connections cannot be timed.
+    #[error(transparent)]
+    Probe(#[from] eyelevel_probe::ProbeError),
     /// The emulated path cannot be made.
     #[error(transparent)]
     Path(#[from] eyelevel_path::PathError),

@@ -9,6 +9,7 @@ mod emit;
 mod error;
 mod logs;
 mod path_check;
+mod probe_command;
 mod servers;
 mod site_check;
 mod stages_command;
@@ -66,6 +67,10 @@ enum Command {
     },
     /// UDP packets at a constant rate, for the path's validation
     Traffic(traffic::TrafficArguments),
+    /// Time connections: one line of JSON on standard input, a row for each attempt
+    Probe,
+    /// Servers to probe in a lab, until standard input ends
+    ProbeTarget,
     /// Say what this machine offers a lab, as one line of JSON
     Doctor,
 }
@@ -104,10 +109,19 @@ fn main() {
             eprintln!("eyelevel-lab: {error}");
             EXIT_FAILED
         }),
+        Command::Probe => reported(probe_command::probe()),
+        Command::ProbeTarget => reported(probe_command::serve_target()),
         Command::Doctor => {
             emit::emit(&doctor::examine());
             0
         }
     };
     std::process::exit(status);
+}
+
+fn reported(result: Result<i32, Error>) -> i32 {
+    result.unwrap_or_else(|error| {
+        eprintln!("eyelevel-lab: {error}");
+        EXIT_FAILED
+    })
 }

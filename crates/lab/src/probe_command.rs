@@ -1,0 +1,104 @@
+//! `eyelevel-lab probe` and `probe-target`: one line of JSON in, JSON lines out (`spec/probe.md`).
+
+use crate::Error;
+use crate::emit::emit;
+use eyelevel_probe::{
+    LabTarget, Protocol, Resolver, Settings, Target, TargetConfig, Trust, default_resolver,
+    probe_host,
+};
+use eyelevel_units::Seed;
+use serde::{Deserialize, Serialize};
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Used where this machine names no resolver; nothing answers there, and rows then say so.
+const RESOLVER_OF_NOBODY: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 53);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProbeConfig {
+    targets: Vec<Target>,
+    protocols: Vec<Protocol>,
+    v4: bool,
+    v6: bool,
+    count: u32,
+    interval_ms: u64,
+    timeout_ms: u64,
+    resume_session: bool,
+    early_data: bool,
+    local_port: Option<u16>,
+    resolver: Option<SocketAddr>,
+    authority_file: Option<PathBuf>,
+    vantage: Option<String>,
+    user_agent: Option<String>,
+    seed: u64,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "listening")]
+struct Listening<'a> {
+    address: SocketAddr,
+    authority_pem: &'a str,
+}
+
+/// Probes each target in turn; every attempt is one line.
+pub fn probe() -> Result<i32, Error> {
+    let config: ProbeConfig = read_config()?;
+    let trust = Trust::new(config.authority_file.as_deref())?;
+    let settings = Settings {
+        protocols: config.protocols,
+        v4: config.v4,
+        v6: config.v6,
+        count: config.count,
+        interval: Duration::from_millis(config.interval_ms),
+        timeout: Duration::from_millis(config.timeout_ms),
+        resume: config.resume_session,
+        early_data: config.early_data,
+        local_port: config.local_port,
+        resolver: Resolver(config.resolver.or_else(default_resolver).unwrap_or(RESOLVER_OF_NOBODY)),
+        vantage: config.vantage,
+        user_agent: config.user_agent,
+    };
+    runtime()?.block_on(async {
+        for target in &config.targets {
+            // By name, so that a host's order does not depend on who stands before it.
+            let mut generator = Seed::new(config.seed).child(&target.host).generator();
+            probe_host(target, &settings, &trust, &mut generator, &mut |row| emit(&row)).await;
+        }
+    });
+    Ok(0)
+}
+
+/// Serves until standard input ends.
+pub fn serve_target() -> Result<i32, Error> {
+    let config: TargetConfig = read_config()?;
+    runtime()?.block_on(async {
+        let target = LabTarget::start(&config)?;
+        emit(&Listening {
+            address: target.address,
+            authority_pem: &target.authority_pem,
+        });
+        let (over, ended) = tokio::sync::oneshot::channel::<()>();
+        std::thread::spawn(move || {
+            let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+            drop(over);
+        });
+        let _ = ended.await;
+        Ok(0)
+    })
+}
+
+fn read_config<T: for<'a> Deserialize<'a>>() -> Result<T, Error> {
+    let mut line = String::new();
+    let read = std::io::stdin().read_line(&mut line);
+    read.map_err(|error| Error::Config(format!("the configuration cannot be read: {error}")))?;
+    serde_json::from_str(&line).map_err(|error| Error::Config(format!("the configuration: {error}")))
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, Error> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::Config(format!("cannot start a runtime: {error}")))
+}

@@ -1,0 +1,239 @@
+//! Pure: queries and answers (RFC 1035), HTTPS records (RFC 9460).
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordType {
+    /// IPv4 addresses.
+    A = 1,
+    /// IPv6 addresses.
+    Aaaa = 28,
+    /// Service bindings for HTTPS.
+    Https = 65,
+}
+
+/// One HTTPS record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HttpsRecord {
+    /// 0 is an alias.
+    pub priority: u16,
+    /// Protocols of ALPN, `h3` among them where the server speaks QUIC.
+    pub alpn: Vec<String>,
+    /// Whether it carries keys for Encrypted ClientHello.
+    pub has_ech: bool,
+}
+
+/// What an answer says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// RCODE: 0 is no error, 3 is no such name.
+    pub code: u8,
+    /// The answer was cut: ask over TCP.
+    pub is_truncated: bool,
+    /// Addresses of the type asked for.
+    pub addresses: Vec<IpAddr>,
+    /// HTTPS records.
+    pub https: Vec<HttpsRecord>,
+}
+
+const NAME_BYTES_MAX: usize = 253;
+const LABEL_BYTES_MAX: usize = 63;
+/// A name server's answers hold fewer; pointers could make more of few bytes.
+const RECORDS_MAX: usize = 64;
+/// Room that we offer for UDP answers (EDNS, RFC 6891; the size of DNS flag day 2020).
+const UDP_BYTES: u16 = 1232;
+const CLASS_IN: u16 = 1;
+
+/// A query's bytes; none where the name cannot stand in one.
+pub fn query(id: u16, name: &str, kind: RecordType) -> Option<Vec<u8>> {
+    let name = name.trim_end_matches('.');
+    if name.is_empty() || name.len() > NAME_BYTES_MAX {
+        return None;
+    }
+    let mut bytes = id.to_be_bytes().to_vec();
+    // Recursion desired; one question; one additional record, EDNS's.
+    bytes.extend([1, 0, 0, 1, 0, 0, 0, 0, 0, 1]);
+    for label in name.split('.') {
+        if label.is_empty() || label.len() > LABEL_BYTES_MAX || !label.is_ascii() {
+            return None;
+        }
+        bytes.push(label.len() as u8);
+        bytes.extend_from_slice(label.as_bytes());
+    }
+    bytes.push(0);
+    bytes.extend((kind as u16).to_be_bytes());
+    bytes.extend(CLASS_IN.to_be_bytes());
+    bytes.extend([0, 0, 41]);
+    bytes.extend(UDP_BYTES.to_be_bytes());
+    bytes.extend([0; 6]);
+    Some(bytes)
+}
+
+/// Reads the answer to a query; none where it is no well-formed answer to this very question.
+pub fn parse(bytes: &[u8], query: &[u8], kind: RecordType) -> Option<Answer> {
+    let is_answer = bytes.len() >= 12 && bytes[..2] == query[..2] && bytes[2] & 0x80 != 0;
+    if !is_answer {
+        return None;
+    }
+    let mut answer = Answer {
+        code: bytes[3] & 0x0f,
+        is_truncated: bytes[2] & 0x02 != 0,
+        ..Answer::default()
+    };
+    let mut at = 12;
+    for _ in 0..number(bytes, 4)?.min(1) {
+        let end = skip_name(bytes, at)?.checked_add(4)?;
+        // The question, but for the EDNS record at the query's end, has to come back.
+        if !bytes
+            .get(at..end)?
+            .eq_ignore_ascii_case(query.get(12..query.len() - 11)?)
+        {
+            return None;
+        }
+        at = end;
+    }
+    for _ in 0..usize::from(number(bytes, 6)?).min(RECORDS_MAX) {
+        at = skip_name(bytes, at)?;
+        let (found, class) = (number(bytes, at)?, number(bytes, at + 2)?);
+        let length = usize::from(number(bytes, at + 8)?);
+        let Some(data) = bytes.get(at + 10..at + 10 + length) else {
+            return answer.is_truncated.then_some(answer);
+        };
+        at += 10 + length;
+        if (found, class) == (kind as u16, CLASS_IN) {
+            read_record(kind, data, &mut answer)?;
+        }
+    }
+    Some(answer)
+}
+
+fn read_record(kind: RecordType, data: &[u8], answer: &mut Answer) -> Option<()> {
+    match kind {
+        RecordType::A => {
+            let octets: [u8; 4] = data.try_into().ok()?;
+            answer.addresses.push(Ipv4Addr::from(octets).into());
+        }
+        RecordType::Aaaa => {
+            let octets: [u8; 16] = data.try_into().ok()?;
+            answer.addresses.push(Ipv6Addr::from(octets).into());
+        }
+        RecordType::Https => answer.https.push(https_record(data)?),
+    }
+    Some(())
+}
+
+/// RFC 9460, section 2.2; the target name is never compressed.
+fn https_record(data: &[u8]) -> Option<HttpsRecord> {
+    const ALPN: u16 = 1;
+    const ECH: u16 = 5;
+    let mut record = HttpsRecord {
+        priority: number(data, 0)?,
+        ..HttpsRecord::default()
+    };
+    let mut at = skip_name(data, 2)?;
+    while at < data.len() {
+        let (key, length) = (number(data, at)?, usize::from(number(data, at + 2)?));
+        let value = data.get(at + 4..at + 4 + length)?;
+        at += 4 + length;
+        match key {
+            ALPN => {
+                let mut rest = value;
+                while let Some((length, after)) = rest.split_first() {
+                    let (name, after) = after.split_at_checked(usize::from(*length))?;
+                    record.alpn.push(String::from_utf8_lossy(name).into_owned());
+                    rest = after;
+                }
+            }
+            ECH => record.has_ech = true,
+            _ => {}
+        }
+    }
+    Some(record)
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes(
+        bytes.get(at..at.checked_add(2)?)?.try_into().ok()?,
+    ))
+}
+
+/// Where a name ends; a pointer ends it (RFC 1035, section 4.1.4).
+fn skip_name(bytes: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        match *bytes.get(at)? {
+            0 => return Some(at + 1),
+            length if length & 0xc0 == 0xc0 => return Some(at + 2),
+            length if length & 0xc0 == 0 => at += 1 + usize::from(length),
+            _ => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(query: &[u8], records: &[(u16, &[u8])]) -> Vec<u8> {
+        let mut bytes = query[..query.len() - 11].to_vec();
+        bytes[2..4].copy_from_slice(&[0x81, 0x80]);
+        bytes[7] = records.len() as u8;
+        bytes[11] = 0;
+        for (kind, data) in records {
+            bytes.extend([0xc0, 12]);
+            bytes.extend(kind.to_be_bytes());
+            bytes.extend([0, 1, 0, 0, 0, 60]);
+            bytes.extend((data.len() as u16).to_be_bytes());
+            bytes.extend_from_slice(data);
+        }
+        bytes
+    }
+
+    #[test]
+    fn addresses_are_read_past_a_chain_of_other_records() {
+        let asked = query(7, "www.example.com.", RecordType::A).unwrap();
+        let bytes = answer(&asked, &[(5, &[1, b'x', 0]), (1, &[192, 0, 2, 1])]);
+        let found = parse(&bytes, &asked, RecordType::A).unwrap();
+        assert_eq!(found.addresses, ["192.0.2.1".parse::<IpAddr>().unwrap()]);
+        let other = query(7, "www.example.org", RecordType::A).unwrap();
+        assert_eq!(
+            parse(&bytes, &other, RecordType::A),
+            None,
+            "another name's answer"
+        );
+    }
+
+    #[test]
+    fn https_records_tell_their_protocols() {
+        let asked = query(7, "a.example", RecordType::Https).unwrap();
+        let data = [
+            0, 1, 0, 0, 1, 0, 6, 2, b'h', b'3', 2, b'h', b'2', 0, 5, 0, 1, 9,
+        ];
+        let found = parse(&answer(&asked, &[(65, &data)]), &asked, RecordType::Https).unwrap();
+        assert_eq!(found.https[0].alpn, ["h3", "h2"]);
+        assert!(found.https[0].has_ech);
+    }
+
+    #[test]
+    fn names_that_cannot_be_asked_for_are_refused() {
+        for name in [
+            "",
+            ".",
+            "a..b",
+            &"a".repeat(64),
+            &"a.".repeat(128),
+            "ä.example",
+        ] {
+            assert_eq!(query(1, name, RecordType::A), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_cut_of_an_answer_is_harmless() {
+        let asked = query(7, "a.example", RecordType::A).unwrap();
+        let bytes = answer(&asked, &[(1, &[192, 0, 2, 1])]);
+        for end in 0..bytes.len() {
+            assert_eq!(parse(&bytes[..end], &asked, RecordType::A), None);
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! A small resolver's client: A, AAAA and HTTPS records over UDP, over TCP where an answer is cut.
+
+mod message;
+mod resolver;
+
+pub use message::{Answer, HttpsRecord, RecordType, parse, query};
+pub use resolver::{Resolved, Resolver, default_resolver};

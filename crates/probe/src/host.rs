@@ -1,0 +1,169 @@
+//! All attempts on one host: one DNS lookup for all protocols, then attempts in random order.
+
+use crate::dns::Resolver;
+use crate::{Asked, Failure, Plan, Protocol, Row, Trust, attempt};
+use eyelevel_units::Generator;
+use serde::Deserialize;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+/// What is probed on every host.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The protocols, each probed `count` times over each family.
+    pub protocols: Vec<Protocol>,
+    /// Over IPv4.
+    pub v4: bool,
+    /// Over IPv6.
+    pub v6: bool,
+    /// Attempts a protocol and family.
+    pub count: u32,
+    /// Between the beginnings of two attempts.
+    pub interval: Duration,
+    /// For one attempt.
+    pub timeout: Duration,
+    /// As in [`Plan`].
+    pub resume: bool,
+    /// As in [`Plan`].
+    pub early_data: bool,
+    /// As in [`Plan`].
+    pub local_port: Option<u16>,
+    /// Where names are looked up.
+    pub resolver: Resolver,
+    /// In every row.
+    pub vantage: Option<String>,
+    /// Who asks; none: no request, the handshake alone.
+    pub user_agent: Option<String>,
+}
+
+/// One host.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// Name or address.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+    /// Of the request.
+    pub path: String,
+    /// Connect to this address and look nothing up.
+    pub connect: Option<IpAddr>,
+}
+
+/// What became known of a family: its address and the lookup's time, or why there is none.
+type Looked = Result<(IpAddr, Option<u64>), Failure>;
+
+/// Probes one host; each row is handed out as soon as it is complete.
+pub async fn probe_host(
+    target: &Target,
+    settings: &Settings,
+    trust: &Trust,
+    generator: &mut Generator,
+    row_done: &mut impl FnMut(Row),
+) {
+    let families = looked_up(target, settings).await;
+    let mut attempts = Vec::new();
+    for count in 0..settings.count {
+        for (index, _) in families.iter().enumerate() {
+            attempts.extend(
+                settings
+                    .protocols
+                    .iter()
+                    .map(|protocol| (count, index, *protocol)),
+            );
+        }
+    }
+    shuffle(&mut attempts, generator);
+    let began = tokio::time::Instant::now();
+    for (order, (count, family, protocol)) in attempts.into_iter().enumerate() {
+        tokio::time::sleep_until(began + settings.interval * order as u32).await;
+        let mut row = Row::new(&target.host, target.port, &target.path, protocol);
+        row.vantage = settings.vantage.clone();
+        (row.attempt, row.order) = (count, order as u32);
+        match &families[family] {
+            Ok((address, dns_us)) => {
+                row.dns_us = *dns_us;
+                let plan = plan(target, settings, protocol, *address);
+                attempt(&plan, trust, &mut row).await;
+            }
+            Err(failure) => {
+                row.at_unix_us = crate::kernel::unix_ns() / 1000;
+                row.at_ns = crate::kernel::monotonic_ns();
+                row.fail(failure.clone());
+            }
+        }
+        row_done(row);
+    }
+}
+
+fn plan(target: &Target, settings: &Settings, protocol: Protocol, address: IpAddr) -> Plan {
+    let authority = match target.port {
+        443 => target.host.clone(),
+        port => format!("{}:{port}", target.host),
+    };
+    Plan {
+        protocol,
+        address: SocketAddr::new(address, target.port),
+        host: target.host.clone(),
+        asked: settings.user_agent.as_ref().map(|user_agent| Asked {
+            authority,
+            path: target.path.clone(),
+            user_agent: user_agent.clone(),
+        }),
+        local_port: settings.local_port,
+        timeout: settings.timeout,
+        resume: settings.resume,
+        early_data: settings.early_data,
+        offers_h2: true,
+    }
+}
+
+async fn looked_up(target: &Target, settings: &Settings) -> Vec<Looked> {
+    let literal = target.host.trim_matches(['[', ']']).parse().ok();
+    if let Some(address) = target.connect.or(literal) {
+        return vec![Ok((address, None))];
+    }
+    let mut families = Vec::new();
+    for is_v6 in [false, true] {
+        if (is_v6 && settings.v6) || (!is_v6 && settings.v4) {
+            let looked = settings.resolver.addresses(&target.host, is_v6).await;
+            families.push(looked.map(|found| (found.addresses[0], Some(found.took_us))));
+        }
+    }
+    // Where either family will do, a host without one of them is not at fault.
+    let is_any_up = families.iter().any(Result::is_ok);
+    if settings.v4 && settings.v6 && is_any_up {
+        families.retain(Result::is_ok);
+    }
+    families
+}
+
+/// Fisher and Yates's, from the pinned generator.
+fn shuffle<T>(items: &mut [T], generator: &mut Generator) {
+    for last in (1..items.len()).rev() {
+        let other = generator.below(last as u64 + 1) as usize;
+        items.swap(last, other);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shuffle;
+    use eyelevel_units::Seed;
+
+    #[test]
+    fn orders_are_all_equally_likely() {
+        let mut generator = Seed::new(5).generator();
+        let mut seen = std::collections::HashMap::new();
+        for _ in 0..6000 {
+            let mut items = [0, 1, 2];
+            shuffle(&mut items, &mut generator);
+            *seen.entry(items).or_insert(0) += 1;
+        }
+        assert_eq!(seen.len(), 6);
+        assert!(
+            seen.values().all(|count| (850..1150).contains(count)),
+            "{seen:?}"
+        );
+    }
+}

@@ -1,0 +1,184 @@
+//! What the kernel knows about a socket and Rust's standard library does not tell: the moment at
+//! which a packet arrived, and the round trip of TCP's own handshake.
+//!
+//! The one file of this crate with system calls.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// A kernel stamp older than this is none: the wall clock was set meanwhile.
+const STAMP_AGE_NS_MAX: i128 = 60_000_000_000;
+
+const CONTROL_BYTES: usize = 128;
+
+/// `CLOCK_MONOTONIC` in nanoseconds.
+pub fn monotonic_ns() -> u64 {
+    clock_ns(libc::CLOCK_MONOTONIC)
+}
+
+/// Unix time in nanoseconds: a label, never part of a duration.
+pub fn unix_ns() -> u64 {
+    clock_ns(libc::CLOCK_REALTIME)
+}
+
+fn clock_ns(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `time` is valid for writes; both clocks exist on every Linux.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Asks for receive stamps (`SO_TIMESTAMPNS`, socket(7)); UDP and TCP have them.
+///
+/// # Errors
+/// The kernel's refusal; then the reader's own clock must do.
+pub fn ask_for_stamps(socket: BorrowedFd<'_>) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    // SAFETY: the descriptor is borrowed and so open; value and length describe `on`.
+    let status = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_TIMESTAMPNS,
+            (&raw const on).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if status == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// Bytes that were read, and when they came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Their number; 0 at a stream's end.
+    pub bytes: usize,
+    /// When they arrived: the kernel's stamp, moved to `CLOCK_MONOTONIC`, or the reader's clock.
+    pub at_ns: u64,
+    /// When the read returned.
+    pub read_ns: u64,
+    /// Whether `at_ns` is the kernel's.
+    pub stamped: bool,
+}
+
+/// Reads once from a non-blocking socket, with the arrival of the last byte read.
+///
+/// # Errors
+/// The kernel's, `WouldBlock` among them.
+pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received> {
+    let mut control = [0_u64; CONTROL_BYTES / 8];
+    let mut part = libc::iovec {
+        iov_base: buffer.as_mut_ptr().cast(),
+        iov_len: buffer.len(),
+    };
+    // SAFETY: all-zero is a valid `msghdr`: null pointers with zero lengths.
+    let mut message: libc::msghdr = unsafe { zeroed() };
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.as_mut_ptr().cast();
+    message.msg_controllen = CONTROL_BYTES as _;
+    // SAFETY: the descriptor is open; every pointer in `message` outlives the call and its length is
+    // that of the memory behind it.
+    let bytes = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
+    if bytes < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let read_ns = monotonic_ns();
+    let arrived = stamp_of(&message).and_then(|stamp_ns| {
+        let age_ns = i128::from(unix_ns()) - i128::from(stamp_ns);
+        (0..STAMP_AGE_NS_MAX)
+            .contains(&age_ns)
+            .then(|| monotonic_ns().saturating_sub(age_ns as u64))
+    });
+    Ok(Received {
+        bytes: bytes as usize,
+        at_ns: arrived.unwrap_or(read_ns).min(read_ns),
+        read_ns,
+        stamped: arrived.is_some(),
+    })
+}
+
+/// The `SCM_TIMESTAMPNS` of a message that `recvmsg` has filled in, as Unix time.
+fn stamp_of(message: &libc::msghdr) -> Option<u64> {
+    // SAFETY: `message` was filled in by recvmsg, its control buffer is alive and aligned for
+    // `cmsghdr`; the macros stay inside `msg_controllen`. The payload is read unaligned.
+    unsafe {
+        let mut header = libc::CMSG_FIRSTHDR(message);
+        while !header.is_null() {
+            if (*header).cmsg_level == libc::SOL_SOCKET
+                && (*header).cmsg_type == libc::SCM_TIMESTAMPNS
+            {
+                let time: libc::timespec = libc::CMSG_DATA(header)
+                    .cast::<libc::timespec>()
+                    .read_unaligned();
+                // TCP gives zeros where the packet had no stamp.
+                return (time.tv_sec > 0)
+                    .then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64);
+            }
+            header = libc::CMSG_NXTHDR(message, header);
+        }
+    }
+    None
+}
+
+/// What TCP itself measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpMeasured {
+    /// The smoothed round trip; right after the handshake it is the handshake's own.
+    pub rtt_us: u32,
+    /// Segments sent again; during the handshake: SYNs.
+    pub retransmitted: u32,
+}
+
+/// `TCP_INFO` of a connected socket.
+pub fn tcp_measured(socket: BorrowedFd<'_>) -> Option<TcpMeasured> {
+    // SAFETY: all-zero is a valid `tcp_info`: it is numbers only.
+    let mut info: libc::tcp_info = unsafe { zeroed() };
+    let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+    // SAFETY: the descriptor is open; the kernel writes at most `length` bytes into `info`.
+    let status = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            (&raw mut info).cast(),
+            &raw mut length,
+        )
+    };
+    (status == 0).then_some(TcpMeasured {
+        rtt_us: info.tcpi_rtt,
+        retransmitted: info.tcpi_total_retrans,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::UdpSocket;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn datagrams_carry_the_kernels_stamp_between_sending_and_reading() {
+        let (a, b) = (
+            UdpSocket::bind("127.0.0.1:0").unwrap(),
+            UdpSocket::bind("127.0.0.1:0").unwrap(),
+        );
+        ask_for_stamps(b.as_fd()).unwrap();
+        let before_ns = monotonic_ns();
+        a.send_to(b"hello", b.local_addr().unwrap()).unwrap();
+        let mut buffer = [0; 16];
+        let received = receive(b.as_fd(), &mut buffer).unwrap();
+        assert_eq!(&buffer[..received.bytes], b"hello");
+        assert!(received.stamped);
+        // The two clocks are read one after the other, so the stamp is known to some microseconds.
+        assert!(received.at_ns + 1_000_000 > before_ns && received.at_ns <= received.read_ns);
+    }
+}

@@ -1,0 +1,30 @@
+//! How long connections take: DNS, TCP, TLS 1.2 and 1.3, QUIC 1 and 2, in the lab and outside.
+//!
+//! Timelines, packet forms and tables are pure; drivers on tokio fill them in with times taken at
+//! the socket, the kernel's own where it gives them. Rows are specified in `spec/probe.md`.
+
+mod attempt;
+mod dns;
+mod error;
+mod failure;
+mod host;
+mod http;
+mod kernel;
+mod protocol;
+mod quic;
+mod row;
+mod target;
+mod timeline;
+mod tls;
+
+pub use attempt::{Plan, attempt};
+pub use dns::{HttpsRecord, Resolved, Resolver, default_resolver};
+pub use error::ProbeError;
+pub use failure::{FAILURE_CLASSES, Failure, FailureClass};
+pub use host::{Settings, Target, probe_host};
+pub use http::Asked;
+pub use protocol::Protocol;
+pub use row::Row;
+pub use target::{Target as LabTarget, TargetConfig};
+pub use timeline::{Flight, Timeline};
+pub use tls::{Trust, client_config};

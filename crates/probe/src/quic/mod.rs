@@ -1,0 +1,13 @@
+//! QUIC: a session of TLS that can be looked into, versions 1 and 2, HTTP/3's few bytes, and the
+//! driver of one connection.
+
+mod connection;
+mod http3;
+mod keys;
+mod packets;
+mod session;
+
+pub use connection::{QuicAttempt, QuicOutcome, connect};
+pub use http3::{CONTROL_STREAM, RESPONSE_200, request_stream, response_status};
+pub use packets::to_version1;
+pub use session::ServerCrypto;

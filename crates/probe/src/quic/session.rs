@@ -1,0 +1,342 @@
+//! TLS inside QUIC, built on rustls directly so that what was agreed can be read: cipher, key
+//! exchange, HelloRetryRequest, tickets. The QUIC library's own session hides them.
+
+use super::keys::{Header, Packet, of_rustls};
+use crate::kernel::monotonic_ns;
+use crate::protocol::QUIC_V2;
+use aws_lc_rs::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use noq_proto::crypto::{
+    self, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, UnsupportedVersion,
+};
+use noq_proto::transport_parameters::TransportParameters;
+use noq_proto::{ConnectError, ConnectionId, Side, TransportError, TransportErrorCode};
+use rustls::pki_types::ServerName;
+use rustls::quic::{Connection, KeyChange, Secrets, Suite, Version};
+use rustls::{CipherSuite, HandshakeKind};
+use std::any::Any;
+use std::sync::Arc;
+
+/// What a session knows; `handshake_data` of the QUIC library's connection is one of these.
+#[derive(Clone, Debug, Default)]
+pub struct SessionFacts {
+    /// The cipher suite.
+    pub cipher: Option<CipherSuite>,
+    /// The key exchange group.
+    pub key_exchange: Option<String>,
+    /// Full, with HelloRetryRequest, or resumed.
+    pub kind: Option<HandshakeKind>,
+    /// Bytes of the server's certificates.
+    pub certificate_bytes: Option<u64>,
+    /// Tickets that came.
+    pub tickets: u32,
+    /// Time inside the TLS library while handshaking.
+    pub crypto_ns: u64,
+    /// TLS's own word on what went wrong.
+    pub error: Option<rustls::Error>,
+}
+
+/// A client's TLS for QUIC 1 and 2.
+#[derive(Debug)]
+pub struct ClientCrypto(pub Arc<rustls::ClientConfig>);
+
+/// A server's TLS for QUIC 1 and 2.
+#[derive(Debug)]
+pub struct ServerCrypto(pub Arc<rustls::ServerConfig>);
+
+struct Session {
+    version: Version,
+    tls: Connection,
+    initial: Suite,
+    next: Option<Secrets>,
+    is_told: bool,
+    crypto_ns: u64,
+    error: Option<rustls::Error>,
+}
+
+impl crypto::ClientConfig for ClientCrypto {
+    fn start_session(
+        &self,
+        version: u32,
+        server_name: &str,
+        parameters: &TransportParameters,
+    ) -> Result<Box<dyn crypto::Session>, ConnectError> {
+        let invalid = || ConnectError::InvalidServerName(server_name.into());
+        let began_ns = monotonic_ns();
+        let version = version_of(version)?;
+        let name = ServerName::try_from(server_name.to_owned()).map_err(|_| invalid())?;
+        let written = bytes_of(parameters);
+        let tls = rustls::quic::ClientConnection::new(self.0.clone(), version, name, written)
+            .map_err(|_| ConnectError::UnsupportedVersion)?;
+        let initial = initial_suite(self.0.crypto_provider());
+        let mut session = Session::new(version, Connection::Client(tls), initial);
+        session.crypto_ns = monotonic_ns() - began_ns;
+        Ok(Box::new(session))
+    }
+}
+
+impl crypto::ServerConfig for ServerCrypto {
+    fn initial_keys(&self, version: u32, id: ConnectionId) -> Result<Keys, UnsupportedVersion> {
+        let version = version_of(version)?;
+        let suite = initial_suite(self.0.crypto_provider());
+        Ok(of_rustls(suite.keys(&id, rustls::Side::Server, version)))
+    }
+
+    fn retry_tag(&self, version: u32, id: ConnectionId, packet: &[u8]) -> [u8; 16] {
+        // Never called with another version, as `initial_keys` refuses it.
+        retry_tag(version_of(version).unwrap_or_default(), &id, packet)
+    }
+
+    fn start_session(
+        &self,
+        version: u32,
+        parameters: &TransportParameters,
+    ) -> Box<dyn crypto::Session> {
+        let version = version_of(version).unwrap_or_default();
+        let tls =
+            rustls::quic::ServerConnection::new(self.0.clone(), version, bytes_of(parameters))
+                .expect("the configuration is checked when the server starts");
+        let initial = initial_suite(self.0.crypto_provider());
+        Box::new(Session::new(version, Connection::Server(tls), initial))
+    }
+}
+
+impl Session {
+    fn new(version: Version, tls: Connection, initial: Suite) -> Self {
+        Self {
+            version,
+            tls,
+            initial,
+            next: None,
+            is_told: false,
+            crypto_ns: 0,
+            error: None,
+        }
+    }
+
+    fn facts(&self) -> SessionFacts {
+        let certificates = self.tls.peer_certificates();
+        SessionFacts {
+            cipher: self
+                .tls
+                .negotiated_cipher_suite()
+                .map(|suite| suite.suite()),
+            key_exchange: self
+                .tls
+                .negotiated_key_exchange_group()
+                .map(|group| format!("{:?}", group.name())),
+            kind: self.tls.handshake_kind(),
+            certificate_bytes: certificates
+                .map(|list| list.iter().map(|each| each.len() as u64).sum()),
+            tickets: match &self.tls {
+                Connection::Client(client) => client.tls13_tickets_received(),
+                Connection::Server(_) => 0,
+            },
+            crypto_ns: self.crypto_ns,
+            error: self.error.clone(),
+        }
+    }
+}
+
+impl crypto::Session for Session {
+    fn initial_keys(&self, id: ConnectionId, side: Side) -> Keys {
+        let side = match side {
+            Side::Client => rustls::Side::Client,
+            Side::Server => rustls::Side::Server,
+        };
+        of_rustls(self.initial.keys(&id, side, self.version))
+    }
+
+    fn handshake_data(&self) -> Option<Box<dyn Any>> {
+        Some(Box::new(self.facts()))
+    }
+
+    fn peer_identity(&self) -> Option<Box<dyn Any>> {
+        None
+    }
+
+    fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
+        let keys = self.tls.zero_rtt_keys()?;
+        Some((Box::new(Header(keys.header)), Box::new(Packet(keys.packet))))
+    }
+
+    fn early_data_accepted(&self) -> Option<bool> {
+        match &self.tls {
+            Connection::Client(client) => Some(client.is_early_data_accepted()),
+            Connection::Server(_) => None,
+        }
+    }
+
+    fn is_handshaking(&self) -> bool {
+        self.tls.is_handshaking()
+    }
+
+    fn read_handshake(&mut self, bytes: &[u8]) -> Result<bool, TransportError> {
+        let was_handshaking = self.tls.is_handshaking();
+        let began_ns = monotonic_ns();
+        let result = self.tls.read_hs(bytes);
+        if was_handshaking {
+            self.crypto_ns += monotonic_ns() - began_ns;
+        }
+        if let Err(error) = result {
+            self.error = Some(error.clone());
+            let code = self
+                .tls
+                .alert()
+                .map_or(TransportErrorCode::PROTOCOL_VIOLATION, |alert| {
+                    TransportErrorCode::crypto(alert.into())
+                });
+            return Err(TransportError::new(code, error.to_string()));
+        }
+        // A server's are there with the client's hello, a client's with the handshake's end.
+        let is_ready = match &self.tls {
+            Connection::Server(server) => server.server_name().is_some(),
+            Connection::Client(_) => false,
+        };
+        let is_news = !self.is_told && (is_ready || !self.tls.is_handshaking());
+        self.is_told |= is_news;
+        Ok(is_news)
+    }
+
+    fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
+        let side = match self.tls {
+            Connection::Client(_) => Side::Client,
+            Connection::Server(_) => Side::Server,
+        };
+        self.tls
+            .quic_transport_parameters()
+            .map(|bytes| TransportParameters::read(side, &mut &bytes[..]))
+            .transpose()
+            .map_err(TransportError::from)
+    }
+
+    fn write_handshake(&mut self, buffer: &mut Vec<u8>) -> Option<Keys> {
+        let is_handshaking = self.tls.is_handshaking();
+        let began_ns = monotonic_ns();
+        let change = self.tls.write_hs(buffer);
+        if is_handshaking {
+            self.crypto_ns += monotonic_ns() - began_ns;
+        }
+        match change? {
+            KeyChange::Handshake { keys } => Some(of_rustls(keys)),
+            KeyChange::OneRtt { keys, next } => {
+                self.next = Some(next);
+                Some(of_rustls(keys))
+            }
+        }
+    }
+
+    fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
+        let keys = self.next.as_mut()?.next_packet_keys();
+        Some(KeyPair {
+            local: Box::new(Packet(keys.local)),
+            remote: Box::new(Packet(keys.remote)),
+        })
+    }
+
+    fn is_valid_retry(&self, id: ConnectionId, header: &[u8], payload: &[u8]) -> bool {
+        let Some((token, tag)) = payload.split_last_chunk::<16>() else {
+            return false;
+        };
+        let mut packet = [header, token].concat();
+        if matches!(self.version, Version::V2) && super::packets::is_version2(&packet) {
+            packet[0] = super::packets::first_byte_of_version2(packet[0]);
+        }
+        // Both sides are public: no need for a comparison in constant time.
+        retry_tag(self.version, &id, &packet) == *tag
+    }
+
+    fn export_keying_material(
+        &self,
+        output: &mut [u8],
+        label: &[u8],
+        context: &[u8],
+    ) -> Result<(), ExportKeyingMaterialError> {
+        self.tls
+            .export_keying_material(output, label, Some(context))
+            .map(drop)
+            .map_err(|_| ExportKeyingMaterialError)
+    }
+}
+
+/// Key and nonce of RFC 9001, section 5.8.
+const RETRY_V1: ([u8; 16], [u8; 12]) = (
+    0xbe0c_690b_9f66_575a_1d76_6b54_e368_c84e_u128.to_be_bytes(),
+    [
+        0x46, 0x15, 0x99, 0xd3, 0x5d, 0x63, 0x2b, 0xf2, 0x23, 0x98, 0x25, 0xbb,
+    ],
+);
+/// Key and nonce of RFC 9369, section 3.3.3.
+const RETRY_V2: ([u8; 16], [u8; 12]) = (
+    0x8fb4_b01b_56ac_48e2_60fb_cbce_ad7c_cc92_u128.to_be_bytes(),
+    [
+        0xd8, 0x69, 0x69, 0xbc, 0x2d, 0x7c, 0x6d, 0x99, 0x90, 0xef, 0xb0, 0x4a,
+    ],
+);
+
+fn retry_tag(version: Version, id: &ConnectionId, packet: &[u8]) -> [u8; 16] {
+    let (key, nonce) = match version {
+        Version::V2 => RETRY_V2,
+        _ => RETRY_V1,
+    };
+    let mut pseudo = vec![id.len() as u8];
+    pseudo.extend_from_slice(id);
+    pseudo.extend_from_slice(packet);
+    let key = UnboundKey::new(&AES_128_GCM, &key).expect("16 bytes are a key of AES-128");
+    let tag = LessSafeKey::new(key)
+        .seal_in_place_separate_tag(
+            Nonce::assume_unique_for_key(nonce),
+            Aad::from(pseudo),
+            &mut [],
+        )
+        .expect("nothing is encrypted, so nothing is too long");
+    tag.as_ref().try_into().expect("tags of GCM have 16 bytes")
+}
+
+fn version_of(version: u32) -> Result<Version, UnsupportedVersion> {
+    match version {
+        1 => Ok(Version::V1),
+        QUIC_V2 => Ok(Version::V2),
+        _ => Err(UnsupportedVersion),
+    }
+}
+
+fn initial_suite(provider: &rustls::crypto::CryptoProvider) -> Suite {
+    provider
+        .cipher_suites
+        .iter()
+        .find(|suite| suite.suite() == CipherSuite::TLS13_AES_128_GCM_SHA256)
+        .and_then(|suite| suite.tls13()?.quic_suite())
+        .expect("every provider of this crate has AES-128-GCM")
+}
+
+fn bytes_of(parameters: &TransportParameters) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    parameters.write(&mut bytes);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 9001, appendix A.4, and RFC 9369, appendix A.4: the Retry packets without their tags.
+    #[test]
+    fn retry_tags_are_those_of_the_rfcs() {
+        let id = ConnectionId::new(&0x8394_c8f0_3e51_5708_u64.to_be_bytes());
+        let mut packet = vec![0xff, 0, 0, 0, 1, 0, 8];
+        packet.extend(0xf067_a550_2a42_62b5_u64.to_be_bytes());
+        packet.extend(b"token");
+        let tag = retry_tag(Version::V1, &id, &packet);
+        assert_eq!(
+            u128::from_be_bytes(tag),
+            0x04a2_65ba_2eff_4d82_9058_fb3f_0f24_96ba
+        );
+        packet[0] = 0xcf;
+        packet[1..5].copy_from_slice(&QUIC_V2.to_be_bytes());
+        let tag = retry_tag(Version::V2, &id, &packet);
+        assert_eq!(
+            u128::from_be_bytes(tag),
+            0xc864_6ce8_bfe3_3952_d955_5436_65dc_c7b6
+        );
+    }
+}

@@ -1,0 +1,155 @@
+//! Pure: what was sent and received when, and what follows from it for a handshake.
+
+/// More arrivals tell nothing about a handshake; one with the largest certificates has 20.
+const ARRIVALS_MAX: usize = 128;
+
+/// Nearer arrivals are never counted apart: servers take that long to compute. On paths with a round
+/// trip below twice this, the count is a lower bound.
+const GAP_NS_MIN: u64 = 2_000_000;
+
+/// One direction's bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flight {
+    /// Payload bytes of TCP or UDP.
+    pub bytes: u64,
+    /// Datagrams of UDP; reads or writes of TCP.
+    pub pieces: u64,
+}
+
+/// A handshake as the socket saw it. Times are nanoseconds of one clock.
+#[derive(Clone, Debug, Default)]
+pub struct Timeline {
+    sent: Flight,
+    received: Flight,
+    first_sent_ns: Option<u64>,
+    arrivals_ns: Vec<u64>,
+    complete_ns: Option<u64>,
+    at_completion: Option<(Flight, Flight, usize)>,
+}
+
+impl Timeline {
+    /// Payload went out.
+    pub fn sent(&mut self, at_ns: u64, bytes: usize) {
+        self.sent.bytes += bytes as u64;
+        self.sent.pieces += 1;
+        self.first_sent_ns.get_or_insert(at_ns);
+    }
+
+    /// Payload arrived.
+    pub fn received(&mut self, at_ns: u64, bytes: usize) {
+        self.received.bytes += bytes as u64;
+        self.received.pieces += 1;
+        if self.arrivals_ns.len() < ARRIVALS_MAX {
+            self.arrivals_ns.push(at_ns);
+        }
+    }
+
+    /// The handshake is complete; what comes later is not part of it.
+    pub fn complete(&mut self, at_ns: u64) {
+        if self.complete_ns.is_none() {
+            self.complete_ns = Some(at_ns);
+            self.at_completion = Some((self.sent, self.received, self.arrivals_ns.len()));
+        }
+    }
+
+    /// When it was complete.
+    pub fn complete_ns(&self) -> Option<u64> {
+        self.complete_ns
+    }
+
+    /// When the first payload went out.
+    pub fn first_sent_ns(&self) -> Option<u64> {
+        self.first_sent_ns
+    }
+
+    /// What was sent and received until the handshake was complete, or until now.
+    pub fn flights(&self) -> (Flight, Flight) {
+        self.at_completion
+            .map_or((self.sent, self.received), |(sent, received, _)| {
+                (sent, received)
+            })
+    }
+
+    /// From the first payload to the first answer, which holds the server's own time too.
+    pub fn first_answer_ns(&self) -> Option<u64> {
+        let first = *self.arrivals_ns.first()?;
+        Some(first.saturating_sub(self.first_sent_ns?))
+    }
+
+    /// How many times the handshake waited for the other end.
+    ///
+    /// Arrivals belong to one flight while they are no further apart than half of the first round
+    /// trip: a server answers at once, so what comes later was asked for by something that had to
+    /// cross the path before.
+    pub fn round_trips(&self) -> Option<u32> {
+        let round_trip_ns = self.first_answer_ns()?;
+        let count = self
+            .at_completion
+            .map_or(self.arrivals_ns.len(), |(_, _, count)| count);
+        let waits = self.arrivals_ns[..count]
+            .windows(2)
+            .filter(|pair| pair[1].saturating_sub(pair[0]) > (round_trip_ns / 2).max(GAP_NS_MIN))
+            .count();
+        (count > 0).then_some(1 + waits as u32)
+    }
+}
+
+/// The least a TLS round trip must be above TCP's for a proxy to be suspected, in microseconds:
+/// busy servers take some milliseconds to sign, ours take less than one.
+const SPLIT_DIFFERENCE_US_MIN: u64 = 10_000;
+/// How many times a TLS round trip must exceed TCP's: jitter alone rarely doubles it.
+const SPLIT_FACTOR: u64 = 2;
+
+/// Whether somebody between answered TCP's handshake in the server's place (Jaeger's thesis,
+/// figure 5.1): the TLS round trip is far longer than TCP's.
+pub fn is_split(tcp_handshake_us: u64, tls_round_trip_us: u64) -> bool {
+    tls_round_trip_us > SPLIT_FACTOR * tcp_handshake_us
+        && tls_round_trip_us - tcp_handshake_us > SPLIT_DIFFERENCE_US_MIN
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn handshake(arrivals_ms: &[u64]) -> Timeline {
+        let mut timeline = Timeline::default();
+        timeline.sent(0, 1200);
+        for at in arrivals_ms {
+            timeline.received(at * MS, 1200);
+        }
+        timeline.complete(arrivals_ms.last().unwrap() * MS);
+        timeline
+    }
+
+    #[test]
+    fn pieces_of_one_flight_are_one_round_trip() {
+        assert_eq!(handshake(&[100, 101, 102, 140]).round_trips(), Some(1));
+        assert_eq!(handshake(&[100, 101, 201, 202]).round_trips(), Some(2));
+        assert_eq!(handshake(&[100, 200, 300]).round_trips(), Some(3));
+        assert_eq!(Timeline::default().round_trips(), None);
+    }
+
+    #[test]
+    fn what_comes_after_completion_is_not_counted() {
+        let mut timeline = handshake(&[100]);
+        timeline.received(200 * MS, 5000);
+        timeline.sent(200 * MS, 100);
+        timeline.complete(999 * MS);
+        assert_eq!(timeline.round_trips(), Some(1));
+        assert_eq!(timeline.complete_ns(), Some(100 * MS));
+        let (sent, received) = timeline.flights();
+        assert_eq!(
+            (sent.bytes, received.bytes, received.pieces),
+            (1200, 1200, 1)
+        );
+    }
+
+    #[test]
+    fn a_near_answer_to_tcp_and_a_far_one_to_tls_is_a_split_connection() {
+        assert!(is_split(500, 50_000));
+        assert!(!is_split(50_000, 60_000), "a slow signature");
+        assert!(!is_split(200, 9_000), "a slow server nearby");
+    }
+}
