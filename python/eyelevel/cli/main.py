@@ -21,6 +21,7 @@ SUBCOMMANDS: dict[str, str] = {
     "path": "path",
     "plan": "plan",
     "report": "report",
+    "compare": "compare",
     "list": "list_presets",
     "trace": "trace",
     "network": "network",

@@ -7,9 +7,13 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from eyelevel.cli.durations import duration
+from eyelevel.cli.gate import conclude
 from eyelevel.cli.output import hints, print_json
 from eyelevel.cli.plan_text import read_plan
 from eyelevel.cli.report import make_report, print_summary
+from eyelevel.metrics import METRICS_BY_NAME
+from eyelevel.plan import Plan
+from eyelevel.report.gate import Condition, evaluate, parse_condition
 from eyelevel.run import open_site, prepare, run_trials, stopping_rule
 from eyelevel.run.loop import Progress as RunProgress
 
@@ -24,6 +28,11 @@ def run(
     ] = None,
     scale: Annotated[str, typer.Option(help="Of a preset: `small` makes a smoke test.")] = "full",
     resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(help='Exit 1 where "quic.speed_index.p50 worse than tcp+ by 5%" holds.'),
+    ] = None,
+    junit: Annotated[Path | None, typer.Option(help="Of --fail-if: write JUnit's XML.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Load every site of a plan over every network and stack, then report.
@@ -31,6 +40,7 @@ def run(
     Ctrl-C ends after the current load; run again with --resume to continue.
     """
     parsed = read_plan(plan, site or [], scale)
+    conditions = [_condition(text, parsed) for text in fail_if or []]
     sites = [open_site(name) for name in parsed.sites]
     trials = prepare(parsed, sites, out, resume=resume)
     archives = {each.name: str(each.path.resolve()) for each in sites}
@@ -50,10 +60,19 @@ def run(
     if result.stopped:
         hints.print(f"stopped early: {result.stopped}", markup=False)
     summary = make_report(out)
-    if as_json:
-        print_json(summary.as_json())
-    else:
+    if not as_json:
         print_summary(summary)
+    elif not conditions:
+        print_json(summary.as_json())
+    if conditions:
+        verdicts = [each for one in conditions for each in evaluate(one, summary.contents)]
+        conclude(str(out), verdicts, junit, summary.as_json() if as_json else None)
+
+
+def _condition(text: str, plan: Plan) -> Condition:
+    """Read before the first load: a typing error must not cost a run."""
+    names = [[each.name for each in group] for group in (plan.stacks, plan.networks)]
+    return parse_condition(text, names[0], list(METRICS_BY_NAME), names[1])
 
 
 def _progress_bar() -> Progress:

@@ -18,9 +18,11 @@ from eyelevel.stats.mixed_model import SitesModel, gain_over_sites
 from eyelevel.stats.outcome_rates import RateTest, rates_differ
 from eyelevel.stats.paired import hodges_lehmann, median
 from eyelevel.stats.power import smallest_detectable
+from eyelevel.stats.quantile_gain import quantile_gain
 from eyelevel.stats.sequential import confidence_sequence
 from eyelevel.stats.sequential_study import Comparison, comparisons, sequential_gains
 from eyelevel.stats.study import Cell, NetworkGain, compare_cells, compare_networks
+from eyelevel.stats.unpaired_gain import unpaired_gain
 from eyelevel.stats.weighted_gain import weighted_gain
 from eyelevel.stats.welch_anova import welch_anova
 
@@ -57,11 +59,13 @@ __all__ = [
     "mean_gain",
     "median",
     "performance_gain",
+    "quantile_gain",
     "rates_differ",
     "restricted_mean_difference",
     "select_blocks",
     "sequential_gains",
     "smallest_detectable",
+    "unpaired_gain",
     "weighted_gain",
     "welch_anova",
 ]

@@ -1,0 +1,99 @@
+"""Two runs of the same sites, networks and stacks: did anything become slower?"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from eyelevel.report.contents import Contents
+from eyelevel.report.gate import GateError, Verdict, decide, said
+from eyelevel.report.words import SIGNIFICANCE_LEVEL, percent
+from eyelevel.stats import Estimate, holm, mean_gain, unpaired_gain
+
+# Of the environment: a difference in one of these is a reason for a gain of its own.
+_COMPARED = ("cpu", "cores", "machine", "versions", "data_plane", "realtime_allowed")
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """A verdict a network and stack, and what else differs between the runs."""
+
+    metric: str
+    verdicts: tuple[Verdict, ...]
+    differences: tuple[str, ...]
+
+
+def compare_runs(old: Contents, new: Contents, metric: str, bound: float) -> RunComparison:
+    """How each stack's `metric` changed from `old` to `new`, over the sites that both have.
+
+    The gain of NEW against OLD by network and stack: the mean over sites, Welch's errors. A
+    comparison fails when it is slower by the bound at least, and its p value after Holm's
+    correction over all of them is at most 0.05. Only sites of the same recording are compared;
+    raises GateError where the runs have nothing in common.
+    """
+    digests = [{site["name"]: site["digest"] for site in each.plan["sites"]} for each in (old, new)]
+    sites = [name for name in digests[1] if digests[0].get(name) == digests[1][name]]
+    cells = [
+        (network, arm)
+        for network in new.networks
+        for arm in new.arms
+        if network in old.networks and arm in old.arms
+    ]
+    if not sites or not cells:
+        raise GateError(
+            f"comparing {old.directory} and {new.directory}: they share no site of the same "
+            "recording, network and stack; give two runs of one plan"
+        )
+    gains = []
+    for network, arm in cells:
+        by_site = [
+            unpaired_gain(*(_values(run, site, network, arm, metric) for run in (new, old)))
+            for site in sites
+        ]
+        gains.append(mean_gain(by_site))
+    adjusted = holm([gain.p for gain in gains])
+    verdicts = [
+        _verdict(f"{arm}.{metric} on {network}", gain, p, bound)
+        for (network, arm), gain, p in zip(cells, gains, adjusted, strict=True)
+    ]
+    return RunComparison(metric, tuple(verdicts), tuple(_differences(old, new)))
+
+
+def _verdict(name: str, gain: Estimate, p_holm: float | None, bound: float) -> Verdict:
+    status = decide(gain, bound, "worse")
+    if status == "failed" and (p_holm is None or p_holm > SIGNIFICANCE_LEVEL):
+        status = "passed"
+    limit = percent(bound, signed=False)
+    message = f"{name} changed by {said(gain)}; the limit is {limit} slower"
+    return Verdict(name, status, message, gain.value, gain.low, gain.high, bound)
+
+
+def _values(run: Contents, site: str, network: str, arm: str, metric: str) -> np.ndarray:
+    late = pl.col("outcome") == "timeout"
+    own = run.blocks.kept.filter(
+        pl.col("site") == site, pl.col("network") == network, pl.col("arm") == arm
+    )
+    value = pl.when(late).then(math.inf).otherwise(pl.col(metric)).alias("value")
+    return own.select(value)["value"].drop_nulls().to_numpy()
+
+
+def _differences(old: Contents, new: Contents) -> list[str]:
+    found = []
+    for key in _COMPARED:
+        before, after = old.environment.get(key), new.environment.get(key)
+        if before != after:
+            found.append(f"{key.replace('_', ' ')}: {_said(before)} before, {_said(after)} now")
+    for kind in ("networks", "stacks"):
+        known = {each["name"]: each for each in old.plan[kind]}
+        for each in new.plan[kind]:
+            if each["name"] in known and known[each["name"]] != each:
+                found.append(f"the settings of `{each['name']}` are not the same")
+    return found
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {item}" for key, item in value.items())
+    return str(value)
