@@ -10,6 +10,9 @@ pub enum Error {
     /// The servers cannot be made.
     #[error(transparent)]
     Replay(#[from] eyelevel_replay::ReplayError),
+    /// A recording cannot be made.
+    #[error(transparent)]
+    Record(#[from] eyelevel_record::RecordError),
     /// Connections cannot be timed.
     #[error(transparent)]
     Probe(#[from] eyelevel_probe::ProbeError),

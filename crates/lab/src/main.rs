@@ -9,6 +9,7 @@ mod emit;
 mod error;
 mod logs;
 mod path_check;
+mod record_command;
 mod probe_command;
 mod servers;
 mod site_check;
@@ -58,6 +59,8 @@ enum Command {
     },
     /// Pack, describe, verify and check recorded sites
     Archive(archive_command::ArchiveArguments),
+    /// Record what passes through a proxy on loopback as a site
+    Record(record_command::RecordArguments),
     /// Read and check stages; prints them as JSON
     Stages(stages_command::StagesArguments),
     /// Feed a path log's arrivals to the pure model and compare; exits 2 on a difference
@@ -94,6 +97,10 @@ fn main() {
             })
         }
         Command::Archive(arguments) => archive_command::run(arguments).unwrap_or_else(|error| {
+            eprintln!("eyelevel-lab: {error}");
+            EXIT_FAILED
+        }),
+        Command::Record(arguments) => record_command::run(arguments).unwrap_or_else(|error| {
             eprintln!("eyelevel-lab: {error}");
             EXIT_FAILED
         }),

@@ -1,0 +1,199 @@
+//! `eyelevel-lab record`: the recording proxy as a process (`spec/archive.md`, "The recorder").
+
+use std::collections::HashMap;
+use std::io::BufRead;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+
+use clap::Args;
+use eyelevel_archive::{Provenance, Site, SiteInfo, Url};
+use eyelevel_record::{RecordError, Recorder, RecorderOptions, Store, StoreCounts, Writing};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use serde::{Deserialize, Serialize};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::Error;
+use crate::emit::emit;
+use crate::threads::runtime;
+
+/// The arguments after `record`.
+#[derive(Debug, Args)]
+pub struct RecordArguments {
+    /// The WACZ to write
+    #[arg(long)]
+    out: PathBuf,
+    /// The proxy's port on loopback; 0 for any
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+    /// Certificates (PEM) to trust beside the platform's, such as a lab's authority
+    #[arg(long)]
+    upstream_ca: Option<PathBuf>,
+    /// HOST:PORT:ADDRESS:PORT: where a server is that is not to be looked up by name
+    #[arg(long)]
+    resolve: Vec<String>,
+    /// Store cookies and credentials, too
+    #[arg(long)]
+    keep_cookies: bool,
+}
+
+/// Commands that wait; whoever starts a recorder sends a few.
+const COMMANDS_MAX: usize = 16;
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "command", rename_all = "lowercase", deny_unknown_fields)]
+enum Command {
+    /// What follows is another visit.
+    Visit,
+    /// How much was kept so far.
+    Counts,
+    /// Write the site and end.
+    Stop {
+        main_url: Option<Url>,
+        title: Option<String>,
+        #[serde(default)]
+        visits: u32,
+        viewport_px: Option<(u32, u32)>,
+        #[serde(default)]
+        mobile: bool,
+        /// What made the browser ask, by the URL asked for.
+        #[serde(default)]
+        initiators: HashMap<String, String>,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+enum Event<'a> {
+    Ready {
+        address: SocketAddr,
+        spki_sha256: String,
+        ca_certificate: &'a str,
+    },
+    Counts(StoreCounts),
+    Written {
+        counts: StoreCounts,
+        info: Box<SiteInfo>,
+    },
+}
+
+/// Records until `stop` is asked for; the end of the input without it writes nothing.
+pub fn run(arguments: RecordArguments) -> Result<i32, Error> {
+    let mut spool = arguments.out.clone().into_os_string();
+    spool.push(format!(".{}.spool", std::process::id()));
+    let store = Arc::new(Store::new(spool.into(), arguments.keep_cookies)?);
+    let options = RecorderOptions {
+        port: arguments.port,
+        roots: roots(&arguments)?,
+        addresses: addresses(&arguments.resolve)?,
+    };
+    runtime()?.block_on(async {
+        let mut commands = read_commands();
+        let recorder = Recorder::bind(options, store.clone()).await?;
+        emit(&Event::Ready {
+            address: recorder.address(),
+            spki_sha256: recorder.authority().spki_sha256(),
+            ca_certificate: recorder.authority().root_pem(),
+        });
+        let (shutdown, ended) = oneshot::channel::<()>();
+        let serving = tokio::spawn(recorder.run(async { ended.await.unwrap_or_default() }));
+        let writing = loop {
+            match commands.recv().await {
+                Some(Ok(Command::Visit)) => store.begin_visit(),
+                Some(Ok(Command::Counts)) => emit(&Event::Counts(store.counts())),
+                Some(Ok(stop)) => break writing(stop),
+                Some(Err(reason)) => return Err(Error::Config(reason)),
+                None => {
+                    let reason = "the recorder's input ended before it was told to stop: \
+                                  nothing is written";
+                    return Err(Error::Config(reason.to_owned()));
+                }
+            }
+        };
+        // What is still open is told as left out, so it is counted before its connections end.
+        store.write(&arguments.out, writing)?;
+        let counts = store.counts();
+        drop(shutdown);
+        let _ = serving.await;
+        let info = Box::new(Site::open(&arguments.out)?.info());
+        emit(&Event::Written { counts, info });
+        Ok(0)
+    })
+}
+
+fn writing(stop: Command) -> Writing {
+    let Command::Stop {
+        main_url,
+        title,
+        visits,
+        viewport_px,
+        mobile,
+        initiators,
+    } = stop
+    else {
+        return Writing::default();
+    };
+    let normal = |url: &str| Some(url.parse::<Url>().ok()?.to_string());
+    let pairs = initiators.iter();
+    Writing {
+        main_url,
+        title,
+        provenance: Provenance {
+            visits,
+            viewport_px,
+            mobile,
+            ..Provenance::default()
+        },
+        initiators: pairs
+            .filter_map(|(url, initiator)| Some((normal(url)?, normal(initiator)?)))
+            .collect(),
+    }
+}
+
+fn read_commands() -> mpsc::Receiver<Result<Command, String>> {
+    let (sender, receiver) = mpsc::channel(COMMANDS_MAX);
+    thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            let command = serde_json::from_str(&line);
+            let command = command.map_err(|error| format!("the command {line:?}: {error}"));
+            if sender.blocking_send(command).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+fn roots(arguments: &RecordArguments) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let Some(path) = &arguments.upstream_ca else {
+        return Ok(Vec::new());
+    };
+    let failed = |reason: String| {
+        Error::Record(RecordError::Setup {
+            attempt: format!("read certificates from {}", path.display()),
+            reason,
+        })
+    };
+    CertificateDer::pem_file_iter(path)
+        .and_then(Iterator::collect)
+        .map_err(|error| failed(error.to_string()))
+}
+
+fn addresses(given: &[String]) -> Result<HashMap<(String, u16), SocketAddr>, Error> {
+    let parse = |text: &String| {
+        let (host, rest) = text.split_once(':')?;
+        let (port, address) = rest.split_once(':')?;
+        Some(((host.to_owned(), port.parse().ok()?), address.parse().ok()?))
+    };
+    let entry = |text| {
+        parse(text).ok_or_else(|| {
+            Error::Config(format!(
+                "--resolve {text}: write HOST:PORT:ADDRESS:PORT, an IPv6 address in brackets"
+            ))
+        })
+    };
+    given.iter().map(entry).collect()
+}

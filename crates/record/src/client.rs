@@ -1,0 +1,294 @@
+//! The client's side: proxy requests, tunnels and the end of their TLS.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use eyelevel_archive::Scheme;
+use eyelevel_replay::tls::Authority;
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::{Either, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::server::{Acceptor, ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+use tokio_rustls::LazyConfigAcceptor;
+
+use crate::forward::forward;
+use crate::recorder::Shared;
+use crate::tap::{SharedHead, Tap};
+use crate::tee::Tee;
+use crate::upstream::{ALPN_H1, ALPN_H2, Target, Upstream, connect};
+
+/// For a client on the same machine to begin, and to end, its handshake.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The first byte of a TLS handshake record (RFC 8446, section 5.1).
+const TLS_HANDSHAKE: u8 = 22;
+const H2_STREAMS_MAX: u32 = 256;
+const H2_HEADER_BYTES_MAX: u32 = 256 * 1024;
+
+/// What the proxy answers with: a body that is kept while it passes, or a sentence of its own.
+pub type Reply = Response<Either<Tee, Full<Bytes>>>;
+
+/// Serves one connection to the proxy.
+pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
+    let _ = stream.set_nodelay(true);
+    let (stream, head) = Tap::new(stream);
+    let last: Mutex<Option<Arc<Upstream>>> = Mutex::new(None);
+    let last = &last;
+    let answer = service_fn(|request: Request<Incoming>| {
+        let (shared, head) = (shared.clone(), head.clone());
+        async move {
+            if request.method() == Method::CONNECT {
+                return Ok::<_, Infallible>(open_tunnel(request, shared).await);
+            }
+            let Some(target) = target_of(&request) else {
+                let text = "this is a proxy: set it as one, and ask for http:// or https:// URLs\n";
+                return Ok(sentence(StatusCode::BAD_REQUEST, text));
+            };
+            let upstream = {
+                let mut last = last.lock().await;
+                match &*last {
+                    Some(upstream) if *upstream.target() == target => upstream.clone(),
+                    _ => last
+                        .insert(Arc::new(Upstream::plain(shared.clone(), target)))
+                        .clone(),
+                }
+            };
+            Ok(forward(shared, upstream, request, Some(head)).await)
+        }
+    });
+    let connection = hyper::server::conn::http1::Builder::new()
+        .auto_date_header(false)
+        .preserve_header_case(true)
+        .serve_connection(TokioIo::new(stream), answer)
+        .with_upgrades();
+    // A client that goes away in the middle is no fault of the proxy; its requests are noted.
+    let _ = connection.await;
+}
+
+/// A reply of the proxy itself.
+pub fn sentence(status: StatusCode, text: &str) -> Reply {
+    let mut response = Response::new(Either::Right(Full::new(Bytes::from(text.to_owned()))));
+    *response.status_mut() = status;
+    response
+}
+
+fn target_of(request: &Request<Incoming>) -> Option<Target> {
+    let uri = request.uri();
+    let host = uri.host()?.trim_matches(['[', ']']).to_ascii_lowercase();
+    (uri.scheme_str() == Some("http")).then(|| Target {
+        scheme: Scheme::Http,
+        host,
+        port: uri.port_u16().unwrap_or(80),
+    })
+}
+
+/// Connects first, so that a server that is not there is told as the answer to CONNECT.
+async fn open_tunnel(mut request: Request<Incoming>, shared: Arc<Shared>) -> Reply {
+    let (Some(host), Some(port)) = (request.uri().host(), request.uri().port_u16()) else {
+        return sentence(StatusCode::BAD_REQUEST, "CONNECT needs host:port\n");
+    };
+    let target = Target {
+        scheme: Scheme::Https,
+        host: host.trim_matches(['[', ']']).to_ascii_lowercase(),
+        port,
+    };
+    match connect(&shared, &target).await {
+        Err(error) => {
+            shared.store.leave_out(error.to_string());
+            sentence(StatusCode::BAD_GATEWAY, &format!("{error}\n"))
+        }
+        Ok(server) => {
+            let upgrade = hyper::upgrade::on(&mut request);
+            tokio::spawn(tunnel(upgrade, server, target, shared));
+            Response::new(Either::Right(Full::default()))
+        }
+    }
+}
+
+async fn tunnel(upgrade: OnUpgrade, server: TcpStream, target: Target, shared: Arc<Shared>) {
+    let Ok(upgraded) = upgrade.await else { return };
+    let mut stream = Rewound {
+        first: None,
+        stream: TokioIo::new(upgraded),
+    };
+    let Ok(Ok(first)) = timeout(CLIENT_TIMEOUT, stream.stream.read_u8()).await else {
+        return; // a preconnect that was never used
+    };
+    stream.first = Some(first);
+    if first == TLS_HANDSHAKE {
+        if let Err(sentence) = secure(stream, server, target, shared.clone()).await {
+            shared.store.leave_out(sentence);
+        }
+    } else {
+        // WebSockets in clear go through a tunnel, too.
+        let target = Target {
+            scheme: Scheme::Http,
+            ..target
+        };
+        let upstream = Arc::new(Upstream::plain(shared.clone(), target));
+        http1(stream, shared, upstream).await;
+    }
+}
+
+/// Ends the client's TLS in the protocol that the server chooses of those that the client speaks.
+async fn secure(
+    stream: Rewound,
+    server: TcpStream,
+    target: Target,
+    shared: Arc<Shared>,
+) -> Result<(), String> {
+    let host = target.host.clone();
+    let failed = |reason: String| format!("the client's TLS handshake for {host}: {reason}");
+    let accepting = LazyConfigAcceptor::new(Acceptor::default(), stream);
+    let start = timeout(CLIENT_TIMEOUT, accepting)
+        .await
+        .map_err(|_| failed("no hello in 30 s".to_owned()))?
+        .map_err(|error| failed(error.to_string()))?;
+    let spoken = |name: &[u8]| [ALPN_H2, ALPN_H1].contains(&name);
+    let alpn: Vec<Vec<u8>> = match start.client_hello().alpn() {
+        Some(names) => names
+            .filter(|name| spoken(name))
+            .map(<[u8]>::to_vec)
+            .collect(),
+        None => vec![ALPN_H1.to_vec()],
+    };
+    let upstream = Upstream::secure(shared.clone(), target, server, alpn)
+        .await
+        .map_err(|error| error.to_string())?;
+    let is_h2 = upstream.is_h2();
+    let resolver = HostResolver {
+        authority: shared.authority.clone(),
+        host: host.clone(),
+    };
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let mut config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| failed(error.to_string()))?
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::new(resolver));
+    let chosen = if is_h2 { ALPN_H2 } else { ALPN_H1 };
+    config.alpn_protocols = vec![chosen.to_vec()];
+    let stream = timeout(CLIENT_TIMEOUT, start.into_stream(Arc::new(config)))
+        .await
+        .map_err(|_| failed("it did not end in 30 s".to_owned()))?
+        .map_err(|error| failed(error.to_string()))?;
+    let upstream = Arc::new(upstream);
+    if is_h2 {
+        http2(stream, shared, upstream).await;
+    } else {
+        http1(stream, shared, upstream).await;
+    }
+    Ok(())
+}
+
+async fn http1<S>(stream: S, shared: Arc<Shared>, upstream: Arc<Upstream>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (stream, head) = Tap::new(stream);
+    let answer = service_fn(|request| pass(&shared, &upstream, request, Some(head.clone())));
+    let connection = hyper::server::conn::http1::Builder::new()
+        .auto_date_header(false)
+        .preserve_header_case(true)
+        .serve_connection(TokioIo::new(stream), answer)
+        .with_upgrades();
+    let _ = connection.await;
+}
+
+async fn http2<S>(stream: S, shared: Arc<Shared>, upstream: Arc<Upstream>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let answer = service_fn(|request| pass(&shared, &upstream, request, None));
+    let connection = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
+        .auto_date_header(false)
+        .max_concurrent_streams(H2_STREAMS_MAX)
+        .max_header_list_size(H2_HEADER_BYTES_MAX)
+        .serve_connection(TokioIo::new(stream), answer);
+    let _ = connection.await;
+}
+
+fn pass(
+    shared: &Arc<Shared>,
+    upstream: &Arc<Upstream>,
+    request: Request<Incoming>,
+    head: Option<SharedHead>,
+) -> impl Future<Output = Result<Reply, Infallible>> + Send + 'static {
+    let (shared, upstream) = (shared.clone(), upstream.clone());
+    async move { Ok(forward(shared, upstream, request, head).await) }
+}
+
+/// Leaves for the name that the client asked for, or else connected to: an address has no SNI.
+struct HostResolver {
+    authority: Arc<Authority>,
+    host: String,
+}
+
+impl ResolvesServerCert for HostResolver {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let name = hello.server_name().unwrap_or(&self.host);
+        self.authority.leaf(name).ok()
+    }
+}
+
+impl fmt::Debug for HostResolver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostResolver").finish_non_exhaustive()
+    }
+}
+
+/// A tunnel whose first byte was looked at.
+struct Rewound {
+    first: Option<u8>,
+    stream: TokioIo<Upgraded>,
+}
+
+impl AsyncRead for Rewound {
+    fn poll_read(
+        mut self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+        buffer: &mut tokio::io::ReadBuf<'_>,
+    ) -> std::task::Poll<std::io::Result<()>> {
+        if buffer.remaining() > 0
+            && let Some(first) = self.first.take()
+        {
+            buffer.put_slice(&[first]);
+            return std::task::Poll::Ready(Ok(()));
+        }
+        std::pin::Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Rewound {
+    fn poll_write(
+        mut self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+        data: &[u8],
+    ) -> std::task::Poll<std::io::Result<usize>> {
+        std::pin::Pin::new(&mut self.stream).poll_write(context, data)
+    }
+
+    fn poll_flush(
+        mut self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<std::io::Result<()>> {
+        std::pin::Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(
+        mut self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<std::io::Result<()>> {
+        std::pin::Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

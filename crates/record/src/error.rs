@@ -1,0 +1,61 @@
+use std::io;
+use std::path::PathBuf;
+
+/// Why a recording could not be made. One line: attempt, subject, way out.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The proxy could not be set up.
+    #[error("cannot {attempt}: {reason}")]
+    Setup {
+        /// What was attempted.
+        attempt: String,
+        /// What the system or a library said.
+        reason: String,
+    },
+    /// A server could not be reached or did not answer.
+    #[error("{attempt} {subject} failed: {reason}")]
+    Upstream {
+        /// What was attempted.
+        attempt: &'static str,
+        /// The server, or the URL.
+        subject: String,
+        /// What the system or a library said.
+        reason: String,
+    },
+    /// What is kept could not be written or read back.
+    #[error("cannot {attempt} {}: {source}; is there room on its disk?", path.display())]
+    Spool {
+        /// What was attempted, a verb.
+        attempt: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The recording cannot be a site.
+    #[error("nothing to write: {reason}")]
+    Nothing {
+        /// Why, and what would help.
+        reason: String,
+    },
+    /// The site could not be written.
+    #[error(transparent)]
+    Archive(#[from] eyelevel_archive::Error),
+    /// No certificates could be made.
+    #[error(transparent)]
+    Certificate(#[from] eyelevel_replay::ReplayError),
+}
+
+impl RecordError {
+    pub(crate) fn upstream(
+        attempt: &'static str,
+        subject: impl Into<String>,
+        reason: impl ToString,
+    ) -> Self {
+        Self::Upstream {
+            attempt,
+            subject: subject.into(),
+            reason: reason.to_string(),
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! One exchange: on its way to the server and back, and into the store.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use bytes::Bytes;
+use eyelevel_archive::{Exchange, Header, Url, check_writable, response_head};
+use http::{HeaderMap, Method, Request, Response, StatusCode, Uri, Version};
+use http_body_util::Either;
+use hyper::body::Incoming;
+use hyper::ext::ReasonPhrase;
+
+use crate::client::{Reply, sentence};
+use crate::privacy;
+use crate::recorder::Shared;
+use crate::store::{Store, Ticket, unix_ms};
+use crate::tap::SharedHead;
+use crate::tee::{BODY_BYTES_MAX, Ended, Tee};
+use crate::upgrade;
+use crate::upstream::{Answer, Target, Upstream};
+
+/// A request's body, once it has passed.
+type SharedBody = Arc<Mutex<Option<(Ended, Instant)>>>;
+
+/// Sends the request on, and its response back; both are kept on the way.
+pub async fn forward(
+    shared: Arc<Shared>,
+    upstream: Arc<Upstream>,
+    mut request: Request<Incoming>,
+    head: Option<SharedHead>,
+) -> Reply {
+    let store = shared.store.clone();
+    let ticket = store.begin();
+    let url = url_of(&request, upstream.target());
+    let head = head.and_then(|head| head.lock().take());
+    let mut pending = Pending {
+        method: request.method().clone(),
+        request_headers: request_headers(&request, head),
+        started_unix_ms: unix_ms(),
+        url: url.unwrap_or_else(|| request.uri().to_string()),
+        request_body: SharedBody::default(),
+        end: Some((store, ticket)),
+    };
+    let client = upgrade::is_asked(request.headers()).then(|| hyper::upgrade::on(&mut request));
+    let outgoing = outgoing(request, &upstream, &shared, pending.request_body.clone());
+    let mut answer = match upstream.send(outgoing).await {
+        Ok(answer) => answer,
+        Err(error) => {
+            pending.leave_out(error.to_string());
+            return sentence(StatusCode::BAD_GATEWAY, &format!("{error}\n"));
+        }
+    };
+    if answer.response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        let server = hyper::upgrade::on(&mut answer.response);
+        if let Some(client) = client {
+            upgrade::pass_through(client, server);
+        }
+        pending.leave_out(format!("{}: a WebSocket or other upgrade", pending.url));
+    }
+    let budget = shared.store.budget.clone();
+    let start = ResponseStart::of(&answer);
+    let (parts, body) = answer.response.into_parts();
+    let body = Tee::new(body, budget, move |ended| pending.finish(start, ended));
+    Response::from_parts(parts, Either::Left(body))
+}
+
+/// The URL that the client asked for, as it would be read back.
+fn url_of(request: &Request<Incoming>, target: &Target) -> Option<String> {
+    let named = request.headers().get(http::header::HOST);
+    let authority = match request.uri().authority() {
+        Some(authority) => authority.as_str().to_owned(),
+        None => match named.and_then(|value| value.to_str().ok()) {
+            Some(host) => host.to_owned(),
+            None => format!("{}:{}", target.host, target.port),
+        },
+    };
+    let path = request.uri().path_and_query()?;
+    let url: Url = format!("{}://{authority}{path}", target.scheme)
+        .parse()
+        .ok()?;
+    Some(url.to_string())
+}
+
+/// The fields as they were on the wire, in HTTP/1.1 form.
+fn request_headers(request: &Request<Incoming>, head: Option<Bytes>) -> Vec<Header> {
+    // The head of a request parses as a response's does, but for its first line.
+    let as_response = head.and_then(|head| {
+        let fields = head.iter().position(|&byte| byte == b'\n')?;
+        Some([b"HTTP/1.1 200\r\n", &head[fields + 1..]].concat())
+    });
+    let raw = as_response.and_then(|head| response_head(&head.into()).ok());
+    if let Some((_, headers)) = raw.filter(|(_, raw)| raw.len() == request.headers().len()) {
+        return headers;
+    }
+    let mut headers = listed(request.headers());
+    if let (Version::HTTP_2, Some(authority)) = (request.version(), request.uri().authority()) {
+        headers.insert(0, Header::new("host", authority.as_str().to_owned()));
+    }
+    headers
+}
+
+fn listed(headers: &HeaderMap) -> Vec<Header> {
+    let header = |(name, value): (&http::HeaderName, &http::HeaderValue)| {
+        Header::new(
+            name.as_str(),
+            Bytes::copy_from_slice(value.as_bytes().trim_ascii()),
+        )
+    };
+    headers.iter().map(header).collect()
+}
+
+/// The request as the server gets it: without what was meant for the proxy.
+fn outgoing(
+    request: Request<Incoming>,
+    upstream: &Upstream,
+    shared: &Shared,
+    kept: SharedBody,
+) -> Request<Tee> {
+    let (mut parts, body) = request.into_parts();
+    // Made anew: removing from the map would change the order of the others.
+    parts.headers = parts
+        .headers
+        .iter()
+        .filter(|(name, _)| !privacy::is_of_the_proxy(name.as_str()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    if upstream.is_h2() {
+        parts.version = Version::HTTP_2;
+    } else {
+        let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+        parts.uri = path.parse().unwrap_or(Uri::from_static("/"));
+        parts.version = Version::HTTP_11;
+    }
+    let on_end = move |ended| {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        *kept = Some((ended, Instant::now()));
+    };
+    Request::from_parts(parts, Tee::new(body, shared.store.budget.clone(), on_end))
+}
+
+/// The head of a response, with what is known of its coming.
+struct ResponseStart {
+    status: u16,
+    reason: String,
+    headers: Vec<Header>,
+    protocol: &'static str,
+    address: std::net::IpAddr,
+    sent_at: Instant,
+    first_byte_at: Instant,
+}
+
+impl ResponseStart {
+    fn of(answer: &Answer) -> Self {
+        let response = &answer.response;
+        let reason = response.extensions().get::<ReasonPhrase>();
+        let reason = reason.map_or(
+            response.status().canonical_reason().unwrap_or(""),
+            |reason| std::str::from_utf8(reason.as_bytes()).unwrap_or(""),
+        );
+        let protocol = match response.version() {
+            Version::HTTP_2 => "h2",
+            Version::HTTP_10 => "http/1.0",
+            _ => "http/1.1",
+        };
+        let mut start = Self {
+            status: response.status().as_u16(),
+            reason: if protocol == "h2" { "" } else { reason }.to_owned(),
+            headers: listed(response.headers()),
+            protocol,
+            address: answer.address,
+            sent_at: answer.sent_at,
+            first_byte_at: answer.first_byte_at,
+        };
+        // Interim responses come before the one that counts.
+        while let Some(head) = answer.head.as_ref().and_then(|head| head.lock().take()) {
+            match response_head(&head) {
+                Ok((line, headers)) if line.status == start.status => {
+                    // A head that hyper reads otherwise than we do is stored as hyper has it.
+                    if headers.len() == start.headers.len() {
+                        (start.headers, start.reason) = (headers, line.reason);
+                    }
+                    break;
+                }
+                _ => {}
+            }
+        }
+        start
+    }
+}
+
+/// An exchange whose response is on its way.
+struct Pending {
+    method: Method,
+    url: String,
+    request_headers: Vec<Header>,
+    request_body: SharedBody,
+    started_unix_ms: i64,
+    end: Option<(Arc<Store>, Ticket)>,
+}
+
+impl Pending {
+    fn leave_out(&mut self, sentence: String) {
+        if let Some((store, ticket)) = self.end.take() {
+            store.end(ticket, Err(sentence));
+        }
+    }
+
+    /// The response's body has ended.
+    fn finish(mut self, start: ResponseStart, ended: Ended) {
+        let body = match ended {
+            Ended::Whole(body) => body,
+            Ended::Cut => {
+                let kind = start
+                    .headers
+                    .iter()
+                    .find(|header| header.is("content-type"));
+                let kind = kind.and_then(Header::text).unwrap_or("no content type");
+                return self.leave_out(format!("{}: its answer was cut ({kind})", self.url));
+            }
+            Ended::TooLarge => {
+                let sentence = format!("{}: its body has over {BODY_BYTES_MAX} bytes", self.url);
+                return self.leave_out(sentence);
+            }
+        };
+        let sent = self
+            .request_body
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let (request_body, request_ended_at) = match sent {
+            Some((Ended::Whole(body), at)) => (body, at),
+            _ => (Bytes::new(), start.sent_at),
+        };
+        let request_ended_at = request_ended_at.max(start.sent_at);
+        let waited = start
+            .first_byte_at
+            .saturating_duration_since(request_ended_at);
+        let Some((store, ticket)) = self.end.take() else {
+            return;
+        };
+        let exchange = |url| Exchange {
+            index: 0,
+            method: self.method.to_string(),
+            url,
+            request_headers: privacy::kept(
+                std::mem::take(&mut self.request_headers),
+                store.keep_cookies,
+            ),
+            request_body: Bytes::new(),
+            status: start.status,
+            reason: start.reason.clone(),
+            response_headers: privacy::kept(start.headers, store.keep_cookies),
+            body: Bytes::new(),
+            address: Some(start.address),
+            protocol: start.protocol.to_owned(),
+            recorded_at_unix_ms: Some(self.started_unix_ms),
+            time_to_first_byte_ms: Some((waited.as_secs_f64() * 1e6).round() / 1e3),
+            initiator: None,
+        };
+        let url = self.url.parse::<Url>().map_err(|error| error.to_string());
+        let whole = url.map(exchange).and_then(|exchange| {
+            check_writable(&exchange)?;
+            Ok((exchange, request_body, body))
+        });
+        store.end(ticket, whole);
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.leave_out(format!("{}: the client left before an answer", self.url));
+    }
+}

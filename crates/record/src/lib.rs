@@ -1,0 +1,25 @@
+//! Records sites: a proxy on loopback that ends its clients' TLS with leaves of its own authority,
+//! speaks to the real servers in the protocol that they choose, and keeps every exchange as it was
+//! on the wire.
+//!
+//! A client's connection and the server's behind it speak the same protocol, so nothing is
+//! translated: what is stored is what both sent. `docs/reference/recording.md` says what cannot be
+//! kept. [`Recorder`] is the proxy, [`Store`] what it has kept; [`Store::write`] makes the WACZ.
+
+mod certificate;
+mod client;
+mod error;
+mod forward;
+mod merge;
+mod privacy;
+mod recorder;
+mod spool;
+mod store;
+mod tap;
+mod tee;
+mod upgrade;
+mod upstream;
+
+pub use error::RecordError;
+pub use recorder::{Recorder, RecorderOptions};
+pub use store::{Store, StoreCounts, Writing};

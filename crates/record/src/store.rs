@@ -1,0 +1,264 @@
+//! What the proxy has kept.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use eyelevel_archive::{Exchange, Provenance, SiteMetadata, Url, start_page, write_wacz};
+use serde::Serialize;
+
+use crate::RecordError;
+use crate::certificate::Certificate;
+use crate::merge::merge;
+use crate::spool::Spool;
+use crate::tee::Budget;
+
+/// Exchanges that are kept: a third of the records that a reader accepts, since each may need three.
+const EXCHANGES_MAX: usize = 100_000;
+/// Sentences about what is left out; the rest is counted.
+const LEFT_OUT_MAX: usize = 1000;
+/// Hosts whose certificates are kept.
+const CERTIFICATES_MAX: usize = 10_000;
+
+/// What the proxy has kept so far; shared by all its connections.
+#[derive(Debug)]
+pub struct Store {
+    inner: Mutex<Inner>,
+    /// Bounds the bodies on their way.
+    pub(crate) budget: Arc<Budget>,
+    /// Whether cookies and credentials are stored.
+    pub(crate) keep_cookies: bool,
+}
+
+#[derive(Debug)]
+struct Inner {
+    spool: Spool,
+    stored: Vec<Stored>,
+    visit: u32,
+    next: u64,
+    open: u64,
+    left_out: BTreeMap<String, u64>,
+    certificates: BTreeMap<String, Certificate>,
+}
+
+#[derive(Debug)]
+struct Stored {
+    ticket: Ticket,
+    exchange: Exchange,
+    request_body: Range<u64>,
+    body: Range<u64>,
+}
+
+/// The place of an exchange: in the order of the requests, not of the answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ticket {
+    visit: u32,
+    number: u64,
+}
+
+/// How much was kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct StoreCounts {
+    /// Exchanges that are stored.
+    pub exchanges: usize,
+    /// Requests whose answers are still on their way.
+    pub open: u64,
+    /// What passed through but is not stored.
+    pub left_out: usize,
+}
+
+/// What the WACZ says of itself.
+#[derive(Debug, Clone, Default)]
+pub struct Writing {
+    /// The page; without it, what a reader would take for it.
+    pub main_url: Option<Url>,
+    /// For people; without it, the page's URL.
+    pub title: Option<String>,
+    /// What the browser that was recorded did; `left_out` and certificates are added.
+    pub provenance: Provenance,
+    /// What made the browser ask, by the URL asked for.
+    pub initiators: HashMap<String, String>,
+}
+
+impl Store {
+    /// An empty one, which spools to a file that must not exist.
+    pub fn new(spool: PathBuf, keep_cookies: bool) -> Result<Self, RecordError> {
+        Ok(Self {
+            inner: Mutex::new(Inner {
+                spool: Spool::create(spool)?,
+                stored: Vec::new(),
+                visit: 0,
+                next: 0,
+                open: 0,
+                left_out: BTreeMap::new(),
+                certificates: BTreeMap::new(),
+            }),
+            budget: Arc::default(),
+            keep_cookies,
+        })
+    }
+
+    /// What comes from now on belongs to another visit of the page.
+    pub fn begin_visit(&self) {
+        self.lock().visit += 1;
+    }
+
+    /// How much was kept so far.
+    pub fn counts(&self) -> StoreCounts {
+        let inner = self.lock();
+        StoreCounts {
+            exchanges: inner.stored.len(),
+            open: inner.open,
+            left_out: inner.left_out.len(),
+        }
+    }
+
+    pub(crate) fn begin(&self) -> Ticket {
+        let mut inner = self.lock();
+        let ticket = Ticket {
+            visit: inner.visit,
+            number: inner.next,
+        };
+        inner.next += 1;
+        inner.open += 1;
+        ticket
+    }
+
+    /// Ends what [`Store::begin`] began: with an exchange and its two bodies, or with the sentence
+    /// that says why there is none.
+    pub(crate) fn end(&self, ticket: Ticket, ended: Result<(Exchange, Bytes, Bytes), String>) {
+        let mut inner = self.lock();
+        inner.open -= 1;
+        let sentence = match ended {
+            Err(sentence) => sentence,
+            Ok((exchange, ..)) if inner.stored.len() >= EXCHANGES_MAX => {
+                format!("{}: more than {EXCHANGES_MAX} exchanges", exchange.url)
+            }
+            Ok((exchange, request_body, body)) => {
+                let ranges = inner
+                    .spool
+                    .add(&request_body)
+                    .and_then(|request_body| Ok((request_body, inner.spool.add(&body)?)));
+                match ranges {
+                    Ok((request_body, body)) => {
+                        return inner.stored.push(Stored {
+                            ticket,
+                            exchange,
+                            request_body,
+                            body,
+                        });
+                    }
+                    Err(error) => format!("{}: {error}", exchange.url),
+                }
+            }
+        };
+        inner.leave_out(sentence);
+    }
+
+    /// Notes what cannot be stored.
+    pub(crate) fn leave_out(&self, sentence: String) {
+        self.lock().leave_out(sentence);
+    }
+
+    pub(crate) fn keep_certificate(&self, host: &str, certificate: Certificate) {
+        let mut inner = self.lock();
+        if inner.certificates.len() < CERTIFICATES_MAX {
+            inner.certificates.insert(host.to_owned(), certificate);
+        }
+    }
+
+    /// Writes what is stored as a WACZ.
+    pub fn write(&self, out: &Path, writing: Writing) -> Result<(), RecordError> {
+        let mut inner = self.lock();
+        inner.stored.sort_by_key(|stored| stored.ticket.number);
+        let bodies = inner.spool.map()?;
+        let slice = |range: &Range<u64>| bodies.slice(range.start as usize..range.end as usize);
+        let with_bodies = inner.stored.iter().map(|stored| {
+            let mut exchange = stored.exchange.clone();
+            exchange.request_body = slice(&stored.request_body);
+            exchange.body = slice(&stored.body);
+            exchange.initiator = writing.initiators.get(&exchange.url.to_string()).cloned();
+            (stored.ticket.visit, exchange)
+        });
+        let exchanges = merge(with_bodies.collect());
+        let main_url = match writing.main_url.or_else(|| start_page(&exchanges)) {
+            Some(url) => url,
+            None => {
+                let first = inner.left_out.keys().next();
+                let reason = first.map_or("no request came through the proxy", |text| text);
+                return Err(RecordError::Nothing {
+                    reason: reason.to_owned(),
+                });
+            }
+        };
+        if !exchanges.iter().any(|each| each.url == main_url) {
+            let about = inner
+                .left_out
+                .keys()
+                .find(|each| each.contains(&main_url.host));
+            return Err(RecordError::Nothing {
+                reason: match about {
+                    Some(sentence) => format!("the page {main_url} was not stored: {sentence}"),
+                    None => format!("the page {main_url} was not asked for"),
+                },
+            });
+        }
+        let metadata = SiteMetadata {
+            title: writing.title.unwrap_or_else(|| main_url.to_string()),
+            description: String::new(),
+            main_url,
+            created_at_unix_ms: exchanges
+                .iter()
+                .filter_map(|each| each.recorded_at_unix_ms)
+                .min()
+                .unwrap_or_else(unix_ms),
+            provenance: inner.provenance(writing.provenance, self.keep_cookies),
+        };
+        Ok(write_wacz(out, &exchanges, &metadata)?)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn leave_out(&mut self, sentence: String) {
+        if self.left_out.len() < LEFT_OUT_MAX || self.left_out.contains_key(&sentence) {
+            *self.left_out.entry(sentence).or_default() += 1;
+        }
+    }
+
+    fn provenance(&self, told: Provenance, cookies_kept: bool) -> Provenance {
+        let sentence = |(text, times): (&String, &u64)| match times {
+            1 => text.clone(),
+            _ => format!("{text} ({times} times)"),
+        };
+        let mut left_out: Vec<String> = self.left_out.iter().map(sentence).collect();
+        if self.open > 0 {
+            left_out.push(format!("{} answers were unfinished at the end", self.open));
+        }
+        let hosts = || self.certificates.iter();
+        Provenance {
+            certificate_names: hosts()
+                .map(|(host, each)| (host.clone(), each.names.clone()))
+                .collect(),
+            certificate_chain_bytes: hosts()
+                .map(|(host, each)| (host.clone(), each.chain_bytes))
+                .collect(),
+            source: Some("record".to_owned()),
+            cookies_kept,
+            left_out,
+            ..told
+        }
+    }
+}
+
+/// Wall time, a label.
+pub(crate) fn unix_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |duration| duration.as_millis() as i64)
+}

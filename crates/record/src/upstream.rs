@@ -1,0 +1,273 @@
+//! The server's side of a client's connection.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use eyelevel_archive::Scheme;
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::pki_types::ServerName;
+use tokio::net::TcpStream;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+use crate::RecordError;
+use crate::certificate::Certificate;
+use crate::recorder::Shared;
+use crate::tap::{SharedHead, Tap};
+use crate::tee::Tee;
+
+/// For the name, the connection and the handshake each; a server that takes longer is down.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+/// Chromium's own windows (6 MB a stream, 15 MB a connection), so that the recorder is no brake.
+const STREAM_WINDOW_BYTES: u32 = 6 << 20;
+const CONNECTION_WINDOW_BYTES: u32 = 15 << 20;
+const HEADER_LIST_BYTES_MAX: u32 = 256 * 1024;
+/// The second attempt is for a kept connection that the server had closed meanwhile.
+const ATTEMPTS: usize = 2;
+
+/// The ALPN name of HTTP/2.
+pub const ALPN_H2: &[u8] = b"h2";
+/// The ALPN name of HTTP/1.1.
+pub const ALPN_H1: &[u8] = b"http/1.1";
+
+/// A server, as a client names it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// How it is spoken to.
+    pub scheme: Scheme,
+    /// An IPv6 address without brackets.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+}
+
+/// A connection to a server, made again where the server has closed it.
+pub struct Upstream {
+    shared: Arc<Shared>,
+    target: Target,
+    link: Mutex<Option<Link>>,
+    /// The one protocol to speak, once it was chosen: the client's connection speaks it.
+    is_h2: bool,
+}
+
+/// An open connection.
+pub struct Link {
+    sender: Sender,
+    address: IpAddr,
+}
+
+enum Sender {
+    H1(http1::SendRequest<Tee>, SharedHead),
+    H2(http2::SendRequest<Tee>),
+}
+
+/// A response's beginning.
+pub struct Answer {
+    /// With its body still to come.
+    pub response: Response<Incoming>,
+    /// The server's address.
+    pub address: IpAddr,
+    /// When the request was handed to the connection.
+    pub sent_at: Instant,
+    /// When the first byte of the response was there.
+    pub first_byte_at: Instant,
+    /// The response's head as it was on the wire; of HTTP/1 only.
+    pub head: Option<SharedHead>,
+}
+
+/// Finds a server and connects to it, trying each of its addresses.
+pub async fn connect(shared: &Shared, target: &Target) -> Result<TcpStream, RecordError> {
+    let subject = || format!("{}:{}", target.host, target.port);
+    let key = (target.host.clone(), target.port);
+    let connecting = async {
+        match shared.addresses.get(&key) {
+            Some(address) => TcpStream::connect(address).await,
+            None => TcpStream::connect((target.host.as_str(), target.port)).await,
+        }
+    };
+    let stream = timeout(CONNECT_TIMEOUT, connecting)
+        .await
+        .map_err(|_| RecordError::upstream("connecting to", subject(), "no answer in 30 s"))?
+        .map_err(|error| RecordError::upstream("connecting to", subject(), error))?;
+    let _ = stream.set_nodelay(true); // as browsers do; without it the recording is only slower
+    Ok(stream)
+}
+
+impl Upstream {
+    /// Of a server that nothing connects to yet, over plain HTTP/1.1.
+    pub fn plain(shared: Arc<Shared>, target: Target) -> Self {
+        Self {
+            shared,
+            target,
+            link: Mutex::new(None),
+            is_h2: false,
+        }
+    }
+
+    /// Over TLS, on a connection that is there; `alpn` is what the client can speak.
+    pub async fn secure(
+        shared: Arc<Shared>,
+        target: Target,
+        stream: TcpStream,
+        alpn: Vec<Vec<u8>>,
+    ) -> Result<Self, RecordError> {
+        let (link, is_h2) = handshake(&shared, &target, stream, alpn).await?;
+        Ok(Self {
+            shared,
+            target,
+            link: Mutex::new(Some(link)),
+            is_h2,
+        })
+    }
+
+    /// Whether the server chose HTTP/2.
+    pub fn is_h2(&self) -> bool {
+        self.is_h2
+    }
+
+    /// The server.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Sends a request and waits for the head of its response.
+    pub async fn send(&self, mut request: Request<Tee>) -> Result<Answer, RecordError> {
+        let subject = format!("{} {}", request.method(), request.uri());
+        let mut reason = String::new();
+        for _ in 0..ATTEMPTS {
+            let mut held = self.link.lock().await;
+            let link = match held.as_mut() {
+                Some(link) => link,
+                None => held.insert(self.connect_again().await?),
+            };
+            if let Err(error) = link.sender.ready().await {
+                (reason, *held) = (error.to_string(), None);
+                continue;
+            }
+            let address = link.address;
+            let sent_at = Instant::now();
+            let sent = match &mut link.sender {
+                Sender::H1(sender, head) => {
+                    // Held until the head is there: HTTP/1.1 has one request at a time.
+                    let answered = sender.try_send_request(request).await;
+                    answered.map(|response| (response, Some(head.clone())))
+                }
+                Sender::H2(sender) => {
+                    let mut sender = sender.clone();
+                    drop(held);
+                    let answered = sender.try_send_request(request).await;
+                    answered.map(|response| (response, None))
+                }
+            };
+            match sent {
+                Ok((response, head)) => {
+                    let first = head.as_ref().and_then(|head| head.lock().first_byte_at());
+                    return Ok(Answer {
+                        response,
+                        address,
+                        sent_at,
+                        first_byte_at: first.unwrap_or_else(Instant::now),
+                        head,
+                    });
+                }
+                Err(mut error) => {
+                    reason = error.error().to_string();
+                    *self.link.lock().await = None;
+                    match error.take_message() {
+                        Some(unsent) => request = unsent,
+                        None => break,
+                    }
+                }
+            }
+        }
+        Err(RecordError::upstream("sending", subject, reason))
+    }
+
+    async fn connect_again(&self) -> Result<Link, RecordError> {
+        let stream = connect(&self.shared, &self.target).await?;
+        if self.target.scheme == Scheme::Http {
+            return speak_h1(&self.target, stream_address(&stream), stream).await;
+        }
+        let alpn = if self.is_h2 { ALPN_H2 } else { ALPN_H1 };
+        let (link, is_h2) =
+            handshake(&self.shared, &self.target, stream, vec![alpn.to_vec()]).await?;
+        if is_h2 == self.is_h2 {
+            Ok(link)
+        } else {
+            let subject = self.target.host.clone();
+            let reason = "it chose another protocol than before";
+            Err(RecordError::upstream("connecting to", subject, reason))
+        }
+    }
+}
+
+impl Sender {
+    async fn ready(&mut self) -> hyper::Result<()> {
+        match self {
+            Self::H1(sender, _) => sender.ready().await,
+            Self::H2(sender) => sender.ready().await,
+        }
+    }
+}
+
+fn stream_address(stream: &TcpStream) -> IpAddr {
+    let unknown = IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED);
+    stream.peer_addr().map_or(unknown, |address| address.ip())
+}
+
+/// The TLS handshake, then the protocol that it chose; whether that is HTTP/2.
+async fn handshake(
+    shared: &Shared,
+    target: &Target,
+    stream: TcpStream,
+    alpn: Vec<Vec<u8>>,
+) -> Result<(Link, bool), RecordError> {
+    let failed =
+        |reason: String| RecordError::upstream("the TLS handshake with", &target.host, reason);
+    let address = stream_address(&stream);
+    let name = ServerName::try_from(target.host.clone()).map_err(|e| failed(e.to_string()))?;
+    let mut config = shared.client_tls.clone();
+    config.alpn_protocols = alpn;
+    let connecting = TlsConnector::from(Arc::new(config)).connect(name, stream);
+    let stream = timeout(CONNECT_TIMEOUT, connecting)
+        .await
+        .map_err(|_| failed("no answer in 30 s".to_owned()))?
+        .map_err(|error| failed(error.to_string()))?;
+    let session = stream.get_ref().1;
+    if let Some(certificate) = Certificate::of(session.peer_certificates().unwrap_or(&[])) {
+        shared.store.keep_certificate(&target.host, certificate);
+    }
+    if session.alpn_protocol() != Some(ALPN_H2) {
+        return Ok((speak_h1(target, address, stream).await?, false));
+    }
+    let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+        .initial_stream_window_size(STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+        .max_header_list_size(HEADER_LIST_BYTES_MAX)
+        .handshake(TokioIo::new(stream))
+        .await
+        .map_err(|error| failed(error.to_string()))?;
+    tokio::spawn(async move { drop(connection.await) }); // its requests say how it ended
+    let sender = Sender::H2(sender);
+    Ok((Link { sender, address }, true))
+}
+
+async fn speak_h1<S>(target: &Target, address: IpAddr, stream: S) -> Result<Link, RecordError>
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
+{
+    let (stream, head) = Tap::new(stream);
+    let (sender, connection) = http1::Builder::new()
+        .preserve_header_case(true)
+        .handshake(TokioIo::new(stream))
+        .await
+        .map_err(|error| RecordError::upstream("connecting to", &target.host, error))?;
+    tokio::spawn(async move { drop(connection.with_upgrades().await) });
+    let sender = Sender::H1(sender, head);
+    Ok(Link { sender, address })
+}
