@@ -51,6 +51,13 @@ pub fn parse(block: &Bytes) -> Result<Message, Damage> {
     })
 }
 
+/// Reads the head of a response, with the empty line that ends it: its status line and its fields
+/// as they stand in it.
+pub fn response_head(head: &Bytes) -> Result<(StatusLine, Vec<Header>), Damage> {
+    let message = parse(head)?;
+    Ok((parse_status_line(&message.start_line)?, message.headers))
+}
+
 /// Reads `HTTP/1.1 200 OK`; the reason may lack, and so may its space.
 pub fn parse_status_line(line: &str) -> Result<StatusLine, Damage> {
     let broken = || Damage::Http(format!("its status line is `{}`", cut(line)));

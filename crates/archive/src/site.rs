@@ -165,6 +165,12 @@ fn site_name(file_name: &str) -> String {
     stem.to_owned()
 }
 
+/// The page that a reader of these exchanges would take for the one to load (`spec/archive.md`);
+/// none where there is no exchange.
+pub fn start_page(exchanges: &[Exchange]) -> Option<Url> {
+    (!exchanges.is_empty()).then(|| main_url(exchanges, None))
+}
+
 fn main_url(exchanges: &[Exchange], named: Option<Url>) -> Url {
     if let Some(url) = named.filter(|url| exchanges.iter().any(|exchange| exchange.url == *url)) {
         return url;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use bytes::Bytes;
-use eyelevel_archive::{Exchange, Header, Site, SiteMetadata, write_wacz};
+use eyelevel_archive::{Exchange, Header, Provenance, Site, SiteMetadata, write_wacz};
 use proptest::prelude::*;
 
 /// A file name of its own for each test process and use, removed at the end.

@@ -6,6 +6,8 @@ mod cdxj;
 mod documents;
 mod records;
 
+pub use records::check_writable;
+
 use std::fs::File;
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;

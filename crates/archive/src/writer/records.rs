@@ -56,7 +56,7 @@ pub fn of_exchange(
     exchange: &Exchange,
     default_unix_ms: i64,
 ) -> Result<ExchangeRecords, Error> {
-    check(exchange).map_err(|reason| Error::Unwritable { index, reason })?;
+    check_writable(exchange).map_err(|reason| Error::Unwritable { index, reason })?;
     let date = exchange.recorded_at_unix_ms.unwrap_or(default_unix_ms);
     let (response, response_body) = response_block(exchange);
     let payload_digest = sha1_base32(&response_body);
@@ -230,8 +230,8 @@ fn block(start_line: &str, headers: &[Header], body: &[u8]) -> (Vec<u8>, Vec<u8>
     (block, body)
 }
 
-/// Whether the exchange reads back as it is.
-fn check(exchange: &Exchange) -> Result<(), String> {
+/// Whether the exchange can be written so that it reads back as it is; the error says why not.
+pub fn check_writable(exchange: &Exchange) -> Result<(), String> {
     let url = exchange.url.to_string();
     if url.parse::<Url>().as_ref() != Ok(&exchange.url) {
         return Err(format!(
