@@ -5,6 +5,7 @@ from pathlib import Path
 from eyelevel.metrics import METRICS_BY_NAME
 from eyelevel.plan import PRESETS_BY_NAME, Plan, PlanError, parse_plan, preset_text
 from eyelevel.run import matching, shipped
+from eyelevel.run.traces import read_trace_file
 
 
 def read_plan(plan: str, sites: list[str], scale: str = "full") -> Plan:
@@ -19,4 +20,11 @@ def read_plan(plan: str, sites: list[str], scale: str = "full") -> Plan:
     else:
         presets = ", ".join(PRESETS_BY_NAME)
         raise PlanError([f"there is no plan file `{plan}` and no preset of that name: {presets}"])
-    return parse_plan(text, name, site_names=known, metric_names=METRICS_BY_NAME, matching=matching)
+    return parse_plan(
+        text,
+        name,
+        site_names=known,
+        metric_names=METRICS_BY_NAME,
+        matching=matching,
+        read_trace=read_trace_file,
+    )

@@ -25,6 +25,8 @@ class NetworkTable(_Table):
     weight: Annotated[float, Field(gt=0, strict=False)] | None = None
     rate_down_bit_s: RateBitS | None = None
     rate_up_bit_s: RateBitS | None = None
+    trace_down: str | None = None
+    trace_up: str | None = None
     rtt_ms_min: DurationMs | None = None
     queue_ms: DurationMs | None = None
     loss_two_way: Share | None = None

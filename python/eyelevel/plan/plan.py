@@ -3,18 +3,19 @@
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from eyelevel.nearest import unknown
-from eyelevel.networks import NETWORKS_BY_NAME, Network, loss_of_each_direction
+from eyelevel.networks import NETWORKS_BY_NAME, Network
 from eyelevel.plan.errors import PlanError
 from eyelevel.plan.lines import Path, line_numbers, line_of
 from eyelevel.plan.model import NetworkTable, PlanFile, StackTable, StopTable
-from eyelevel.plan.stacks import REFUSED_PRESETS, STACKS_BY_NAME, Stack
+from eyelevel.plan.stacks import Stack
+from eyelevel.plan.tables import ReadTrace, network_of, stack_of
 
 ARCHIVE_SUFFIXES = (".wacz", ".warc", ".warc.gz")
 
@@ -57,6 +58,8 @@ class Plan:
     stop: StopRule | None = None
     weights: Mapping[str, float] = field(default_factory=dict)
     """Shares of use by network's name; empty where the plan gives none: then all count alike."""
+    trace_files: Mapping[str, str] = field(default_factory=dict)
+    """The file of each recorded trace by its digest: where it lies is not what it is."""
 
 
 def is_archive_path(site: str) -> bool:
@@ -71,13 +74,15 @@ def parse_plan(
     site_names: Collection[str] | None = None,
     metric_names: Collection[str] | None = None,
     matching: Callable[[str], Sequence[str]] | None = None,
+    read_trace: ReadTrace | None = None,
 ) -> Plan:
     """The plan that the TOML `text` describes; `file` is its name for messages.
 
     `matching` gives the sites that a pattern with `*`, `?` or `[` stands for (None: patterns of
     names are looked up among `site_names`, patterns of paths are errors). Sites that are no paths
-    must be among `site_names`, the primary metric among `metric_names` (None: not checked). Raises
-    PlanError with every problem, each with file and line.
+    must be among `site_names`, the primary metric among `metric_names` (None: not checked).
+    `read_trace` reads the traces that networks name (None: they are errors). Raises PlanError with
+    every problem, each with file and line.
     """
     try:
         data = tomllib.loads(text)
@@ -102,8 +107,14 @@ def parse_plan(
         for found in error.errors():
             report_expanded(*_explain(found))
         raise PlanError(problems) from error
-    networks = _resolve(parsed.networks, "networks", _network, report_expanded)
-    stacks = _resolve(parsed.stacks, "stacks", _stack, report_expanded)
+    trace_files: dict[str, str] = {}
+    networks = _resolve(
+        parsed.networks,
+        "networks",
+        lambda table: network_of(table, read_trace, trace_files),
+        report_expanded,
+    )
+    stacks = _resolve(parsed.stacks, "stacks", stack_of, report_expanded)
     _check_names(parsed, stacks, site_names, metric_names, report_expanded)
     if problems:
         raise PlanError(problems)
@@ -121,6 +132,7 @@ def parse_plan(
         source=text,
         stop=StopRule(**parsed.stop.model_dump()) if parsed.stop else None,
         weights=_weights(parsed, networks),
+        trace_files=trace_files,
     )
 
 
@@ -247,59 +259,6 @@ def _resolve(
         names.add(one.name)
         resolved.append(one)
     return tuple(resolved)
-
-
-def _name_of(kind: str, table: NetworkTable | StackTable, changes: dict[str, Any]) -> str:
-    if table.name is None:
-        if table.base is None or changes:
-            raise ValueError(f"a {kind} that differs from its preset needs a `name` of its own")
-        return table.base
-    presets = NETWORKS_BY_NAME if kind == "network" else STACKS_BY_NAME
-    if table.name in presets and (changes or table.name != table.base):
-        raise ValueError(f"`{table.name}` is a preset's name; give this {kind} another one")
-    return table.name
-
-
-def _changes(table: BaseModel) -> dict[str, Any]:
-    found = table.model_dump(exclude_none=True)
-    return {key: value for key, value in found.items() if key not in ("name", "base", "weight")}
-
-
-def _network(table: NetworkTable) -> Network:
-    changes = _changes(table)
-    if table.base is not None and table.base not in NETWORKS_BY_NAME:
-        raise ValueError(unknown("network", table.base, NETWORKS_BY_NAME))
-    name = _name_of("network", table, changes)
-    if "loss_two_way" in changes:
-        if "loss_down" in changes or "loss_up" in changes:
-            raise ValueError("give `loss_two_way`, or `loss_down` and `loss_up`, not both")
-        loss = loss_of_each_direction(changes.pop("loss_two_way"))
-        changes |= {"loss_down": loss, "loss_up": loss}
-    if table.base is not None:
-        network = replace(NETWORKS_BY_NAME[table.base], name=name, **changes)
-    else:
-        needed = ("rate_down_bit_s", "rate_up_bit_s", "rtt_ms_min", "queue_ms")
-        if absent := [key for key in needed if key not in changes]:
-            raise ValueError(f"network `{name}` has no `base` and lacks {', '.join(absent)}")
-        network = Network(name=name, **changes)
-    if network.queue_ms <= 0:
-        raise ValueError("`queue_ms` must be above 0: a link without a queue drops every packet")
-    return network
-
-
-def _stack(table: StackTable) -> Stack:
-    changes = _changes(table)
-    if table.base is None:
-        raise ValueError(f"a stack needs a preset as `base`; known: {', '.join(STACKS_BY_NAME)}")
-    if table.base in REFUSED_PRESETS:
-        raise ValueError(f"the stack `{table.base}`: {REFUSED_PRESETS[table.base]}")
-    if table.base not in STACKS_BY_NAME:
-        raise ValueError(unknown("stack", table.base, STACKS_BY_NAME))
-    name = _name_of("stack", table, changes)
-    stack = replace(STACKS_BY_NAME[table.base], name=name, **changes)
-    if reason := stack.refusal():
-        raise ValueError(reason)
-    return stack
 
 
 def _check_names(

@@ -8,6 +8,7 @@ from eyelevel.plan.plan import StopRule, parse_plan
 from eyelevel.plan.presets import PRESETS, preset_text
 from eyelevel.plan.presets_page import presets_page
 from eyelevel.plan.schema import plan_schema
+from eyelevel.plan.tables import TraceFile
 from eyelevel.plan.trials import Site, plan_document
 
 GOOD = """\
@@ -165,3 +166,37 @@ def test_the_small_scale_keeps_what_it_does_not_change():
     small = parse_plan(preset_text("das-2014", list("abcdef"), scale="small"), "das-2014")
     assert (len(small.sites), len(small.networks), small.blocks) == (4, 9, 2)
     assert small.primary_metric == "page_load_time_ms" and small.reference == "tcp"
+
+
+TRACED = GOOD.replace('rate_up_bit_s = "1 Mbit/s"', 'trace_up = "up.trace"')
+
+
+def test_a_trace_gives_the_rate_its_digest_is_hashed_and_its_place_is_not():
+    reads = [
+        parse_plan(TRACED, "plan.toml", read_trace=lambda name, at=at: TraceFile(at, "ab12", 777))
+        for at in ("/here/up.trace", "/there/up.trace")
+    ]
+    lossy = reads[0].networks[1]
+    assert lossy.rate_up_bit_s == 777 and lossy.settings()["trace_up_sha256"] == "ab12"
+    assert reads[0].networks == reads[1].networks
+    assert [plan.trace_files["ab12"] for plan in reads] == ["/here/up.trace", "/there/up.trace"]
+
+
+def test_a_trace_that_cannot_be_read_is_named_with_its_line():
+    def read(name):
+        raise ValueError(f"{name}:3: 7 comes after 9")
+
+    with pytest.raises(PlanError) as caught:
+        parse_plan(TRACED, "plan.toml", read_trace=read)
+    assert caught.value.problems == ["plan.toml:2: up.trace:3: 7 comes after 9"]
+    assert (
+        "drop `rate_up_bit_s`"
+        in refused(TRACED.replace("6 %", '6 %", rate_up_bit_s = "1 Mbit/s'))[0]
+    )
+
+
+def test_a_made_course_follows_a_rate_of_its_own():
+    text = GOOD.replace('base = "lte"', 'base = "starlink"')
+    network = parse_plan(text, "plan.toml").networks[1]
+    assert network.synth_up.rate_bit_s_mean == network.rate_up_bit_s == 1_000_000
+    assert network.synth_down.rate_bit_s_mean == 105_000_000

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
+from types import FrameType, MappingProxyType
 
 from eyelevel.plan import Plan, Site, Trial, expand, plan_document
 from eyelevel.plan.trials import plan_hash
@@ -93,8 +93,11 @@ def run_trials(
     directory: Path,
     on_progress: Callable[[Progress], None],
     may_stop: Callable[[int], str] | None = None,
+    trace_files: Mapping[str, str] = MappingProxyType({}),
 ) -> RunResult:
     """Run what is missing of `trials`; `archives` maps a site's name to its file.
+
+    `trace_files`: recorded traces of the networks by digest (`Plan.trace_files`).
 
     `may_stop` is asked after each repetition, by its number, why the study may stop; it goes on
     while the answer is empty.
@@ -117,7 +120,7 @@ def run_trials(
             progress.left_s = clock.left_s()
             on_progress(progress)
             began_s = time.monotonic()
-            result = run_trial(trial, archives[trial.site])
+            result = run_trial(trial, archives[trial.site], trace_files=trace_files)
             write_trial(directory, result.record, result.frames)
             clock.add(trial, time.monotonic() - began_s)
             progress.done += 1

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from types import MappingProxyType
 from typing import Any
 
 from eyelevel.browser import BrowserStartError, LoadSettings, RawLoad, load_page
@@ -15,6 +16,7 @@ from eyelevel.plan import Trial
 from eyelevel.run.fingerprint import final_picture
 from eyelevel.run.host import HostSample
 from eyelevel.run.judge import Observed, judge
+from eyelevel.run.traces import check_trace_files
 from eyelevel.store import RECORD_VERSION, Frame, picture_indices
 
 
@@ -26,10 +28,16 @@ class TrialResult:
     frames: list[Frame]
 
 
-def run_trial(trial: Trial, archive: str, url: str | None = None) -> TrialResult:
+def run_trial(
+    trial: Trial,
+    archive: str,
+    url: str | None = None,
+    trace_files: Mapping[str, str] = MappingProxyType({}),
+) -> TrialResult:
     """Load the site of `archive` once as `trial` says; every failure is an outcome.
 
-    `url`: the page to open, else the recording's own. An interruption (KeyboardInterrupt) passes
+    `url`: the page to open, else the recording's own. `trace_files`: the network's recorded traces
+    by digest. An interruption (KeyboardInterrupt) passes
     through, with nothing left behind.
     """
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -37,8 +45,10 @@ def run_trial(trial: Trial, archive: str, url: str | None = None) -> TrialResult
     before = HostSample.take(started_s)
     raw: RawLoad | None = None
     summary, ready = LabSummary(), None
-    config = LabConfig(trial.lab_path(), trial.seed, archive, trial.lab_stack())
     try:
+        check_trace_files(trace_files, trial.network_settings)
+        path = trial.lab_path(trace_files)
+        config = LabConfig(path, trial.seed, archive, trial.lab_stack())
         with Lab(config) as lab:
             ready = lab.ready
             raw = load_page(_load_settings(trial, lab, url))

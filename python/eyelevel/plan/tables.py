@@ -1,0 +1,119 @@
+"""From a plan's tables to networks and stacks: presets, and what differs from them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import BaseModel
+
+from eyelevel.nearest import unknown
+from eyelevel.networks import NETWORKS_BY_NAME, Network, loss_of_each_direction
+from eyelevel.plan.model import NetworkTable, StackTable
+from eyelevel.plan.stacks import REFUSED_PRESETS, STACKS_BY_NAME, Stack
+
+
+@dataclass(frozen=True)
+class TraceFile:
+    """A packet-delivery trace that a network names: where it lies, its digest and mean rate."""
+
+    file: str
+    sha256: str
+    rate_bit_s_mean: int
+
+
+ReadTrace = Callable[[str], TraceFile]
+"""Reads and checks a trace by the name that the plan gives; ValueError where it cannot."""
+
+
+def network_of(
+    table: NetworkTable, read_trace: ReadTrace | None, trace_files: dict[str, str]
+) -> Network:
+    """The network that a table describes; ValueError says what is wrong with it.
+
+    The files of its traces are noted in `trace_files` by their digests.
+    """
+    changes = _changes(table)
+    if table.base is not None and table.base not in NETWORKS_BY_NAME:
+        raise ValueError(unknown("network", table.base, NETWORKS_BY_NAME))
+    name = _name_of("network", table, changes)
+    if "loss_two_way" in changes:
+        if "loss_down" in changes or "loss_up" in changes:
+            raise ValueError("give `loss_two_way`, or `loss_down` and `loss_up`, not both")
+        loss = loss_of_each_direction(changes.pop("loss_two_way"))
+        changes |= {"loss_down": loss, "loss_up": loss}
+    base = NETWORKS_BY_NAME[table.base] if table.base is not None else None
+    for direction in ("down", "up"):
+        changes |= _course(changes, direction, base, read_trace, trace_files)
+    if base is not None:
+        network = replace(base, name=name, **changes)
+    else:
+        needed = ("rate_down_bit_s", "rate_up_bit_s", "rtt_ms_min", "queue_ms")
+        if absent := [key for key in needed if key not in changes]:
+            raise ValueError(f"network `{name}` has no `base` and lacks {', '.join(absent)}")
+        network = Network(name=name, **changes)
+    if network.queue_ms <= 0:
+        raise ValueError("`queue_ms` must be above 0: a link without a queue drops every packet")
+    return network
+
+
+def _course(
+    changes: dict[str, Any],
+    direction: str,
+    base: Network | None,
+    read_trace: ReadTrace | None,
+    trace_files: dict[str, str],
+) -> dict[str, Any]:
+    """What a trace, or another rate under a preset's course, means for a direction's keys."""
+    rate_key, trace_key, synth_key = (
+        f"rate_{direction}_bit_s",
+        f"trace_{direction}",
+        f"synth_{direction}",
+    )
+    if (named := changes.pop(trace_key, None)) is not None:
+        if rate_key in changes:
+            raise ValueError(f"`{trace_key}` has a rate of its own; drop `{rate_key}`")
+        if read_trace is None:
+            raise ValueError(f"`{trace_key}`: traces cannot be read here")
+        found = read_trace(named)
+        trace_files[found.sha256] = found.file
+        return {
+            rate_key: found.rate_bit_s_mean,
+            f"trace_{direction}_sha256": found.sha256,
+            synth_key: None,
+        }
+    course = getattr(base, synth_key) if base is not None else None
+    if course is not None and rate_key in changes:
+        return {synth_key: replace(course, rate_bit_s_mean=changes[rate_key])}
+    return {}
+
+
+def stack_of(table: StackTable) -> Stack:
+    """The stack that a table describes; ValueError says what is wrong with it."""
+    changes = _changes(table)
+    if table.base is None:
+        raise ValueError(f"a stack needs a preset as `base`; known: {', '.join(STACKS_BY_NAME)}")
+    if table.base in REFUSED_PRESETS:
+        raise ValueError(f"the stack `{table.base}`: {REFUSED_PRESETS[table.base]}")
+    if table.base not in STACKS_BY_NAME:
+        raise ValueError(unknown("stack", table.base, STACKS_BY_NAME))
+    name = _name_of("stack", table, changes)
+    stack = replace(STACKS_BY_NAME[table.base], name=name, **changes)
+    if reason := stack.refusal():
+        raise ValueError(reason)
+    return stack
+
+
+def _name_of(kind: str, table: NetworkTable | StackTable, changes: dict[str, Any]) -> str:
+    if table.name is None:
+        if table.base is None or changes:
+            raise ValueError(f"a {kind} that differs from its preset needs a `name` of its own")
+        return table.base
+    presets = NETWORKS_BY_NAME if kind == "network" else STACKS_BY_NAME
+    if table.name in presets and (changes or table.name != table.base):
+        raise ValueError(f"`{table.name}` is a preset's name; give this {kind} another one")
+    return table.name
+
+
+def _changes(table: BaseModel) -> dict[str, Any]:
+    found = table.model_dump(exclude_none=True)
+    return {key: value for key, value in found.items() if key not in ("name", "base", "weight")}

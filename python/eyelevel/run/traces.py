@@ -1,0 +1,42 @@
+"""Recorded traces that a plan's networks name."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from eyelevel.lab import LabError
+from eyelevel.plan import TraceFile
+from eyelevel.traces import TraceError
+from eyelevel.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
+
+
+def read_trace_file(name: str) -> TraceFile:
+    """Read and check a trace in Mahimahi's format, relative to the working directory.
+
+    Raises ValueError with file, line and remedy, as a plan's own mistakes.
+    """
+    path = Path(name)
+    try:
+        content = path.read_bytes()
+        opportunities_ms = parse_mahimahi(content.decode("ascii"), name)
+    except OSError as error:
+        raise ValueError(f"the trace {name} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name}: not text at byte {error.start}; is it a trace?") from error
+    except TraceError as error:
+        raise ValueError(str(error)) from error
+    digest = hashlib.sha256(content).hexdigest()
+    return TraceFile(str(path.resolve()), digest, mean_rate_bit_s(opportunities_ms))
+
+
+def check_trace_files(trace_files: Mapping[str, str], settings: Mapping[str, object]) -> None:
+    """Raise LabError where a trace that a network's `settings` name is not what it was."""
+    for key in ("trace_down_sha256", "trace_up_sha256"):
+        digest = settings.get(key)
+        if digest is None:
+            continue
+        file = trace_files.get(str(digest))
+        if file is None:
+            raise LabError(f"the trace {digest} of the network is not at hand; give its file")
+        if hashlib.sha256(Path(file).read_bytes()).hexdigest() != digest:
+            raise LabError(f"the trace {file} has changed since the plan was read; restore it")
