@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.output import hints, print_json, results, table
+from eyelevel.cli.validate_stacks import stacks
 from eyelevel.run.path_validation import Check, validate_path
 
 EXIT_FAILED = 1
@@ -17,6 +18,8 @@ _MARKS = {True: "[green]pass[/]", False: "[red]FAIL[/]", None: "-"}
 app = typer.Typer(
     help="Measure whether this machine emulates what it should.", no_args_is_help=True
 )
+
+app.command("stacks")(stacks)
 
 
 @app.command("path")
