@@ -22,10 +22,13 @@ SUBCOMMANDS: dict[str, str] = {
     "plan": "plan",
     "report": "report",
     "compare": "compare",
+    "bundle": "bundle",
+    "rerun": "rerun",
     "list": "list_presets",
     "trace": "trace",
     "network": "network",
     "validate": "validate",
+    "probe": "probe",
     "doctor": "doctor",
     "site": "site",
 }

@@ -41,24 +41,8 @@ def run(
     """
     parsed = read_plan(plan, site or [], scale)
     conditions = [_condition(text, parsed) for text in fail_if or []]
-    sites = [open_site(name) for name in parsed.sites]
-    trials = prepare(parsed, sites, out, resume=resume)
-    archives = {each.name: str(each.path.resolve()) for each in sites}
-    with _progress_bar() as bar:
-        task = bar.add_task("starting", total=len(trials), left="", problems="")
-
-        def show(progress: RunProgress) -> None:
-            bar.update(task, completed=progress.done, **_texts(progress))
-
-        result = run_trials(trials, archives, out, show, stopping_rule(parsed, out))
-    if result.interrupted:
-        hints.print(
-            f"interrupted after {result.done} of {result.total} loads; the rest: "
-            f"eyelevel run {plan} --out {out} --resume"
-        )
-        raise typer.Exit(EXIT_INTERRUPTED)
-    if result.stopped:
-        hints.print(f"stopped early: {result.stopped}", markup=False)
+    again = f"eyelevel run {plan} --out {out} --resume"
+    run_plan(parsed, out, resume=resume, how_to_resume=again)
     summary = make_report(out)
     if not as_json:
         print_summary(summary)
@@ -67,6 +51,27 @@ def run(
     if conditions:
         verdicts = [each for one in conditions for each in evaluate(one, summary.contents)]
         conclude(str(out), verdicts, junit, summary.as_json() if as_json else None)
+
+
+def run_plan(plan: Plan, out: Path, *, resume: bool, how_to_resume: str) -> None:
+    """Run a plan's trials with progress shown; ends the command where it is interrupted."""
+    sites = [open_site(name) for name in plan.sites]
+    trials = prepare(plan, sites, out, resume=resume)
+    archives = {each.name: str(each.path.resolve()) for each in sites}
+    with _progress_bar() as bar:
+        task = bar.add_task("starting", total=len(trials), left="", problems="")
+
+        def show(progress: RunProgress) -> None:
+            bar.update(task, completed=progress.done, **_texts(progress))
+
+        result = run_trials(trials, archives, out, show, stopping_rule(plan, out))
+    if result.interrupted:
+        hints.print(
+            f"interrupted after {result.done} of {result.total} loads; the rest: {how_to_resume}"
+        )
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if result.stopped:
+        hints.print(f"stopped early: {result.stopped}", markup=False)
 
 
 def _condition(text: str, plan: Plan) -> Condition:

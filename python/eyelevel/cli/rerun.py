@@ -1,0 +1,41 @@
+"""`eyelevel rerun`: repeat a bundled run on this machine and compare."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eyelevel.cli.gate import conclude
+from eyelevel.cli.output import hints
+from eyelevel.cli.report import make_report, print_summary
+from eyelevel.cli.run import run_plan
+from eyelevel.metrics import metrics_of
+from eyelevel.report import read_contents
+from eyelevel.report.comparison import compare_runs
+from eyelevel.run.bundle import open_bundle
+
+
+def rerun(
+    file: Annotated[Path, typer.Argument(help="A bundle, from `eyelevel bundle`.")],
+    out: Annotated[Path, typer.Option(help="A new directory: original/ and again/ go there.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Run a bundle's plan again on its own recordings, and compare both runs.
+
+    The same loads in the same order with the same seeds. Exits 1 where a stack is slower than it
+    was by more than the smallest effect of interest, or where that cannot be determined.
+    """
+    unpacked = open_bundle(file, out / "original")
+    again = out / "again"
+    run_plan(unpacked.plan, again, resume=False, how_to_resume="start again with a new --out")
+    summary = make_report(again)
+    if not as_json:
+        print_summary(summary)
+    before = read_contents(unpacked.run, metrics_of)
+    metric = unpacked.plan.primary_metric
+    bound = unpacked.plan.smallest_effect_of_interest
+    found = compare_runs(before, summary.contents, metric, bound)
+    for difference in found.differences:
+        hints.print(f"not alike: {difference}", markup=False, soft_wrap=True)
+    extra = {"metric": metric, "differences": list(found.differences)}
+    conclude(str(file), found.verdicts, None, extra if as_json else None)

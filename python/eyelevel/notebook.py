@@ -1,0 +1,90 @@
+"""A run for notebooks: `import eyelevel; eyelevel.open(DIR).frame()`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from eyelevel.report import Contents, read_contents
+from eyelevel.stats import Estimate
+from eyelevel.store import Frame
+
+# Columns that the report needs and an analysis does not.
+_INTERNAL = ("missed", "final_picture", "stack_settings", "versions")
+
+
+@dataclass(frozen=True)
+class Run:
+    """The results in a directory that `eyelevel run` wrote."""
+
+    directory: Path
+
+    @cached_property
+    def contents(self) -> Contents:
+        """Everything that the report says; read once. Raises StoreError for a damaged record."""
+        return read_contents(self.directory)
+
+    def frame(self) -> pl.DataFrame:
+        """One row a trial: what it was of, its judged outcome, its metrics; null where none.
+
+        `counted` says whether its block is compared. Metrics end with their units.
+        """
+        table = self.contents.table
+        counted = pl.col("hash").is_in(self.contents.blocks.kept["hash"].to_list())
+        return table.drop(_INTERNAL).with_columns(counted=counted)
+
+    def cells(self) -> pl.DataFrame:
+        """One row a site, network, stack and metric against the reference."""
+        rows = [
+            {
+                "network": each.network,
+                "site": each.site,
+                "arm": each.arm,
+                "metric": each.metric,
+                "pairs": each.pairs,
+                "timeouts": each.timeouts,
+                "timeouts_reference": each.timeouts_reference,
+                "median": each.median,
+                "median_reference": each.median_reference,
+                **_columns("gain", each.gain),
+                **_columns("difference", each.difference),
+                "anova": each.anova.verdict,
+                "anova_p": each.anova.p,
+            }
+            for each in self.contents.cells
+        ]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def gains(self) -> pl.DataFrame:
+        """One row a network, stack and metric against the reference: means over the sites."""
+        rows = [
+            {
+                "network": each.network,
+                "arm": each.arm,
+                "metric": each.metric,
+                **_columns("gain", each.gain),
+                "p_holm": each.p_holm,
+            }
+            for each in self.contents.gains
+        ]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def record(self, trial: str) -> Mapping[str, Any]:
+        """The raw record of a trial by its hash."""
+        return self.contents.trial(trial).record
+
+    def frames(self, trial: str) -> list[Frame]:
+        """The frames of a trial by its hash."""
+        return self.contents.trial(trial).frames()
+
+
+def _columns(name: str, estimate: Estimate) -> dict[str, Any]:
+    return {
+        name: estimate.value,
+        f"{name}_low": estimate.low,
+        f"{name}_high": estimate.high,
+        f"{name}_undetermined_because": estimate.reason or None,
+    }

@@ -1,0 +1,79 @@
+import json
+import zipfile
+
+import pytest
+
+from eyelevel.report import read_contents
+from eyelevel.report.synthetic import metrics_of, write_run
+from eyelevel.run.bundle import open_bundle, write_bundle
+from eyelevel.run.sites import RecordedSite
+from eyelevel.store import PLAN_FILE, StoreError, committed, read_document
+
+
+@pytest.fixture
+def run(tmp_path):
+    directory = tmp_path / "run"
+    write_run(directory)
+    sites = []
+    for site in read_document(directory, PLAN_FILE)["sites"]:
+        path = tmp_path / f"{site['name']}.wacz"
+        path.write_bytes(site["name"].encode())
+        sites.append(RecordedSite(site["name"], path, site["digest"]))
+    return directory, sites
+
+
+def test_what_is_packed_is_there_again_with_its_plan(run, tmp_path):
+    directory, sites = run
+    file = tmp_path / "run.zip"
+    assert write_bundle(directory, sites, file) == 2 + 2 + 2 * 36
+    found = open_bundle(file, tmp_path / "unpacked")
+    assert committed(found.run) == committed(directory)
+    assert [path.read_bytes() for path in found.sites] == [b"startup", b"dashboard"]
+    assert [stack.name for stack in found.plan.stacks] == ["tcp", "tcp+", "quic"]
+    both = [read_contents(each, metrics_of).gains for each in (directory, found.run)]
+    assert both[0] == both[1]
+
+
+def test_the_same_run_makes_the_same_bundle(run, tmp_path):
+    for name in ("a.zip", "b.zip"):
+        write_bundle(*run, tmp_path / name)
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+
+
+def test_another_recording_of_that_name_is_refused(run, tmp_path):
+    directory, sites = run
+    other = [RecordedSite(site.name, site.path, "sha256:other") for site in sites]
+    with pytest.raises(StoreError, match="name its file with --site"):
+        write_bundle(directory, other, tmp_path / "run.zip")
+
+
+def repacked(file, change):
+    with zipfile.ZipFile(file) as pack:
+        content = {name: pack.read(name) for name in pack.namelist()}
+    change(content)
+    with zipfile.ZipFile(file, "w") as pack:
+        for name, value in content.items():
+            pack.writestr(name, value)
+
+
+def outside(content):
+    manifest = json.loads(content["bundle.json"])
+    manifest["files"]["run/../../x"] = ""
+    content["bundle.json"] = json.dumps(manifest).encode()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda content: content.update({"run/plan.json": b"{}"}), "is damaged"),
+        (lambda content: content.pop("run/plan.json"), "damaged"),
+        (lambda content: content.update({"bundle.json": b'{"version": 9}'}), "version 9"),
+        (outside, "outside"),
+    ],
+)
+def test_a_bundle_that_was_changed_is_refused(run, tmp_path, change, message):
+    write_bundle(*run, tmp_path / "run.zip")
+    repacked(tmp_path / "run.zip", change)
+    with pytest.raises(StoreError, match=message):
+        open_bundle(tmp_path / "run.zip", tmp_path / "unpacked")
+    assert not (tmp_path / "x").exists()
