@@ -64,7 +64,7 @@ def run_plan(plan: Plan, out: Path, *, resume: bool, how_to_resume: str) -> None
         def show(progress: RunProgress) -> None:
             bar.update(task, completed=progress.done, **_texts(progress))
 
-        result = run_trials(trials, archives, out, show, stopping_rule(plan, out))
+        result = run_trials(trials, archives, out, show, stopping_rule(plan, out), plan.trace_files)
     if result.interrupted:
         hints.print(
             f"interrupted after {result.done} of {result.total} loads; the rest: {how_to_resume}"
