@@ -16,6 +16,7 @@ EXIT_INTERRUPTED = 130
 # imported: the statistics alone take a second, which a shell of `eyelevel path` need not wait.
 SUBCOMMANDS: dict[str, str] = {
     "run": "run",
+    "ask": "ask",
     "load": "load",
     "replay": "replay",
     "path": "path",

@@ -10,7 +10,6 @@ import typer
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.metrics import METRICS_BY_NAME, metrics_of
 from eyelevel.report import Contents, read_contents, summary_of, write_report
-from eyelevel.report.words import interval, percent
 from eyelevel.stats import NetworkGain
 
 
@@ -50,9 +49,8 @@ def print_summary(summary: Summary) -> None:
     by_key = {(gain.network, gain.arm, gain.metric): gain for gain in contents.gains}
     reference, others = contents.plan["reference"], contents.arms[1:]
     for network in contents.networks:
-        made = table(
-            "metric", *others, title=f"{network}: gain against {reference}", right=tuple(others)
-        )
+        results.print(f"{network}: gain against {reference} [95 % interval]", markup=False)
+        made = table("metric", *others, right=tuple(others))
         for metric in contents.metrics:
             cells = [_cell(by_key.get((network, arm, metric))) for arm in others]
             made.add_row(METRICS_BY_NAME[metric].title, *cells)
@@ -68,8 +66,17 @@ def print_summary(summary: Summary) -> None:
 
 
 def _cell(gain: NetworkGain | None) -> str:
-    if gain is None or gain.gain.value is None:
-        return gain.gain.reason if gain is not None and gain.gain.reason else "no data"
-    if gain.gain.low is None:
-        return percent(gain.gain.value)
-    return f"{percent(gain.gain.value)} ({interval(gain.gain)})"
+    """A gain with its interval in whole percents: three stacks fit a terminal of 80 columns."""
+    if gain is None:
+        return "no data"
+    estimate = gain.gain
+    if estimate.value is None:
+        return "undetermined"
+    if estimate.low is None or estimate.high is None:
+        return f"{_whole(estimate.value)} %"
+    return f"{_whole(estimate.value)} % [{_whole(estimate.low)}, {_whole(estimate.high)}]"
+
+
+def _whole(share: float) -> str:
+    text = f"{share * 100:+.0f}"
+    return "0" if float(text) == 0 else text.replace("-", "−")

@@ -12,7 +12,7 @@ from eyelevel.report.words import (
     interval,
     percent,
 )
-from eyelevel.stats import NetworkGain
+from eyelevel.stats import NetworkGain, weighted_gain
 
 # Load average over cores, read before the run needs any: the half of them must be free.
 BUSY_SHARE = 0.5
@@ -29,6 +29,7 @@ def opening(contents: Contents) -> Markup:
     )
     if not sentences:
         sentences = ["There is no complete block to compare yet."]
+    sentences += overall(contents)
     return element(
         "header",
         element("p", "eyelevel report", class_="eyebrow"),
@@ -39,6 +40,23 @@ def opening(contents: Contents) -> Markup:
             for head, text in warnings(contents)
         ),
     )
+
+
+def overall(contents: Contents) -> list[str]:
+    """Of a plan with weights: a sentence a stack about its gain over all networks."""
+    weights, metric = contents.plan.get("weights"), contents.plan["primary_metric"]
+    if not weights:
+        return []
+    sentences = []
+    for arm in contents.arms[1:]:
+        gains = [each for each in contents.gains if (each.arm, each.metric) == (arm, metric)]
+        gain = weighted_gain(gains, weights)
+        if gain.value is None or gain.low is None:
+            said = f"undetermined ({gain.reason})"
+        else:
+            said = f"{percent(gain.value)}, 95 % interval {interval(gain)}"
+        sentences.append(f"{arm} over all networks, by their weights: {said}.")
+    return sentences
 
 
 def warnings(contents: Contents) -> list[tuple[str, str]]:
@@ -54,6 +72,10 @@ def warnings(contents: Contents) -> list[tuple[str, str]]:
                 f"(p = {test.p:.2g}); see the outcomes below. What is left may not be comparable."
             )
             found.append(("Outcomes differ between stacks.", text))
+    if contents.stopped:
+        reason = contents.stopped["reason"]
+        text = f"It ended {reason}. Its intervals hold whenever one stops."
+        found.append(("The study stopped early.", text))
     pending = len(contents.plan["trials"]) - contents.table.height
     if pending:
         text = f"{pending} of {len(contents.plan['trials'])} loads are not there yet."
@@ -68,6 +90,17 @@ def warnings(contents: Contents) -> list[tuple[str, str]]:
             "have waited for the processor, and stacks that need more of it look slower."
         )
         found.append(("The machine was busy.", text))
+    broken = [
+        f"{name} {check['measured']} (bound: {check['bound']})"
+        for name, check in contents.environment.get("path_checks", {}).items()
+        if check["passed"] is False
+    ]
+    if broken:
+        text = (
+            f"Measured when the run began: {'; '.join(broken)}. Loads that saw late packets are "
+            "excluded; `eyelevel validate path` shows whether the machine can do better."
+        )
+        found.append(("The emulated network was not within its bounds.", text))
     if len(_versions(contents)) > 1:
         text = "The loads were made with more than one version; see what was run."
         found.append(("Versions changed during the run.", text))
@@ -117,6 +150,12 @@ def gain_tables(contents: Contents) -> Markup:
         "primary metric; its comparisons are corrected after Holm before anything is called "
         "faster or slower. The other metrics describe, without correction."
     )
+    if contents.plan.get("stop"):
+        note += (
+            " The study might stop at any block, so the primary metric's gain is the geometric "
+            "mean's and its interval a confidence sequence, which holds at all blocks together "
+            "for all comparisons together."
+        )
     if any(cell.timeouts or cell.timeouts_reference for cell in contents.cells):
         note += (
             " Where a load timed out there is no mean; the medians and paired differences site by "

@@ -3,7 +3,7 @@
 from typing import Any
 
 from eyelevel.report.contents import Contents
-from eyelevel.report.findings import warnings
+from eyelevel.report.findings import overall, warnings
 from eyelevel.report.words import answer, verdict
 
 
@@ -25,7 +25,11 @@ def summary_of(contents: Contents) -> dict[str, Any]:
         "plan_hash": plan["hash"],
         "reference": plan["reference"],
         "primary_metric": metric,
-        "answer": answer(contents.gains, plan["reference"], metric, smallest),
+        "answer": [
+            *answer(contents.gains, plan["reference"], metric, smallest),
+            *overall(contents),
+        ],
+        "stopped": contents.stopped["reason"] if contents.stopped else None,
         "warnings": [f"{head} {text}" for head, text in warnings(contents)],
         "trials": contents.table.height,
         "trials_planned": len(plan["trials"]),

@@ -40,7 +40,7 @@ def stopping_rule(plan: Plan, directory: Path) -> Callable[[int], str] | None:
             return ""
         states = dict.fromkeys(each.state for each in found)
         reason = (
-            f"after {repetition} of {plan.blocks} blocks every comparison is {' or '.join(states)}"
+            f"after {repetition} of {plan.blocks} blocks: every comparison is {' or '.join(states)}"
         )
         value = {
             "version": 1,

@@ -110,7 +110,9 @@ def _as_gain(on_log: Estimate) -> Estimate:
     if on_log.low is None or on_log.high is None:
         return undetermined(on_log.reason, on_log.n, math.expm1(on_log.value))
     low, high = math.expm1(on_log.low), math.expm1(on_log.high)
-    return replace(on_log, value=math.expm1(on_log.value), low=low, high=high)
+    value = math.expm1(on_log.value)
+    # No error: a t interval made from it would not hold at a stopping time.
+    return replace(on_log, value=value, low=low, high=high, standard_error=None)
 
 
 def _at_the_end(width: float, n: int, blocks_max: int, family: int) -> float:

@@ -20,9 +20,12 @@ def weighted_gain(gains: Sequence[NetworkGain], weights: Mapping[str, float]) ->
     for each in gains:
         share, gain = weights[each.network] / total, each.gain
         if gain.value is None or gain.standard_error is None or gain.degrees_of_freedom is None:
-            return undetermined(f"{each.network}: {gain.reason}", len(gains))
+            reason = gain.reason or "no standard error, as where a study may stop early"
+            return undetermined(f"{each.network}: {reason}", len(gains))
         value += share * gain.value
         square = (share * gain.standard_error) ** 2
         squares += square
         shares += square**2 / gain.degrees_of_freedom
+    if squares == 0:
+        return undetermined("the runs show no spread at all", len(gains), value)
     return with_interval(value, math.sqrt(squares), squares**2 / shares, len(gains), CONFIDENCE)

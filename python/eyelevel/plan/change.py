@@ -1,0 +1,111 @@
+"""A question in a few characters, such as `http3` or `iw=10→32`, as the text of a plan."""
+
+import re
+from collections.abc import Sequence
+
+from eyelevel.nearest import unknown
+from eyelevel.networks import NETWORKS_BY_NAME
+from eyelevel.plan.errors import PlanError
+from eyelevel.plan.model import StackTable
+from eyelevel.plan.stacks import STACKS_BY_NAME
+
+DEFAULT_BASE = "tcp+"
+BLOCKS_MAX = 60
+BLOCKS_MIN = 6
+WIDTH_MAX = 0.1  # from end to end: the answer is then known to within 5 percentage points
+
+_SHORT = {
+    "iw": "initial_window_packets",
+    "cc": "congestion_control",
+    "http": "http_version",
+}
+_WHOLE = {"http3": ("tcp+", "quic"), "h3": ("tcp+", "quic"), "quic": ("tcp+", "quic")}
+_ARROW = re.compile(r"\s*(?:→|->)\s*")
+
+
+def question_plan(
+    sites: Sequence[str],
+    change: str,
+    networks: Sequence[str],
+    base: str = DEFAULT_BASE,
+    blocks_max: int = BLOCKS_MAX,
+) -> str:
+    """The TOML text of a sequential plan that compares a stack with itself changed.
+
+    `change`: `http3` (the tuned TCP stack against QUIC), `STACK→STACK`, `KEY=VALUE` or
+    `KEY=OLD→NEW` of a stack's keys (`iw` and `cc` for short), applied to the stack `base`.
+    Raises PlanError for what cannot be read; values are checked when the text is parsed.
+    """
+    before, after, stacks = _stacks(change, base)
+    for network in networks:
+        if network not in NETWORKS_BY_NAME:
+            raise PlanError([f"--networks: {unknown('network', network, NETWORKS_BY_NAME)}"])
+    listed = [", ".join(map(_text, names)) for names in (sites, networks)]
+    title = f"What does {after} change against {before}?"
+    return (
+        f"title = {_text(title)}\nsites = [{listed[0]}]\nnetworks = [{listed[1]}]\n"
+        f"stacks = [{', '.join(stacks)}]\nreference = {_text(before)}\nblocks = {blocks_max}\n"
+        f"[stop]\ninterval_width_max = {WIDTH_MAX}\nblocks_min = {BLOCKS_MIN}\n"
+    )
+
+
+def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
+    """The two stacks' names, and how a plan writes both."""
+    if base not in STACKS_BY_NAME:
+        raise PlanError([f"--base: {unknown('stack', base, STACKS_BY_NAME)}"])
+    word = change.strip()
+    if "=" not in word:
+        pair = _WHOLE.get(word.lower()) or tuple(_ARROW.split(word))
+        for name in pair:
+            if name not in STACKS_BY_NAME:
+                raise PlanError([f"--change: {unknown('stack', name, STACKS_BY_NAME)}"])
+        if len(pair) != 2:
+            raise PlanError([f"--change: `{word}` names one stack; write `{base}→{word}`"])
+        return pair[0], pair[1], [_text(name) for name in pair]
+    key, _, values = word.partition("=")
+    known = [name for name in StackTable.model_fields if name not in ("name", "base")]
+    name = _SHORT.get(key.strip(), key.strip())
+    if name not in known:
+        raise PlanError([f"--change: {unknown('key of a stack', name, [*known, *_SHORT])}"])
+    given = _ARROW.split(values)
+    if len(given) > 2 or not all(given):
+        raise PlanError([f"--change: `{word}` cannot be read; write `{key}=OLD→NEW`"])
+    preset = getattr(STACKS_BY_NAME[base], name)
+    new = _value(given[-1])
+    old = _value(given[0]) if len(given) == 2 else preset
+    if old == new:
+        raise PlanError([f"--change: `{base}` has {name} = {new} already; nothing changes"])
+    tables, names = [], []
+    for value in (old, new):
+        if value == preset:
+            names.append(base)
+            tables.append(_text(base))
+            continue
+        names.append(f"{base}-{key.strip()}-{value}".lower())
+        tables.append(
+            f"{{ name = {_text(names[-1])}, base = {_text(base)}, {name} = {_toml(value)} }}"
+        )
+    return names[0], names[1], tables
+
+
+def _value(text: str) -> int | float | bool | str:
+    word = text.strip().strip('"')
+    if word.lower() in ("on", "true", "yes"):
+        return True
+    if word.lower() in ("off", "false", "no"):
+        return False
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    return word
+
+
+def _toml(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool | int | float) else _text(str(value))
+
+
+def _text(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

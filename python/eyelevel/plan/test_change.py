@@ -1,0 +1,46 @@
+import pytest
+
+from eyelevel.plan.change import question_plan
+from eyelevel.plan.errors import PlanError
+from eyelevel.plan.plan import parse_plan
+
+
+def stacks(change, base="tcp+"):
+    plan = parse_plan(question_plan(["a.wacz"], change, ["dsl", "lte"], base), "question")
+    assert plan.stop and plan.reference == plan.stacks[0].name
+    return {stack.name: stack for stack in plan.stacks}
+
+
+@pytest.mark.parametrize("change", ["http3", "h3", "tcp+→quic", "tcp+ -> quic"])
+def test_http3_is_the_tuned_pair(change):
+    assert list(stacks(change)) == ["tcp+", "quic"]
+
+
+@pytest.mark.parametrize("change", ["iw=10→32", "iw=10->32", "initial_window_packets=10 → 32"])
+def test_a_window_before_and_after(change):
+    found = list(stacks(change).values())
+    assert [stack.initial_window_packets for stack in found] == [10, 32]
+    assert found[1].name == "tcp+" and found[0].http_version == "h2"
+
+
+def test_one_value_is_set_against_the_base():
+    found = stacks("cc=bbr")
+    assert [stack.congestion_control for stack in found.values()] == ["cubic", "bbr"]
+    assert list(found) == ["tcp+", "tcp+-cc-bbr"]
+    assert stacks("pacing=off", "quic")["quic-pacing-false"].pacing is False
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("htp3", "did you mean"),
+        ("quic+bbr", "write `tcp\\+→quic\\+bbr`"),
+        ("iww=3", "did you mean `iw`"),
+        ("iw=", "cannot be read"),
+        ("iw=32", "nothing changes"),
+        ("cc=bbbr", "congestion_control"),
+    ],
+)
+def test_what_cannot_be_read_names_the_way_out(change, message):
+    with pytest.raises(PlanError, match=message):
+        stacks(change)
