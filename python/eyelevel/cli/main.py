@@ -28,6 +28,7 @@ SUBCOMMANDS: dict[str, str] = {
     "list": "list_presets",
     "trace": "trace",
     "network": "network",
+    "explain": "explain",
     "validate": "validate",
     "probe": "probe",
     "doctor": "doctor",

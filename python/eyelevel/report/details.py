@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from eyelevel.plan.explained import explain
 from eyelevel.report.contents import Contents
 from eyelevel.report.findings import describe_network
 from eyelevel.report.html import Markup, element, join, table
@@ -263,11 +264,21 @@ def _stacks(contents: Contents) -> Markup:
             said = {arm: _said(settings[arm].get(name)) for arm in arms}
         values = [said[arm] if _applies(name, settings[arm]) else "–" for arm in arms]
         rows.append([name.replace("_", " "), *values])
-    return table("Stacks, as given to the lab", ["setting", *arms], rows)
+    explained = [
+        [row.aspect, row.kind, *row.values] for row in explain([settings[arm] for arm in arms])
+    ]
+    return join(
+        [
+            table("Stacks: what differs", ["aspect", "kind", *arms], explained),
+            table("Stacks, as given to the lab", ["setting", *arms], rows),
+        ]
+    )
 
 
 def _applies(name: str, settings: Mapping[str, Any]) -> bool:
-    """Whether a setting is in force over the stack's transport."""
+    """Whether a setting is in force over the stack's transport, or was left to the default."""
+    if name != "buffer_bytes_max" and settings.get(name) is None:
+        return False
     if settings["http_version"] == "h3":
         return name not in ("buffer_bytes_max", "tls_record_bytes", "slow_start_after_idle")
     return name != "quic_packet_bytes"

@@ -1,0 +1,29 @@
+from eyelevel.networks import NETWORKS_BY_NAME
+from eyelevel.plan.explained import explain
+from eyelevel.plan.stacks import STACKS, STACKS_BY_NAME, stack_settings
+
+DSL = NETWORKS_BY_NAME["dsl"]
+
+
+def rows(*names: str) -> dict[str, tuple[str, ...]]:
+    found = explain([stack_settings(STACKS_BY_NAME[name], DSL) for name in names])
+    return {row.aspect: row.values for row in found}
+
+
+def test_tuned_tcp_and_quic_differ_in_nothing_that_is_ours_to_set() -> None:
+    settings = [stack_settings(STACKS_BY_NAME[name], DSL) for name in ("tcp+", "quic")]
+    differing = [row.aspect for row in explain(settings) if row.differs and row.kind == "equalised"]
+    assert differing == []
+
+
+def test_handshakes_take_the_round_trips_that_their_versions_need() -> None:
+    found = rows("http1-plain", "tcp+tls1.2", "tcp+", "quic", "quic+0rtt")
+    assert found["round trips to the first response"] == ("2", "4", "3", "2", "2, resumed 1")
+
+
+def test_every_preset_and_older_records_are_explained() -> None:
+    assert all(len(values) == len(STACKS) for values in rows(*[s.name for s in STACKS]).values())
+    new = ("tls_version", "priorities", "certificate_key", "coalescing", "think_time", "early_data")
+    settings = stack_settings(STACKS_BY_NAME["tcp+"], DSL)
+    old = {key: value for key, value in settings.items() if key not in new}
+    assert [row.values for row in explain([old])] == [row.values for row in explain([settings])]
