@@ -22,6 +22,7 @@ SUBCOMMANDS: dict[str, str] = {
     "path": "path",
     "plan": "plan",
     "report": "report",
+    "figures": "figures",
     "compare": "compare",
     "bundle": "bundle",
     "rerun": "rerun",
@@ -33,6 +34,7 @@ SUBCOMMANDS: dict[str, str] = {
     "probe": "probe",
     "doctor": "doctor",
     "site": "site",
+    "record": "record",
 }
 
 
