@@ -13,6 +13,7 @@ from types import FrameType, MappingProxyType
 from eyelevel.plan import Plan, Site, Trial, expand, plan_document
 from eyelevel.plan.trials import plan_hash
 from eyelevel.run.environment import describe
+from eyelevel.run.path_validation import short_validation
 from eyelevel.run.sites import RecordedSite
 from eyelevel.run.trial import run_trial
 from eyelevel.store import (
@@ -63,7 +64,8 @@ def prepare(
     """
     trials = planned(plan, [site.of_plan() for site in sites], directory, resume=resume)
     if not (directory / ENVIRONMENT_FILE).exists():
-        write_document(directory, ENVIRONMENT_FILE, describe())
+        environment = describe() | {"path_checks": short_validation()}
+        write_document(directory, ENVIRONMENT_FILE, environment)
     return trials
 
 
