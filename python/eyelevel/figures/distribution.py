@@ -1,6 +1,8 @@
 """Cumulative distributions of a metric over loads; one chart a network."""
 
+import json
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import altair as alt
@@ -10,6 +12,7 @@ ALL_SITES = "all sites"
 POINTS_MAX = 200  # a step a pixel and a half is as fine as the chart can show
 SITES_MAX = 12  # of more sites, single ones have curves of the primary metric only: page size
 NETWORKS_MAX = 12  # of more networks there are curves of the primary metric over all sites only
+_ROWS = '"the rows"'
 COLUMNS = ("metric", "site", "arm", "value", "share")
 
 
@@ -57,10 +60,17 @@ def distribution_chart(
 
     Parameters `metric` and `site` choose, `hidden` lists the stacks that are not drawn.
     """
+    text = _template(tuple(arms), metric, site)
+    return json.loads(text.replace(_ROWS, json.dumps(_csv(rows))))
+
+
+@lru_cache(maxsize=4)
+def _template(arms: tuple[str, ...], metric: str, site: str) -> str:
+    """The specification as JSON with _ROWS in the place of the rows."""
     params = [alt.param(name="metric", value=metric), alt.param(name="site", value=site)]
     params.append(alt.param(name="hidden", value=[]))
     chart = (
-        alt.Chart(_as_csv(rows))
+        alt.Chart(_data())
         .transform_filter("datum.metric == metric && datum.site == site")
         .transform_filter("indexof(hidden, datum.arm) < 0")
         .transform_calculate(seconds="datum.value / 1000")
@@ -78,7 +88,7 @@ def distribution_chart(
                 scale=alt.Scale(domain=[0, 1]),
                 axis=alt.Axis(format=".0%", tickCount=5),
             ),
-            color=alt.Color("arm:N", scale=alt.Scale(domain=arms), legend=None),
+            color=alt.Color("arm:N", scale=alt.Scale(domain=list(arms)), legend=None),
             tooltip=[
                 alt.Tooltip("arm:N", title="stack"),
                 alt.Tooltip("seconds:Q", format=".3f"),
@@ -87,14 +97,21 @@ def distribution_chart(
         )
         .add_params(*params)
     )
-    return chart.properties(width="container", height=220).to_dict(validate=False)
+    return json.dumps(chart.properties(width="container", height=220).to_dict(validate=False))
 
 
-def _as_csv(rows: pl.DataFrame) -> alt.InlineData:
+def _csv(rows: pl.DataFrame) -> str:
     """The rows as CSV: half the size of objects, and not checked one by one when drawn."""
-    values = rows.select(COLUMNS).with_columns(pl.col("value").round(2), pl.col("share").round(5))
+    return (
+        rows.select(COLUMNS)
+        .with_columns(pl.col("value").round(2), pl.col("share").round(5))
+        .write_csv()
+    )
+
+
+def _data() -> alt.InlineData:
     parse = {"metric": "string", "site": "string", "arm": "string"}
     numbers = {"value": "number", "share": "number"}
     return alt.InlineData(
-        values=values.write_csv(), format=alt.CsvDataFormat(type="csv", parse=parse | numbers)
+        values=json.loads(_ROWS), format=alt.CsvDataFormat(type="csv", parse=parse | numbers)
     )

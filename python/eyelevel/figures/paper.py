@@ -18,7 +18,10 @@ def gain_cdf(cells: pl.DataFrame, arms: list[str]) -> dict[str, Any]:
         share=pl.int_range(1, pl.len() + 1).over("network", "metric", "arm")
         / pl.len().over("network", "metric", "arm")
     )
-    base = alt.Chart(_data(ranked, "network", "metric", "arm", "gain", "share"))
+    columns = ("network", "metric", "arm", "gain", "share")
+    first = ranked.group_by("network", "metric", "arm", maintain_order=True).first()
+    start = first.with_columns(share=pl.lit(0.0)).select(columns)
+    base = alt.Chart(_data(pl.concat([start, ranked.select(columns)]), *columns))
     lines = base.mark_line(interpolate="step-after", strokeWidth=1.5).encode(
         x=alt.X("gain:Q", title="performance gain (left is faster)", axis=GAIN_AXIS),
         y=alt.Y("share:Q", title="share of sites", axis=alt.Axis(format=".0%", tickCount=3)),

@@ -38,6 +38,7 @@ def filmstrips(contents: Contents) -> Filmstrips:
     network without frames has none; `left_out` counts those that the limit kept away.
     """
     result = Filmstrips()
+    typical = _typical_loads(contents)
     index: dict[bytes, int] = {}
     total = 0
     for site in contents.sites:
@@ -45,7 +46,7 @@ def filmstrips(contents: Contents) -> Filmstrips:
             if total > PICTURE_BYTES_MAX:
                 result.left_out += 1
                 continue
-            loads = _typical_loads(contents, site, network)
+            loads = typical.get((site, network), {})
             frames = {arm: contents.trial(row["hash"]).frames() for arm, row in loads.items()}
             frames = {arm: found for arm, found in frames.items() if found}
             if not frames:
@@ -68,17 +69,25 @@ def filmstrips(contents: Contents) -> Filmstrips:
     return result
 
 
-def _typical_loads(contents: Contents, site: str, network: str) -> dict[str, dict[str, Any]]:
+def _typical_loads(contents: Contents) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
+    """By site and network, for each stack the row of its median load; none without capture."""
+    if not contents.plan["browser"]["capture"]:
+        return {}
     metric = contents.plan["primary_metric"]
-    loads = contents.blocks.kept.filter(
-        pl.col("site") == site, pl.col("network") == network, pl.col(metric).is_not_null()
-    ).sort(metric, "repetition")
-    found = {}
-    for arm in contents.arms:
-        rows = loads.filter(pl.col("arm") == arm)
-        if rows.height:
-            found[arm] = rows.row((rows.height - 1) // 2, named=True)
-    return found
+    cell = ["site", "network", "arm"]
+    rank, count = pl.int_range(pl.len()).over(cell), pl.len().over(cell)
+    rows = (
+        contents.blocks.kept.filter(pl.col(metric).is_not_null())
+        .sort(*cell, metric, "repetition")
+        .filter(rank == (count - 1) // 2)
+        .select(*cell, "repetition", "hash", metric)
+    )
+    found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for row in rows.iter_rows(named=True):
+        found.setdefault((row["site"], row["network"]), {})[row["arm"]] = row
+    return {
+        key: {a: by_arm[a] for a in contents.arms if a in by_arm} for key, by_arm in found.items()
+    }
 
 
 def _strip(contents: Contents, row: dict[str, Any]) -> dict[str, Any]:
