@@ -62,7 +62,8 @@ pub(super) enum Session {
 }
 
 impl Client {
-    /// Connects to `host` at `address` over TLS or QUIC.
+    /// Connects to `host` at `address` over TLS or QUIC. Over QUIC, where `tls` enables early data
+    /// and holds a ticket, requests go out with the first flight.
     ///
     /// # Errors
     /// [`ReplayError::Socket`] or [`ReplayError::Configuration`], with the step that failed.
@@ -143,6 +144,7 @@ impl Client {
             let error = std::io::Error::other(error.to_string());
             ReplayError::socket("connecting over QUIC", address)(error)
         };
+        let early_data = tls.enable_early_data;
         let tls = QuicClientConfig::try_from(tls)
             .map_err(|error| ReplayError::configuration("TLS of QUIC", error))?;
         let mut config = noq::ClientConfig::new(Arc::new(tls));
@@ -155,7 +157,14 @@ impl Client {
         let connecting = endpoint
             .connect_with(config, address, host.trim_matches(['[', ']']))
             .map_err(|error| other(&error))?;
-        let connection = connecting.await.map_err(|error| other(&error))?;
+        let connection = if early_data {
+            match connecting.into_0rtt() {
+                Ok((connection, _)) => connection,
+                Err(connecting) => connecting.await.map_err(|error| other(&error))?,
+            }
+        } else {
+            connecting.await.map_err(|error| other(&error))?
+        };
         let (mut connection, session) = h3::client::builder()
             .send_grease(false)
             .build::<_, _, Bytes>(H3Connection::new(connection))

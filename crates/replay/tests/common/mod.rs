@@ -88,6 +88,17 @@ pub fn pattern(length: usize, seed: u64) -> Vec<u8> {
     (0..length).map(|_| step(&mut state)).collect()
 }
 
+/// On loopback, for servers that are only bound.
+pub fn options() -> ServerOptions {
+    ServerOptions {
+        addresses: vec!["127.0.0.1".parse().unwrap()],
+        ports_ephemeral: true,
+        rules: Rules::default(),
+        now_ns,
+        events: Arc::new(|_| ()),
+    }
+}
+
 pub struct Running {
     pub site: Arc<Site>,
     pub authority: Arc<Authority>,

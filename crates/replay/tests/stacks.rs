@@ -1,0 +1,167 @@
+//! What stacks ask for beyond the protocol is what their connections have.
+
+mod common;
+
+use bytes::Bytes;
+use common::{Recorded, Running, pattern, site, stack};
+use eyelevel_replay::check::Client;
+use eyelevel_replay::tls::client_config;
+use eyelevel_replay::{
+    CertificateKey, Event, HttpVersion, InForce, StackConfig, ThinkTime, TlsVersion,
+};
+use http::{HeaderMap, Method};
+
+const HOST: &str = "www.example.test";
+const URL: &str = "https://www.example.test/";
+
+fn in_force(events: &[Event]) -> Vec<&InForce> {
+    let connections = events.iter().filter_map(|event| match event {
+        Event::Connection(connection) => Some(&connection.in_force),
+        Event::Request(_) => None,
+    });
+    connections.collect()
+}
+
+/// Two visits, the second with what the first left in `tls`.
+async fn visit_twice(early_data: bool) -> Vec<Event> {
+    let site = site(&[Recorded::new(URL, pattern(20_000, 1))]);
+    let stack = StackConfig {
+        early_data,
+        ..stack(HttpVersion::H3)
+    };
+    let running = Running::start(site.clone(), stack);
+    let address = running.address(&site.origins()[0]);
+    let mut tls = client_config(&running.authority, HttpVersion::H3, TlsVersion::Tls13).unwrap();
+    tls.enable_early_data = true;
+    for _ in 0..2 {
+        let mut client = Client::connect(address, HOST, HttpVersion::H3, tls.clone())
+            .await
+            .unwrap();
+        let fetched = client
+            .fetch(Method::GET, URL, HeaderMap::new(), Bytes::new())
+            .await
+            .unwrap();
+        assert_eq!(fetched.body.len(), 20_000);
+    }
+    running.stop().await
+}
+
+#[tokio::test]
+async fn a_second_visit_over_quic_asks_in_its_first_flight_where_the_stack_allows_it() {
+    let events = visit_twice(true).await;
+    let early: Vec<_> = in_force(&events)
+        .iter()
+        .map(|seen| seen.early_data_accepted)
+        .collect();
+    assert_eq!(early, [Some(false), Some(true)]);
+}
+
+#[tokio::test]
+async fn without_early_data_a_second_visit_waits_for_its_handshake() {
+    let events = visit_twice(false).await;
+    assert!(
+        in_force(&events)
+            .iter()
+            .all(|seen| seen.early_data_accepted.is_none())
+    );
+}
+
+#[tokio::test]
+async fn chains_reach_their_size_on_the_wire_with_either_key() {
+    let site = site(&[Recorded::new(URL, pattern(100, 2))]);
+    for version in [HttpVersion::H2, HttpVersion::H3] {
+        for key in [CertificateKey::Ecdsa, CertificateKey::Rsa] {
+            let stack = StackConfig {
+                certificate_key: key,
+                certificate_chain_bytes: Some(10_000),
+                ..stack(version)
+            };
+            let running = Running::start(site.clone(), stack);
+            let mut client = running.client(HOST).await;
+            let fetch = client.fetch(Method::GET, URL, HeaderMap::new(), Bytes::new());
+            assert_eq!(fetch.await.unwrap().status, 200);
+            drop(client);
+            let events = running.stop().await;
+            let sent = in_force(&events)[0].handshake_sent_bytes.unwrap();
+            assert!(
+                (11_000..16_000).contains(&sent),
+                "{version:?} {key:?}: {sent}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn think_time_is_reported_and_kept() {
+    let site = site(&[Recorded::new(URL, pattern(100, 3))]);
+    for version in common::VERSIONS {
+        let stack = StackConfig {
+            think_time: ThinkTime::Ms(20.0),
+            ..stack(version)
+        };
+        let running = Running::start(site.clone(), stack);
+        let mut client = running.client(HOST).await;
+        let before = common::now_ns();
+        let fetch = client.fetch(Method::GET, URL, HeaderMap::new(), Bytes::new());
+        assert_eq!(fetch.await.unwrap().status, 200);
+        assert!(common::now_ns() - before >= 20_000_000, "{version:?}");
+        drop(client);
+        let events = running.stop().await;
+        let told = events.iter().find_map(|event| match event {
+            Event::Request(request) => Some(request.think_ms),
+            Event::Connection(_) => None,
+        });
+        assert_eq!(told, Some(20.0), "{version:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_with_the_reason() {
+    let refusal = |change: fn(&mut StackConfig), version| {
+        let mut changed = stack(version);
+        change(&mut changed);
+        changed.validate().unwrap_err().to_string()
+    };
+    let cases: [(fn(&mut StackConfig), HttpVersion, &str); 6] = [
+        (
+            |s| s.tls_version = TlsVersion::None,
+            HttpVersion::H2,
+            "HTTP/2 over TLS",
+        ),
+        (
+            |s| s.tls_version = TlsVersion::Tls12,
+            HttpVersion::H3,
+            "TLS 1.3 only",
+        ),
+        (|s| s.early_data = true, HttpVersion::H2, "round trip late"),
+        (
+            |s| s.header_table_bytes = Some(0),
+            HttpVersion::H3,
+            "static table",
+        ),
+        (
+            |s| s.congestion_control = "sprout_ewma".into(),
+            HttpVersion::H2,
+            "kernel's TCP",
+        ),
+        (|s| s.probe_gain = Some(1.25), HttpVersion::H3, "Sprout"),
+    ];
+    for (change, version, reason) in cases {
+        let said = refusal(change, version);
+        assert!(said.contains(reason), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_site_with_secure_origins_is_not_served_without_tls() {
+    let stack = StackConfig {
+        tls_version: TlsVersion::None,
+        ..stack(HttpVersion::H1)
+    };
+    let secure = site(&[Recorded::new(URL, pattern(100, 4))]);
+    let refused = eyelevel_replay::Server::bind(secure, stack.clone(), common::options());
+    let said = refused.err().map(|error| error.to_string()).unwrap();
+    assert!(said.contains("https://www.example.test"), "{said}");
+    let plain = site(&[Recorded::new("http://www.example.test/", pattern(100, 4))]);
+    assert!(eyelevel_replay::Server::bind(plain, stack, common::options()).is_ok());
+}
