@@ -6,9 +6,49 @@ use crate::threads::runtime;
 use std::io::BufRead;
 use std::sync::mpsc;
 use std::thread;
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// SIGINT and SIGTERM, heard from the making of this on. Before, process 1 of a process namespace
+/// does not even get them, so it is made before anybody knows that there is a lab to end.
+pub struct Signals {
+    runtime: Runtime,
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    pub fn hear() -> Result<Self, Error> {
+        let runtime = runtime()?;
+        let guard = runtime.enter();
+        let heard = |kind| {
+            signal(kind).map_err(|error| Error::Thread {
+                part: "signals",
+                reason: error.to_string(),
+            })
+        };
+        let interrupt = heard(SignalKind::interrupt())?;
+        let terminate = heard(SignalKind::terminate())?;
+        drop(guard);
+        Ok(Self {
+            runtime,
+            interrupt,
+            terminate,
+        })
+    }
+
+    fn wait(mut self) {
+        self.runtime.block_on(async {
+            tokio::select! {
+                _ = self.interrupt.recv() => (),
+                _ = self.terminate.recv() => (),
+            }
+        });
+    }
+}
 
 /// Blocks until a command, the end of the input or a signal asks for the end.
-pub fn wait_for_stop(commands: impl BufRead + Send + 'static) -> Result<(), Error> {
+pub fn wait_for_stop(commands: impl BufRead + Send + 'static, signals: Signals) {
     let (asked, stop) = mpsc::channel();
     let on_signal = asked.clone();
     thread::spawn(move || {
@@ -23,31 +63,15 @@ pub fn wait_for_stop(commands: impl BufRead + Send + 'static) -> Result<(), Erro
         }
         let _ = asked.send(());
     });
-    let runtime = runtime()?;
     thread::spawn(move || {
-        runtime.block_on(signalled());
+        signals.wait();
         let _ = on_signal.send(());
     });
     let _ = stop.recv();
-    Ok(())
 }
 
 #[derive(serde::Deserialize)]
 #[serde(tag = "command", rename_all = "lowercase", deny_unknown_fields)]
 enum Command {
     Stop,
-}
-
-async fn signalled() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate)) = (
-        signal(SignalKind::interrupt()),
-        signal(SignalKind::terminate()),
-    ) else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => (),
-        _ = terminate.recv() => (),
-    }
 }

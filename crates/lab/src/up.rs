@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::config::LabConfig;
-use crate::control::wait_for_stop;
+use crate::control::{Signals, wait_for_stop};
 use crate::emit::{ErrorEvent, emit};
 use crate::logs;
 use crate::servers::{Counts, ServerThread};
@@ -128,6 +128,7 @@ fn lab(
         },
     )?;
     let (path, realtime_priority) = start_path(path, config.realtime)?;
+    let signals = Signals::hear()?;
     emit(&Ready {
         init_pid: inside.outer_pid,
         server_tid: servers.tid,
@@ -147,7 +148,7 @@ fn lab(
     if let Some((watch, interval_ms)) = watch.zip(config.watch_interval_ms) {
         start_watch(watch, interval_ms);
     }
-    wait_for_stop(commands)?;
+    wait_for_stop(commands, signals);
 
     // Closing order: the servers report their connections while the path still carries packets.
     let _ = servers.shutdown.send(());
