@@ -1,6 +1,6 @@
 //! `eyelevel-lab record`: the recording proxy as a process (`spec/archive.md`, "The recorder").
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -61,6 +61,8 @@ enum Command {
         /// What made the browser ask, by the URL asked for.
         #[serde(default)]
         initiators: HashMap<String, String>,
+        /// The hosts that the page asked; without it, every client's exchanges are kept.
+        hosts: Option<HashSet<String>>,
     },
 }
 
@@ -131,6 +133,7 @@ fn writing(stop: Command) -> Writing {
         viewport_px,
         mobile,
         initiators,
+        hosts,
     } = stop
     else {
         return Writing::default();
@@ -149,6 +152,7 @@ fn writing(stop: Command) -> Writing {
         initiators: pairs
             .filter_map(|(url, initiator)| Some((normal(url)?, normal(initiator)?)))
             .collect(),
+        hosts,
     }
 }
 
@@ -158,7 +162,7 @@ fn read_commands() -> mpsc::Receiver<Result<Command, String>> {
         for line in std::io::stdin().lock().lines() {
             let Ok(line) = line else { break };
             let command = serde_json::from_str(&line);
-            let command = command.map_err(|error| format!("the command {line:?}: {error}"));
+            let command = command.map_err(|error| format!("the command {:.200}: {error}", line));
             if sender.blocking_send(command).is_err() {
                 break;
             }

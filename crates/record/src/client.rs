@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -150,10 +151,12 @@ async fn secure(
     let host = target.host.clone();
     let failed = |reason: String| format!("the client's TLS handshake for {host}: {reason}");
     let accepting = LazyConfigAcceptor::new(Acceptor::default(), stream);
-    let start = timeout(CLIENT_TIMEOUT, accepting)
-        .await
-        .map_err(|_| failed("no hello in 30 s".to_owned()))?
-        .map_err(|error| failed(error.to_string()))?;
+    let start = match timeout(CLIENT_TIMEOUT, accepting).await {
+        Ok(Ok(start)) => start,
+        Ok(Err(error)) if error.kind() != ErrorKind::InvalidData => return Ok(()),
+        Ok(Err(error)) => return Err(failed(error.to_string())),
+        Err(_) => return Err(failed("no hello in 30 s".to_owned())),
+    };
     let spoken = |name: &[u8]| [ALPN_H2, ALPN_H1].contains(&name);
     let alpn: Vec<Vec<u8>> = match start.client_hello().alpn() {
         Some(names) => names
@@ -178,10 +181,14 @@ async fn secure(
         .with_cert_resolver(Arc::new(resolver));
     let chosen = if is_h2 { ALPN_H2 } else { ALPN_H1 };
     config.alpn_protocols = vec![chosen.to_vec()];
-    let stream = timeout(CLIENT_TIMEOUT, start.into_stream(Arc::new(config)))
-        .await
-        .map_err(|_| failed("it did not end in 30 s".to_owned()))?
-        .map_err(|error| failed(error.to_string()))?;
+    let accepting = timeout(CLIENT_TIMEOUT, start.into_stream(Arc::new(config)));
+    let stream = match accepting.await {
+        Ok(Ok(stream)) => stream,
+        // A browser gives up connections that it made ahead; only a refusal says something.
+        Ok(Err(error)) if error.kind() != ErrorKind::InvalidData => return Ok(()),
+        Ok(Err(error)) => return Err(failed(error.to_string())),
+        Err(_) => return Err(failed("it did not end in 30 s".to_owned())),
+    };
     let upstream = Arc::new(upstream);
     if is_h2 {
         http2(stream, shared, upstream).await;

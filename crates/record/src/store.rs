@@ -1,6 +1,6 @@
 //! What the proxy has kept.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -81,6 +81,8 @@ pub struct Writing {
     pub provenance: Provenance,
     /// What made the browser ask, by the URL asked for.
     pub initiators: HashMap<String, String>,
+    /// The hosts that the page asked; others are the browser's own business. None: all are kept.
+    pub hosts: Option<HashSet<String>>,
 }
 
 impl Store {
@@ -176,7 +178,11 @@ impl Store {
         inner.stored.sort_by_key(|stored| stored.ticket.number);
         let bodies = inner.spool.map()?;
         let slice = |range: &Range<u64>| bodies.slice(range.start as usize..range.end as usize);
-        let with_bodies = inner.stored.iter().map(|stored| {
+        let is_wanted = |stored: &&Stored| {
+            let hosts = writing.hosts.as_ref();
+            hosts.is_none_or(|hosts| hosts.contains(&stored.exchange.url.host))
+        };
+        let with_bodies = inner.stored.iter().filter(is_wanted).map(|stored| {
             let mut exchange = stored.exchange.clone();
             exchange.request_body = slice(&stored.request_body);
             exchange.body = slice(&stored.body);
@@ -215,7 +221,7 @@ impl Store {
                 .filter_map(|each| each.recorded_at_unix_ms)
                 .min()
                 .unwrap_or_else(unix_ms),
-            provenance: inner.provenance(writing.provenance, self.keep_cookies),
+            provenance: inner.provenance(writing.provenance, writing.hosts, self.keep_cookies),
         };
         Ok(write_wacz(out, &exchanges, &metadata)?)
     }
@@ -232,16 +238,27 @@ impl Inner {
         }
     }
 
-    fn provenance(&self, told: Provenance, cookies_kept: bool) -> Provenance {
+    fn provenance(
+        &self,
+        told: Provenance,
+        wanted: Option<HashSet<String>>,
+        cookies_kept: bool,
+    ) -> Provenance {
+        let is_wanted = |text: &str| {
+            wanted
+                .as_ref()
+                .is_none_or(|hosts| hosts.iter().any(|host| text.contains(host)))
+        };
         let sentence = |(text, times): (&String, &u64)| match times {
             1 => text.clone(),
             _ => format!("{text} ({times} times)"),
         };
-        let mut left_out: Vec<String> = self.left_out.iter().map(sentence).collect();
+        let about_page = self.left_out.iter().filter(|(text, _)| is_wanted(text));
+        let mut left_out: Vec<String> = about_page.map(sentence).collect();
         if self.open > 0 {
             left_out.push(format!("{} answers were unfinished at the end", self.open));
         }
-        let hosts = || self.certificates.iter();
+        let hosts = || self.certificates.iter().filter(|(host, _)| is_wanted(host));
         Provenance {
             certificate_names: hosts()
                 .map(|(host, each)| (host.clone(), each.names.clone()))

@@ -3,6 +3,7 @@
 from eyelevel.browser.errors import BrowserError, BrowserStartError
 from eyelevel.browser.load import load_page
 from eyelevel.browser.observations import Frame, LoadSettings, Navigation, ObjectLoad, RawLoad
+from eyelevel.browser.same_requests import SameRequests
 
 __all__ = [
     "BrowserError",
@@ -12,5 +13,6 @@ __all__ = [
     "Navigation",
     "ObjectLoad",
     "RawLoad",
+    "SameRequests",
     "load_page",
 ]

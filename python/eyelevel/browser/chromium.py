@@ -34,6 +34,9 @@ WINDOW_MARGIN_PX = 120
 """Added to the viewport for the window, so that an overridden viewport is never clipped by it."""
 
 
+NO_PROXY = "--no-proxy-server"
+
+
 @dataclass(frozen=True, slots=True)
 class Flag:
     """One argument of the browser and why it is given."""
@@ -68,7 +71,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("--disable-field-trial-config", "no experiment groups: the same browser in every load"),
     Flag("--metrics-recording-only", "nothing is uploaded"),
     Flag("--no-pings", "no hyperlink auditing requests"),
-    Flag("--no-proxy-server", "a proxy of the environment would bypass the emulated path"),
+    Flag(NO_PROXY, "a proxy of the environment would bypass the emulated path"),
     Flag("--disable-background-timer-throttling", "timers run as in a visible window"),
     Flag("--disable-backgrounding-occluded-windows", "the window counts as visible"),
     Flag("--disable-renderer-backgrounding", "the renderer keeps its foreground priority"),
@@ -112,13 +115,17 @@ def browser_arguments(
     spki_sha256: str | None,
     viewport_px: tuple[int, int],
     profile: Path,
+    proxy: str | None = None,
 ) -> list[str]:
     """The browser's arguments without its executable.
 
     `quic_origins` are `host:port`; listed origins have no TCP fallback (DESIGN, section 4).
     """
     width, height = viewport_px
-    arguments = [flag.argument for flag in FLAGS]
+    arguments = [flag.argument for flag in FLAGS if not (proxy and flag.argument == NO_PROXY)]
+    if proxy is not None:
+        # Without this list, Chromium goes past a proxy to the machine itself.
+        arguments += [f"--proxy-server=http://{proxy}", "--proxy-bypass-list=<-loopback>"]
     arguments += [flag.argument for flag in PROTOCOL_FLAGS[http_version]]
     arguments.append(
         "--disable-features=" + ",".join(feature.argument for feature in DISABLED_FEATURES)

@@ -56,6 +56,7 @@ def load_page(settings: LoadSettings) -> RawLoad:
         settings.spki_sha256,
         settings.viewport_px,
         profile,
+        settings.proxy,
     )
     with Chromium(arguments, profile, settings.command_prefix) as browser:
         raw = _Load(settings, browser, started_s).run()
@@ -77,6 +78,14 @@ class _Load:
         self._network = NetworkLog()
         self._console = ConsoleErrors()
         self._page = ""
+        self._scripts: list[tuple[str, dict[str, Any]]] = []
+        if settings.same_requests is not None:
+            # Frames in other processes are targets of their own; workers refuse it, and are let be.
+            source = {"source": settings.same_requests.script()}
+            self._scripts = [
+                ("Page.enable", {}),
+                ("Page.addScriptToEvaluateOnNewDocument", source),
+            ]
         self._main_frame = ""
         self._clock = NavigationClock(started_s)
         self._lifecycle_s: dict[str, float] = {}
@@ -126,7 +135,13 @@ class _Load:
         self._page = call("Target.attachToTarget", attach, "", deadline)["sessionId"]
         self._observe(self._page)
         width, height = self._settings.viewport_px
-        screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        mobile = self._settings.mobile
+        screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile}
+        if mobile:
+            version = call("Browser.getVersion", None, "", deadline)
+            agent = {"userAgent": mobile_user_agent(version["userAgent"])}
+            call("Network.setUserAgentOverride", agent, self._page, deadline)
+            call("Emulation.setTouchEmulationEnabled", {"enabled": True}, self._page, deadline)
         for method, parameters in (
             ("Page.enable", {}),
             ("Page.setLifecycleEventsEnabled", {"enabled": True}),
@@ -155,6 +170,7 @@ class _Load:
             ("Log.enable", {}),
             ("Runtime.enable", {}),
             ("Inspector.enable", {}),
+            *self._scripts,
             ("Target.setAutoAttach", children),
             ("Runtime.runIfWaitingForDebugger", {}),
         ):
@@ -199,6 +215,7 @@ class _Load:
             objects=self._network.objects(start_s),
             frames=self._capture.frames(start_s),
             console_errors=tuple(self._console.texts),
+            initiators=dict(self._network.initiators),
             browser_version=self._version,
             capped=capped,
             settled=self._settled,
@@ -265,6 +282,15 @@ class _Load:
                 phases_ms[phase] = _ms(self._marks_s[phase] - before_s)
                 before_s = self._marks_s[phase]
         return phases_ms
+
+
+def mobile_user_agent(desktop: str) -> str:
+    """What the same Chromium says of itself on a phone (its reduced user agent)."""
+    version = desktop.partition("Chrome/")[2].partition(".")[0]
+    return (
+        "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "
+        f"Chrome/{version}.0.0.0 Mobile Safari/537.36"
+    )
 
 
 def _ms(seconds: float) -> float:

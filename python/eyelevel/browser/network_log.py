@@ -44,6 +44,8 @@ class NetworkLog:
     def __init__(self) -> None:
         self._done: list[_Request] = []
         self._open: dict[str, _Request] = {}
+        self.initiators: dict[str, str] = {}
+        """What asked for a URL first, by that URL; fragments dropped."""
 
     @property
     def waits(self) -> bool:
@@ -69,6 +71,8 @@ class NetworkLog:
             self._done.append(hop)
         asked = event["request"]
         url: str = asked["url"]
+        if initiator := _initiator(event.get("initiator", {}), hop.url if hop else None):
+            self.initiators.setdefault(url, initiator)
         self._open[request_id] = _Request(
             url=url,
             method=asked["method"],
@@ -193,6 +197,17 @@ def _take_response(request: _Request, response: dict[str, Any], arrived_s: float
     if timing and request.source == "network":
         request.sent_s = _since(timing, "sendEnd")
         request.response_s = _since(timing, "receiveHeadersStart") or arrived_s
+
+
+def _initiator(initiator: dict[str, Any], redirected_from: str | None) -> str | None:
+    """The URL of what asked; of a script the frame on top of its stack."""
+    url: str | None = redirected_from or initiator.get("url")
+    stack = initiator.get("stack")
+    while url is None and stack:
+        urls = [frame["url"] for frame in stack.get("callFrames", []) if frame.get("url")]
+        url = urls[0] if urls else None
+        stack = stack.get("parent")
+    return url.partition("#")[0] if url and not url.startswith(LOCAL_SCHEMES) else None
 
 
 def _since(timing: dict[str, Any], name: str) -> float | None:

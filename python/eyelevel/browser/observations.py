@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from eyelevel.browser.same_requests import SameRequests
+
 Capture = Literal["screencast", "trace", "none"]
 HttpVersion = Literal["h1", "h2", "h3"]
 Ended = Literal["complete", "timeout", "navigation-failed", "browser-crashed"]
@@ -33,6 +35,12 @@ class LoadSettings:
     picture_px: tuple[int, int] = (640, 360)
     """Largest size of a screencast's frames; the compositor scales the page down to it. Half the
     viewport costs a load a third of what full size does (docs/decisions/frame-capture.md)."""
+    same_requests: SameRequests | None = None
+    """Hold the page's date and randomness, so that every load asks for the same URLs."""
+    proxy: str | None = None
+    """`host:port` of an HTTP proxy for everything, loopback included; for recording."""
+    mobile: bool = False
+    """Pose as a mobile browser: touch, a mobile viewport and user agent."""
     timeout_s: float = 180.0
     """From navigation to the load event; then the load ends as `timeout`."""
     quiet_s: float = 1.0
@@ -121,6 +129,8 @@ class RawLoad:
     objects: tuple[ObjectLoad, ...] = ()
     frames: tuple[Frame, ...] = ()
     console_errors: tuple[str, ...] = ()
+    initiators: Mapping[str, str] = field(default_factory=dict)
+    """The URL of the document, style sheet or script that asked first, by the URL asked for."""
     browser_version: str = ""
     capped: bool = False
     """The page was still busy when the cap after its load event ended the load."""

@@ -1,0 +1,92 @@
+"""Make a page ask for the same URLs in every load: its date and its randomness are held.
+
+`Date` runs as ever but shifted by a constant to the recording's moment; `Math.random`,
+`crypto.getRandomValues` and `crypto.randomUUID` come from a seeded generator. `performance.*`,
+timers and events keep their own clock: animations and metrics need it. Workers are left alone.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+
+SEED = 0x65796C76
+"""Of every load: loads are to be alike. A document's address is mixed in, so that its frames
+differ from each other."""
+
+# sfc32 (Chris Doty-Humphrey, PractRand): small, fast, and passes BigCrush.
+_SCRIPT = """((offset, seed) => {
+  const seeded = () => {
+    let a = seed | 0, b = 0x9e3779b9 | 0, c = 0x243f6a88 | 0, d = 1;
+    for (const letter of String(location.href)) {
+      a = Math.imul(a ^ letter.codePointAt(0), 0x01000193);
+    }
+    const next = () => {
+      const t = (((a + b) | 0) + d) | 0;
+      d = (d + 1) | 0;
+      a = b ^ (b >>> 9);
+      b = (c + (c << 3)) | 0;
+      c = (c << 21) | (c >>> 11);
+      c = (c + t) | 0;
+      return t >>> 0;
+    };
+    for (let round = 0; round < 12; round += 1) next();
+    return next;
+  };
+  const replace = (object, name, value) => {
+    const old = Object.getOwnPropertyDescriptor(object, name);
+    if (old) Object.defineProperty(object, name, { ...old, value });
+  };
+  const number = seeded();
+  replace(Math, 'random', { random() {
+    return ((number() >>> 5) * 67108864 + (number() >>> 6)) / 9007199254740992;
+  } }.random);
+  if (globalThis.Crypto) {
+    const byte = seeded();
+    const real = Crypto.prototype.getRandomValues;
+    const fill = { getRandomValues(array) {
+      const filled = real.call(this, array);
+      const bytes = new Uint8Array(filled.buffer, filled.byteOffset, filled.byteLength);
+      for (let at = 0; at < bytes.length; at += 1) bytes[at] = byte() & 255;
+      return filled;
+    } }.getRandomValues;
+    replace(Crypto.prototype, 'getRandomValues', fill);
+    replace(Crypto.prototype, 'randomUUID', { randomUUID() {
+      const bytes = fill.call(this, new Uint8Array(16));
+      bytes[6] = (bytes[6] & 15) | 64;
+      bytes[8] = (bytes[8] & 63) | 128;
+      const digits = Array.from(bytes, (each) => each.toString(16).padStart(2, '0')).join('');
+      return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+    } }.randomUUID);
+  }
+  const RealDate = Date;
+  const realNow = RealDate.now;
+  const shown = { now() { return realNow() + offset; } }.now;
+  replace(RealDate, 'now', shown);
+  const ShiftedDate = new Proxy(RealDate, {
+    apply: () => new RealDate(shown()).toString(),
+    construct: (target, given, newTarget) => Reflect.construct(
+      target, given.length ? given : [shown()],
+      newTarget === ShiftedDate ? target : newTarget),
+  });
+  replace(RealDate.prototype, 'constructor', ShiftedDate);
+  replace(globalThis, 'Date', ShiftedDate);
+})(%s, %s);"""
+
+
+@dataclass(frozen=True, slots=True)
+class SameRequests:
+    """What a page is made to see."""
+
+    recorded_at_unix_ms: int | None
+    """The moment that `Date` shows when the load begins; None: the machine's own."""
+    seed: int = SEED
+
+    def script(self) -> str:
+        """The script that is to run before any of the page's."""
+        offset_ms = 0
+        if self.recorded_at_unix_ms is not None:
+            # The one use of wall time: a page is shown the recording's.
+            offset_ms = self.recorded_at_unix_ms - round(time.time() * 1e3)
+        return _SCRIPT % (json.dumps(offset_ms), json.dumps(self.seed))

@@ -1,0 +1,155 @@
+"""`eyelevel record`: a live page as a recorded site."""
+
+import signal
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+import typer
+
+from eyelevel.browser import LoadSettings, RawLoad, SameRequests, load_page
+from eyelevel.cli.output import hints, print_json, results
+from eyelevel.errors import ExpectedError
+from eyelevel.lab.recorder import Recorder
+from eyelevel.plan.quantities import quantity
+
+LOAD_TIMEOUT_S = 120.0
+BUSY_S_MAX = 60.0
+"""A page that never becomes idle is recorded for so long after its load event."""
+
+
+class RecordError(ExpectedError):
+    """A page could not be recorded."""
+
+
+def record(
+    urls: Annotated[
+        list[str] | None, typer.Argument(help="The page, and others to visit after it.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The WACZ to write.")] = Path("site.wacz"),
+    wait_idle: Annotated[
+        str, typer.Option(help="A visit ends when nothing was asked for so long.")
+    ] = "3s",
+    viewport: Annotated[str, typer.Option(help="Width and height, CSS pixels.")] = "1366x768",
+    mobile: Annotated[bool, typer.Option("--mobile", help="Pose as a mobile browser.")] = False,
+    visits: Annotated[
+        int, typer.Option(min=1, max=50, help="Visits, for pages that choose at random.")
+    ] = 1,
+    keep_cookies: Annotated[
+        bool, typer.Option("--keep-cookies", help="Store cookies and credentials, too.")
+    ] = False,
+    proxy: Annotated[
+        int | None, typer.Option(help="Only the proxy, on this port, for any client.")
+    ] = None,
+    upstream_ca: Annotated[
+        Path | None, typer.Option(help="Certificates (PEM) to trust beside the platform's.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Record a page, or what any client asks for through a proxy, as a site to replay.
+
+    Cookies and credentials are not stored unless asked for; what a page's forms send is. Each visit
+    after the first adds what the page had not asked for before.
+    """
+    if bool(urls) == (proxy is not None):
+        raise RecordError("give the URL of a page, or `--proxy PORT`")
+    recorder = Recorder(out, port=proxy or 0, upstream_ca=upstream_ca, keep_cookies=keep_cookies)
+    with recorder:
+        if urls:
+            settings = _settings(recorder, wait_idle, viewport, mobile)
+            written = _record_visits(recorder, settings, urls, visits)
+        else:
+            written = _record_clients(recorder)
+    if as_json:
+        print_json(written["info"])
+    else:
+        _print(written["info"], out)
+
+
+def _settings(recorder: Recorder, wait_idle: str, viewport: str, mobile: bool) -> LoadSettings:
+    width, _, height = viewport.partition("x")
+    if not (width.isdecimal() and height.isdecimal()):
+        raise RecordError(f"the viewport `{viewport}` is not WIDTHxHEIGHT, like 1366x768")
+    try:
+        quiet_s = quantity(wait_idle, {"ms": 0.001, "s": 1.0})
+    except ValueError as error:
+        raise RecordError(f"`--wait-idle {wait_idle}`: {error}") from error
+    return LoadSettings(
+        url="about:blank",
+        spki_sha256=recorder.spki_sha256,
+        viewport_px=(int(width), int(height)),
+        capture="none",
+        # Seeded as in a replay; the date is the real one.
+        same_requests=SameRequests(recorded_at_unix_ms=None),
+        proxy=recorder.address,
+        mobile=mobile,
+        timeout_s=LOAD_TIMEOUT_S,
+        quiet_s=quiet_s,
+        cap_s=BUSY_S_MAX,
+    )
+
+
+def _record_visits(
+    recorder: Recorder, settings: LoadSettings, urls: list[str], visits: int
+) -> Mapping[str, Any]:
+    initiators: dict[str, str] = {}
+    hosts: set[str] = set()
+    for visit in range(visits):
+        if visit > 0:
+            recorder.begin_visit()
+        for url in urls:
+            raw = load_page(replace(settings, url=url))
+            for asked, by in raw.initiators.items():
+                initiators.setdefault(asked, by)
+            hosts |= {host_of(each.url) for each in raw.objects}
+            _tell(url, raw, recorder)
+            if raw.ended == "navigation-failed":
+                raise RecordError(f"recording {url} failed: {raw.detail}")
+    return recorder.write(
+        main_url=urls[0],
+        visits=visits,
+        viewport_px=settings.viewport_px,
+        mobile=settings.mobile,
+        initiators=initiators,
+        hosts=sorted(hosts),
+    )
+
+
+def host_of(url: str) -> str:
+    """As the recorder has it: lower case, an IPv6 address in brackets."""
+    host = urlsplit(url).hostname or ""
+    return f"[{host}]" if ":" in host else host
+
+
+def _tell(url: str, raw: RawLoad, recorder: Recorder) -> None:
+    counts = recorder.counts()
+    state = raw.ended if raw.ended != "complete" or not raw.capped else "still busy, cut off"
+    hints.print(f"{url}: {state}, {counts['exchanges']} exchanges so far", markup=False)
+
+
+def _record_clients(recorder: Recorder) -> Mapping[str, Any]:
+    authority = Path.cwd() / "eyelevel-recorder-ca.pem"
+    authority.write_text(recorder.ca_certificate, encoding="ascii")
+    hints.print(f"recording at http://{recorder.address}; clients must trust {authority}")
+    hints.print("Ctrl-C writes the site")
+    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    try:
+        signal.pause()
+    except KeyboardInterrupt:
+        return recorder.write()
+    finally:
+        authority.unlink(missing_ok=True)
+    return recorder.write()
+
+
+def _print(info: Mapping[str, Any], out: Path) -> None:
+    origins, left_out = len(info["origins"]), info["provenance"].get("left_out", [])
+    results.print(
+        f"{out}: {info['objects']} exchanges of {origins} origins, "
+        f"{info['body_bytes'] / 1e6:.2f} MB",
+        markup=False,
+    )
+    for sentence in left_out[:20]:
+        hints.print(f"  not stored: {sentence}", markup=False)
