@@ -4,12 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from eyelevel.stats import study
 from eyelevel.stats.anova import anova_of_two
 from eyelevel.stats.blocks import select_blocks
 from eyelevel.stats.gain import performance_gain
 from eyelevel.stats.paired import hodges_lehmann, median
-from eyelevel.stats.study import compare_cells, compare_networks
+from eyelevel.stats.study import _cell, compare_cells, compare_networks
 
 ARMS = ["tcp", "quic"]
 
@@ -99,7 +98,7 @@ def test_the_answer_does_not_depend_on_the_order_of_rows():
 def test_the_short_ways_of_no_pair_and_one_answer_as_the_computations():
     for x, r in (([], []), ([90.0], [100.0])):
         there = np.array(x), np.array(r)
-        found = study._cell("dsl", "a", "quic", "speed", *there)
+        found = _cell("dsl", "a", "quic", "speed", *there)
         assert (found.gain, found.difference) == (performance_gain(x, r), hodges_lehmann(x, r))
         assert found.anova == anova_of_two(x, r)
         assert (found.median, found.median_reference) == (median(x), median(r))
