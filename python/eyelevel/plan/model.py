@@ -86,4 +86,5 @@ class PlanFile(_Table):
     smallest_effect_of_interest: Annotated[Share, Field(gt=0)] = 0.05
     capture: bool = True
     timeout_s: DurationS = 180.0
+    same_requests: bool = True
     stop: StopTable | None = None

@@ -26,6 +26,7 @@ class BrowserSettings:
 
     capture: bool
     timeout_s: float
+    same_requests: bool
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def parse_plan(
         seed=parsed.seed,
         primary_metric=parsed.primary_metric,
         smallest_effect_of_interest=parsed.smallest_effect_of_interest,
-        browser=BrowserSettings(parsed.capture, parsed.timeout_s),
+        browser=BrowserSettings(parsed.capture, parsed.timeout_s, parsed.same_requests),
         source=text,
         stop=StopRule(**parsed.stop.model_dump()) if parsed.stop else None,
         weights=_weights(parsed, networks),
@@ -149,7 +150,7 @@ def one_cell(site: str, network: Network, stack: Stack, blocks: int, seed: int) 
         seed=seed,
         primary_metric=defaults.primary_metric,
         smallest_effect_of_interest=defaults.smallest_effect_of_interest,
-        browser=BrowserSettings(defaults.capture, defaults.timeout_s),
+        browser=BrowserSettings(defaults.capture, defaults.timeout_s, defaults.same_requests),
         source="",
     )
 

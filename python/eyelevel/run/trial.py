@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from eyelevel.browser import BrowserStartError, LoadSettings, RawLoad, load_page
+from eyelevel.browser import BrowserStartError, LoadSettings, RawLoad, SameRequests, load_page
 from eyelevel.lab import Lab, LabConfig, LabError, LabSummary, Ready
 from eyelevel.plan import Trial
 from eyelevel.run.fingerprint import final_picture
 from eyelevel.run.host import HostSample
 from eyelevel.run.judge import Observed, judge
+from eyelevel.run.sites import site_info
 from eyelevel.run.traces import check_trace_files
 from eyelevel.store import RECORD_VERSION, Frame, picture_indices
 
@@ -51,7 +53,7 @@ def run_trial(
         config = LabConfig(path, trial.seed, archive, trial.lab_stack())
         with Lab(config) as lab:
             ready = lab.ready
-            raw = load_page(_load_settings(trial, lab, url))
+            raw = load_page(_load_settings(trial, lab, archive, url))
             load_ended = HostSample.take(time.monotonic())
             summary = lab.stop()
         failure = ("lab-failed", summary.errors[0]) if summary.errors else None
@@ -65,7 +67,7 @@ def run_trial(
     return _result(trial, started_at, outcome, detail, raw, summary, host)
 
 
-def _load_settings(trial: Trial, lab: Lab, url: str | None) -> LoadSettings:
+def _load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> LoadSettings:
     target = url or lab.ready.main_url
     if target is None:
         raise LabError("the recording names no page to open; give its URL")
@@ -77,7 +79,15 @@ def _load_settings(trial: Trial, lab: Lab, url: str | None) -> LoadSettings:
         command_prefix=lab.command_prefix,
         capture="screencast" if trial.browser["capture"] else "none",
         timeout_s=trial.browser["timeout_s"],
+        same_requests=same_requests(trial, archive),
     )
+
+
+def same_requests(trial: Trial, archive: str) -> SameRequests | None:
+    """What holds the page's date and randomness, unless the plan turned it off."""
+    if not trial.browser["same_requests"]:
+        return None
+    return SameRequests(site_info(Path(archive))["recorded_at_unix_ms"])
 
 
 def _judge(
