@@ -12,6 +12,7 @@ from eyelevel.report.details import outcomes_section, setup_section, sites_secti
 from eyelevel.report.filmstrips import Filmstrips, filmstrips
 from eyelevel.report.findings import gain_tables, opening
 from eyelevel.report.html import Markup, data_block, element, join, options
+from eyelevel.report.methods import methods_section
 from eyelevel.report.metrics_shown import title_of
 
 # Nothing may be fetched, not even by mistake; Vega compiles its expressions, hence unsafe-eval.
@@ -34,6 +35,7 @@ def page(contents: Contents) -> str:
         sites_section(contents),
         outcomes_section(contents),
         setup_section(contents),
+        methods_section(contents),
     )
     head = element(
         "head",

@@ -185,3 +185,10 @@ def test_text_from_records_cannot_become_markup():
     block = data_block("x", {"a": "</script><script>"})
     assert "</script><script>" not in block
     assert json.loads(re.search(r">(.*)</script>", block)[1]) == {"a": "</script><script>"}
+
+
+def test_the_methods_paragraph_has_the_plans_numbers(text, contents):
+    body = outside_scripts(text)
+    for fact in ("2 recorded sites", "11 of 12 blocks", "seed 1", "wolsing2019performance"):
+        assert fact in body
+    assert f"hash is {contents.plan['hash']}" in body

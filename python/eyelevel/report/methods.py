@@ -1,0 +1,65 @@
+"""A methods paragraph and references to paste into a paper, written from what the plan says."""
+
+from eyelevel.report.contents import Contents
+from eyelevel.report.html import Markup, element
+from eyelevel.report.metrics_shown import title_of
+from eyelevel.report.words import percent
+
+BIBTEX = """\
+@inproceedings{wolsing2019performance,
+  author = {Wolsing, Konrad and R{\\"u}th, Jan and Wehrle, Klaus and Hohlfeld, Oliver},
+  title = {A Performance Perspective on Web Optimized Protocol Stacks: {TCP+TLS+HTTP/2} vs. {QUIC}},
+  booktitle = {Proceedings of the Applied Networking Research Workshop},
+  year = {2019}
+}
+@mastersthesis{das2014evaluation,
+  author = {Das, Somak R.},
+  title = {Evaluation of {QUIC} on Web Page Performance},
+  school = {Massachusetts Institute of Technology},
+  year = {2014}
+}"""
+
+
+def paragraph(contents: Contents) -> str:
+    """What was done, in the past tense and in numbers."""
+    plan = contents.plan
+    counts = [len(plan[key]) for key in ("sites", "networks", "stacks")]
+    versions = contents.environment.get("versions", {})
+    kept = contents.blocks.kept["block"].n_unique()
+    planned = len({trial["block"] for trial in plan["trials"]})
+    sure = (
+        "Confidence sequences, which hold at any stopping time, bound the geometric mean's gain; "
+        "the level of 5 % is shared equally by all comparisons."
+        if plan.get("stop")
+        else "Intervals are Student's t over blocks on the linearised ratio, at 95 %; the primary "
+        "metric's p values are corrected after Holm over all networks and stacks."
+    )
+    return (
+        f"{counts[0]} recorded sites were replayed with eyelevel {versions.get('eyelevel', '')} "
+        f"from their recorded addresses over {counts[1]} emulated networks into "
+        f"{versions.get('browser', 'a browser')} on Linux {versions.get('kernel', '')}, with "
+        f"{counts[2]} protocol stacks. Trials were randomised in complete blocks (seed "
+        f"{plan['seed']}): in each of {plan['blocks']} repetitions at most, every stack loaded "
+        "every site once over every network, each load in a new browser and new network "
+        f"namespaces. The primary metric, {title_of(plan['primary_metric'])}, was declared "
+        "beforehand, with a smallest effect of interest of "
+        f"{percent(plan['smallest_effect_of_interest'], signed=False)}. {kept} of {planned} blocks "
+        "were compared; a failure of the instrument excluded the loads of all stacks of its block, "
+        "timeouts were kept as slower than the limit. Gains are (X - reference) / reference "
+        f"(Wolsing et al. 2019), averaged over the sites. {sure} The plan's hash is {plan['hash']}."
+    )
+
+
+def methods_section(contents: Contents) -> Markup:
+    """The paragraph and the references, each to be copied."""
+    return element(
+        "section",
+        element("h2", "To cite", id="cite"),
+        element("p", paragraph(contents)),
+        element(
+            "details",
+            element("summary", "References in BibTeX"),
+            element("pre", BIBTEX, tabindex="0"),
+        ),
+        aria_labelledby="cite",
+    )
