@@ -34,6 +34,9 @@ pub struct LabConfig {
     /// The folder of the path log.
     #[serde(default)]
     pub log: Option<PathBuf>,
+    /// Whether the far end reaches the network outside.
+    #[serde(default)]
+    pub internet: bool,
     /// How often to tell the path's counts.
     #[serde(default)]
     pub watch_interval_ms: Option<u64>,

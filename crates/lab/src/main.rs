@@ -8,6 +8,7 @@ mod doctor;
 mod emit;
 mod error;
 mod logs;
+mod outside;
 mod path_check;
 mod record_command;
 mod probe_command;

@@ -27,21 +27,45 @@ pub struct Ends {
 
 impl Ends {
     /// Chooses from the shared address space (RFC 6598) and a unique local prefix (RFC 4193) what
-    /// no origin uses.
-    pub fn beside(origins: &[IpAddr]) -> Self {
-        let free = |network: u8| {
-            let v4 = |host| Ipv4Addr::new(100, 64, network, host);
-            (!origins.contains(&v4(1).into()) && !origins.contains(&v4(2).into()))
-                .then(|| (v4(1), v4(2)))
+    /// no origin uses, beyond the networks of the labs around this one (`local`: the addresses of
+    /// the namespace in which it is made), which it may be joined to.
+    pub fn beside(origins: &[IpAddr], local: &[IpAddr]) -> Self {
+        let around = |address: &IpAddr| match address {
+            IpAddr::V4(v4) if v4.octets()[..2] == [100, 64] => Some(v4.octets()[2]),
+            _ => None,
         };
-        let (server, client) = (0..=255)
-            .find_map(free)
-            .expect("an archive does not hold the 512 addresses that are tried");
-        let v6 = |host| Ipv6Addr::new(0xfd65, 0x7965, 0x6c65, 0, 0, 0, 0, host);
+        let first = local
+            .iter()
+            .filter_map(around)
+            .max()
+            .map_or(0, |network| network.wrapping_add(1));
+        let v4 = |network, host| Ipv4Addr::new(100, 64, network, host);
+        let is_free =
+            |network: &u8| !(1..=2).any(|host| origins.contains(&v4(*network, host).into()));
+        let network = (0..=255)
+            .map(|step: u8| first.wrapping_add(step))
+            .find(is_free)
+            .expect("an archive does not hold the 256 networks that are tried");
+        let v6 = |host| Ipv6Addr::new(0xfd65, 0x7965, 0x6c65, network.into(), 0, 0, 0, host);
         Self {
-            client: (client, v6(2)),
-            server: (server, v6(1)),
+            client: (v4(network, 2), v6(2)),
+            server: (v4(network, 1), v6(1)),
         }
+    }
+
+    /// Another address of the ends' network.
+    pub fn beside_v4(&self, host: u8) -> Ipv4Addr {
+        let [a, b, c, _] = self.server.0.octets();
+        Ipv4Addr::new(a, b, c, host)
+    }
+
+    /// What `hosts` says in a lab without a site.
+    pub fn hosts(&self) -> String {
+        let (client, server) = (self.client, self.server);
+        format!(
+            "{} near\n{} near\n{} far\n{} far\n",
+            client.0, client.1, server.0, server.1
+        )
     }
 }
 
@@ -170,9 +194,20 @@ mod tests {
 
     #[test]
     fn the_ends_avoid_recorded_addresses() {
-        let first = Ends::beside(&[]);
-        let second = Ends::beside(&[first.client.0.into()]);
+        let first = Ends::beside(&[], &[]);
+        let second = Ends::beside(&[first.client.0.into()], &[]);
         assert_ne!(first.client.0, second.client.0);
         assert_ne!(first.server.0, second.server.0);
+    }
+
+    #[test]
+    fn a_lab_inside_labs_has_a_network_of_its_own() {
+        let mut networks = std::collections::BTreeSet::new();
+        let mut around: Vec<IpAddr> = vec!["127.0.0.1".parse().unwrap()];
+        for _ in 0..200 {
+            let ends = Ends::beside(&[], &around);
+            assert!(networks.insert(ends.server));
+            around = vec![ends.client.0.into()];
+        }
     }
 }

@@ -5,13 +5,14 @@ use crate::config::LabConfig;
 use crate::control::{Signals, wait_for_stop};
 use crate::emit::{ErrorEvent, emit};
 use crate::logs;
+use crate::outside::Outside;
 use crate::servers::{Counts, ServerThread};
 use crate::threads::{NAMESERVER, join, start_path, start_resolver, start_watch};
 use crate::topology::{Ends, TcpSettings, build_client};
 use eyelevel_archive::{Origin, Site};
 use eyelevel_link::Direction;
-use eyelevel_netns::monotonic_now;
 use eyelevel_netns::sandbox::{self, Forked, Inside};
+use eyelevel_netns::{local_addresses, monotonic_now, set_sysctl};
 use eyelevel_path::{Ends as PathEnds, Path, PathSettings, PathSummary, Watch};
 use eyelevel_units::{Instant, Seed};
 use serde::Serialize;
@@ -73,11 +74,19 @@ fn prepare(started: Instant) -> Result<i32, Error> {
         .transpose()?
         .map(Arc::new);
     check_path(&config)?;
+    let outside = Outside::of(&config)?;
+    let local = local_addresses()?;
     let logs = config.log.as_deref().map(logs::create).transpose()?;
     match sandbox::spawn()? {
         Forked::Supervisor(pid) => Ok(sandbox::supervise(pid)?),
         Forked::Init(inside) => {
-            let result = lab(&config, site, &inside, input, started, logs);
+            let around = Around {
+                started,
+                logs,
+                outside,
+                local,
+            };
+            let result = lab(&config, site, &inside, input, around);
             let status = result.map_or_else(
                 |error| {
                     emit(&ErrorEvent {
@@ -92,24 +101,39 @@ fn prepare(started: Instant) -> Result<i32, Error> {
     }
 }
 
+/// What was looked at and opened before the lab's namespaces were made.
+struct Around {
+    started: Instant,
+    logs: Option<(File, File)>,
+    outside: Option<Outside>,
+    local: Vec<IpAddr>,
+}
+
 fn lab(
     config: &LabConfig,
     site: Option<Arc<Site>>,
     inside: &Inside,
     commands: BufReader<File>,
-    started: Instant,
-    logs: Option<(File, File)>,
+    around: Around,
 ) -> Result<(), Error> {
-    sandbox::isolate_files(NAMESERVER)?;
     let origins = site.as_ref().map_or(&[][..], |site| site.origins());
     let addresses: Vec<IpAddr> = origins.iter().map(|origin| origin.address).collect();
     let ipv6 = site.is_none() || addresses.iter().any(IpAddr::is_ipv6);
-    let ends = Ends::beside(&addresses);
+    let ends = Ends::beside(&addresses, &around.local);
+    replace_files(&ends, site.is_none(), around.outside.as_ref())?;
     let tcp = TcpSettings::of(config.stack.as_ref());
 
     let counts = Arc::new(Counts::default());
     let servers = ServerThread::start(config, site.clone(), &ends, &tcp, ipv6, &counts)?;
+    let _way_out = around
+        .outside
+        .map(|outside| outside.join(&ends, servers.tid, inside.outer_pid))
+        .transpose()?;
     let client = build_client(&ends, &tcp, ipv6)?;
+    if site.is_none() {
+        // A path inside this one may be joined to it.
+        set_sysctl("net.ipv4.ip_forward", "1")?;
+    }
     start_resolver(origins)?;
     let device = client.kind();
     let watch = config.watch_interval_ms.map(|_| Watch::default());
@@ -123,7 +147,7 @@ fn lab(
             down: &config.path.down,
             up: &config.path.up,
             seed: config.seed,
-            logs,
+            logs: around.logs,
             watch: watch.clone(),
         },
     )?;
@@ -142,7 +166,7 @@ fn lab(
         main_url: site.as_ref().map(|site| site.main_url().to_string()),
         origins,
         realtime_priority,
-        startup_ms: monotonic_now().since(started).as_secs_f64() * 1e3,
+        startup_ms: monotonic_now().since(around.started).as_secs_f64() * 1e3,
         site_digest: site.as_ref().map(|site| site.digest().to_string()),
     });
     if let Some((watch, interval_ms)) = watch.zip(config.watch_interval_ms) {
@@ -161,6 +185,18 @@ fn lab(
         misses: counts.misses.load(Ordering::Relaxed),
     });
     Ok(())
+}
+
+/// The files by which names are found.
+fn replace_files(ends: &Ends, without_site: bool, outside: Option<&Outside>) -> Result<(), Error> {
+    let own = format!("nameserver {NAMESERVER}\noptions timeout:1 attempts:2\n");
+    let resolv_conf = outside.map_or(own.as_str(), |outside| &outside.resolv_conf);
+    let mut hosts = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
+    if without_site {
+        hosts.push_str(&ends.hosts());
+    }
+    hosts.push_str(outside.map_or("", |outside| &outside.hosts));
+    Ok(sandbox::isolate_files(resolv_conf, &hosts)?)
 }
 
 fn check_path(config: &LabConfig) -> Result<(), Error> {

@@ -8,10 +8,12 @@
 //! [`unshare_network`] and becomes the server's.
 #![allow(unsafe_code)]
 
+mod addresses;
 mod clock;
 mod device;
 mod enter;
 mod error;
+mod masquerade;
 mod netlink;
 mod offload;
 mod poll;
@@ -23,14 +25,16 @@ mod sysctl;
 mod tun;
 mod veth;
 
+pub use addresses::local_addresses;
 pub use clock::monotonic_now;
 pub use device::Device;
 pub use enter::{Side, enter};
 pub use error::Error;
+pub use masquerade::Masquerade;
 pub use netlink::{Netlink, RouteDestination, RouteSettings};
 pub use offload::{OFFLOAD_HEADER_BYTES, OffloadHeader, READ_BYTES_MAX, Segmentation};
 pub use poll::{Stop, WATCHED_MAX, Wait};
 pub use realtime::{current_thread_id, request_realtime, set_timer_slack_minimum};
 pub use receive::{note_receive_times, receive_with_time};
-pub use sandbox::unshare_network;
+pub use sandbox::{in_network_namespace, is_root, unshare_network};
 pub use sysctl::set_sysctl;

@@ -15,6 +15,7 @@ use netlink_packet_route::route::{
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use std::io;
 use std::net::IpAddr;
+use std::os::fd::AsRawFd;
 
 /// The table that the kernel asks for addresses of its own (RT_TABLE_LOCAL).
 const TABLE_LOCAL: u8 = 255;
@@ -106,6 +107,59 @@ impl Netlink {
         ]));
         self.create(RouteNetlinkMessage::NewLink(message), || {
             format!("create the virtual Ethernet pair {name}")
+        })
+    }
+
+    /// Creates a pair of virtual Ethernet devices: `name` here, `peer` in another namespace.
+    pub fn add_veth_into(
+        &mut self,
+        name: &str,
+        peer: &str,
+        namespace: &std::fs::File,
+    ) -> Result<(), Error> {
+        let mut other = LinkMessage::default();
+        other.attributes = vec![
+            LinkAttribute::IfName(peer.to_owned()),
+            LinkAttribute::NetNsFd(namespace.as_raw_fd()),
+        ];
+        let mut message = LinkMessage::default();
+        message.attributes = vec![
+            LinkAttribute::IfName(name.to_owned()),
+            LinkAttribute::LinkInfo(vec![
+                LinkInfo::Kind(InfoKind::Veth),
+                LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(other))),
+            ]),
+        ];
+        self.create(RouteNetlinkMessage::NewLink(message), || {
+            format!("create the virtual Ethernet pair {name}")
+        })
+    }
+
+    /// Sends packets to one address, or to every other one, by a gateway behind an interface.
+    pub fn add_route_via(
+        &mut self,
+        index: u32,
+        destination: RouteDestination,
+        gateway: IpAddr,
+    ) -> Result<(), Error> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = family(gateway);
+        message.header.table = RouteHeader::RT_TABLE_MAIN;
+        message.header.protocol = RouteProtocol::Boot;
+        message.header.scope = RouteScope::Universe;
+        message.header.kind = RouteType::Unicast;
+        if let RouteDestination::Host(address) = destination {
+            message.header.destination_prefix_length = host_prefix(address);
+            message
+                .attributes
+                .push(RouteAttribute::Destination(route_address(address)));
+        }
+        message.attributes.push(RouteAttribute::Oif(index));
+        message
+            .attributes
+            .push(RouteAttribute::Gateway(route_address(gateway)));
+        self.create(RouteNetlinkMessage::NewRoute(message), || {
+            format!("add a route to {destination:?} by {gateway}")
         })
     }
 

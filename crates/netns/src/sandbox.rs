@@ -5,6 +5,7 @@ use crate::error::check;
 use std::ffi::CString;
 use std::fs;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -74,13 +75,44 @@ pub fn unshare_network() -> Result<(), Error> {
     .map(drop)
 }
 
+/// Whether the caller has root's rights over its network namespace, as root itself or as root of the
+/// user namespace that an outer lab made.
+pub fn is_root() -> bool {
+    // SAFETY: cannot fail.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// Runs `work` in another network namespace, in a thread that exists for it alone.
+///
+/// # Errors
+/// Where the namespace cannot be joined, or those of `work`.
+pub fn in_network_namespace<T: Send>(
+    namespace: &fs::File,
+    work: impl FnOnce() -> Result<T, Error> + Send,
+) -> Result<T, Error> {
+    std::thread::scope(|scope| {
+        let join = || {
+            // SAFETY: a live namespace descriptor; affects the calling thread only.
+            check(
+                unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) },
+                || "join a network namespace".into(),
+            )?;
+            work()
+        };
+        scope.spawn(join).join().unwrap_or_else(|_| {
+            let error = io::Error::other("a panic, reported above");
+            Err(Error::new("work in a network namespace", error))
+        })
+    })
+}
+
 /// Gives the lab a view of `/proc` of its own and a resolver configuration that knows the lab's
 /// resolver alone. Nothing outside the mount namespace changes.
 ///
-/// `nameserver` is written into `resolv.conf`; `hosts` and `nsswitch.conf` are replaced, so that
+/// `resolv_conf` and `hosts` are the new files' contents; `nsswitch.conf` is replaced too, so that
 /// neither a host's own names nor its resolver daemon (a socket in the file system, which a network
 /// namespace does not cut off) can answer.
-pub fn isolate_files(nameserver: &str) -> Result<(), Error> {
+pub fn isolate_files(resolv_conf: &str, hosts: &str) -> Result<(), Error> {
     mount(None, "/", None, libc::MS_REC | libc::MS_PRIVATE)?;
     // A temporary file system over /proc holds the files until they are bound to their places:
     // nothing is created on the host's disk, so nothing can be left behind.
@@ -91,12 +123,9 @@ pub fn isolate_files(nameserver: &str) -> Result<(), Error> {
         libc::MS_NOSUID | libc::MS_NODEV,
     )?;
     let files = [
-        (
-            "resolv.conf",
-            format!("nameserver {nameserver}\noptions timeout:1 attempts:2\n"),
-        ),
-        ("hosts", "127.0.0.1 localhost\n::1 localhost\n".to_owned()),
-        ("nsswitch.conf", "hosts: files dns\n".to_owned()),
+        ("resolv.conf", resolv_conf),
+        ("hosts", hosts),
+        ("nsswitch.conf", "hosts: files dns\n"),
     ];
     for (name, text) in files {
         let source = format!("/proc/{name}");

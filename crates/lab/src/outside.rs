@@ -1,0 +1,109 @@
+//! The far end's way to the network around the lab: a pair of virtual Ethernet devices and address
+//! translation outside, all of which the kernel takes away with the lab.
+
+use crate::Error;
+use crate::config::LabConfig;
+use crate::topology::Ends;
+use eyelevel_netns::{Masquerade, Netlink, RouteDestination, in_network_namespace, set_sysctl};
+use std::fs::{self, File};
+use std::net::Ipv4Addr;
+use std::path::Path;
+
+/// The far end's second device.
+const DEVICE: &str = "wan0";
+/// Where systemd-resolved names the real servers, while /etc/resolv.conf names itself.
+const RESOLVED: &str = "/run/systemd/resolve/resolv.conf";
+
+/// The network around the lab, kept open from before the lab's own was made.
+pub struct Outside {
+    namespace: File,
+    /// What the lab's `resolv.conf` says.
+    pub resolv_conf: String,
+    /// What the lab's `hosts` says beside its own names.
+    pub hosts: String,
+}
+
+impl Outside {
+    /// Where the configuration asks for it: looks whether it can be had. Nothing is changed yet.
+    pub fn of(config: &LabConfig) -> Result<Option<Self>, Error> {
+        if !config.internet {
+            return Ok(None);
+        }
+        let refuse = |text: &str| Err(Error::Config(format!("internet: {text}")));
+        if config.site.is_some() {
+            return refuse("a lab with a recorded site has no way out; leave one of them out");
+        }
+        if !eyelevel_netns::is_root() {
+            return refuse("needs root, to translate addresses outside the path; use sudo");
+        }
+        let forwards = fs::read_to_string("/proc/sys/net/ipv4/ip_forward").unwrap_or_default();
+        if forwards.trim() != "1" {
+            return refuse("this machine forwards no packets; sysctl -w net.ipv4.ip_forward=1");
+        }
+        let namespace = File::open("/proc/self/ns/net")
+            .map_err(|error| Error::Config(format!("internet: open this network: {error}")))?;
+        Ok(Some(Self {
+            namespace,
+            resolv_conf: resolv_conf(),
+            hosts: fs::read_to_string("/etc/hosts").unwrap_or_default(),
+        }))
+    }
+
+    /// Joins the far end, whose namespace is that of the lab's thread `server_tid`, to the outside.
+    /// The way exists as long as what is returned, and no longer than the lab.
+    pub fn join(self, ends: &Ends, server_tid: u32, lab_pid: u32) -> Result<Masquerade, Error> {
+        let far = File::open(format!("/proc/self/task/{server_tid}/ns/net"))
+            .map_err(|error| Error::Config(format!("internet: open the far end: {error}")))?;
+        let [network, near_side, far_side] = [0, 5, 6].map(|host| ends.beside_v4(host));
+        let client = ends.client.0;
+        let name = format!("eyl{lab_pid}");
+        let masquerade = in_network_namespace(&self.namespace, || {
+            let mut netlink = Netlink::open()?;
+            netlink.add_veth_into(&name, DEVICE, &far)?;
+            bring_up(&mut netlink, &name, near_side, far_side)?;
+            let index = netlink.link_index(&name)?;
+            netlink.add_route_via(
+                index,
+                RouteDestination::Host(client.into()),
+                far_side.into(),
+            )?;
+            Masquerade::of(network, &name)
+        })?;
+        in_network_namespace(&far, || {
+            let mut netlink = Netlink::open()?;
+            bring_up(&mut netlink, DEVICE, far_side, near_side)?;
+            let index = netlink.link_index(DEVICE)?;
+            netlink.add_route_via(index, RouteDestination::Default, near_side.into())?;
+            set_sysctl("net.ipv4.ip_forward", "1")
+        })?;
+        Ok(masquerade)
+    }
+}
+
+fn bring_up(
+    netlink: &mut Netlink,
+    name: &str,
+    own: Ipv4Addr,
+    peer: Ipv4Addr,
+) -> Result<(), eyelevel_netns::Error> {
+    let _ = set_sysctl(&format!("net.ipv6.conf.{name}.disable_ipv6"), "1");
+    let index = netlink.link_index(name)?;
+    netlink.set_up(index, None)?;
+    netlink.add_address(index, own.into())?;
+    let peer = RouteDestination::Host(peer.into());
+    netlink.add_route(index, peer, own.into(), &Default::default())
+}
+
+/// A resolver on this machine's loopback is not there inside a lab.
+fn resolv_conf() -> String {
+    let own = fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
+    let is_loopback = |text: &str| {
+        text.lines()
+            .filter_map(|line| line.strip_prefix("nameserver"))
+            .all(|address| address.trim().starts_with("127."))
+    };
+    if is_loopback(&own) && Path::new(RESOLVED).exists() {
+        return fs::read_to_string(RESOLVED).unwrap_or(own);
+    }
+    own
+}
