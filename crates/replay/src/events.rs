@@ -9,7 +9,7 @@ pub enum Event {
     /// A response's head was handed to the protocol.
     Request(RequestEvent),
     /// A connection closed, or the server stopped while it was open.
-    Connection(ConnectionEvent),
+    Connection(Box<ConnectionEvent>),
 }
 
 /// One answered request.

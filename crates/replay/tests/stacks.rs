@@ -11,6 +11,8 @@ use eyelevel_replay::{
 };
 use http::{HeaderMap, Method};
 
+type Change = fn(&mut StackConfig);
+
 const HOST: &str = "www.example.test";
 const URL: &str = "https://www.example.test/";
 
@@ -117,12 +119,12 @@ async fn think_time_is_reported_and_kept() {
 
 #[test]
 fn what_cannot_be_served_is_refused_with_the_reason() {
-    let refusal = |change: fn(&mut StackConfig), version| {
+    let refusal = |change: Change, version| {
         let mut changed = stack(version);
         change(&mut changed);
         changed.validate().unwrap_err().to_string()
     };
-    let cases: [(fn(&mut StackConfig), HttpVersion, &str); 6] = [
+    let cases: [(Change, HttpVersion, &str); 6] = [
         (
             |s| s.tls_version = TlsVersion::None,
             HttpVersion::H2,

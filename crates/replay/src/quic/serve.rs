@@ -295,12 +295,13 @@ impl Drop for Report {
             packet_bytes,
             failure: self.failure.take(),
         };
-        self.service.emit(Event::Connection(ConnectionEvent {
-            at_ns: self.service.now_ns(),
-            connection: self.number,
-            protocol: HttpVersion::H3.protocol(),
-            address: self.address,
-            in_force,
-        }));
+        self.service
+            .emit(Event::Connection(Box::new(ConnectionEvent {
+                at_ns: self.service.now_ns(),
+                connection: self.number,
+                protocol: HttpVersion::H3.protocol(),
+                address: self.address,
+                in_force,
+            })));
     }
 }

@@ -124,13 +124,14 @@ impl Drop for Observed {
                 .unwrap_or(name.len());
             String::from_utf8_lossy(&name[..end]).into_owned()
         });
-        self.service.emit(Event::Connection(ConnectionEvent {
-            at_ns: self.service.now_ns(),
-            connection: record.connection,
-            protocol: record.protocol,
-            address: self.stream.local_addr().ok(),
-            in_force,
-        }));
+        self.service
+            .emit(Event::Connection(Box::new(ConnectionEvent {
+                at_ns: self.service.now_ns(),
+                connection: record.connection,
+                protocol: record.protocol,
+                address: self.stream.local_addr().ok(),
+                in_force,
+            })));
     }
 }
 
