@@ -168,14 +168,18 @@ def pack(site: Site, out: Path, lab: Path) -> dict:
             (Path(folder) / file).write_bytes(resource.body)
             exchanges.append(exchange(resource, file, site.table["main_url"], date))
         manifest = Path(folder) / "manifest.json"
-        manifest.write_text(json.dumps({
-            "title": site.table["title"],
-            "description": f"Made by corpus/make.py; licences in {out.stem}.LICENSES.md",
-            "main_url": site.table["main_url"],
-            "created_at": site.table["created_at"],
-            "addresses": site.table["addresses"],
-            "exchanges": exchanges,
-        }))
+        manifest.write_text(
+            json.dumps(
+                {
+                    "title": site.table["title"],
+                    "description": f"Made by corpus/make.py; licences in {out.stem}.LICENSES.md",
+                    "main_url": site.table["main_url"],
+                    "created_at": site.table["created_at"],
+                    "addresses": site.table["addresses"],
+                    "exchanges": exchanges,
+                }
+            )
+        )
         command = [lab, "archive", "pack", manifest, "--out", out]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=60)
     return json.loads(done.stdout)

@@ -56,7 +56,7 @@ def _said(server, same_requests):
     asked.clear()
     settings = LoadSettings(url=url, capture="none", quiet_s=0.3, same_requests=same_requests)
     assert load_page(settings).ended == "complete"
-    return [json.loads(path[6:]) for path in asked if path.startswith("/said?")][0]
+    return next(json.loads(path[6:]) for path in asked if path.startswith("/said?"))
 
 
 def test_two_loads_ask_for_the_same_and_the_date_is_the_recordings(server):

@@ -68,6 +68,14 @@ pub enum Error {
         /// What is wrong, and where.
         reason: String,
     },
+    /// Another tool's recording cannot be read.
+    #[error("cannot import {}: {reason}", path.display())]
+    Import {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong, and where.
+        reason: String,
+    },
     /// An exchange cannot be written so that it reads back the same.
     #[error("cannot write exchange {index}: {reason}")]
     Unwritable {

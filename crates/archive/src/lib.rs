@@ -4,13 +4,17 @@
 //! packs exchanges into a WACZ that other tools read too. `spec/archive.md` says what of both
 //! formats is used and which metadata is added.
 
+mod base64;
+mod coding;
 mod depth;
 mod digest;
 mod error;
 mod exchange;
+mod export;
 mod gzip;
 mod header;
 mod http1;
+mod import;
 mod info;
 pub mod limits;
 mod map;
@@ -20,6 +24,7 @@ mod pack;
 mod pairing;
 mod provenance;
 mod record;
+mod secure;
 mod site;
 mod source;
 mod timestamp;
@@ -30,14 +35,17 @@ mod writer;
 
 pub use error::{Damage, Error};
 pub use exchange::{Exchange, Note};
+pub use export::{export_files, export_har, export_mahimahi};
 pub use header::Header;
 pub use http1::{StatusLine, response_head};
+pub use import::{Imported, import};
 pub use info::{MediaType, SiteInfo};
 pub use map::map_file;
 pub use origin::Origin;
 pub use outgoing::response_headers_to_send;
 pub use pack::pack;
 pub use provenance::Provenance;
+pub use secure::secure;
 pub use site::{Site, start_page};
 pub use url::{Scheme, Url, UrlError};
 pub use verify::Verification;

@@ -1,14 +1,13 @@
 //! Packs files from a folder as a recorded site, after a manifest.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::net::IpAddr;
 use std::path::{Component, Path};
 
 use bytes::Bytes;
-use flate2::{Compression, GzBuilder};
 use serde::Deserialize;
 
+use crate::coding;
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::header::Header;
@@ -122,7 +121,7 @@ fn exchange(
     let body = match entry.compress {
         Some(Coding::Gzip) => {
             response_headers.push(Header::new("content-encoding", "gzip"));
-            gzip(&body)
+            coding::gzip(&body)
         }
         None => body,
     };
@@ -160,15 +159,6 @@ fn read_inside(folder: &Path, file: &str) -> Result<Bytes, Option<Error>> {
     std::fs::read(&path)
         .map(Bytes::from)
         .map_err(|error| Some(io_error(&path, error)))
-}
-
-/// The body as a server with compression set to its usual level 6 would send it.
-fn gzip(body: &[u8]) -> Bytes {
-    let mut encoder = GzBuilder::new()
-        .mtime(0)
-        .write(Vec::new(), Compression::new(6));
-    encoder.write_all(body).expect("a vector takes every byte");
-    encoder.finish().expect("a vector takes every byte").into()
 }
 
 fn io_error(path: &Path, source: std::io::Error) -> Error {

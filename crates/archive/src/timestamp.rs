@@ -37,6 +37,35 @@ pub fn parse(text: &str) -> Option<i64> {
     Some(seconds * 1000 + milliseconds)
 }
 
+/// Parses a date with an offset from UTC, as HAR has it: `2018-02-21T10:57:25.123+01:00`.
+pub fn parse_with_offset(text: &str) -> Option<i64> {
+    let at = text.len().checked_sub(6)?;
+    let (Some(local), Some(offset)) = (text.get(..at), text.get(at..)) else {
+        return parse(text);
+    };
+    let sign = match offset.as_bytes()[0] {
+        b'+' => 1,
+        b'-' => -1,
+        _ => return parse(text),
+    };
+    let (hours, minutes) = offset[1..].split_once(':')?;
+    let minutes: i64 = hours.parse::<i64>().ok()? * 60 + minutes.parse::<i64>().ok()?;
+    Some(parse(&format!("{local}Z"))? - sign * minutes * 60_000)
+}
+
+/// Parses the date of a response's `Date` field, `Wed, 21 Feb 2018 10:57:25 GMT` (RFC 9110,
+/// section 5.6.7); its obsolete forms are not read.
+pub fn parse_http(text: &str) -> Option<i64> {
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    let (_, date) = text.split_once(", ")?;
+    let mut words = date.split(' ');
+    let (day, month, year) = (words.next()?, words.next()?, words.next()?);
+    let month = MONTHS.iter().position(|name| *name == month)? + 1;
+    parse(&format!("{year}-{month:02}-{day:0>2}T{}Z", words.next()?))
+}
+
 /// Writes milliseconds since 1970 as a WARC date; the fraction only where there is one.
 pub fn format(unix_ms: i64) -> String {
     let (days, in_day_ms) = (
@@ -100,6 +129,18 @@ mod tests {
             parse("2018-02-21T10:57:25.123456Z"),
             Some(1_519_210_645_123)
         );
+    }
+
+    #[test]
+    fn dates_of_other_formats() {
+        let http = "Wed, 21 Feb 2018 10:57:25 GMT";
+        assert_eq!(parse_http(http), Some(1_519_210_645_000));
+        assert_eq!(parse_http("yesterday"), None);
+        for har in ["2018-02-21T11:57:25.5+01:00", "2018-02-21T10:57:25.500Z"] {
+            assert_eq!(parse_with_offset(har), Some(1_519_210_645_500), "{har}");
+        }
+        assert_eq!(parse_with_offset("2018"), None);
+        assert_eq!(parse_with_offset("äöü2018"), None);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! `eyelevel-lab archive`: packs, describes and verifies recorded sites.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::Error;
 use crate::site_check::check_site;
 use clap::{Args, Subcommand};
-use eyelevel_archive::{Site, SiteInfo, pack};
+use eyelevel_archive::{
+    Site, SiteInfo, Url, export_files, export_har, export_mahimahi, import, pack, write_wacz,
+};
 use serde::Serialize;
 
 /// The arguments after `archive`.
@@ -24,6 +26,37 @@ enum ArchiveCommand {
         /// The WACZ to write
         #[arg(long)]
         out: PathBuf,
+    },
+    /// Make a site of other tools' recordings: HAR with bodies, Mahimahi folders, Web Page Replay
+    /// archives, mitmproxy flows
+    Import {
+        /// Files or folders; several become one site
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+        /// The WACZ to write
+        #[arg(long)]
+        out: PathBuf,
+        /// The page, if not the recording's
+        #[arg(long)]
+        main_url: Option<Url>,
+        /// Make every http origin an https one and rewrite the links; the site is marked as altered
+        #[arg(long)]
+        secure: bool,
+    },
+    /// Write a recorded site in another format
+    #[command(group = clap::ArgGroup::new("format").required(true))]
+    Export {
+        /// A WARC or WACZ file
+        file: PathBuf,
+        /// One HAR file with bodies
+        #[arg(long, group = "format")]
+        har: Option<PathBuf>,
+        /// A folder as Mahimahi's
+        #[arg(long, group = "format")]
+        mahimahi: Option<PathBuf>,
+        /// A folder of decoded bodies
+        #[arg(long, group = "format")]
+        files: Option<PathBuf>,
     },
     /// Say what a recorded site consists of
     Info {
@@ -59,6 +92,28 @@ pub fn run(arguments: ArchiveArguments) -> Result<i32, Error> {
             pack(&manifest, &out)?;
             print_json(&Site::open(&out)?.info());
         }
+        ArchiveCommand::Import {
+            paths,
+            out,
+            main_url,
+            secure,
+        } => import_site(&paths, &out, main_url, secure)?,
+        ArchiveCommand::Export {
+            file,
+            har,
+            mahimahi,
+            files,
+        } => {
+            let site = Site::open(&file)?;
+            if let Some(out) = har {
+                export_har(&site, &out)?;
+            } else if let Some(out) = mahimahi {
+                export_mahimahi(&site, &out)?;
+            } else if let Some(out) = files {
+                export_files(&site, &out)?;
+            }
+            print_json(&site.info());
+        }
         ArchiveCommand::Info { file, json } => {
             let info = Site::open(file)?.info();
             if json {
@@ -90,6 +145,29 @@ pub fn run(arguments: ArchiveArguments) -> Result<i32, Error> {
         }
     }
     Ok(0)
+}
+
+fn import_site(
+    paths: &[PathBuf],
+    out: &Path,
+    main_url: Option<Url>,
+    secure: bool,
+) -> Result<(), Error> {
+    let mut imported = import(paths)?;
+    if secure {
+        eyelevel_archive::secure(&mut imported);
+    }
+    let title = out.file_stem().unwrap_or_default().to_string_lossy();
+    let metadata =
+        imported
+            .metadata(main_url, &title)
+            .map_err(|reason| eyelevel_archive::Error::Import {
+                path: paths[0].clone(),
+                reason,
+            })?;
+    write_wacz(out, &imported.exchanges, &metadata)?;
+    print_json(&Site::open(out)?.info());
+    Ok(())
 }
 
 fn print_json(value: &impl Serialize) {

@@ -1,0 +1,243 @@
+//! HAR 1.2 with bodies, as browsers and their tools export it.
+//!
+//! A HAR holds bodies as they were shown, not as they were sent. Those that came with a content
+//! coding are compressed again with gzip, which the provenance tells: their sizes are not those of
+//! the recording.
+
+use std::path::Path;
+
+use bytes::Bytes;
+use serde::Deserialize;
+
+use super::{Imported, blank};
+use crate::base64;
+use crate::coding;
+use crate::exchange::Exchange;
+use crate::header::Header;
+use crate::timestamp;
+use crate::url::Url;
+
+/// The comment of a body whose coding this project's exporter could not undo.
+pub const AS_SENT: &str = "as sent, content coding kept";
+
+#[derive(Deserialize)]
+struct File {
+    log: Log,
+}
+
+#[derive(Deserialize)]
+struct Log {
+    entries: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    request: Request,
+    response: Response,
+    started_date_time: Option<String>,
+    #[serde(rename = "serverIPAddress")]
+    server_ip_address: Option<String>,
+    timings: Option<Timings>,
+    #[serde(rename = "_initiator")]
+    initiator: Option<Initiator>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Initiator {
+    Object { url: Option<String> },
+    Other(serde::de::IgnoredAny),
+}
+
+#[derive(Deserialize)]
+struct Timings {
+    wait: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Request {
+    method: String,
+    url: String,
+    #[serde(default)]
+    headers: Vec<Field>,
+    post_data: Option<PostData>,
+}
+
+#[derive(Deserialize)]
+struct PostData {
+    text: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Response {
+    status: i64,
+    #[serde(default)]
+    status_text: String,
+    #[serde(default)]
+    http_version: String,
+    #[serde(default)]
+    headers: Vec<Field>,
+    content: Option<Content>,
+}
+
+#[derive(Deserialize)]
+struct Content {
+    #[serde(default)]
+    size: i64,
+    text: Option<String>,
+    encoding: Option<String>,
+    /// Our own exporter's: a body as it was sent.
+    #[serde(default)]
+    comment: String,
+}
+
+#[derive(Deserialize)]
+struct Field {
+    name: String,
+    value: String,
+}
+
+/// Reads one file.
+pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), String> {
+    let json = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content);
+    let file: File = serde_json::from_slice(json).map_err(|error| error.to_string())?;
+    let mut compressed = 0;
+    for entry in file.log.entries {
+        let url = entry.request.url.clone();
+        match exchange(entry) {
+            Ok((exchange, was_compressed)) => {
+                compressed += usize::from(was_compressed);
+                imported.push(exchange);
+            }
+            Err(reason) => imported.leave_out(format!("{:.300}: {reason}", url)),
+        }
+    }
+    if compressed > 0 {
+        imported.provenance.altered.push(format!(
+            "{compressed} bodies, which a HAR holds decoded, were compressed again with gzip: \
+             their sizes are not the recorded ones"
+        ));
+    }
+    Ok(())
+}
+
+fn exchange(entry: Entry) -> Result<(Exchange, bool), String> {
+    let Entry {
+        request, response, ..
+    } = entry;
+    let url: Url = request
+        .url
+        .parse()
+        .map_err(|e: crate::UrlError| e.reason.to_owned())?;
+    let status = u16::try_from(response.status).unwrap_or(0);
+    if status < 200 {
+        return Err(format!("it has the status {}", response.status));
+    }
+    let has_no_body = request.method == "HEAD" || [204, 304].contains(&status);
+    let content = response.content.unwrap_or(Content {
+        size: 0,
+        text: None,
+        encoding: None,
+        comment: String::new(),
+    });
+    let body = match (&content.text, content.encoding.as_deref()) {
+        (Some(text), Some("base64")) => {
+            base64::decode(text).ok_or("its body is not the base64 that it says")?
+        }
+        (Some(text), _) => text.clone().into_bytes(),
+        (None, _) if content.size <= 0 || has_no_body => Vec::new(),
+        (None, _) => return Err("the HAR has no body for it; export it with bodies".to_owned()),
+    };
+    let is_text = content.encoding.is_none() && content.text.is_some();
+    let mut headers = kept(response.headers);
+    if is_text {
+        headers.iter_mut().for_each(as_utf8);
+    }
+    let coded = headers
+        .iter()
+        .position(|header| header.is("content-encoding"));
+    let is_coded = coded.is_some_and(|at| headers[at].text() != Some("identity"));
+    let was_compressed = is_coded && !body.is_empty() && content.comment != AS_SENT;
+    let body = match (coded, was_compressed) {
+        (Some(at), true) => {
+            headers[at].value = Bytes::from_static(b"gzip");
+            coding::gzip(&body)
+        }
+        _ => body.into(),
+    };
+    headers.retain(|header| !header.is("transfer-encoding"));
+    let post = request
+        .post_data
+        .and_then(|data| data.text)
+        .unwrap_or_default();
+    let started = entry.started_date_time.as_deref();
+    let exchange = Exchange {
+        method: request.method,
+        request_headers: kept(request.headers),
+        request_body: post.into(),
+        status,
+        reason: response.status_text.trim().replace(['\r', '\n'], " "),
+        response_headers: headers,
+        body,
+        address: entry
+            .server_ip_address
+            .and_then(|text| text.trim_matches(['[', ']']).parse().ok()),
+        protocol: protocol(&response.http_version).to_owned(),
+        recorded_at_unix_ms: started.and_then(timestamp::parse_with_offset),
+        time_to_first_byte_ms: entry
+            .timings
+            .and_then(|timings| timings.wait)
+            .filter(|wait| *wait >= 0.0),
+        initiator: match entry.initiator {
+            Some(Initiator::Object { url: Some(url) }) => {
+                url.parse::<Url>().ok().map(|url| url.to_string())
+            }
+            _ => None,
+        },
+        ..blank(url)
+    };
+    Ok((exchange, was_compressed))
+}
+
+/// Without the pseudo fields of HTTP/2; a field that stands on several lines becomes several.
+fn kept(fields: Vec<Field>) -> Vec<Header> {
+    let mut headers = Vec::with_capacity(fields.len());
+    for field in fields {
+        if field.name.is_empty() || field.name.starts_with(':') {
+            continue;
+        }
+        for line in field
+            .value
+            .split(['\r', '\n'])
+            .filter(|line| !line.is_empty())
+        {
+            headers.push(Header::new(field.name.trim(), line.trim().to_owned()));
+        }
+        if field.value.is_empty() {
+            headers.push(Header::new(field.name.trim(), ""));
+        }
+    }
+    headers
+}
+
+/// A HAR's texts are Unicode, whatever they were sent in.
+fn as_utf8(header: &mut Header) {
+    let Some((kind, _)) = header.text().and_then(|text| text.split_once(';')) else {
+        return;
+    };
+    if header.is("content-type") {
+        header.value = format!("{kind}; charset=utf-8").into();
+    }
+}
+
+fn protocol(version: &str) -> &'static str {
+    match version.to_ascii_lowercase().as_str() {
+        "h2" | "http/2" | "http/2.0" => "h2",
+        "h3" | "http/3" | "http/3.0" => "h3",
+        "http/1.0" => "http/1.0",
+        _ => "http/1.1",
+    }
+}

@@ -1,0 +1,156 @@
+//! Recordings of other tools as exchanges; one format a file.
+
+pub(crate) mod har;
+mod mahimahi;
+mod mitmproxy;
+pub(crate) mod protobuf;
+mod tnetstring;
+mod wpr;
+
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+
+use crate::error::Error;
+use crate::exchange::Exchange;
+use crate::gzip;
+use crate::map::map_file;
+use crate::provenance::Provenance;
+use crate::site::start_page;
+use crate::timestamp;
+use crate::url::Url;
+use crate::writer::{SiteMetadata, check_writable};
+
+/// Exchanges of one import: what a reader accepts, three records each.
+const EXCHANGES_MAX: usize = 100_000;
+/// Sentences about what is left out; beyond it the list says nothing new.
+const LEFT_OUT_MAX: usize = 1000;
+
+/// What was read from other tools' files.
+#[derive(Debug, Clone, Default)]
+pub struct Imported {
+    /// In recorded order, as far as the format has one.
+    pub exchanges: Vec<Exchange>,
+    /// The page, where the format names one.
+    pub main_url: Option<Url>,
+    /// The format, what it lacks and what was changed.
+    pub provenance: Provenance,
+}
+
+/// A format: its name, and the exchanges in one file (or folder) of it.
+type Importer = fn(&Path, Bytes, &mut Imported) -> Result<(), String>;
+
+/// Reads HAR files with bodies, Mahimahi's folders, Web Page Replay's archives and mitmproxy's
+/// flows; which it is, is told by each file's beginning. Several files become one recording.
+///
+/// # Errors
+/// [`Error::Import`] where a file is none of these or broken.
+pub fn import(paths: &[PathBuf]) -> Result<Imported, Error> {
+    let mut imported = Imported::default();
+    for path in paths {
+        let error = |reason: String| Error::Import {
+            path: path.clone(),
+            reason,
+        };
+        let (name, importer, content) = format_of(path)?;
+        importer(path, content, &mut imported).map_err(error)?;
+        imported.provenance.source = Some(name.to_owned());
+        if imported.exchanges.len() > EXCHANGES_MAX {
+            return Err(error(format!("more than {EXCHANGES_MAX} exchanges")));
+        }
+    }
+    // Oldest first where the format says when; the sort keeps the order of those that do not.
+    imported
+        .exchanges
+        .sort_by_key(|exchange| exchange.recorded_at_unix_ms.unwrap_or(i64::MAX));
+    for (index, exchange) in imported.exchanges.iter_mut().enumerate() {
+        exchange.index = index;
+    }
+    Ok(imported)
+}
+
+fn format_of(path: &Path) -> Result<(&'static str, Importer, Bytes), Error> {
+    if path.is_dir() {
+        return Ok(("mahimahi", mahimahi::import, Bytes::new()));
+    }
+    let content = map_file(path)?;
+    let first = content.iter().find(|byte| !byte.is_ascii_whitespace());
+    let known: Option<(&'static str, Importer)> = match first {
+        Some(b'{') | Some(0xef) => Some(("har", har::import)),
+        Some(byte) if byte.is_ascii_digit() => Some(("mitmproxy", mitmproxy::import)),
+        _ if content.starts_with(gzip::MAGIC) => Some(("wpr", wpr::import)),
+        _ => None,
+    };
+    let reason = "it is no HAR, mitmproxy flow file, Web Page Replay archive or Mahimahi folder";
+    known
+        .map(|(name, importer)| (name, importer, content))
+        .ok_or_else(|| Error::Import {
+            path: path.to_owned(),
+            reason: reason.to_owned(),
+        })
+}
+
+impl Imported {
+    /// Takes an exchange, or notes why it cannot be stored.
+    fn push(&mut self, exchange: Exchange) {
+        match check_writable(&exchange) {
+            Ok(()) => self.exchanges.push(exchange),
+            Err(reason) => self.leave_out(reason),
+        }
+    }
+
+    fn leave_out(&mut self, sentence: String) {
+        let left_out = &mut self.provenance.left_out;
+        if left_out.len() < LEFT_OUT_MAX && !left_out.contains(&sentence) {
+            left_out.push(sentence);
+        }
+    }
+
+    /// What the site says of itself: dates by the exchanges, else by their `Date` fields.
+    ///
+    /// # Errors
+    /// A sentence where there is no exchange, or none for `main_url`.
+    pub fn metadata(&self, main_url: Option<Url>, title: &str) -> Result<SiteMetadata, String> {
+        let exchanges = &self.exchanges;
+        let main_url = main_url
+            .or_else(|| self.main_url.clone())
+            .or_else(|| start_page(exchanges))
+            .ok_or("it holds no exchange that can be replayed")?;
+        if !exchanges.iter().any(|exchange| exchange.url == main_url) {
+            return Err(format!(
+                "the page {main_url} is not in it; name another one"
+            ));
+        }
+        let recorded = exchanges.iter().filter_map(|each| each.recorded_at_unix_ms);
+        let said = exchanges
+            .iter()
+            .filter_map(|each| timestamp::parse_http(each.response_header("date")?));
+        Ok(SiteMetadata {
+            title: title.to_owned(),
+            description: String::new(),
+            main_url,
+            created_at_unix_ms: recorded.min().or(said.min()).unwrap_or(0),
+            provenance: self.provenance.clone(),
+        })
+    }
+}
+
+/// An exchange with nothing but its URL; what a format has is filled in.
+fn blank(url: Url) -> Exchange {
+    Exchange {
+        index: 0,
+        method: "GET".to_owned(),
+        url,
+        request_headers: Vec::new(),
+        request_body: Bytes::new(),
+        status: 200,
+        reason: String::new(),
+        response_headers: Vec::new(),
+        body: Bytes::new(),
+        address: None,
+        protocol: "http/1.1".to_owned(),
+        recorded_at_unix_ms: None,
+        time_to_first_byte_ms: None,
+        initiator: None,
+    }
+}
