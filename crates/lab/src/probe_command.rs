@@ -13,7 +13,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Used where this machine names no resolver; nothing answers there, and rows then say so.
-const RESOLVER_OF_NOBODY: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 53);
+const RESOLVER_OF_NOBODY: SocketAddr =
+    SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 53);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -56,7 +57,12 @@ pub fn probe() -> Result<i32, Error> {
         resume: config.resume_session,
         early_data: config.early_data,
         local_port: config.local_port,
-        resolver: Resolver(config.resolver.or_else(default_resolver).unwrap_or(RESOLVER_OF_NOBODY)),
+        resolver: Resolver(
+            config
+                .resolver
+                .or_else(default_resolver)
+                .unwrap_or(RESOLVER_OF_NOBODY),
+        ),
         vantage: config.vantage,
         user_agent: config.user_agent,
     };
@@ -64,7 +70,10 @@ pub fn probe() -> Result<i32, Error> {
         for target in &config.targets {
             // By name, so that a host's order does not depend on who stands before it.
             let mut generator = Seed::new(config.seed).child(&target.host).generator();
-            probe_host(target, &settings, &trust, &mut generator, &mut |row| emit(&row)).await;
+            probe_host(target, &settings, &trust, &mut generator, &mut |row| {
+                emit(&row)
+            })
+            .await;
         }
     });
     Ok(0)
@@ -93,7 +102,8 @@ fn read_config<T: for<'a> Deserialize<'a>>() -> Result<T, Error> {
     let mut line = String::new();
     let read = std::io::stdin().read_line(&mut line);
     read.map_err(|error| Error::Config(format!("the configuration cannot be read: {error}")))?;
-    serde_json::from_str(&line).map_err(|error| Error::Config(format!("the configuration: {error}")))
+    serde_json::from_str(&line)
+        .map_err(|error| Error::Config(format!("the configuration: {error}")))
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime, Error> {

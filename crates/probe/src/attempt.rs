@@ -235,9 +235,11 @@ async fn tls_exchange(
         .map_err(known)?;
     row.http_status = Some(head.status);
     row.alt_svc = head.alt_svc;
-    let seen = observed.lock().unwrap_or_else(PoisonError::into_inner);
-    row.first_byte_us = seen.last_arrival_ns.map(|at_ns| (at_ns - row.at_ns) / 1000);
-    drop(seen);
+    let arrival_ns = {
+        let seen = observed.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.last_arrival_ns
+    };
+    row.first_byte_us = arrival_ns.map(|at_ns| (at_ns - row.at_ns) / 1000);
     if is_first && plan.protocol != Protocol::Tls12 {
         let waited = timeout_at(deadline, shared.wait_for_ticket()).await;
         waited

@@ -36,8 +36,25 @@ def to_thesis_csv(rows: Iterable[Mapping[str, Any]], *, header: bool = True) -> 
     return "".join(line + "\n" for line in lines)
 
 
+class ParquetRows:
+    """Rows for one Parquet file, written when it is closed; what comes later is another file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._rows: list[Mapping[str, Any]] = []
+
+    def take(self, row: Mapping[str, Any]) -> None:
+        """One row."""
+        self._rows.append(row)
+
+    def close(self) -> None:
+        """Write what was taken."""
+        if self._rows:
+            write_parquet(self._rows, self._path)
+
+
 def write_parquet(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Every field of every row; lists become lists, the timeline stays one string of JSON."""
+    """Every field of every row under its own name."""
     pl.DataFrame(list(rows), infer_schema_length=None).write_parquet(path)
 
 

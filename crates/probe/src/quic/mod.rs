@@ -7,7 +7,7 @@ mod keys;
 mod packets;
 mod session;
 
-pub use connection::{QuicAttempt, QuicOutcome, connect};
+pub use connection::{QuicAttempt, QuicOutcome, connect, unpaced};
 pub use http3::{CONTROL_STREAM, RESPONSE_200, request_stream, response_status};
 pub use packets::to_version1;
 pub use session::ServerCrypto;

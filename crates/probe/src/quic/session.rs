@@ -189,7 +189,7 @@ impl crypto::Session for Session {
         }
         // A server's are there with the client's hello, a client's with the handshake's end.
         let is_ready = match &self.tls {
-            Connection::Server(server) => server.server_name().is_some(),
+            Connection::Server(server) => server.quic_transport_parameters().is_some(),
             Connection::Client(_) => false,
         };
         let is_news = !self.is_told && (is_ready || !self.tls.is_handshaking());

@@ -80,6 +80,7 @@ impl Target {
     /// # Errors
     /// [`ProbeError`], with the step that failed.
     pub fn start(config: &TargetConfig) -> Result<Self, ProbeError> {
+        crate::tls::warm_up();
         let certificate = Certificate::new(&config.names, config.certificate_bytes)?;
         let mut tasks = tokio::task::JoinSet::new();
         let mut address = SocketAddr::new(config.address, config.port);

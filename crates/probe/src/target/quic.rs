@@ -1,6 +1,6 @@
 use super::{TargetConfig, socket};
 use crate::ProbeError;
-use crate::quic::{CONTROL_STREAM, RESPONSE_200, ServerCrypto, to_version1};
+use crate::quic::{CONTROL_STREAM, RESPONSE_200, ServerCrypto, to_version1, unpaced};
 use noq::udp::RecvMeta;
 use noq::{
     AsyncUdpSocket, Connection, Endpoint, EndpointConfig, Incoming, Runtime, ServerConfig,
@@ -33,7 +33,8 @@ pub(super) fn endpoint(
         socket.bind(&address.into())?;
         let runtime = Arc::new(TokioRuntime);
         let socket = Renumbering(runtime.wrap_udp_socket(socket.into())?);
-        let server = ServerConfig::with_crypto(Arc::new(ServerCrypto(Arc::new(tls))));
+        let mut server = ServerConfig::with_crypto(Arc::new(ServerCrypto(Arc::new(tls))));
+        server.transport_config(Arc::new(unpaced()));
         let mut endpoint = EndpointConfig::default();
         endpoint.supported_versions(config.quic_versions.clone());
         Endpoint::new_with_abstract_socket(endpoint, Some(server), Box::new(socket), runtime)

@@ -4,4 +4,4 @@ mod stream;
 mod trust;
 
 pub use stream::{Observed, TlsStream};
-pub use trust::{Trust, client_config};
+pub use trust::{Trust, client_config, warm_up};

@@ -74,10 +74,8 @@ impl TlsStream {
         let done = std::future::poll_fn(|context| {
             while self.tls.is_handshaking() {
                 ready!(self.poll_send(context))?;
-                if self.tls.is_handshaking() {
-                    if ready!(self.poll_fill(context))? == 0 {
-                        return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));
-                    }
+                if self.tls.is_handshaking() && ready!(self.poll_fill(context))? == 0 {
+                    return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));
                 }
             }
             self.poll_send(context)

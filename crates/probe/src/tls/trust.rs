@@ -32,6 +32,7 @@ impl Trust {
     /// # Errors
     /// [`ProbeError::Trust`] where there are none.
     pub fn new(authority_file: Option<&Path>) -> Result<Self, ProbeError> {
+        warm_up();
         let mut roots = RootCertStore::empty();
         let certificates = match authority_file {
             Some(path) => of_file(path)?,
@@ -57,6 +58,14 @@ impl Trust {
             verifier,
             client_auth: Arc::new(NoClientAuth),
         })
+    }
+}
+
+/// Makes one key and throws it away: a library's first use gathers entropy for tens of milliseconds,
+/// which would count as part of the first handshake.
+pub fn warm_up() {
+    for group in KEY_EXCHANGE {
+        drop(group.start());
     }
 }
 

@@ -1,0 +1,86 @@
+"""The prober and its targets: one line of JSON in, events out (spec/probe.md)."""
+
+import json
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from eyelevel.lab.binary import NAME, find_binary
+from eyelevel.lab.client import Lab
+from eyelevel.lab.errors import LabError
+
+END_TIMEOUT_S = 10.0
+"""A target ends when its input does."""
+
+
+def probe_events(
+    subcommand: str, config: Mapping[str, Any], prefix: Sequence[str] = ()
+) -> Iterator[dict[str, Any]]:
+    """Run `probe` or `scan` and yield its events as they come; stopping early ends the process.
+
+    `prefix` puts the command into a lab. Raises LabError with its own message when it fails.
+    """
+    command = [*prefix, find_binary(), subcommand]
+    # Ctrl-C reaches it, too: its rows are complete lines or none.
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        process.stdin.write(json.dumps(config) + "\n")
+        process.stdin.close()
+        for line in process.stdout:
+            yield json.loads(line)
+        errors = process.stderr.read().strip()
+        if process.wait() != 0:
+            raise LabError(errors.removeprefix(f"{NAME}: ") or f"{subcommand} failed")
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+
+
+class ProbeTarget:
+    """Servers on the far side of a lab, or where `prefix` says, from `with` to its end."""
+
+    def __init__(self, prefix: Sequence[str], config: Mapping[str, Any]) -> None:
+        self._prefix = prefix
+        self._config = config
+        self.authority_pem = ""
+
+    @classmethod
+    def behind(cls, lab: Lab, config: Mapping[str, Any]) -> Self:
+        """In the servers' namespace of a lab."""
+        return cls(lab.server_command_prefix, config)
+
+    def __enter__(self) -> Self:
+        command = [*self._prefix, find_binary(), "probe-target"]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(self._config).encode() + b"\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            _, errors = self._process.communicate(timeout=END_TIMEOUT_S)
+            raise LabError(errors.decode().strip().removeprefix(f"{NAME}: "))
+        self.authority_pem = json.loads(line)["authority_pem"]
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            self._process.communicate(timeout=END_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.communicate()

@@ -1,0 +1,38 @@
+"""Pure: when the rounds of a repeated measurement are due."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Rounds at whole multiples of a period after a beginning that outlives restarts.
+
+    A round that would begin while another is running, or while the program was stopped, is left
+    out; it is never made up for, so that rounds never overlap or follow at once.
+    """
+
+    began_unix_s: float
+    every_s: float
+    for_s: float
+
+    @property
+    def count(self) -> int:
+        """How many rounds there are in all."""
+        return max(1, int(-(-self.for_s // self.every_s)))
+
+    def next_after(self, now_unix_s: float, last: int | None) -> int | None:
+        """The number of the round to begin next, from 0; None when all are over.
+
+        `last` is the last round that was begun.
+        """
+        elapsed_s = now_unix_s - self.began_unix_s
+        due = int(elapsed_s // self.every_s) if elapsed_s > 0 else 0
+        late_s = elapsed_s - due * self.every_s
+        number = due if late_s <= 1.0 or (last is None and due == 0) else due + 1
+        if last is not None:
+            number = max(number, last + 1)
+        return number if number < self.count else None
+
+    def due_unix_s(self, number: int) -> float:
+        """When a round is to begin."""
+        return self.began_unix_s + number * self.every_s

@@ -1,0 +1,91 @@
+"""What a user writes for targets, durations and protocols; parsed where it enters."""
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from eyelevel.probes.errors import ProbeError
+from eyelevel.probes.protocols import THESIS_NAMES
+
+PORT = 443
+_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+@dataclass(frozen=True)
+class ProbeTargetName:
+    """A host with its port and path."""
+
+    host: str
+    port: int
+    path: str
+
+    def as_config(self, connect: str | None) -> dict[str, Any]:
+        """As `spec/probe.md` has it."""
+        return {"host": self.host, "port": self.port, "path": self.path, "connect": connect}
+
+
+def parse_target(text: str) -> ProbeTargetName:
+    """`HOST[:PORT][/PATH]`, an IPv6 address in brackets; `https://` may stand before it.
+
+    Raises ProbeError.
+    """
+    rest = text.removeprefix("https://")
+    authority, slash, path = rest.partition("/")
+    match = re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(?::(\d{1,5}))?", authority)
+    port = int(match[2] or PORT) if match else 0
+    if match is None or not 0 < port < 65536 or any(c.isspace() or ord(c) < 32 for c in rest):
+        raise ProbeError(f"{text!r} is no HOST[:PORT][/PATH], such as www.example.com/index.html")
+    return ProbeTargetName(_ascii(match[1], text), port, slash + path or "/")
+
+
+def _ascii(host: str, text: str) -> str:
+    try:
+        return host if host.isascii() else host.encode("idna").decode()
+    except UnicodeError as error:
+        raise ProbeError(f"{text!r}: the name cannot stand in DNS: {error}") from error
+
+
+def parse_protocols(text: str) -> list[str]:
+    """A list with commas; ProbeError naming the ones that are known."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = [name for name in names if name not in THESIS_NAMES]
+    if unknown or not names:
+        known = ", ".join(THESIS_NAMES)
+        raise ProbeError(f"--protocols {text}: choose among {known}, with commas between")
+    return list(dict.fromkeys(names))
+
+
+def protocols_of_stacks(stacks: Sequence[tuple[str, str]]) -> list[str]:
+    """What probes of these stacks speak: pairs of HTTP version and TLS version."""
+    names = {
+        "quic" if http == "h3" else {"1.2": "tls1.2", "1.3": "tls1.3"}.get(tls, "tcp")
+        for http, tls in stacks
+    }
+    return [name for name in THESIS_NAMES if name in names]
+
+
+def parse_duration_s(text: str, option: str) -> float:
+    """`250ms`, `30s`, `5m`, `1h`, `7d`; ProbeError naming the option."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)", text.strip())
+    if match is None or float(match[1]) <= 0:
+        raise ProbeError(f"{option} {text}: write a duration such as 250ms, 30s, 5m, 1h or 7d")
+    return float(match[1]) * _UNITS_S[match[2]]
+
+
+def parse_resolver(text: str) -> str:
+    """An address with or without a port, as `ADDRESS:PORT`; ProbeError."""
+    try:
+        address = ipaddress.ip_address(text.strip("[]"))
+        return f"[{address}]:53" if address.version == 6 else f"{address}:53"
+    except ValueError:
+        host, _, port = text.rpartition(":")
+        try:
+            address = ipaddress.ip_address(host.strip("[]"))
+        except ValueError:
+            address = None
+        if address is None or not port.isdecimal() or not 0 < int(port) < 65536:
+            message = f"--resolver {text}: write an address, such as 9.9.9.9 or [2620:fe::fe]:53"
+            raise ProbeError(message) from None
+        return text

@@ -1,0 +1,205 @@
+"""The report on probes: one HTML file that needs no network, in the style of a run's report."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import vl_convert
+
+from eyelevel.figures.curves import curves_chart
+from eyelevel.probes import Analysis
+from eyelevel.probes.analysis import PERCENTS, THRESHOLDS_MS
+from eyelevel.probes.failures import FAILURE_CLASSES
+from eyelevel.probes.protocols import THESIS_NAMES
+from eyelevel.report.html import Markup, data_block, element, join, table
+from eyelevel.report.page import CONTENT_SECURITY_POLICY, _asset, _script_safe
+
+TITLE = "How long connections take"
+
+
+def write_probe_page(path: Path, analysis: Analysis) -> Path:
+    """Write the page; the same rows give the same bytes."""
+    path.write_text(probe_page(analysis), encoding="utf-8")
+    return path
+
+
+def probe_page(analysis: Analysis) -> str:
+    """The whole page as text."""
+    charts = _charts(analysis)
+    main = element(
+        "main",
+        _opening(analysis),
+        _section("differences", "Paired differences", _differences(analysis, charts)),
+        _section("times", "Connection and DNS times", _times(analysis, charts)),
+        _section("failures", "Failures and split connections", _failures(analysis)),
+    )
+    head = element(
+        "head",
+        Markup('<meta charset="utf-8">'),
+        Markup(f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_SECURITY_POLICY}">'),
+        Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+        Markup('<meta name="color-scheme" content="light dark">'),
+        Markup('<link rel="icon" href="data:,">'),
+        element("title", TITLE),
+        element("style", Markup(_asset("page.css"))),
+    )
+    specifications = {f"chart-{i}": spec for i, (_, _, spec) in enumerate(charts)}
+    body = element(
+        "body",
+        main,
+        data_block("specs", specifications),
+        element("script", Markup(_script_safe(vl_convert.javascript_bundle()))),
+        element("script", Markup(_asset("probe.js"))),
+    )
+    return "<!doctype html>\n" + element("html", head, body, lang="en") + "\n"
+
+
+def _opening(analysis: Analysis) -> Markup:
+    rows, hosts = analysis.table.height, analysis.table["host"].n_unique()
+    files = analysis.table["file"].unique(maintain_order=True).to_list()
+    return element(
+        "header",
+        element("h1", TITLE),
+        element(
+            "p",
+            f"{rows} measurements of {hosts} hosts from {len(files)} files: "
+            f"{', '.join(Path(file).name for file in files)}. Each row of A in file order is "
+            "paired with the first row of B of the same URL, family and vantage point at most 60 s "
+            "apart; A - B is positive where B is faster. Intervals are of 95% over hosts: rows of "
+            "one host are no independent evidence.",
+        ),
+    )
+
+
+def _section(identity: str, title: str, content: Markup) -> Markup:
+    return element("section", element("h2", title, id=identity), content, aria_labelledby=identity)
+
+
+Chart = tuple[str, Sequence[str], dict[str, Any]]
+
+
+def _charts(analysis: Analysis) -> list[Chart]:
+    """Title, curves and specification of each chart, differences first."""
+    charts: list[Chart] = []
+    for a, b in dict.fromkeys((pair["a"], pair["b"]) for pair in analysis.pairs):
+        samples = {
+            Path(file).name: values
+            for (file, first, second), values in analysis.differences.items()
+            if (first, second) == (a, b)
+        }
+        x_title = f"{a} - {b}, ms: right of 0 {b} is faster"
+        charts.append((f"differences {a} - {b}", list(samples), curves_chart(samples, x_title)))
+    good = analysis.table.filter(pl.col("failure").is_null() & ~pl.col("resumed"))
+    for what, title in (("connection_ms", "connection time"), ("dns_ms", "DNS lookup time")):
+        for family in good["family"].unique().drop_nulls().sort().to_list():
+            samples = _by_protocol(good.filter(pl.col("family") == family), what)
+            if samples:
+                charts.append((f"{title}, {family}", list(samples), curves_chart(samples, "ms")))
+    return charts
+
+
+def _by_protocol(rows: pl.DataFrame, what: str) -> dict[str, np.ndarray]:
+    found = {}
+    for protocol in THESIS_NAMES:
+        values = rows.filter(pl.col("protocol") == protocol)[what].drop_nulls().to_numpy()
+        if values.size:
+            found[protocol] = values
+    return found
+
+
+def _figures(charts: Sequence[Chart], chosen: str) -> Markup:
+    figures = []
+    for index, (title, names, _) in enumerate(charts):
+        if title.startswith(chosen):
+            keys = [
+                element(
+                    "span",
+                    element("span", class_=f"swatch arm-{n % 8}", aria_hidden="true"),
+                    name,
+                    class_="key",
+                )
+                for n, name in enumerate(names)
+            ]
+            chart = element(
+                "div", id=f"chart-{index}", class_="chart", role="group", aria_label=title
+            )
+            legend = element("span", *keys, class_="legend")
+            figures.append(element("figure", element("figcaption", title), legend, chart))
+    return element("div", *figures, class_="pair")
+
+
+def _differences(analysis: Analysis, charts: Sequence[Chart]) -> Markup:
+    by_file = table(
+        "A - B in milliseconds, by file",
+        ("file", "A - B", "pairs", "hosts", *_names()),
+        (tuple(_difference_row(Path(row["file"]).name, row)) for row in analysis.pairs),
+    )
+    by_group = table(
+        "A - B in milliseconds, by address family and vantage point",
+        ("group", "A - B", "pairs", "hosts", *_names()),
+        (
+            tuple(_difference_row(f"{row['family']}, {row['vantage']}", row))
+            for row in analysis.groups
+        ),
+    )
+    return join([_figures(charts, "differences"), by_file, by_group])
+
+
+def _names() -> list[str]:
+    return [f"p{p}" for p in PERCENTS] + [f"above {t} ms" for t in THRESHOLDS_MS]
+
+
+def _difference_row(name: str, row: Mapping[str, Any]) -> Iterable[object]:
+    bounds = row["intervals_95"]
+    yield from (name, f"{row['a']} - {row['b']}", row["n"], row["hosts"])
+    for p in PERCENTS:
+        yield _with_interval(row[f"p{p}_ms"], bounds[f"p{p}_ms"], "{:.3f}")
+    for t in THRESHOLDS_MS:
+        yield _with_interval(row[f"share_above_{t}"], bounds[f"share_above_{t}"], "{:.1%}")
+
+
+def _with_interval(value: float, bounds: Sequence[float | None], form: str) -> Markup:
+    low, high = bounds
+    text = form.format(value)
+    if low is None or high is None:
+        return join([text])
+    return join([text, element("small", f" [{form.format(low)}, {form.format(high)}]")])
+
+
+def _times(analysis: Analysis, charts: Sequence[Chart]) -> Markup:
+    names = {"connection_ms": "connection", "tcp_ms": "TCP handshake", "dns_ms": "DNS"}
+    rows = (
+        (
+            names[row["what"]],
+            row["protocol"] + (", resumed" if row["resumed"] else ""),
+            row["family"] or "unknown",
+            row["vantage"] or "unnamed",
+            row["n"],
+            row["hosts"],
+            *(f"{row[f'p{p}_ms']:.3f}" for p in PERCENTS),
+        )
+        for row in analysis.times
+    )
+    columns = ("time", "protocol", "family", "vantage", "n", "hosts", *_names()[: len(PERCENTS)])
+    return join(
+        [
+            _figures(charts, "connection time"),
+            _figures(charts, "DNS"),
+            table("Milliseconds of successful attempts", columns, rows),
+        ]
+    )
+
+
+def _failures(analysis: Analysis) -> Markup:
+    rows = []
+    for row in analysis.failures:
+        classes = ", ".join(
+            f"{name}: {count} ({FAILURE_CLASSES.get(name, 'unknown class')})"
+            for name, count in row["classes"].items()
+        )
+        cells = (row["protocol"], row["attempts"], row["failed"], classes or "none")
+        rows.append((*cells, row["split_connections"]))
+    columns = ("protocol", "attempts", "failed", "by class", "split by a proxy")
+    return table("Every attempt ends in a time or in one class", columns, rows)
