@@ -1,6 +1,8 @@
 """Visual metrics of recorded videos against what Browsertime 28.3 says of them."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -85,3 +87,36 @@ def test_a_video_that_stays_orange_has_no_metrics():
     assert metrics.first_visual_change_ms is None
     assert metrics.speed_index_ms is None
     assert metrics.visual_progress == ()
+
+
+def command(*arguments: str) -> dict:
+    if not VISUAL.is_dir():
+        pytest.skip("../shared/data/visual is not there: no reference videos to compare with")
+    done = subprocess.run(
+        [sys.executable, "-m", "eyelevel.cli.main", "metrics", "video", "--json", *arguments],
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def test_the_command_prints_the_reference_values():
+    found = command(str(VISUAL / "synthetic_ui.mp4"))
+    assert set(found) == {
+        "first_visual_change_ms",
+        "last_visual_change_ms",
+        "visual_complete_85_ms",
+        "speed_index_ms",
+        "perceptual_speed_index_ms",
+        "contentful_speed_index_ms",
+        "visual_progress",
+    }
+    assert found["first_visual_change_ms"] == 500
+    assert found["visual_progress"] == [[0, 0], [500, 23], [1000, 60], [2000, 98], [3000, 100]]
+
+
+def test_our_own_convention_sees_the_head_of_the_page():
+    found = command(str(VISUAL / "synthetic.mp4"), "--convention", "eyelevel")
+    assert found["first_visual_change_ms"] == 500
+    assert found["last_visual_change_ms"] == 3000

@@ -23,6 +23,7 @@ SUBCOMMANDS: dict[str, str] = {
     "plan": "plan",
     "report": "report",
     "figures": "figures",
+    "metrics": "metrics",
     "compare": "compare",
     "bundle": "bundle",
     "rerun": "rerun",

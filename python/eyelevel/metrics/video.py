@@ -65,8 +65,8 @@ class VideoMetrics:
     speed_index_ms: float | None
     perceptual_speed_index_ms: float | None
     contentful_speed_index_ms: float | None
-    visual_progress: tuple[tuple[int, int], ...]
-    """`(at_ms, whole percent)` of each kept frame."""
+    visual_progress: tuple[tuple[int, float], ...]
+    """`(at_ms, percent)` of each kept frame; whole percent in Browsertime's convention."""
 
 
 def find_viewport(first: Picture) -> Viewport:
@@ -79,17 +79,26 @@ def find_viewport(first: Picture) -> Viewport:
     return Viewport(left, top, right - left, bottom - top)
 
 
-def video_metrics(frames: Iterable[tuple[float, Picture]], masked: bool) -> VideoMetrics:
+def video_metrics(
+    frames: Iterable[tuple[float, Picture]], masked: bool, floored: bool = True
+) -> VideoMetrics:
     """Metrics of `(at_ms, thumbnail)` in order of time, the video's start at 0.
 
-    `masked` leaves the margins out of the search for changes: right where the page fills the video.
+    `masked` leaves the margins out of the search for changes, as Browsertime does where the page
+    fills the video. `floored`: whole percent, and edges counted one frame early, as there.
     """
     kept = _kept_frames(frames, masked)
     if len(kept) < 2:
         return _nothing_changed(tuple((at_ms, 0) for at_ms, _ in kept))
     done, whole = progress_parts(np.stack([histogram(picture) for _, picture in kept]))
-    percents = [int(part) * 100 // whole if whole else 0 for part in done[:-1]] + [100]
+    parts = [int(part) * 100 / whole if whole else 0.0 for part in done[:-1]]
+    percents = [*((math.floor(part) if floored else part) for part in parts), 100]
     progress = tuple((at_ms, p) for (at_ms, _), p in zip(kept, percents, strict=True))
+
+    contents = _contents(kept)
+    if floored:
+        # The reference weighs each interval with the edges at its end, not at its start.
+        contents = [*contents[1:], 1.0]
 
     def complete(percent: int) -> int:
         return next(at_ms for at_ms, reached in progress if reached >= percent)
@@ -102,8 +111,7 @@ def video_metrics(frames: Iterable[tuple[float, Picture]], masked: bool) -> Vide
         visual_complete_99_ms=complete(99),
         speed_index_ms=missing_area([(at_ms, p / 100) for at_ms, p in progress]),
         perceptual_speed_index_ms=_index_from_first_change(kept, _similarities(kept)),
-        # The reference weighs each interval with the edges at its end, not at its start.
-        contentful_speed_index_ms=_index_from_first_change(kept, [*_contents(kept)[1:], 1.0]),
+        contentful_speed_index_ms=_index_from_first_change(kept, contents),
         visual_progress=progress,
     )
 

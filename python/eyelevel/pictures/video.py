@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from eyelevel.errors import ExpectedError
 from eyelevel.metrics.history import Picture
 from eyelevel.metrics.video import THUMBNAIL_WIDTH_PX, Viewport, find_viewport
 
@@ -16,18 +17,19 @@ READ_TIMEOUT_S = 600.0
 """For one run of ffmpeg; it decodes far faster than the video plays."""
 
 
-class VideoError(Exception):
+class VideoError(ExpectedError):
     """A video could not be read."""
 
 
-def read_video(path: Path) -> tuple[Iterator[tuple[float, Picture]], bool]:
+def read_video(path: Path, cropped: bool = True) -> tuple[Iterator[tuple[float, Picture]], bool]:
     """Frames `(at_ms, thumbnail)` of the page in a video and whether the page fills the picture.
 
-    Raises `VideoError` where ffmpeg is missing or cannot read the file.
+    Not `cropped`, the whole picture is taken for the page. Raises `VideoError` where ffmpeg is missing or cannot read the file.
     """
     width, height, times_ms = _describe(path)
-    first = _decode(path, ["-frames:v", "1"], width, height)[0]
-    viewport = find_viewport(first)
+    whole = viewport = Viewport(0, 0, width, height)
+    if cropped:
+        viewport = find_viewport(_decode(path, ["-frames:v", "1"], width, height)[0])
     thumbnail_height = max(1, round(viewport.height * THUMBNAIL_WIDTH_PX / viewport.width))
     scale = f"scale={THUMBNAIL_WIDTH_PX}:{thumbnail_height}"
     crop = f"crop={viewport.width}:{viewport.height}:{viewport.x}:{viewport.y}"
@@ -38,8 +40,7 @@ def read_video(path: Path) -> tuple[Iterator[tuple[float, Picture]], bool]:
             f"reading {path}: {len(times_ms)} frames announced, {len(thumbnails)} decoded; "
             "the file is damaged, record it again"
         )
-    fills = viewport == Viewport(0, 0, width, height)
-    return zip(times_ms, thumbnails, strict=True), fills
+    return zip(times_ms, thumbnails, strict=True), viewport == whole
 
 
 def _describe(path: Path) -> tuple[int, int, list[float]]:
