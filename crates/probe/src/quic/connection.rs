@@ -23,6 +23,10 @@ use tokio::net::UdpSocket;
 const PACKET_BYTES: u16 = 1200;
 /// The largest payload of UDP.
 const DATAGRAM_BYTES_MAX: usize = 65_527;
+/// What the library may write before it is sent.
+const DATAGRAMS_AT_ONCE: NonZeroUsize = NonZeroUsize::new(10).unwrap();
+/// More than the flights of any handshake.
+const BATCHES_MAX: usize = 32;
 /// Datagrams read before the connection gets its turn.
 const READS_MAX: usize = 32;
 /// Beyond 32 bits.
@@ -174,25 +178,36 @@ impl Driver<'_> {
         }
     }
 
+    /// Sends what is ready, one datagram a system call.
+    ///
+    /// Several datagrams are asked for at once although each is sent by itself: a close goes out at
+    /// two levels of encryption, the padded first of them fills a datagram, and a library that may
+    /// write only one would write that one again and again. The bound keeps any such error finite.
     fn transmit(&mut self) -> io::Result<()> {
-        let mut datagram = Vec::with_capacity(usize::from(PACKET_BYTES));
-        while let Some(transmit) =
-            self.connection
-                .poll_transmit(Instant::now(), NonZeroUsize::MIN, &mut datagram)
-        {
-            let at_ns = kernel::monotonic_ns();
-            match self.attempt.socket.try_send(&datagram[..transmit.size]) {
-                // A full buffer loses the datagram, as a network does; QUIC recovers.
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                result => drop(result?),
+        let mut batch = Vec::with_capacity(DATAGRAMS_AT_ONCE.get() * usize::from(PACKET_BYTES));
+        for _ in 0..BATCHES_MAX {
+            batch.clear();
+            let now = Instant::now();
+            let Some(transmit) =
+                (self.connection).poll_transmit(now, DATAGRAMS_AT_ONCE, &mut batch)
+            else {
+                return Ok(());
+            };
+            let datagram_bytes = transmit.segment_size.unwrap_or(transmit.size).max(1);
+            for datagram in batch[..transmit.size].chunks(datagram_bytes) {
+                let at_ns = kernel::monotonic_ns();
+                match self.attempt.socket.try_send(datagram) {
+                    // A full buffer loses the datagram, as a network does; QUIC recovers.
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    result => drop(result?),
+                }
+                self.outcome.timeline.sent(at_ns, datagram.len());
+                if self.request.is_some() {
+                    self.outcome.first_request_byte_ns.get_or_insert(at_ns);
+                }
             }
-            self.outcome.timeline.sent(at_ns, transmit.size);
-            if self.request.is_some() {
-                self.outcome.first_request_byte_ns.get_or_insert(at_ns);
-            }
-            datagram.clear();
         }
-        Ok(())
+        Err(io::Error::other("the QUIC library did not cease to send"))
     }
 
     fn receive(&mut self) -> io::Result<()> {

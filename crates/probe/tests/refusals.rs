@@ -1,0 +1,34 @@
+//! Servers that the prober has to refuse, and what it then says of them.
+
+use eyelevel_probe::{FailureClass, LabTarget, Plan, Protocol, Row, TargetConfig, Trust, attempt};
+use std::time::Duration;
+
+#[tokio::test]
+async fn a_certificate_for_another_name_is_a_failure_of_its_class() {
+    let config = TargetConfig {
+        address: [127, 0, 0, 1].into(),
+        port: 0,
+        ..TargetConfig::default()
+    };
+    let target = LabTarget::start(&config).unwrap();
+    let folder = std::env::temp_dir().join(format!("eyelevel-probe-{}", std::process::id()));
+    std::fs::write(&folder, &target.authority_pem).unwrap();
+    let trust = Trust::new(Some(&folder)).unwrap();
+    for protocol in [Protocol::Tls13, Protocol::Quic] {
+        let mut row = Row::new("other", target.address.port(), "/", protocol);
+        let plan = Plan {
+            protocol,
+            address: target.address,
+            host: "other".into(),
+            asked: None,
+            local_port: None,
+            timeout: Duration::from_secs(10),
+            resume: false,
+            early_data: false,
+            offers_h2: true,
+        };
+        attempt(&plan, &trust, &mut row).await;
+        assert_eq!(row.failure, Some(FailureClass::Certificate), "{row:?}");
+    }
+    std::fs::remove_file(&folder).unwrap();
+}
