@@ -10,7 +10,7 @@ import polars as pl
 
 from eyelevel.report import Contents, read_contents
 from eyelevel.stats import Estimate
-from eyelevel.store import Frame
+from eyelevel.store import Frames
 
 # Columns that the report needs and an analysis does not.
 _INTERNAL = ("missed", "final_picture", "stack_settings", "versions")
@@ -76,7 +76,7 @@ class Run:
         """The raw record of a trial by its hash."""
         return self.contents.trial(trial).record
 
-    def frames(self, trial: str) -> list[Frame]:
+    def frames(self, trial: str) -> Frames:
         """The frames of a trial by its hash."""
         return self.contents.trial(trial).frames()
 

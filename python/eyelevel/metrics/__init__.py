@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -167,22 +167,10 @@ class StoredFrame(Protocol):
         """Display time."""
 
     @property
-    def png(self) -> bytes:
-        """The encoded picture."""
-
-    def rgb(self) -> Picture:
-        """The decoded picture."""
+    def picture(self) -> Picture:
+        """The picture as an array."""
 
 
 def metrics_of(record: Record, frames: Iterable[StoredFrame]) -> dict[str, float | None]:
-    """Every metric of one stored load; one picture at a time is decoded."""
-    return compute_metrics(_pictures(frames), record)
-
-
-def _pictures(frames: Iterable[StoredFrame]) -> Iterator[tuple[float, Picture]]:
-    """Decoded frames; one that repeats the bytes before it shows no change and is not decoded."""
-    before = b""
-    for frame in frames:
-        if frame.png != before:
-            before = frame.png
-            yield frame.at_ms, frame.rgb()
+    """Every metric of one stored load."""
+    return compute_metrics(((frame.at_ms, frame.picture) for frame in frames), record)

@@ -51,17 +51,18 @@ def filmstrips(contents: Contents) -> Filmstrips:
             frames = {arm: found for arm, found in frames.items() if found}
             if not frames:
                 continue
-            times = _times(max(found[-1].at_ms for found in frames.values()))
+            times = _times(max(found.at_ms[-1] for found in frames.values()))
             arms = {}
             for arm, found in frames.items():
-                shown = [_at(found, time) for time in times]
-                for frame in shown:
-                    if frame.png not in index:
-                        index[frame.png] = len(index)
+                shown = found.at(times)
+                keys = [frame.picture.tobytes() for frame in shown]
+                for frame, key in zip(shown, keys, strict=True):
+                    if key not in index:
+                        index[key] = len(index)
                         result.pictures.append(_thumbnail(frame))
                         total += len(result.pictures[-1])
                 arms[arm] = _strip(contents, loads[arm]) | {
-                    "pictures": [index[frame.png] for frame in shown]
+                    "pictures": [index[key] for key in keys]
                 }
             result.strips.append(
                 {"site": site, "network": network, "times_ms": times, "arms": arms}
@@ -102,14 +103,8 @@ def _times(end_ms: float) -> list[float]:
     return [step * number for number in range(1, count + 1)]
 
 
-def _at(frames: list[Frame], time_ms: float) -> Frame:
-    """What was on the screen at a time; before the first frame, the first."""
-    return next((frame for frame in reversed(frames) if frame.at_ms <= time_ms), frames[0])
-
-
 def _thumbnail(frame: Frame) -> str:
-    with Image.open(io.BytesIO(frame.png)) as opened:
-        picture = opened.convert("RGB")
+    picture = Image.fromarray(frame.picture)
     height = round(picture.height * WIDTH_PX / picture.width)
     buffer = io.BytesIO()
     small = picture.resize((WIDTH_PX, height), Image.Resampling.LANCZOS)

@@ -1,6 +1,6 @@
 """A made-up run for tests: records and frames of pages that never were."""
 
-import io
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,8 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from eyelevel.plan import Plan, Site, Trial, expand, parse_plan, plan_document, preset_text
-from eyelevel.store import ENVIRONMENT_FILE, PLAN_FILE, Frame, write_document, write_trial
+from eyelevel.store import ENVIRONMENT_FILE, PLAN_FILE, Frames, write_document, write_trial
+from eyelevel.store.deltas import Part, encode
 from eyelevel.store.sample import sample_record
 
 SITES = ("startup", "dashboard")
@@ -83,12 +84,17 @@ def environment() -> dict[str, Any]:
     }
 
 
-def _frames(site: str, load_ms: float) -> list[Frame]:
+def _frames(site: str, load_ms: float) -> Frames:
+    return Frames([0.0, *(stage * load_ms for stage in STAGES)], _parts(site))
+
+
+@cache
+def _parts(site: str) -> list[Part]:
     picture = Image.new("RGB", (640, 360), "white")
-    frames = [Frame(0.0, _png(picture))]
+    pictures = [np.array(picture)]
     brush = ImageDraw.Draw(picture)
     colour = (38, 70, 110) if site == "startup" else (120, 50, 80)
-    for index, stage in enumerate(STAGES):
+    for index in range(len(STAGES)):
         if index == 0:
             brush.rectangle((0, 0, 640, 60), colour)
         elif index == 1:
@@ -97,11 +103,5 @@ def _frames(site: str, load_ms: float) -> list[Frame]:
         else:
             left = 340 + 90 * (index - 2)
             brush.rectangle((left, 90, left + 78, 220), (60 * index, 160, 220 - 40 * index))
-        frames.append(Frame(stage * load_ms, _png(picture)))
-    return frames
-
-
-def _png(picture: Image.Image) -> bytes:
-    buffer = io.BytesIO()
-    picture.save(buffer, "PNG")
-    return buffer.getvalue()
+        pictures.append(np.array(picture))
+    return encode(pictures)

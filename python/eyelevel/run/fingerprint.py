@@ -1,18 +1,16 @@
 """A small picture of how a load ended, to tell whether two loads show the same page."""
 
-import io
-from collections.abc import Sequence
-
+import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 SIZE_PX = (32, 18)
 """Blurs carousels' captions and cursors, keeps a missing hero or an error page."""
 
 
-def final_picture(frames: Sequence[bytes]) -> str | None:
-    """The last frame in 32 x 18 shades of grey, hexadecimal, row by row; None without frames."""
-    if not frames:
+def final_picture(last: NDArray[np.uint8] | None) -> str | None:
+    """The last frame in 32 x 18 shades of grey, hexadecimal, row by row; None without one."""
+    if last is None:
         return None
-    with Image.open(io.BytesIO(frames[-1])) as picture:
-        small = picture.convert("L").resize(SIZE_PX, Image.Resampling.BOX)
+    small = Image.fromarray(last).convert("L").resize(SIZE_PX, Image.Resampling.BOX)
     return small.tobytes().hex()

@@ -19,7 +19,7 @@ from eyelevel.run.host import HostSample
 from eyelevel.run.judge import Observed, judge
 from eyelevel.run.sites import site_info
 from eyelevel.run.traces import check_trace_files
-from eyelevel.store import RECORD_VERSION, Frame, picture_indices
+from eyelevel.store import RECORD_VERSION, Frame, Frames
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class TrialResult:
     """A trial's record as the store takes it, and its frames."""
 
     record: dict[str, Any]
-    frames: list[Frame]
+    frames: Frames
 
 
 def run_trial(
@@ -123,12 +123,12 @@ def _result(
     summary: LabSummary,
     host: Mapping[str, Any],
 ) -> TrialResult:
-    frames = [Frame(frame.at_ms, frame.image) for frame in raw.frames] if raw else []
-    indices = picture_indices(frames)
+    pictures = [Frame.of_image(each.at_ms, each.image) for each in raw.frames] if raw else []
+    frames = Frames.of(pictures)
     observed = raw.as_record() if raw else {"navigation": None, "objects": [], "browser": {}}
     browser = {
         **observed["browser"],
-        "final_picture": final_picture([frame.png for frame in frames]),
+        "final_picture": final_picture(pictures[-1].picture if pictures else None),
     }
     record = {
         "version": RECORD_VERSION,
@@ -144,10 +144,7 @@ def _result(
         "host": dict(host),
         "browser": browser,
         "versions": versions(raw.browser_version if raw else ""),
-        "frames": [
-            {"at_ms": frame.at_ms, "index": index}
-            for frame, index in zip(frames, indices, strict=True)
-        ],
+        "frames": [{"at_ms": at_ms, "index": index} for index, at_ms in enumerate(frames.at_ms)],
     }
     return TrialResult(record, frames)
 

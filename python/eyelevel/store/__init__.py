@@ -15,7 +15,7 @@ from eyelevel.store.directory import (
     write_trial,
 )
 from eyelevel.store.errors import StoreError
-from eyelevel.store.frames import Frame, picture_indices
+from eyelevel.store.frames import Frame, Frames
 from eyelevel.store.outcomes import OUTCOMES, OUTCOMES_BY_NAME, Outcome
 from eyelevel.store.schema import RECORD_VERSION
 from eyelevel.store.table import TABLE_FILE, Columns, MetricsOf, trials_table
@@ -30,6 +30,7 @@ __all__ = [
     "TABLE_FILE",
     "Columns",
     "Frame",
+    "Frames",
     "MetricsOf",
     "Outcome",
     "StoreError",
@@ -37,7 +38,6 @@ __all__ = [
     "committed",
     "iterate_trials",
     "missing",
-    "picture_indices",
     "read_document",
     "read_trial",
     "remove_leftovers",

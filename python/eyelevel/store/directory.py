@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from eyelevel.store.errors import StoreError
-from eyelevel.store.frames import Frame, frames_to_bytes, read_frames
+from eyelevel.store.frames import Frames, read_frames
 from eyelevel.store.schema import RECORD, RECORD_VERSION, hash_of_key
 
 TRIALS = "trials"
@@ -35,12 +35,12 @@ class StoredTrial:
     path: Path
     record: Mapping[str, Any]
 
-    def frames(self) -> list[Frame]:
+    def frames(self) -> Frames:
         """The load's frames; none where nothing was captured. Raises StoreError when damaged."""
         return read_frames(self.path / FRAMES_FILE)
 
 
-def write_trial(directory: Path, record: Mapping[str, Any], frames: Sequence[Frame] = ()) -> bool:
+def write_trial(directory: Path, record: Mapping[str, Any], frames: Frames | None = None) -> bool:
     """Commit one trial under `directory`; False when another writer had committed it before.
 
     The record is checked first, so that what could not be read is never written. Raises StoreError
@@ -57,7 +57,7 @@ def write_trial(directory: Path, record: Mapping[str, Any], frames: Sequence[Fra
     try:
         temporary.chmod(0o755)  # mkdtemp makes a private one; records are meant to be shared
         if frames:
-            _write_synced(temporary / FRAMES_FILE, frames_to_bytes(frames))
+            _write_synced(temporary / FRAMES_FILE, frames.to_bytes())
         _write_synced(temporary / RECORD_FILE, _json_bytes(record))
         _sync_directory(temporary)
         try:

@@ -1,74 +1,116 @@
-"""Frames of a loading page: an `npz` file of lossless pictures.
-
-The file holds `at_ms` (float64, one a frame, from navigation start, ascending), `picture` (int64,
-one a frame: which picture it shows) and the pictures' PNG bytes, joined in `png` (uint8) and cut at
-`offset` (int64, one more than pictures). Frames that show the same bytes share one picture.
-"""
+"""Frames of a loading page: an `npz` file of lossless pictures (spec/run-record.md)."""
 
 import io
 import zipfile
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
+from eyelevel.store.deltas import Part, Picture, decode, encode
 from eyelevel.store.errors import StoreError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Frame:
-    """What was on the screen from `at_ms` (from navigation start) on, as PNG bytes."""
+    """What was on the screen from `at_ms` (from navigation start) on."""
 
     at_ms: float
-    png: bytes
+    picture: Picture
 
-    def rgb(self) -> NDArray[np.uint8]:
-        """The picture as an array of height x width x 3; raises OSError when it is damaged."""
-        with Image.open(io.BytesIO(self.png)) as picture:
-            return np.asarray(picture.convert("RGB"))
-
-
-def frames_to_bytes(frames: Sequence[Frame]) -> bytes:
-    """The content of a frames file; the same frames give the same bytes."""
-    pictures: dict[bytes, int] = {}
-    picture = [pictures.setdefault(frame.png, len(pictures)) for frame in frames]
-    buffer = io.BytesIO()
-    np.savez(
-        buffer,
-        at_ms=np.array([frame.at_ms for frame in frames], dtype=np.float64),
-        picture=np.array(picture, dtype=np.int64),
-        png=np.frombuffer(b"".join(pictures), dtype=np.uint8),
-        offset=np.cumsum([0, *(len(png) for png in pictures)], dtype=np.int64),
-    )
-    return buffer.getvalue()
+    @classmethod
+    def of_image(cls, at_ms: float, image: bytes) -> "Frame":
+        """From an encoded picture; raises OSError where it is damaged."""
+        with Image.open(io.BytesIO(image)) as opened:
+            return cls(at_ms, np.array(opened.convert("RGB")))
 
 
-def picture_indices(frames: Sequence[Frame]) -> list[int]:
-    """For each frame the index of its picture in the file, as `record.json` lists it."""
-    pictures: dict[bytes, int] = {}
-    return [pictures.setdefault(frame.png, len(pictures)) for frame in frames]
+class Frames:
+    """The frames of one load, kept as differences; each pass over them decodes them again.
+
+    Memory is that of one whole picture and of what changed.
+    """
+
+    def __init__(self, at_ms: Sequence[float], parts: Sequence[Part], source: str = "") -> None:
+        self.at_ms = tuple(at_ms)
+        self._parts = parts
+        self._source = source or "frames in memory"
+
+    @classmethod
+    def of(cls, frames: Sequence[Frame]) -> "Frames":
+        """Keep `frames`: all of one size; of equal neighbours the first."""
+        kept = list(frames[:1])
+        for frame in frames[1:]:
+            if not np.array_equal(frame.picture, kept[-1].picture):
+                kept.append(frame)
+        parts = encode([frame.picture for frame in kept])
+        return cls([frame.at_ms for frame in kept], parts)
+
+    def __len__(self) -> int:
+        return len(self.at_ms)
+
+    def __iter__(self) -> Iterator[Frame]:
+        """In order of time. Raises StoreError where a picture is damaged."""
+        try:
+            for at_ms, picture in zip(self.at_ms, decode(self._parts), strict=True):
+                yield Frame(at_ms, picture)
+        except (OSError, ValueError) as error:
+            raise _damaged(self._source, error) from error
+
+    def at(self, times_ms: Sequence[float]) -> list[Frame]:
+        """What was on the screen at each time, equal frames as one object.
+
+        Before the first frame it is the first; not for a load without frames.
+        """
+        wanted = [max(0, bisect_right(self.at_ms, time_ms) - 1) for time_ms in times_ms]
+        there = {index: frame for index, frame in enumerate(self) if index in set(wanted)}
+        return [there[index] for index in wanted]
+
+    def to_bytes(self) -> bytes:
+        """The content of a frames file; the same frames give the same bytes."""
+        number = {part: index for index, part in enumerate(dict.fromkeys(self._parts))}
+        buffer = io.BytesIO()
+        np.savez(
+            buffer,
+            at_ms=np.array(self.at_ms, dtype=np.float64),
+            part=np.array([number[part] for part in self._parts], dtype=np.int64),
+            corner=np.array([[p.top, p.left] for p in number], dtype=np.int32).reshape(-1, 2),
+            unchanged=np.array([p.unchanged for p in number], dtype=np.uint8).reshape(-1, 3),
+            webp=np.frombuffer(b"".join(p.webp for p in number), dtype=np.uint8),
+            offset=np.cumsum([0, *(len(p.webp) for p in number)], dtype=np.int64),
+        )
+        return buffer.getvalue()
 
 
-def read_frames(path: Path) -> list[Frame]:
-    """The frames of a file, in order; none where the file is absent (a load without capture)."""
+def read_frames(path: Path) -> Frames:
+    """The frames of a file; none where the file is absent (a load without capture)."""
     if not path.exists():
-        return []
+        return Frames([], [])
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            at_ms, picture = arrays["at_ms"], arrays["picture"]
-            png, offset = arrays["png"].tobytes(), arrays["offset"]
-        pictures = [png[start:end] for start, end in pairwise(offset)]
-        if len(at_ms) != len(picture) or (len(offset) and offset[-1] != len(png)):
+            at_ms, numbers = arrays["at_ms"], arrays["part"]
+            corners, colours = arrays["corner"], arrays["unchanged"]
+            webp, offset = arrays["webp"].tobytes(), arrays["offset"]
+        cuts = [webp[start:end] for start, end in pairwise(offset)]
+        parts = [
+            Part(int(top), int(left), tuple(map(int, colour)), cut)
+            for (top, left), colour, cut in zip(corners, colours, cuts, strict=True)
+        ]
+        if len(at_ms) != len(numbers) or (len(offset) and offset[-1] != len(webp)):
             raise ValueError("its parts do not fit together")
-        if len(picture) and not 0 <= picture.min() <= picture.max() < len(pictures):
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(parts):
             raise ValueError("a frame names a picture that is not there")
-        return [Frame(float(at), pictures[index]) for at, index in zip(at_ms, picture, strict=True)]
+        return Frames(at_ms.tolist(), [parts[number] for number in numbers], str(path))
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise StoreError(
-            f"reading the frames of {path}: damaged ({error}); remove its directory and run the "
-            "plan again with --resume"
-        ) from error
+        raise _damaged(str(path), error) from error
+
+
+def _damaged(source: str, error: Exception) -> StoreError:
+    return StoreError(
+        f"reading the frames of {source}: damaged ({error}); remove its directory and run the "
+        "plan again with --resume"
+    )

@@ -28,12 +28,12 @@ from eyelevel.store.directory import (
 )
 from eyelevel.store.errors import StoreError
 from eyelevel.store.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
-from eyelevel.store.frames import Frame
+from eyelevel.store.frames import Frames
 
 TABLE_FILE = "trials.parquet"
 CHUNK_TRIALS = 2500  # bounds what a process holds at once
 
-MetricsOf = Callable[[Mapping[str, Any], Sequence[Frame]], Mapping[str, float | None]]
+MetricsOf = Callable[[Mapping[str, Any], Frames], Mapping[str, float | None]]
 
 # What a row was computed from.
 _SOURCE_COLUMNS: dict[str, pl.DataType] = {

@@ -1,6 +1,7 @@
 import json
 import threading
 
+import numpy as np
 import pytest
 
 from eyelevel.store.directory import (
@@ -14,16 +15,19 @@ from eyelevel.store.directory import (
     write_trial,
 )
 from eyelevel.store.errors import StoreError
-from eyelevel.store.frames import Frame
+from eyelevel.store.frames import Frame, Frames
 from eyelevel.store.sample import sample_record
 
 
 def test_a_trial_comes_back_as_written(tmp_path):
     record = sample_record()
-    assert write_trial(tmp_path, record, [Frame(0.0, b"png")])
+    picture = np.full((4, 6, 3), 7, np.uint8)
+    assert write_trial(tmp_path, record, Frames.of([Frame(0.0, picture)]))
     found = read_trial(tmp_path, record["trial"]["hash"])
     assert found.record == record
-    assert found.frames() == [Frame(0.0, b"png")]
+    (frame,) = found.frames()
+    assert frame.at_ms == 0.0
+    assert np.array_equal(frame.picture, picture)
 
 
 def test_the_first_writer_wins(tmp_path):
