@@ -5,6 +5,7 @@
 //! formats is used and which metadata is added.
 
 mod base64;
+mod cleartext;
 mod coding;
 mod depth;
 mod digest;
@@ -17,6 +18,7 @@ mod http1;
 mod import;
 mod info;
 pub mod limits;
+mod links;
 mod map;
 mod origin;
 mod outgoing;

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
+use crate::cleartext;
 use crate::digest::hexadecimal;
 use crate::error::Error;
 use crate::exchange::{Exchange, Note};
@@ -79,6 +80,24 @@ impl Site {
             exchanges,
             notes,
         })
+    }
+
+    /// The same page from http origins, for stacks without TLS: scheme, links and the fields that
+    /// lead back to https are changed, nothing else. It keeps the recording's name and digest.
+    #[must_use]
+    pub fn in_cleartext(&self) -> Site {
+        let exchanges = cleartext::in_cleartext(&self.exchanges);
+        Site {
+            file_name: self.file_name.clone(),
+            name: self.name.clone(),
+            file: self.file.clone(),
+            digest: self.digest.clone(),
+            main_url: cleartext::lowered(&self.main_url),
+            origins: origin::list(&exchanges, &self.provenance.certificate_names),
+            provenance: self.provenance.clone(),
+            exchanges,
+            notes: self.notes.clone(),
+        }
     }
 
     /// The file's name without its extension.

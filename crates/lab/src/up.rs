@@ -14,6 +14,7 @@ use eyelevel_link::Direction;
 use eyelevel_netns::sandbox::{self, Forked, Inside};
 use eyelevel_netns::{local_addresses, monotonic_now, set_sysctl};
 use eyelevel_path::{Ends as PathEnds, Path, PathSettings, PathSummary, Watch};
+use eyelevel_replay::TlsVersion;
 use eyelevel_units::{Instant, Seed};
 use serde::Serialize;
 use std::fs::File;
@@ -72,7 +73,7 @@ fn prepare(started: Instant) -> Result<i32, Error> {
         .as_ref()
         .map(Site::open)
         .transpose()?
-        .map(Arc::new);
+        .map(|site| Arc::new(as_served(site, &config)));
     check_path(&config)?;
     let outside = Outside::of(&config)?;
     let local = local_addresses()?;
@@ -99,6 +100,15 @@ fn prepare(started: Instant) -> Result<i32, Error> {
             std::process::exit(status)
         }
     }
+}
+
+/// The recording as the stack can serve it: without TLS an https page is its cleartext twin.
+fn as_served(site: Site, config: &LabConfig) -> Site {
+    let plain = config
+        .stack
+        .as_ref()
+        .is_some_and(|stack| stack.tls_version == TlsVersion::None);
+    if plain { site.in_cleartext() } else { site }
 }
 
 /// What was looked at and opened before the lab's namespaces were made.

@@ -15,6 +15,7 @@ from eyelevel.plan.errors import PlanError
 from eyelevel.plan.lines import Path, line_numbers, line_of
 from eyelevel.plan.model import NetworkTable, PlanFile, StackTable, StopTable
 from eyelevel.plan.stacks import Stack
+from eyelevel.plan.synthetic import is_synthetic, parse_synthetic
 from eyelevel.plan.tables import ReadTrace, network_of, stack_of
 
 ARCHIVE_SUFFIXES = (".wacz", ".warc", ".warc.gz")
@@ -184,7 +185,7 @@ def _expand_patterns(
         places[key] = []
         for index, each in enumerate(given):
             found: Sequence[Any] = [each]
-            if isinstance(each, str) and _PATTERN.search(each):
+            if isinstance(each, str) and (_PATTERN.search(each) or each.endswith("/")):
                 found = [name for name in find(each) if name not in given and name not in expanded]
                 if not found:
                     report((key, index), f"the pattern `{each}` matches nothing further")
@@ -277,5 +278,10 @@ def _check_names(
     for index, site in enumerate(parsed.sites):
         if site in parsed.sites[:index]:
             report(("sites", index), f"site `{site}` is listed twice")
+        elif is_synthetic(site):
+            try:
+                parse_synthetic(site)
+            except ValueError as error:
+                report(("sites", index), str(error))
         elif site_names is not None and not is_archive_path(site) and site not in site_names:
             report(("sites", index), unknown("site", site, site_names))

@@ -53,12 +53,12 @@ blocks = 31
     Preset(
         "das-2014",
         "The study of Das 2014: HTTP/1.1, HTTP/2 and QUIC over a grid of 10 rates x 10 RTTs. His "
-        "HTTP/1.1 was cleartext; here it is over TLS, so its handshake costs two round trips more.",
+        "HTTP/1.1 was cleartext: that is `http1-plain`; `http1` is the same over TLS.",
         None,
         """\
 title = "Where over rate and round-trip time does QUIC help?"
 networks = ["das-[0-9]*"]
-stacks = ["http1", "tcp", "quic"]
+stacks = ["http1-plain", "http1", "tcp", "quic"]
 reference = "tcp"
 blocks = 5
 primary_metric = "page_load_time_ms"
@@ -79,7 +79,7 @@ blocks = 2
         """\
 title = "Does QUIC help where the rate of a cellular link varies?"
 networks = ["das-verizon-*", "das-att-*"]
-stacks = ["http1", "tcp", "quic"]
+stacks = ["http1-plain", "tcp", "quic", "quic+sprout"]
 reference = "tcp"
 blocks = 5
 primary_metric = "page_load_time_ms"

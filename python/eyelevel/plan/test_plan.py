@@ -200,3 +200,21 @@ def test_a_made_course_follows_a_rate_of_its_own():
     network = parse_plan(text, "plan.toml").networks[1]
     assert network.synth_up.rate_bit_s_mean == network.rate_up_bit_s == 1_000_000
     assert network.synth_down.rate_bit_s_mean == 105_000_000
+
+
+def test_synthetic_sites_are_checked_and_folders_stand_for_their_recordings():
+    text = GOOD.replace('"agency"', '"synthetic:objects=3,origins=2", "corpora/"')
+    found = parse_plan(text, "x", site_names=[], matching=lambda each: [each + "a.wacz"])
+    assert found.sites[:2] == ("synthetic:objects=3,origins=2", "corpora/a.wacz")
+    for wrong, expected in (
+        ("synthetic:object=3", "did you mean `objects`?"),
+        ("synthetic:objects=many", "`objects` is a whole number from 1 to 2000"),
+        ("synthetic:origins=2", "more origins than objects"),
+    ):
+        assert expected in refused(GOOD.replace("agency", wrong))[0]
+
+
+def test_the_cleartext_stack_of_das_is_in_both_of_his_presets():
+    for name in ("das-2014", "das-2014-cellular"):
+        stacks = [each.name for each in parse_plan(preset_text(name, ["a"]), name).stacks]
+        assert stacks[0] == "http1-plain" and "quic" in stacks

@@ -9,6 +9,9 @@ from typing import Any
 
 from eyelevel.lab import run_tool
 from eyelevel.plan import PlanError, Site, is_archive_path
+from eyelevel.plan.plan import ARCHIVE_SUFFIXES
+from eyelevel.plan.synthetic import is_synthetic, parse_synthetic
+from eyelevel.run.synthetic import make_synthetic
 
 _SOURCE_TREE = Path(__file__).parents[3] / "corpus"
 
@@ -32,18 +35,29 @@ def shipped() -> dict[str, Path]:
 
 
 def matching(pattern: str) -> list[str]:
-    """The sites that a pattern stands for: shipped ones by name, recordings by path; sorted."""
+    """The sites that a pattern stands for: shipped ones by name, recordings by path; sorted.
+
+    A folder, with `/` at its end, stands for all recordings in and below it.
+    """
+    if pattern.endswith("/"):
+        files = Path(pattern).rglob("*")
+        return sorted(str(each) for each in files if each.name.endswith(ARCHIVE_SUFFIXES))
     if is_archive_path(pattern):
         return sorted(glob(pattern, recursive=True))  # noqa: PTH207 (a Path has no pattern from "/")
     return [name for name in shipped() if fnmatchcase(name, pattern)]
 
 
 def open_site(name: str) -> RecordedSite:
-    """Open a shipped site by name, or any recording by path.
+    """Open a shipped site by name, any recording by path, or make a synthetic one.
 
     Raises PlanError for an unknown name and LabError for a damaged or missing file.
     """
-    if is_archive_path(name) or Path(name).is_file():
+    if is_synthetic(name):
+        try:
+            path = make_synthetic(parse_synthetic(name))
+        except ValueError as error:
+            raise PlanError([str(error)]) from error
+    elif is_archive_path(name) or Path(name).is_file():
         path = Path(name)
     elif name in shipped():
         path = shipped()[name]

@@ -1,0 +1,179 @@
+//! Links to recorded hosts in texts, moved from one scheme to another.
+
+use bytes::Bytes;
+
+use crate::coding;
+use crate::exchange::Exchange;
+
+/// A body that is rewritten is held decoded; a page's texts are far smaller.
+const TEXT_BYTES_MAX: u64 = 64 << 20;
+
+/// Media types whose bodies may name URLs.
+const TEXTS: [&str; 8] = [
+    "text/",
+    "javascript",
+    "ecmascript",
+    "json",
+    "xml",
+    "x-www-form",
+    "mpegurl",
+    "manifest",
+];
+
+type Forms = [(&'static [u8], &'static [u8]); 3];
+
+/// Which scheme becomes which, and the port that a link may name and still mean the old one.
+pub(crate) struct Direction {
+    /// With plain slashes, with escaped ones, and percent-encoded.
+    forms: Forms,
+    default_port: &'static str,
+}
+
+pub(crate) const TO_HTTPS: Direction = Direction {
+    forms: [
+        (b"http://", b"https://"),
+        (b"http:\\/\\/", b"https:\\/\\/"),
+        (b"http%3A%2F%2F", b"https%3A%2F%2F"),
+    ],
+    default_port: ":80",
+};
+
+pub(crate) const TO_HTTP: Direction = Direction {
+    forms: [
+        (b"https://", b"http://"),
+        (b"https:\\/\\/", b"http:\\/\\/"),
+        (b"https%3A%2F%2F", b"http%3A%2F%2F"),
+    ],
+    default_port: ":443",
+};
+
+/// What became of a body.
+pub(crate) enum Body {
+    Kept,
+    Rewritten,
+    /// Its coding is not known, so that it was not searched.
+    UnknownCoding(String),
+}
+
+/// Moves the links of an exchange's fields and body; `hosts` are sorted authorities in lower case.
+pub(crate) fn relink(exchange: &mut Exchange, hosts: &[String], direction: &Direction) -> Body {
+    let headers = exchange.request_headers.iter_mut();
+    for header in headers.chain(&mut exchange.response_headers) {
+        if let Some(value) = moved(&header.value, hosts, direction) {
+            header.value = value.into();
+        }
+    }
+    let kind = exchange.response_header("content-type").unwrap_or("");
+    let kind = kind.to_ascii_lowercase();
+    if exchange.body.is_empty() || !TEXTS.iter().any(|text| kind.contains(text)) {
+        return Body::Kept;
+    }
+    let name = exchange
+        .response_header("content-encoding")
+        .unwrap_or("")
+        .to_owned();
+    let Some(decoded) = coding::decode(&name, &exchange.body, TEXT_BYTES_MAX) else {
+        return Body::UnknownCoding(name);
+    };
+    // A body that is not what it says is replayed as it stands, as it was recorded.
+    let Some(text) = decoded.ok().and_then(|body| moved(&body, hosts, direction)) else {
+        return Body::Kept;
+    };
+    let is_coded = !matches!(name.trim().to_ascii_lowercase().as_str(), "" | "identity");
+    exchange.body = if is_coded {
+        for header in &mut exchange.response_headers {
+            if header.is("content-encoding") {
+                header.value = Bytes::from_static(b"gzip");
+            }
+        }
+        coding::gzip(&text)
+    } else {
+        text.into()
+    };
+    Body::Rewritten
+}
+
+/// The text with its links to `hosts` moved; none where there is nothing to change.
+fn moved(text: &[u8], hosts: &[String], direction: &Direction) -> Option<Vec<u8>> {
+    let mut changed = Vec::with_capacity(text.len() + text.len() / 64);
+    let mut copied = 0;
+    let mut at = 0;
+    while at + 4 < text.len() {
+        let rest = &text[at..];
+        let form = direction
+            .forms
+            .iter()
+            .find(|(old, _)| starts_with(rest, old));
+        if let Some((old, new)) = form
+            && names_host(&rest[old.len()..], hosts, direction.default_port)
+        {
+            changed.extend_from_slice(&text[copied..at]);
+            changed.extend_from_slice(new);
+            at += old.len();
+            copied = at;
+        } else {
+            at += 1;
+        }
+    }
+    if copied == 0 {
+        return None;
+    }
+    changed.extend_from_slice(&text[copied..]);
+    Some(changed)
+}
+
+fn starts_with(text: &[u8], prefix: &[u8]) -> bool {
+    text.len() >= prefix.len() && text[..prefix.len()].eq_ignore_ascii_case(prefix)
+}
+
+/// Whether a recorded host stands here, and no longer name.
+fn names_host(text: &[u8], hosts: &[String], default_port: &str) -> bool {
+    let is_of_name =
+        |byte: &u8| byte.is_ascii_alphanumeric() || b"-._:".contains(byte) || *byte >= 0x80;
+    let end = text
+        .iter()
+        .position(|byte| !is_of_name(byte))
+        .unwrap_or(text.len());
+    let Ok(name) = std::str::from_utf8(&text[..end]) else {
+        return false;
+    };
+    let name = name.trim_end_matches([':', '.']).to_ascii_lowercase();
+    let name = name.strip_suffix(default_port).unwrap_or(&name);
+    hosts
+        .binary_search_by(|host| host.as_str().cmp(name))
+        .is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_to_recorded_hosts_alone_are_rewritten() {
+        let hosts = ["a.test".to_owned(), "b.test:8080".to_owned()];
+        for (plain, secure) in [
+            ("src=\"http://a.test/x\"", Some("src=\"https://a.test/x\"")),
+            ("url(HTTP://A.test)", Some("url(https://A.test)")),
+            ("'http:\\/\\/a.test\\/'", Some("'https:\\/\\/a.test\\/'")),
+            ("http://b.test:8080/", Some("https://b.test:8080/")),
+            ("xmlns=\"http://www.w3.org/2000/svg\"", None),
+            ("http://a.test.other/", None),
+            ("https://a.test/", None),
+            ("http://", None),
+        ] {
+            let found = moved(plain.as_bytes(), &hosts, &TO_HTTPS);
+            assert_eq!(found.as_deref(), secure.map(str::as_bytes), "{plain}");
+        }
+    }
+
+    #[test]
+    fn links_are_moved_to_cleartext() {
+        let hosts = ["a.test".to_owned()];
+        let found = moved(b"https://a.test/x https://b.test/", &hosts, &TO_HTTP);
+        assert_eq!(
+            found.as_deref(),
+            Some(&b"http://a.test/x https://b.test/"[..])
+        );
+        assert!(moved(b"http://a.test/", &hosts, &TO_HTTP).is_none());
+    }
+}
