@@ -61,6 +61,10 @@ FLAGS: tuple[Flag, ...] = (
     Flag("--password-store=basic", "no key ring is asked"),
     Flag("--disable-breakpad", "a crash is an outcome here; no handler process outlives a load"),
     Flag("--disable-crash-reporter", "the same"),
+    Flag(
+        "--disable-crashpad-for-testing",
+        "the same; Debian's build starts two handlers, in sessions of their own, with those alone",
+    ),
     Flag("--disable-background-networking", "no update, variations or Safe Browsing requests"),
     Flag("--disable-component-update", "no component downloads"),
     Flag("--disable-default-apps", "no web store requests"),
