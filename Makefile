@@ -6,7 +6,7 @@ PYTHON := $(VENV)/bin/python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench clean
+.PHONY: help setup demo test check fuzz bench clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -21,6 +21,9 @@ test: setup $(VENV)/.stamp-dev ## every test
 
 check: setup $(VENV)/.stamp-dev ## format, lint, layers, licences: what a machine can check
 	scripts/check
+
+fuzz: ## every fuzz target for 20 seconds each: strange input to what reads input
+	scripts/fuzz
 
 bench: setup ## the bounds of docs/benchmarks.md, measured on this machine
 	$(PYTHON) benchmarks/bench.py

@@ -1,0 +1,15 @@
+//! One parser a file.
+
+pub(crate) mod path_log;
+pub(crate) mod stages_json;
+pub(crate) mod stages_text;
+pub(crate) mod trace;
+
+mod stages;
+
+/// What every message must be: one line that says something.
+pub(crate) fn check_message(error: &impl std::fmt::Display) {
+    let message = error.to_string();
+    assert!(!message.is_empty(), "an empty message");
+    assert!(!message.contains('\n'), "not one line: {message:?}");
+}

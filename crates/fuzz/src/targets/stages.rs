@@ -1,0 +1,57 @@
+use super::check_message;
+use eyelevel_link::{Direction, Packet, StageSpec};
+use eyelevel_units::{Duration, Instant, Seed};
+
+/// Packets that each direction is given.
+const PACKETS: u64 = 40;
+/// The model's time that passes at most.
+const END: Instant = Instant::from_nanos(2_000_000_000);
+/// Turns at most: a direction of some microseconds' grain would take millions.
+const TURNS_MAX: usize = 2_000;
+/// What every file that a stage names holds: sound as a trace, as positions and as delays.
+const FILE: &str = "1\n3\n3\n8\n";
+
+/// What must hold of stages that a parser took: they are the same after a way through JSON, and a
+/// direction of them is refused in one line, or works without inventing or losing count of packets.
+pub(super) fn check(mut stages: Vec<StageSpec>) {
+    let text = serde_json::to_string(&stages).expect("stages are JSON");
+    let again: Vec<StageSpec> = serde_json::from_str(&text).expect("what was written is read");
+    assert_eq!(again, stages);
+    for stage in &mut stages {
+        if let Err(error) = stage.load_files(&mut |_| Ok(FILE.to_owned())) {
+            return check_message(&error);
+        }
+    }
+    match Direction::new(&stages, Seed::new(1)) {
+        Ok(direction) => carry(direction),
+        Err(error) => check_message(&error),
+    }
+}
+
+fn carry(mut direction: Direction<u64>) {
+    direction.start(Instant::ZERO);
+    let mut released_at = Instant::ZERO;
+    let (mut now, mut sent) = (Instant::ZERO, 0);
+    for _ in 0..TURNS_MAX {
+        while let Some(release) = direction.poll_transmit(now) {
+            assert!(release.at <= now, "a release of the future");
+            assert!(release.at >= released_at, "releases go back in time");
+            assert!(release.number < sent, "a packet that was never sent");
+            released_at = release.at;
+        }
+        let next_packet =
+            (sent < PACKETS).then(|| Instant::ZERO + Duration::from_micros(sent / 4 * 7_000));
+        let next = [direction.poll_timeout(), next_packet];
+        match next.into_iter().flatten().min() {
+            Some(at) if at <= END => now = now.max(at),
+            _ => return,
+        }
+        if next_packet.is_some_and(|at| at <= now) {
+            let bytes = [1500, 40, 576, 9000][sent as usize % 4];
+            direction.handle_packet(now, Packet::new(bytes, sent));
+            sent += 1;
+        } else {
+            direction.handle_timeout(now);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+use super::{check_message, stages};
+use eyelevel_link::StageSpec;
+
+/// Stages as configurations and the heads of logs have them.
+pub(crate) fn run(input: &[u8]) {
+    match serde_json::from_slice::<Vec<StageSpec>>(input) {
+        Ok(list) => stages::check(list),
+        Err(error) => check_message(&error),
+    }
+}
