@@ -3,6 +3,7 @@
 use crate::Error;
 use eyelevel_link::StageSpec;
 use eyelevel_replay::StackConfig;
+use eyelevel_units::one_line;
 use serde::{Deserialize, Deserializer};
 use std::io::{BufRead, Read};
 use std::path::PathBuf;
@@ -98,6 +99,7 @@ impl LabConfig {
     /// Parses and checks one configuration.
     pub fn parse(line: &str) -> Result<Self, Error> {
         let config: Self = serde_json::from_str(line)
+            .map_err(|error| one_line(&error.to_string()))
             .map_err(|e| Error::Config(format!("the configuration on standard input: {e}")))?;
         if config.site.is_some() != config.stack.is_some() {
             return Err(Error::Config(

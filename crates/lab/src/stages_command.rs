@@ -4,7 +4,7 @@ use crate::Error;
 use crate::emit::emit;
 use clap::Args;
 use eyelevel_link::{Direction, StageSpec};
-use eyelevel_units::Seed;
+use eyelevel_units::{Seed, one_line};
 
 /// The arguments after `stages`.
 #[derive(Debug, Args)]
@@ -28,7 +28,9 @@ pub fn run(arguments: &StagesArguments) -> Result<i32, Error> {
 
 fn checked(text: &str) -> Result<Vec<StageSpec>, Error> {
     let mut stages = if text.trim_start().starts_with('[') {
-        serde_json::from_str(text).map_err(|e| Error::Config(format!("the stages: {e}")))?
+        serde_json::from_str(text)
+            .map_err(|error| one_line(&error.to_string()))
+            .map_err(|e| Error::Config(format!("the stages: {e}")))?
     } else {
         StageSpec::parse_text(text).map_err(|e| Error::Config(e.to_string()))?
     };

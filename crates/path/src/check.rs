@@ -3,7 +3,7 @@
 use crate::log_head::{FORMAT, LogHead, VERSION};
 use crate::record::{RECORD_BYTES, Record, RecordKind};
 use eyelevel_link::{Direction, Ecn, Event, Observer, Packet, SpecError, StageSpec};
-use eyelevel_units::{Instant, Seed};
+use eyelevel_units::{Instant, Seed, one_line};
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
@@ -170,6 +170,7 @@ fn read_head(log: &mut impl BufRead) -> Result<LogHead, CheckError> {
     let mut line = Vec::new();
     log.take(HEAD_BYTES_MAX).read_until(b'\n', &mut line)?;
     let head: LogHead = serde_json::from_slice(&line)
+        .map_err(|error| one_line(&error.to_string()))
         .map_err(|error| CheckError::Format(format!("its first line is no head: {error}")))?;
     if head.format != FORMAT || head.version != VERSION || head.record_bytes != RECORD_BYTES {
         let (format, version) = (head.format, head.version);

@@ -1,10 +1,11 @@
 use super::{check_message, stages};
 use eyelevel_link::StageSpec;
+use eyelevel_units::one_line;
 
 /// Stages as configurations and the heads of logs have them.
 pub(crate) fn run(input: &[u8]) {
     match serde_json::from_slice::<Vec<StageSpec>>(input) {
         Ok(list) => stages::check(list),
-        Err(error) => check_message(&error),
+        Err(error) => check_message(&one_line(&error.to_string())),
     }
 }
