@@ -61,10 +61,6 @@ FLAGS: tuple[Flag, ...] = (
     Flag("--password-store=basic", "no key ring is asked"),
     Flag("--disable-breakpad", "a crash is an outcome here; no handler process outlives a load"),
     Flag("--disable-crash-reporter", "the same"),
-    Flag(
-        "--disable-crashpad-for-testing",
-        "the same; Debian's build starts two handlers, in sessions of their own, with those alone",
-    ),
     Flag("--disable-background-networking", "no update, variations or Safe Browsing requests"),
     Flag("--disable-component-update", "no component downloads"),
     Flag("--disable-default-apps", "no web store requests"),
@@ -222,7 +218,7 @@ class Chromium:
     def close(self) -> None:
         """End the processes, close the pipes, remove the profile; safe to call twice."""
         if self.session is not None:
-            self.session.end()
+            self.session.end(named=str(self.profile))
             self.session = None
         for descriptor in (self.to_browser_fd, self.from_browser_fd):
             if descriptor >= 0:

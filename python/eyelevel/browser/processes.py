@@ -79,11 +79,15 @@ class ProcessSession:
             ticks += sum(int(field) for field in fields[11:15]) if fields else 0
         return ticks / CLOCK_TICKS_PER_S
 
-    def end(self) -> None:
-        """Kill every process of the session and wait until none is left (bounded)."""
+    def end(self, named: str) -> None:
+        """Kill every process of the session and wait until none is left (bounded).
+
+        Chromium's crash handlers leave the session. All whose command line has `named`, a word that
+        only this session's processes can have, are ended with it.
+        """
         deadline = time.monotonic() + END_TIMEOUT_S
         while True:
-            members = self._members()
+            members = self._members() + _with_argument(named)
             for pid in members:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
@@ -103,6 +107,17 @@ class ProcessSession:
                 if fields and int(fields[3]) == self.leader_pid and fields[0] not in ("Z", "X"):
                     members.append(int(folder.name))
         return members
+
+
+def _with_argument(word: str) -> list[int]:
+    """Ids of the processes whose command line contains `word`; a zombie's is empty."""
+    pids = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            with contextlib.suppress(OSError):
+                if word.encode() in (folder / "cmdline").read_bytes():
+                    pids.append(int(folder.name))
+    return pids
 
 
 def _stat_fields(folder: Path) -> list[str]:
