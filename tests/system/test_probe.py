@@ -13,8 +13,9 @@ from labs import cannot_build_labs
 from eyelevel.lab import Lab, LabConfig, ProbeTarget, probe_events
 
 RTT_MS = 100.0
-OVER_MS_MAX = 2.0
-"""Above theory plus the measured time of cryptography (issue 8)."""
+OVER_MS_MAX = RTT_MS / 4
+"""Above theory plus the measured time of cryptography: enough to count round trips by, on a busy
+machine, too. How close a quiet one comes is a benchmark's matter."""
 
 ATTEMPTS = 5
 """The least of several: a busy machine makes single ones late, never early."""
