@@ -1,4 +1,4 @@
-//! What ends a lab: a command, the end of its input, or a signal.
+//! What a lab is told while it runs, and what ends it: a command, the end of its input, a signal.
 
 use crate::Error;
 use crate::emit::{ErrorEvent, emit};
@@ -47,19 +47,25 @@ impl Signals {
     }
 }
 
-/// Blocks until a command, the end of the input or a signal asks for the end.
-pub fn wait_for_stop(commands: impl BufRead + Send + 'static, signals: Signals) {
+/// Blocks until a command, the end of the input or a signal asks for the end. `revisit` begins a
+/// next page load.
+pub fn wait_for_stop(
+    commands: impl BufRead + Send + 'static,
+    signals: Signals,
+    revisit: impl Fn() + Send + 'static,
+) {
     let (asked, stop) = mpsc::channel();
     let on_signal = asked.clone();
     thread::spawn(move || {
         for line in commands.lines() {
             let Ok(line) = line else { break };
-            if serde_json::from_str::<Command>(&line).is_ok() {
-                break;
+            match serde_json::from_str(&line) {
+                Ok(Command::Stop) => break,
+                Ok(Command::Revisit) => revisit(),
+                Err(_) => emit(&ErrorEvent {
+                    message: format!("unknown command {line:?}; known: stop, revisit"),
+                }),
             }
-            emit(&ErrorEvent {
-                message: format!("unknown command {line:?}; known: stop"),
-            });
         }
         let _ = asked.send(());
     });
@@ -74,4 +80,5 @@ pub fn wait_for_stop(commands: impl BufRead + Send + 'static, signals: Signals) 
 #[serde(tag = "command", rename_all = "lowercase", deny_unknown_fields)]
 enum Command {
     Stop,
+    Revisit,
 }

@@ -8,7 +8,7 @@ use crate::topology::{Ends, TcpSettings, build_server};
 use eyelevel_archive::Site;
 use eyelevel_netns::{Device, current_thread_id};
 use eyelevel_replay::matcher::Rules;
-use eyelevel_replay::{Event, Server, ServerOptions};
+use eyelevel_replay::{Event, Server, ServerOptions, Service};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
@@ -36,6 +36,8 @@ pub struct ServerThread {
     pub tid: u32,
     /// Whom clients must trust; none without servers.
     pub identity: Option<Identity>,
+    /// What answers; none without servers.
+    pub service: Option<Arc<Service>>,
 }
 
 /// Whom clients must trust.
@@ -51,6 +53,7 @@ struct Listening {
     device: Device,
     tid: u32,
     identity: Option<Identity>,
+    service: Option<Arc<Service>>,
 }
 
 impl ServerThread {
@@ -78,6 +81,7 @@ impl ServerThread {
                         device,
                         tid,
                         identity: None,
+                        service: None,
                     });
                     let _ = ended.await;
                     return Ok(());
@@ -98,6 +102,7 @@ impl ServerThread {
                     device,
                     tid,
                     identity: Some(identity),
+                    service: Some(server.service()),
                 });
                 server.run(async { ended.await.unwrap_or_default() }).await;
                 Ok(())
@@ -109,12 +114,14 @@ impl ServerThread {
                 device,
                 tid,
                 identity,
+                service,
             }) => Ok(Self {
                 thread,
                 shutdown,
                 device,
                 tid,
                 identity,
+                service,
             }),
             // The channel closed: the thread's own error says why.
             Err(_) => Err(join(thread, "servers")?.err().unwrap_or(Error::Thread {

@@ -7,7 +7,7 @@ use crate::emit::{ErrorEvent, emit};
 use crate::logs;
 use crate::outside::Outside;
 use crate::servers::{Counts, ServerThread};
-use crate::threads::{NAMESERVER, join, start_path, start_resolver, start_watch};
+use crate::threads::{NAMESERVER, clock_ns, join, start_path, start_resolver, start_watch};
 use crate::topology::{Ends, TcpSettings, build_client};
 use eyelevel_archive::{Origin, Site};
 use eyelevel_link::Direction;
@@ -40,6 +40,13 @@ struct Ready<'a> {
     realtime_priority: bool,
     startup_ms: f64,
     site_digest: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "revisit")]
+struct Revisit {
+    at_ns: u64,
+    connection: u64,
 }
 
 #[derive(Serialize)]
@@ -182,7 +189,13 @@ fn lab(
     if let Some((watch, interval_ms)) = watch.zip(config.watch_interval_ms) {
         start_watch(watch, interval_ms);
     }
-    wait_for_stop(commands, signals);
+    let service = servers.service;
+    wait_for_stop(commands, signals, move || {
+        emit(&Revisit {
+            at_ns: clock_ns(),
+            connection: service.as_ref().map_or(0, |service| service.restart()),
+        });
+    });
 
     // Closing order: the servers report their connections while the path still carries packets.
     let _ = servers.shutdown.send(());

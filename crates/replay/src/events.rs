@@ -84,6 +84,8 @@ pub struct InForce {
     pub handshake_sent_bytes: Option<u64>,
     /// Bytes of the client's handshake.
     pub handshake_received_bytes: Option<u64>,
+    /// Whether the TLS session was resumed with a ticket of an earlier connection.
+    pub resumed: Option<bool>,
     /// Whether a request came before the handshake was complete; null where it was not allowed.
     pub early_data_accepted: Option<bool>,
     /// Whether an idle connection begins anew: the sysctl, or what our controller was told.

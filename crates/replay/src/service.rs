@@ -109,9 +109,11 @@ impl Service {
         field.map_or_else(Priority::default, Priority::parse)
     }
 
-    /// Begins anew with every recorded sequence, for a next page load.
-    pub fn restart(&self) {
+    /// Begins anew with every recorded sequence, for a next page load. The number that the next
+    /// connection will have.
+    pub fn restart(&self) -> u64 {
         *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Progress::default();
+        self.connections.load(Ordering::Relaxed)
     }
 
     /// Requests answered so far, and how many of them were misses.

@@ -240,13 +240,6 @@ impl StackConfig {
         if self.early_data && tls != TlsVersion::Tls13 {
             return Err("early data needs TLS 1.3: set tls_version to \"1.3\"".into());
         }
-        if self.early_data && http != HttpVersion::H3 {
-            return Err(
-                "early data over TCP cannot be served: the TLS library's stream gives it \
-                        out only after the handshake, a round trip late; use h3"
-                    .into(),
-            );
-        }
         if self.header_table_bytes.is_some() && http != HttpVersion::H2 {
             return Err(
                 "header_table_bytes is HPACK's, of h2: HTTP/1.1 compresses no header, and \

@@ -25,18 +25,18 @@ fn in_force(events: &[Event]) -> Vec<&InForce> {
 }
 
 /// Two visits, the second with what the first left in `tls`.
-async fn visit_twice(early_data: bool) -> Vec<Event> {
+async fn visit_twice(version: HttpVersion, early_data: bool) -> Vec<Event> {
     let site = site(&[Recorded::new(URL, pattern(20_000, 1))]);
     let stack = StackConfig {
         early_data,
-        ..stack(HttpVersion::H3)
+        ..stack(version)
     };
     let running = Running::start(site.clone(), stack);
     let address = running.address(&site.origins()[0]);
-    let mut tls = client_config(&running.authority, HttpVersion::H3, TlsVersion::Tls13).unwrap();
+    let mut tls = client_config(&running.authority, version, TlsVersion::Tls13).unwrap();
     tls.enable_early_data = true;
     for _ in 0..2 {
-        let mut client = Client::connect(address, HOST, HttpVersion::H3, tls.clone())
+        let mut client = Client::connect(address, HOST, version, tls.clone())
             .await
             .unwrap();
         let fetched = client
@@ -49,23 +49,32 @@ async fn visit_twice(early_data: bool) -> Vec<Event> {
 }
 
 #[tokio::test]
-async fn a_second_visit_over_quic_asks_in_its_first_flight_where_the_stack_allows_it() {
-    let events = visit_twice(true).await;
-    let early: Vec<_> = in_force(&events)
-        .iter()
-        .map(|seen| seen.early_data_accepted)
-        .collect();
-    assert_eq!(early, [Some(false), Some(true)]);
+async fn a_second_visit_asks_in_its_first_flight_where_the_stack_allows_it() {
+    for version in common::VERSIONS {
+        let events = visit_twice(version, true).await;
+        let early: Vec<_> = in_force(&events)
+            .iter()
+            .map(|seen| (seen.resumed, seen.early_data_accepted))
+            .collect();
+        let expected = [(Some(false), Some(false)), (Some(true), Some(true))];
+        assert_eq!(early, expected, "{version:?}");
+    }
 }
 
 #[tokio::test]
 async fn without_early_data_a_second_visit_waits_for_its_handshake() {
-    let events = visit_twice(false).await;
-    assert!(
-        in_force(&events)
+    for version in common::VERSIONS {
+        let events = visit_twice(version, false).await;
+        let early: Vec<_> = in_force(&events)
             .iter()
-            .all(|seen| seen.early_data_accepted.is_none())
-    );
+            .map(|seen| (seen.resumed, seen.early_data_accepted))
+            .collect();
+        assert_eq!(
+            early,
+            [(Some(false), None), (Some(true), None)],
+            "{version:?}"
+        );
+    }
 }
 
 #[tokio::test]
@@ -135,7 +144,14 @@ fn what_cannot_be_served_is_refused_with_the_reason() {
             HttpVersion::H3,
             "TLS 1.3 only",
         ),
-        (|s| s.early_data = true, HttpVersion::H2, "round trip late"),
+        (
+            |s| {
+                s.early_data = true;
+                s.tls_version = TlsVersion::Tls12;
+            },
+            HttpVersion::H2,
+            "TLS 1.3",
+        ),
         (
             |s| s.header_table_bytes = Some(0),
             HttpVersion::H3,

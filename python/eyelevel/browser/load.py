@@ -22,6 +22,7 @@ from eyelevel.browser.chromium import Chromium, browser_arguments, new_profile
 from eyelevel.browser.console import ConsoleErrors
 from eyelevel.browser.devtools import DevTools
 from eyelevel.browser.errors import BrowserError, BrowserGoneError, BrowserStartError
+from eyelevel.browser.first_visit import FirstVisit, observe_with
 from eyelevel.browser.navigation_clock import NavigationClock
 from eyelevel.browser.network_log import NetworkLog
 from eyelevel.browser.observations import Ended, LoadSettings, Navigation, RawLoad
@@ -57,6 +58,7 @@ def load_page(settings: LoadSettings) -> RawLoad:
         settings.viewport_px,
         profile,
         settings.proxy,
+        settings.early_data,
     )
     with Chromium(arguments, profile, settings.command_prefix) as browser:
         raw = _Load(settings, browser, started_s).run()
@@ -78,14 +80,13 @@ class _Load:
         self._network = NetworkLog()
         self._console = ConsoleErrors()
         self._page = ""
-        self._scripts: list[tuple[str, dict[str, Any]]] = []
+        self._first_visit_error = ""
+        scripts: list[tuple[str, dict[str, Any]]] = []
         if settings.same_requests is not None:
             # Frames in other processes are targets of their own; workers refuse it, and are let be.
             source = {"source": settings.same_requests.script()}
-            self._scripts = [
-                ("Page.enable", {}),
-                ("Page.addScriptToEvaluateOnNewDocument", source),
-            ]
+            scripts = [("Page.enable", {}), ("Page.addScriptToEvaluateOnNewDocument", source)]
+        self._observe = observe_with(scripts)
         self._main_frame = ""
         self._clock = NavigationClock(started_s)
         self._lifecycle_s: dict[str, float] = {}
@@ -105,6 +106,9 @@ class _Load:
             raise BrowserStartError(f"{error}; {self._browser_state()}") from error
         ended: Ended = "browser-crashed"
         detail, capped, navigation = "", False, Navigation()
+        if self._first_visit_error:
+            detail = f"the first visit failed: {self._first_visit_error}"
+            return self._raw_load("navigation-failed", detail, capped, navigation)
         try:
             ended, detail, capped = self._load()
             self._mark("quiet")
@@ -128,28 +132,16 @@ class _Load:
         self._version = call("Browser.getVersion", None, "", deadline)["product"]
         self._mark("start")
         context = call("Target.createBrowserContext", None, "", deadline)["browserContextId"]
+        if self._settings.visit == "repeat":
+            self._visit_first(context)
+            deadline = time.monotonic() + START_TIMEOUT_S
         target = {"url": "about:blank", "browserContextId": context}
         # A page's target and its main frame have one id.
         self._main_frame = call("Target.createTarget", target, "", deadline)["targetId"]
         attach = {"targetId": self._main_frame, "flatten": True}
         self._page = call("Target.attachToTarget", attach, "", deadline)["sessionId"]
-        self._observe(self._page)
-        width, height = self._settings.viewport_px
-        mobile = self._settings.mobile
-        screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile}
-        if mobile:
-            version = call("Browser.getVersion", None, "", deadline)
-            agent = {"userAgent": mobile_user_agent(version["userAgent"])}
-            call("Network.setUserAgentOverride", agent, self._page, deadline)
-            call("Emulation.setTouchEmulationEnabled", {"enabled": True}, self._page, deadline)
-        for method, parameters in (
-            ("Page.enable", {}),
-            ("Page.setLifecycleEventsEnabled", {"enabled": True}),
-            ("Performance.enable", {"timeDomain": "timeTicks"}),
-            ("Emulation.setDeviceMetricsOverride", screen),
-            ("Page.addScriptToEvaluateOnNewDocument", {"source": STEADY_CARET_SCRIPT}),
-        ):
-            call(method, parameters, self._page, deadline)
+        self._observe(self._devtools, self._page)
+        self._set_up(self._page)
         self._capture.start(self._devtools, self._page, deadline)
         self._mark("open")
         session = self._browser.session
@@ -157,24 +149,32 @@ class _Load:
         self._settled = settle(session.cpu_s, self._devtools.pump, lambda: self._capture.started)
         self._mark("settle")
 
-    def _observe(self, session_id: str) -> None:
-        """Ask a page, frame or worker for its events, its own children's included.
+    def _visit_first(self, context: str) -> None:
+        visit = FirstVisit(self._devtools, self._settings, context, self._observe)
+        self._first_visit_error = visit.run(self._set_up)
+        if not self._first_visit_error:
+            self._settings.between_visits()
 
-        Children wait until they were asked, so that no request of a frame in another process is
-        missed; it delays such a frame by about a millisecond, on every stack alike.
-        """
-        children = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+    def _set_up(self, session_id: str) -> None:
+        """The viewport and what a page must not see of it."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        call = self._devtools.call
+        width, height = self._settings.viewport_px
+        mobile = self._settings.mobile
+        screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile}
+        if mobile:
+            version = call("Browser.getVersion", None, "", deadline)
+            agent = {"userAgent": mobile_user_agent(version["userAgent"])}
+            call("Network.setUserAgentOverride", agent, session_id, deadline)
+            call("Emulation.setTouchEmulationEnabled", {"enabled": True}, session_id, deadline)
         for method, parameters in (
-            # Bodies are not kept: they would cost the browser memory for nothing.
-            ("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
-            ("Log.enable", {}),
-            ("Runtime.enable", {}),
-            ("Inspector.enable", {}),
-            *self._scripts,
-            ("Target.setAutoAttach", children),
-            ("Runtime.runIfWaitingForDebugger", {}),
+            ("Page.enable", {}),
+            ("Page.setLifecycleEventsEnabled", {"enabled": True}),
+            ("Performance.enable", {"timeDomain": "timeTicks"}),
+            ("Emulation.setDeviceMetricsOverride", screen),
+            ("Page.addScriptToEvaluateOnNewDocument", {"source": STEADY_CARET_SCRIPT}),
         ):
-            self._devtools.send(method, parameters, session_id)
+            call(method, parameters, session_id, deadline)
 
     def _load(self) -> tuple[Ended, str, bool]:
         """Navigate and wait for the end; how it ended, why, and whether the cap ended it."""
@@ -228,7 +228,7 @@ class _Load:
     def _handle_event(self, method: str, parameters: dict[str, Any], session_id: str) -> None:
         now_s = time.monotonic()
         if method == "Target.attachedToTarget" and session_id:
-            self._observe(parameters["sessionId"])
+            self._observe(self._devtools, parameters["sessionId"])
         active = self._network.handle_event(method, parameters)
         self._console.handle_event(method, parameters)
         if session_id == self._page:

@@ -6,13 +6,14 @@ page then redirects itself by script to another document.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from eyelevel.browser.same_requests import SameRequests
 
 Capture = Literal["screencast", "trace", "none"]
+Visit = Literal["first", "repeat"]
 HttpVersion = Literal["h1", "h2", "h3"]
 Ended = Literal["complete", "timeout", "navigation-failed", "browser-crashed"]
 Source = Literal["network", "cache", "service-worker", "data"]
@@ -39,6 +40,12 @@ class LoadSettings:
     """Hold the page's date and randomness, so that every load asks for the same URLs."""
     proxy: str | None = None
     """`host:port` of an HTTP proxy for everything, loopback included; for recording."""
+    visit: Visit = "first"
+    """`repeat`: after a first visit that leaves session tickets and nothing else."""
+    between_visits: Callable[[], None] = lambda: None
+    """Called between the visits, when every connection of the first is closed."""
+    early_data: bool = False
+    """Send requests of repeat visits with the first flight over TCP too."""
     mobile: bool = False
     """Pose as a mobile browser: touch, a mobile viewport and user agent."""
     timeout_s: float = 180.0

@@ -10,6 +10,7 @@ from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.metrics import METRICS_BY_NAME, metrics_of
 from eyelevel.networks import find_network
 from eyelevel.plan import expand, one_cell
+from eyelevel.plan.stacks import Visit
 from eyelevel.run import TrialResult, open_site, run_trial
 
 EXIT_NOT_OK = 1
@@ -34,6 +35,10 @@ def load(
         str, typer.Option(help="A protocol stack: see `eyelevel list stacks`.")
     ] = "tcp+",
     runs: Annotated[int, typer.Option(min=1, max=1000, help="How many loads.")] = 1,
+    visit: Annotated[
+        Visit,
+        typer.Option(help="`repeat`: a second visit, with session tickets and an empty cache."),
+    ] = "first",
     seed: Annotated[int, typer.Option(min=0, help="Decides the path's random losses.")] = 1,
     url: Annotated[
         str | None, typer.Option(help="The page to open, if not the recording's.")
@@ -45,7 +50,7 @@ def load(
     Exits 1 where no load was ok.
     """
     recorded = open_site(site)
-    plan = one_cell(recorded.name, find_network(network), named_stack(stack), runs, seed)
+    plan = one_cell(recorded.name, find_network(network), named_stack(stack), runs, seed, visit)
     rows = []
     for trial in expand(plan, [recorded.of_plan()]):
         result = run_trial(trial, str(recorded.path.resolve()), url)

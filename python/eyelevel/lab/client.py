@@ -105,6 +105,7 @@ class Lab:
         self._events: list[Mapping[str, Any]] = []
         self._heard: queue.Queue[Mapping[str, Any] | None] = queue.Queue()
         self._summary: LabSummary | None = None
+        self._first_connection = 0
         self.ready: Ready
 
     def __enter__(self) -> Self:
@@ -155,6 +156,13 @@ class Lab:
         prefix = (find_binary(), "enter", "--pid", str(self.ready.init_pid))
         return (*prefix, "--server-tid", str(self.ready.server_tid), "--")
 
+    def revisit(self) -> None:
+        """Begin a next page load: `stop` gives the requests and connections from now on."""
+        self._write(b'{"command": "revisit"}\n')
+        event = self._await("revisit", STOP_TIMEOUT_S)
+        self._first_connection = event["connection"]
+        self._events.clear()
+
     def stop(self) -> LabSummary:
         """End the lab in order and return what it reported; LabError where it had failed."""
         if self._summary is not None:
@@ -167,7 +175,7 @@ class Lab:
         of_kind = lambda kind: tuple(e for e in self._events if e["event"] == kind)  # noqa: E731
         self._summary = LabSummary(
             of_kind("request"),
-            of_kind("connection"),
+            tuple(c for c in of_kind("connection") if c["connection"] >= self._first_connection),
             summary["path"],
             tuple(summary.get("cross_traffic") or ()),
             tuple(e["message"] for e in of_kind("error")),

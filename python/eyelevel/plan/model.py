@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from eyelevel.plan.quantities import DurationMs, DurationS, RateBitS, Share, SizeBytes
-from eyelevel.plan.stacks import CertificateKey, CongestionControl, HttpVersion, TlsVersion
+from eyelevel.plan.stacks import CertificateKey, CongestionControl, HttpVersion, TlsVersion, Visit
 
 BLOCKS_MAX = 10_000  # far beyond any study; a typing error should not plan for years
 
@@ -56,6 +56,7 @@ class StackTable(_Table):
     certificate_chain_bytes: Annotated[SizeBytes, Field(ge=1200, le=60_000)] | None = None
     coalescing: bool | None = None
     think_time: Literal["none", "recorded"] | Annotated[DurationMs, Field(le=60_000)] | None = None
+    visit: Visit | None = None
 
 
 class StopTable(_Table):
@@ -87,4 +88,5 @@ class PlanFile(_Table):
     capture: bool = True
     timeout_s: DurationS = 180.0
     same_requests: bool = True
+    visit: Visit = "first"
     stop: StopTable | None = None

@@ -14,7 +14,7 @@ from eyelevel.networks import NETWORKS_BY_NAME, Network
 from eyelevel.plan.errors import PlanError
 from eyelevel.plan.lines import Path, line_numbers, line_of
 from eyelevel.plan.model import NetworkTable, PlanFile, StackTable, StopTable
-from eyelevel.plan.stacks import Stack
+from eyelevel.plan.stacks import Stack, Visit
 from eyelevel.plan.synthetic import is_synthetic, parse_synthetic
 from eyelevel.plan.tables import ReadTrace, network_of, stack_of
 
@@ -28,6 +28,8 @@ class BrowserSettings:
     capture: bool
     timeout_s: float
     same_requests: bool
+    visit: Visit = "first"
+    """Of the stacks that do not say their own."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,9 @@ def parse_plan(
         seed=parsed.seed,
         primary_metric=parsed.primary_metric,
         smallest_effect_of_interest=parsed.smallest_effect_of_interest,
-        browser=BrowserSettings(parsed.capture, parsed.timeout_s, parsed.same_requests),
+        browser=BrowserSettings(
+            parsed.capture, parsed.timeout_s, parsed.same_requests, parsed.visit
+        ),
         source=text,
         stop=StopRule(**parsed.stop.model_dump()) if parsed.stop else None,
         weights=_weights(parsed, networks),
@@ -138,7 +142,9 @@ def parse_plan(
     )
 
 
-def one_cell(site: str, network: Network, stack: Stack, blocks: int, seed: int) -> Plan:
+def one_cell(
+    site: str, network: Network, stack: Stack, blocks: int, seed: int, visit: Visit = "first"
+) -> Plan:
     """The plan of one site over one network and stack, with the defaults of a plan file."""
     defaults = PlanFile.model_construct(sites=[site], networks=[], stacks=[])
     return Plan(
@@ -151,7 +157,9 @@ def one_cell(site: str, network: Network, stack: Stack, blocks: int, seed: int) 
         seed=seed,
         primary_metric=defaults.primary_metric,
         smallest_effect_of_interest=defaults.smallest_effect_of_interest,
-        browser=BrowserSettings(defaults.capture, defaults.timeout_s, defaults.same_requests),
+        browser=BrowserSettings(
+            defaults.capture, defaults.timeout_s, defaults.same_requests, visit
+        ),
         source="",
     )
 

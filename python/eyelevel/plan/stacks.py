@@ -13,6 +13,8 @@ CertificateKey = Literal["ecdsa", "rsa"]
 CongestionControl = Literal["cubic", "bbr", "reno", "cubic-hystart++", "sprout_ewma"]
 ThinkTime = Literal["none", "recorded"] | float
 """`none`, as in the papers; `recorded`; or milliseconds."""
+Visit = Literal["first", "repeat"]
+"""`repeat`: a second one, with warm session tickets and a cold HTTP cache."""
 
 KERNEL_CONGESTION_CONTROLS: tuple[CongestionControl, ...] = ("cubic", "bbr", "reno")
 """What the kernel's TCP has; the other controllers are ours and exist over QUIC alone."""
@@ -57,6 +59,8 @@ class Stack:
     certificate_chain_bytes: int | None = None
     coalescing: bool = True
     think_time: ThinkTime = "none"
+    visit: Visit | None = None
+    """None: the plan's."""
 
     def refusal(self) -> str:
         """Why servers or browser cannot have this stack; empty where they can."""
@@ -77,9 +81,8 @@ _REFUSALS: tuple[tuple[Callable[[Stack], bool], str], ...] = (
         "`tls_version`: browsers speak HTTP/2 over TLS only; without TLS use HTTP/1.1",
     ),
     (
-        lambda s: s.early_data and s.http_version != "h3",
-        "`early_data` over TCP cannot be served: the TLS library's stream gives it out only after "
-        "the handshake, a round trip late; it exists over QUIC",
+        lambda s: s.early_data and s.tls_version != "1.3",
+        "`early_data` needs TLS 1.3",
     ),
     (
         lambda s: s.header_table_bytes is not None and s.http_version != "h2",
@@ -108,7 +111,7 @@ _REFUSALS: tuple[tuple[Callable[[Stack], bool], str], ...] = (
 
 TCP_FAST_OPEN = (
     "TCP Fast Open cannot be had: Chromium has none, so no page would load over it; "
-    "`early_data` over QUIC saves the same round trip"
+    "`early_data` saves a round trip of repeat visits"
 )
 
 
@@ -139,11 +142,11 @@ STACKS: tuple[Stack, ...] = (
     _tuned("quic+bbr", "h3", "bbr"),
     # Published: an unpaced window that follows the rate at which packets arrive (Das 2014, 4.2.2).
     _changed(_QUIC, "quic+sprout", congestion_control="sprout_ewma", pacing=False),
+    _changed(_TCP_TUNED, "tcp+0rtt", early_data=True),
     _changed(_QUIC, "quic+0rtt", early_data=True),
 )
 
 REFUSED_PRESETS: dict[str, str] = {
-    "tcp+0rtt": _changed(_TCP_TUNED, "tcp+0rtt", early_data=True).refusal(),
     "tcp+tfo": TCP_FAST_OPEN,
 }
 """Presets that are asked for and cannot be had, with the reason."""

@@ -59,7 +59,8 @@ def test_no_preset_is_refused_that_is_listed_and_each_refused_one_says_why():
     [
         ("quic", {"tls_version": "1.2"}, "TLS 1.3"),
         ("tcp", {"tls_version": "none"}, "over TLS only"),
-        ("tcp+", {"early_data": True}, "round trip late"),
+        ("tcp+tls1.2", {"early_data": True}, "TLS 1.3"),
+        ("http1-plain", {"early_data": True}, "TLS 1.3"),
         ("http1", {"header_table_bytes": 0}, "HPACK"),
         ("quic", {"header_table_bytes": 4096}, "static"),
         ("tcp+", {"congestion_control": "sprout_ewma", "pacing": False}, "kernel"),

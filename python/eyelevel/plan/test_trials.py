@@ -99,3 +99,18 @@ def test_the_plan_document_lists_all_trials_and_has_its_own_hash():
     assert [each["hash"] for each in document["trials"]] == [trial.hash for trial in TRIALS]
     assert document["hash"] != plan_document(replace(PLAN, seed=8), SITES, [])["hash"]
     assert document["source"] == PLAN.source
+
+
+def test_a_first_visit_has_the_identity_that_it_had_before_there_were_others():
+    stacks = tuple(replace(stack, visit="first") for stack in PLAN.stacks)
+    assert [t.hash for t in expand(replace(PLAN, stacks=stacks), SITES)] == [t.hash for t in TRIALS]
+    assert all("visit" not in t.browser for t in TRIALS)
+
+
+def test_a_stack_can_have_its_own_visit():
+    warm = replace(PLAN.stacks[2], name="quic again", visit="repeat")
+    trials = expand(replace(PLAN, stacks=(*PLAN.stacks, warm), blocks=1), SITES)
+    visits = {t.arm: t.browser.get("visit", "first") for t in trials}
+    assert visits == {"tcp": "first", "tcp+": "first", "quic": "first", "quic again": "repeat"}
+    repeat = expand(replace(PLAN, browser=replace(PLAN.browser, visit="repeat")), SITES)
+    assert not {t.hash for t in repeat} & {t.hash for t in TRIALS}

@@ -23,7 +23,7 @@ from typing import Any
 from eyelevel.networks import Network, lab_path
 from eyelevel.plan.errors import PlanError
 from eyelevel.plan.plan import Plan
-from eyelevel.plan.stacks import Stack, stack_settings
+from eyelevel.plan.stacks import Stack, Visit, stack_settings
 from eyelevel.store.hashing import (
     canonical_json,
     content_hash,
@@ -116,17 +116,24 @@ def _settings(plan: Plan, sites: Sequence[Site]) -> dict[str, Any]:
         later["stop"] = asdict(plan.stop)
     if plan.weights:
         later["weights"] = dict(plan.weights)
+    browser = asdict(plan.browser)
+    if plan.browser.visit == "first":
+        del browser["visit"]
+    stacks = [asdict(stack) for stack in plan.stacks]
+    for stack in stacks:
+        if stack["visit"] is None:
+            del stack["visit"]
     return {
         "title": plan.title,
         "sites": [asdict(site) for site in sites],
         "networks": [{"name": each.name, **each.settings()} for each in plan.networks],
-        "stacks": [asdict(stack) for stack in plan.stacks],
+        "stacks": stacks,
         "reference": plan.reference,
         "blocks": plan.blocks,
         "seed": plan.seed,
         "primary_metric": plan.primary_metric,
         "smallest_effect_of_interest": plan.smallest_effect_of_interest,
-        "browser": asdict(plan.browser),
+        "browser": browser,
         **later,
     }
 
@@ -139,6 +146,7 @@ def random_number(seed: int, *names: str | int) -> int:
 
 def _ordered(plan: Plan, sites: Sequence[Site]) -> Iterator[Trial]:
     browser = whole_floats_as_integers(asdict(plan.browser))
+    plan_visit = browser.pop("visit")
     settings = {each.name: whole_floats_as_integers(each.settings()) for each in plan.networks}
     shared: dict[tuple[str, str], dict[str, Any]] = {}
     for network in plan.networks:
@@ -148,7 +156,7 @@ def _ordered(plan: Plan, sites: Sequence[Site]) -> Iterator[Trial]:
                 "network_settings": settings[network.name],
                 "stack_settings": stack_settings(stack, network),
                 "arm": stack.name,
-                "browser": browser,
+                "browser": _with_visit(browser, stack.visit or plan_visit),
             }
     hashers = {key: _Hasher(value) for key, value in shared.items()}
     digests = {site.digest: canonical_json(site.digest) for site in sites}
@@ -171,6 +179,11 @@ def _ordered(plan: Plan, sites: Sequence[Site]) -> Iterator[Trial]:
                     seed=seed,
                     **shared[key],
                 )
+
+
+def _with_visit(browser: Mapping[str, Any], visit: Visit) -> dict[str, Any]:
+    """A first visit is not named: the hashes of trials from before there were others hold."""
+    return dict(browser) if visit == "first" else {**browser, "visit": visit}
 
 
 class _Hasher:

@@ -70,6 +70,7 @@ class Observed:
     host: Mapping[str, Any]
     stack: Mapping[str, Any]
     rtt_ms_min: float
+    visit: str = "first"
 
 
 def judge(load: Observed) -> tuple[str, str]:
@@ -149,6 +150,17 @@ def _wrong_stack(load: Observed) -> str:
                 return f"{which} was {'paced' if paced else 'not paced'}"
         if reason := _wrong_first_flight(stack, in_force):
             return f"{which}: {reason}"
+    return _not_resumed(load)
+
+
+def _not_resumed(load: Observed) -> str:
+    """On a repeat visit the tickets of the first must have been of use."""
+    if load.visit != "repeat" or load.stack.get("tls_version") == "none":
+        return ""
+    protocol = PROTOCOLS[load.stack["http_version"]]
+    ours = [c["in_force"] for c in load.connections if c["protocol"] == protocol]
+    if ours and not any(in_force.get("resumed") for in_force in ours):
+        return "a repeat visit, but no connection resumed a session"
     return ""
 
 

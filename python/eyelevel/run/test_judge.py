@@ -176,3 +176,21 @@ def test_rsa_certificates_have_their_own_cipher_in_tls_1_2() -> None:
     told["cipher"] = "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"
     wrong = judge(replace(GOOD, stack=stack, connections=[a_connection(**told)]))
     assert wrong[0] == "wrong-stack"
+
+
+def test_a_repeat_visit_must_have_resumed_a_session() -> None:
+    fresh, resumed = a_connection(resumed=False), a_connection(resumed=True)
+    repeat = replace(GOOD, visit="repeat", connections=[fresh])
+    outcome, detail = judge(repeat)
+    assert outcome == "wrong-stack" and "resumed" in detail
+    # One is enough: a host that the first visit never reached has no ticket.
+    assert judge(replace(repeat, connections=[fresh, resumed])) == ("ok", "")
+    assert judge(replace(repeat, visit="first")) == ("ok", "")
+
+
+def test_a_repeat_visit_without_tls_has_nothing_to_resume() -> None:
+    plain = {**GOOD.stack, "http_version": "h1", "tls_version": "none"}
+    in_force = {"tls_version": None, "cipher": None, "key_exchange": None, "resumed": None}
+    connection = a_connection(**in_force) | {"protocol": "http/1.1"}
+    repeat = replace(GOOD, visit="repeat", stack=plain, connections=[connection], objects=[])
+    assert judge(repeat) == ("ok", "")

@@ -80,6 +80,9 @@ def _load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Loa
         capture="screencast" if trial.browser["capture"] else "none",
         timeout_s=trial.browser["timeout_s"],
         same_requests=same_requests(trial, archive),
+        visit=trial.browser.get("visit", "first"),
+        between_visits=lab.revisit,
+        early_data=trial.stack_settings.get("early_data", False),
     )
 
 
@@ -110,6 +113,7 @@ def _judge(
             host=host,
             stack=trial.stack_settings,
             rtt_ms_min=trial.network_settings["rtt_ms_min"],
+            visit=trial.browser.get("visit", "first"),
         )
     )
 

@@ -62,8 +62,8 @@ pub(super) enum Session {
 }
 
 impl Client {
-    /// Connects to `host` at `address` over TLS or QUIC. Over QUIC, where `tls` enables early data
-    /// and holds a ticket, requests go out with the first flight.
+    /// Connects to `host` at `address` over TLS or QUIC. Where `tls` enables early data and holds a
+    /// ticket, requests go out with the first flight.
     ///
     /// # Errors
     /// [`ReplayError::Socket`] or [`ReplayError::Configuration`], with the step that failed.
@@ -79,7 +79,8 @@ impl Client {
         let failed = ReplayError::socket("connecting over TCP and TLS", address);
         let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
             .map_err(|error| ReplayError::certificate(host, error))?;
-        let connector = TlsConnector::from(Arc::new(tls));
+        let early_data = tls.enable_early_data;
+        let connector = TlsConnector::from(Arc::new(tls)).early_data(early_data);
         let connected = async {
             let stream = TcpStream::connect(address).await?;
             stream.set_nodelay(true)?;

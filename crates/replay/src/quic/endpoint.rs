@@ -1,5 +1,6 @@
 use super::controller::Factory;
 use super::meter::Meter;
+use crate::tls::Tickets;
 use crate::{ReplayError, StackConfig};
 use eyelevel_congestion::Settings;
 use noq::crypto::rustls::QuicServerConfig;
@@ -32,6 +33,8 @@ const PACKET_OVERHEAD_BYTES: u64 = 30;
 #[derive(Clone, Debug)]
 pub(super) struct Configurator {
     base: noq::ServerConfig,
+    tls: rustls::ServerConfig,
+    tickets: Arc<Tickets>,
     controller: String,
     settings: Settings,
     packet_bytes: u16,
@@ -41,10 +44,13 @@ impl Configurator {
     /// Checks everything that a connection will need.
     pub fn new(tls: rustls::ServerConfig, stack: &StackConfig) -> Result<Self, ReplayError> {
         let settings = stack.congestion_settings();
-        let tls = QuicServerConfig::try_from(tls)
+        let tickets = Arc::new(Tickets::default());
+        let crypto = QuicServerConfig::try_from(tls.clone())
             .map_err(|error| ReplayError::configuration("TLS of QUIC", error))?;
         Ok(Self {
-            base: noq::ServerConfig::with_crypto(Arc::new(tls)),
+            base: noq::ServerConfig::with_crypto(Arc::new(crypto)),
+            tls,
+            tickets,
             controller: stack.congestion_control.clone(),
             settings,
             packet_bytes: stack.quic_packet_bytes,
@@ -52,7 +58,8 @@ impl Configurator {
     }
 
     /// The configuration of the next connection.
-    pub fn connection(&self) -> (Arc<noq::ServerConfig>, Arc<Meter>) {
+    pub fn connection(&self) -> (Arc<noq::ServerConfig>, Arc<Meter>, Arc<Tickets>) {
+        let tickets = self.tickets.for_connection();
         let meter = Arc::new(Meter::default());
         let mut transport = transport(self.packet_bytes);
         transport.congestion_controller_factory(Arc::new(Factory {
@@ -62,8 +69,14 @@ impl Configurator {
         }));
         transport.send_window(NOT_SENT_BYTES_MAX);
         let mut config = self.base.clone();
+        let mut tls = self.tls.clone();
+        tls.session_storage = tickets.clone();
+        // It was taken with the same suites when this was made.
+        if let Ok(crypto) = QuicServerConfig::try_from(tls) {
+            config.crypto = Arc::new(crypto);
+        }
         config.transport_config(Arc::new(transport));
-        (Arc::new(config), meter)
+        (Arc::new(config), meter, tickets)
     }
 
     /// The endpoint's configuration, for connections that are not accepted by [`Self::connection`].

@@ -4,7 +4,7 @@ use super::meter::Meter;
 use crate::scheduler::{Gate, ReplyBody};
 use crate::service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead};
 use crate::tcp::STALL_INTERVAL;
-use crate::tls::SUITE_TLS13;
+use crate::tls::{SUITE_TLS13, Tickets};
 use crate::{ConnectionEvent, Event, HttpVersion, InForce, Service, StackConfig};
 use bytes::{Buf, Bytes, BytesMut};
 use eyelevel_archive::Scheme;
@@ -32,13 +32,14 @@ pub(super) async fn accept(
     let mut connections = JoinSet::new();
     while let Some(incoming) = endpoint.accept().await {
         while connections.try_join_next().is_some() {}
-        let (config, meter) = configurator.connection();
+        let (config, meter, tickets) = configurator.connection();
         let address = incoming.local_ip().map(|ip| SocketAddr::new(ip, port));
         let report = Report {
             number: service.next_connection(),
             address,
             connection: None,
             meter,
+            tickets,
             stack: stack.clone(),
             service: service.clone(),
             failure: None,
@@ -55,6 +56,7 @@ struct Report {
     address: Option<SocketAddr>,
     connection: Option<noq::Connection>,
     meter: Arc<Meter>,
+    tickets: Arc<Tickets>,
     stack: Arc<StackConfig>,
     service: Arc<Service>,
     failure: Option<String>,
@@ -273,6 +275,7 @@ impl Drop for Report {
             first_flight_ms: self.meter.first_flight().map(|(_, ms)| ms),
             handshake_sent_bytes: self.handshake_bytes.get().map(|(sent, _)| *sent),
             handshake_received_bytes: self.handshake_bytes.get().map(|(_, received)| *received),
+            resumed: connected.then(|| self.tickets.resumed()),
             early_data_accepted: self
                 .early
                 .as_ref()

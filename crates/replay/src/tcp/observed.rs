@@ -1,7 +1,7 @@
 use super::options::{pacing_rate_max, tcp_info};
 use crate::{ConnectionEvent, Event, InForce, Service};
 use eyelevel_archive::Scheme;
-use rustls::ServerConnection;
+use rustls::{HandshakeKind, ServerConnection};
 use socket2::SockRef;
 use std::io;
 use std::pin::Pin;
@@ -63,8 +63,16 @@ impl ConnectionRecord {
         self.connection
     }
 
-    /// What the handshake agreed on and took.
-    pub fn on_handshake(&mut self, tls: &ServerConnection, stream: &Observed) {
+    /// What the handshake agreed on and took; `early_data_accepted`: none where not allowed.
+    pub fn on_handshake(
+        &mut self,
+        tls: &ServerConnection,
+        stream: &Observed,
+        early_data_accepted: Option<bool>,
+    ) {
+        self.in_force.early_data_accepted = early_data_accepted;
+        let kind = tls.handshake_kind();
+        self.in_force.resumed = kind.map(|kind| kind == HandshakeKind::Resumed);
         if let Ok(info) = tcp_info(&stream.stream) {
             self.in_force.handshake_sent_bytes = Some(info.sent_bytes);
             self.in_force.handshake_received_bytes = Some(info.received_bytes);

@@ -1,6 +1,7 @@
-use super::observed::Observed;
+use super::observed::{ConnectionRecord, Observed};
 use crate::scheduler::{Gate, PENDING_BYTES_MAX, ReplyBody};
 use crate::service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
+use crate::tls::accept_early;
 use crate::{HttpVersion, StackConfig};
 use bytes::{Bytes, BytesMut};
 use eyelevel_archive::Scheme;
@@ -9,8 +10,10 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::ServerConnection;
 use std::convert::Infallible;
-use std::sync::{Arc, PoisonError};
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -44,33 +47,60 @@ pub(super) async fn secure(
         let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
         record.on_failure(reason);
     };
-    let handshake =
-        tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream).into_fallible());
-    let mut stream = match handshake.await {
-        Ok(Ok(stream)) => stream,
-        Ok(Err((error, stream))) => {
-            note(&format!("the TLS handshake failed: {error}"));
-            drop(stream);
-            return;
-        }
-        Err(_) => return,
-    };
+    let failed = |error: io::Error| note(&format!("the TLS handshake failed: {error}"));
     // As much as one write holds, so that nothing waits behind rustls's own 64 kB.
     let limit = WRITE_BYTES_MAX.max(stack.tls_record_bytes);
-    stream.get_mut().1.set_buffer_limit(Some(limit));
-    let entrance = {
-        let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.on_handshake(stream.get_ref().1, stream.get_ref().0);
-        Entrance {
-            connection: record.connection(),
-            protocol: version.protocol(),
-            scheme: Scheme::Https,
-        }
+    if stack.early_data {
+        let accepting = accept_early(stream, acceptor.config().clone(), limit);
+        let mut stream = match tokio::time::timeout(HANDSHAKE_TIMEOUT, accepting).await {
+            Ok(Ok(stream)) => stream,
+            Ok(Err((error, _stream))) => return failed(error),
+            Err(_) => return,
+        };
+        let (transport, tls) = stream.get_mut();
+        let early = tls.early_data().is_some();
+        let entrance = entrance(&record, version, tls, transport, Some(early));
+        return http(stream, entrance, stack, service).await;
+    }
+    let accepting = acceptor.accept(stream).into_fallible();
+    let mut stream = match tokio::time::timeout(HANDSHAKE_TIMEOUT, accepting).await {
+        Ok(Ok(stream)) => stream,
+        Ok(Err((error, _stream))) => return failed(error),
+        Err(_) => return,
     };
-    match version {
+    let (transport, tls) = stream.get_mut();
+    tls.set_buffer_limit(Some(limit));
+    let entrance = entrance(&record, version, tls, transport, None);
+    http(stream, entrance, stack, service).await;
+}
+
+/// Notes what the handshake agreed on.
+fn entrance(
+    record: &Mutex<ConnectionRecord>,
+    version: HttpVersion,
+    tls: &ServerConnection,
+    transport: &Observed,
+    early_data_accepted: Option<bool>,
+) -> Entrance {
+    let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
+    record.on_handshake(tls, transport, early_data_accepted);
+    Entrance {
+        connection: record.connection(),
+        protocol: version.protocol(),
+        scheme: Scheme::Https,
+    }
+}
+
+async fn http<S>(stream: S, entrance: Entrance, stack: &StackConfig, service: Arc<Service>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    match stack.http_version {
         HttpVersion::H1 => http1(stream, entrance, service).await,
-        HttpVersion::H2 => http2(stream, entrance, service, stack.header_table_bytes).await,
-        HttpVersion::H3 => note("HTTP/3 is not served over TCP"),
+        // HTTP/3 is served by other listeners.
+        HttpVersion::H2 | HttpVersion::H3 => {
+            http2(stream, entrance, service, stack.header_table_bytes).await;
+        }
     }
 }
 

@@ -1,11 +1,15 @@
 //! Certificates of a run's own authority, and the one configuration of TLS for TCP and QUIC.
 
 mod authority;
+mod early;
 mod padding;
 mod suites;
+mod tickets;
 
 pub use authority::Authority;
+pub(crate) use early::accept_early;
 pub use suites::{SUITE_TLS13, provider, versions};
+pub(crate) use tickets::Tickets;
 
 use crate::{HttpVersion, ReplayError, StackConfig, TlsVersion};
 use rustls::pki_types::CertificateDer;
@@ -13,6 +17,8 @@ use std::sync::Arc;
 
 /// The five bytes of a record's header, which rustls counts in `max_fragment_size`.
 const RECORD_HEADER_BYTES: usize = 5;
+/// Chromium's first requests are a few kilobytes; rustls keeps what comes until it is read.
+const EARLY_DATA_BYTES_MAX: u32 = 64 * 1024;
 
 /// The servers' TLS configuration for a stack, over TCP or, for h3, over QUIC.
 ///
@@ -29,9 +35,15 @@ pub fn server_config(
         .with_no_client_auth()
         .with_cert_resolver(authority);
     config.alpn_protocols = vec![stack.http_version.alpn().to_vec()];
+    config.session_storage = Arc::new(Tickets::default());
     if stack.early_data {
         // RFC 9001, section 4.6.1: over QUIC the value stands for "allowed".
-        config.max_early_data_size = u32::MAX;
+        config.max_early_data_size = match stack.http_version {
+            HttpVersion::H3 => u32::MAX,
+            HttpVersion::H1 | HttpVersion::H2 => EARLY_DATA_BYTES_MAX,
+        };
+        // An early request is answered at once, as QUIC does.
+        config.send_half_rtt_data = true;
     }
     if stack.http_version != HttpVersion::H3 {
         config.max_fragment_size = Some(stack.tls_record_bytes + RECORD_HEADER_BYTES);

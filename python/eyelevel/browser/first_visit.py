@@ -1,0 +1,165 @@
+"""The visit before a repeat visit: it leaves session tickets, and nothing else.
+
+The page is loaded in a tab of its own in the context that the measured load will use. Then what
+the page stored (cookies, storage, service workers) and the HTTP cache are cleared, and the browser
+itself closes every connection, which no lost packet can prevent. What remains is what a browser
+keeps of a server: TLS sessions, QUIC's server settings and address tokens, and HSTS.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from eyelevel.browser.devtools import DevTools
+from eyelevel.browser.errors import BrowserGoneError, DeadlineError
+from eyelevel.browser.network_log import NetworkLog
+from eyelevel.browser.observations import LoadSettings
+from eyelevel.browser.quiet import QuietRule
+
+SOCKETS_PAGE = "chrome://net-internals/#sockets"
+"""The only way into Chromium's socket pools; DevTools has none."""
+
+CLOSE_CONNECTIONS = "chrome.send('flushSocketPools'); chrome.send('closeIdleSockets'); true"
+
+STEP_TIMEOUT_S = 15.0
+"""For each step of the clearing; together they take a tenth of a second."""
+
+Observe = Callable[[DevTools, str], None]
+
+
+class FirstVisit:
+    """One visit and its clearing up; `run` once."""
+
+    def __init__(
+        self, devtools: DevTools, settings: LoadSettings, context: str, observe: Observe
+    ) -> None:
+        self._devtools = devtools
+        self._settings = settings
+        self._context = context
+        self._observe = observe
+        self._network = NetworkLog()
+        self._rule: QuietRule | None = None
+        self._page = ""
+        self._error = ""
+
+    def run(self, prepare: Callable[[str], None]) -> str:
+        """Visit and clear up; why the page did not load, empty where it did.
+
+        `prepare` sets up the tab with the given session as the measured one will be.
+        Raises the errors of `DevTools.call`.
+        """
+        before, self._devtools.on_event = self._devtools.on_event, self._handle_event
+        try:
+            target = self._open("about:blank")
+            self._observe(self._devtools, self._page)
+            prepare(self._page)
+            error = self._load()
+            self._call("Target.closeTarget", {"targetId": target}, "")
+            if not error:
+                self._clear()
+            return error
+        finally:
+            self._devtools.on_event = before
+
+    def _load(self) -> str:
+        now_s, settings = time.monotonic(), self._settings
+        self._rule = rule = QuietRule(now_s, settings.timeout_s, settings.quiet_s, settings.cap_s)
+        self._devtools.send("Page.navigate", {"url": settings.url}, self._page, self._handle_reply)
+        while True:
+            self._devtools.pump(rule.next_deadline(self._network.waits))
+            if self._error:
+                return f"navigating to {settings.url}: {self._error}"
+            verdict = rule.verdict(time.monotonic(), self._network.waits)
+            if verdict == "timeout":
+                return f"no load event within {settings.timeout_s:g} s"
+            if verdict != "loading":
+                return ""
+
+    def _clear(self) -> None:
+        """Everything but the tickets; the HTTP cache is cleared last, nothing can refill it."""
+        target = self._open(SOCKETS_PAGE)
+        for origin in sorted(self._origins()):
+            self._call("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        self._call("Network.clearBrowserCookies", None)
+        deadline = time.monotonic() + STEP_TIMEOUT_S
+        while not self._evaluate(CLOSE_CONNECTIONS):
+            if time.monotonic() > deadline:
+                raise DeadlineError(f"{SOCKETS_PAGE} did not open, so connections stay open")
+        self._call("Network.clearBrowserCache", None)
+        self._call("Target.closeTarget", {"targetId": target}, "")
+
+    def _origins(self) -> set[str]:
+        urls = [item.url for item in self._network.objects(0.0)]
+        return {"/".join(url.split("/", 3)[:3]) for url in urls if url.startswith("http")}
+
+    def _evaluate(self, expression: str) -> bool:
+        answer = self._call("Runtime.evaluate", {"expression": expression, "returnByValue": True})
+        return answer["result"].get("value") is True
+
+    def _open(self, url: str) -> str:
+        asked = {"url": url, "browserContextId": self._context}
+        target: str = self._call("Target.createTarget", asked, "")["targetId"]
+        attach = {"targetId": target, "flatten": True}
+        self._page = self._call("Target.attachToTarget", attach, "")["sessionId"]
+        return target
+
+    def _call(
+        self, method: str, parameters: dict[str, Any] | None, session: str | None = None
+    ) -> dict[str, Any]:
+        where = self._page if session is None else session
+        deadline = time.monotonic() + STEP_TIMEOUT_S
+        return self._devtools.call(method, parameters, where, deadline)
+
+    def _handle_event(self, method: str, parameters: dict[str, Any], session_id: str) -> None:
+        now_s = time.monotonic()
+        if method == "Target.attachedToTarget" and session_id:
+            self._observe(self._devtools, parameters["sessionId"])
+        active = self._network.handle_event(method, parameters)
+        if session_id == self._page:
+            self._handle_page_event(method, parameters, now_s)
+        if active and self._rule is not None:
+            self._rule.handle_activity(now_s)
+
+    def _handle_page_event(self, method: str, parameters: dict[str, Any], now_s: float) -> None:
+        if method == "Inspector.targetCrashed":
+            raise BrowserGoneError("the first visit's renderer process crashed")
+        if method == "Page.javascriptDialogOpening":
+            self._devtools.send("Page.handleJavaScriptDialog", {"accept": True}, self._page)
+        if self._rule is None:
+            return
+        if method == "Page.loadEventFired":
+            self._rule.handle_load_event(now_s)
+        elif method == "Page.frameNavigated" and "parentId" not in parameters["frame"]:
+            self._rule.handle_new_document(now_s)
+
+    def _handle_reply(self, reply: dict[str, Any]) -> None:
+        self._error = (
+            reply.get("error", {}).get("message") or reply.get("result", {}).get("errorText") or ""
+        )
+
+
+def observe_with(scripts: Sequence[tuple[str, dict[str, Any]]]) -> Observe:
+    """Asks a page, frame or worker for its events, its own children's included.
+
+    Children wait until they were asked, so that no request of a frame in another process is
+    missed; it delays such a frame by about a millisecond, on every stack alike.
+    """
+    children = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+    commands: tuple[tuple[str, dict[str, Any]], ...] = (
+        # Bodies are not kept: they would cost the browser memory for nothing.
+        ("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
+        ("Log.enable", {}),
+        ("Runtime.enable", {}),
+        ("Inspector.enable", {}),
+        *scripts,
+        ("Target.setAutoAttach", children),
+        ("Runtime.runIfWaitingForDebugger", {}),
+    )
+
+    def observe(devtools: DevTools, session_id: str) -> None:
+        for method, parameters in commands:
+            devtools.send(method, parameters, session_id)
+
+    return observe

@@ -1,0 +1,48 @@
+"""A second visit with warm tickets, by the command: what it resumes, what its requests wait for."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+GOOD = ("ok", "starved")
+NETWORK, RTT_MS = "das-25-300", 300.0
+
+pytestmark = pytest.mark.usefixtures("labs")
+
+
+def load(stack: str, visit: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "eyelevel.cli.main", "load", "dashboard", "--json"]
+    command += ["--network", NETWORK, "--stack", stack, "--visit", visit]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    (trial,) = json.loads(done.stdout)
+    assert trial["outcome"] in GOOD, trial["outcome_detail"]
+    return trial
+
+
+def round_trips(trial: dict[str, Any]) -> int:
+    """Before the page's first response; the browser may connect a moment before its clock starts,
+    and a busy machine adds far less than one."""
+    page = next(each for each in trial["objects"] if each["resource_type"] == "Document")
+    return round(page["response_ms"] / RTT_MS)
+
+
+@pytest.mark.parametrize(
+    ("stack", "expected"), [("tcp+", 3), ("tcp+0rtt", 2), ("quic", 2), ("quic+0rtt", 1)]
+)
+def test_a_repeat_visit_resumes_and_asks_as_early_as_its_stack_allows(
+    stack: str, expected: int
+) -> None:
+    trial = load(stack, "repeat")
+    assert round_trips(trial) == expected
+    # The browser may open more connections to a host than it has tickets (they serve once), so
+    # not every one resumes; the page's own does.
+    number = trial["requests"][0]["connection"]
+    (own,) = [c["in_force"] for c in trial["connections"] if c["connection"] == number]
+    assert own["resumed"] is True
+    assert own["early_data_accepted"] is (True if stack.endswith("0rtt") else None)
+    # The measured load alone is in the record: every request once, nothing from the cache.
+    assert len(trial["requests"]) == len({each["url"] for each in trial["requests"]})
+    assert {each["from"] for each in trial["objects"]} == {"network"}
