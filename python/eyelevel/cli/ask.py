@@ -8,7 +8,7 @@ import typer
 from eyelevel.cli.output import print_json, results
 from eyelevel.cli.report import make_report
 from eyelevel.cli.run import run_plan
-from eyelevel.metrics import METRICS_BY_NAME
+from eyelevel.metrics import PRIMARY_METRICS
 from eyelevel.plan import PlanError, parse_plan
 from eyelevel.plan.change import BLOCKS_MAX, DEFAULT_BASE, question_plan
 from eyelevel.report import summary_of
@@ -42,7 +42,7 @@ def ask(
         text,
         f"--change {change}",
         site_names=shipped(),
-        metric_names=METRICS_BY_NAME,
+        metric_names=PRIMARY_METRICS,
         matching=matching,
     )
     directory = out or Path("results") / _folder(site, change)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from eyelevel.metrics import METRICS_BY_NAME
+from eyelevel.metrics import PRIMARY_METRICS
 from eyelevel.plan import PRESETS_BY_NAME, Plan, PlanError, parse_plan, preset_text
 from eyelevel.run import matching, shipped
 from eyelevel.run.traces import read_trace_file
@@ -24,7 +24,7 @@ def read_plan(plan: str, sites: list[str], scale: str = "full") -> Plan:
         text,
         name,
         site_names=known,
-        metric_names=METRICS_BY_NAME,
+        metric_names=PRIMARY_METRICS,
         matching=matching,
         read_trace=read_trace_file,
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import binary_propagation
 
 from eyelevel.metrics.structural_similarity import Luma, blur, gaussian
 
@@ -22,20 +23,35 @@ touches a strong one. Fixed, not shares of the largest gradient, so that a dark 
 white text has edges too."""
 
 
+REACH_PIXELS = BLUR_PIXELS // 2 + 2
+"""How far a pixel has a say in another's gradient: blur, Sobel's operator, thinning."""
+
+
 def edges(picture: Luma) -> NDArray[np.bool_]:
     """Which pixels lie on an edge."""
+    return connected(thinned_gradient(picture))
+
+
+def thinned_gradient(picture: Luma) -> Luma:
+    """Strength of the gradient where it is largest along its own direction; 0 elsewhere."""
     smooth = np.pad(blur(picture, gaussian(BLUR_PIXELS, BLUR_SIGMA)), 1, mode="edge")
     # Sobel's operator, both directions.
     right = smooth[:, 2:] - smooth[:, :-2]
     down = smooth[2:, :] - smooth[:-2, :]
     across = right[:-2] + 2 * right[1:-1] + right[2:]
     along = down[:, :-2] + 2 * down[:, 1:-1] + down[:, 2:]
-    strength = np.hypot(across, along)
-    return _connected(_thinned(strength, across, along))
+    return _thinned(np.hypot(across, along), across, along)
+
+
+def connected(thin: Luma) -> NDArray[np.bool_]:
+    """Strong edges and the weak ones that they reach over weak ones."""
+    around = np.ones((3, 3), dtype=bool)
+    strong = thin >= STRONG_MIN
+    found: NDArray[np.bool_] = binary_propagation(strong, around, mask=thin >= WEAK_MIN)
+    return found
 
 
 def _thinned(strength: Luma, across: Luma, along: Luma) -> Luma:
-    """Gradients that are largest along their own direction; 0 elsewhere."""
     sector = np.round(np.arctan2(along, across) / (np.pi / 4)).astype(int) % 4
     padded = np.pad(strength, 1)
     height, width = strength.shape
@@ -46,20 +62,3 @@ def _thinned(strength: Luma, across: Luma, along: Luma) -> Luma:
         largest = (sector == number) & (strength >= ahead) & (strength >= behind)
         kept[largest] = strength[largest]
     return kept
-
-
-def _connected(thin: Luma) -> NDArray[np.bool_]:
-    """Strong edges and the weak ones that they reach over weak ones."""
-    weak = thin >= WEAK_MIN
-    reached = thin >= STRONG_MIN
-    while True:
-        grown = np.pad(reached, 1)
-        near = np.zeros_like(reached)
-        height, width = reached.shape
-        for step_y in range(3):
-            for step_x in range(3):
-                near |= grown[step_y : step_y + height, step_x : step_x + width]
-        grown_reached = weak & near
-        if np.array_equal(grown_reached, reached):
-            return reached
-        reached = grown_reached

@@ -1,6 +1,7 @@
 """What all visual metrics share: the frames of a load, read once, one histogram a frame (pure).
 
-A full-size frame is 2.8 MB, a load has hundreds: only their histograms are kept.
+A full-size frame is 2.8 MB, a load has hundreds: only their histograms are kept, and a small grey
+picture of each for the indices that compare positions.
 """
 
 from __future__ import annotations
@@ -10,11 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 NEAR_WHITE_MIN = 250
 """A pixel with all three channels at this value or above is background and left out of histograms,
 as WebPageTest and Browsertime do: else painting anything on white would count twice, once as less
 white."""
+
+BRIGHTNESS_WIDTH_PX = 320
+"""About how wide the grey pictures are: whole blocks of pixels are averaged."""
 
 Picture = NDArray[np.uint8]
 """height x width x 3, red, green, blue."""
@@ -28,6 +33,8 @@ class VisualHistory:
     """Display times from navigation start, ascending; the first is the start state's, 0."""
     histograms: NDArray[np.int64]
     """frames x 3 x 256: pixels of each channel and value, near-white pixels left out."""
+    brightness: tuple[NDArray[np.uint8], ...]
+    """The same frames in grey, each about `BRIGHTNESS_WIDTH_PX` wide."""
 
     @property
     def changed(self) -> bool:
@@ -43,34 +50,36 @@ def visual_history(frames: Iterable[tuple[float, Picture]]) -> VisualHistory:
     """
     at_ms: list[float] = []
     histograms: list[NDArray[np.int64]] = []
+    brightness: list[NDArray[np.uint8]] = []
     before: Picture | None = None
     for time_ms, picture in frames:
-        if before is None:
-            histograms.append(histogram(picture))
-        else:
+        if before is not None:
             _check_sequence(at_ms[-1], before, time_ms, picture)
-            rows = _changed_rows(before, picture)
-            if rows is None:
+            if np.array_equal(before, picture):
                 continue
-            # Most frames change a part: only that part's pixels are counted again.
-            away, there = histogram(before[rows]), histogram(picture[rows])
-            histograms.append(histograms[-1] - away + there)
+        histograms.append(histogram(picture))
         at_ms.append(float(time_ms))
+        brightness.append(small_brightness(picture))
         before = picture
     stacked = np.stack(histograms) if histograms else np.zeros((0, 3, 256), np.int64)
-    return VisualHistory(tuple(at_ms), stacked)
+    return VisualHistory(tuple(at_ms), stacked, tuple(brightness))
 
 
 def histogram(picture: Picture) -> NDArray[np.int64]:
     """3 x 256 pixel counts of a picture without its near-white pixels."""
-    counted = picture[~(picture >= NEAR_WHITE_MIN).all(axis=2)]
-    return np.stack([np.bincount(counted[:, channel], minlength=256) for channel in range(3)])
+    coloured = (picture < NEAR_WHITE_MIN).any(axis=2)
+    # Pillow counts in compiled code; numpy needs ten times as long.
+    mask = Image.fromarray(np.where(coloured, np.uint8(255), np.uint8(0)))
+    counts = Image.fromarray(picture).histogram(mask)
+    return np.array(counts, np.int64).reshape(3, 256)
 
 
-def _changed_rows(before: Picture, picture: Picture) -> slice | None:
-    """The range of rows with a difference; None where there is none."""
-    rows = np.flatnonzero((before != picture).any(axis=(1, 2)))
-    return slice(int(rows[0]), int(rows[-1]) + 1) if len(rows) else None
+def small_brightness(picture: Picture) -> NDArray[np.uint8]:
+    """Mean brightness (ITU-R BT.601 weights) of square blocks of pixels, within 1 of 255."""
+    block = max(1, round(picture.shape[1] / BRIGHTNESS_WIDTH_PX))
+    height, width = (length // block * block for length in picture.shape[:2])
+    whole = Image.fromarray(picture).convert("L").crop((0, 0, width, height))
+    return np.asarray(whole.reduce(block), np.uint8)
 
 
 def _check_sequence(before_ms: float, before: Picture, at_ms: float, picture: Picture) -> None:

@@ -40,7 +40,8 @@ Browsertime in these points:
 Both compare colours, not positions: a page whose text moves makes no progress by the histogram, and
 a picture replaced by one of like colours counts as complete. The perceptual Speed Index (structural
 similarity to the final picture) and the contentful one (share of Canny edges) compare positions;
-they are computed for videos, from First Visual Change on. Browsertime's contentful index weighs
+both run from First Visual Change on. Of a measured load they are computed on grey pictures about
+320 pixels wide, of a video on thumbnails 400 wide. Browsertime's contentful index weighs
 each interval with the edges at its end instead of its start, so content counts one change too
 early; the same is done here in its convention, to agree with it, and not in ours.
 """
@@ -51,8 +52,9 @@ def reference_page() -> str:
     lines = [
         "# Metrics",
         "",
-        "Computed from a record when it is read, never stored in it. Lower is better for all of",
-        "them. Where one has to speak for a study it is the Speed Index, declared beforehand.",
+        "Computed from a record when it is read, never stored in it (`eyelevel metrics run DIR`).",
+        "Lower is better, but for the counts, which only describe. Where one has to speak for a",
+        "study it is the Speed Index, declared beforehand; only a time can be declared.",
         "",
         "| metric | name | unit | definition | source |",
         "| --- | --- | --- | --- | --- |",

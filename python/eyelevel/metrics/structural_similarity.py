@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import correlate1d
 
 Luma = NDArray[np.float64]
 """height x width, 0 to 255."""
@@ -27,6 +28,11 @@ def luma(picture: NDArray[np.uint8]) -> Luma:
 
 def structural_similarity(first: Luma, second: Luma) -> float:
     """Mean similarity, 1 for equal pictures."""
+    return float(np.mean(similarity_map(first, second)))
+
+
+def similarity_map(first: Luma, second: Luma) -> Luma:
+    """Similarity around each pixel; it depends on no pixel further than half a window away."""
     weights = gaussian(WINDOW_PIXELS, WINDOW_SIGMA)
     mean_1, mean_2 = blur(first, weights), blur(second, weights)
     variance_1 = blur(first * first, weights) - mean_1 * mean_1
@@ -36,7 +42,7 @@ def structural_similarity(first: Luma, second: Luma) -> float:
     whole = (mean_1**2 + mean_2**2 + LUMINANCE_CONSTANT) * (
         variance_1 + variance_2 + CONTRAST_CONSTANT
     )
-    return float(np.mean(alike / whole))
+    return np.divide(alike, whole)
 
 
 def gaussian(pixels: int, sigma: float) -> Luma:
@@ -48,14 +54,6 @@ def gaussian(pixels: int, sigma: float) -> Luma:
 
 def blur(picture: Luma, weights: Luma) -> Luma:
     """Separable convolution, the picture mirrored at its borders; of the same size."""
-    return _along_rows(_along_rows(picture, weights).T, weights).T
-
-
-def _along_rows(picture: Luma, weights: Luma) -> Luma:
-    half = len(weights) // 2
-    padded = np.pad(picture, ((0, 0), (half, half)), mode="symmetric")
-    width = picture.shape[1]
-    total = np.zeros_like(picture)
-    for offset, weight in enumerate(weights):
-        total += weight * padded[:, offset : offset + width]
-    return total
+    rows = correlate1d(picture, weights, axis=1, mode="reflect")
+    both: Luma = correlate1d(rows, weights, axis=0, mode="reflect")
+    return both

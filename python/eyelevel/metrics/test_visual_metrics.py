@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from eyelevel.metrics import compute_metrics, visual_history, visual_progress
+from eyelevel.metrics import METRICS, compute_metrics, visual_history, visual_progress
 from eyelevel.metrics.history import histogram
 
-NO_TIMINGS = {"navigation": {}}
+NO_TIMINGS = {"navigation": {}, "objects": [], "connections": []}
 
 
 def page(*parts: tuple[slice, tuple[int, int, int]]) -> np.ndarray:
@@ -72,9 +72,11 @@ def test_equal_frames_are_no_change():
 
 
 def test_a_page_that_never_paints_has_no_visual_metric():
-    metrics = compute_metrics([(0.0, page()), (100.0, page())], NO_TIMINGS)
-    assert set(metrics.values()) == {None}
-    assert set(compute_metrics([], NO_TIMINGS).values()) == {None}
+    visual = [metric.name for metric in METRICS if metric.kind == "visual"]
+    for frames in ([(0.0, page()), (100.0, page())], []):
+        metrics = compute_metrics(frames, NO_TIMINGS)
+        assert {metrics[name] for name in visual} == {None}
+        assert {metrics[metric.name] for metric in METRICS if metric.kind == "browser"} == {None}
 
 
 def test_colours_that_do_not_tell_leave_progress_to_the_last_change():
@@ -105,7 +107,7 @@ def test_frames_out_of_order_are_refused():
 
 def test_browser_timings_come_from_the_record():
     navigation = {"page_load_time_ms": 812.5, "time_to_first_byte_ms": 61.0}
-    metrics = compute_metrics(FRAMES, {"navigation": navigation})
+    metrics = compute_metrics(FRAMES, NO_TIMINGS | {"navigation": navigation})
     assert metrics["page_load_time_ms"] == 812.5
     assert metrics["time_to_first_byte_ms"] == 61.0
     assert metrics["first_contentful_paint_ms"] is None

@@ -14,8 +14,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from eyelevel.metrics.contentful_speed_index import shares_of_most
 from eyelevel.metrics.edges import edges
 from eyelevel.metrics.history import Picture, histogram
+from eyelevel.metrics.perceptual_speed_index import index_from_first_change
 from eyelevel.metrics.speed_index import missing_area
 from eyelevel.metrics.structural_similarity import luma, structural_similarity
 from eyelevel.metrics.visual_progress import progress_parts
@@ -95,6 +97,7 @@ def video_metrics(
     percents = [*((math.floor(part) if floored else part) for part in parts), 100]
     progress = tuple((at_ms, p) for (at_ms, _), p in zip(kept, percents, strict=True))
 
+    times = [at_ms for at_ms, _ in kept[1:]]
     contents = _contents(kept)
     if floored:
         # The reference weighs each interval with the edges at its end, not at its start.
@@ -110,8 +113,8 @@ def video_metrics(
         visual_complete_95_ms=complete(95),
         visual_complete_99_ms=complete(99),
         speed_index_ms=missing_area([(at_ms, p / 100) for at_ms, p in progress]),
-        perceptual_speed_index_ms=_index_from_first_change(kept, _similarities(kept)),
-        contentful_speed_index_ms=_index_from_first_change(kept, contents),
+        perceptual_speed_index_ms=index_from_first_change(times, _similarities(kept)),
+        contentful_speed_index_ms=index_from_first_change(times, contents),
         visual_progress=progress,
     )
 
@@ -168,12 +171,6 @@ def _differ(first: Picture, second: Picture, masked: bool) -> bool:
     return bool((away > CHANGE_MIN).any())
 
 
-def _index_from_first_change(kept: Sequence[tuple[int, Picture]], shares: Sequence[float]) -> float:
-    """All of the time up to the first change, then the missing share; `shares` from there on."""
-    times = [at_ms for at_ms, _ in kept[1:]]
-    return times[0] + missing_area(list(zip(times, shares, strict=True)))
-
-
 def _similarities(kept: Sequence[tuple[int, Picture]]) -> list[float]:
     final = luma(kept[-1][1])
     return [structural_similarity(luma(picture), final) for _, picture in kept[1:]]
@@ -182,5 +179,4 @@ def _similarities(kept: Sequence[tuple[int, Picture]]) -> list[float]:
 def _contents(kept: Sequence[tuple[int, Picture]]) -> list[float]:
     """Edges of each frame as a share of the most that any has."""
     counts = [int(edges(luma(picture)).sum()) for _, picture in kept[1:]]
-    most = max(counts)
-    return [count / most if most else 1.0 for count in counts]
+    return shares_of_most(counts)

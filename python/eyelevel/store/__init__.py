@@ -15,7 +15,9 @@ from eyelevel.store.directory import (
     write_trial,
 )
 from eyelevel.store.errors import StoreError
+from eyelevel.store.facts import TRIAL_COLUMNS
 from eyelevel.store.frames import Frame, Frames
+from eyelevel.store.judgement import judge_table
 from eyelevel.store.outcomes import OUTCOMES, OUTCOMES_BY_NAME, Outcome
 from eyelevel.store.schema import RECORD_VERSION
 from eyelevel.store.table import TABLE_FILE, Columns, MetricsOf, trials_table
@@ -28,6 +30,7 @@ __all__ = [
     "RECORD_VERSION",
     "STOP_FILE",
     "TABLE_FILE",
+    "TRIAL_COLUMNS",
     "Columns",
     "Frame",
     "Frames",
@@ -37,6 +40,7 @@ __all__ = [
     "StoredTrial",
     "committed",
     "iterate_trials",
+    "judge_table",
     "missing",
     "read_document",
     "read_trial",

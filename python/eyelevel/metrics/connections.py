@@ -1,0 +1,14 @@
+"""Connections: how many the browser used for the page's objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from eyelevel.metrics.objects import fetched
+
+
+def connection_count(record: Mapping[str, Any]) -> float | None:
+    """A count; None where the browser gave its connections no numbers."""
+    numbers = {each.get("connection") for each in fetched(record)} - {None}
+    return float(len(numbers)) if numbers else None

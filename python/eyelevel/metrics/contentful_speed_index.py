@@ -1,0 +1,35 @@
+"""Contentful Speed Index: the Speed Index with the share of edges in the place of histograms.
+
+All of the time up to First Visual Change, then the integral of (1 - edges of the picture over the
+most that any picture has): text and images count, backgrounds do not. (WebPageTest and Browsertime,
+after B. Schloss's visualmetrics.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eyelevel.metrics.edges import REACH_PIXELS, connected, thinned_gradient
+from eyelevel.metrics.history import VisualHistory
+from eyelevel.metrics.perceptual_speed_index import index_from_first_change
+from eyelevel.metrics.rows import map_of_each
+from eyelevel.metrics.structural_similarity import Luma
+
+
+def contentful_speed_index(history: VisualHistory) -> float | None:
+    """Milliseconds; None where nothing ever changed."""
+    if not history.changed:
+        return None
+
+    def gradient(picture: Luma, _: slice) -> Luma:
+        return thinned_gradient(picture)
+
+    maps = map_of_each(history.brightness[1:], gradient, REACH_PIXELS)
+    counts = [int(connected(each).sum()) for each in maps]
+    return index_from_first_change(history.at_ms[1:], shares_of_most(counts))
+
+
+def shares_of_most(counts: Sequence[int]) -> list[float]:
+    """Each count over the largest one; 1 where no picture has an edge."""
+    most = max(counts)
+    return [count / most if most else 1.0 for count in counts]

@@ -1,0 +1,12 @@
+"""Cumulative Layout Shift: how much visible content jumped (Layout Instability, web.dev/cls)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def cumulative_layout_shift(record: Mapping[str, Any]) -> float | None:
+    """The largest session of shifts, a score from 0; None where the page did not say."""
+    value: float | None = record["navigation"].get("cumulative_layout_shift")
+    return value

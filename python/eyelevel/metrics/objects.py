@@ -1,0 +1,20 @@
+"""Objects: how many answers the page got over the network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def object_count(record: Mapping[str, Any]) -> float:
+    """A count; redirects count one by one, answers from a cache or a service worker do not."""
+    return float(len(fetched(record)))
+
+
+def fetched(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The page's objects that came over the network."""
+    return [
+        each
+        for each in record["objects"]
+        if each["from"] == "network" and each["status"] is not None
+    ]

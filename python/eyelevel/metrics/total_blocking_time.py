@@ -1,0 +1,31 @@
+"""Total Blocking Time: how long long tasks kept the page from answering.
+
+The sum, over the main thread's tasks above 50 ms, of what exceeds these 50 ms, from First
+Contentful Paint on (web.dev/tbt). Lighthouse ends at Time to Interactive, which needs five quiet
+seconds that a load does not wait for: here the end of the load ends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+LONG_TASK_MS = 50.0
+
+
+def total_blocking_time(record: Mapping[str, Any]) -> float | None:
+    """Milliseconds; None where nothing was painted or the page did not say."""
+    navigation = record["navigation"]
+    painted_ms, tasks = (
+        navigation.get("first_contentful_paint_ms"),
+        navigation.get("long_tasks_ms"),
+    )
+    if painted_ms is None or tasks is None:
+        return None
+    return sum(_blocking_ms(start_ms, length_ms, painted_ms) for start_ms, length_ms in tasks)
+
+
+def _blocking_ms(start_ms: float, length_ms: float, painted_ms: float) -> float:
+    """A task under way at the first paint counts from there on, as Lighthouse clips it."""
+    after_ms = start_ms + length_ms - max(start_ms, painted_ms)
+    return max(after_ms - LONG_TASK_MS, 0.0)
