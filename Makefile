@@ -6,7 +6,7 @@ PYTHON := $(VENV)/bin/python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check fuzz bench clean
+.PHONY: help setup demo test check fuzz bench bench-path clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -27,6 +27,9 @@ fuzz: ## every fuzz target for 20 seconds each: strange input to what reads inpu
 
 bench: setup ## the bounds of docs/benchmarks.md, measured on this machine
 	$(PYTHON) benchmarks/bench.py
+
+bench-path: setup ## the emulated path against its bounds; PARTS="ping bulk" for some of it
+	$(PYTHON) benchmarks/bench_path.py $(PARTS)
 
 clean: ## what was built; not what was measured
 	rm -rf target $(VENV)

@@ -1,32 +1,21 @@
 """Measure the emulated path on this machine and hold it against theory.
 
-Every experiment is a path of its own with `eyelevel-lab traffic` at both ends: UDP packets at a
-constant rate from the far end to the client, through the path's downward direction. What arrived is
-the receiver's word, what the path did to each packet is its log's (spec/path-log.md).
+What arrived is the receiver's word, what the path did to each packet is its log's
+(spec/path-log.md).
 """
 
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eyelevel.lab import Lab, LabConfig, LabError, run_tool
-from eyelevel.pathlog import DirectionLog, read_log
+from eyelevel.run.path_experiment import Seen, busy_machine, experiment
 from eyelevel.stats import binomial_interval
 
-PORT = 9  # discard; the path's namespaces have nothing else that listens
 FULL_BYTES, SMALL_BYTES = 1500, 200
-TOOL_DIFFERS = 2  # exit status of `path-check` where log and model differ
-LISTEN_TIMEOUT_S, END_TIMEOUT_S = 10.0, 30.0
 
 DELAY_MS = 20.0
 DELAY_TRAFFIC_BIT_S = 20_000_000
@@ -59,19 +48,6 @@ class Check:
     ok: bool | None
 
 
-@dataclass(frozen=True)
-class Seen:
-    """What one experiment gave. Times of the receiver's packets in ns, in order of arrival."""
-
-    sent: int
-    sequence: NDArray[np.int64]
-    sent_ns: NDArray[np.int64]
-    received_ns: NDArray[np.int64]
-    log: DirectionLog
-    realtime: bool
-    differences: int
-
-
 def validate_path(
     duration_ms: int, on_step: Callable[[str], None], *, loaded: bool = True
 ) -> list[Check]:
@@ -81,10 +57,10 @@ def validate_path(
     """
     checks = []
     for machine in ("as it is", *(["loaded"] if loaded else [])):
-        with _load() if machine == "loaded" else nullcontext():
-            for name, experiment in (("delay", _delay), ("rate and queue", _rate), ("loss", _loss)):
+        with busy_machine() if machine == "loaded" else nullcontext():
+            for name, measure in (("delay", _delay), ("rate and queue", _rate), ("loss", _loss)):
                 on_step(f"{name}, the machine {machine}")
-                checks += experiment(machine, duration_ms)
+                checks += measure(machine, duration_ms)
     return checks
 
 
@@ -102,7 +78,7 @@ def short_validation() -> dict[str, dict[str, Any]]:
 
 def _delay(machine: str, duration_ms: int) -> list[Check]:
     stages = [{"stage": "delay", "delay_ms": DELAY_MS}]
-    seen = _experiment(stages, DELAY_TRAFFIC_BIT_S, FULL_BYTES, duration_ms)
+    seen = experiment(stages, DELAY_TRAFFIC_BIT_S, FULL_BYTES, duration_ms)
     late_us = seen.log.late_us
     end_to_end_us = (seen.received_ns - seen.sent_ns) / 1e3 - DELAY_MS * 1e3
     mean_us, p99_us = float(late_us.mean()), float(np.percentile(late_us, 99))
@@ -139,7 +115,7 @@ def _delay(machine: str, duration_ms: int) -> list[Check]:
 def _rate(machine: str, duration_ms: int) -> list[Check]:
     queue = {"discipline": "droptail", "limit_ms": QUEUE_MS}
     stages = [{"stage": "rate", "rate_bit_s": RATE_BIT_S, "queue": queue}]
-    seen = _experiment(stages, OVERLOAD_BIT_S, FULL_BYTES, duration_ms)
+    seen = experiment(stages, OVERLOAD_BIT_S, FULL_BYTES, duration_ms)
     measured = busy_rate_bit_s(seen.sent_ns, seen.received_ns, FULL_BYTES, RATE_BIT_S)
     longest_ms = float(seen.log.delay_ms.max())
     theory_ms = longest_wait_ms(RATE_BIT_S, QUEUE_MS, FULL_BYTES)
@@ -168,7 +144,7 @@ def _rate(machine: str, duration_ms: int) -> list[Check]:
 
 def _loss(machine: str, duration_ms: int) -> list[Check]:
     stages = [{"stage": "loss", "probability": LOSS}]
-    seen = _experiment(stages, LOSS_TRAFFIC_BIT_S, SMALL_BYTES, duration_ms)
+    seen = experiment(stages, LOSS_TRAFFIC_BIT_S, SMALL_BYTES, duration_ms)
     lost = seen.sent - len(seen.received_ns)
     low, high = binomial_interval(lost, seen.sent, CONFIDENCE)
     return [
@@ -225,72 +201,3 @@ def longest_wait_ms(rate_bit_s: int, queue_ms: float, wire_bytes: int) -> float:
 
 
 _NOT_REALTIME = "none: not real-time"
-
-
-def _experiment(
-    down: list[dict[str, Any]], rate_bit_s: int, wire_bytes: int, duration_ms: int
-) -> Seen:
-    with TemporaryDirectory(prefix="eyelevel-") as folder:
-        with Lab(LabConfig({"down": down, "up": []}, SEED, log=folder)) as lab:
-            sent, packets = _traffic(lab, rate_bit_s, wire_bytes, duration_ms)
-            realtime = lab.ready.realtime_priority
-            lab.stop()
-        file = Path(folder) / "down.log"
-        log = read_log(file.read_bytes(), str(file))
-        checked = run_tool(["path-check", str(file)], accept=(0, TOOL_DIFFERS))
-    if not packets:
-        raise LabError("no packet arrived; the path carries nothing on this machine")
-    columns = np.array(packets, dtype=np.int64).T
-    return Seen(sent, *columns, log, realtime, len(checked["differences"]))
-
-
-def _traffic(
-    lab: Lab, rate_bit_s: int, wire_bytes: int, duration_ms: int
-) -> tuple[int, list[list[int]]]:
-    """How many packets were sent, and `[sequence, sent_ns, received_ns]` of what arrived."""
-    address = f"{lab.ready.client_address}:{PORT}"
-    tool = [lab.command_prefix[0], "traffic"]
-    receiver = subprocess.Popen(
-        [*lab.command_prefix, *tool, "receive", "--listen", address],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert receiver.stdout is not None
-        if "listening" not in receiver.stdout.readline():
-            raise LabError("the receiver inside the path did not start; its message stands above")
-        sender = [*lab.server_command_prefix, *tool, "send", "--to", address]
-        sender += ["--rate-bit-s", str(rate_bit_s), "--wire-bytes", str(wire_bytes)]
-        sender += ["--duration-ms", str(duration_ms)]
-        done = subprocess.run(
-            sender,
-            stdout=subprocess.PIPE,
-            text=True,
-            check=False,
-            timeout=duration_ms / 1e3 + END_TIMEOUT_S,
-        )
-        if done.returncode != 0:
-            raise LabError("the sender inside the path failed; its message stands above")
-        received, _ = receiver.communicate(timeout=END_TIMEOUT_S)
-    except subprocess.TimeoutExpired as error:
-        raise LabError(f"the traffic inside the path did not end in {error.timeout:g} s") from None
-    finally:
-        if receiver.poll() is None:
-            receiver.kill()
-            receiver.wait()
-    return json.loads(done.stdout)["sent"], json.loads(received)["packets"]
-
-
-@contextmanager
-def _load() -> Iterator[None]:
-    """One process for each core that does nothing but compute."""
-    busy = [
-        subprocess.Popen([sys.executable, "-c", "while True: pass"])
-        for _ in os.sched_getaffinity(0)
-    ]
-    try:
-        yield
-    finally:
-        for process in busy:
-            process.kill()
-            process.wait()
