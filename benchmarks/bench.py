@@ -75,7 +75,7 @@ def load_cost(folder: Path, runs: int) -> list[Figure]:
     for run in range(runs):
         for name in COST_STACKS:
             network, stack = NETWORKS_BY_NAME["dsl"], STACKS_BY_NAME[name]
-            (trial,) = expand(one_cell(site.name, network, stack, 1, run), [site.of_plan()])
+            (trial,) = expand(one_cell(site.name, [network], stack, 1, run), [site.of_plan()])
             record = run_trial(trial, str(site.path.resolve())).record
             own_ms = record["navigation"]["page_load_time_ms"]
             figures[name].values.append((record["host"]["wall_ms"] - own_ms) / 1e3)

@@ -1,6 +1,7 @@
 //! What a lab is told: one line of JSON (`spec/lab-events.md`).
 
 use crate::Error;
+use crate::cross_traffic::{self, CrossTrafficConfig};
 use eyelevel_link::StageSpec;
 use eyelevel_replay::StackConfig;
 use eyelevel_units::one_line;
@@ -38,6 +39,9 @@ pub struct LabConfig {
     /// Whether the far end reaches the network outside.
     #[serde(default)]
     pub internet: bool,
+    /// Bulk transfers that share the path.
+    #[serde(default)]
+    pub cross_traffic: Vec<CrossTrafficConfig>,
     /// How often to tell the path's counts.
     #[serde(default)]
     pub watch_interval_ms: Option<u64>,
@@ -114,6 +118,7 @@ impl LabConfig {
                  {WATCH_INTERVAL_MS_MIN}"
             )));
         }
+        cross_traffic::validate(&config.cross_traffic)?;
         if let Some(stack) = &config.stack {
             stack.validate()?;
         }
@@ -162,5 +167,13 @@ mod tests {
                 .contains("together")
         );
         assert!(error("").contains("configuration"));
+        let cross = |text: &str| {
+            error(&format!(
+                "{{\"path\":{{\"down\":[],\"up\":[]}},\"seed\":1,\"cross_traffic\":[{{{text}}}]}}"
+            ))
+        };
+        assert!(cross("\"congestion_control\":\"vegas\"").contains("`cubic`, `bbr`, `reno`"));
+        assert!(cross("\"congestion_control\":\"reno\",\"flows\":0").contains("from 1 to 64"));
+        assert!(cross("\"congestion_control\":\"reno\",\"flows\":65").contains("65 flows"));
     }
 }

@@ -4,6 +4,7 @@ mod archive_command;
 mod bulk_command;
 mod config;
 mod control;
+mod cross_traffic;
 mod doctor;
 mod emit;
 mod error;

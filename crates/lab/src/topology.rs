@@ -9,6 +9,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Name of the device on both sides.
 const DEVICE: &str = "lab0";
+/// Hosts of the ends' network: server, client, a second one of each, and the way out's two.
+const HOSTS: u8 = 6;
 /// What an Ethernet carries, and with it every network of the presets.
 const MTU_BYTES: u32 = 1500;
 /// The kernel's own buffer limits, written out so that a host's tuning does not leak into a lab:
@@ -41,7 +43,7 @@ impl Ends {
             .map_or(0, |network| network.wrapping_add(1));
         let v4 = |network, host| Ipv4Addr::new(100, 64, network, host);
         let is_free =
-            |network: &u8| !(1..=2).any(|host| origins.contains(&v4(*network, host).into()));
+            |network: &u8| !(1..=HOSTS).any(|host| origins.contains(&v4(*network, host).into()));
         let network = (0..=255)
             .map(|step: u8| first.wrapping_add(step))
             .find(is_free)
@@ -51,6 +53,16 @@ impl Ends {
             client: (v4(network, 2), v6(2)),
             server: (v4(network, 1), v6(1)),
         }
+    }
+
+    /// The second client's address, for cross traffic.
+    pub fn second_client(&self) -> Ipv4Addr {
+        self.beside_v4(4)
+    }
+
+    /// The second server's address.
+    pub fn second_server(&self) -> Ipv4Addr {
+        self.beside_v4(3)
     }
 
     /// Another address of the ends' network.
@@ -156,6 +168,28 @@ pub fn build_server(
     for address in answered {
         netlink.add_local_route(loopback, address)?;
     }
+    tcp.apply()?;
+    Ok(device)
+}
+
+/// Moves the calling thread into the second client's namespace and configures it.
+pub fn build_second_client(ends: &Ends) -> Result<Device, Error> {
+    build_second(ends.second_client(), ends.second_server())
+}
+
+/// The same for the second server's.
+pub fn build_second_server(ends: &Ends) -> Result<Device, Error> {
+    build_second(ends.second_server(), ends.second_client())
+}
+
+/// A host with the kernel's own settings, which knows its peer alone.
+fn build_second(own: Ipv4Addr, peer: Ipv4Addr) -> Result<Device, Error> {
+    unshare_network()?;
+    let (device, mut netlink, index) = device(false)?;
+    netlink.add_address(index, own.into())?;
+    let tcp = TcpSettings::of(None);
+    let peer = RouteDestination::Host(peer.into());
+    netlink.add_route(index, peer, own.into(), &tcp.routes)?;
     tcp.apply()?;
     Ok(device)
 }

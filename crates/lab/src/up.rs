@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::config::LabConfig;
 use crate::control::{Signals, wait_for_stop};
+use crate::cross_traffic::{CrossTraffic, CrossTrafficSummary};
 use crate::emit::{ErrorEvent, emit};
 use crate::logs;
 use crate::outside::Outside;
@@ -13,7 +14,7 @@ use eyelevel_archive::{Origin, Site};
 use eyelevel_link::Direction;
 use eyelevel_netns::sandbox::{self, Forked, Inside};
 use eyelevel_netns::{local_addresses, monotonic_now, set_sysctl};
-use eyelevel_path::{Ends as PathEnds, Path, PathSettings, PathSummary, Watch};
+use eyelevel_path::{Ends as PathEnds, Path, PathSettings, PathSummary, SecondPair, Watch};
 use eyelevel_replay::TlsVersion;
 use eyelevel_units::{Instant, Seed};
 use serde::Serialize;
@@ -53,6 +54,7 @@ struct Revisit {
 #[serde(tag = "event", rename = "summary")]
 struct Summary {
     path: PathSummary,
+    cross_traffic: Option<CrossTrafficSummary>,
     requests: u64,
     misses: u64,
 }
@@ -153,12 +155,13 @@ fn lab(
     }
     start_resolver(origins)?;
     let device = client.kind();
+    let (cross_traffic, second) = cross_traffic(config, &ends)?;
     let watch = config.watch_interval_ms.map(|_| Watch::default());
     let (path, stopper) = Path::new(
         PathEnds {
             client,
             server: servers.device,
-            second_client: None,
+            second,
         },
         PathSettings {
             down: &config.path.down,
@@ -170,6 +173,9 @@ fn lab(
     )?;
     let (path, realtime_priority) = start_path(path, config.realtime)?;
     let signals = Signals::hear()?;
+    if let Some(cross_traffic) = &cross_traffic {
+        cross_traffic.start();
+    }
     emit(&Ready {
         init_pid: inside.outer_pid,
         server_tid: servers.tid,
@@ -197,6 +203,7 @@ fn lab(
         });
     });
 
+    let cross_traffic = cross_traffic.map(|flows| flows.summary());
     // Closing order: the servers report their connections while the path still carries packets.
     let _ = servers.shutdown.send(());
     join(servers.thread, "servers")??;
@@ -204,10 +211,21 @@ fn lab(
     let summary = join(path, "path")??;
     emit(&Summary {
         path: summary,
+        cross_traffic,
         requests: counts.requests.load(Ordering::Relaxed),
         misses: counts.misses.load(Ordering::Relaxed),
     });
     Ok(())
+}
+
+fn cross_traffic(
+    config: &LabConfig,
+    ends: &Ends,
+) -> Result<(Option<CrossTraffic>, Option<SecondPair>), Error> {
+    if config.cross_traffic.is_empty() {
+        return Ok((None, None));
+    }
+    CrossTraffic::build(&config.cross_traffic, ends).map(|(flows, pair)| (Some(flows), Some(pair)))
 }
 
 /// The files by which names are found.

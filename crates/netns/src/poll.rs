@@ -3,8 +3,8 @@ use crate::error::check;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
-/// The most descriptors that a [`Wait`] watches: two ends and a second client.
-pub const WATCHED_MAX: usize = 3;
+/// The most descriptors that a [`Wait`] watches: two ends and a second one of each.
+pub const WATCHED_MAX: usize = 4;
 
 /// Sleeps until one of a few descriptors can be read, a stop is asked for or a deadline passes,
 /// with the kernel's nanosecond timers.

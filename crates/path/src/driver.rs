@@ -21,8 +21,16 @@ pub struct Ends {
     pub client: Device,
     /// The server's.
     pub server: Device,
-    /// A second client's, and the addresses that it has.
-    pub second_client: Option<(Device, Vec<IpAddr>)>,
+    /// A second client's and a second server's, which share the path.
+    pub second: Option<SecondPair>,
+}
+
+/// The devices of hosts beside the first two, with the address of each, by which packets find them.
+pub struct SecondPair {
+    /// The second client's.
+    pub client: (Device, IpAddr),
+    /// The second server's.
+    pub server: (Device, IpAddr),
 }
 
 /// What a path does.
@@ -45,7 +53,8 @@ pub struct Path {
     down: Lane,
     /// The client's and, where there is one, the second client's.
     clients: Vec<Device>,
-    server: [Device; 1],
+    /// The same of the servers.
+    servers: Vec<Device>,
     wait: Wait,
     watch: Option<Watch>,
     /// Which stages have a queue, of down and up.
@@ -79,9 +88,14 @@ impl Path {
         };
         let kind = ends.client.kind();
         let head = |label, specs: &[StageSpec]| LogHead::new(label, specs, settings.seed, kind);
-        let (second, second_addresses) = ends.second_client.unzip();
-        let mut watched = vec![ends.server.as_fd(), ends.client.as_fd()];
-        watched.extend(second.as_ref().map(AsFd::as_fd));
+        let (mut clients, mut servers) = (vec![ends.client], vec![ends.server]);
+        let (mut second_client, mut second_server) = (None, None);
+        if let Some(SecondPair { client, server }) = ends.second {
+            clients.push(client.0);
+            servers.push(server.0);
+            (second_client, second_server) = (Some(client.1), Some(server.1));
+        }
+        let watched: Vec<_> = clients.iter().chain(&servers).map(AsFd::as_fd).collect();
         let (wait, stop) = Wait::new(&watched)?;
         let logs = settings.logs.map(|(down, up)| {
             [
@@ -92,10 +106,10 @@ impl Path {
         let down = direction(settings.down, "down")?;
         let up = direction(settings.up, "up")?;
         let path = Self {
-            up: Lane::new(up, true, Vec::new()),
-            down: Lane::new(down, false, second_addresses.unwrap_or_default()),
-            clients: [ends.client].into_iter().chain(second).collect(),
-            server: [ends.server],
+            up: Lane::new(up, true, second_server),
+            down: Lane::new(down, false, second_client),
+            clients,
+            servers,
             wait,
             watch: settings.watch,
             links: [settings.down, settings.up].map(|specs| specs.iter().map(is_link).collect()),
@@ -147,7 +161,7 @@ impl Path {
     fn let_out(&mut self, now: Instant) {
         let is_due = |lane: &Lane| lane.due().is_some_and(|due| due <= now);
         if is_due(&self.up) {
-            self.up.let_out(now, &mut self.server);
+            self.up.let_out(now, &mut self.servers);
         }
         if is_due(&self.down) {
             self.down.let_out(now, &mut self.clients);
@@ -164,10 +178,13 @@ impl Path {
     }
 
     fn take_in(&mut self, ready: &mut [bool; WATCHED_MAX]) -> Result<(), Error> {
-        if ready[0] {
-            ready[0] = self.down.take_in(&mut self.server[0])?;
+        let (of_clients, of_servers) = ready.split_at_mut(self.clients.len());
+        for (ready, server) in of_servers.iter_mut().zip(&mut self.servers) {
+            if *ready {
+                *ready = self.down.take_in(server)?;
+            }
         }
-        for (ready, client) in ready[1..].iter_mut().zip(&mut self.clients) {
+        for (ready, client) in of_clients.iter_mut().zip(&mut self.clients) {
             if *ready {
                 *ready = self.up.take_in(client)?;
             }

@@ -23,8 +23,8 @@ pub(crate) struct Lane {
     pub lateness: Lateness,
     /// Whether the origin is the destination of this lane's packets.
     pub toward_origin: bool,
-    /// Addresses whose packets leave by the second device.
-    pub second_exit: Vec<IpAddr>,
+    /// The address whose packets leave by the second device.
+    pub second_exit: Option<IpAddr>,
     pub counts: Counts,
     /// Packets that left the direction.
     left: u64,
@@ -83,7 +83,7 @@ impl Lane {
     pub(crate) fn new(
         direction: Direction<Segment, Tap>,
         toward_origin: bool,
-        second_exit: Vec<IpAddr>,
+        second_exit: Option<IpAddr>,
     ) -> Self {
         Self {
             direction,
@@ -147,7 +147,7 @@ impl Lane {
         } else {
             header.source
         };
-        let exit = u8::from(self.second_exit.contains(&header.destination));
+        let exit = u8::from(self.second_exit == Some(header.destination));
         let segments = shape.segments();
         self.direction.handle_timeout(now);
         let (chunk, at) = self.direction.observer_mut().arena.keep(length, segments);
@@ -193,8 +193,7 @@ impl Lane {
             return;
         };
         let segment = packet.payload;
-        // A network without a second client has sent to an address that nobody has.
-        let exit = usize::from(segment.exit).min(exits.len() - 1);
+        let exit = usize::from(segment.exit);
         let now = monotonic_now();
         let written = self.write(&packet, self.run.last, &mut exits[exit]);
         let (tap, counts) = (self.direction.observer_mut(), &mut self.counts);

@@ -219,6 +219,7 @@ class _Load:
             browser_version=self._version,
             capped=capped,
             settled=self._settled,
+            navigation_start_ns=round(start_s * 1e9),
             frames_lost=self._capture.lost,
             final_picture_matches=self._final_picture_matches,
             cpu_s=session.cpu_s() if session is not None else 0.0,

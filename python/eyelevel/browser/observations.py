@@ -143,6 +143,8 @@ class RawLoad:
     """The page was still busy when the cap after its load event ended the load."""
     settled: bool = True
     """The browser was idle before the navigation."""
+    navigation_start_ns: int | None = None
+    """Time zero, CLOCK_MONOTONIC; None where there was no navigation."""
     frames_lost: int = 0
     """Frames that could not be kept; above 0 the visual metrics of this load are worth nothing."""
     final_picture_matches: bool | None = None
@@ -166,6 +168,7 @@ class RawLoad:
                 "console_errors": list(self.console_errors),
                 "capped": self.capped,
                 "settled": self.settled,
+                "navigation_start_ns": self.navigation_start_ns,
                 "frames_lost": self.frames_lost,
                 "final_picture_matches": self.final_picture_matches,
                 "cpu_s": self.cpu_s,

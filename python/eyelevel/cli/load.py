@@ -1,12 +1,15 @@
 """`eyelevel load`: one site over one network and stack, a few times."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
 from eyelevel.cli.cell import named_stack
+from eyelevel.cli.load_cross import harm_of, print_harm
 from eyelevel.cli.output import hints, print_json, results, table
+from eyelevel.cli.path_cross import CROSS_HELP, cross_of_options
 from eyelevel.metrics import METRICS_BY_NAME, metrics_of
 from eyelevel.networks import find_network
 from eyelevel.plan import expand, one_cell
@@ -43,6 +46,10 @@ def load(
     url: Annotated[
         str | None, typer.Option(help="The page to open, if not the recording's.")
     ] = None,
+    cross: Annotated[
+        list[str] | None,
+        typer.Option(help=f"{CROSS_HELP} Every load is done without them, too, for the harm."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the trials as JSON.")] = False,
 ) -> None:
     """Load one recorded site in a real browser and print what a person would have seen when.
@@ -50,16 +57,25 @@ def load(
     Exits 1 where no load was ok.
     """
     recorded = open_site(site)
-    plan = one_cell(recorded.name, find_network(network), named_stack(stack), runs, seed, visit)
-    rows = []
-    for trial in expand(plan, [recorded.of_plan()]):
+    networks = [find_network(network)]
+    if kinds := cross_of_options(cross or []):
+        networks.append(replace(networks[0], name=f"{network}+cross", cross_traffic=kinds))
+    plan = one_cell(recorded.name, networks, named_stack(stack), runs, seed, visit)
+    trials = expand(plan, [recorded.of_plan()])
+    rows: list[dict[str, Any]] = []
+    for trial in trials:
         result = run_trial(trial, str(recorded.path.resolve()), url)
         rows.append(_row(result))
-        hints.print(f"load {len(rows)} of {runs}: {rows[-1]['outcome']}")
+        hints.print(f"load {len(rows)} of {len(trials)}: {rows[-1]['outcome']}")
+    if kinds:
+        for row in rows:
+            row["harm"] = harm_of(row, rows, METRICS_BY_NAME)
     if as_json:
         print_json(rows)
     else:
         _print(rows)
+        if kinds:
+            print_harm(rows, SHOWN)
     if not any(row["outcome"] == "ok" for row in rows):
         raise typer.Exit(EXIT_NOT_OK)
 
@@ -71,6 +87,8 @@ def _row(result: TrialResult) -> dict[str, Any]:
         found = metrics_of(record, result.frames)
     return {
         "hash": record["trial"]["hash"],
+        "network": record["trial"]["network"],
+        "repetition": record["trial"]["repetition"],
         "outcome": record["outcome"],
         "outcome_detail": record["outcome_detail"],
         **{name: found.get(name) for name in METRICS_BY_NAME},
@@ -78,6 +96,7 @@ def _row(result: TrialResult) -> dict[str, Any]:
         "requests": record["requests"],
         "connections": record["connections"],
         "path": record["path"],
+        "cross_traffic": record["cross_traffic"],
         "host": record["host"],
         "browser": record["browser"],
     }
@@ -85,10 +104,10 @@ def _row(result: TrialResult) -> dict[str, Any]:
 
 def _print(rows: Sequence[Mapping[str, Any]]) -> None:
     titles = list(SHOWN.values())
-    made = table("load", "outcome", *titles, "objects", right=(*titles, "objects"))
+    made = table("load", "network", "outcome", *titles, "objects", right=(*titles, "objects"))
     for number, row in enumerate(rows, start=1):
         values = ["-" if row[name] is None else f"{row[name]:.0f}" for name in SHOWN]
-        made.add_row(str(number), row["outcome"], *values, str(len(row["objects"])))
+        made.add_row(str(number), row["network"], row["outcome"], *values, str(len(row["objects"])))
     results.print(made)
     results.print("ms from navigation start; what each measures: docs/reference/metrics.md")
     for row in rows:

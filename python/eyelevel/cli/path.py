@@ -1,5 +1,6 @@
 """`eyelevel path`: any command behind an emulated path, and what to do with the path's logs."""
 
+import json
 import os
 import subprocess
 from collections.abc import Callable, Mapping
@@ -10,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from eyelevel.cli.output import hints
+from eyelevel.cli.path_cross import CROSS_FILE, CROSS_HELP, cross_of_options, print_flows
 from eyelevel.cli.path_far import far_command
 from eyelevel.cli.path_plot import plot
 from eyelevel.cli.path_stages import path_of_options
@@ -64,6 +66,7 @@ def shell(
     internet: Annotated[
         bool, typer.Option("--internet", help="Let the far end reach this host's network (root).")
     ] = False,
+    cross: Annotated[list[str] | None, typer.Option(help=CROSS_HELP)] = None,
     log: Annotated[
         Path | None, typer.Option(help="Write every packet's fate into this folder.")
     ] = None,
@@ -83,6 +86,7 @@ def shell(
         raise LabError(
             "--watch and a shell would share one terminal; give the command to watch after `--`"
         )
+    cross_traffic = cross_of_options(cross or [])
     path = path_of_options(network, rtt, (down, up), (trace_down, trace_up))
     config = LabConfig(
         path,
@@ -90,6 +94,7 @@ def shell(
         log=str(log) if log else None,
         watch_interval_ms=WATCH_INTERVAL_MS if watch else None,
         internet=internet,
+        cross_traffic=tuple(kind.as_lab() for kind in cross_traffic),
     )
     view = LiveView() if watch else None
     with Lab(config, view.update if view else None) as lab:
@@ -98,6 +103,7 @@ def shell(
             wanted = command or [os.environ.get("SHELL") or SHELL]
             status = _run([*lab.command_prefix, *wanted], environment, view)
         summary = lab.stop()
+    _tell_cross_traffic(summary, log)
     _remark(summary, log)
     raise typer.Exit(status)
 
@@ -130,6 +136,19 @@ def _interruptible(wait: Callable[[], int]) -> int:
             return wait()
         except KeyboardInterrupt:
             continue
+
+
+def _tell_cross_traffic(summary: LabSummary, log: Path | None) -> None:
+    if summary.cross_traffic is None:
+        return
+    # Here: its arithmetic takes longer to import than a path takes to start.
+    from eyelevel.run.cross_traffic import cross_traffic_record
+
+    found = cross_traffic_record(summary.cross_traffic)
+    if log:
+        text = json.dumps(found) + "\n"
+        (log / CROSS_FILE).write_text(text, encoding="utf-8")
+    print_flows(found, hints)
 
 
 def _remark(summary: LabSummary, log: Path | None) -> None:

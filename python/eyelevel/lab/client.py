@@ -6,7 +6,7 @@ import queue
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import TracebackType
 from typing import Any, Self
@@ -36,7 +36,7 @@ class LabConfig:
     log: str | None = None
     watch_interval_ms: int | None = None
     internet: bool = False
-    cross_traffic: Mapping[str, Any] | None = None
+    cross_traffic: Sequence[Mapping[str, Any]] = ()
 
     def line(self) -> bytes:
         """The configuration as one line of JSON; what is as usual is left out."""
@@ -86,7 +86,7 @@ class LabSummary:
     requests: tuple[Mapping[str, Any], ...] = ()
     connections: tuple[Mapping[str, Any], ...] = ()
     path: Mapping[str, Any] | None = None
-    cross_traffic: tuple[Mapping[str, Any], ...] = ()
+    cross_traffic: Mapping[str, Any] | None = None
     errors: tuple[str, ...] = field(default=())
 
 
@@ -177,7 +177,7 @@ class Lab:
             of_kind("request"),
             tuple(c for c in of_kind("connection") if c["connection"] >= self._first_connection),
             summary["path"],
-            tuple(summary.get("cross_traffic") or ()),
+            summary.get("cross_traffic"),
             tuple(e["message"] for e in of_kind("error")),
         )
         return self._summary

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+from eyelevel.networks.cross_traffic import CrossTraffic
 from eyelevel.traces import SynthSpec, synthesise
 
 
@@ -20,6 +21,8 @@ class Network:
     packet-delivery trace, recorded (`trace_down_sha256`: the digest of its file) or made
     (`synth_down`: the generator's settings); its `rate_down_bit_s` is then the trace's mean, by
     which the queue and TCP's buffers are sized. The same for up.
+
+    `cross_traffic`: bulk transfers beside the page.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Network:
     trace_up_sha256: str | None = None
     synth_down: SynthSpec | None = None
     synth_up: SynthSpec | None = None
+    cross_traffic: tuple[CrossTraffic, ...] | None = None
 
     def settings(self) -> dict[str, Any]:
         """Everything but the name: what a trial's hash covers. What is not set is left out."""
@@ -48,6 +52,9 @@ class Network:
         for key in ("synth_down", "synth_up"):
             if key in values:
                 values[key] = SynthSpec(**values[key])
+        if "cross_traffic" in values:
+            kinds = values["cross_traffic"]
+            values["cross_traffic"] = tuple(CrossTraffic.of_settings(kind) for kind in kinds)
         return cls(name=name, **values)
 
     def course(self) -> str:

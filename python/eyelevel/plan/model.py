@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from eyelevel.networks.cross_traffic import FLOWS_MAX
 from eyelevel.plan.quantities import DurationMs, DurationS, RateBitS, Share, SizeBytes
 from eyelevel.plan.stacks import CertificateKey, CongestionControl, HttpVersion, TlsVersion, Visit
 
@@ -15,6 +16,24 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+@-]{0,63}$")]
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class CrossTrafficTable(_Table):
+    """Bulk transfers beside the page."""
+
+    cc: Literal["cubic", "bbr", "reno"]
+    flows: Annotated[int, Field(ge=1, le=FLOWS_MAX)] = 1
+    direction: Literal["down", "up"] = "down"
+
+
+def _kinds(value: Any) -> Any:
+    """One table stands for a list of it, `none` for an empty one."""
+    if value == "none":
+        return []
+    return [value] if isinstance(value, dict) else value
+
+
+CrossTrafficTables = Annotated[list[CrossTrafficTable], BeforeValidator(_kinds)]
 
 
 class NetworkTable(_Table):
@@ -32,6 +51,7 @@ class NetworkTable(_Table):
     loss_two_way: Share | None = None
     loss_down: Share | None = None
     loss_up: Share | None = None
+    cross_traffic: CrossTrafficTables | None = None
 
 
 class StackTable(_Table):
@@ -89,4 +109,5 @@ class PlanFile(_Table):
     timeout_s: DurationS = 180.0
     same_requests: bool = True
     visit: Visit = "first"
+    cross_traffic: CrossTrafficTables | None = None
     stop: StopTable | None = None

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from eyelevel.nearest import unknown
 from eyelevel.networks import NETWORKS_BY_NAME, Network
+from eyelevel.plan.cross_traffic import cross_traffic_of, with_twins
 from eyelevel.plan.errors import PlanError
 from eyelevel.plan.lines import Path, line_numbers, line_of
-from eyelevel.plan.model import NetworkTable, PlanFile, StackTable, StopTable
+from eyelevel.plan.mistakes import explain_mistake
+from eyelevel.plan.model import PlanFile
 from eyelevel.plan.stacks import Stack, Visit
 from eyelevel.plan.synthetic import is_synthetic, parse_synthetic
 from eyelevel.plan.tables import ReadTrace, network_of, stack_of
@@ -109,7 +111,7 @@ def parse_plan(
         parsed = PlanFile.model_validate(data)
     except ValidationError as error:
         for found in error.errors():
-            report_expanded(*_explain(found))
+            report_expanded(*explain_mistake(found))
         raise PlanError(problems) from error
     trace_files: dict[str, str] = {}
     networks = _resolve(
@@ -122,6 +124,13 @@ def parse_plan(
     _check_names(parsed, stacks, site_names, metric_names, report_expanded)
     if problems:
         raise PlanError(problems)
+    weights = _weights(parsed, networks)
+    try:
+        cross_traffic = cross_traffic_of(parsed.cross_traffic or ())
+        networks, weights = with_twins(networks, parsed.networks, weights, cross_traffic)
+    except ValueError as error:
+        report(("cross_traffic",), str(error))
+        raise PlanError(problems) from error
     return Plan(
         title=parsed.title,
         sites=tuple(parsed.sites),
@@ -137,20 +146,25 @@ def parse_plan(
         ),
         source=text,
         stop=StopRule(**parsed.stop.model_dump()) if parsed.stop else None,
-        weights=_weights(parsed, networks),
+        weights=weights,
         trace_files=trace_files,
     )
 
 
 def one_cell(
-    site: str, network: Network, stack: Stack, blocks: int, seed: int, visit: Visit = "first"
+    site: str,
+    networks: Sequence[Network],
+    stack: Stack,
+    blocks: int,
+    seed: int,
+    visit: Visit = "first",
 ) -> Plan:
-    """The plan of one site over one network and stack, with the defaults of a plan file."""
+    """The plan of one site and stack, with the defaults of a plan file."""
     defaults = PlanFile.model_construct(sites=[site], networks=[], stacks=[])
     return Plan(
         title="",
         sites=(site,),
-        networks=(network,),
+        networks=tuple(networks),
         stacks=(stack,),
         reference=stack.name,
         blocks=blocks,
@@ -220,38 +234,6 @@ def _weights(parsed: PlanFile, networks: Sequence[Network]) -> dict[str, float]:
     if all(weight is None for weight in given):
         return {}
     return {n.name: 1.0 if w is None else w for n, w in zip(networks, given, strict=True)}
-
-
-# Keys that people try for another one which is not alike in its letters.
-_OTHER_WORDS = {
-    "runs": "blocks",
-    "repetitions": "blocks",
-    "protocols": "stacks",
-    "base_stack": "base",
-}
-
-
-def _explain(found: Any) -> tuple[Path, str]:
-    """The place and the message of one validation error."""
-    path: Path = tuple(found["loc"])
-    key = path[-1]
-    if found["type"] == "extra_forbidden":
-        if key == "loss":
-            return path, (
-                "`loss` does not say of what: write `loss_two_way` (a request or its response is "
-                "lost, as in the papers) or `loss_down` and `loss_up` (one packet is lost)"
-            )
-        tables = {"networks": NetworkTable, "stacks": StackTable, "stop": StopTable}
-        model: type[BaseModel] = tables.get(str(path[0]), PlanFile)
-        if len(path) == 1:
-            model = PlanFile
-        if (other := _OTHER_WORDS.get(str(key))) in model.model_fields:
-            return path, f"unknown key `{key}`; did you mean `{other}`?"
-        return path, unknown("key", str(key), model.model_fields)
-    if found["type"] == "missing":
-        return path[:-1], f"`{key}` is missing"
-    name = next((part for part in reversed(path) if isinstance(part, str)), "")
-    return path, f"`{name}`: {found['msg'].removeprefix('Value error, ')}"
 
 
 def _resolve(

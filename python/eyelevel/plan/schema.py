@@ -13,6 +13,10 @@ def plan_schema() -> dict[str, Any]:
     for key in ("networks", "stacks"):
         items = schema["properties"][key]["items"]
         schema["properties"][key]["items"] = {"anyOf": [{"type": "string"}, items]}
+    for properties in (schema["properties"], schema["$defs"]["NetworkTable"]["properties"]):
+        found = properties["cross_traffic"]
+        one = {"$ref": "#/$defs/CrossTrafficTable"}
+        found["anyOf"] = [{"const": "none"}, one, *found["anyOf"]]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
 
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from eyelevel.nearest import unknown
 from eyelevel.networks import NETWORKS_BY_NAME, Network, loss_of_each_direction
+from eyelevel.plan.cross_traffic import cross_traffic_of
 from eyelevel.plan.model import NetworkTable, StackTable
 from eyelevel.plan.stacks import REFUSED_PRESETS, STACKS_BY_NAME, Stack
 
@@ -35,6 +36,10 @@ def network_of(
     changes = _changes(table)
     if table.base is not None and table.base not in NETWORKS_BY_NAME:
         raise ValueError(unknown("network", table.base, NETWORKS_BY_NAME))
+    if (flows := cross_traffic_of(table.cross_traffic or ())) is not None:
+        changes["cross_traffic"] = flows
+    else:  # `none` is what presets have
+        changes.pop("cross_traffic", None)
     name = _name_of("network", table, changes)
     if "loss_two_way" in changes:
         if "loss_down" in changes or "loss_up" in changes:

@@ -70,6 +70,10 @@ class Trial:
         """The lab's `path` object."""
         return lab_path(Network.of_settings(self.network, self.network_settings), trace_files)
 
+    def lab_cross_traffic(self) -> tuple[dict[str, Any], ...]:
+        """The lab's `cross_traffic`."""
+        return tuple(dict(kind) for kind in self.network_settings.get("cross_traffic", ()))
+
     def lab_stack(self) -> dict[str, Any]:
         """The lab's `stack` object."""
         return {"name": self.arm, **self.stack_settings}

@@ -179,8 +179,14 @@ def describe_network(network: dict) -> str:
         loss = f"{loss_down * 100:.3g} % of packets lost down, {loss_up * 100:.3g} % up"
     return (
         f"{down:g} Mbit/s down, {up:g} up, {network['rtt_ms_min']:g} ms round trip, "
-        f"{network['queue_ms']:g} ms queue, {loss}"
+        f"{network['queue_ms']:g} ms queue, {loss}{_beside(network)}"
     )
+
+
+def _beside(network: dict) -> str:
+    kinds = network.get("cross_traffic") or ()
+    said = [f"{k['flows']} {k['congestion_control']} {k['direction']}" for k in kinds]
+    return f"; beside it {', '.join(said)}" if said else ""
 
 
 def _metric_name(contents: Contents, metric: str) -> object:

@@ -8,6 +8,7 @@ import vl_convert
 from eyelevel.figures import ALL_SITES, cumulative, distribution_chart, gain_chart
 from eyelevel.figures.distribution import NETWORKS_MAX, SITES_MAX
 from eyelevel.report.contents import Contents
+from eyelevel.report.cross_traffic import cross_traffic_section
 from eyelevel.report.details import outcomes_section, setup_section, sites_section
 from eyelevel.report.filmstrips import Filmstrips, filmstrips
 from eyelevel.report.findings import gain_tables, opening
@@ -33,6 +34,7 @@ def page(contents: Contents) -> str:
         _charts(contents),
         _filmstrips(contents, strips),
         sites_section(contents),
+        cross_traffic_section(contents),
         outcomes_section(contents),
         setup_section(contents),
         methods_section(contents),

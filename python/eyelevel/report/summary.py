@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from eyelevel.report import cross_traffic
 from eyelevel.report.contents import Contents
 from eyelevel.report.findings import overall, warnings
 from eyelevel.report.words import answer, verdict
@@ -12,7 +13,8 @@ def summary_of(contents: Contents) -> dict[str, Any]:
 
     `answer`: a sentence for each stack. `gains`: one entry for each network, stack and metric with
     `gain` (share, negative is faster), its 95 % interval and, for the primary metric, `p_holm` and
-    `verdict`. `outcomes`: counts by stack and outcome.
+    `verdict`. `outcomes`: counts by stack and outcome. `cross_traffic`: null, or `flows` (medians
+    by network and stack) and `harm` (as the gains).
     """
     plan = contents.plan
     metric, smallest = plan["primary_metric"], plan["smallest_effect_of_interest"]
@@ -52,4 +54,5 @@ def summary_of(contents: Contents) -> dict[str, Any]:
             }
             for each in contents.gains
         ],
+        "cross_traffic": cross_traffic.as_json(contents),
     }

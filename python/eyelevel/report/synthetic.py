@@ -14,7 +14,7 @@ from eyelevel.store.sample import sample_record
 
 SITES = ("startup", "dashboard")
 SPEED = {"tcp": 1.0, "tcp+": 0.93, "quic": 0.86}
-LOAD_MS = {"dsl": 620.0, "lte": 1900.0}
+LOAD_MS = {"dsl": 620.0, "dsl+cross": 1240.0, "lte": 1900.0}
 STAGES = (0.35, 0.5, 0.7, 0.8, 1.0)
 
 
@@ -53,9 +53,29 @@ def record_of(trial: Trial, load_ms: float, outcome: str = "ok") -> dict[str, An
             "dom_content_loaded_ms": 0.5 * load_ms,
         }
     lateness = {"lateness_us_p50": 14.0, "lateness_us_p99": 120.0, "lateness_us_max": 640.0}
+    kinds = trial.network_settings.get("cross_traffic", ())
+    record["cross_traffic"] = _cross_traffic(kinds) if kinds else None
     record["path"] = {"down": lateness, "up": lateness}
     record["versions"] = {"eyelevel": "0.1.0", "browser": "Chromium 156", "kernel": "6.1"}
     return record
+
+
+def _cross_traffic(kinds: Any) -> dict[str, Any]:
+    flows = [
+        {
+            "congestion_control": kind["congestion_control"],
+            "direction": kind["direction"],
+            "bytes": 5_000_000,
+            "duration_ms": 4000.0,
+            "goodput_bit_s": 10e6,
+            "sampled_bytes": [0, 5_000_000],
+        }
+        for kind in kinds
+        for _ in range(kind["flows"])
+    ]
+    index = {kind["direction"]: 1.0 for kind in kinds}
+    load = {"duration_ms": 1000.0, "page_share": 0.25}
+    return {"flows": flows, "fairness_index": index, "sampled_at_ns": [0, 4 * 10**9], "load": load}
 
 
 def metrics_of(record: Any, frames: Any) -> dict[str, float | None]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from eyelevel.networks import Network
+from eyelevel.networks import Network, settling_s
 from eyelevel.plan import Plan
 from eyelevel.report.contents import read_table
 from eyelevel.run.sites import RecordedSite, site_info
@@ -74,7 +74,12 @@ def estimate(plan: Plan, sites: Sequence[RecordedSite], like: Path | None = None
 
 def _load_s(site: RecordedSite, network: Network) -> float:
     size_bits = 8 * float(site_info(site.path).get("body_bytes") or site.path.stat().st_size)
-    return size_bits / network.rate_down_bit_s + ROUND_TRIPS * network.rtt_ms_min / 1e3
+    shares, waiting_s = 1, 0.0
+    if network.cross_traffic:
+        shares += sum(kind.flows for kind in network.cross_traffic if kind.direction == "down")
+        waiting_s = settling_s(network.rtt_ms_min, network.queue_ms)
+    transfer_s = size_bits / network.rate_down_bit_s * shares
+    return waiting_s + transfer_s + ROUND_TRIPS * network.rtt_ms_min / 1e3
 
 
 def _deviation(plan: Plan, document: dict, table: pl.DataFrame) -> float | None:

@@ -13,7 +13,9 @@ from typing import Any
 
 from eyelevel.browser import BrowserStartError, LoadSettings, RawLoad, SameRequests, load_page
 from eyelevel.lab import Lab, LabConfig, LabError, LabSummary, Ready
+from eyelevel.networks import settling_s
 from eyelevel.plan import Trial
+from eyelevel.run.cross_traffic import cross_traffic_record, silent_flow
 from eyelevel.run.fingerprint import final_picture
 from eyelevel.run.host import HostSample
 from eyelevel.run.judge import Observed, judge
@@ -50,13 +52,21 @@ def run_trial(
     try:
         check_trace_files(trace_files, trial.network_settings)
         path = trial.lab_path(trace_files)
-        config = LabConfig(path, trial.seed, archive, trial.lab_stack())
+        config = LabConfig(
+            path,
+            trial.seed,
+            archive,
+            trial.lab_stack(),
+            cross_traffic=trial.lab_cross_traffic(),
+        )
         with Lab(config) as lab:
             ready = lab.ready
+            _let_settle(trial)
             raw = load_page(_load_settings(trial, lab, archive, url))
             load_ended = HostSample.take(time.monotonic())
             summary = lab.stop()
-        failure = ("lab-failed", summary.errors[0]) if summary.errors else None
+        reason = next(iter(summary.errors), "") or silent_flow(summary.cross_traffic)
+        failure = ("lab-failed", reason) if reason else None
     except LabError as error:
         failure, load_ended = ("lab-failed", str(error)), HostSample.take(time.monotonic())
     except BrowserStartError as error:
@@ -65,6 +75,13 @@ def run_trial(
     host = {**before.until(load_ended), "wall_ms": round(wall_ms, 3), **_lab_facts(ready)}
     outcome, detail = failure or _judge(trial, raw, summary, host)
     return _result(trial, started_at, outcome, detail, raw, summary, host)
+
+
+def _let_settle(trial: Trial) -> None:
+    """Give the cross traffic, where there is some, the time to fill the path."""
+    settings = trial.network_settings
+    if settings.get("cross_traffic"):
+        time.sleep(settling_s(settings["rtt_ms_min"], settings["queue_ms"]))
 
 
 def _load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> LoadSettings:
@@ -145,6 +162,13 @@ def _result(
         "requests": list(summary.requests),
         "connections": list(summary.connections),
         "path": summary.path,
+        "cross_traffic": summary.cross_traffic
+        and cross_traffic_record(
+            summary.cross_traffic,
+            raw.navigation_start_ns if raw else None,
+            raw.navigation.page_load_time_ms if raw else None,
+            observed["objects"],
+        ),
         "host": dict(host),
         "browser": browser,
         "versions": versions(raw.browser_version if raw else ""),

@@ -8,6 +8,7 @@ from eyelevel.stats.censored import log_rank, restricted_mean_difference
 from eyelevel.stats.difference_test import DifferenceTest
 from eyelevel.stats.equivalence import equivalence
 from eyelevel.stats.estimate import Estimate
+from eyelevel.stats.fairness import harm, harm_of_gains, jain_index
 from eyelevel.stats.families import Family, correct
 from eyelevel.stats.gain import mean_gain, performance_gain
 from eyelevel.stats.games_howell import PairDifference, games_howell
@@ -51,8 +52,11 @@ __all__ = [
     "equivalence",
     "gain_over_sites",
     "games_howell",
+    "harm",
+    "harm_of_gains",
     "hodges_lehmann",
     "holm",
+    "jain_index",
     "kruskal_wallis",
     "log_rank",
     "mann_whitney",

@@ -39,6 +39,7 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "encoded_bytes": pl.Int64(),
     "stack_settings": pl.String(),  # canonical JSON
     "versions": pl.String(),  # canonical JSON
+    "cross_traffic": pl.String(),  # canonical JSON; null: none
 }
 
 
@@ -61,6 +62,7 @@ def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
         sum(each["encoded_bytes"] or 0 for each in fetched),
         canonical_json(trial["stack_settings"]),
         canonical_json(record["versions"]),
+        _cross_traffic(record),
     )
 
 
@@ -76,6 +78,21 @@ def missed_urls(record: Mapping[str, Any]) -> frozenset[str]:
         if (each["failed"] or "") == "net::ERR_NAME_NOT_RESOLVED"
     ]
     return frozenset(url.split("?", 1)[0] for url in missed)
+
+
+def _cross_traffic(record: Mapping[str, Any]) -> str | None:
+    """Goodput and kind of each flow, the fairness indices, and the page's share."""
+    found = record.get("cross_traffic")
+    if not found:
+        return None
+    kinds = [(f"{f['congestion_control']} {f['direction']}", f) for f in found["flows"]]
+    return canonical_json(
+        {
+            "goodput_bit_s": [[kind, flow["goodput_bit_s"]] for kind, flow in kinds],
+            "fairness_index": found["fairness_index"],
+            "page_share": (found["load"] or {}).get("page_share"),
+        }
+    )
 
 
 def _lateness(record: Mapping[str, Any], key: str) -> float | None:

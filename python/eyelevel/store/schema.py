@@ -4,7 +4,7 @@ The blocks that hold raw observations accept further keys: an observation more d
 reader wrong. The record's own keys and the trial's are a closed list.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import ConfigDict, Field, TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
@@ -94,6 +94,7 @@ class Record(TypedDict):
     requests: list[dict[str, Any]]
     connections: list[dict[str, Any]]
     path: dict[str, Any] | None
+    cross_traffic: NotRequired[dict[str, Any] | None]  # records of before have none
     host: dict[str, Any]
     browser: dict[str, Any]
     versions: dict[str, Any]

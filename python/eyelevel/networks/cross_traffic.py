@@ -1,0 +1,78 @@
+"""Bulk transfers that share a network's path with the page."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+from eyelevel.nearest import unknown
+from eyelevel.networks.errors import NetworkError
+
+CONTROLLERS = ("cubic", "bbr", "reno")
+"""The congestion controllers that the kernel's TCP has."""
+
+DIRECTIONS = ("down", "up")
+
+FLOWS_MAX = 64
+"""In all, of one lab."""
+
+SETTLING_ROUND_TRIPS = 20
+"""From the flows' start to the page's: a slow start takes ten on the largest of the presets; then
+the loss that ends it, and as long again."""
+SETTLING_S_MIN, SETTLING_S_MAX = 1.0, 20.0
+
+
+@dataclass(frozen=True)
+class CrossTraffic:
+    """Some transfers of one kind: the page's way down, or up against its acknowledgements."""
+
+    congestion_control: Literal["cubic", "bbr", "reno"]
+    flows: int = 1
+    direction: Literal["down", "up"] = "down"
+
+    def as_lab(self) -> dict[str, Any]:
+        """One element of the lab's `cross_traffic` (spec/lab-events.md)."""
+        return {
+            "congestion_control": self.congestion_control,
+            "flows": self.flows,
+            "direction": self.direction,
+        }
+
+    @classmethod
+    def of_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """The reverse of `as_lab`."""
+        return cls(**settings)
+
+    def __str__(self) -> str:
+        """As --cross has it."""
+        return f"{self.congestion_control}:{self.flows}:{self.direction}"
+
+
+def parse_cross_traffic(text: str) -> CrossTraffic:
+    """What `--cross CONTROLLER[:FLOWS[:DIRECTION]]` means; NetworkError says what is wrong."""
+    words = text.split(":")
+    if len(words) > 3:
+        raise _refused(text, "too many colons; write cubic:2:down")
+    controller, flows, direction = (*words, *("1", "down")[len(words) - 1 :])
+    if controller not in CONTROLLERS:
+        raise _refused(text, unknown("congestion control", controller, CONTROLLERS))
+    if not (flows.isascii() and flows.isdigit() and 1 <= int(flows) <= FLOWS_MAX):
+        raise _refused(text, f"`{flows}` flows; use from 1 to {FLOWS_MAX}, as in cubic:2:down")
+    if direction not in DIRECTIONS:
+        raise _refused(text, unknown("direction", direction, DIRECTIONS))
+    return CrossTraffic(controller, int(flows), direction)  # type: ignore[arg-type]
+
+
+def check_flows(kinds: Sequence[CrossTraffic]) -> None:
+    """Raise NetworkError where all together are more flows than a lab has."""
+    if (flows := sum(kind.flows for kind in kinds)) > FLOWS_MAX:
+        raise NetworkError(f"cross traffic of {flows} flows; use at most {FLOWS_MAX} in all")
+
+
+def settling_s(rtt_ms_min: float, queue_ms: float) -> float:
+    """How long the flows run before the page is asked for: round trips with full queues."""
+    wanted_s = SETTLING_ROUND_TRIPS * (rtt_ms_min + queue_ms) / 1e3
+    return min(max(wanted_s, SETTLING_S_MIN), SETTLING_S_MAX)
+
+
+def _refused(text: str, reason: str) -> NetworkError:
+    return NetworkError(f"--cross {text}: {reason}")

@@ -1,0 +1,183 @@
+"""The flows beside the pages: what they had, how fairly, and what they cost the page."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from eyelevel.report.contents import Contents
+from eyelevel.report.html import Markup, element, join, table
+from eyelevel.report.metrics_shown import title_of
+from eyelevel.report.words import percent
+from eyelevel.stats import Estimate, compare_cells, harm_of_gains, median
+
+NOT_SETTINGS = ("name", "cross_traffic")
+NOTE = (
+    "Harm is (with - without) / with cross traffic, of mean times (Ware et al. 2019): 0 is none, "
+    "100 % the worst; loads are paired by repetition, and sites count alike. Jain's index is of "
+    "the flows of one direction: 1 is all alike. The page's share is of the bytes down until its "
+    "load event. Flows and shares are medians over the counted loads."
+)
+
+
+@dataclass(frozen=True)
+class Harm:
+    """What a network's cross traffic costs a stack's metric; `alone`: the network without it."""
+
+    network: str
+    alone: str
+    arm: str
+    metric: str
+    harm: Estimate
+
+
+def twins(plan: Mapping[str, Any]) -> dict[str, str | None]:
+    """For each network with cross traffic the plan's same network without it, None without one."""
+    settings = {
+        network["name"]: {k: v for k, v in network.items() if k not in NOT_SETTINGS}
+        for network in plan["networks"]
+    }
+    beside = [each["name"] for each in plan["networks"] if each.get("cross_traffic")]
+    return {
+        name: next((n for n in settings if n not in beside and settings[n] == settings[name]), None)
+        for name in beside
+    }
+
+
+def harms(contents: Contents) -> list[Harm]:
+    """The mean harm over sites, by network with a twin, stack and metric."""
+    found = []
+    for network, alone in twins(contents.plan).items():
+        if alone is None:
+            continue
+        for arm in contents.arms:
+            rows = _paired(contents.blocks.kept, network, alone, arm)
+            cells = compare_cells(rows, contents.metrics, "beside", ["beside", "alone"])
+            for metric in contents.metrics:
+                gains = [cell.gain for cell in cells if cell.metric == metric]
+                found.append(Harm(network, alone, arm, metric, harm_of_gains(gains)))
+    return found
+
+
+def flows_of(contents: Contents) -> list[dict[str, Any]]:
+    """For each network with cross traffic and stack: medians over the counted loads."""
+    found = []
+    for network in twins(contents.plan):
+        for arm in contents.arms:
+            own = contents.blocks.kept.filter(network=network, arm=arm)
+            records = [json.loads(text) for text in own["cross_traffic"].drop_nulls()]
+            if records:
+                found.append({"network": network, "stack": arm, **_medians(records)})
+    return found
+
+
+def as_json(contents: Contents) -> dict[str, Any] | None:
+    """Both, for machines; None for a plan without cross traffic."""
+    if not twins(contents.plan):
+        return None
+    return {
+        "flows": flows_of(contents),
+        "harm": [
+            {
+                "network": each.network,
+                "without": each.alone,
+                "stack": each.arm,
+                "metric": each.metric,
+                "harm": each.harm.value,
+                "harm_low": each.harm.low,
+                "harm_high": each.harm.high,
+                "undetermined_because": each.harm.reason or None,
+            }
+            for each in harms(contents)
+        ],
+    }
+
+
+def cross_traffic_section(contents: Contents) -> Markup:
+    """Nothing for a plan without cross traffic."""
+    partners = twins(contents.plan)
+    if not partners:
+        return Markup("")
+    flows = [
+        [
+            each["network"],
+            each["stack"],
+            join(
+                element("span", f"{kind} {goodput / 1e6:.2f}", class_="flow")
+                for kind, goodput in each["goodput_bit_s"]
+            ),
+            ", ".join(f"{way} {index:.3f}" for way, index in each["fairness_index"].items()),
+            "-" if each["page_share"] is None else f"{each['page_share']:.1%}",
+        ]
+        for each in flows_of(contents)
+    ]
+    rows = [
+        [title_of(each.metric), each.network, each.alone, each.arm, _said(each.harm)]
+        for each in harms(contents)
+    ]
+    absent = [name for name, alone in partners.items() if alone is None]
+    return element(
+        "section",
+        element("h2", "Cross traffic", id="cross-traffic"),
+        table(
+            "Bulk transfers beside the page",
+            ["network", "stack", "goodput in Mbit/s", "Jain's index", "page's share"],
+            flows,
+        ),
+        table(
+            "Harm to the page", ["metric", "network", "compared with", "stack", "mean harm"], rows
+        )
+        if rows
+        else Markup(""),
+        element("p", _absent(absent), class_="note") if absent else Markup(""),
+        element("p", NOTE, class_="note"),
+        aria_labelledby="cross-traffic",
+    )
+
+
+def _absent(names: list[str]) -> str:
+    return (
+        f"The harm of {', '.join(names)} is not known: the plan has no network of the same "
+        "settings without cross traffic."
+    )
+
+
+def _paired(kept: pl.DataFrame, network: str, alone: str, arm: str) -> pl.DataFrame:
+    """Loads of one stack over both networks, a block of the two for each site and repetition."""
+    own = kept.filter((pl.col("arm") == arm) & pl.col("network").is_in([network, alone]))
+    named = own.with_columns(
+        arm=pl.when(pl.col("network") == network).then(pl.lit("beside")).otherwise(pl.lit("alone")),
+        network=pl.lit(network),
+        block=pl.concat_str("site", pl.lit("/"), "repetition"),
+    )
+    return named.filter(pl.len().over("block") == 2)
+
+
+def _medians(records: list[Mapping[str, Any]]) -> dict[str, Any]:
+    kinds = [kind for kind, _ in records[0]["goodput_bit_s"]]
+    goodputs = zip(*([value for _, value in r["goodput_bit_s"]] for r in records), strict=True)
+    index = {
+        way: median([r["fairness_index"][way] for r in records])
+        for way, value in records[0]["fairness_index"].items()
+        if value is not None
+    }
+    shares = [r["page_share"] for r in records if r["page_share"] is not None]
+    return {
+        "goodput_bit_s": [
+            [kind, median(values)] for kind, values in zip(kinds, goodputs, strict=True)
+        ],
+        "fairness_index": index,
+        "page_share": median(shares),
+        "loads": len(records),
+    }
+
+
+def _said(estimate: Estimate) -> object:
+    if estimate.value is None:
+        return join(["undetermined", element("small", estimate.reason)])
+    if estimate.low is None or estimate.high is None:
+        return join([percent(estimate.value), element("small", estimate.reason)])
+    reach = f"{percent(estimate.low)} to {percent(estimate.high)}"
+    return join([percent(estimate.value), element("small", reach)])

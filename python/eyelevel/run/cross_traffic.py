@@ -1,0 +1,85 @@
+"""What a trial's record says of the transfers beside its page."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from eyelevel.stats import jain_index
+
+
+def cross_traffic_record(
+    summary: Mapping[str, Any],
+    navigation_start_ns: int | None = None,
+    load_ms: float | None = None,
+    objects: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """The record's `cross_traffic` (spec/run-record.md).
+
+    `summary` is the lab's; `load_ms` the time from `navigation_start_ns` (CLOCK_MONOTONIC) to the
+    page's load event, None where it had none.
+    """
+    flows = [dict(flow) for flow in summary["flows"]]
+    found = {
+        "flows": flows,
+        "fairness_index": fairness(flows),
+        "sampled_at_ns": list(summary["sampled_at_ns"]),
+        "load": None,
+    }
+    if navigation_start_ns is not None and load_ms:
+        found["load"] = _during_load(found, navigation_start_ns, load_ms, objects)
+    return found
+
+
+def fairness(flows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+    """Jain's index of the flows of each direction: only these share a queue."""
+    directions = dict.fromkeys(flow["direction"] for flow in flows)
+    return {
+        direction: jain_index([f["goodput_bit_s"] for f in flows if f["direction"] == direction])
+        for direction in directions
+    }
+
+
+def silent_flow(summary: Mapping[str, Any] | None) -> str:
+    """Why the cross traffic was none: a flow that brought nothing; empty where all did."""
+    for number, flow in enumerate((summary or {}).get("flows", ()), start=1):
+        if not flow["bytes"]:
+            return (
+                f"cross traffic: flow {number} ({flow['congestion_control']} {flow['direction']}) "
+                "brought nothing"
+            )
+    return ""
+
+
+def _during_load(
+    found: Mapping[str, Any],
+    start_ns: int,
+    load_ms: float,
+    objects: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Goodputs from the navigation to the load event, the page's beside the flows'."""
+    window_ns = [start_ns, start_ns + load_ms * 1e6]
+    seconds = load_ms / 1e3
+    goodputs = []
+    for flow in found["flows"]:
+        before, after = np.interp(window_ns, found["sampled_at_ns"], flow["sampled_bytes"])
+        goodputs.append(round(float(after - before) * 8 / seconds, 1))
+    page_bytes = sum(
+        each["encoded_bytes"] or 0
+        for each in objects
+        if each["from"] == "network" and (each["finished_ms"] or np.inf) <= load_ms
+    )
+    page_bit_s = page_bytes * 8 / seconds
+    down = [
+        goodput
+        for goodput, flow in zip(goodputs, found["flows"], strict=True)
+        if flow["direction"] == "down"
+    ]
+    total = page_bit_s + sum(down)
+    return {
+        "duration_ms": load_ms,
+        "flow_goodput_bit_s": goodputs,
+        "page_bytes": page_bytes,
+        "page_goodput_bit_s": round(page_bit_s, 1),
+        "page_share": round(page_bit_s / total, 6) if total else None,
+    }
