@@ -1,9 +1,7 @@
 //! BBR over an emulated path in virtual time.
 
-mod support;
-
+use eyelevel_simnet::bulk::Scenario;
 use eyelevel_units::Instant;
-use support::Scenario;
 
 #[test]
 fn fills_the_link_with_a_short_queue() {

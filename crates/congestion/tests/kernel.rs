@@ -1,11 +1,9 @@
 //! Our controllers beside the kernel's own windows, measured over the emulated path: see
 //! `vectors/congestion/README.md`.
 
-mod support;
-
+use eyelevel_simnet::bulk::Scenario;
 use eyelevel_units::{Duration, Instant};
 use std::path::Path;
-use support::Scenario;
 
 #[derive(Clone, Copy, Debug)]
 struct Sample {

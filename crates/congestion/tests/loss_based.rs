@@ -1,10 +1,8 @@
 //! CUBIC and Reno over an emulated path in virtual time.
 
-mod support;
-
 use eyelevel_congestion::SlowStart;
+use eyelevel_simnet::bulk::{Scenario, Sender};
 use eyelevel_units::Instant;
-use support::{Scenario, Sender};
 
 fn slow_start_end(sender: &Sender) -> (Instant, &'static str) {
     let begin = sender
@@ -63,6 +61,22 @@ fn hystart_bears_rare_acknowledgements() {
         assert_eq!(next, "congestion avoidance");
         assert_eq!(network.client.packets_lost(), 0);
     }
+}
+
+#[test]
+fn rare_acknowledgements_cost_goodput_where_the_queue_is_short() {
+    // After a loss CUBIC keeps 70 % of 36 ms of data: 25 ms, a millisecond more than `dsl`'s round
+    // trip. An acknowledgement for ten packets comes up to 4 ms later than one for two, and then
+    // the window is too small for the link until it has grown again.
+    let used = [2, 10].map(|packets_per_ack| {
+        let mut scenario = Scenario::new("cubic", 25_000_000, 24.0, 12.0);
+        scenario.packets_per_ack = packets_per_ack;
+        let run = scenario.transfer(8000, 30.0);
+        println!("an ACK for {packets_per_ack}: {run:?}");
+        run.utilisation
+    });
+    assert!(used[0] > 0.95, "{used:?}");
+    assert!((0.02..0.07).contains(&(used[0] - used[1])), "{used:?}");
 }
 
 #[test]

@@ -1,9 +1,7 @@
 //! Sprout-EWMA in virtual time: over a recorded LTE trace, and over constant rates.
 
-mod support;
-
+use eyelevel_simnet::bulk::{Outcome, Scenario};
 use std::path::Path;
-use support::{Outcome, Scenario};
 
 const TRACE: &str = "../../../shared/data/traces/Verizon-LTE-short.down";
 

@@ -1,12 +1,10 @@
 //! The golden files of `vectors/congestion`: what a transport told each controller, and what it
 //! answered. `EYELEVEL_BLESS=1 cargo test -p eyelevel-congestion --test vectors` writes them anew.
 
-mod support;
-
 use eyelevel_congestion::{CONTROLLERS, Flow, by_name};
+use eyelevel_simnet::bulk::{PACKET_BYTES, Scenario, answer};
 use eyelevel_units::Instant;
 use std::path::PathBuf;
-use support::{PACKET_BYTES, Scenario, answer};
 
 const COLUMNS: &str =
     "at_ns\tevent\tnumbers\twindow_bytes\tthreshold_bytes\tpacing_rate_bytes_s\tstate";

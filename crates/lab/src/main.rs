@@ -14,6 +14,7 @@ mod path_check;
 mod probe_command;
 mod record_command;
 mod servers;
+mod simulate_command;
 mod site_check;
 mod stages_command;
 mod threads;
@@ -76,6 +77,8 @@ enum Command {
     Probe,
     /// Servers to probe in a lab, until standard input ends
     ProbeTarget,
+    /// Bulk transfers in virtual time: lists of them on standard input, a line of JSON each
+    Simulate,
     /// Say what this machine offers a lab, as one line of JSON
     Doctor,
 }
@@ -119,6 +122,7 @@ fn main() {
             EXIT_FAILED
         }),
         Command::Probe => reported(probe_command::probe()),
+        Command::Simulate => reported(simulate_command::run()),
         Command::ProbeTarget => reported(probe_command::serve_target()),
         Command::Doctor => {
             emit::emit(&doctor::examine());

@@ -2,6 +2,7 @@
 //! by event. Nothing sleeps and nothing is random but the links' seeded stages, so a run of minutes
 //! takes milliseconds and is the same each time.
 
+pub mod bulk;
 mod network;
 
 pub use network::{Endpoint, Network};

@@ -20,6 +20,7 @@ CELLS_MAX = 400  # rows; a larger study shows its primary metric by site, the re
 EXTREMES_MAX = 2000  # rows of a study that has more of the primary metric alone
 LOADS_MAX = 500  # rows of loads that were not ok
 SHORT_HASH = 12
+NOT_SAID = ("version", "stacks_validated")  # of the environment, in the list of what was run
 
 
 def sites_section(contents: Contents) -> Markup:
@@ -193,7 +194,7 @@ def setup_section(contents: Contents) -> Markup:
                 ("limit of a load", f"{plan['browser']['timeout_s']:g} s"),
                 *_lateness(contents),
                 *_pressure(contents),
-                *_flat({k: v for k, v in contents.environment.items() if k != "version"}),
+                *_flat({k: v for k, v in contents.environment.items() if k not in NOT_SAID}),
             ]
         ),
         table("Sites", ["site", "digest of its recording"], sites),

@@ -7,6 +7,7 @@ import vl_convert
 
 from eyelevel.figures import ALL_SITES, cumulative, distribution_chart, gain_chart
 from eyelevel.figures.distribution import NETWORKS_MAX, SITES_MAX
+from eyelevel.report.appendix import appendix_section
 from eyelevel.report.contents import Contents
 from eyelevel.report.cross_traffic import cross_traffic_section
 from eyelevel.report.details import outcomes_section, setup_section, sites_section
@@ -37,6 +38,7 @@ def page(contents: Contents) -> str:
         cross_traffic_section(contents),
         outcomes_section(contents),
         setup_section(contents),
+        appendix_section(contents),
         methods_section(contents),
     )
     head = element(

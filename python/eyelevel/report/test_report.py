@@ -6,6 +6,7 @@ import pytest
 
 from eyelevel.plan import preset_text
 from eyelevel.report import build_report, read_contents, summary_of
+from eyelevel.report.appendix import appendix_section
 from eyelevel.report.filmstrips import _times, filmstrips
 from eyelevel.report.findings import warnings
 from eyelevel.report.html import data_block, element, table
@@ -192,3 +193,17 @@ def test_the_methods_paragraph_has_the_plans_numbers(text, contents):
     for fact in ("2 recorded sites", "11 of 12 blocks", "seed 1", "wolsing2019performance"):
         assert fact in body
     assert f"hash is {contents.plan['hash']}" in body
+
+
+def test_the_appendix_prints_the_yardstick_or_how_to_measure_it(contents):
+    assert "eyelevel validate stacks" in appendix_section(contents)
+    side = {"corrected_bit_s": 9.5e6, "retransmitted_share": 0.01, "queue_delay_ms_p95": None}
+    cell = {
+        "network": "10ms-1.0%", "loss": 0.01, "congestion_control": "bbr", "ratio": 0.97,
+        "ratio_low": 0.9, "ratio_high": 1.05, "few_losses": True,
+        "tcp": side | {"lateness_us_p99": 5.0}, "quic": side | {"lateness_us_p99": None},
+    }  # fmt: skip
+    environment = {**contents.environment, "stacks_validated": [cell]}
+    said = appendix_section(replace(contents, environment=environment))
+    for expected in ("10ms-1.0%", "0.970", "0.90-1.05", "9.500", "few losses", "lossy networks"):
+        assert expected in said

@@ -47,6 +47,7 @@ class Bulk:
     retransmitted_packets: int
     queue_delay_ms_p50: float | None
     queue_delay_ms_p95: float | None
+    lateness_us_p99: float | None
     first_flight_packets: int
     first_flight_span_ms: float | None
     in_force: dict[str, Any]
@@ -141,6 +142,7 @@ def _bulk(told: dict[str, Any], log: DirectionLog, in_force: dict[str, Any], rtt
         retransmitted_packets=in_force["retransmitted_packets"] or 0,
         queue_delay_ms_p50=queue.queue_delay_ms_p50,
         queue_delay_ms_p95=queue.queue_delay_ms_p95,
+        lateness_us_p99=queue.lateness_us_p99,
         first_flight_packets=packets,
         first_flight_span_ms=span_ms,
         in_force=in_force,

@@ -6,7 +6,7 @@ from bisect import insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType, MappingProxyType
 
@@ -15,6 +15,7 @@ from eyelevel.plan.trials import plan_hash
 from eyelevel.run.environment import describe
 from eyelevel.run.path_validation import short_validation
 from eyelevel.run.sites import RecordedSite
+from eyelevel.run.stack_cache import measured_cells
 from eyelevel.run.trial import run_trial
 from eyelevel.store import (
     ENVIRONMENT_FILE,
@@ -64,7 +65,10 @@ def prepare(
     """
     trials = planned(plan, [site.of_plan() for site in sites], directory, resume=resume)
     if not (directory / ENVIRONMENT_FILE).exists():
-        environment = describe() | {"path_checks": short_validation()}
+        environment = describe() | {
+            "path_checks": short_validation(),
+            "stacks_validated": [asdict(cell) for cell in measured_cells()],
+        }
         write_document(directory, ENVIRONMENT_FILE, environment)
     return trials
 

@@ -1,11 +1,10 @@
-"""First flights and ratios: the pure parts of bulk transfers."""
+"""First flights: the pure part of bulk transfers."""
 
 import numpy as np
 import pytest
 
 from eyelevel.pathlog import DirectionLog
 from eyelevel.run.bulk import first_flight
-from eyelevel.run.stack_validation import ratio_of
 
 NONE = np.empty(0)
 
@@ -39,13 +38,3 @@ def test_a_first_flight_begins_after_the_handshake_and_leaves_out_acknowledgemen
 def test_a_page_that_does_not_fill_the_window_has_no_span() -> None:
     times = [0.0, *(100.0 + step for step in range(12))]
     assert first_flight(log_of(times, [1500] * 13), 100.0) == (12, None)
-
-
-def test_a_ratio_of_equal_sides_is_one_and_its_interval_holds_it() -> None:
-    ratio, low, high = ratio_of([9.0, 10.0, 11.0], [11.0, 10.0, 9.0])
-    assert ratio == pytest.approx(1.0)
-    assert low is not None and high is not None and low < 1.0 < high
-
-
-def test_a_side_that_moved_nothing_has_no_ratio() -> None:
-    assert ratio_of([0.0, 1.0], [1.0, 1.0]) == (None, None, None)

@@ -1,13 +1,12 @@
 //! A bulk transfer in virtual time: a sender with QUIC's loss detection (RFC 9002) around a
 //! `Flow`, a receiver that acknowledges as RFC 9000 recommends, and the emulated path between.
-#![allow(dead_code)] // Each test file uses a part.
 
 mod receiver;
 mod sender;
 
+use crate::Network;
 use eyelevel_congestion::{Flow, Settings, by_name};
 use eyelevel_link::{Direction, QueueSpec, StageSpec};
-use eyelevel_simnet::Network;
 use eyelevel_units::{Duration, Instant, Seed};
 pub use receiver::Receiver;
 pub use sender::Sender;
@@ -15,20 +14,26 @@ pub use sender::Sender;
 /// UDP payload of full packets, and what IPv4 and UDP add on the wire, unless a scenario says else.
 pub const PACKET_BYTES: u64 = 1252;
 const HEADER_BYTES: u64 = 28;
+/// How often a transfer looks whether it is complete.
+const TRANSFER_STEP: Duration = Duration::from_millis(5);
 
 /// What a packet carries.
 #[derive(Clone, Debug)]
 pub enum Payload {
-    /// A packet with its number and the chunk of the transfer in it.
+    /// One full packet.
     Data {
+        /// In order of sending.
         number: u64,
+        /// The chunk of the transfer in it.
         chunk: u64,
+        /// When it left.
         sent_at: Instant,
     },
-    /// Ranges of numbers received, newest first, and when the packets since the last one arrived,
-    /// where the receiver says.
+    /// What came until now.
     Ack {
+        /// Ranges of numbers received, newest first.
         ranges: Vec<(u64, u64)>,
+        /// When the packets since the last one arrived, where the receiver says.
         arrivals: Vec<(u64, Instant)>,
     },
 }
@@ -58,13 +63,21 @@ pub fn list(numbers: &[u64]) -> String {
 /// A path and what to send over it.
 #[derive(Clone, Debug)]
 pub struct Scenario {
+    /// The sender's, by its name in [`eyelevel_congestion::CONTROLLERS`].
     pub controller: &'static str,
+    /// The controller's.
     pub settings: Settings,
+    /// What the wire adds to a packet's payload.
     pub header_bytes: u64,
+    /// Of the bottleneck.
     pub rate_bit_s: u64,
+    /// With an empty queue.
     pub rtt_ms: f64,
+    /// What the drop-tail queue holds, in time at the rate.
     pub queue_ms: f64,
+    /// One packet's chance to be lost, in each direction.
     pub loss: f64,
+    /// Of the path's luck.
     pub seed: u64,
     /// Replaces rate and queue by a trace of delivery opportunities in milliseconds.
     pub trace: Option<Vec<u64>>,
@@ -79,6 +92,9 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Sends without end with an initial window of 32 packets; nothing is lost but by the queue.
+    ///
+    /// Running it panics where the controller is unknown or the path is none.
     pub fn new(controller: &'static str, rate_bit_s: u64, rtt_ms: f64, queue_ms: f64) -> Self {
         Self {
             controller,
@@ -108,6 +124,28 @@ impl Scenario {
         Outcome::of(&network, self, seconds)
     }
 
+    /// Runs it until the receiver has so many chunks, or for so many seconds.
+    pub fn transfer(&self, chunks: u64, seconds_max: f64) -> Outcome {
+        let scenario = Self {
+            chunks: Some(chunks),
+            ..self.clone()
+        };
+        let mut network = scenario.network();
+        let steps = (seconds_max / TRANSFER_STEP.as_secs_f64()).ceil() as u32;
+        for step in 1..=steps {
+            network.run_until(Instant::ZERO + TRANSFER_STEP * step);
+            if network.server.chunks() >= chunks {
+                let now_s = network.now().since(Instant::ZERO).as_secs_f64();
+                return Outcome::of(&network, &scenario, now_s);
+            }
+        }
+        Outcome::of(&network, &scenario, seconds_max)
+    }
+
+    /// The two ends and the path, not yet run.
+    ///
+    /// # Panics
+    /// Where the controller is unknown, its settings or the path's are out of range.
     pub fn network(&self) -> Network<Sender, Receiver, Payload> {
         let delay = StageSpec::Delay {
             delay_ms: self.rtt_ms / 2.0,
@@ -147,12 +185,17 @@ pub struct Outcome {
     pub goodput_bit_s: f64,
     /// The same in units of what the link could carry.
     pub utilisation: f64,
+    /// Repetitions included.
     pub packets_sent: u64,
+    /// Declared lost by the sender.
     pub packets_lost: u64,
+    /// By the bottleneck, for want of room.
     pub dropped_by_queue: u64,
-    /// From entering the bottleneck to leaving it.
+    /// From entering the bottleneck to leaving it, half of the packets.
     pub queue_delay_ms_p50: f64,
+    /// The same of the slowest 5 %.
     pub queue_delay_ms_p95: f64,
+    /// At the end.
     pub window_packets: u64,
 }
 

@@ -1,6 +1,6 @@
 use super::Payload;
+use crate::Endpoint;
 use eyelevel_link::Packet;
-use eyelevel_simnet::Endpoint;
 use eyelevel_units::{Duration, Instant};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -47,6 +47,7 @@ impl Trace {
 }
 
 impl Receiver {
+    /// Nothing has come. `trace`: delivery opportunities in milliseconds, repeated.
     pub fn new(trace: Option<Vec<u64>>, timestamps: bool, packets_per_ack: u32) -> Self {
         Self {
             packets_per_ack,

@@ -1,7 +1,7 @@
 use super::{Payload, Scenario, answer, list};
+use crate::Endpoint;
 use eyelevel_congestion::{DepartureTimer, Flow};
 use eyelevel_link::Packet;
-use eyelevel_simnet::Endpoint;
 use eyelevel_units::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -41,6 +41,7 @@ pub struct Sender {
 }
 
 impl Sender {
+    /// A connection's start.
     pub fn new(flow: Flow, scenario: &Scenario) -> Self {
         Self {
             flow,
@@ -66,14 +67,17 @@ impl Sender {
         }
     }
 
+    /// Its congestion control.
     pub fn flow(&self) -> &Flow {
         &self.flow
     }
 
+    /// Repetitions included.
     pub fn packets_sent(&self) -> u64 {
         self.number_next
     }
 
+    /// Declared lost, rightly or not.
     pub fn packets_lost(&self) -> u64 {
         self.packets_lost
     }

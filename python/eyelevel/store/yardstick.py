@@ -1,0 +1,54 @@
+"""Cells of the yardstick, our QUIC beside the kernel's TCP, in words: for command and report.
+
+A cell is a dictionary as `environment.json` keeps it under `stacks_validated`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+RATIO_AIM = (0.9, 1.1)
+"""Of networks without loss."""
+LATENESS_US_P99_MAX = 1000.0
+"""As of a load: a path later than this is not the path that was asked for."""
+
+EXPLANATION = (
+    "Why lossy networks differ: which packets are lost is chance, another for each run, and a "
+    "goodput under CUBIC hangs on the few long stretches without a loss; the intervals say how "
+    "much. Beyond chance, QUIC has no retransmission timeout and no limit of three SACK blocks, so "
+    "that it repairs faster where many packets of a window are lost; it reacts to a loss after the "
+    "acknowledgement that shows it, where the kernel reacts before. Each is named in "
+    "docs/decisions/congestion-controllers.md."
+)
+
+
+def row(cell: Mapping[str, Any]) -> list[str]:
+    """Network, control, both goodputs in Mbit/s, ratio, interval, repeated packets in percent and
+    the 95th percentile of the queueing delay in ms, the last two as TCP / QUIC."""
+    sides = (cell["tcp"], cell["quic"])
+    low, high = cell["ratio_low"], cell["ratio_high"]
+    return [
+        cell["network"],
+        cell["congestion_control"],
+        *(f"{side['corrected_bit_s'] / 1e6:.3f}" for side in sides),
+        "-" if cell["ratio"] is None else f"{cell['ratio']:.3f}",
+        "-" if low is None or high is None else f"{low:.2f}-{high:.2f}",
+        " / ".join(f"{side['retransmitted_share'] * 100:.2f}" for side in sides),
+        " / ".join(_ms(side["queue_delay_ms_p95"]) for side in sides),
+    ]
+
+
+def notes(cell: Mapping[str, Any]) -> list[str]:
+    """What to bear in mind of a cell."""
+    late = [side["lateness_us_p99"] or 0.0 for side in (cell["tcp"], cell["quic"])]
+    said = []
+    if not cell["loss"] and cell["ratio"] and not RATIO_AIM[0] <= cell["ratio"] <= RATIO_AIM[1]:
+        said.append("beyond the aim")
+    if cell["few_losses"]:
+        said.append("few losses")
+    if max(late) > LATENESS_US_P99_MAX:
+        said.append("machine too busy")
+    return said
+
+
+def _ms(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0f}"
