@@ -29,6 +29,11 @@ class _Request:
     source: Source
     status: int | None = None
     protocol: str | None = None
+    mime_type: str | None = None
+    lookup_s: tuple[float, float] | None = None
+    connect_s: tuple[float, float] | None = None
+    tls_s: tuple[float, float] | None = None
+    sending_s: float | None = None
     sent_s: float | None = None
     response_s: float | None = None
     finished_s: float | None = None
@@ -157,6 +162,13 @@ class NetworkLog:
         def ms(at_s: float | None) -> float | None:
             return None if at_s is None else round((at_s - navigation_start_s) * 1e3, 3)
 
+        def both_ms(times_s: tuple[float, float] | None) -> tuple[float, float] | None:
+            if times_s is None:
+                return None
+            started_ms, ended_ms = ms(times_s[0]), ms(times_s[1])
+            assert started_ms is not None and ended_ms is not None
+            return started_ms, ended_ms
+
         requests = [*self._done, *(r for r in self._open.values() if r.started_s >= 0)]
         return tuple(
             ObjectLoad(
@@ -166,12 +178,17 @@ class NetworkLog:
                 protocol=request.protocol,
                 status=request.status,
                 started_ms=ms(request.started_s) or 0.0,
+                lookup_ms=both_ms(request.lookup_s),
+                connect_ms=both_ms(request.connect_s),
+                tls_ms=both_ms(request.tls_s),
+                sending_ms=ms(request.sending_s),
                 sent_ms=ms(request.sent_s),
                 response_ms=ms(request.response_s),
                 finished_ms=ms(request.finished_s),
                 encoded_bytes=request.received_bytes,
                 source=request.source,
                 render_blocking=request.render_blocking,
+                mime_type=request.mime_type,
                 priority=request.priority,
                 connection=request.connection,
                 address=request.address,
@@ -184,6 +201,7 @@ class NetworkLog:
 def _take_response(request: _Request, response: dict[str, Any], arrived_s: float) -> None:
     request.status = response["status"]
     request.protocol = response.get("protocol")
+    request.mime_type = response.get("mimeType") or None
     request.connection = int(response["connectionId"]) if response.get("connectionId") else None
     if response.get("remoteIPAddress"):
         request.address = f"{response['remoteIPAddress']}:{response.get('remotePort')}"
@@ -195,6 +213,10 @@ def _take_response(request: _Request, response: dict[str, Any], arrived_s: float
     request.response_s = arrived_s
     # Of a cached answer these are the times of the load that filled the cache.
     if timing and request.source == "network":
+        request.lookup_s = _span(timing, "dns")
+        request.connect_s = _span(timing, "connect")
+        request.tls_s = _span(timing, "ssl")
+        request.sending_s = _since(timing, "sendStart")
         request.sent_s = _since(timing, "sendEnd")
         request.response_s = _since(timing, "receiveHeadersStart") or arrived_s
 
@@ -214,6 +236,12 @@ def _since(timing: dict[str, Any], name: str) -> float | None:
     """A DevTools ResourceTiming field as monotonic seconds; its negative values mean "not"."""
     offset_ms = timing.get(name, -1)
     return None if offset_ms < 0 else timing["requestTime"] + offset_ms / 1e3
+
+
+def _span(timing: dict[str, Any], name: str) -> tuple[float, float] | None:
+    """Start and end of one of a request's phases; None where it had none of its own."""
+    started_s, ended_s = _since(timing, f"{name}Start"), _since(timing, f"{name}End")
+    return None if started_s is None or ended_s is None else (started_s, ended_s)
 
 
 _HANDLERS = {

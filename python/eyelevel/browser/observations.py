@@ -90,6 +90,14 @@ class ObjectLoad:
     status: int | None
     started_ms: float
     """When the page asked for it, before any queueing inside the browser."""
+    lookup_ms: tuple[float, float] | None
+    """Start and end of the DNS lookup that it waited for."""
+    connect_ms: tuple[float, float] | None
+    """Start and end of the connection's opening, TLS included; None on one that was open."""
+    tls_ms: tuple[float, float] | None
+    """Start and end of the TLS handshake; QUIC's is the whole opening."""
+    sending_ms: float | None
+    """When its sending began."""
     sent_ms: float | None
     """When the request had been sent."""
     response_ms: float | None
@@ -101,6 +109,7 @@ class ObjectLoad:
     source: Source
     render_blocking: str | None
     """DevTools' name: Blocking, InBodyParserBlocking, NonBlocking, NonBlockingDynamic, ..."""
+    mime_type: str | None
     priority: str | None
     """Chromium's priority when it was asked for: VeryLow to VeryHigh."""
     connection: int | None

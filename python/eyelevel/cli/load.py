@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from eyelevel.cli.cell import named_stack
+from eyelevel.cli.export import EXPORTS, Exports, write_exports
 from eyelevel.cli.load_cross import harm_of, print_harm
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.cli.path_cross import CROSS_HELP, cross_of_options
@@ -15,6 +17,7 @@ from eyelevel.networks import find_network
 from eyelevel.plan import expand, one_cell
 from eyelevel.plan.stacks import Visit
 from eyelevel.run import TrialResult, open_site, run_trial
+from eyelevel.store import TRIALS, StoreError, read_trial, write_trial
 
 EXIT_NOT_OK = 1
 # The field's abbreviations, as columns.
@@ -50,12 +53,22 @@ def load(
         list[str] | None,
         typer.Option(help=f"{CROSS_HELP} Every load is done without them, too, for the harm."),
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Keep each load's record and frames in this directory.")
+    ] = None,
+    har: Annotated[bool, typer.Option("--har", help="With --out: HASH.har of each.")] = False,
+    video: Annotated[bool, typer.Option("--video", help="With --out: HASH.mp4 of each.")] = False,
+    filmstrip: Annotated[
+        bool, typer.Option("--filmstrip", help="With --out: the pictures of each.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the trials as JSON.")] = False,
 ) -> None:
     """Load one recorded site in a real browser and print what a person would have seen when.
 
     Exits 1 where no load was ok.
     """
+    if (har or video or filmstrip) and out is None:
+        raise typer.BadParameter("--har, --video and --filmstrip need --out DIR to write to")
     recorded = open_site(site)
     networks = [find_network(network)]
     if kinds := cross_of_options(cross or []):
@@ -65,6 +78,8 @@ def load(
     rows: list[dict[str, Any]] = []
     for trial in trials:
         result = run_trial(trial, str(recorded.path.resolve()), url)
+        if out is not None:
+            _keep(out, result, Exports(har, video, filmstrip))
         rows.append(_row(result))
         hints.print(f"load {len(rows)} of {len(trials)}: {rows[-1]['outcome']}")
     if kinds:
@@ -78,6 +93,16 @@ def load(
             print_harm(rows, SHOWN)
     if not any(row["outcome"] == "ok" for row in rows):
         raise typer.Exit(EXIT_NOT_OK)
+
+
+def _keep(out: Path, result: TrialResult, exports: Exports) -> None:
+    name = result.record["trial"]["hash"]
+    if not write_trial(out, result.record, result.frames):
+        raise StoreError(
+            f"keeping {out / TRIALS / name}: it is there from an earlier load of these settings; "
+            "give another --out or --seed"
+        )
+    write_exports(read_trial(out, name), out / EXPORTS, exports)
 
 
 def _row(result: TrialResult) -> dict[str, Any]:

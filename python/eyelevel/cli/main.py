@@ -24,6 +24,7 @@ SUBCOMMANDS: dict[str, str] = {
     "report": "report",
     "figures": "figures",
     "metrics": "metrics",
+    "export": "export",
     "compare": "compare",
     "bundle": "bundle",
     "rerun": "rerun",
