@@ -1,10 +1,11 @@
 """Fixtures of the tests with real labs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from labs import CORPUS, FAST, cannot_build_labs
+from pages import page_server
 
 from eyelevel.lab import Lab, LabConfig
 from eyelevel.plan import STACKS_BY_NAME, Network, lab_path, lab_stack
@@ -31,3 +32,10 @@ def new_lab(labs: None) -> Callable[..., Lab]:
         return Lab(LabConfig(lab_path(network), seed, site and str(site), served))
 
     return make
+
+
+@pytest.fixture(scope="session")
+def origin() -> Iterator[str]:
+    """A server of small pages on the loopback."""
+    with page_server() as found:
+        yield found

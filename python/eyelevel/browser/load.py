@@ -17,7 +17,6 @@ from dataclasses import replace
 from typing import Any
 
 from eyelevel.browser.capture import CAPTURES
-from eyelevel.browser.caret import STEADY_CARET_SCRIPT
 from eyelevel.browser.chromium import Chromium, browser_arguments, new_profile
 from eyelevel.browser.console import ConsoleErrors
 from eyelevel.browser.devtools import DevTools
@@ -26,9 +25,11 @@ from eyelevel.browser.first_visit import FirstVisit, observe_with
 from eyelevel.browser.navigation_clock import NavigationClock
 from eyelevel.browser.network_log import NetworkLog
 from eyelevel.browser.observations import Ended, LoadSettings, Navigation, RawLoad
+from eyelevel.browser.page_setup import set_up_page
 from eyelevel.browser.page_timings import SCRIPT, navigation_from
 from eyelevel.browser.quiet import QuietRule
 from eyelevel.browser.settle import settle
+from eyelevel.browser.timer_gaps import READ_SCRIPT, TimerWorld
 
 START_TIMEOUT_S = 30.0
 """For the browser to answer and open an empty page; it takes half a second."""
@@ -88,6 +89,7 @@ class _Load:
             scripts = [("Page.enable", {}), ("Page.addScriptToEvaluateOnNewDocument", source)]
         self._observe = observe_with(scripts)
         self._main_frame = ""
+        self._timer = TimerWorld()
         self._clock = NavigationClock(started_s)
         self._lifecycle_s: dict[str, float] = {}
         self._navigation_error = ""
@@ -156,25 +158,7 @@ class _Load:
             self._settings.between_visits()
 
     def _set_up(self, session_id: str) -> None:
-        """The viewport and what a page must not see of it."""
-        deadline = time.monotonic() + START_TIMEOUT_S
-        call = self._devtools.call
-        width, height = self._settings.viewport_px
-        mobile = self._settings.mobile
-        screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile}
-        if mobile:
-            version = call("Browser.getVersion", None, "", deadline)
-            agent = {"userAgent": mobile_user_agent(version["userAgent"])}
-            call("Network.setUserAgentOverride", agent, session_id, deadline)
-            call("Emulation.setTouchEmulationEnabled", {"enabled": True}, session_id, deadline)
-        for method, parameters in (
-            ("Page.enable", {}),
-            ("Page.setLifecycleEventsEnabled", {"enabled": True}),
-            ("Performance.enable", {"timeDomain": "timeTicks"}),
-            ("Emulation.setDeviceMetricsOverride", screen),
-            ("Page.addScriptToEvaluateOnNewDocument", {"source": STEADY_CARET_SCRIPT}),
-        ):
-            call(method, parameters, session_id, deadline)
+        set_up_page(self._devtools, session_id, self._settings, time.monotonic() + START_TIMEOUT_S)
 
     def _load(self) -> tuple[Ended, str, bool]:
         """Navigate and wait for the end; how it ended, why, and whether the cap ended it."""
@@ -201,9 +185,26 @@ class _Load:
         deadline = time.monotonic() + wait_s
         self._capture.stop(deadline)
         self._ask_navigation_start()
+        if not self._settings.javascript:
+            allow = {"value": False}
+            self._devtools.call("Emulation.setScriptExecutionDisabled", allow, self._page, deadline)
         evaluate = {"expression": SCRIPT, "awaitPromise": True, "returnByValue": True}
         answer = self._devtools.call("Runtime.evaluate", evaluate, self._page, deadline)
-        return navigation_from(answer["result"]["value"], self._clock, self._lifecycle_s)
+        found = answer["result"]["value"]
+        gaps = self._timer_gaps(deadline)
+        return navigation_from(found, gaps, self._clock, self._lifecycle_s)
+
+    def _timer_gaps(self, deadline: float) -> list[list[float]]:
+        if self._timer.context is None:
+            return []
+        read = {
+            "expression": READ_SCRIPT,
+            "uniqueContextId": self._timer.context,
+            "returnByValue": True,
+        }
+        answer = self._devtools.call("Runtime.evaluate", read, self._page, deadline)
+        gaps: list[list[float]] = answer["result"].get("value", [])
+        return gaps
 
     def _raw_load(self, ended: Ended, detail: str, capped: bool, navigation: Navigation) -> RawLoad:
         start_s = self._clock.first_start_s
@@ -239,6 +240,7 @@ class _Load:
             self._rule.handle_activity(now_s)
 
     def _handle_page_event(self, method: str, parameters: dict[str, Any], now_s: float) -> None:
+        self._timer.handle_event(method, parameters, self._main_frame)
         if method == "Inspector.targetCrashed":
             raise BrowserGoneError("the page's renderer process crashed")
         if method == "Page.javascriptDialogOpening":
@@ -283,15 +285,6 @@ class _Load:
                 phases_ms[phase] = _ms(self._marks_s[phase] - before_s)
                 before_s = self._marks_s[phase]
         return phases_ms
-
-
-def mobile_user_agent(desktop: str) -> str:
-    """What the same Chromium says of itself on a phone (its reduced user agent)."""
-    version = desktop.partition("Chrome/")[2].partition(".")[0]
-    return (
-        "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "
-        f"Chrome/{version}.0.0.0 Mobile Safari/537.36"
-    )
 
 
 def _ms(seconds: float) -> float:

@@ -126,7 +126,9 @@ class NetworkLog:
             return False
         request.finished_s = event["timestamp"]
         reason = event.get("blockedReason") or event.get("corsErrorStatus", {}).get("corsError")
-        request.failed = event["errorText"] + (f" ({reason})" if reason else "")
+        # A request that DevTools itself blocks has no text.
+        text = event["errorText"] or "blocked"
+        request.failed = text + (f" ({reason})" if reason else "")
         self._done.append(request)
         return True
 

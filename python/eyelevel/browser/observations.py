@@ -48,6 +48,17 @@ class LoadSettings:
     """Send requests of repeat visits with the first flight over TCP too."""
     mobile: bool = False
     """Pose as a mobile browser: touch, a mobile viewport and user agent."""
+    device_scale: float = 1.0
+    """Device pixels a CSS pixel (`devicePixelRatio`)."""
+    user_agent: str | None = None
+    """Instead of the browser's own."""
+    cpu_slowdown: float = 1.0
+    """How many times slower the page's main thread runs, by DevTools' throttling."""
+    color_scheme: Literal["light", "dark"] = "light"
+    """What the page is told that its user prefers."""
+    javascript: bool = True
+    blocked_hosts: tuple[str, ...] = ()
+    """Requests to these hosts fail at once; `*.example` stands for all below."""
     timeout_s: float = 180.0
     """From navigation to the load event; then the load ends as `timeout`."""
     quiet_s: float = 1.0
@@ -71,6 +82,8 @@ class Navigation:
     cumulative_layout_shift: float | None = None
     long_tasks_ms: tuple[tuple[float, float], ...] = ()
     """Start and duration of each task above 50 ms."""
+    timer_gaps_ms: tuple[tuple[float, float], ...] = ()
+    """Start and length of each time above 50 ms in which the page's timer of 20 ms did not run."""
     documents: int = 1
     """Documents that the main frame showed; more than one where the page redirected by script."""
 

@@ -6,6 +6,7 @@ Everything comes from buffered performance entries, so nothing runs in the page 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from eyelevel.browser.navigation_clock import NavigationClock
@@ -50,9 +51,12 @@ keeps the largest sum (web.dev/articles/cls)."""
 
 
 def navigation_from(
-    answer: dict[str, Any], clock: NavigationClock, lifecycle_s: dict[str, float]
+    answer: dict[str, Any],
+    timer_gaps: Sequence[Sequence[float]],
+    clock: NavigationClock,
+    lifecycle_s: dict[str, float],
 ) -> Navigation:
-    """`SCRIPT`'s answer on the clock of the first navigation.
+    """`SCRIPT`'s answer and the timer's gaps on the clock of the first navigation.
 
     `lifecycle_s` are the last document's lifecycle events, monotonic seconds.
     """
@@ -80,6 +84,7 @@ def navigation_from(
         largest_contentful_paint_element=answer["lcpElement"],
         cumulative_layout_shift=round(layout_shift(answer["shifts"]), 6),
         long_tasks_ms=tuple((start + offset_ms, length) for start, length in answer["tasks"]),
+        timer_gaps_ms=tuple((start + offset_ms, length) for start, length in timer_gaps),
         documents=clock.documents,
     )
 

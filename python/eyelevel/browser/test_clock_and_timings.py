@@ -15,6 +15,7 @@ ANSWER = {
     "shifts": [[100.0, 0.1]],
     "tasks": [[200.0, 60.0]],
 }
+GAPS = [[210.0, 70.0]]
 
 
 def metrics(start_s: float) -> dict:
@@ -32,7 +33,9 @@ def clock_of(*starts_s: float, asked_s: float | None = 1000.001) -> NavigationCl
 
 
 def test_one_document():
-    navigation = navigation_from(ANSWER, clock_of(1000.0), {"firstContentfulPaint": 1000.1187})
+    navigation = navigation_from(
+        ANSWER, GAPS, clock_of(1000.0), {"firstContentfulPaint": 1000.1187}
+    )
     assert navigation.page_load_time_ms == 500.0
     assert navigation.first_contentful_paint_ms == 118.7, "exact, not the page's rounded 120"
     assert navigation.first_paint_ms == 120, "the page's own where there is no lifecycle event"
@@ -41,11 +44,12 @@ def test_one_document():
 
 
 def test_a_second_document_counts_from_the_first_start():
-    navigation = navigation_from(ANSWER, clock_of(1000.0, 1000.25), {"firstPaint": 1000.4})
+    navigation = navigation_from(ANSWER, GAPS, clock_of(1000.0, 1000.25), {"firstPaint": 1000.4})
     assert navigation.page_load_time_ms == pytest.approx(750.0)
     assert navigation.time_to_first_byte_ms == pytest.approx(330.0)
     assert navigation.first_paint_ms == pytest.approx(400.0)
     assert navigation.long_tasks_ms[0][0] == pytest.approx(450.0)
+    assert navigation.timer_gaps_ms[0] == (pytest.approx(460.0), 70.0)
 
 
 def test_a_missed_first_document_falls_back_to_its_request():

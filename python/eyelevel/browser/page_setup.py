@@ -1,0 +1,65 @@
+"""What a page is shown in: its viewport, device and conditions, set before it is opened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eyelevel.browser.caret import STEADY_CARET_SCRIPT
+from eyelevel.browser.devtools import DevTools
+from eyelevel.browser.observations import LoadSettings
+from eyelevel.browser.timer_gaps import TIMER_SCRIPT, WORLD
+
+
+def set_up_page(
+    devtools: DevTools, session_id: str, settings: LoadSettings, deadline: float
+) -> None:
+    """Prepare an empty tab; raises the errors of `DevTools.call`."""
+    for method, parameters in _calls(devtools, settings, deadline):
+        devtools.call(method, parameters, session_id, deadline)
+
+
+def _calls(
+    devtools: DevTools, settings: LoadSettings, deadline: float
+) -> list[tuple[str, dict[str, Any]]]:
+    width, height = settings.viewport_px
+    screen = {
+        "width": width,
+        "height": height,
+        "deviceScaleFactor": settings.device_scale,
+        "mobile": settings.mobile,
+    }
+    scheme = {"name": "prefers-color-scheme", "value": settings.color_scheme}
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("Page.enable", {}),
+        ("Page.setLifecycleEventsEnabled", {"enabled": True}),
+        ("Performance.enable", {"timeDomain": "timeTicks"}),
+        ("Emulation.setDeviceMetricsOverride", screen),
+        ("Emulation.setEmulatedMedia", {"features": [scheme]}),
+        ("Page.addScriptToEvaluateOnNewDocument", {"source": STEADY_CARET_SCRIPT}),
+        # In a world of its own, so that no page can see or disturb it.
+        ("Page.addScriptToEvaluateOnNewDocument", {"source": TIMER_SCRIPT, "worldName": WORLD}),
+    ]
+    if settings.mobile:
+        version = devtools.call("Browser.getVersion", None, "", deadline)
+        agent = settings.user_agent or mobile_user_agent(version["userAgent"])
+        calls.append(("Network.setUserAgentOverride", {"userAgent": agent}))
+        calls.append(("Emulation.setTouchEmulationEnabled", {"enabled": True}))
+    elif settings.user_agent is not None:
+        calls.append(("Network.setUserAgentOverride", {"userAgent": settings.user_agent}))
+    if settings.cpu_slowdown != 1:
+        calls.append(("Emulation.setCPUThrottlingRate", {"rate": settings.cpu_slowdown}))
+    if not settings.javascript:
+        calls.append(("Emulation.setScriptExecutionDisabled", {"value": True}))
+    if settings.blocked_hosts:
+        urls = [f"*://{host}/*" for host in settings.blocked_hosts]
+        calls.append(("Network.setBlockedURLs", {"urls": urls}))
+    return calls
+
+
+def mobile_user_agent(desktop: str) -> str:
+    """What the same Chromium says of itself on a phone (its reduced user agent)."""
+    version = desktop.partition("Chrome/")[2].partition(".")[0]
+    return (
+        "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "
+        f"Chrome/{version}.0.0.0 Mobile Safari/537.36"
+    )

@@ -1,0 +1,61 @@
+"""What a page is told of its device, and times in which it did not run."""
+
+import json
+
+import pytest
+from pages import STOPPED_S, decoded
+
+from eyelevel.browser import BrowserStartError, LoadSettings, RawLoad, load_page
+from eyelevel.browser.chromium import find_executable
+from eyelevel.browser.timer_gaps import unexplained_gap
+
+try:
+    find_executable()
+except BrowserStartError as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+
+def worst_gap_ms(raw: RawLoad) -> float:
+    navigation = raw.navigation
+    return unexplained_gap(navigation.timer_gaps_ms, navigation.long_tasks_ms)[1]
+
+
+def test_a_page_sees_the_device_that_was_asked_for(origin: str):
+    raw = load_page(
+        LoadSettings(
+            origin + "/conditions",
+            "h1",
+            viewport_px=(412, 823),
+            mobile=True,
+            device_scale=2.625,
+            color_scheme="dark",
+            blocked_hosts=("blocked.example",),
+        )
+    )
+    told = json.loads(next(text for text in raw.console_errors if text.startswith("{")))
+    assert told["scale"] == 2.625 and told["touch"] and told["dark"]
+    assert "Android" in told["agent"] and "Mobile" in told["agent"]
+    blocked = next(item for item in raw.objects if "blocked.example" in item.url)
+    assert blocked.failed == "blocked (inspector)"
+    assert (decoded(raw)[-1][1] == 0).mean() > 0.9
+
+
+def test_without_scripts_the_page_says_what_it_has_for_that(origin: str):
+    raw = load_page(LoadSettings(origin + "/conditions", "h1", javascript=False))
+    assert raw.ended == "complete"
+    assert not [text for text in raw.console_errors if text.startswith("{")]
+    assert raw.navigation.page_load_time_ms is not None
+    assert len(raw.frames) > 1  # the text in <noscript>
+
+
+def test_a_renderer_that_was_not_run_is_noticed(origin: str):
+    raw = load_page(LoadSettings(origin + "/stopped", "h1", cap_s=5.0))
+    assert raw.ended == "complete", raw.detail
+    assert worst_gap_ms(raw) > 0.8 * STOPPED_S * 1e3
+
+
+def test_a_busy_page_explains_its_gap(origin: str):
+    raw = load_page(LoadSettings(origin + "/busy", "h1"))
+    longest = max(length for _, length in raw.navigation.timer_gaps_ms)
+    assert longest > 350, "the timer could not run beside the task"
+    assert worst_gap_ms(raw) < longest - 300
