@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 Times = NDArray[np.float64]
 Sizes = NDArray[np.int64]
 
+LENGTH_MS_MAX = 30 * 24 * 3_600_000
+"""30 days, as of a trace: a log that spans more is damaged."""
+
 
 @dataclass(frozen=True)
 class Capacity:

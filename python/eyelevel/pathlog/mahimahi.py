@@ -7,11 +7,13 @@ bytes of the TUN device in every packet and opportunity: they are kept as they s
 
 import numpy as np
 
-from eyelevel.pathlog.direction import Capacity, DirectionLog
+from eyelevel.pathlog.direction import LENGTH_MS_MAX, Capacity, DirectionLog
 from eyelevel.pathlog.errors import PathLogError
 
 _BASE = "# base timestamp:"
 _NUMBERS_AFTER = {"+": 1, "-": 2, "#": 1, "d": 2}
+_DIGITS_MAX = 15
+"""Milliseconds or bytes of more digits are damage, and their sums would overflow."""
 
 
 def read_mahimahi(content: bytes, name: str) -> DirectionLog:
@@ -31,6 +33,12 @@ def read_mahimahi(content: bytes, name: str) -> DirectionLog:
         raise PathLogError(f"{name}: no event of a packet; is it a log of mm-link?")
     first_ms = min(values[0][0] for values in found.values() if values)
     start_ms = first_ms if base_ms is None else base_ms
+    last_ms = max(value[0] for values in found.values() for value in values)
+    if last_ms - start_ms > LENGTH_MS_MAX:
+        raise PathLogError(
+            f"{name}: an event {last_ms - start_ms} ms after the start, over 30 days; the log is "
+            "damaged, or of several runs"
+        )
     columns = {
         sign: np.array(values, dtype=np.int64).reshape(len(values), 1 + _NUMBERS_AFTER[sign])
         for sign, values in found.items()
@@ -63,7 +71,8 @@ def _event(words: list[str], name: str, number: int) -> tuple[str, tuple[int, ..
 
 
 def _whole(text: str, name: str, number: int) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise PathLogError(f"{name}:{number}: `{text[:40]}` is no whole number") from None
+    if not (text.isascii() and text.isdigit()):
+        raise PathLogError(f"{name}:{number}: `{text[:40]}` is no whole number")
+    if len(text) > _DIGITS_MAX:
+        raise PathLogError(f"{name}:{number}: `{text[:40]}` is too large; the log is damaged")
+    return int(text)

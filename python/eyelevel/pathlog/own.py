@@ -1,16 +1,14 @@
 """Our own log (spec/path-log.md): one line of JSON, then records of 32 bytes."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eyelevel.pathlog.direction import Capacity, DirectionLog
+from eyelevel.pathlog.direction import LENGTH_MS_MAX, Capacity, DirectionLog
 from eyelevel.pathlog.errors import PathLogError
-
-FORMAT, VERSION = "eyelevel-path-log", 1
+from eyelevel.pathlog.own_head import read_head
 
 RECORD = np.dtype(
     [
@@ -24,7 +22,10 @@ RECORD = np.dtype(
     ]
 )
 ARRIVAL, SERVED, RELEASE, DROP, MARK, _DUPLICATE, _CORRUPT, UNUSED, _ADDRESS, LOST = range(10)
+KINDS = 11  # with those that were refused
 LINKS = ("rate", "schedule", "trace")
+ROUNDS_MAX = 4_000_000
+"""Of a repeated schedule: over an hour of the shortest, 1 ms."""
 
 Records = NDArray[np.void]
 
@@ -35,8 +36,9 @@ def read_own(content: bytes, name: str) -> DirectionLog:
     A record that was being written when the lab was killed is left out.
     """
     line, _, body = content.partition(b"\n")
-    head = _head(line, name)
-    records = np.frombuffer(body[: len(body) // RECORD.itemsize * RECORD.itemsize], dtype=RECORD)
+    head = read_head(line, name)
+    whole = body[: len(body) // RECORD.itemsize * RECORD.itemsize]
+    records = _checked(np.frombuffer(whole, dtype=RECORD), head, name)
     kinds = records["kind"]
     start_ns = int(head["start_ns"])
     arrivals, drops = records[kinds == ARRIVAL], records[kinds == DROP]
@@ -56,28 +58,25 @@ def read_own(content: bytes, name: str) -> DirectionLog:
         dropped_s=_seconds(drops, start_ns),
         dropped_bytes=drops["wire_bytes"].astype(np.int64),
         drops={reason: int(n) for reason, n in zip(reasons, counts, strict=False) if n},
-        capacity=None if link is None else _capacity(head["stages"][link], link, records, start_ns),
+        capacity=None if link is None else _capacity(head["stages"], link, records, start_ns, name),
         marked=int((kinds == MARK).sum()),
         lost_records=int(records[kinds == LOST]["value"].sum()),
         late_us=releases["value"].astype(np.float64) / 1e3,
     )
 
 
-def _head(line: bytes, name: str) -> Mapping[str, Any]:
-    try:
-        head = json.loads(line)
-        found = (head["format"], head["version"], head["record_bytes"])
-    except (ValueError, KeyError, TypeError):
-        raise PathLogError(
-            f"{name}:1: the head is no JSON with a format, a version and a record's size; this is "
-            "not a path's log, or it is damaged"
-        ) from None
-    if found != (FORMAT, VERSION, RECORD.itemsize):
-        raise PathLogError(
-            f"{name}:1: the log is of {found[0]} {found[1]}, not of {FORMAT} {VERSION}; read it "
-            "with the version that wrote it"
-        )
-    return head
+def _checked(records: Records, head: Mapping[str, Any], name: str) -> Records:
+    """All records, each of a known kind, stage and reason, and within the log's time."""
+    kinds, start_ns = records["kind"], int(head["start_ns"])
+    ends_ns = start_ns + LENGTH_MS_MAX * 1_000_000
+    unknown = (kinds >= KINDS) | (records["stage"] >= max(len(head["stages"]), 1))
+    unknown |= (kinds == DROP) & (records["reason"] >= len(head["drop_reasons"]))
+    astray = (records["at_ns"] < start_ns) | (records["at_ns"] > ends_ns)
+    for wrong, what in ((unknown, "of an unknown kind, stage or reason"), (astray, "out of time")):
+        if wrong.any():
+            number = int(wrong.argmax()) + 1
+            raise PathLogError(f"{name}: record {number} is {what}; the log is damaged")
+    return records
 
 
 def _bottleneck(stages: list[Mapping[str, Any]], served: Records) -> int | None:
@@ -86,22 +85,31 @@ def _bottleneck(stages: list[Mapping[str, Any]], served: Records) -> int | None:
     return max(links, key=lambda place: stood[place], default=None)
 
 
-def _capacity(stage: Mapping[str, Any], place: int, records: Records, start_ns: int) -> Capacity:
+def _capacity(
+    stages: list[Mapping[str, Any]], place: int, records: Records, start_ns: int, name: str
+) -> Capacity:
+    stage = stages[place]
     if stage["stage"] == "rate":
         return Capacity(np.zeros(1), bit_s=np.array([float(stage["rate_bit_s"])]))
     if stage["stage"] == "schedule":
-        return _schedule(stage, _end_s(records, start_ns))
+        return _schedule(stage, _end_s(records, start_ns), name)
     # Every opportunity was either used, by what left with it, or logged as unused.
     there = _of_stage(records, SERVED, place), _of_stage(records, UNUSED, place)
     both = np.concatenate(there)
     return Capacity(_seconds(both, start_ns), bytes=both["wire_bytes"].astype(np.int64))
 
 
-def _schedule(stage: Mapping[str, Any], end_s: float) -> Capacity:
+def _schedule(stage: Mapping[str, Any], end_s: float, name: str) -> Capacity:
     at_s = np.array([step["at_ms"] / 1e3 for step in stage["steps"]])
     bit_s = np.array([float(step["rate_bit_s"]) for step in stage["steps"]])
     if (period_ms := stage.get("period_ms")) is not None:
-        rounds = np.arange(int(end_s * 1e3 // period_ms) + 1) * period_ms / 1e3
+        count = int(end_s * 1e3 // period_ms) + 1
+        if count > ROUNDS_MAX:
+            raise PathLogError(
+                f"{name}: the schedule repeats {count} times in it, over {ROUNDS_MAX}; log a "
+                "shorter time"
+            )
+        rounds = np.arange(count) * period_ms / 1e3
         at_s = (rounds[:, None] + at_s[None, :]).ravel()
         bit_s = np.tile(bit_s, len(rounds))
     return Capacity(at_s, bit_s=bit_s)

@@ -100,6 +100,12 @@ def test_a_log_of_mahimahi_in_numbers():
         (b"\xff\xfe\x00", "f:1: "),
         (b"{}\n", "f:1: the head is no JSON with a format"),
         (own(THREE, version=2), "f:1: the log is of eyelevel-path-log 2"),
+        (own(THREE, [{"stage": "rate"}]), "f:1: the head has no sound stage 1"),
+        (own(THREE, start_ns="now"), "f:1: the head has no sound `start_ns`"),
+        (own([(0, 0, 0, 0, 11, 0, 0)]), "f: record 1 is of an unknown kind"),
+        (own([(40 * 24 * 3_600_000 * MS, 0, 0, 0, ARRIVAL, 0, 0)]), "f: record 1 is out of time"),
+        (b"1 + 1500\n9999999999999 + 1500\n", "f: an event 9999999999998 ms after the start"),
+        (b"1 + " + b"9" * 5000, "f:1: `9999"),
     ],
 )
 def test_what_is_no_log_is_named_with_its_place(content, expected):

@@ -10,6 +10,8 @@ OPPORTUNITY_BITS = OPPORTUNITY_BYTES * 8
 
 MS_MAX = 30 * 24 * 3_600_000  # 30 days: a later opportunity is a mistake of units, as in the path
 
+DIGITS_MAX = 40  # leading zeros are allowed, thousands of digits are no number
+
 
 def parse_mahimahi(text: str, name: str) -> NDArray[np.int64]:
     """The opportunities that `text` lists; `name` is the file's for messages.
@@ -29,9 +31,12 @@ def parse_mahimahi(text: str, name: str) -> NDArray[np.int64]:
             raise TraceError(
                 f"{name}:{number}: {shown} is not a whole number of milliseconds; write one a line"
             )
-        value = int(line)
+        # The length first: Python refuses to read numbers of thousands of digits.
+        value = int(line) if len(line) <= DIGITS_MAX else MS_MAX + 1
         if value > MS_MAX:
-            raise TraceError(f"{name}:{number}: {value} ms is beyond 30 days; write milliseconds")
+            raise TraceError(
+                f"{name}:{number}: {line[:40]} ms is beyond 30 days; write milliseconds"
+            )
         if value < before:
             raise TraceError(
                 f"{name}:{number}: {value} comes after {before}; put the lines in ascending order"

@@ -1,7 +1,6 @@
 """Rates as CSV: a time and a rate a line."""
 
 import csv
-import io
 import math
 
 import numpy as np
@@ -50,12 +49,13 @@ def parse_rates(text: str, name: str) -> RateSeries:
         time, rate = _number(cells[0]), _number(cells[1])
         if time is None or rate is None:
             wrong = cells[0] if time is None else cells[1]
-            raise TraceError(f"{where}: `{wrong}` is no number; write a time and a rate")
+            raise TraceError(f"{where}: `{_shown(wrong)}` is no number; write a time and a rate")
         time, rate = time * scale[0], rate * scale[1]
         if not 0 <= rate <= RATE_MBIT_S_MAX:
-            raise TraceError(f"{where}: a rate of {cells[1]}; write one from 0 to 1 Tbit/s")
+            raise TraceError(f"{where}: a rate of {_shown(cells[1])}; write one from 0 to 1 Tbit/s")
         if times and time <= times[-1]:
-            raise TraceError(f"{where}: the time {cells[0]} is not after the one before; sort them")
+            shown = _shown(cells[0])
+            raise TraceError(f"{where}: the time {shown} is not after the one before; sort them")
         times.append(time)
         rates.append(rate)
     if not times:
@@ -81,23 +81,32 @@ def _rows(text: str) -> list[tuple[int, list[str]]]:
     ]
     first = lines[0][1] if lines else ""
     separator = next((sign for sign in ";\t" if sign in first), ",")
-    read = csv.reader(io.StringIO("\n".join(line for _, line in lines)), delimiter=separator)
-    return [
-        (number, [cell.strip() for cell in cells])
-        for (number, _), cells in zip(lines, read, strict=False)
-    ]
+    return [(number, _cells(line, separator)) for number, line in lines]
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    # One line at a time: a quote that is never closed shall not swallow the rest of the file.
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
+    except csv.Error:
+        return []
 
 
 def _heading(cells: list[str], where: str) -> tuple[float, float]:
     time, rate = cells[0].lower(), cells[1].lower()
     if time not in TIMES_MS:
         raise TraceError(
-            f"{where}: column `{cells[0]}`; name the time one of {', '.join(TIMES_MS)}"
+            f"{where}: column `{_shown(cells[0])}`; name the time one of {', '.join(TIMES_MS)}"
         )
     if rate not in RATES_MBIT_S:
         known = ", ".join(RATES_MBIT_S)
-        raise TraceError(f"{where}: column `{cells[1]}`; name the rate one of {known}")
+        raise TraceError(f"{where}: column `{_shown(cells[1])}`; name the rate one of {known}")
     return TIMES_MS[time], RATES_MBIT_S[rate]
+
+
+def _shown(cell: str) -> str:
+    """A cell for a message: on one line and short, since quotes may hold any text."""
+    return " ".join(cell.split())[:40]
 
 
 def _number(text: str) -> float | None:

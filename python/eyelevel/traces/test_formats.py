@@ -23,6 +23,7 @@ SHARED = Path(__file__).resolve().parents[4] / "shared/data/traces"
         ("0\n0\n", "t:2: the trace has no duration"),
         ("99999999999\n", "t:1: 99999999999 ms is beyond 30 days"),
         ("²\n", "t:1: `²` is not"),
+        ("9" * 5000, "t:1: 9999"),
     ],
 )
 def test_a_bad_trace_is_named_with_file_line_and_remedy(text, expected):
@@ -54,6 +55,7 @@ def test_the_mean_is_all_opportunities_over_the_last_millisecond():
         ("hours,mbps\n0,1\n", "c:1: column `hours`"),
         ("time,parsecs\n0,1\n", "c:1: column `parsecs`"),
         ("# a comment\n\n0,1\n0,2\n", "c:4: the time"),
+        ("0," + "9" * 200_000, "c:1: one column"),
     ],
 )
 def test_bad_rates_are_named_with_file_and_line(text, expected):
