@@ -20,6 +20,7 @@ fn main() {
             main_url: site[0].url.clone(),
             created_at_unix_ms: 0,
             provenance: Provenance::default(),
+            screenshot: None,
         };
         write_wacz(&file, &site, &metadata).expect("the temporary folder takes the file");
         drop(site);

@@ -102,6 +102,7 @@ pub fn pack(manifest: &Path, out: &Path) -> Result<(), Error> {
         main_url: site.main_url,
         created_at_unix_ms,
         provenance: Provenance::default(),
+        screenshot: None,
     };
     write_wacz(out, &exchanges, &metadata)
 }

@@ -9,6 +9,7 @@ use crate::exchange::{Exchange, Note};
 use crate::header::Header;
 use crate::http1;
 use crate::record::Record;
+use crate::screenshot::{self, Screenshot};
 use crate::source::{Located, WarcFile};
 use crate::timestamp;
 use crate::url::Url;
@@ -18,6 +19,7 @@ use crate::url::Url;
 pub struct Index {
     exchanges: Vec<Exchange>,
     notes: Vec<Note>,
+    screenshot: Option<Screenshot>,
     /// Positions in `exchanges` by what a revisit refers to.
     by_record_id: HashMap<String, usize>,
     by_payload_digest: HashMap<String, usize>,
@@ -57,6 +59,7 @@ impl Index {
         let mut requests = Requests::collect(file, &records)?;
         for located in &records {
             let result = match located.record.kind() {
+                _ if self.take_screenshot(&located.record) => Ok(None),
                 "response" | "resource" => self.add_response(located, &mut requests),
                 "revisit" => self.add_revisit(located, &mut requests),
                 "request" | "metadata" | "warcinfo" => Ok(None),
@@ -75,9 +78,22 @@ impl Index {
         Ok(())
     }
 
-    /// All exchanges and notes.
-    pub fn finish(self) -> (Vec<Exchange>, Vec<Note>) {
-        (self.exchanges, self.notes)
+    /// All exchanges and notes, and the first screenshot.
+    pub fn finish(self) -> (Vec<Exchange>, Vec<Note>, Option<Screenshot>) {
+        (self.exchanges, self.notes, self.screenshot)
+    }
+
+    /// Takes a screenshot; false where the record is none.
+    fn take_screenshot(&mut self, record: &Record) -> bool {
+        let uri = record.uri_field("WARC-Target-URI").unwrap_or("");
+        let is_one = record.kind() == "resource" && uri.starts_with(screenshot::URI_PREFIX);
+        if is_one && self.screenshot.is_none() {
+            self.screenshot = Some(Screenshot {
+                media_type: record.field("Content-Type").unwrap_or("").to_owned(),
+                image: record.block.clone(),
+            });
+        }
+        is_one
     }
 
     /// Adds a response; returns a note where something of it is left out.

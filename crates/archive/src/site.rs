@@ -16,6 +16,7 @@ use crate::map::map_file;
 use crate::origin::{self, Origin};
 use crate::pairing;
 use crate::provenance::Provenance;
+use crate::screenshot::Screenshot;
 use crate::source::WarcFile;
 use crate::url::Url;
 use crate::wacz::{self, Wacz};
@@ -34,6 +35,7 @@ pub struct Site {
     exchanges: Vec<Exchange>,
     origins: Vec<Origin>,
     notes: Vec<Note>,
+    screenshot: Option<Screenshot>,
 }
 
 impl Site {
@@ -62,7 +64,7 @@ impl Site {
             records_read += records.len() as u64;
             index.add(warc_file, records)?;
         }
-        let (exchanges, notes) = index.finish();
+        let (exchanges, notes, screenshot) = index.finish();
         if exchanges.is_empty() {
             return Err(Error::Empty {
                 file: file_name.to_owned(),
@@ -79,6 +81,7 @@ impl Site {
             file,
             exchanges,
             notes,
+            screenshot,
         })
     }
 
@@ -97,6 +100,7 @@ impl Site {
             provenance: self.provenance.clone(),
             exchanges,
             notes: self.notes.clone(),
+            screenshot: self.screenshot.clone(),
         }
     }
 
@@ -140,6 +144,11 @@ impl Site {
         &self.notes
     }
 
+    /// What the page looked like, where its recorder kept that.
+    pub fn screenshot(&self) -> Option<&Screenshot> {
+        self.screenshot.as_ref()
+    }
+
     /// The whole file.
     pub(crate) fn file(&self) -> &Bytes {
         &self.file
@@ -163,6 +172,7 @@ pub(crate) fn read_container(
         let warc_file = WarcFile {
             name: file_name.to_owned(),
             content: file.clone(),
+            is_checked: false,
         };
         Ok(Wacz {
             warc_files: vec![warc_file],

@@ -182,6 +182,7 @@ pub fn read(file: &str, content: &Bytes, budget: &mut InflateBudget) -> Result<W
             wacz.warc_files.push(WarcFile {
                 name: format!("{file}!{name}"),
                 content,
+                is_checked: true,
             });
         }
     }

@@ -67,6 +67,22 @@ fn mahimahi_folders_are_read_whole_and_become_secure() {
 }
 
 #[test]
+fn recordings_join_and_keep_what_they_say_of_themselves() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
+    let both = import(&[corpus.join("agency.wacz"), corpus.join("creative.wacz")]).unwrap();
+    let (_file, site) = packed(&both, "joined");
+    let parts = ["agency", "creative"].map(|name| {
+        let file = corpus.join(name).with_extension("wacz");
+        Site::open(file).unwrap()
+    });
+    let objects: usize = parts.iter().map(|part| part.exchanges().len()).sum();
+    assert_eq!(site.exchanges().len(), objects);
+    assert_eq!(site.main_url(), parts[0].main_url());
+    assert_eq!(site.provenance().source, parts[0].provenance().source);
+    assert!(site.provenance().altered.is_empty());
+}
+
+#[test]
 fn what_is_exported_imports_again() {
     let Some(folder) = recordings() else { return };
     let imported = import(&[folder.join("stackoverflow-2015")]).unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use bytes::Bytes;
-use eyelevel_archive::{Exchange, Header, Provenance, Site, SiteMetadata, write_wacz};
+use eyelevel_archive::{Exchange, Header, Provenance, Screenshot, Site, SiteMetadata, write_wacz};
 use proptest::prelude::*;
 
 /// A file name of its own for each test process and use, removed at the end.
@@ -35,6 +35,10 @@ fn metadata(exchanges: &[Exchange]) -> SiteMetadata {
             altered: vec!["http origins became https".to_owned()],
             ..Provenance::default()
         },
+        screenshot: Some(Screenshot {
+            media_type: "image/png".to_owned(),
+            image: Bytes::from_static(b"a picture"),
+        }),
     }
 }
 
@@ -115,6 +119,8 @@ proptest! {
         let site = Site::open(&file.0).unwrap();
         prop_assert_eq!(site.exchanges(), &exchanges[..]);
         prop_assert_eq!(site.main_url(), &exchanges[0].url);
+        let expected = metadata(&exchanges).screenshot;
+        prop_assert_eq!(site.screenshot(), expected.as_ref());
         prop_assert_eq!(site.notes(), &[]);
         site.verify().unwrap();
         for origin in site.origins() {

@@ -28,7 +28,7 @@ enum ArchiveCommand {
         out: PathBuf,
     },
     /// Make a site of other tools' recordings: HAR with bodies, Mahimahi folders, Web Page Replay
-    /// archives, mitmproxy flows
+    /// archives, mitmproxy flows, WARC and WACZ files
     Import {
         /// Files or folders; several become one site
         #[arg(required = true)]
@@ -65,6 +65,14 @@ enum ArchiveCommand {
         /// One line of JSON instead of a table
         #[arg(long)]
         json: bool,
+    },
+    /// Write the recorded picture of the page to a file
+    Screenshot {
+        /// A WARC or WACZ file
+        file: PathBuf,
+        /// The picture, in the format in which it was recorded
+        #[arg(long)]
+        out: PathBuf,
     },
     /// Replay every exchange over HTTP/1.1, 2 and 3 and compare; one line of JSON, exits 2 on a
     /// difference
@@ -121,6 +129,20 @@ pub fn run(arguments: ArchiveArguments) -> Result<i32, Error> {
             } else {
                 print_info(&info)
             }
+        }
+        ArchiveCommand::Screenshot { file, out } => {
+            let site = Site::open(&file)?;
+            let found = site.screenshot();
+            if let Some(screenshot) = found {
+                std::fs::write(&out, &screenshot.image).map_err(|source| {
+                    eyelevel_archive::Error::Io {
+                        attempt: "write",
+                        path: out,
+                        source,
+                    }
+                })?;
+            }
+            print_json(&found.map(|screenshot| &screenshot.media_type));
         }
         ArchiveCommand::Check { file } => {
             let found = check_site(&file)?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 
 use clap::Args;
-use eyelevel_archive::{Provenance, Site, SiteInfo, Url};
+use eyelevel_archive::{Provenance, Screenshot, Site, SiteInfo, Url, map_file};
 use eyelevel_record::{RecordError, Recorder, RecorderOptions, Store, StoreCounts, Writing};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -50,20 +50,27 @@ enum Command {
     /// How much was kept so far.
     Counts,
     /// Write the site and end.
-    Stop {
-        main_url: Option<Url>,
-        title: Option<String>,
-        #[serde(default)]
-        visits: u32,
-        viewport_px: Option<(u32, u32)>,
-        #[serde(default)]
-        mobile: bool,
-        /// What made the browser ask, by the URL asked for.
-        #[serde(default)]
-        initiators: HashMap<String, String>,
-        /// The hosts that the page asked; without it, every client's exchanges are kept.
-        hosts: Option<HashSet<String>>,
-    },
+    Stop(Box<Stop>),
+}
+
+/// What a recording says of itself when it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stop {
+    main_url: Option<Url>,
+    title: Option<String>,
+    #[serde(default)]
+    visits: u32,
+    viewport_px: Option<(u32, u32)>,
+    #[serde(default)]
+    mobile: bool,
+    /// What made the browser ask, by the URL asked for.
+    #[serde(default)]
+    initiators: HashMap<String, String>,
+    /// A file with what the page looked like, WebP.
+    screenshot: Option<PathBuf>,
+    /// The hosts that the page asked; without it, every client's exchanges are kept.
+    hosts: Option<HashSet<String>>,
 }
 
 #[derive(Serialize)]
@@ -105,7 +112,7 @@ pub fn run(arguments: RecordArguments) -> Result<i32, Error> {
             match commands.recv().await {
                 Some(Ok(Command::Visit)) => store.begin_visit(),
                 Some(Ok(Command::Counts)) => emit(&Event::Counts(store.counts())),
-                Some(Ok(stop)) => break writing(stop),
+                Some(Ok(Command::Stop(stop))) => break writing(*stop)?,
                 Some(Err(reason)) => return Err(Error::Config(reason)),
                 None => {
                     let reason = "the recorder's input ended before it was told to stop: \
@@ -125,22 +132,21 @@ pub fn run(arguments: RecordArguments) -> Result<i32, Error> {
     })
 }
 
-fn writing(stop: Command) -> Writing {
-    let Command::Stop {
+fn writing(stop: Stop) -> Result<Writing, Error> {
+    let Stop {
         main_url,
         title,
         visits,
         viewport_px,
         mobile,
         initiators,
+        screenshot,
         hosts,
-    } = stop
-    else {
-        return Writing::default();
-    };
+    } = stop;
+    let screenshot = screenshot.map(|file| map_file(&file)).transpose()?;
     let normal = |url: &str| Some(url.parse::<Url>().ok()?.to_string());
     let pairs = initiators.iter();
-    Writing {
+    Ok(Writing {
         main_url,
         title,
         provenance: Provenance {
@@ -152,8 +158,13 @@ fn writing(stop: Command) -> Writing {
         initiators: pairs
             .filter_map(|(url, initiator)| Some((normal(url)?, normal(initiator)?)))
             .collect(),
+        screenshot: screenshot.map(|image| Screenshot {
+            media_type: "image/webp".to_owned(),
+            // Copied: the file is its maker's to remove.
+            image: image.to_vec().into(),
+        }),
         hosts,
-    }
+    })
 }
 
 fn read_commands() -> mpsc::Receiver<Result<Command, String>> {

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use eyelevel_archive::{Exchange, Provenance, SiteMetadata, Url, start_page, write_wacz};
+use eyelevel_archive::{
+    Exchange, Provenance, Screenshot, SiteMetadata, Url, start_page, write_wacz,
+};
 use serde::Serialize;
 
 use crate::RecordError;
@@ -79,6 +81,8 @@ pub struct Writing {
     pub title: Option<String>,
     /// What the browser that was recorded did; `left_out` and certificates are added.
     pub provenance: Provenance,
+    /// What the page looked like.
+    pub screenshot: Option<Screenshot>,
     /// What made the browser ask, by the URL asked for.
     pub initiators: HashMap<String, String>,
     /// The hosts that the page asked; others are the browser's own business. None: all are kept.
@@ -222,6 +226,7 @@ impl Store {
                 .min()
                 .unwrap_or_else(unix_ms),
             provenance: inner.provenance(writing.provenance, writing.hosts, self.keep_cookies),
+            screenshot: writing.screenshot,
         };
         Ok(write_wacz(out, &exchanges, &metadata)?)
     }

@@ -4,6 +4,7 @@ pub(crate) mod har;
 mod mahimahi;
 mod mitmproxy;
 pub(crate) mod protobuf;
+mod recorded;
 mod tnetstring;
 mod wpr;
 
@@ -16,6 +17,7 @@ use crate::exchange::Exchange;
 use crate::gzip;
 use crate::map::map_file;
 use crate::provenance::Provenance;
+use crate::screenshot::Screenshot;
 use crate::site::start_page;
 use crate::timestamp;
 use crate::url::Url;
@@ -35,13 +37,15 @@ pub struct Imported {
     pub main_url: Option<Url>,
     /// The format, what it lacks and what was changed.
     pub provenance: Provenance,
+    /// What the page looked like, where the format keeps that.
+    pub screenshot: Option<Screenshot>,
 }
 
 /// A format: its name, and the exchanges in one file (or folder) of it.
 type Importer = fn(&Path, Bytes, &mut Imported) -> Result<(), String>;
 
-/// Reads HAR files with bodies, Mahimahi's folders, Web Page Replay's archives and mitmproxy's
-/// flows; which it is, is told by each file's beginning. Several files become one recording.
+/// Reads HAR files with bodies, Mahimahi's folders, Web Page Replay's archives, mitmproxy's flows
+/// and WARC and WACZ files; which it is, is told by each file's beginning. Several files become one recording.
 ///
 /// # Errors
 /// [`Error::Import`] where a file is none of these or broken.
@@ -54,7 +58,9 @@ pub fn import(paths: &[PathBuf]) -> Result<Imported, Error> {
         };
         let (name, importer, content) = format_of(path)?;
         importer(path, content, &mut imported).map_err(error)?;
-        imported.provenance.source = Some(name.to_owned());
+        if let Some(name) = name {
+            imported.provenance.source = Some(name.to_owned());
+        }
         if imported.exchanges.len() > EXCHANGES_MAX {
             return Err(error(format!("more than {EXCHANGES_MAX} exchanges")));
         }
@@ -69,19 +75,22 @@ pub fn import(paths: &[PathBuf]) -> Result<Imported, Error> {
     Ok(imported)
 }
 
-fn format_of(path: &Path) -> Result<(&'static str, Importer, Bytes), Error> {
+fn format_of(path: &Path) -> Result<(Option<&'static str>, Importer, Bytes), Error> {
     if path.is_dir() {
-        return Ok(("mahimahi", mahimahi::import, Bytes::new()));
+        return Ok((Some("mahimahi"), mahimahi::import, Bytes::new()));
     }
     let content = map_file(path)?;
     let first = content.iter().find(|byte| !byte.is_ascii_whitespace());
-    let known: Option<(&'static str, Importer)> = match first {
-        Some(b'{') | Some(0xef) => Some(("har", har::import)),
-        Some(byte) if byte.is_ascii_digit() => Some(("mitmproxy", mitmproxy::import)),
-        _ if content.starts_with(gzip::MAGIC) => Some(("wpr", wpr::import)),
+    // A recording keeps what it says of its own source.
+    let known: Option<(Option<&'static str>, Importer)> = match first {
+        _ if recorded::is_recording(&content) => Some((None, recorded::import)),
+        Some(b'{') | Some(0xef) => Some((Some("har"), har::import)),
+        Some(byte) if byte.is_ascii_digit() => Some((Some("mitmproxy"), mitmproxy::import)),
+        _ if content.starts_with(gzip::MAGIC) => Some((Some("wpr"), wpr::import)),
         _ => None,
     };
-    let reason = "it is no HAR, mitmproxy flow file, Web Page Replay archive or Mahimahi folder";
+    let reason = "it is no HAR, mitmproxy flow file, Web Page Replay archive, Mahimahi folder, \
+                  WARC or WACZ file";
     known
         .map(|(name, importer)| (name, importer, content))
         .ok_or_else(|| Error::Import {
@@ -131,6 +140,7 @@ impl Imported {
             main_url,
             created_at_unix_ms: recorded.min().or(said.min()).unwrap_or(0),
             provenance: self.provenance.clone(),
+            screenshot: self.screenshot.clone(),
         })
     }
 }

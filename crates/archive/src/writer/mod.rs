@@ -5,8 +5,9 @@
 mod cdxj;
 mod documents;
 mod records;
+mod writable;
 
-pub use records::check_writable;
+pub use writable::check_writable;
 
 use std::fs::File;
 use std::io::{BufWriter, Seek, Write};
@@ -20,6 +21,7 @@ use crate::digest;
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::provenance::Provenance;
+use crate::screenshot::Screenshot;
 use crate::url::Url;
 
 /// What a WACZ says of itself besides its exchanges.
@@ -36,10 +38,13 @@ pub struct SiteMetadata {
     pub created_at_unix_ms: i64,
     /// How the recording came about.
     pub provenance: Provenance,
+    /// What the page looked like.
+    pub screenshot: Option<Screenshot>,
 }
 
-/// Name of the WARC file inside; CDXJ names it without its folder.
-const WARC_NAME: &str = "data.warc.gz";
+/// Name of the WARC file inside; CDXJ names it without its folder. Plain: bodies are compressed as
+/// they were sent, heads are small, and a reader serves a plain file from where it is mapped.
+const WARC_NAME: &str = "data.warc";
 /// Plain, not `.cdx.gz`: ReplayWeb.page reads a compressed index only beside a second-level one.
 const INDEX_PATH: &str = "indexes/index.cdx";
 const PAGES_PATH: &str = "pages/pages.jsonl";
@@ -128,23 +133,25 @@ fn write_warc<W: Write + Seek>(
         bytes: 0,
     };
     let warcinfo = records::warcinfo(WARC_NAME, metadata);
-    warc.write_all(&records::gzip(&warcinfo))
-        .map_err(&io_error)?;
+    warc.write_all(&warcinfo).map_err(&io_error)?;
     let mut lines = Vec::with_capacity(exchanges.len());
     for (index, exchange) in exchanges.iter().enumerate() {
         let records = records::of_exchange(index, exchange, metadata.created_at_unix_ms)?;
-        let member = records::gzip(&records.response);
         lines.push(cdxj::line(
             exchange,
             &records,
             WARC_NAME,
             warc.bytes,
-            member.len() as u64,
+            records.response.len() as u64,
         ));
-        warc.write_all(&member).map_err(&io_error)?;
+        warc.write_all(&records.response).map_err(&io_error)?;
         for record in records.request.iter().chain(&records.metadata) {
-            warc.write_all(&records::gzip(record)).map_err(&io_error)?;
+            warc.write_all(record).map_err(&io_error)?;
         }
+    }
+    if let Some(screenshot) = &metadata.screenshot {
+        let record = records::screenshot(screenshot, metadata);
+        warc.write_all(&record).map_err(&io_error)?;
     }
     let (hash, bytes) = (warc.hash.finalize(), warc.bytes);
     container.list(&path, &hash, bytes);
@@ -164,7 +171,7 @@ impl<W: Write + Seek> Packer<W> {
             .compression_method(CompressionMethod::Stored)
             .last_modified_time(zip::DateTime::default())
             .unix_permissions(0o644)
-            .large_file(path.ends_with(".gz"));
+            .large_file(path.ends_with(".warc"));
         self.zip
             .start_file(path, options)
             .map_err(std::io::Error::other)

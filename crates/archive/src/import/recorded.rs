@@ -1,0 +1,62 @@
+//! WARC and WACZ files, which replay as they are: to join several, or to make them secure.
+
+use std::io::Read;
+use std::path::Path;
+
+use bytes::Bytes;
+use flate2::read::MultiGzDecoder;
+
+use super::Imported;
+use crate::gzip;
+use crate::provenance::Provenance;
+use crate::site::Site;
+
+const WARC_MAGIC: &[u8] = b"WARC/";
+const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
+
+/// Whether the file is a recording that the reader opens.
+pub fn is_recording(content: &[u8]) -> bool {
+    if !content.starts_with(gzip::MAGIC) {
+        return content.starts_with(WARC_MAGIC) || content.starts_with(ZIP_MAGIC);
+    }
+    let mut first = [0; WARC_MAGIC.len()];
+    let mut decoder = MultiGzDecoder::new(content);
+    decoder.read_exact(&mut first).is_ok() && first == WARC_MAGIC
+}
+
+/// Takes every exchange; the first recording's page, picture and description stay.
+pub fn import(path: &Path, _: Bytes, imported: &mut Imported) -> Result<(), String> {
+    let site = Site::open(path).map_err(|error| error.to_string())?;
+    if imported.exchanges.is_empty() {
+        imported.provenance = Provenance {
+            left_out: std::mem::take(&mut imported.provenance.left_out),
+            altered: std::mem::take(&mut imported.provenance.altered),
+            ..site.provenance().clone()
+        };
+        imported.main_url = Some(site.main_url().clone());
+        imported.screenshot = site.screenshot().cloned();
+    }
+    let said = site.provenance();
+    imported.provenance.altered.extend(said.altered.clone());
+    for sentence in &said.left_out {
+        imported.leave_out(sentence.clone());
+    }
+    for note in site.notes() {
+        imported.leave_out(note.message.clone());
+    }
+    for (host, names) in &said.certificate_names {
+        let known = imported.provenance.certificate_names.entry(host.clone());
+        known.or_insert_with(|| names.clone());
+    }
+    for (host, size_bytes) in &said.certificate_chain_bytes {
+        let known = imported
+            .provenance
+            .certificate_chain_bytes
+            .entry(host.clone());
+        known.or_insert(*size_bytes);
+    }
+    for exchange in site.exchanges() {
+        imported.push(exchange.clone());
+    }
+    Ok(())
+}
