@@ -12,6 +12,7 @@ visit.
 
 from __future__ import annotations
 
+import base64
 import time
 from dataclasses import replace
 from typing import Any
@@ -99,6 +100,7 @@ class _Load:
         self._version = ""
         self._settled = False
         self._final_picture_matches: bool | None = None
+        self._screenshot = b""
 
     def run(self) -> RawLoad:
         """Start, load, collect. A browser that dies is an outcome from the navigation on."""
@@ -184,6 +186,11 @@ class _Load:
         wait_s = COLLECT_TIMEOUT_S if ended == "complete" else COLLECT_AFTER_TIMEOUT_S
         deadline = time.monotonic() + wait_s
         self._capture.stop(deadline)
+        if self._settings.screenshot:
+            png = self._devtools.call(
+                "Page.captureScreenshot", {"format": "png"}, self._page, deadline
+            )
+            self._screenshot = base64.b64decode(png["data"])
         self._ask_navigation_start()
         if not self._settings.javascript:
             allow = {"value": False}
@@ -223,6 +230,7 @@ class _Load:
             navigation_start_ns=round(start_s * 1e9),
             frames_lost=self._capture.lost,
             final_picture_matches=self._final_picture_matches,
+            screenshot=self._screenshot,
             cpu_s=session.cpu_s() if session is not None else 0.0,
             wall_ms=self._phases_ms(),
         )

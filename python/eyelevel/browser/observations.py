@@ -59,6 +59,8 @@ class LoadSettings:
     javascript: bool = True
     blocked_hosts: tuple[str, ...] = ()
     """Requests to these hosts fail at once; `*.example` stands for all below."""
+    screenshot: bool = False
+    """Take a picture of the viewport at the load's end, full size."""
     timeout_s: float = 180.0
     """From navigation to the load event; then the load ends as `timeout`."""
     quiet_s: float = 1.0
@@ -172,6 +174,8 @@ class RawLoad:
     final_picture_matches: bool | None = None
     """Whether a picture taken at the end equals the last frame, bit by bit. False: a frame is
     missing. None: not taken, or the page was moving, so that nothing can be said."""
+    screenshot: bytes = b""
+    """PNG of the viewport at the end; empty where none was asked for or could be taken."""
     cpu_s: float = 0.0
     """CPU time of all processes of the browser, from its start."""
     wall_ms: Mapping[str, float] = field(default_factory=dict)

@@ -1,6 +1,8 @@
 """`eyelevel record`: a live page as a recorded site."""
 
+import io
 import signal
+import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +10,7 @@ from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import typer
+from PIL import Image
 
 from eyelevel.browser import LoadSettings, RawLoad, SameRequests, load_page
 from eyelevel.cli.output import hints, print_json, results
@@ -18,6 +21,8 @@ from eyelevel.plan.quantities import quantity
 LOAD_TIMEOUT_S = 120.0
 BUSY_S_MAX = 60.0
 """A page that never becomes idle is recorded for so long after its load event."""
+
+WEBP_QUALITY = 80
 
 
 class RecordError(ExpectedError):
@@ -81,6 +86,7 @@ def _settings(recorder: Recorder, wait_idle: str, viewport: str, mobile: bool) -
         spki_sha256=recorder.spki_sha256,
         viewport_px=(int(width), int(height)),
         capture="none",
+        screenshot=True,
         # Seeded as in a replay; the date is the real one.
         same_requests=SameRequests(recorded_at_unix_ms=None),
         proxy=recorder.address,
@@ -95,6 +101,7 @@ def _record_visits(
     recorder: Recorder, settings: LoadSettings, urls: list[str], visits: int
 ) -> Mapping[str, Any]:
     initiators: dict[str, str] = {}
+    picture = b""
     hosts: set[str] = set()
     for visit in range(visits):
         if visit > 0:
@@ -103,18 +110,29 @@ def _record_visits(
             raw = load_page(replace(settings, url=url))
             for asked, by in raw.initiators.items():
                 initiators.setdefault(asked, by)
+            picture = picture or raw.screenshot
             hosts |= {host_of(each.url) for each in raw.objects}
             _tell(url, raw, recorder)
             if raw.ended == "navigation-failed":
                 raise RecordError(f"recording {url} failed: {raw.detail}")
-    return recorder.write(
-        main_url=urls[0],
-        visits=visits,
-        viewport_px=settings.viewport_px,
-        mobile=settings.mobile,
-        initiators=initiators,
-        hosts=sorted(hosts),
-    )
+    with tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:
+        return recorder.write(
+            main_url=urls[0],
+            visits=visits,
+            viewport_px=settings.viewport_px,
+            mobile=settings.mobile,
+            initiators=initiators,
+            screenshot=_as_webp(picture, Path(folder) / "page.webp"),
+            hosts=sorted(hosts),
+        )
+
+
+def _as_webp(png: bytes, file: Path) -> str | None:
+    """A tenth of the PNG's size, for people to compare a replay with."""
+    if not png:
+        return None
+    Image.open(io.BytesIO(png)).convert("RGB").save(file, quality=WEBP_QUALITY)
+    return str(file)
 
 
 def host_of(url: str) -> str:

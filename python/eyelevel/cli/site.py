@@ -1,61 +1,16 @@
-"""`eyelevel site`: look at recorded sites and check them."""
-
-from pathlib import Path
-from typing import Annotated
+"""`eyelevel site`: look at recorded sites, check them, bring them in and out."""
 
 import typer
 
-from eyelevel.cli.output import print_json, results
-from eyelevel.lab import run_tool
-from eyelevel.run import open_site, site_info
+from eyelevel.cli.site_check import check
+from eyelevel.cli.site_export import export_site
+from eyelevel.cli.site_import import import_site
+from eyelevel.cli.site_info import info
 
-EXIT_DIFFERS = 1
-TOOL_FOUND_DIFFERENCES = 2
-
-app = typer.Typer(help="Look at recorded sites and check them.", no_args_is_help=True)
-
-
-@app.command("check")
-def check(
-    file: Annotated[
-        str, typer.Argument(help="A recorded site: its file, or a shipped one's name.")
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Replay every exchange over HTTP/1.1, HTTP/2 and HTTP/3 and compare each byte.
-
-    Exits 1 on a difference.
-    """
-    site = open_site(file)
-    found = run_tool(
-        ["archive", "check", str(Path(site.path).resolve())], accept=(0, TOOL_FOUND_DIFFERENCES)
-    )
-    if as_json:
-        print_json(found)
-    else:
-        for each in found["protocols"]:
-            differences = each["differences"]
-            state = "all alike" if not differences else f"{len(differences)} differ"
-            results.print(f"{each['protocol']:9} {each['compared']} exchanges compared, {state}")
-            for difference in differences:
-                results.print(f"  {difference['url']}: {difference['what']}", markup=False)
-    if any(each["differences"] for each in found["protocols"]):
-        raise typer.Exit(EXIT_DIFFERS)
-
-
-@app.command("info")
-def info(
-    file: Annotated[
-        str, typer.Argument(help="A recorded site: its file, or a shipped one's name.")
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Print what a recording holds: origins, addresses, objects, sizes."""
-    site = open_site(file)
-    found = site_info(site.path)
-    if as_json:
-        print_json(found)
-        return
-    for name, value in found.items():
-        if not isinstance(value, list | dict):
-            results.print(f"{name:24} {value}", markup=False)
+app = typer.Typer(
+    help="Look at recorded sites, check them, bring them in and out.", no_args_is_help=True
+)
+app.command("check")(check)
+app.command("info")(info)
+app.command("import")(import_site)
+app.command("export")(export_site)
