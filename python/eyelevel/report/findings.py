@@ -101,6 +101,9 @@ def warnings(contents: Contents) -> list[tuple[str, str]]:
             "excluded; `eyelevel validate path` shows whether the machine can do better."
         )
         found.append(("The emulated network was not within its bounds.", text))
+    for site, altered in contents.environment.get("altered_sites", {}).items():
+        text = f"{'. '.join(altered)}. Its loads say how the altered page behaves."
+        found.append((f"{site} is not as it was recorded.", text))
     if len(_versions(contents)) > 1:
         text = "The loads were made with more than one version; see what was run."
         found.append(("Versions changed during the run.", text))

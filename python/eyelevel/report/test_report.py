@@ -207,3 +207,13 @@ def test_the_appendix_prints_the_yardstick_or_how_to_measure_it(contents):
     said = appendix_section(replace(contents, environment=environment))
     for expected in ("10ms-1.0%", "0.970", "0.90-1.05", "9.500", "few losses", "lossy networks"):
         assert expected in said
+
+
+def test_an_altered_recording_is_told_before_the_numbers(run, contents):
+    said = "30 of 30 exchanges were recorded over http and became https"
+    altered = replace(contents, environment={"altered_sites": {"startup": [said]}})
+    assert (
+        "startup is not as it was recorded.",
+        f"{said}. Its loads say how the altered page behaves.",
+    ) in warnings(altered)
+    assert not any("recorded" in head for head, _ in warnings(contents))

@@ -14,7 +14,7 @@ from eyelevel.plan import Plan, Site, Trial, expand, plan_document
 from eyelevel.plan.trials import plan_hash
 from eyelevel.run.environment import describe
 from eyelevel.run.path_validation import short_validation
-from eyelevel.run.sites import RecordedSite
+from eyelevel.run.sites import RecordedSite, altered_in
 from eyelevel.run.stack_cache import measured_cells
 from eyelevel.run.trial import run_trial
 from eyelevel.store import (
@@ -69,6 +69,8 @@ def prepare(
             "path_checks": short_validation(),
             "stacks_validated": [asdict(cell) for cell in measured_cells()],
         }
+        if altered := {site.name: said for site in sites if (said := altered_in(site.path))}:
+            environment["altered_sites"] = altered
         write_document(directory, ENVIRONMENT_FILE, environment)
     return trials
 

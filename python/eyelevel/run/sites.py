@@ -13,6 +13,9 @@ from eyelevel.plan.plan import ARCHIVE_SUFFIXES
 from eyelevel.plan.synthetic import is_synthetic, parse_synthetic
 from eyelevel.run.synthetic import make_synthetic
 
+DEFAULT_VIEWPORT_PX = (1280, 720)
+"""Of recordings that do not say what they were made with."""
+
 _SOURCE_TREE = Path(__file__).parents[3] / "corpus"
 
 
@@ -75,6 +78,27 @@ def open_site(name: str) -> RecordedSite:
 def site_info(path: Path) -> dict[str, Any]:
     """What a recording holds (spec/archive.md); raises LabError for a damaged or missing file."""
     return _info(str(path.resolve()))
+
+
+def altered_in(path: Path) -> list[str]:
+    """What was changed after the recording, a sentence each; empty for a faithful one."""
+    altered: list[str] = site_info(path)["provenance"].get("altered", [])
+    return altered
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What a page was recorded on, and is to be replayed on."""
+
+    viewport_px: tuple[int, int] = DEFAULT_VIEWPORT_PX
+    mobile: bool = False
+
+
+def recorded_screen(path: Path) -> Screen:
+    """The recording's own viewport; a usual one where it does not say."""
+    said = site_info(path)["provenance"]
+    width, height = said.get("viewport_px") or DEFAULT_VIEWPORT_PX
+    return Screen((width, height), said.get("mobile", False))
 
 
 @cache

@@ -19,7 +19,7 @@ from eyelevel.run.cross_traffic import cross_traffic_record, silent_flow
 from eyelevel.run.fingerprint import final_picture
 from eyelevel.run.host import HostSample
 from eyelevel.run.judge import Observed, judge
-from eyelevel.run.sites import site_info
+from eyelevel.run.sites import recorded_screen, site_info
 from eyelevel.run.traces import check_trace_files
 from eyelevel.store import RECORD_VERSION, Frame, Frames
 
@@ -88,8 +88,11 @@ def _load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Loa
     target = url or lab.ready.main_url
     if target is None:
         raise LabError("the recording names no page to open; give its URL")
+    screen = recorded_screen(Path(archive))
     return LoadSettings(
         url=target,
+        viewport_px=screen.viewport_px,
+        mobile=screen.mobile,
         http_version=trial.stack_settings["http_version"],
         quic_origins=lab.ready.quic_origins(),
         spki_sha256=lab.ready.spki_sha256,
