@@ -1,40 +1,146 @@
 """`eyelevel site check`: whether a recording replays as it was recorded."""
 
+import tempfile
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from eyelevel.cli.output import print_json, results
+from eyelevel.cli.output import hints, print_json, results
+from eyelevel.cli.site_info import print_marks
 from eyelevel.lab import run_tool
-from eyelevel.run import open_site
+from eyelevel.pictures.beside import beside, difference_share
+from eyelevel.run import open_site, site_info
+from eyelevel.run.page_check import PageFindings, check_page
 
 EXIT_DIFFERS = 1
 TOOL_FOUND_DIFFERENCES = 2
+LISTED_MAX = 20
+"""Lines of a list for people; `--json` has them all."""
 
 
 def check(
     file: Annotated[
         str, typer.Argument(help="A recorded site: its file, or a shipped one's name.")
     ],
+    loads: Annotated[
+        int, typer.Option(min=0, max=100, help="Loads of the page, over h1, h2 and h3 in turn.")
+    ] = 10,
+    picture: Annotated[
+        Path | None,
+        typer.Option(help="Where the pictures go; else SITE.check.png in this folder."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Replay every exchange over HTTP/1.1, HTTP/2 and HTTP/3 and compare each byte.
+    """Replay every exchange over HTTP/1.1, 2 and 3 and compare each byte; then load the page.
 
-    Exits 1 on a difference.
+    The page is loaded without shaping. What it asks for and the recording does not hold is listed,
+    what holds its first paint first. Exits 1 on a difference, and where the page cannot be
+    measured: a load fails, or misses what blocks rendering, or over 5 % of its requests, or other
+    URLs than the other loads.
     """
     site = open_site(file)
-    found = run_tool(
-        ["archive", "check", str(Path(site.path).resolve())], accept=(0, TOOL_FOUND_DIFFERENCES)
-    )
+    archive = Path(site.path).resolve()
+    found = run_tool(["archive", "check", str(archive)], accept=(0, TOOL_FOUND_DIFFERENCES))
+    differs = any(each["differences"] for each in found["protocols"])
+    if not as_json:
+        _print_bytes(found)
+    failure = ""
+    if loads:
+        with hints.status(f"loading {site.name} {loads} times"):
+            page = check_page(archive, loads)
+        failure = page.failure()
+        pictures = _write_pictures(page, archive, picture or Path(f"{site.name}.check.png"))
+        found["page"] = _as_json(page) | pictures
+        if not as_json:
+            _print_page(page, pictures)
     if as_json:
         print_json(found)
     else:
-        for each in found["protocols"]:
-            differences = each["differences"]
-            state = "all alike" if not differences else f"{len(differences)} differ"
-            results.print(f"{each['protocol']:9} {each['compared']} exchanges compared, {state}")
-            for difference in differences:
-                results.print(f"  {difference['url']}: {difference['what']}", markup=False)
-    if any(each["differences"] for each in found["protocols"]):
+        print_marks(site_info(archive))
+    if differs or failure:
         raise typer.Exit(EXIT_DIFFERS)
+
+
+def _print_bytes(found: dict[str, Any]) -> None:
+    for each in found["protocols"]:
+        differences = each["differences"]
+        state = "all alike" if not differences else f"{len(differences)} differ"
+        results.print(f"{each['protocol']:9} {each['compared']} exchanges compared, {state}")
+        for difference in differences[:LISTED_MAX]:
+            said = f"  {difference['url']}: {difference['what']}"
+            results.print(said, markup=False, soft_wrap=True)
+
+
+def _print_page(page: PageFindings, pictures: dict[str, Any]) -> None:
+    def say(text: str) -> None:
+        results.print(text, markup=False, soft_wrap=True)
+
+    failure = page.failure()
+    state = f"not fit to be measured: {failure}" if failure else "fit to be measured"
+    say(f"page      {len(page.loads)} loads over h1, h2 and h3 in turn: {state}")
+    asked = max(len(load.asked) for load in page.loads)
+    agree = "the same" if page.misses_agree else "not the same"
+    share = f"{page.missing_share:.1%} without icons"
+    say(f"misses    {len(page.misses)} of {asked} requests ({share}), {agree} in all loads")
+    for miss in page.misses[:LISTED_MAX]:
+        kind = "render-blocking " if miss.render_blocking else ""
+        nearest = f"; nearest {miss.nearest_url}" if miss.nearest_url else ""
+        say(f"  {kind}{miss.resource_type} {miss.url}: {miss.explanation}{nearest}")
+    if page.hosts_missing:
+        say(f"hosts that were not recorded: {', '.join(page.hosts_missing)}")
+    errors = list(dict.fromkeys(error for load in page.loads for error in load.console_errors))
+    say(f"console   {len(errors)} errors")
+    for error in errors[:LISTED_MAX]:
+        say(f"  {error[:200]}")
+    changing = page.not_always_asked
+    say(f"requests  {'the same URLs in all loads' if not changing else 'differ between loads'}")
+    for url, count in list(changing.items())[:LISTED_MAX]:
+        say(f"  in {count} of {len(page.loads)} loads: {url}")
+    for name, share in pictures["picture_difference_shares"].items():
+        alike = "of another size" if share is None else f"{share:.1%} of the points differ"
+        say(f"picture   {name}: {alike}")
+    say(f"pictures  {pictures['pictures']}")
+
+
+def _write_pictures(page: PageFindings, archive: Path, out: Path) -> dict[str, Any]:
+    """The page as recorded, where that is known, and as replayed over each protocol."""
+    by_version = {load.http_version: load.screenshot for load in page.loads if load.screenshot}
+    panels = [(f"replayed over {name}", image) for name, image in by_version.items()]
+    if recorded := _recorded_picture(archive):
+        panels.insert(0, ("recorded", recorded))
+    shares: dict[str, float | None] = {}
+    for caption, image in panels[1:]:
+        shares[f"{panels[0][0]} and {caption}"] = difference_share(panels[0][1], image)
+    if panels:
+        out.write_bytes(beside(panels))
+    return {"pictures": str(out) if panels else None, "picture_difference_shares": shares}
+
+
+def _recorded_picture(archive: Path) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:
+        out = Path(folder) / "picture"
+        found = run_tool(["archive", "screenshot", str(archive), "--out", str(out)])
+        return out.read_bytes() if found else b""
+
+
+def _as_json(page: PageFindings) -> dict[str, Any]:
+    return {
+        "failure": page.failure() or None,
+        "misses": [asdict(miss) for miss in page.misses],
+        "misses_agree": page.misses_agree,
+        "missing_share": page.missing_share,
+        "hosts_missing": page.hosts_missing,
+        "not_always_asked": page.not_always_asked,
+        "loads": [
+            {
+                "http_version": load.http_version,
+                "ended": load.ended,
+                "requests": len(load.asked),
+                "misses": len(load.misses),
+                "console_errors": load.console_errors,
+            }
+            for load in page.loads
+        ],
+    }

@@ -1,0 +1,50 @@
+"""Pictures of one page beside each other, and how much they differ."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+PANEL_WIDTH_PX = 640
+CAPTION_HEIGHT_PX = 32
+MARGIN_PX = 12
+LEVELS_ALIKE = 24
+"""Of 255: compression of the recorded picture and smoothing of text change points by less."""
+
+
+def difference_share(first: bytes, second: bytes) -> float | None:
+    """Share of the points, 0 to 1, of which a colour differs visibly; None for unequal sizes."""
+    one, other = (_opened(each) for each in (first, second))
+    if one.size != other.size:
+        return None
+    levels = np.abs(np.asarray(one, dtype=np.int16) - np.asarray(other, dtype=np.int16))
+    return float((levels.max(axis=2) > LEVELS_ALIKE).mean())
+
+
+def beside(panels: Sequence[tuple[str, bytes]]) -> bytes:
+    """PNG of all pictures in a row, each under its caption, scaled to one width."""
+    pictures = [(caption, _scaled(_opened(image))) for caption, image in panels]
+    height = max(picture.height for _, picture in pictures) + CAPTION_HEIGHT_PX + 2 * MARGIN_PX
+    width = len(pictures) * (PANEL_WIDTH_PX + MARGIN_PX) + MARGIN_PX
+    canvas = Image.new("RGB", (width, height), "#e8e8ec")
+    draw = ImageDraw.Draw(canvas)
+    font = ImageFont.load_default(16)
+    for number, (caption, picture) in enumerate(pictures):
+        left = MARGIN_PX + number * (PANEL_WIDTH_PX + MARGIN_PX)
+        draw.text((left, MARGIN_PX), caption, fill="#222228", font=font)
+        canvas.paste(picture, (left, MARGIN_PX + CAPTION_HEIGHT_PX))
+    encoded = io.BytesIO()
+    canvas.save(encoded, "PNG")
+    return encoded.getvalue()
+
+
+def _opened(image: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(image)).convert("RGB")
+
+
+def _scaled(picture: Image.Image) -> Image.Image:
+    height = max(1, round(picture.height * PANEL_WIDTH_PX / picture.width))
+    return picture.resize((PANEL_WIDTH_PX, height), Image.Resampling.LANCZOS)

@@ -1,0 +1,196 @@
+"""Load a recorded page without shaping over every protocol, and say what of it is not there."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from eyelevel.browser import LoadSettings, RawLoad, SameRequests, load_page
+from eyelevel.browser.observations import HttpVersion, ObjectLoad
+from eyelevel.lab import Lab, LabConfig, LabSummary
+from eyelevel.networks import find_network
+from eyelevel.plan import STACKS_BY_NAME, lab_stack
+from eyelevel.run.sites import recorded_screen, site_info
+
+STACKS: dict[HttpVersion, str] = {"h1": "http1", "h2": "tcp", "h3": "quic"}
+"""What a page is loaded over, in turn; without a path between them their tuning is no matter."""
+
+UNSHAPED: dict[str, list[Any]] = {"down": [], "up": []}
+TIMEOUT_S = 60.0
+MISSING_SHARE_MAX = 0.05
+"""Of a page's requests, its icons aside; a page that misses more is no faithful replay."""
+
+_BLOCKING = ("Blocking", "InBodyParserBlocking")
+_NOT_RECORDED = ("net::ERR_NAME_NOT_RESOLVED", "net::ERR_CONNECTION_REFUSED")
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A URL that the page asked for and the recording does not hold."""
+
+    url: str
+    resource_type: str
+    render_blocking: bool
+    nearest_url: str | None
+    explanation: str
+    """One phrase: why it is missing, or what keeps the nearest URL from answering."""
+    is_icon: bool = False
+    """Asked by the browser for its tab, which no part of the page shows."""
+
+
+@dataclass(frozen=True)
+class PageLoad:
+    """What one load over one protocol showed."""
+
+    http_version: HttpVersion
+    ended: str
+    detail: str
+    asked: frozenset[str]
+    """URLs over the network, misses included, without their fragments."""
+    misses: tuple[Miss, ...]
+    """Those that hold the page's first paint come first."""
+    console_errors: tuple[str, ...]
+    screenshot: bytes
+    """PNG of the viewport."""
+
+
+@dataclass(frozen=True)
+class PageFindings:
+    """What all loads of a page showed together."""
+
+    loads: tuple[PageLoad, ...]
+    not_always_asked: dict[str, int]
+    """URLs that some loads asked for and others did not: how many did."""
+    hosts_missing: tuple[str, ...]
+    """Third parties of which nothing was recorded, though the page asks them."""
+    missing_share: float
+    """Of the requests of the load that missed most, icons aside, 0 to 1."""
+
+    @property
+    def misses(self) -> tuple[Miss, ...]:
+        """Each URL once, those that hold the first paint first."""
+        by_url = {miss.url: miss for load in reversed(self.loads) for miss in load.misses}
+        return tuple(sorted(by_url.values(), key=_order))
+
+    @property
+    def misses_agree(self) -> bool:
+        """Whether every load missed the same URLs, whatever its protocol."""
+        return len({frozenset(miss.url for miss in load.misses) for load in self.loads}) == 1
+
+    def failure(self) -> str:
+        """Why this page cannot be measured; empty where it can."""
+        for load in self.loads:
+            if load.ended != "complete":
+                return f"over {load.http_version} the page did not load: {load.detail}"
+        if blocking := [miss for miss in self.misses if miss.render_blocking]:
+            return f"render-blocking {blocking[0].url} is not in the recording"
+        if not self.misses_agree:
+            return "not every load missed the same URLs"
+        if self.missing_share > MISSING_SHARE_MAX:
+            return f"{self.missing_share:.0%} of the requests are not in the recording"
+        return ""
+
+
+def check_page(
+    archive: Path, loads: int, on_load: Callable[[PageLoad], None] = lambda load: None
+) -> PageFindings:
+    """Load the page `loads` times over h1, h2 and h3 in turn; raises as `Lab` and `load_page`."""
+    versions = tuple(STACKS)
+    done = []
+    for number in range(loads):
+        done.append(_load(archive, versions[number % len(versions)]))
+        on_load(done[-1])
+    return findings(done, {origin["host"] for origin in site_info(archive)["origins"]})
+
+
+def findings(loads: Sequence[PageLoad], recorded_hosts: set[str]) -> PageFindings:
+    """What loads of one page show together: pure."""
+    asked = Counter(url for load in loads for url in load.asked)
+    missed_hosts = {urlsplit(miss.url).hostname or "" for load in loads for miss in load.misses}
+    shares = [
+        sum(not miss.is_icon for miss in load.misses) / max(1, len(load.asked)) for load in loads
+    ]
+    return PageFindings(
+        loads=tuple(loads),
+        not_always_asked={url: n for url, n in sorted(asked.items()) if n != len(loads)},
+        hosts_missing=tuple(sorted(missed_hosts - recorded_hosts)),
+        missing_share=max(shares, default=math.nan),
+    )
+
+
+def _load(archive: Path, http_version: HttpVersion) -> PageLoad:
+    screen = recorded_screen(archive)
+    # The network only sizes buffers, of which these stacks have none of their own.
+    stack = lab_stack(STACKS_BY_NAME[STACKS[http_version]], find_network("dsl"))
+    with Lab(LabConfig(UNSHAPED, 1, str(archive.resolve()), stack)) as lab:
+        settings = LoadSettings(
+            url=lab.ready.main_url or "",
+            http_version=http_version,
+            quic_origins=lab.ready.quic_origins(),
+            spki_sha256=lab.ready.spki_sha256,
+            command_prefix=lab.command_prefix,
+            viewport_px=screen.viewport_px,
+            mobile=screen.mobile,
+            capture="none",
+            screenshot=True,
+            same_requests=SameRequests(site_info(archive)["recorded_at_unix_ms"]),
+            timeout_s=TIMEOUT_S,
+        )
+        raw = load_page(settings)
+        summary = lab.stop()
+    return observed(http_version, raw, summary)
+
+
+def observed(http_version: HttpVersion, raw: RawLoad, summary: LabSummary) -> PageLoad:
+    """One load from what browser and servers saw: pure."""
+    answers = {each["url"]: each for each in summary.requests if each["match"] == "miss"}
+    web = [each for each in raw.objects if each.url.startswith(("http://", "https://"))]
+    misses = {}
+    for item in web:
+        url = _without_fragment(item.url)
+        answer = answers.get(url)
+        if answer is None and (item.failed or "") not in _NOT_RECORDED:
+            continue
+        misses[url] = _miss(item, url, answer)
+    for url, answer in answers.items():  # of workers, of which the page's own log says nothing
+        nearest, difference = answer.get("nearest_url"), answer.get("difference")
+        misses.setdefault(url, Miss(url, "Other", False, nearest, f"another {difference}"))
+    return PageLoad(
+        http_version=http_version,
+        ended=raw.ended,
+        detail=raw.detail,
+        asked=frozenset(_without_fragment(each.url) for each in web if each.source == "network"),
+        misses=tuple(sorted(misses.values(), key=_order)),
+        console_errors=raw.console_errors,
+        screenshot=raw.screenshot,
+    )
+
+
+def _miss(item: ObjectLoad, url: str, answer: Mapping[str, Any] | None) -> Miss:
+    path = urlsplit(url).path
+    is_icon = item.resource_type == "Other" and (path.endswith(".ico") or "favicon" in path)
+    if is_icon:
+        explanation = "the icon of a browser's tab, which its recorder did not ask for"
+    elif answer is None:
+        explanation = "nothing was recorded from its host"
+    else:
+        explanation = f"not recorded; the nearest has another {answer.get('difference')}"
+    return Miss(
+        url=url,
+        resource_type=item.resource_type,
+        render_blocking=item.render_blocking in _BLOCKING or item.resource_type == "Document",
+        nearest_url=answer.get("nearest_url") if answer else None,
+        explanation=explanation,
+        is_icon=is_icon,
+    )
+
+
+def _order(miss: Miss) -> tuple[bool, str]:
+    return not miss.render_blocking, miss.url
+
+
+def _without_fragment(url: str) -> str:
+    return url.partition("#")[0]
