@@ -87,7 +87,7 @@ def _print_page(page: PageFindings, pictures: dict[str, Any]) -> None:
     for miss in page.misses[:LISTED_MAX]:
         kind = "render-blocking " if miss.render_blocking else ""
         nearest = f"; nearest {miss.nearest_url}" if miss.nearest_url else ""
-        say(f"  {kind}{miss.resource_type} {miss.url}: {miss.explanation}{nearest}")
+        say(f"  {kind}{miss.resource_type} {miss.url[:200]}: {miss.explanation}{nearest}")
     if page.hosts_missing:
         say(f"hosts that were not recorded: {', '.join(page.hosts_missing)}")
     errors = list(dict.fromkeys(error for load in page.loads for error in load.console_errors))
@@ -95,9 +95,11 @@ def _print_page(page: PageFindings, pictures: dict[str, Any]) -> None:
     for error in errors[:LISTED_MAX]:
         say(f"  {error[:200]}")
     changing = page.not_always_asked
-    say(f"requests  {'the same URLs in all loads' if not changing else 'differ between loads'}")
+    say(f"requests  {'the same in all loads' if not changing else 'differ between loads'}")
     for url, count in list(changing.items())[:LISTED_MAX]:
         say(f"  in {count} of {len(page.loads)} loads: {url}")
+    for url in page.values_differ[:LISTED_MAX]:
+        say(f"  other values in the query: {url[:200]}")
     for name, share in pictures["picture_difference_shares"].items():
         alike = "of another size" if share is None else f"{share:.1%} of the points differ"
         say(f"picture   {name}: {alike}")
@@ -133,6 +135,7 @@ def _as_json(page: PageFindings) -> dict[str, Any]:
         "missing_share": page.missing_share,
         "hosts_missing": page.hosts_missing,
         "not_always_asked": page.not_always_asked,
+        "values_differ": page.values_differ,
         "loads": [
             {
                 "http_version": load.http_version,

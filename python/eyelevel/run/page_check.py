@@ -63,7 +63,9 @@ class PageFindings:
 
     loads: tuple[PageLoad, ...]
     not_always_asked: dict[str, int]
-    """URLs that some loads asked for and others did not: how many did."""
+    """Requests (`request_key`) that some loads made and others did not: how many did."""
+    values_differ: tuple[str, ...]
+    """Requests of all loads whose queries had other values in some: the page's clock runs on."""
     hosts_missing: tuple[str, ...]
     """Third parties of which nothing was recorded, though the page asks them."""
     missing_share: float
@@ -71,14 +73,17 @@ class PageFindings:
 
     @property
     def misses(self) -> tuple[Miss, ...]:
-        """Each URL once, those that hold the first paint first."""
-        by_url = {miss.url: miss for load in reversed(self.loads) for miss in load.misses}
-        return tuple(sorted(by_url.values(), key=_order))
+        """Each request once, those that hold the first paint first."""
+        by_key = {
+            request_key(miss.url): miss for load in reversed(self.loads) for miss in load.misses
+        }
+        return tuple(sorted(by_key.values(), key=_order))
 
     @property
     def misses_agree(self) -> bool:
-        """Whether every load missed the same URLs, whatever its protocol."""
-        return len({frozenset(miss.url for miss in load.misses) for load in self.loads}) == 1
+        """Whether every load missed the same requests, whatever its protocol."""
+        missed = {frozenset(request_key(miss.url) for miss in load.misses) for load in self.loads}
+        return len(missed) == 1
 
     def failure(self) -> str:
         """Why this page cannot be measured; empty where it can."""
@@ -108,17 +113,28 @@ def check_page(
 
 def findings(loads: Sequence[PageLoad], recorded_hosts: set[str]) -> PageFindings:
     """What loads of one page show together: pure."""
-    asked = Counter(url for load in loads for url in load.asked)
+    asked = Counter(key for load in loads for key in {request_key(url) for url in load.asked})
+    urls = Counter(url for load in loads for url in load.asked)
+    changing = {request_key(url) for url, count in urls.items() if count != len(loads)}
+    not_always = {key: count for key, count in sorted(asked.items()) if count != len(loads)}
     missed_hosts = {urlsplit(miss.url).hostname or "" for load in loads for miss in load.misses}
     shares = [
         sum(not miss.is_icon for miss in load.misses) / max(1, len(load.asked)) for load in loads
     ]
     return PageFindings(
         loads=tuple(loads),
-        not_always_asked={url: n for url, n in sorted(asked.items()) if n != len(loads)},
+        not_always_asked=not_always,
+        values_differ=tuple(sorted(changing - not_always.keys())),
         hosts_missing=tuple(sorted(missed_hosts - recorded_hosts)),
         missing_share=max(shares, default=math.nan),
     )
+
+
+def request_key(url: str) -> str:
+    """What makes a request the same in two loads: the URL with its parameters' names alone."""
+    parts = urlsplit(url)
+    names = [each.partition("=")[0] for each in parts.query.split("&")] if parts.query else []
+    return f"{parts.scheme}://{parts.netloc}{parts.path}" + ("?" + "&".join(names) if names else "")
 
 
 def _load(archive: Path, http_version: HttpVersion) -> PageLoad:

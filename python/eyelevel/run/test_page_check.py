@@ -69,3 +69,11 @@ def test_loads_that_differ_are_told_apart():
 
 def test_a_load_that_does_not_end_fails():
     assert "did not load" in findings([load(ended="timeout", version="h3")], set()).failure()
+
+
+def test_the_clock_in_a_query_is_told_but_is_no_other_request():
+    beacons = [f"https://third.example/b?t={n}&s=1" for n in (44, 49)]
+    loads = [page(asked(url, failed="net::ERR_NAME_NOT_RESOLVED")) for url in beacons]
+    found = findings(loads, {"a.example"})
+    assert found.misses_agree and len(found.misses) == 1 and not found.not_always_asked
+    assert found.values_differ == ("https://third.example/b?t&s",)
