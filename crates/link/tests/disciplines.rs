@@ -36,6 +36,13 @@ proptest! {
     #![proptest_config(common::config(64))]
 
     #[test]
+    fn infinite(arrivals in prop_oneof![arrivals(300), overload(600)]) {
+        let (bytes_max, packets_max) = (u64::MAX, usize::MAX);
+        let mut model = DropTail { queue: Vec::new(), bytes_max, packets_max };
+        compare("infinite", &mut model, &arrivals)?;
+    }
+
+    #[test]
     fn droptail(arrivals in arrivals(300), packets_max in 1_usize..20, kilobytes in 1_u64..30) {
         let bytes_max = kilobytes * 1000;
         let mut model = DropTail { queue: Vec::new(), bytes_max, packets_max };
