@@ -1,3 +1,4 @@
+use crate::batch::Due;
 use crate::lane::Lane;
 use crate::log::Log;
 use crate::log_head::LogHead;
@@ -131,7 +132,7 @@ impl Path {
         let mut turns = 0;
         loop {
             let now = monotonic_now();
-            self.let_out(now);
+            self.let_out(now, &mut ready);
             let due = self.due();
             let busy = ready.iter().any(|ready| *ready);
             turns += 1;
@@ -141,6 +142,7 @@ impl Path {
                 if self.wait.wait(timeout, &mut ready)? {
                     return Ok(self.end());
                 }
+                pace.woke(monotonic_now());
             }
             self.take_in(&mut ready)?;
             self.show();
@@ -158,13 +160,16 @@ impl Path {
         }
     }
 
-    fn let_out(&mut self, now: Instant) {
-        let is_due = |lane: &Lane| lane.due().is_some_and(|due| due <= now);
-        if is_due(&self.up) {
-            self.up.let_out(now, &mut self.servers);
-        }
-        if is_due(&self.down) {
-            self.down.let_out(now, &mut self.clients);
+    /// Writes what is due, and with it what the other direction has put off. Whoever got a packet
+    /// may answer at once, so that the first device of its side is `ready` to be read.
+    fn let_out(&mut self, now: Instant, ready: &mut [bool; WATCHED_MAX]) {
+        if self.due().is_some_and(|due| due.at <= now) {
+            if self.up.may_leave(now) && self.up.let_out(now, &mut self.servers) {
+                ready[self.clients.len()] = true;
+            }
+            if self.down.may_leave(now) && self.down.let_out(now, &mut self.clients) {
+                ready[0] = true;
+            }
         }
         for lane in [&mut self.up, &mut self.down] {
             if let Some(log) = &mut lane.direction.observer_mut().log {
@@ -173,8 +178,9 @@ impl Path {
         }
     }
 
-    fn due(&self) -> Option<Instant> {
-        [self.up.due(), self.down.due()].into_iter().flatten().min()
+    fn due(&self) -> Option<Due> {
+        let dues = [self.up.due(), self.down.due()];
+        dues.into_iter().flatten().min_by_key(|due| due.at)
     }
 
     fn take_in(&mut self, ready: &mut [bool; WATCHED_MAX]) -> Result<(), Error> {

@@ -1,20 +1,19 @@
 //! One direction with its devices: reading, cutting, and writing runs of segments.
 
+use crate::batch::{Batch, Due};
 use crate::header;
 use crate::lateness::Lateness;
 use crate::record::{Record, RecordKind};
+use crate::run::Run;
 use crate::segment::Segment;
 use crate::tap::Tap;
 use crate::wire::{HEADERS_MAX, Shape, complete_checksum};
-use eyelevel_link::{Direction, Ecn, Packet, Release};
+use eyelevel_link::{Direction, Ecn, Packet};
 use eyelevel_netns::{Device, Error, OFFLOAD_HEADER_BYTES, OffloadHeader, monotonic_now};
 use eyelevel_units::Instant;
 use std::io::IoSlice;
 use std::net::IpAddr;
-use std::time::Duration;
 
-/// Packets whose release times lie within this may be written together.
-pub(crate) const TOGETHER: Duration = Duration::from_micros(20);
 /// Reads from one device before the others and the due releases get their turn.
 const READS_MAX: usize = 16;
 
@@ -28,8 +27,7 @@ pub(crate) struct Lane {
     pub counts: Counts,
     /// Packets that left the direction.
     left: u64,
-    /// The model's time of the latest release.
-    released_at: Option<Instant>,
+    batch: Batch,
     run: Run,
     whole: Vec<u8>,
 }
@@ -42,41 +40,6 @@ pub(crate) struct Counts {
     pub released_bytes: u64,
     pub refused: u64,
     pub lateness_ns: u64,
-}
-
-/// Consecutive segments of one super-packet that are released together.
-#[derive(Default)]
-struct Run {
-    first: Option<Packet<Segment>>,
-    last: u16,
-    /// Number, model's release time and size of each.
-    members: Vec<(u64, Instant, u32)>,
-}
-
-impl Run {
-    fn takes(&self, packet: &Packet<Segment>) -> bool {
-        let Some(first) = &self.first else {
-            return true;
-        };
-        let last = Segment {
-            index: self.last,
-            ..first.payload
-        };
-        packet.payload.follows(&last)
-            && packet.ecn == first.ecn
-            && packet.corrupt_bit.is_none()
-            && first.corrupt_bit.is_none()
-    }
-
-    fn push(&mut self, release: Release<Segment>) {
-        let packet = release.packet;
-        self.last = packet.payload.index;
-        self.members
-            .push((release.number, release.at, packet.wire_bytes));
-        if self.first.is_none() {
-            self.first = Some(packet);
-        }
-    }
 }
 
 impl Lane {
@@ -92,21 +55,23 @@ impl Lane {
             second_exit,
             counts: Counts::default(),
             left: 0,
-            released_at: None,
+            batch: Batch::default(),
             run: Run::default(),
             whole: Vec::new(),
         }
     }
 
-    /// When the next packets shall be written: at the release of the next one, or, where that comes
-    /// right after another, [`TOGETHER`] later with what else is due until then.
+    /// When the next packets shall be written.
     #[inline]
-    pub(crate) fn due(&self) -> Option<Instant> {
+    pub(crate) fn due(&self) -> Option<Due> {
         let at = self.direction.poll_timeout()?;
-        let close = self
-            .released_at
-            .is_some_and(|before| at.since(before) <= TOGETHER);
-        Some(if close { at + TOGETHER } else { at })
+        Some(self.batch.due(at))
+    }
+
+    /// Whether the next packets might be written at `now`, put off or not.
+    #[inline]
+    pub(crate) fn may_leave(&self, now: Instant) -> bool {
+        self.direction.poll_timeout().is_some_and(|at| at <= now)
     }
 
     /// Packets inside the direction.
@@ -128,7 +93,7 @@ impl Lane {
             if self.admit(now, length).is_none() {
                 self.counts.refused += 1;
             }
-            if self.due().is_some_and(|due| due <= now) {
+            if self.due().is_some_and(|due| due.at <= now) {
                 break;
             }
         }
@@ -175,10 +140,11 @@ impl Lane {
         Some(())
     }
 
-    /// Writes every packet whose release time has come.
-    pub(crate) fn let_out(&mut self, now: Instant, exits: &mut [Device]) {
+    /// Writes every packet whose release time has come. Returns whether there was one.
+    pub(crate) fn let_out(&mut self, now: Instant, exits: &mut [Device]) -> bool {
+        let mut between: Option<(Instant, Instant)> = None;
         while let Some(release) = self.direction.poll_transmit(now) {
-            self.released_at = Some(release.at);
+            between = Some((between.map_or(release.at, |times| times.0), release.at));
             self.left += 1;
             if !self.run.takes(&release.packet) {
                 self.write_run(exits);
@@ -186,6 +152,10 @@ impl Lane {
             self.run.push(release);
         }
         self.write_run(exits);
+        if let Some((first, last)) = between {
+            self.batch.written(first, last);
+        }
+        between.is_some()
     }
 
     fn write_run(&mut self, exits: &mut [Device]) {

@@ -8,6 +8,7 @@
 //! are written as one super-packet again, as a network card's receive offload would hand them on.
 
 mod arena;
+mod batch;
 mod check;
 mod checksum;
 mod driver;
@@ -18,6 +19,7 @@ mod log;
 mod log_head;
 mod pace;
 mod record;
+mod run;
 mod segment;
 mod summary;
 mod tap;

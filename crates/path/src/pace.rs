@@ -1,11 +1,19 @@
 //! How long to sleep before a release.
 
+use crate::batch::Due;
 use eyelevel_units::Instant;
 use std::time::Duration;
 
-/// A sleep ends this long before the release; the rest passes awake. What a timer's interrupt and the
-/// switch to this thread take on a machine whose processor sleeps.
-const AWAKE: Duration = Duration::from_micros(50);
+/// A sleep ends before the release by what sleeps were too long lately, within these; the rest
+/// passes awake. A timer's interrupt and the switch to this thread take 5 us on a machine that is
+/// awake, and some hundred on a virtual one whose processor sleeps.
+const AWAKE_MIN: Duration = Duration::from_micros(20);
+const AWAKE_MAX: Duration = Duration::from_micros(300);
+const AWAKE_START: Duration = Duration::from_micros(100);
+/// The estimate goes by this share of the difference towards a longer oversleep, and by the other
+/// towards a shorter one: it follows the longer ones, since being late is worse than being awake.
+const LONGER_SHARE: u32 = 8;
+const SHORTER_SHARE: u32 = 64;
 /// At most this share of the time may be spent awake without work, ...
 const AWAKE_SHARE: u32 = 20;
 /// ... saved up to so much.
@@ -18,6 +26,10 @@ pub(crate) struct Pace {
     before: Instant,
     saved: Duration,
     waits_awake: bool,
+    /// When the present sleep shall end.
+    planned: Option<Instant>,
+    /// By how much sleeps are too long.
+    oversleep: Duration,
 }
 
 impl Pace {
@@ -27,15 +39,17 @@ impl Pace {
             before: now,
             saved: AWAKE_SAVED,
             waits_awake: false,
+            planned: None,
+            oversleep: AWAKE_START,
         }
     }
 
-    /// How long to wait for packets at `now` if the next release is at `due`; `None`: until one comes.
+    /// How long to wait for packets at `now` if the next release is `due`; `None`: until one comes.
     /// `busy`: packets are there already.
     pub(crate) fn timeout(
         &mut self,
         now: Instant,
-        due: Option<Instant>,
+        due: Option<Due>,
         busy: bool,
     ) -> Option<Duration> {
         let passed = now.since(self.before);
@@ -46,18 +60,35 @@ impl Pace {
             (self.saved + passed / AWAKE_SHARE).min(AWAKE_SAVED)
         };
         self.waits_awake = false;
+        self.planned = None;
         if busy {
             return Some(Duration::ZERO);
         }
-        let left = due?.since(now);
-        if !self.realtime || self.saved < left.min(AWAKE) {
-            return Some(left);
-        }
-        if left > AWAKE {
-            return Some(left - AWAKE);
-        }
-        self.waits_awake = !left.is_zero();
-        Some(Duration::ZERO)
+        let due = due?;
+        let left = due.at.since(now);
+        let awake = if self.realtime && !due.put_off {
+            self.oversleep.min(self.saved)
+        } else {
+            Duration::ZERO
+        };
+        let sleep = left.saturating_sub(awake);
+        self.waits_awake = sleep.is_zero() && !left.is_zero();
+        self.planned = (!sleep.is_zero()).then(|| now + sleep);
+        Some(sleep)
+    }
+
+    /// A wait has ended at `now`, by its time or by a packet.
+    pub(crate) fn woke(&mut self, now: Instant) {
+        let Some(late) = self.planned.take().filter(|planned| *planned <= now) else {
+            return;
+        };
+        let late = now.since(late);
+        self.oversleep = if late > self.oversleep {
+            self.oversleep + (late - self.oversleep) / LONGER_SHARE
+        } else {
+            self.oversleep - (self.oversleep - late) / SHORTER_SHARE
+        };
+        self.oversleep = self.oversleep.clamp(AWAKE_MIN, AWAKE_MAX);
     }
 }
 
@@ -67,6 +98,13 @@ mod tests {
 
     const fn at(micros: u64) -> Instant {
         Instant::from_nanos(micros * 1000)
+    }
+
+    const fn due(micros: u64) -> Option<Due> {
+        Some(Due {
+            at: at(micros),
+            put_off: false,
+        })
     }
 
     #[test]
@@ -79,18 +117,55 @@ mod tests {
     #[test]
     fn the_last_part_of_a_wait_is_spent_awake() {
         let mut pace = Pace::new(at(0), true);
-        let long = pace.timeout(at(0), Some(at(1000)), false).unwrap();
-        assert_eq!(long, Duration::from_micros(1000) - AWAKE);
-        assert_eq!(
-            pace.timeout(at(960), Some(at(1000)), false),
-            Some(Duration::ZERO)
-        );
+        let long = pace.timeout(at(0), due(1000), false).unwrap();
+        assert_eq!(long, Duration::from_micros(1000) - AWAKE_START);
+        let rest = pace.timeout(at(960), due(1000), false);
+        assert_eq!(rest, Some(Duration::ZERO));
     }
 
     #[test]
-    fn without_priority_it_always_sleeps() {
+    fn that_part_follows_what_sleeps_last_too_long() {
+        let mut pace = Pace::new(at(0), true);
+        for (late, expected) in [(200, 190..=200), (0, 20..=25), (5000, 290..=300)] {
+            for _ in 0..300 {
+                pace.saved = AWAKE_SAVED;
+                let now = pace.before;
+                let sleep = pace.timeout(
+                    now,
+                    Some(Due {
+                        at: now + AWAKE_SAVED,
+                        put_off: false,
+                    }),
+                    false,
+                );
+                let woken = now + sleep.unwrap() + Duration::from_micros(late);
+                pace.woke(woken);
+                pace.before = woken;
+            }
+            let micros = pace.oversleep.as_micros();
+            assert!(
+                expected.contains(&micros),
+                "{micros} after sleeps {late} too long"
+            );
+        }
+        // A packet that ends a sleep says nothing of timers.
+        pace.timeout(at(1 << 40), due((1 << 40) + 1000), false);
+        let before = pace.oversleep;
+        pace.woke(at((1 << 40) + 1));
+        assert_eq!(pace.oversleep, before);
+    }
+
+    #[test]
+    fn without_priority_or_put_off_it_always_sleeps() {
         let mut pace = Pace::new(at(0), false);
-        let wait = pace.timeout(at(990), Some(at(1000)), false);
+        let wait = pace.timeout(at(990), due(1000), false);
+        assert_eq!(wait, Some(Duration::from_micros(10)));
+        let mut pace = Pace::new(at(0), true);
+        let put_off = Due {
+            at: at(1000),
+            put_off: true,
+        };
+        let wait = pace.timeout(at(990), Some(put_off), false);
         assert_eq!(wait, Some(Duration::from_micros(10)));
     }
 
@@ -100,13 +175,13 @@ mod tests {
         let (mut awake, mut now) = (0, 0);
         // A release every 30 us, for a second.
         while now < 1_000_000 {
-            let due = now / 30 * 30 + 30;
-            let wait = pace.timeout(at(now), Some(at(due)), false).unwrap();
+            let next = now / 30 * 30 + 30;
+            let wait = pace.timeout(at(now), due(next), false).unwrap();
             if wait.is_zero() {
                 awake += 1;
                 now += 1;
             } else {
-                now = due;
+                now = next;
             }
         }
         let allowed = 1_000_000 / u64::from(AWAKE_SHARE) + AWAKE_SAVED.as_micros() as u64 + 30;
