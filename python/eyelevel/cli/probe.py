@@ -11,10 +11,11 @@ from typer.core import TyperGroup
 from eyelevel.cli.probe_lab import LAB, rows_in_lab
 from eyelevel.cli.probe_output import Sink, make_sink
 from eyelevel.cli.probe_report import report
-from eyelevel.cli.probe_rounds import repeat
+from eyelevel.cli.probe_rounds import alone, repeat
 from eyelevel.lab import probe_events
 from eyelevel.probes.errors import ProbeError
 from eyelevel.probes.targets import (
+    parse_connect,
     parse_duration_s,
     parse_protocols,
     parse_resolver,
@@ -97,11 +98,14 @@ def measure(
         raise ProbeError("--early-data needs --resume-session: only a resumed session has keys")
     if protocols and stack:
         raise ProbeError("--stack says which protocols: leave --protocols out, or --stack")
+    both = v4 == v6
+    if connect:
+        connect = parse_connect(connect, v4=v4 or both, v6=v6 or both)
     config = {
         "targets": [parse_target(host).as_config(connect) for host in hosts],
         "protocols": parse_protocols(protocols or PROTOCOLS),
-        "v4": v4 or not v6,
-        "v6": v6 or not v4,
+        "v4": v4 or both,
+        "v6": v6 or both,
         "count": count,
         "interval_ms": round(1000 * parse_duration_s(interval, "--interval")),
         "timeout_ms": round(1000 * parse_duration_s(timeout, "--timeout")),
@@ -115,14 +119,19 @@ def measure(
         "seed": seed,
     }
     request = Request(config, (network or "dsl") if in_lab else None, stack)
-    with make_sink(out, parquet, as_csv=as_csv, as_json=as_json) as sink:
-        if every is None and for_ is None:
+    if every is None and for_ is None:
+        with make_sink(out, parquet, as_csv=as_csv, as_json=as_json) as sink:
             _drain(request.rows(), sink)
-            return
-        if every is None or for_ is None or out is None:
-            raise ProbeError("--every and --for go together, and need --out for what they measure")
-        every_s, for_s = parse_duration_s(every, "--every"), parse_duration_s(for_, "--for")
-        repeat(out, every_s, for_s, lambda: _drain(request.rows(), sink))
+        return
+    if every is None or for_ is None or out is None:
+        raise ProbeError("--every and --for go together, and need --out for what they measure")
+    every_s, for_s = parse_duration_s(every, "--every"), parse_duration_s(for_, "--for")
+    # The lock first: opening cuts half a line, which another process might just be writing.
+    with (
+        alone(out) as state_path,
+        make_sink(out, parquet, as_csv=as_csv, as_json=as_json) as sink,
+    ):
+        repeat(state_path, every_s, for_s, lambda: _drain(request.rows(), sink))
 
 
 def _drain(rows: Iterable[dict[str, Any]], sink: Sink) -> None:

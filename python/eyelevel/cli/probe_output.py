@@ -1,11 +1,11 @@
 """Where rows go: a table for people, the thesis's CSV, JSON lines, Parquet."""
 
 import json
-import os
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
+from eyelevel.cli.appended import mend
 from eyelevel.cli.output import results, table
 from eyelevel.probes.export import ParquetRows, to_thesis_csv
 
@@ -79,22 +79,9 @@ def make_sink(out: Path | None, parquet: Path | None, *, as_csv: bool, as_json: 
     """Opens what is to be written; OSError names the file."""
     stream = None
     if out is not None:
-        _mend(out)
+        mend(out)
         stream = out.open("a", encoding="utf-8")
     return Sink(stream, parquet, as_csv=as_csv, as_json=as_json)
-
-
-def _mend(out: Path) -> None:
-    """Cuts a last line that a killed writer left half written."""
-    if not out.exists():
-        return
-    with out.open("rb+") as stream:
-        size = stream.seek(0, os.SEEK_END)
-        reach = min(size, 1 << 16)
-        stream.seek(size - reach)
-        tail = stream.read(reach)
-        if tail and not tail.endswith(b"\n"):
-            stream.truncate(size - reach + tail.rfind(b"\n") + 1)
 
 
 def _table(rows: list[dict[str, Any]]) -> Any:

@@ -4,10 +4,13 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from eyelevel.cli.output import hints
+from eyelevel.cli.appended import mend
+from eyelevel.cli.output import complain, hints
+from eyelevel.lab import LabError
 from eyelevel.probes.errors import ProbeError
 from eyelevel.probes.schedule import Rounds
 
@@ -15,10 +18,11 @@ WAIT_S_MAX = 3600.0
 """Waits are cut into pieces, so that a suspended machine or a set clock is noticed."""
 
 
-def repeat(out: Path, every_s: float, for_s: float, measure: Callable[[], None]) -> None:
-    """Measure at every due time; where the same command was stopped before, go on with its rounds.
+@contextmanager
+def alone(out: Path) -> Iterator[Path]:
+    """Keeps every other process from measuring into `out`; gives the file of its rounds.
 
-    Raises ProbeError when another process already measures into `out`.
+    Raises ProbeError when one already does.
     """
     state_path = out.with_name(out.name + ".rounds")
     with state_path.open("a+", encoding="utf-8") as lock:
@@ -28,24 +32,36 @@ def repeat(out: Path, every_s: float, for_s: float, measure: Callable[[], None])
             raise ProbeError(
                 f"{out} is being measured into already: wait or choose another"
             ) from None
-        rounds, last = _restored(lock.name, every_s, for_s)
-        while (number := rounds.next_after(time.time(), last)) is not None:
-            wait_s = rounds.due_unix_s(number) - time.time()
-            if wait_s > 0:
-                time.sleep(min(wait_s, WAIT_S_MAX))
-                continue
-            last = number
-            _save(state_path, rounds, last)
-            hints.print(f"round {number + 1} of {rounds.count}")
+        mend(state_path)
+        yield state_path
+
+
+def repeat(state_path: Path, every_s: float, for_s: float, measure: Callable[[], None]) -> None:
+    """Measure at every due time; where the same command was stopped before, go on with its rounds.
+
+    A round that fails as a whole is complained about and the next one begins when it is due.
+    """
+    rounds, last = _restored(state_path, every_s, for_s)
+    while (number := rounds.next_after(time.time(), last)) is not None:
+        wait_s = rounds.due_unix_s(number) - time.time()
+        if wait_s > 0:
+            time.sleep(min(wait_s, WAIT_S_MAX))
+            continue
+        last = number
+        _save(state_path, rounds, last)
+        hints.print(f"round {number + 1} of {rounds.count}")
+        try:
             measure()
+        except LabError as error:
+            complain(f"round {number + 1}: {error}")
 
 
-def _restored(name: str, every_s: float, for_s: float) -> tuple[Rounds, int | None]:
-    text = Path(name).read_text(encoding="utf-8")
+def _restored(path: Path, every_s: float, for_s: float) -> tuple[Rounds, int | None]:
+    text = path.read_text(encoding="utf-8")
     if text:
         state = json.loads(text.splitlines()[-1])
         if (state["every_s"], state["for_s"]) == (every_s, for_s):
-            hints.print(f"going on after round {state['last'] + 1}: {name}")
+            hints.print(f"going on after round {state['last'] + 1}: {path}")
             return Rounds(state["began_unix_s"], every_s, for_s), state["last"]
     return Rounds(time.time(), every_s, for_s), None
 

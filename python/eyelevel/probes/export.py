@@ -1,13 +1,19 @@
 """Rows in other forms: the thesis's CSV, Parquet."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from eyelevel.probes.columns import COLUMNS
 from eyelevel.probes.protocols import THESIS_NAMES
 from eyelevel.probes.reading import THESIS_COLUMNS
+
+PARQUET_SCHEMA = {name: kind for name, (kind, _) in COLUMNS.items()}
+GROUP_ROWS = 50_000
+"""Some 20 MB of rows."""
 
 
 def to_thesis_csv(rows: Iterable[Mapping[str, Any]], *, header: bool = True) -> str:
@@ -37,25 +43,38 @@ def to_thesis_csv(rows: Iterable[Mapping[str, Any]], *, header: bool = True) -> 
 
 
 class ParquetRows:
-    """Rows for one Parquet file, written when it is closed; what comes later is another file."""
+    """Rows for one Parquet file, in memory never more than a row group of them.
+
+    They stream into a file of JSON lines beside it, which becomes the Parquet file when this is
+    closed; of a process that was killed it stays.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._rows: list[Mapping[str, Any]] = []
+        self._lines_path = path.with_name(path.name + ".rows")
+        self._lines = self._lines_path.open("w", encoding="utf-8")
+        self._has_rows = False
 
     def take(self, row: Mapping[str, Any]) -> None:
         """One row."""
-        self._rows.append(row)
+        self._lines.write(json.dumps(row) + "\n")
+        self._has_rows = True
 
     def close(self) -> None:
-        """Write what was taken."""
-        if self._rows:
-            write_parquet(self._rows, self._path)
+        """Make the Parquet file; without rows there is none."""
+        self._lines.close()
+        if self._has_rows:
+            lines = pl.scan_ndjson(self._lines_path, schema=PARQUET_SCHEMA)
+            lines.sink_parquet(self._path, row_group_size=GROUP_ROWS)
+        self._lines_path.unlink()
 
 
-def write_parquet(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Every field of every row under its own name."""
-    pl.DataFrame(list(rows), infer_schema_length=None).write_parquet(path)
+def write_parquet(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+    """Every documented column of every row under its own name."""
+    writer = ParquetRows(path)
+    for row in rows:
+        writer.take(row)
+    writer.close()
 
 
 def _milliseconds(microseconds: int | None) -> str:

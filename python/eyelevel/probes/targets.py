@@ -74,6 +74,19 @@ def parse_duration_s(text: str, option: str) -> float:
     return float(match[1]) * _UNITS_S[match[2]]
 
 
+def parse_connect(text: str, *, v4: bool, v6: bool) -> str:
+    """An address of a family that is asked for; ProbeError."""
+    try:
+        address = ipaddress.ip_address(text.strip("[]"))
+    except ValueError:
+        message = f"--connect {text}: write an IP address, such as 192.0.2.1 or 2001:db8::1"
+        raise ProbeError(message) from None
+    if (address.version == 6 and not v6) or (address.version == 4 and not v4):
+        other = 6 if address.version == 4 else 4
+        raise ProbeError(f"--connect {text} is of IPv{address.version}: leave -{other} out")
+    return str(address)
+
+
 def parse_resolver(text: str) -> str:
     """An address with or without a port, as `ADDRESS:PORT`; ProbeError."""
     try:

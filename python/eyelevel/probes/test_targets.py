@@ -2,9 +2,10 @@
 
 import pytest
 
-from eyelevel.probes import ProbeError
+from eyelevel.probes.errors import ProbeError
 from eyelevel.probes.schedule import Rounds
 from eyelevel.probes.targets import (
+    parse_connect,
     parse_duration_s,
     parse_protocols,
     parse_resolver,
@@ -43,6 +44,10 @@ def test_durations_protocols_and_resolvers() -> None:
     for wrong in (lambda: parse_duration_s("5", "--for"), lambda: parse_protocols("tls1.1")):
         with pytest.raises(ProbeError):
             wrong()
+    assert parse_connect("[2001:db8::1]", v4=True, v6=True) == "2001:db8::1"
+    for text, v4 in (("192.0.2.1", False), ("2001:db8::1", True), ("a.example", True)):
+        with pytest.raises(ProbeError, match="--connect"):
+            parse_connect(text, v4=v4, v6=not v4)
     with pytest.raises(ProbeError, match="--resolver"):
         parse_resolver("dns.example")
 

@@ -1,0 +1,20 @@
+"""Files of JSON lines that grow over several runs of a command."""
+
+import os
+from pathlib import Path
+
+TAIL_BYTES_MAX = 1 << 16
+"""More than any row."""
+
+
+def mend(path: Path) -> None:
+    """Cut a last line that a killed writer left half written; a file that is absent stays so."""
+    if not path.exists():
+        return
+    with path.open("rb+") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        reach = min(size, TAIL_BYTES_MAX)
+        stream.seek(size - reach)
+        tail = stream.read(reach)
+        if tail and not tail.endswith(b"\n"):
+            stream.truncate(size - reach + tail.rfind(b"\n") + 1)
