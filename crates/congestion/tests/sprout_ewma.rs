@@ -1,6 +1,7 @@
 //! Sprout-EWMA in virtual time: over a recorded LTE trace, and over constant rates.
 
 use eyelevel_simnet::bulk::{Outcome, Scenario};
+use eyelevel_units::Seed;
 use std::path::Path;
 
 const TRACE: &str = "../../../shared/data/traces/Verizon-LTE-short.down";
@@ -51,12 +52,62 @@ fn keeps_delay_low_over_lte_where_cubic_fills_the_queue() {
         receive_timestamps: true,
         ..by_acks.clone()
     };
-    for (name, scenario) in [("by ACKs", by_acks), ("by timestamps", by_timestamps)] {
+    for (name, scenario) in [
+        ("(ACK arrivals)", by_acks),
+        ("(receive timestamps)", by_timestamps),
+    ] {
         let sprout = run(&format!("sprout_ewma {name}"), &scenario);
         assert!(sprout.goodput_bit_s >= 0.85 * cubic.goodput_bit_s);
         assert!(sprout.queue_delay_ms_p95 < cubic.queue_delay_ms_p95 / 10.0);
     }
     run("bbr", &scenario("bbr", 40.0).unwrap());
+}
+
+/// A minute of a made cellular link: its rate walks between 0.5 and 20 Mbit/s, a step of some
+/// 20 % each 50 ms, and the mean of its opportunities in bit/s.
+fn made_trace() -> (Vec<u64>, u64) {
+    let mut generator = Seed::new(7).generator();
+    let (mut rate_mbit_s, mut owed) = (8.0_f64, 0.0);
+    let mut trace = Vec::new();
+    for ms in 1..=60_000_u64 {
+        if ms % 50 == 0 {
+            let step = (0.2 * generator.normal()).exp();
+            rate_mbit_s = (rate_mbit_s * step).clamp(0.5, 20.0);
+        }
+        owed += rate_mbit_s * 1000.0 / 8.0 / 1504.0;
+        while owed >= 1.0 {
+            owed -= 1.0;
+            trace.push(ms);
+        }
+    }
+    let rate = trace.len() as u64 * 1504 * 8 * 1000 / trace.last().unwrap();
+    (trace, rate)
+}
+
+#[test]
+fn keeps_delay_low_over_a_made_cellular_link_too() {
+    let (trace, rate) = made_trace();
+    let scenario = |controller| {
+        let mut scenario = Scenario::new(controller, rate, 40.0, 0.0);
+        scenario.trace = Some(trace.clone());
+        scenario.receive_window_bytes = 6 << 20;
+        scenario
+    };
+    let cubic = run("cubic, made", &scenario("cubic"));
+    for receive_timestamps in [false, true] {
+        let scenario = Scenario {
+            receive_timestamps,
+            ..scenario("sprout_ewma")
+        };
+        let by = if receive_timestamps {
+            "receive timestamps"
+        } else {
+            "ACK arrivals"
+        };
+        let sprout = run(&format!("sprout_ewma ({by}), made"), &scenario);
+        assert!(sprout.goodput_bit_s >= 0.85 * cubic.goodput_bit_s);
+        assert!(sprout.queue_delay_ms_p95 < cubic.queue_delay_ms_p95 / 10.0);
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ import typer
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.networks import GROUPS
 from eyelevel.plan import PRESETS, STACKS
+from eyelevel.plan.explained import congestion_control_said
 from eyelevel.run import shipped, site_info
 
 GRID = "das"
@@ -140,7 +141,7 @@ _COLUMNS: dict[Kind, Columns] = {
         ("name", lambda s: s["name"]),
         ("HTTP", lambda s: s["http_version"].removeprefix("h")),
         ("TLS", lambda s: s["tls_version"]),
-        ("congestion", lambda s: s["congestion_control"]),
+        ("congestion", congestion_control_said),
         ("window", lambda s: f"{s['initial_window_packets']}"),
         ("paced", lambda s: _yes(s["pacing"])),
         ("idle restart", lambda s: _yes(s["slow_start_after_idle"])),

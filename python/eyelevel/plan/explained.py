@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 Settings = Mapping[str, Any]
 Kind = Literal["equalised", "inherent"]
+ARRIVALS_BY_ACKS = "ACK arrivals"
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,16 @@ def _quic(s: Settings) -> bool:
     return bool(s["http_version"] == "h3")
 
 
-def _congestion_control(s: Settings) -> str:
-    gain = f", probe gain {s['probe_gain']:g}" if s["probe_gain"] else ""
-    return f"{s['congestion_control']}{gain}"
+def congestion_control_said(s: Settings) -> str:
+    """The congestion control in force, with what makes it another algorithm.
+
+    Sprout-EWMA follows the times at which packets arrive. A browser does not report them: over a
+    real connection they are those of its acknowledgements, and results say so.
+    """
+    if s["congestion_control"] != "sprout_ewma":
+        return str(s["congestion_control"])
+    gain = f", probe gain {s['probe_gain']:g}" if s.get("probe_gain") else ""
+    return f"sprout_ewma ({ARRIVALS_BY_ACKS}){gain}"
 
 
 def _pacing(s: Settings) -> str:
@@ -138,7 +146,7 @@ def _by_transport(tcp: str, quic: str) -> Callable[[Settings], str]:
 
 
 ASPECTS: tuple[Aspect, ...] = (
-    Aspect("congestion control", "equalised", _congestion_control),
+    Aspect("congestion control", "equalised", congestion_control_said),
     Aspect("initial window", "equalised", lambda s: f"{s['initial_window_packets']} packets"),
     Aspect("pacing", "equalised", _pacing),
     Aspect(

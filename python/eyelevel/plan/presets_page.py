@@ -1,10 +1,12 @@
 """The presets' reference page; `python -m eyelevel.plan.presets_page` writes it."""
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 
 from eyelevel.networks import GROUPS, Network, NetworkGroup
 from eyelevel.networks.presets import DAS_RATES_MBIT_S, DAS_RTTS_MS
+from eyelevel.plan.explained import congestion_control_said
 from eyelevel.plan.presets import PRESETS
 from eyelevel.plan.stacks import REFUSED_PRESETS, STACKS, Stack
 
@@ -16,7 +18,7 @@ def presets_page() -> str:
             f"`{each.name}`",
             each.http_version,
             each.tls_version,
-            each.congestion_control,
+            congestion_control_said(asdict(each)),
             str(each.initial_window_packets),
             "yes" if each.pacing else "no",
             "yes" if each.slow_start_after_idle else "no",

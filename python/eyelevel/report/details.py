@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from eyelevel.plan.explained import explain
+from eyelevel.plan.explained import congestion_control_said, explain
 from eyelevel.report.contents import Contents
 from eyelevel.report.findings import describe_network
 from eyelevel.report.html import Markup, element, join, table
@@ -261,6 +261,8 @@ def _stacks(contents: Contents) -> Markup:
     for name in names:
         if name == "buffer_bytes_max":
             said = {arm: ", ".join(sorted(map(_said, buffers[arm]))) for arm in arms}
+        elif name == "congestion_control":
+            said = {arm: congestion_control_said(settings[arm]) for arm in arms}
         else:
             said = {arm: _said(settings[arm].get(name)) for arm in arms}
         values = [said[arm] if _applies(name, settings[arm]) else "–" for arm in arms]

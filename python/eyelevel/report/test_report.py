@@ -197,7 +197,12 @@ def test_the_methods_paragraph_has_the_plans_numbers(text, contents):
 
 def test_the_appendix_prints_the_yardstick_or_how_to_measure_it(contents):
     assert "eyelevel validate stacks" in appendix_section(contents)
-    side = {"corrected_bit_s": 9.5e6, "retransmitted_share": 0.01, "queue_delay_ms_p95": None}
+    side = {
+        "corrected_bit_s": 9.5e6,
+        "retransmitted_share": 0.01,
+        "queue_delay_ms_p95": None,
+        "failed_runs": 0,
+    }
     cell = {
         "network": "10ms-1.0%", "loss": 0.01, "congestion_control": "bbr", "ratio": 0.97,
         "ratio_low": 0.9, "ratio_high": 1.05, "few_losses": True,

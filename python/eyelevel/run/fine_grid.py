@@ -13,8 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from eyelevel.lab import LabError, find_binary
+from eyelevel.plan.explained import ARRIVALS_BY_ACKS
 
-CONTROLS = ("cubic", "cubic-hystart++", "reno", "bbr", "sprout_ewma")
+CONTROLS = (
+    "cubic",
+    "cubic-hystart++",
+    "reno",
+    "bbr",
+    f"sprout_ewma ({ARRIVALS_BY_ACKS})",
+)
+"""As tables name them: Sprout-EWMA by when it takes a packet to have arrived."""
 LOSSES = (0.0, 0.0001, 0.0003, 0.001, 0.002, 0.003, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.06)
 RTTS_MS = (10.0, 20.0, 40.0, 80.0, 120.0, 200.0, 300.0, 400.0, 560.0, 760.0)
 RATE_BIT_S = 10_000_000
@@ -52,7 +60,7 @@ def fine_grid(
     keys = [(control, loss, rtt) for control in controls for loss in losses for rtt in rtts_ms]
     wanted = [
         {
-            "congestion_control": control,
+            "congestion_control": control.split(" ")[0],
             "rate_bit_s": RATE_BIT_S,
             "rtt_ms_min": rtt_ms,
             "queue_ms": QUEUE_MS,

@@ -14,7 +14,7 @@ from typing import Any
 from eyelevel.lab import find_binary
 from eyelevel.run.stack_cells import Cell
 
-CACHE_VERSION = 2
+CACHE_VERSION = 3
 
 
 @cache

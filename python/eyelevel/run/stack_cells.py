@@ -19,7 +19,7 @@ LOSSES_MIN = 100
 class Side:
     """One stack of a cell; medians over its runs. Goodput counts the body, `corrected` also what
     headers took. `retransmitted_share` pools all runs' packets; `lateness_us_p99` is the worst
-    run's, of the path."""
+    run's, of the path; `failed_runs` broke off and are not in the medians."""
 
     stack: str
     goodput_bit_s: float
@@ -29,11 +29,13 @@ class Side:
     queue_delay_ms_p50: float | None
     queue_delay_ms_p95: float | None
     lateness_us_p99: float | None
+    failed_runs: int
     runs: tuple[float, ...]
 
     @classmethod
-    def of(cls, stack: str, moved: Sequence[Bulk], share: float) -> Self:
-        """Of its runs; `share` is the body's in the bytes on the wire."""
+    def of(cls, stack: str, moved: Sequence[Bulk], share: float, failed: int) -> Self:
+        """Of its runs; `share` is the body's in the bytes on the wire, `failed`
+        how many more broke off."""
         sent = sum(each.sent_packets for each in moved)
         repeated = sum(each.retransmitted_packets for each in moved)
         goodput = statistics.median(each.goodput_bit_s for each in moved)
@@ -47,6 +49,7 @@ class Side:
             queue_delay_ms_p50=_median([each.queue_delay_ms_p50 for each in moved]),
             queue_delay_ms_p95=_median([each.queue_delay_ms_p95 for each in moved]),
             lateness_us_p99=max(late, default=None),
+            failed_runs=failed,
             runs=tuple(each.goodput_bit_s / share for each in moved),
         )
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from eyelevel.lab import LabError
 from eyelevel.nearest import unknown
 from eyelevel.networks import NETWORKS_BY_NAME, Network, NetworkError
 from eyelevel.plan import STACKS_BY_NAME
@@ -32,6 +33,8 @@ RUNS = 5
 RUNS_MAX = 60
 """Where losses are few, more runs than `RUNS` pool them, up to this: at 0.1 % and 760 ms a run of
 30 s loses three packets."""
+FAILED_MAX = 3
+"""A transfer that breaks off is counted and told; a cell where that is no exception fails."""
 BODY_BYTES = 10_000_000
 DURATION_MS = 30_000
 HEADER_NETWORK = Network("headers", 100_000_000, 100_000_000, 10.0, 200.0)
@@ -113,14 +116,20 @@ def _cached(wanted: Sequence[tuple[Network, Pair]], runs: int) -> dict[int, Cell
 
 def _measure(network: Network, pair: Pair, runs: int, site: Path, url: str) -> Cell:
     moved: dict[str, list[Bulk]] = {name: [] for name in pair}
+    failed = dict.fromkeys(pair, 0)
     lossy = network.loss_down > 0
     for run in range(max(runs, RUNS_MAX)):
         pooled = [sum(b.retransmitted_packets for b in moved[name]) for name in pair]
         if run >= runs and not (lossy and runs >= RUNS and min(pooled) < LOSSES_MIN):
             break
         for name in pair if run % 2 else reversed(pair):
-            moved[name].append(_run(network, name, site, url, run))
-    tcp, quic = (Side.of(name, moved[name], header_share(name)) for name in pair)
+            try:
+                moved[name].append(_run(network, name, site, url, run))
+            except LabError:
+                failed[name] += 1
+                if failed[name] >= FAILED_MAX or not moved[name]:
+                    raise
+    tcp, quic = (Side.of(name, moved[name], header_share(name), failed[name]) for name in pair)
     control = STACKS_BY_NAME[pair[0]].congestion_control
     return Cell.of(network.name, network.loss_down, control, tcp, quic)
 

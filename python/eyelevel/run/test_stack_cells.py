@@ -12,9 +12,13 @@ from eyelevel.run.stack_validation import grid, network_of, presets
 from eyelevel.store.yardstick import notes, row
 
 
-def side(stack: str, mbit_s: float, repeated: int = 200, late_us: float = 90.0) -> Side:
+def side(
+    stack: str, mbit_s: float, repeated: int = 200, late_us: float = 90.0, failed: int = 0
+) -> Side:
     runs = tuple(mbit_s * 1e6 * factor for factor in (0.98, 1.0, 1.02))
-    return Side(stack, mbit_s * 0.96e6, mbit_s * 1e6, repeated, 0.0123, 4.0, 11.6, late_us, runs)
+    return Side(
+        stack, mbit_s * 0.96e6, mbit_s * 1e6, repeated, 0.0123, 4.0, 11.6, late_us, failed, runs
+    )
 
 
 def cell(quic_mbit_s: float, loss: float = 0.0, **of_quic: float) -> Cell:
@@ -37,6 +41,7 @@ def test_a_cell_says_what_to_bear_in_mind() -> None:
     assert notes(asdict(cell(8.0))) == ["beyond the aim"]
     assert notes(asdict(cell(8.0, loss=0.01))) == []
     assert notes(asdict(cell(8.0, loss=0.01, repeated=99))) == ["few losses"]
+    assert notes(asdict(cell(9.5, failed=1))) == ["1 broke off"]
     assert notes(asdict(cell(9.5, late_us=1001.0))) == ["machine too busy"]
 
 

@@ -45,6 +45,8 @@ def notes(cell: Mapping[str, Any]) -> list[str]:
         said.append("beyond the aim")
     if cell["few_losses"]:
         said.append("few losses")
+    if broken := cell["tcp"]["failed_runs"] + cell["quic"]["failed_runs"]:
+        said.append(f"{broken} broke off")
     if max(late) > LATENESS_US_P99_MAX:
         said.append("machine too busy")
     return said
