@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from eyelevel.metrics import PRIMARY_METRICS
-from eyelevel.plan import PRESETS_BY_NAME, Plan, PlanError, parse_plan, preset_text
+from eyelevel.plan import PRESETS_BY_NAME, Plan, PlanError, Readers, parse_plan, preset_text
 from eyelevel.run import matching, shipped
+from eyelevel.run.stages import read_stages
 from eyelevel.run.traces import read_trace_file
 
 
@@ -26,5 +27,5 @@ def read_plan(plan: str, sites: list[str], scale: str = "full") -> Plan:
         site_names=known,
         metric_names=PRIMARY_METRICS,
         matching=matching,
-        read_trace=read_trace_file,
+        readers=Readers(read_trace_file, read_stages),
     )

@@ -1,11 +1,12 @@
 """A network, and how it becomes the lab's path."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from eyelevel.networks.cross_traffic import CrossTraffic
+from eyelevel.networks.stages import DIGEST, Stage, with_files
 from eyelevel.traces import SynthSpec, synthesise
 
 
@@ -22,7 +23,9 @@ class Network:
     (`synth_down`: the generator's settings); its `rate_down_bit_s` is then the trace's mean, by
     which the queue and TCP's buffers are sized. The same for up.
 
-    `cross_traffic`: bulk transfers beside the page.
+    `stages_down` and `stages_up`: all that a network does that a plan spells out stage by stage,
+    files by their digests; the numbers above are then what these come to, 0 the rate of a direction
+    without a link. `cross_traffic`: bulk transfers beside the page.
     """
 
     name: str
@@ -37,6 +40,8 @@ class Network:
     trace_up_sha256: str | None = None
     synth_down: SynthSpec | None = None
     synth_up: SynthSpec | None = None
+    stages_down: tuple[Stage, ...] | None = None
+    stages_up: tuple[Stage, ...] | None = None
     cross_traffic: tuple[CrossTraffic, ...] | None = None
 
     def settings(self) -> dict[str, Any]:
@@ -52,6 +57,9 @@ class Network:
         for key in ("synth_down", "synth_up"):
             if key in values:
                 values[key] = SynthSpec(**values[key])
+        for key in ("stages_down", "stages_up"):
+            if key in values:
+                values[key] = tuple(values[key])
         if "cross_traffic" in values:
             kinds = values["cross_traffic"]
             values["cross_traffic"] = tuple(CrossTraffic.of_settings(kind) for kind in kinds)
@@ -59,6 +67,8 @@ class Network:
 
     def course(self) -> str:
         """How the rates go over time, in one word for tables."""
+        if self.stages_down is not None:
+            return "stages"
         if self.trace_down_sha256 or self.trace_up_sha256:
             return "recorded"
         made = self.synth_down or self.synth_up
@@ -87,6 +97,11 @@ def lab_path(network: Network, trace_files: Mapping[str, str] | None = None) -> 
     of each recorded trace by its digest; KeyError where the network needs one that is not there.
     """
     files = trace_files or {}
+    if network.stages_down is not None and network.stages_up is not None:
+        return {
+            "down": _with_names(network.stages_down, files),
+            "up": _with_names(network.stages_up, files),
+        }
     delay = {"stage": "delay", "delay_ms": network.rtt_ms_min / 2}
     down = _link(
         network,
@@ -104,6 +119,10 @@ def lab_path(network: Network, trace_files: Mapping[str, str] | None = None) -> 
         "down": [delay, down, *_loss(network.loss_down)],
         "up": [*_loss(network.loss_up), up, delay],
     }
+
+
+def _with_names(stages: Sequence[Stage], files: Mapping[str, str]) -> list[Stage]:
+    return list(with_files(stages, lambda digest: files[digest.removeprefix(DIGEST)]))
 
 
 def _link(

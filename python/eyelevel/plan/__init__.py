@@ -5,7 +5,7 @@ from eyelevel.plan.errors import PlanError
 from eyelevel.plan.plan import BrowserSettings, Plan, is_archive_path, one_cell, parse_plan
 from eyelevel.plan.presets import PRESETS, PRESETS_BY_NAME, preset_text
 from eyelevel.plan.stacks import REFUSED_PRESETS, STACKS, STACKS_BY_NAME, Stack, lab_stack
-from eyelevel.plan.tables import ReadTrace, TraceFile
+from eyelevel.plan.tables import Readers, StagesRead, TraceFile
 from eyelevel.plan.trials import Site, Trial, expand, plan_document
 
 __all__ = [
@@ -20,9 +20,10 @@ __all__ = [
     "Network",
     "Plan",
     "PlanError",
-    "ReadTrace",
+    "Readers",
     "Site",
     "Stack",
+    "StagesRead",
     "TraceFile",
     "Trial",
     "expand",

@@ -46,6 +46,8 @@ class NetworkTable(_Table):
     rate_up_bit_s: RateBitS | None = None
     trace_down: str | None = None
     trace_up: str | None = None
+    down: str | None = None
+    up: str | None = None
     rtt_ms_min: DurationMs | None = None
     queue_ms: DurationMs | None = None
     loss_two_way: Share | None = None

@@ -18,7 +18,7 @@ from eyelevel.plan.mistakes import explain_mistake
 from eyelevel.plan.model import PlanFile
 from eyelevel.plan.stacks import Stack, Visit
 from eyelevel.plan.synthetic import is_synthetic, parse_synthetic
-from eyelevel.plan.tables import ReadTrace, network_of, stack_of
+from eyelevel.plan.tables import KeyedError, Readers, network_of, stack_of
 
 ARCHIVE_SUFFIXES = (".wacz", ".warc", ".warc.gz")
 
@@ -80,15 +80,15 @@ def parse_plan(
     site_names: Collection[str] | None = None,
     metric_names: Collection[str] | None = None,
     matching: Callable[[str], Sequence[str]] | None = None,
-    read_trace: ReadTrace | None = None,
+    readers: Readers | None = None,
 ) -> Plan:
     """The plan that the TOML `text` describes; `file` is its name for messages.
 
     `matching` gives the sites that a pattern with `*`, `?` or `[` stands for (None: patterns of
     names are looked up among `site_names`, patterns of paths are errors). Sites that are no paths
     must be among `site_names`, the primary metric among `metric_names` (None: not checked).
-    `read_trace` reads the traces that networks name (None: they are errors). Raises PlanError with
-    every problem, each with file and line.
+    `readers` read the traces and stages that networks name (None: they are errors). Raises
+    PlanError with every problem, each with file and line.
     """
     try:
         data = tomllib.loads(text)
@@ -117,7 +117,7 @@ def parse_plan(
     networks = _resolve(
         parsed.networks,
         "networks",
-        lambda table: network_of(table, read_trace, trace_files),
+        lambda table: network_of(table, readers, trace_files),
         report_expanded,
     )
     stacks = _resolve(parsed.stacks, "stacks", stack_of, report_expanded)
@@ -244,7 +244,8 @@ def _resolve(
         try:
             one = resolve_one(table)
         except ValueError as error:
-            report((key, index), str(error))
+            at = (key, index, error.key) if isinstance(error, KeyedError) else (key, index)
+            report(at, str(error))
             continue
         if one.name in names:
             report((key, index), f"the name `{one.name}` is used twice; names tell results apart")

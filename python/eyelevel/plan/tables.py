@@ -1,6 +1,6 @@
 """From a plan's tables to networks and stacks: presets, and what differs from them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from eyelevel.nearest import unknown
 from eyelevel.networks import NETWORKS_BY_NAME, Network, loss_of_each_direction
+from eyelevel.networks.stages import Stage
 from eyelevel.plan.cross_traffic import cross_traffic_of
 from eyelevel.plan.model import NetworkTable, StackTable
 from eyelevel.plan.stacks import REFUSED_PRESETS, STACKS_BY_NAME, Stack
@@ -22,12 +23,37 @@ class TraceFile:
     rate_bit_s_mean: int
 
 
-ReadTrace = Callable[[str], TraceFile]
-"""Reads and checks a trace by the name that the plan gives; ValueError where it cannot."""
+@dataclass(frozen=True)
+class StagesRead:
+    """One direction's stages, checked: files by digest, and what they come to (`Network`)."""
+
+    stages: tuple[Stage, ...]
+    files: Mapping[str, str]
+    rate_bit_s: int
+    delay_ms_min: float
+    queue_ms_max: float
+
+
+class KeyedError(ValueError):
+    """What is wrong with one key of a table; `key` is for its line."""
+
+    def __init__(self, key: str, message: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+@dataclass(frozen=True)
+class Readers:
+    """What reads and checks what a plan names: each raises ValueError where it cannot."""
+
+    trace: Callable[[str], TraceFile]
+    """A trace by the name of its file."""
+    stages: Callable[[str], StagesRead]
+    """One direction's stages by their text."""
 
 
 def network_of(
-    table: NetworkTable, read_trace: ReadTrace | None, trace_files: dict[str, str]
+    table: NetworkTable, readers: Readers | None, trace_files: dict[str, str]
 ) -> Network:
     """The network that a table describes; ValueError says what is wrong with it.
 
@@ -41,6 +67,8 @@ def network_of(
     else:  # `none` is what presets have
         changes.pop("cross_traffic", None)
     name = _name_of("network", table, changes)
+    if "down" in changes or "up" in changes:
+        return _spelled_out(name, changes, table, readers, trace_files)
     if "loss_two_way" in changes:
         if "loss_down" in changes or "loss_up" in changes:
             raise ValueError("give `loss_two_way`, or `loss_down` and `loss_up`, not both")
@@ -48,7 +76,7 @@ def network_of(
         changes |= {"loss_down": loss, "loss_up": loss}
     base = NETWORKS_BY_NAME[table.base] if table.base is not None else None
     for direction in ("down", "up"):
-        changes |= _course(changes, direction, base, read_trace, trace_files)
+        changes |= _course(changes, direction, base, readers, trace_files)
     if base is not None:
         network = replace(base, name=name, **changes)
     else:
@@ -61,11 +89,53 @@ def network_of(
     return network
 
 
+def _spelled_out(
+    name: str,
+    changes: dict[str, Any],
+    table: NetworkTable,
+    readers: Readers | None,
+    trace_files: dict[str, str],
+) -> Network:
+    """A network of stages; the names of their files are noted in `trace_files`."""
+    others = [key for key in changes if key not in ("down", "up", "cross_traffic")]
+    others += ["base"] if table.base is not None else []
+    if others:
+        named = ", ".join(f"`{other}`" for other in others)
+        raise ValueError(f"`down` and `up` are all that a network does; drop {named}")
+    if absent := [key for key in ("down", "up") if key not in changes]:
+        raise ValueError(f'`{absent[0]}` is missing; `{absent[0]} = "none"` does nothing that way')
+    if readers is None:
+        raise ValueError("`down` and `up`: stages cannot be read here")
+    found: dict[str, StagesRead] = {}
+    for direction in ("down", "up"):
+        try:
+            found[direction] = readers.stages(changes[direction])
+        except ValueError as error:
+            raise KeyedError(direction, f"`{direction}`: {error}") from error
+        trace_files.update(found[direction].files)
+    down, up = found["down"], found["up"]
+    if not down.rate_bit_s and not up.rate_bit_s:
+        raise ValueError(
+            "neither `down` nor `up` has a link, by which buffers are sized; add one, such as "
+            '"rate 1 Gbit/s, queue droptail 20ms"'
+        )
+    return Network(
+        name=name,
+        rate_down_bit_s=down.rate_bit_s,
+        rate_up_bit_s=up.rate_bit_s,
+        rtt_ms_min=down.delay_ms_min + up.delay_ms_min,
+        queue_ms=max(down.queue_ms_max, up.queue_ms_max),
+        stages_down=down.stages,
+        stages_up=up.stages,
+        cross_traffic=changes.get("cross_traffic"),
+    )
+
+
 def _course(
     changes: dict[str, Any],
     direction: str,
     base: Network | None,
-    read_trace: ReadTrace | None,
+    readers: Readers | None,
     trace_files: dict[str, str],
 ) -> dict[str, Any]:
     """What a trace, or another rate under a preset's course, means for a direction's keys."""
@@ -77,9 +147,9 @@ def _course(
     if (named := changes.pop(trace_key, None)) is not None:
         if rate_key in changes:
             raise ValueError(f"`{trace_key}` has a rate of its own; drop `{rate_key}`")
-        if read_trace is None:
+        if readers is None:
             raise ValueError(f"`{trace_key}`: traces cannot be read here")
-        found = read_trace(named)
+        found = readers.trace(named)
         trace_files[found.sha256] = found.file
         return {
             rate_key: found.rate_bit_s_mean,

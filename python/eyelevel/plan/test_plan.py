@@ -8,7 +8,7 @@ from eyelevel.plan.plan import StopRule, parse_plan
 from eyelevel.plan.presets import PRESETS, preset_text
 from eyelevel.plan.presets_page import presets_page
 from eyelevel.plan.schema import plan_schema
-from eyelevel.plan.tables import TraceFile
+from eyelevel.plan.tables import Readers, TraceFile
 from eyelevel.plan.trials import Site, plan_document
 
 GOOD = """\
@@ -18,6 +18,10 @@ stacks = ["tcp", { name = "iw64", base = "tcp+", initial_window_packets = 64 }]
 reference = "tcp"
 blocks = 31
 """
+
+
+def traces(read):
+    return Readers(read, lambda text: pytest.fail("no stages here"))
 
 
 def refused(text, **known):
@@ -173,7 +177,9 @@ TRACED = GOOD.replace('rate_up_bit_s = "1 Mbit/s"', 'trace_up = "up.trace"')
 
 def test_a_trace_gives_the_rate_its_digest_is_hashed_and_its_place_is_not():
     reads = [
-        parse_plan(TRACED, "plan.toml", read_trace=lambda name, at=at: TraceFile(at, "ab12", 777))
+        parse_plan(
+            TRACED, "plan.toml", readers=traces(lambda name, at=at: TraceFile(at, "ab12", 777))
+        )
         for at in ("/here/up.trace", "/there/up.trace")
     ]
     lossy = reads[0].networks[1]
@@ -187,7 +193,7 @@ def test_a_trace_that_cannot_be_read_is_named_with_its_line():
         raise ValueError(f"{name}:3: 7 comes after 9")
 
     with pytest.raises(PlanError) as caught:
-        parse_plan(TRACED, "plan.toml", read_trace=read)
+        parse_plan(TRACED, "plan.toml", readers=traces(read))
     assert caught.value.problems == ["plan.toml:2: up.trace:3: 7 comes after 9"]
     assert (
         "drop `rate_up_bit_s`"

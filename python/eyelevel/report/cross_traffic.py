@@ -104,12 +104,9 @@ def cross_traffic_section(contents: Contents) -> Markup:
         [
             each["network"],
             each["stack"],
-            join(
-                element("span", f"{kind} {goodput / 1e6:.2f}", class_="flow")
-                for kind, goodput in each["goodput_bit_s"]
-            ),
+            ", ".join(f"{kind} {goodput / 1e6:.2f}" for kind, goodput in each["goodput_bit_s"]),
             ", ".join(f"{way} {index:.3f}" for way, index in each["fairness_index"].items()),
-            "-" if each["page_share"] is None else f"{each['page_share']:.1%}",
+            "–" if each["page_share"] is None else percent(each["page_share"], False),
         ]
         for each in flows_of(contents)
     ]

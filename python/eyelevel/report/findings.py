@@ -1,5 +1,6 @@
 """The first screen: the question, the answer, what to beware of, the table of gains."""
 
+from eyelevel.networks.stages import describe
 from eyelevel.report.contents import Contents
 from eyelevel.report.html import Markup, element, join, table
 from eyelevel.report.metrics_shown import title_of
@@ -175,6 +176,9 @@ def gain_tables(contents: Contents) -> Markup:
 
 def describe_network(network: dict) -> str:
     """A network's settings in one line."""
+    if "stages_down" in network:
+        down, up = (describe(network[key]) for key in ("stages_down", "stages_up"))
+        return f"down: {down}; up: {up}{_beside(network)}"
     down, up = (network[key] / 1e6 for key in ("rate_down_bit_s", "rate_up_bit_s"))
     loss_down, loss_up = network["loss_down"], network["loss_up"]
     loss = "no random loss"

@@ -18,6 +18,8 @@ TRIAL_OVERHEAD_S = 3.5
 """A trial beyond the load: the bound of benchmarks/bench.py."""
 ROUND_TRIPS = 12
 """Of a page: name, handshake, document, and a few levels of what it refers to."""
+FAST_BIT_S = 10**9
+"""Of a direction without a link."""
 RECORD_BYTES = 640_000
 """Of a load with its frames, seen over the quickstart."""
 DEVIATION = 0.10
@@ -78,7 +80,7 @@ def _load_s(site: RecordedSite, network: Network) -> float:
     if network.cross_traffic:
         shares += sum(kind.flows for kind in network.cross_traffic if kind.direction == "down")
         waiting_s = settling_s(network.rtt_ms_min, network.queue_ms)
-    transfer_s = size_bits / network.rate_down_bit_s * shares
+    transfer_s = size_bits / (network.rate_down_bit_s or FAST_BIT_S) * shares
     return waiting_s + transfer_s + ROUND_TRIPS * network.rtt_ms_min / 1e3
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from eyelevel.lab import LabError
+from eyelevel.networks.stages import DIGEST, with_files
 from eyelevel.plan import TraceFile
 from eyelevel.traces import TraceError
 from eyelevel.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
@@ -31,12 +32,23 @@ def read_trace_file(name: str) -> TraceFile:
 
 def check_trace_files(trace_files: Mapping[str, str], settings: Mapping[str, object]) -> None:
     """Raise LabError where a trace that a network's `settings` name is not what it was."""
-    for key in ("trace_down_sha256", "trace_up_sha256"):
-        digest = settings.get(key)
-        if digest is None:
-            continue
-        file = trace_files.get(str(digest))
+    for digest in _digests(settings):
+        file = trace_files.get(digest)
         if file is None:
-            raise LabError(f"the trace {digest} of the network is not at hand; give its file")
+            raise LabError(f"the file {digest} of the network is not at hand; give it")
         if hashlib.sha256(Path(file).read_bytes()).hexdigest() != digest:
-            raise LabError(f"the trace {file} has changed since the plan was read; restore it")
+            raise LabError(f"the file {file} has changed since the plan was read; restore it")
+
+
+def _digests(settings: Mapping[str, object]) -> list[str]:
+    """Of all files that a network's settings stand for."""
+    found = [settings.get(key) for key in ("trace_down_sha256", "trace_up_sha256")]
+    digests = [str(digest) for digest in found if digest is not None]
+
+    def note(digest: str) -> str:
+        digests.append(digest.removeprefix(DIGEST))
+        return digest
+
+    for key in ("stages_down", "stages_up"):
+        with_files(settings.get(key) or (), note)  # type: ignore[arg-type]
+    return digests
