@@ -13,9 +13,9 @@ from test_path_shell import ECHO, eyelevel, namespaces
 
 from eyelevel.lab import Lab, LabConfig, LabError
 from eyelevel.networks import CrossTraffic, Network
+from eyelevel.networks.fairness import fairness
 from eyelevel.plan import STACKS_BY_NAME, expand, one_cell
 from eyelevel.run import open_site, run_trial
-from eyelevel.run.cross_traffic import fairness
 
 WAIT_S = 60.0
 RATE_BIT_S = 20_000_000

@@ -84,6 +84,11 @@ enum Command {
 }
 
 fn main() {
+    // Whoever waits for signals to pass them on has them blocked.
+    if let Err(error) = eyelevel_netns::unblock_signals() {
+        eprintln!("eyelevel-lab: {error}");
+        std::process::exit(EXIT_FAILED);
+    }
     let status = match Arguments::parse().command {
         Command::Up => up::run(),
         Command::Bulk(arguments) => bulk_command::run(&arguments).unwrap_or_else(|error| {

@@ -50,6 +50,56 @@ fn a_queue_belongs_to_the_link_before_it_or_else_after_it() {
 }
 
 #[test]
+fn jitter_may_be_of_single_addresses() {
+    let text = "jitter normal 5ms 1ms for 192.0.2.1 recorded d.txt 10ms for 2001:db8::1 uniform \
+                1ms 2ms reordering";
+    let [StageSpec::Jitter(jitter)] = &parsed(text)[..] else {
+        panic!("one stage")
+    };
+    assert!(jitter.reordering);
+    assert!(matches!(
+        jitter.distribution,
+        JitterDistribution::Normal { .. }
+    ));
+    let kinds: Vec<_> = jitter.per_address.values().collect();
+    assert!(matches!(
+        kinds[..],
+        [
+            JitterDistribution::Recorded {
+                interval_ms: Some(10.0),
+                ..
+            },
+            JitterDistribution::Uniform { min_ms: 1.0, .. }
+        ]
+    ));
+    // Alone, the others are left as they are.
+    let alone = "jitter for 192.0.2.1 uniform 1ms 2ms";
+    let [StageSpec::Jitter(jitter)] = &parsed(alone)[..] else {
+        panic!("one stage")
+    };
+    let none = JitterDistribution::Uniform {
+        min_ms: 0.0,
+        max_ms: 0.0,
+    };
+    assert_eq!(jitter.distribution, none);
+    assert!(refused("jitter for x uniform 1ms 2ms").contains("\"x\" is no IP address"));
+    assert!(refused("jitter for 192.0.2.1").contains("something is missing at the end"));
+}
+
+#[test]
+fn a_step_of_a_schedule_may_send_nothing_in_any_unit() {
+    let steps = |text| match &parsed(text)[..] {
+        [StageSpec::Schedule(schedule)] => schedule.steps.clone(),
+        other => panic!("{other:?}"),
+    };
+    let zero = steps("schedule 0s=1Mbit/s 5s=0");
+    assert_eq!(steps("schedule 0s=1Mbit/s 5s=0Mbit/s"), zero);
+    assert_eq!(steps("schedule 0s=1Mbit/s 5s=0.0 kbit/s"), zero);
+    assert!(refused("schedule 0s=1Mbit/s 5s=0x").contains("0x"));
+    assert!(refused("schedule 0s=-1Mbit/s").contains("-1Mbit/s"));
+}
+
+#[test]
 fn every_stage_has_a_text_form() {
     let stages = parsed(
         "delay 40us, address-delay 192.0.2.1=20ms 2001:db8::1=30 ms default 1ms, \

@@ -1,5 +1,6 @@
 use crate::Error;
 use crate::error::check;
+use crate::relay;
 use crate::sandbox;
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -78,22 +79,12 @@ fn run_inside(command: &[String]) -> Result<i32, Error> {
             Ok(())
         });
     }
-    // Terminal signals reach the whole foreground group: the command decides, this process waits.
-    for signal in [libc::SIGINT, libc::SIGQUIT] {
-        // SAFETY: SIG_IGN is a valid disposition.
-        unsafe { libc::signal(signal, libc::SIG_IGN) };
-    }
-    // SAFETY: restores the default in the child, before exec.
-    unsafe {
-        child.pre_exec(|| {
-            libc::signal(libc::SIGINT, libc::SIG_DFL);
-            libc::signal(libc::SIGQUIT, libc::SIG_DFL);
-            Ok(())
-        });
-    }
+    // The command decides what a signal does; this process waits. A handler is not kept over exec.
+    relay::hear()?;
     let child = child
         .spawn()
         .map_err(|e| Error::new(format!("run {} inside the lab", command[0]), e))?;
+    relay::to(child.id() as i32);
     sandbox::wait_for(child.id() as i32)
 }
 

@@ -20,6 +20,7 @@ mod poll;
 pub mod probe;
 mod realtime;
 mod receive;
+mod relay;
 pub mod sandbox;
 mod sysctl;
 mod tun;
@@ -36,5 +37,6 @@ pub use offload::{OFFLOAD_HEADER_BYTES, OffloadHeader, READ_BYTES_MAX, Segmentat
 pub use poll::{Stop, WATCHED_MAX, Wait};
 pub use realtime::{current_thread_id, request_realtime, set_timer_slack_minimum};
 pub use receive::{note_receive_times, receive_with_time};
+pub use relay::unblock_signals;
 pub use sandbox::{in_network_namespace, is_root, unshare_network};
 pub use sysctl::set_sysctl;

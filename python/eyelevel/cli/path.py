@@ -3,7 +3,7 @@
 import json
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,9 +14,11 @@ from eyelevel.cli.output import hints
 from eyelevel.cli.path_cross import CROSS_FILE, CROSS_HELP, cross_of_options, print_flows
 from eyelevel.cli.path_far import far_command
 from eyelevel.cli.path_plot import plot
+from eyelevel.cli.path_signals import drop_waiting, heard, relayed, signals_held
 from eyelevel.cli.path_stages import path_of_options
 from eyelevel.cli.path_watch import WATCH_INTERVAL_MS, LiveView
 from eyelevel.lab import Lab, LabConfig, LabError, LabSummary, Ready
+from eyelevel.networks.fairness import fairness
 
 SHELL = "/bin/sh"
 
@@ -97,12 +99,14 @@ def shell(
         cross_traffic=tuple(kind.as_lab() for kind in cross_traffic),
     )
     view = LiveView() if watch else None
-    with Lab(config, view.update if view else None) as lab:
-        environment = _environment(lab.ready)
-        with far_command(far, lab.server_command_prefix, environment):
-            wanted = command or [os.environ.get("SHELL") or SHELL]
-            status = _run([*lab.command_prefix, *wanted], environment, view)
-        summary = lab.stop()
+    with signals_held():
+        with Lab(config, view.update if view else None) as lab:
+            environment = _environment(lab.ready)
+            with far_command(far, lab.server_command_prefix, environment):
+                wanted = command or [os.environ.get("SHELL") or SHELL]
+                status = heard() or _run([*lab.command_prefix, *wanted], environment, view)
+            summary = lab.stop()
+        drop_waiting()
     _tell_cross_traffic(summary, log)
     _remark(summary, log)
     raise typer.Exit(status)
@@ -120,31 +124,20 @@ def _environment(ready: Ready) -> dict[str, str]:
 
 
 def _run(command: list[str], environment: Mapping[str, str], view: LiveView | None) -> int:
-    """The command's exit status; Ctrl-C is the command's to handle, which hears of it itself."""
+    """The command's exit status; signals are the command's to handle."""
     output = subprocess.PIPE if view else None
     process = subprocess.Popen(
         command, env=dict(environment), stdout=output, stderr=output and subprocess.STDOUT
     )
-    if view:
-        return _interruptible(lambda: view.follow(process))
-    return _interruptible(process.wait)
-
-
-def _interruptible(wait: Callable[[], int]) -> int:
-    while True:
-        try:
-            return wait()
-        except KeyboardInterrupt:
-            continue
+    with relayed(process):
+        return view.follow(process) if view else process.wait()
 
 
 def _tell_cross_traffic(summary: LabSummary, log: Path | None) -> None:
     if summary.cross_traffic is None:
         return
-    # Here: its arithmetic takes longer to import than a path takes to start.
-    from eyelevel.run.cross_traffic import cross_traffic_record
-
-    found = cross_traffic_record(summary.cross_traffic)
+    index = fairness(summary.cross_traffic["flows"])
+    found = {**summary.cross_traffic, "fairness_index": index}
     if log:
         text = json.dumps(found) + "\n"
         (log / CROSS_FILE).write_text(text, encoding="utf-8")
@@ -161,12 +154,14 @@ def _remark(summary: LabSummary, log: Path | None) -> None:
                 f"eyelevel: {direction}: the machine was too busy, 1 in 100 packets left "
                 f"{late_us / 1000:.1f} ms late or more",
                 style="yellow",
+                soft_wrap=True,
             )
         if lost := seen.get("log_lost_records"):
             hints.print(
                 f"eyelevel: {direction}: the disk did not keep up, {lost} records of the log are "
                 "missing",
                 style="yellow",
+                soft_wrap=True,
             )
     if log:
         hints.print(f"log: {log}; draw it: eyelevel path plot {log}", soft_wrap=True, markup=False)

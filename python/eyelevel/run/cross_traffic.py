@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from eyelevel.stats import jain_index
+from eyelevel.networks.fairness import fairness
 
 
 def cross_traffic_record(
@@ -29,15 +29,6 @@ def cross_traffic_record(
     if navigation_start_ns is not None and load_ms:
         found["load"] = _during_load(found, navigation_start_ns, load_ms, objects)
     return found
-
-
-def fairness(flows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
-    """Jain's index of the flows of each direction: only these share a queue."""
-    directions = dict.fromkeys(flow["direction"] for flow in flows)
-    return {
-        direction: jain_index([f["goodput_bit_s"] for f in flows if f["direction"] == direction])
-        for direction in directions
-    }
 
 
 def silent_flow(summary: Mapping[str, Any] | None) -> str:

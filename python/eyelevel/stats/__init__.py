@@ -8,10 +8,10 @@ from eyelevel.stats.censored import log_rank, restricted_mean_difference
 from eyelevel.stats.difference_test import DifferenceTest
 from eyelevel.stats.equivalence import equivalence
 from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.fairness import harm, harm_of_gains, jain_index
 from eyelevel.stats.families import Family, correct
 from eyelevel.stats.gain import mean_gain, performance_gain
 from eyelevel.stats.games_howell import PairDifference, games_howell
+from eyelevel.stats.harm import harm, harm_of_gains
 from eyelevel.stats.holm import holm
 from eyelevel.stats.kruskal_wallis import kruskal_wallis
 from eyelevel.stats.mann_whitney import Dominance, mann_whitney
@@ -56,7 +56,6 @@ __all__ = [
     "harm_of_gains",
     "hodges_lehmann",
     "holm",
-    "jain_index",
     "kruskal_wallis",
     "log_rank",
     "mann_whitney",

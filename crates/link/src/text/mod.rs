@@ -19,7 +19,7 @@ pub const CLAUSES: [(&str, &str); 15] = [
     (
         "jitter",
         "normal MEAN DEVIATION | uniform MIN MAX | pareto SCALE SHAPE | recorded FILE [INTERVAL], \
-         then [reordering]",
+         then [for ADDRESS and one of these] ... [reordering]",
     ),
     ("rate", "RATE"),
     ("schedule", "TIME=RATE ... [repeat TIME]"),

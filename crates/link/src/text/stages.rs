@@ -95,44 +95,59 @@ fn address_delay(words: &mut Words<'_>) -> Result<AddressDelaySpec, SpecError> {
 }
 
 fn jitter(words: &mut Words<'_>) -> Result<JitterSpec, SpecError> {
-    const KINDS: &str = "use normal, uniform, pareto or recorded";
-    let distribution = match words.word("a distribution, such as \"normal 5ms 2ms\"")? {
-        "normal" => JitterDistribution::Normal {
-            mean_ms: words.ms()?,
-            standard_deviation_ms: words.ms()?,
-        },
-        "uniform" => JitterDistribution::Uniform {
-            min_ms: words.ms()?,
-            max_ms: words.ms()?,
-        },
-        "pareto" => JitterDistribution::Pareto {
-            scale_ms: words.ms()?,
-            shape: words.count("write the shape, such as 2.5")?,
-        },
-        "recorded" => {
-            let delays_ms = Recorded::from_file(words.file()?);
-            let reordering = words.take("reordering");
-            let interval = !reordering && !words.is_empty();
-            let interval_ms = interval.then(|| words.ms()).transpose()?;
-            let distribution = JitterDistribution::Recorded {
-                delays_ms,
-                interval_ms,
-            };
-            let reordering = reordering || words.take("reordering");
-            return Ok(JitterSpec {
-                distribution,
-                reordering,
-                per_address: BTreeMap::new(),
-            });
-        }
-        other => return Err(words.error(&format!("unknown distribution {other:?}"), KINDS)),
+    // Alone, `for` leaves the other addresses as they are.
+    let mut distribution = JitterDistribution::Uniform {
+        min_ms: 0.0,
+        max_ms: 0.0,
     };
+    if !words.next_is("for") {
+        distribution = jitter_distribution(words)?;
+    }
+    let mut per_address = BTreeMap::new();
+    while words.take("for") {
+        const EXPECTED: &str = "an address, such as \"for 192.0.2.1 normal 5ms 2ms\"";
+        let address = words.word(EXPECTED)?;
+        let address = address
+            .parse()
+            .map_err(|_| words.error(&format!("{address:?} is no IP address"), EXPECTED))?;
+        per_address.insert(address, jitter_distribution(words)?);
+    }
     let reordering = words.take("reordering");
     Ok(JitterSpec {
         distribution,
         reordering,
-        per_address: BTreeMap::new(),
+        per_address,
     })
+}
+
+fn jitter_distribution(words: &mut Words<'_>) -> Result<JitterDistribution, SpecError> {
+    const KINDS: &str = "use normal, uniform, pareto or recorded";
+    Ok(
+        match words.word("a distribution, such as \"normal 5ms 2ms\"")? {
+            "normal" => JitterDistribution::Normal {
+                mean_ms: words.ms()?,
+                standard_deviation_ms: words.ms()?,
+            },
+            "uniform" => JitterDistribution::Uniform {
+                min_ms: words.ms()?,
+                max_ms: words.ms()?,
+            },
+            "pareto" => JitterDistribution::Pareto {
+                scale_ms: words.ms()?,
+                shape: words.count("write the shape, such as 2.5")?,
+            },
+            "recorded" => {
+                let delays_ms = Recorded::from_file(words.file()?);
+                let others = ["for", "reordering"].iter().any(|word| words.next_is(word));
+                let interval = !others && !words.is_empty();
+                JitterDistribution::Recorded {
+                    delays_ms,
+                    interval_ms: interval.then(|| words.ms()).transpose()?,
+                }
+            }
+            other => return Err(words.error(&format!("unknown distribution {other:?}"), KINDS)),
+        },
+    )
 }
 
 fn schedule(words: &mut Words<'_>) -> Result<ScheduleSpec, SpecError> {
@@ -145,12 +160,11 @@ fn schedule(words: &mut Words<'_>) -> Result<ScheduleSpec, SpecError> {
         }
         let (at, rate) = words.pair(EXPECTED)?;
         let at_ms = as_ms(parse_duration(at).at(|| words.place())?);
-        let rate_bit_s = match rate.as_str() {
-            "0" => 0,
-            rate => rate
-                .parse::<BitRate>()
-                .at(|| words.place())?
-                .bits_per_second(),
+        let rate_bit_s = if is_zero_rate(&rate) {
+            0
+        } else {
+            let rate = rate.parse::<BitRate>().at(|| words.place())?;
+            rate.bits_per_second()
         };
         steps.push(ScheduleStep { at_ms, rate_bit_s });
     }
@@ -162,6 +176,13 @@ fn schedule(words: &mut Words<'_>) -> Result<ScheduleSpec, SpecError> {
         period_ms,
         queue: QueueSpec::Infinite,
     })
+}
+
+/// Nothing is sent: `0`, or with a unit, as the other steps have one.
+fn is_zero_rate(text: &str) -> bool {
+    let unit = text.trim_start_matches(['0', '.']);
+    let zero = text.starts_with('0');
+    zero && (unit.is_empty() || format!("1{unit}").parse::<BitRate>().is_ok())
 }
 
 fn gilbert_elliott(words: &mut Words<'_>) -> Result<GilbertElliottSpec, SpecError> {

@@ -55,6 +55,11 @@ impl<'a> Words<'a> {
         found
     }
 
+    /// Whether the next word is `word`, which stays.
+    pub(super) fn next_is(&self, word: &str) -> bool {
+        self.peek() == Some(word)
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.peek().is_none()
     }

@@ -1,23 +1,12 @@
-"""How transfers share a bottleneck, and what one costs another."""
+"""What a page pays for the transfers beside it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.gain import mean_gain, performance_gain
-
-
-def jain_index(goodputs: Sequence[float]) -> float | None:
-    """Jain's fairness index: (sum x)^2 / (n sum x^2), from 1/n (one has all) to 1 (all alike).
-
-    Jain, Chiu, Hawe 1984 (DEC-TR-301). None without a flow, or where none moved anything.
-    """
-    x = np.asarray(goodputs, dtype=float)
-    squares = float((x**2).sum())
-    return float(x.sum()) ** 2 / (len(x) * squares) if squares > 0 else None
 
 
 def harm(beside: ArrayLike, alone: ArrayLike) -> Estimate:

@@ -1,14 +1,6 @@
 import pytest
 
-from eyelevel.stats import harm, harm_of_gains, jain_index, performance_gain
-
-
-def test_jains_index_lies_between_one_for_all_and_all_alike():
-    assert jain_index([3.0, 3.0, 3.0]) == pytest.approx(1.0)
-    assert jain_index([5.0, 0.0, 0.0, 0.0]) == pytest.approx(0.25)
-    # Jain, Chiu, Hawe 1984, section 3: of two, one with a third of the other's.
-    assert jain_index([3.0, 1.0]) == pytest.approx(16 / 20)
-    assert jain_index([]) is None and jain_index([0.0, 0.0]) is None
+from eyelevel.stats import harm, harm_of_gains, performance_gain
 
 
 def test_harm_is_the_share_of_the_time_that_cross_traffic_added():
