@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from eyelevel.cli.output import hints
 from eyelevel.cli.path_cross import CROSS_FILE, CROSS_HELP, cross_of_options, print_flows
 from eyelevel.cli.path_far import far_command
+from eyelevel.cli.path_fates import fates
 from eyelevel.cli.path_plot import plot
 from eyelevel.cli.path_signals import drop_waiting, heard, relayed, signals_held
 from eyelevel.cli.path_stages import path_of_options
@@ -40,6 +41,7 @@ app = typer.Typer(
     help="Run a command behind an emulated path; plot what the path logged.",
 )
 app.command("plot")(plot)
+app.command("fates")(fates)
 
 
 # The command's own options must not be taken for ours, with or without `--` before it.
