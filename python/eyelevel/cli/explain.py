@@ -1,6 +1,8 @@
 """`eyelevel explain`: why results can differ."""
 
+import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,8 +10,10 @@ import typer
 from eyelevel.cli.cell import named_stack
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.networks import find_network
-from eyelevel.plan.explained import explain
+from eyelevel.plan.explained import ExplainedRow, explain
 from eyelevel.plan.stacks import stack_settings
+from eyelevel.report.contents import read_contents
+from eyelevel.store.measured import measured_rows
 
 DEFAULT = ("tcp", "tcp+", "quic")
 
@@ -22,25 +26,44 @@ def stacks(
         list[str] | None, typer.Argument(help="Stacks; default: tcp, tcp+ and quic.")
     ] = None,
     network: Annotated[str, typer.Option(help="Buffers depend on it.")] = "dsl",
+    run: Annotated[
+        Path | None,
+        typer.Option(help="A run whose loads say what is measured; its stacks are shown."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show what of the stacks is equalised and what is inherent, in one table.
+    """Show what of the stacks is equalised, inherent and measured, in one table.
 
-    An asterisk marks what is ours to set and is not the same in all of them.
+    An asterisk marks what is ours to set and is not the same in all of them. What can only be
+    measured (header bytes, acknowledgements, CPU time) is taken from a run.
     """
-    chosen = [named_stack(name) for name in names or DEFAULT]
     on = find_network(network)
-    rows = explain([stack_settings(stack, on) for stack in chosen])
+    if run is None:
+        columns = [named_stack(name).name for name in names or DEFAULT]
+        rows = explain([stack_settings(named_stack(name), on) for name in columns])
+    else:
+        columns, rows = _of_run(run)
     if as_json:
-        columns = [stack.name for stack in chosen]
         print_json({"stacks": columns, "network": on.name, "aspects": [asdict(r) for r in rows]})
         return
-    made = table("", "aspect", *(stack.name for stack in chosen))
-    for kind in ("equalised", "inherent"):
-        made.add_row(kind, *[""] * (1 + len(chosen)))
+    made = table("", "aspect", *columns)
+    for kind in dict.fromkeys(row.kind for row in rows):
+        made.add_row(kind, *[""] * (1 + len(columns)))
         for row in rows:
             if row.kind == kind:
                 mark = "*" if row.differs and kind == "equalised" else ""
                 made.add_row(mark, row.aspect, *row.values)
     results.print(made)
-    hints.print("measured: each record's connections, and eyelevel validate stacks")
+    if run is None:
+        hints.print("measured (header bytes, acknowledgements, CPU): give a run with --run DIR")
+
+
+def _of_run(directory: Path) -> tuple[list[str], list[ExplainedRow]]:
+    """The stacks of a run and their rows, what its loads measured included."""
+    contents = read_contents(directory)
+    settings = dict(contents.table.select("arm", "stack_settings").iter_rows())
+    arms = [arm for arm in contents.arms if arm in settings]
+    rows = explain([json.loads(settings[arm]) for arm in arms])
+    for aspect, values in measured_rows(contents.table, arms):
+        rows.append(ExplainedRow(aspect, "measured", tuple(values), len(set(values)) > 1))
+    return arms, rows

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Settings = Mapping[str, Any]
-Kind = Literal["equalised", "inherent"]
+Kind = Literal["equalised", "inherent", "measured"]
 ARRIVALS_BY_ACKS = "ACK arrivals"
 
 
 @dataclass(frozen=True)
 class Aspect:
-    """`equalised`: ours to set, so that stacks can be tuned alike; `inherent`: the protocol's."""
+    """`equalised`: ours to set, so that stacks can be tuned alike; `inherent`: the protocol's;
+    `measured`: known from loads alone (`eyelevel.store.measured`)."""
 
     name: str
     kind: Kind

@@ -15,6 +15,7 @@ from eyelevel.report.metrics_shown import title_of
 from eyelevel.report.words import NO_BREAK, SIGNIFICANCE_LEVEL, milliseconds, percent
 from eyelevel.stats import Cell, Estimate, RateTest
 from eyelevel.store import OUTCOMES
+from eyelevel.store.measured import measured_rows
 
 CELLS_MAX = 400  # rows; a larger study shows its primary metric by site, the rest is in the records
 EXTREMES_MAX = 2000  # rows of a study that has more of the primary metric alone
@@ -269,6 +270,9 @@ def _stacks(contents: Contents) -> Markup:
         rows.append([name.replace("_", " "), *values])
     explained = [
         [row.aspect, row.kind, *row.values] for row in explain([settings[arm] for arm in arms])
+    ]
+    explained += [
+        [aspect, "measured", *values] for aspect, values in measured_rows(contents.table, arms)
     ]
     return join(
         [

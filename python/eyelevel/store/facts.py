@@ -37,6 +37,9 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "objects": pl.Int64(),  # that came from the network
     "origins": pl.Int64(),
     "encoded_bytes": pl.Int64(),
+    "head_bytes": pl.Float64(),  # of a response's head as coded, mean
+    "packets_up_per_down": pl.Float64(),
+    "browser_cpu_s": pl.Float64(),
     "stack_settings": pl.String(),  # canonical JSON
     "versions": pl.String(),  # canonical JSON
     "cross_traffic": pl.String(),  # canonical JSON; null: none
@@ -60,10 +63,37 @@ def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
         len(fetched),
         len({urlsplit(each["url"]).netloc for each in fetched}),
         sum(each["encoded_bytes"] or 0 for each in fetched),
+        _head_bytes(record),
+        _packets_up_per_down(record),
+        record["browser"].get("cpu_s"),
         canonical_json(trial["stack_settings"]),
         canonical_json(record["versions"]),
         _cross_traffic(record),
     )
+
+
+def _head_bytes(record: Mapping[str, Any]) -> float | None:
+    """What the browser received of a response beside its body, mean: HPACK's or QPACK's bytes and
+    frame headers. Of URLs that were asked for once, so that heads and bodies belong together."""
+    bodies: dict[str, list[int]] = {}
+    for each in record["requests"]:
+        bodies.setdefault(each["url"], []).append(each.get("body_bytes", 0))
+    heads = [
+        each["encoded_bytes"] - bodies[each["url"]][0]
+        for each in record["objects"]
+        if each.get("from") == "network"
+        and each.get("encoded_bytes")
+        and len(bodies.get(each["url"], ())) == 1
+    ]
+    whole = [size for size in heads if size > 0]  # else the body was broken off
+    return sum(whole) / len(whole) if whole else None
+
+
+def _packets_up_per_down(record: Mapping[str, Any]) -> float | None:
+    """Mostly acknowledgements: how often the browser sends one."""
+    path = record["path"] or {}
+    down = path.get("down", {}).get("packets")
+    return path["up"]["packets"] / down if down else None
 
 
 def missed_urls(record: Mapping[str, Any]) -> frozenset[str]:

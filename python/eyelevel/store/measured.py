@@ -1,0 +1,35 @@
+"""What differs between stacks and can only be measured: one table of columns and their names."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A column of the trials' table as the table of stacks has it."""
+
+    aspect: str
+    column: str
+    text: str
+
+
+MEASURED: tuple[Measured, ...] = (
+    Measured("head of a response as coded, mean", "head_bytes", "{:.0f} bytes"),
+    Measured("packets up for each packet down", "packets_up_per_down", "{:.2f}"),
+    Measured("browser's CPU time a load", "browser_cpu_s", "{:.1f} s"),
+)
+
+
+def measured_rows(table: pl.DataFrame, arms: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """An aspect and its median over the `ok` loads of each arm; a dash where there is none."""
+    counted = table.filter(pl.col("outcome") == "ok")
+    rows = []
+    for each in MEASURED:
+        values = []
+        for arm in arms:
+            seen = counted.filter(pl.col("arm") == arm)[each.column].drop_nulls()
+            values.append(each.text.format(seen.median()) if seen.len() else "\N{EN DASH}")
+        rows.append((each.aspect, values))
+    return rows

@@ -1,0 +1,42 @@
+import polars as pl
+
+from eyelevel.store.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
+from eyelevel.store.measured import measured_rows
+from eyelevel.store.sample import sample_record
+
+
+def a_record(arm: str, head_bytes: int, up: int, repetition: int = 1, outcome: str = "ok"):
+    record = sample_record(arm=arm, repetition=repetition, outcome=outcome)
+    urls = ("https://a.example/", "https://a.example/twice", "https://a.example/twice")
+    seen = {"from": "network", "failed": None}
+    record["objects"] = [
+        *({"url": url, "encoded_bytes": 1000 + head_bytes, **seen} for url in urls),
+        {"url": "https://a.example/broken", "encoded_bytes": 400, **seen},
+        {"url": urls[0], "encoded_bytes": 0, **seen, "from": "memory-cache"},
+    ]
+    record["requests"] = [
+        {"url": url, "body_bytes": 1000, "match": "exact"}
+        for url in (*urls, "https://a.example/broken")
+    ]
+    record["path"] = {
+        "down": {"packets": 400, "lateness_us_p99": None, "lateness_us_max": None},
+        "up": {"packets": up, "lateness_us_p99": None, "lateness_us_max": None},
+    }
+    record["browser"] = {"cpu_s": 2.5}
+    return record
+
+
+def test_what_only_loads_can_tell_is_told_by_their_medians():
+    records = [
+        a_record("tcp", 60, 200),
+        a_record("tcp", 80, 400, repetition=2),
+        a_record("quic", 50, 100),
+        a_record("quic", 900, 900, repetition=2, outcome="starved"),
+    ]
+    rows = map(facts_of, records)
+    table = pl.DataFrame(list(rows), schema=TRIAL_COLUMNS | FACT_COLUMNS, orient="row")
+    found = dict(measured_rows(table, ["tcp", "quic", "absent"]))
+    dash = "\N{EN DASH}"
+    assert found["head of a response as coded, mean"] == ["70 bytes", "50 bytes", dash]
+    assert found["packets up for each packet down"] == ["0.75", "0.25", dash]
+    assert found["browser's CPU time a load"] == ["2.5 s", "2.5 s", dash]
