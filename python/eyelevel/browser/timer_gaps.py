@@ -1,7 +1,9 @@
 """The page's own timer: when the renderer did not run though nothing in the page kept it busy.
 
 A timer of 20 ms runs in the main frame. Where it comes late by more than a long task explains, the
-renderer was not given the processor, and what the page showed then says nothing about a stack.
+renderer may not have been given the processor. No outcome rests on it alone: loads on an idle but
+slow machine had gaps of 115 to 222 ms without a long task, since Chromium puts timers behind the
+work of loading.
 """
 
 from __future__ import annotations

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from eyelevel.browser.timer_gaps import Spans, unexplained_gap
-
 LATENESS_US_P99_MAX = 1000.0
 """Packets released later than this, at the 99th percentile, starve a load."""
 LATENESS_MS_MAX = 5.0
@@ -19,9 +17,6 @@ LATENESS_RTT_SHARE_MAX = 0.05
 """The latest packet may be late by the larger of 5 ms and 5 % of the minimum RTT."""
 CPU_STEAL_SHARE_MAX = 0.02
 """More of the processors' time taken by the hypervisor starves a load."""
-
-TIMER_GAP_MS_MAX = 200.0
-"""The page's own timer of 20 ms may be late by so much beyond what its long tasks explain."""
 
 KEY_EXCHANGES = {"1.2": "X25519", "1.3": "X25519MLKEM768"}
 """The group that Chromium sends a key share of and our servers put first; the post-quantum one
@@ -68,8 +63,6 @@ class Observed:
     frames_lost: int
     first_contentful_paint_ms: float | None
     page_load_time_ms: float | None
-    long_tasks_ms: Spans
-    timer_gaps_ms: Spans
     final_picture_matches: bool | None
     requests: Sequence[Mapping[str, Any]]
     connections: Sequence[Mapping[str, Any]]
@@ -243,9 +236,6 @@ def _capture_incomplete(load: Observed) -> str:
         return "the page painted, but no frame shows it"
     if load.frames_lost:
         return f"the browser had to drop {load.frames_lost} frames"
-    start_ms, gap_ms = unexplained_gap(load.timer_gaps_ms, load.long_tasks_ms)
-    if gap_ms > TIMER_GAP_MS_MAX:
-        return f"the page did not run for {gap_ms:.0f} ms from {start_ms:.0f} ms on"
     if load.final_picture_matches is False:
         return "the last frame is not what the page shows at the end"
     return ""

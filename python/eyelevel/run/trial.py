@@ -126,8 +126,6 @@ def _judge(
             frames_lost=raw.frames_lost,
             first_contentful_paint_ms=raw.navigation.first_contentful_paint_ms,
             page_load_time_ms=raw.navigation.page_load_time_ms,
-            long_tasks_ms=raw.navigation.long_tasks_ms,
-            timer_gaps_ms=raw.navigation.timer_gaps_ms,
             final_picture_matches=raw.final_picture_matches,
             requests=summary.requests,
             connections=summary.connections,

@@ -63,9 +63,8 @@ OUTCOMES: tuple[Outcome, ...] = (
     ),
     Outcome(
         "capture-incomplete",
-        "Frames were lost, the last one is not what the page shows at its end, the page's own "
-        "timings could not be read, or its own timer stood still for 200 ms more than its long "
-        "tasks explain.",
+        "Frames were lost, the last one is not what the page shows at its end, or the page's own "
+        "timings could not be read.",
         "instrument",
         True,
     ),
