@@ -5,11 +5,6 @@ use std::time::Duration;
 
 /// Packets whose release times lie within this may be written together.
 const TOGETHER: Duration = Duration::from_micros(20);
-/// In a dense stream, in which every write has come this close to the one before, up to this much
-/// later. At 1 Gbit/s a wake-up for every second packet costs six times the packets' own work.
-const TOGETHER_DENSE: Duration = Duration::from_micros(100);
-/// So many writes in succession make a stream dense: a burst is not.
-const DENSE_WRITES: u32 = 16;
 
 /// When a direction wants to be let out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +19,6 @@ pub(crate) struct Due {
 pub(crate) struct Batch {
     /// The model's time of the latest release.
     released_at: Option<Instant>,
-    /// Writes whose first release came within [`TOGETHER`] of the last one before.
-    close_writes: u32,
 }
 
 impl Batch {
@@ -36,22 +29,15 @@ impl Batch {
         if !self.is_close(at) {
             return Due { at, put_off: false };
         }
-        let dense = self.close_writes >= DENSE_WRITES;
-        let wait = if dense { TOGETHER_DENSE } else { TOGETHER };
         Due {
-            at: at + wait,
+            at: at + TOGETHER,
             put_off: true,
         }
     }
 
-    /// Releases from `first` to `last`, by the model, are written now.
+    /// Releases up to `last`, by the model, are written now.
     #[inline]
-    pub(crate) fn written(&mut self, first: Instant, last: Instant) {
-        self.close_writes = if self.is_close(first) {
-            self.close_writes.saturating_add(1)
-        } else {
-            0
-        };
+    pub(crate) fn written(&mut self, last: Instant) {
         self.released_at = Some(last);
     }
 
@@ -76,11 +62,10 @@ mod tests {
         while next < releases {
             let due = batch.due(at(next * gap)).at;
             late.push(due.since(at(next * gap)).as_micros() as u64);
-            let first = next;
             while next < releases && at(next * gap) <= due {
                 next += 1;
             }
-            batch.written(at(first * gap), at((next - 1) * gap));
+            batch.written(at((next - 1) * gap));
         }
         late
     }
@@ -91,24 +76,19 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_waits_for_twenty_microseconds_and_a_stream_for_a_hundred() {
+    fn a_stream_waits_for_twenty_microseconds_at_most() {
         let late = lateness_max(12, 4000);
         assert_eq!(late[0], 0);
-        assert!(
-            late[1..=usize::try_from(DENSE_WRITES).unwrap()]
-                .iter()
-                .all(|late| *late == 20)
-        );
-        assert!(late[20..].iter().all(|late| *late == 100));
-        // Nine packets a write.
-        assert!(late.len() < 4000 / 9 + 40);
+        assert!(late[1..].iter().all(|late| *late == 20));
+        // Two packets a write.
+        assert!(late.len() <= 4000 / 2 + 1);
     }
 
     #[test]
     fn a_pause_ends_a_stream() {
         let mut batch = Batch::default();
-        (0..100).for_each(|n| batch.written(at(n), at(n)));
-        assert_eq!(batch.due(at(110)).at, at(210));
+        batch.written(at(100));
+        assert_eq!(batch.due(at(120)).at, at(140));
         assert_eq!(
             batch.due(at(121)),
             Due {
@@ -116,7 +96,5 @@ mod tests {
                 put_off: false
             }
         );
-        batch.written(at(121), at(121));
-        assert_eq!(batch.due(at(130)).at, at(150));
     }
 }

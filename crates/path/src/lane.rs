@@ -142,9 +142,9 @@ impl Lane {
 
     /// Writes every packet whose release time has come. Returns whether there was one.
     pub(crate) fn let_out(&mut self, now: Instant, exits: &mut [Device]) -> bool {
-        let mut between: Option<(Instant, Instant)> = None;
+        let mut last = None;
         while let Some(release) = self.direction.poll_transmit(now) {
-            between = Some((between.map_or(release.at, |times| times.0), release.at));
+            last = Some(release.at);
             self.left += 1;
             if !self.run.takes(&release.packet) {
                 self.write_run(exits);
@@ -152,10 +152,10 @@ impl Lane {
             self.run.push(release);
         }
         self.write_run(exits);
-        if let Some((first, last)) = between {
-            self.batch.written(first, last);
+        if let Some(at) = last {
+            self.batch.written(at);
         }
-        between.is_some()
+        last.is_some()
     }
 
     fn write_run(&mut self, exits: &mut [Device]) {
