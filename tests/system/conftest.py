@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from labs import CORPUS, FAST, cannot_build_labs
 from pages import page_server
+from small_site import pack_small_site
 
 from eyelevel.lab import Lab, LabConfig
 from eyelevel.plan import STACKS_BY_NAME, Network, lab_path, lab_stack
@@ -16,6 +17,12 @@ def labs() -> None:
     """Skips where this machine cannot build labs."""
     if reason := cannot_build_labs():
         pytest.skip(f"no lab can be built here: {reason}")
+
+
+@pytest.fixture(scope="session")
+def small_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recorded site of one page, its style and one picture."""
+    return pack_small_site(tmp_path_factory.mktemp("small-site"))
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +14,8 @@ NETWORK, RTT_MS = "das-25-300", 300.0
 pytestmark = pytest.mark.usefixtures("labs")
 
 
-def load(stack: str, visit: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "eyelevel.cli.main", "load", "dashboard", "--json"]
+def load(site: Path, stack: str, visit: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "eyelevel.cli.main", "load", str(site), "--json"]
     command += ["--network", NETWORK, "--stack", stack, "--visit", visit]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     (trial,) = json.loads(done.stdout)
@@ -33,9 +34,9 @@ def round_trips(trial: dict[str, Any]) -> int:
     ("stack", "expected"), [("tcp+", 3), ("tcp+0rtt", 2), ("quic", 2), ("quic+0rtt", 1)]
 )
 def test_a_repeat_visit_resumes_and_asks_as_early_as_its_stack_allows(
-    stack: str, expected: int
+    stack: str, expected: int, small_site: Path
 ) -> None:
-    trial = load(stack, "repeat")
+    trial = load(small_site, stack, "repeat")
     assert round_trips(trial) == expected
     # The browser may open more connections to a host than it has tickets (they serve once), so
     # not every one resumes; the page's own does.

@@ -1,0 +1,41 @@
+"""A recorded site of one page, its style and one picture: loads that need no more are short."""
+
+import json
+from pathlib import Path
+
+from pages import image
+
+from eyelevel.lab import run_tool
+
+PAGE_URL = "https://small.example/"
+PAGE = (
+    b"<!doctype html><title>small</title><link rel=stylesheet href=/style.css>"
+    b"<link rel=icon href=data:,><h1>A heading</h1><img src=/picture.png width=200 height=100>"
+)
+BODIES = {
+    "": ("text/html", PAGE),
+    "style.css": ("text/css", b"body { margin: 0; background: rgb(230, 230, 255) }"),
+    "picture.png": ("image/png", image(120)),
+}
+
+
+def pack_small_site(folder: Path) -> Path:
+    """The site as an archive in `folder`."""
+    exchanges = []
+    for number, (path, (content_type, body)) in enumerate(BODIES.items()):
+        (folder / str(number)).write_bytes(body)
+        headers = [("content-type", content_type)]
+        entry = {"url": PAGE_URL + path, "file": str(number), "reason": "OK", "headers": headers}
+        exchanges.append(entry)
+    manifest = {
+        "title": "small",
+        "description": "Made by a test",
+        "main_url": PAGE_URL,
+        "created_at": "2026-01-01T00:00:00Z",
+        "addresses": {"small.example": "192.0.2.10"},
+        "exchanges": exchanges,
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    archive = folder / "small.wacz"
+    run_tool(["archive", "pack", str(folder / "manifest.json"), "--out", str(archive)])
+    return archive
