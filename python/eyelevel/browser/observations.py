@@ -50,6 +50,8 @@ class LoadSettings:
     """Pose as a mobile browser: touch, a mobile viewport and user agent."""
     device_scale: float = 1.0
     """Device pixels a CSS pixel (`devicePixelRatio`)."""
+    device_model: str = ""
+    """What client hints name as the phone's model."""
     user_agent: str | None = None
     """Instead of the browser's own."""
     cpu_slowdown: float = 1.0

@@ -9,6 +9,9 @@ from eyelevel.browser.devtools import DevTools
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.browser.timer_gaps import TIMER_SCRIPT, WORLD
 
+ANDROID_VERSION = "12.0.0"
+"""What phones of today's middle class run; in client hints alone, the user agent always says 10."""
+
 
 def set_up_page(
     devtools: DevTools, session_id: str, settings: LoadSettings, deadline: float
@@ -41,8 +44,7 @@ def _calls(
     ]
     if settings.mobile:
         version = devtools.call("Browser.getVersion", None, "", deadline)
-        agent = settings.user_agent or mobile_user_agent(version["userAgent"])
-        calls.append(("Network.setUserAgentOverride", {"userAgent": agent}))
+        calls.append(("Network.setUserAgentOverride", mobile_agent(settings, version)))
         calls.append(("Emulation.setTouchEmulationEnabled", {"enabled": True}))
     elif settings.user_agent is not None:
         calls.append(("Network.setUserAgentOverride", {"userAgent": settings.user_agent}))
@@ -54,6 +56,19 @@ def _calls(
         urls = [f"*://{host}/*" for host in settings.blocked_hosts]
         calls.append(("Network.setBlockedURLs", {"urls": urls}))
     return calls
+
+
+def mobile_agent(settings: LoadSettings, version: dict[str, Any]) -> dict[str, Any]:
+    """The user agent of a phone and its client hints, which would else say the machine's."""
+    agent = settings.user_agent or mobile_user_agent(version["userAgent"])
+    hints = {
+        "platform": "Android",
+        "platformVersion": ANDROID_VERSION,
+        "architecture": "",
+        "model": settings.device_model,
+        "mobile": True,
+    }
+    return {"userAgent": agent, "platform": "Linux armv81", "userAgentMetadata": hints}
 
 
 def mobile_user_agent(desktop: str) -> str:

@@ -9,7 +9,7 @@ import typer
 
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.networks import GROUPS
-from eyelevel.plan import PRESETS, STACKS
+from eyelevel.plan import DEVICES, PRESETS, STACKS
 from eyelevel.plan.explained import congestion_control_said
 from eyelevel.run import shipped, site_info
 
@@ -31,6 +31,7 @@ class Kind(StrEnum):
     stacks = "stacks"
     sites = "sites"
     plans = "plans"
+    devices = "devices"
 
 
 def list_presets(
@@ -40,7 +41,7 @@ def list_presets(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the networks, stacks, shipped sites or plan presets."""
+    """List the networks, stacks, shipped sites, plan presets or devices."""
     values = _VALUES[kind]()
     if name:
         values = _named(values, name)
@@ -102,11 +103,16 @@ def _plans() -> list[dict[str, Any]]:
     return [{"name": preset.name, "purpose": preset.purpose} for preset in PRESETS]
 
 
+def _devices() -> list[dict[str, Any]]:
+    return [asdict(device) for device in DEVICES]
+
+
 _VALUES = {
     Kind.networks: _networks,
     Kind.stacks: _stacks,
     Kind.sites: _sites,
     Kind.plans: _plans,
+    Kind.devices: _devices,
 }
 
 
@@ -153,6 +159,14 @@ _COLUMNS: dict[Kind, Columns] = {
         ("origins", lambda s: f"{s['origins']}"),
         ("kB", lambda s: f"{s['body_bytes'] / 1000:.0f}"),
         ("digest", lambda s: s["digest"][:12]),
+    ),
+    Kind.devices: (
+        ("name", lambda d: d["name"]),
+        ("viewport", lambda d: "{} x {}".format(*d["viewport_px"])),
+        ("scale", lambda d: f"{d['device_scale']:g}"),
+        ("touch", lambda d: _yes(d["mobile"])),
+        ("CPU slow-down", lambda d: f"{d['cpu_slowdown']:g}"),
+        ("what", lambda d: d["title"]),
     ),
     Kind.plans: (("name", lambda p: p["name"]), ("purpose", lambda p: p["purpose"])),
 }

@@ -7,6 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
+from eyelevel.cli.browser_options import (
+    BlockOption,
+    DeviceOption,
+    JavascriptOption,
+    SchemeOption,
+    SlowdownOption,
+    browser_of_options,
+)
 from eyelevel.cli.cell import named_stack
 from eyelevel.cli.export import EXPORTS, Exports, write_exports
 from eyelevel.cli.load_cross import harm_of, print_harm
@@ -45,6 +53,11 @@ def load(
         Visit,
         typer.Option(help="`repeat`: a second visit, with session tickets and an empty cache."),
     ] = "first",
+    device: DeviceOption = None,
+    cpu_slowdown: SlowdownOption = None,
+    color_scheme: SchemeOption = "light",
+    javascript: JavascriptOption = True,
+    block: BlockOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Decides the path's random losses.")] = 1,
     url: Annotated[
         str | None, typer.Option(help="The page to open, if not the recording's.")
@@ -69,11 +82,19 @@ def load(
     """
     if (har or video or filmstrip) and out is None:
         raise typer.BadParameter("--har, --video and --filmstrip need --out DIR to write to")
+    browser = browser_of_options(
+        visit=visit,
+        device=device,
+        cpu_slowdown=cpu_slowdown,
+        color_scheme=color_scheme,
+        javascript=javascript,
+        block=block or (),
+    )
     recorded = open_site(site)
     networks = [find_network(network)]
     if kinds := cross_of_options(cross or []):
         networks.append(replace(networks[0], name=f"{network}+cross", cross_traffic=kinds))
-    plan = one_cell(recorded.name, networks, named_stack(stack), runs, seed, visit)
+    plan = one_cell(recorded.name, networks, named_stack(stack), runs, seed, browser)
     trials = expand(plan, [recorded.of_plan()])
     rows: list[dict[str, Any]] = []
     for trial in trials:

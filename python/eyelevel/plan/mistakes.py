@@ -15,6 +15,13 @@ _OTHER_WORDS = {
     "protocols": "stacks",
     "base_stack": "base",
     "congestion_control": "cc",
+    "viewport": "device",
+    "mobile": "device",
+    "cpu_throttling": "cpu_slowdown",
+    "dark": "color_scheme",
+    "dark_mode": "color_scheme",
+    "js": "javascript",
+    "block": "blocked_hosts",
 }
 
 

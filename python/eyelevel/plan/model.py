@@ -1,10 +1,13 @@
 """A plan file's shape: what its TOML may say (spec/plan.md), before names are resolved."""
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from eyelevel.networks.cross_traffic import FLOWS_MAX
+from eyelevel.plan.browser_settings import CPU_SLOWDOWN_MAX, HOST_PATTERN, ColorScheme
+from eyelevel.plan.devices import DEVICES_BY_NAME
 from eyelevel.plan.quantities import DurationMs, DurationS, RateBitS, Share, SizeBytes
 from eyelevel.plan.stacks import CertificateKey, CongestionControl, HttpVersion, TlsVersion, Visit
 
@@ -89,6 +92,23 @@ class StopTable(_Table):
     futility: bool = True
 
 
+# A device that is not known is named with the nearest one; the schema lists them for editors.
+DeviceName = Annotated[str, Field(json_schema_extra={"enum": list(DEVICES_BY_NAME)})]
+
+
+def _host(value: Any) -> Any:
+    """A host without what people copy with it from an address line."""
+    if isinstance(value, str) and not re.fullmatch(HOST_PATTERN, value):
+        bare = value.lower().partition("://")[2] or value.lower()
+        bare = re.split(r"[/:?#]", bare)[0]
+        hint = f"; write `{bare}`" if re.fullmatch(HOST_PATTERN, bare) else ""
+        raise ValueError(f"`{value}` is no host, like `ads.example` or `*.ads.example`{hint}")
+    return value
+
+
+HostName = Annotated[str, BeforeValidator(_host), Field(pattern=HOST_PATTERN)]
+
+
 def _preset(value: Any) -> Any:
     return {"base": value} if isinstance(value, str) else value
 
@@ -111,5 +131,10 @@ class PlanFile(_Table):
     timeout_s: DurationS = 180.0
     same_requests: bool = True
     visit: Visit = "first"
+    device: DeviceName | None = None
+    cpu_slowdown: Annotated[float, Field(ge=1, le=CPU_SLOWDOWN_MAX, strict=False)] | None = None
+    color_scheme: ColorScheme = "light"
+    javascript: bool = True
+    blocked_hosts: list[HostName] = []
     cross_traffic: CrossTrafficTables | None = None
     stop: StopTable | None = None

@@ -11,27 +11,18 @@ from pydantic import ValidationError
 
 from eyelevel.nearest import unknown
 from eyelevel.networks import NETWORKS_BY_NAME, Network
+from eyelevel.plan.browser_settings import BrowserSettings, browser_settings
 from eyelevel.plan.cross_traffic import cross_traffic_of, with_twins
+from eyelevel.plan.devices import DEVICES_BY_NAME
 from eyelevel.plan.errors import PlanError
 from eyelevel.plan.lines import Path, line_numbers, line_of
 from eyelevel.plan.mistakes import explain_mistake
 from eyelevel.plan.model import PlanFile
-from eyelevel.plan.stacks import Stack, Visit
+from eyelevel.plan.stacks import Stack
 from eyelevel.plan.synthetic import is_synthetic, parse_synthetic
 from eyelevel.plan.tables import KeyedError, Readers, network_of, stack_of
 
 ARCHIVE_SUFFIXES = (".wacz", ".warc", ".warc.gz")
-
-
-@dataclass(frozen=True)
-class BrowserSettings:
-    """How every load of a plan is driven and watched."""
-
-    capture: bool
-    timeout_s: float
-    same_requests: bool
-    visit: Visit = "first"
-    """Of the stacks that do not say their own."""
 
 
 @dataclass(frozen=True)
@@ -141,9 +132,7 @@ def parse_plan(
         seed=parsed.seed,
         primary_metric=parsed.primary_metric,
         smallest_effect_of_interest=parsed.smallest_effect_of_interest,
-        browser=BrowserSettings(
-            parsed.capture, parsed.timeout_s, parsed.same_requests, parsed.visit
-        ),
+        browser=_browser(parsed),
         source=text,
         stop=StopRule(**parsed.stop.model_dump()) if parsed.stop else None,
         weights=weights,
@@ -157,7 +146,7 @@ def one_cell(
     stack: Stack,
     blocks: int,
     seed: int,
-    visit: Visit = "first",
+    browser: BrowserSettings | None = None,
 ) -> Plan:
     """The plan of one site and stack, with the defaults of a plan file."""
     defaults = PlanFile.model_construct(sites=[site], networks=[], stacks=[])
@@ -171,10 +160,22 @@ def one_cell(
         seed=seed,
         primary_metric=defaults.primary_metric,
         smallest_effect_of_interest=defaults.smallest_effect_of_interest,
-        browser=BrowserSettings(
-            defaults.capture, defaults.timeout_s, defaults.same_requests, visit
-        ),
+        browser=browser or BrowserSettings(),
         source="",
+    )
+
+
+def _browser(parsed: PlanFile) -> BrowserSettings:
+    return browser_settings(
+        device=DEVICES_BY_NAME[parsed.device] if parsed.device else None,
+        cpu_slowdown=parsed.cpu_slowdown,
+        capture=parsed.capture,
+        timeout_s=parsed.timeout_s,
+        same_requests=parsed.same_requests,
+        visit=parsed.visit,
+        color_scheme=parsed.color_scheme,
+        javascript=parsed.javascript,
+        blocked_hosts=tuple(parsed.blocked_hosts),
     )
 
 
@@ -264,6 +265,8 @@ def _check_names(
     names = [stack.name for stack in stacks]
     if len(names) == len(parsed.stacks) and parsed.reference not in names:
         report(("reference",), unknown("stack", parsed.reference, names))
+    if parsed.device is not None and parsed.device not in DEVICES_BY_NAME:
+        report(("device",), unknown("device", parsed.device, DEVICES_BY_NAME))
     if metric_names is not None and parsed.primary_metric not in metric_names:
         report(("primary_metric",), unknown("metric", parsed.primary_metric, metric_names))
     for index, site in enumerate(parsed.sites):

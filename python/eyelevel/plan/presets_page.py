@@ -6,9 +6,12 @@ from pathlib import Path
 
 from eyelevel.networks import GROUPS, Network, NetworkGroup
 from eyelevel.networks.presets import DAS_RATES_MBIT_S, DAS_RTTS_MS
+from eyelevel.plan.devices import DEVICES, Device
 from eyelevel.plan.explained import congestion_control_said
 from eyelevel.plan.presets import PRESETS
 from eyelevel.plan.stacks import REFUSED_PRESETS, STACKS, Stack
+
+DEVICE_COLUMNS = ("device", "viewport", "device scale", "touch", "CPU slow-down", "what and whence")
 
 
 def presets_page() -> str:
@@ -49,6 +52,13 @@ def presets_page() -> str:
         "hosts are moved to http, nothing else.",
         "",
         *[f"`{name}` is refused. {reason}.\n" for name, reason in REFUSED_PRESETS.items()],
+        "## Devices",
+        "",
+        *_table(DEVICE_COLUMNS, [_device(each) for each in DEVICES]),
+        "",
+        "A device's user agent is what Chromium of the same version says on Android; its screen is",
+        "that of the table whatever the recording had.",
+        "",
         "## Plans",
         "",
         *_table(["plan", "what it asks"], plans),
@@ -79,6 +89,17 @@ def _row(each: Network) -> tuple[str, ...]:
         f"{each.queue_ms:g} ms",
         f"{each.loss_down * 100:.3g} %",
         each.course(),
+    )
+
+
+def _device(each: Device) -> tuple[str, ...]:
+    return (
+        f"`{each.name}`",
+        "{} x {}".format(*each.viewport_px),
+        f"{each.device_scale:g}",
+        "yes" if each.mobile else "no",
+        f"{each.cpu_slowdown:g} times",
+        f"{each.title}: {each.source}",
     )
 
 

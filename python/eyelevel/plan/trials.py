@@ -120,9 +120,6 @@ def _settings(plan: Plan, sites: Sequence[Site]) -> dict[str, Any]:
         later["stop"] = asdict(plan.stop)
     if plan.weights:
         later["weights"] = dict(plan.weights)
-    browser = asdict(plan.browser)
-    if plan.browser.visit == "first":
-        del browser["visit"]
     stacks = [asdict(stack) for stack in plan.stacks]
     for stack in stacks:
         if stack["visit"] is None:
@@ -137,7 +134,7 @@ def _settings(plan: Plan, sites: Sequence[Site]) -> dict[str, Any]:
         "seed": plan.seed,
         "primary_metric": plan.primary_metric,
         "smallest_effect_of_interest": plan.smallest_effect_of_interest,
-        "browser": browser,
+        "browser": plan.browser.settings(),
         **later,
     }
 
@@ -149,8 +146,7 @@ def random_number(seed: int, *names: str | int) -> int:
 
 
 def _ordered(plan: Plan, sites: Sequence[Site]) -> Iterator[Trial]:
-    browser = whole_floats_as_integers(asdict(plan.browser))
-    plan_visit = browser.pop("visit")
+    browser = whole_floats_as_integers(plan.browser.settings())
     settings = {each.name: whole_floats_as_integers(each.settings()) for each in plan.networks}
     shared: dict[tuple[str, str], dict[str, Any]] = {}
     for network in plan.networks:
@@ -160,7 +156,7 @@ def _ordered(plan: Plan, sites: Sequence[Site]) -> Iterator[Trial]:
                 "network_settings": settings[network.name],
                 "stack_settings": stack_settings(stack, network),
                 "arm": stack.name,
-                "browser": _with_visit(browser, stack.visit or plan_visit),
+                "browser": _with_visit(browser, stack.visit or plan.browser.visit),
             }
     hashers = {key: _Hasher(value) for key, value in shared.items()}
     digests = {site.digest: canonical_json(site.digest) for site in sites}
@@ -187,7 +183,8 @@ def _ordered(plan: Plan, sites: Sequence[Site]) -> Iterator[Trial]:
 
 def _with_visit(browser: Mapping[str, Any], visit: Visit) -> dict[str, Any]:
     """A first visit is not named: the hashes of trials from before there were others hold."""
-    return dict(browser) if visit == "first" else {**browser, "visit": visit}
+    others = {key: value for key, value in browser.items() if key != "visit"}
+    return others if visit == "first" else {**others, "visit": visit}
 
 
 class _Hasher:

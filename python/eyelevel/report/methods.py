@@ -1,5 +1,6 @@
 """A methods paragraph and references to paste into a paper, written from what the plan says."""
 
+from eyelevel.report.conditions import conditions_said
 from eyelevel.report.contents import Contents
 from eyelevel.report.html import Markup, element
 from eyelevel.report.metrics_shown import title_of
@@ -27,6 +28,7 @@ def paragraph(contents: Contents) -> str:
     versions = contents.environment.get("versions", {})
     kept = contents.blocks.kept["block"].n_unique()
     planned = len({trial["block"] for trial in plan["trials"]})
+    conditions = conditions_said(plan["browser"])
     sure = (
         "Confidence sequences, which hold at any stopping time, bound the geometric mean's gain; "
         "the level of 5 % is shared equally by all comparisons."
@@ -37,7 +39,8 @@ def paragraph(contents: Contents) -> str:
     return (
         f"{counts[0]} recorded sites were replayed with eyelevel {versions.get('eyelevel', '')} "
         f"from their recorded addresses over {counts[1]} emulated networks into "
-        f"{versions.get('browser', 'a browser')} on Linux {versions.get('kernel', '')}, with "
+        f"{versions.get('browser', 'a browser')} on Linux {versions.get('kernel', '')}, "
+        f"{f'{conditions}, ' if conditions else ''}with "
         f"{counts[2]} protocol stacks. Trials were randomised in complete blocks (seed "
         f"{plan['seed']}): in each of {plan['blocks']} repetitions at most, every stack loaded "
         "every site once over every network, each load in a new browser and new network "

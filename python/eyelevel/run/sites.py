@@ -88,10 +88,12 @@ def altered_in(path: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class Screen:
-    """What a page was recorded on, and is to be replayed on."""
+    """What a page was recorded on, or is to be replayed on."""
 
     viewport_px: tuple[int, int] = DEFAULT_VIEWPORT_PX
     mobile: bool = False
+    device_scale: float = 1.0
+    model: str = ""
 
 
 def recorded_screen(path: Path) -> Screen:

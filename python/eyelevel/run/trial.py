@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from eyelevel.browser import BrowserStartError, LoadSettings, RawLoad, SameRequests, load_page
+from eyelevel.browser import BrowserStartError, RawLoad, load_page
 from eyelevel.lab import Lab, LabConfig, LabError, LabSummary, Ready
 from eyelevel.networks import settling_s
 from eyelevel.plan import Trial
@@ -19,7 +18,7 @@ from eyelevel.run.cross_traffic import cross_traffic_record, silent_flow
 from eyelevel.run.fingerprint import final_picture
 from eyelevel.run.host import HostSample
 from eyelevel.run.judge import Observed, judge
-from eyelevel.run.sites import recorded_screen, site_info
+from eyelevel.run.load_settings import load_settings
 from eyelevel.run.traces import check_trace_files
 from eyelevel.store import RECORD_VERSION, Frame, Frames
 
@@ -62,7 +61,7 @@ def run_trial(
         with Lab(config) as lab:
             ready = lab.ready
             _let_settle(trial)
-            raw = load_page(_load_settings(trial, lab, archive, url))
+            raw = load_page(load_settings(trial, lab, archive, url))
             load_ended = HostSample.take(time.monotonic())
             summary = lab.stop()
         reason = next(iter(summary.errors), "") or silent_flow(summary.cross_traffic)
@@ -82,35 +81,6 @@ def _let_settle(trial: Trial) -> None:
     settings = trial.network_settings
     if settings.get("cross_traffic"):
         time.sleep(settling_s(settings["rtt_ms_min"], settings["queue_ms"]))
-
-
-def _load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> LoadSettings:
-    target = url or lab.ready.main_url
-    if target is None:
-        raise LabError("the recording names no page to open; give its URL")
-    screen = recorded_screen(Path(archive))
-    return LoadSettings(
-        url=target,
-        viewport_px=screen.viewport_px,
-        mobile=screen.mobile,
-        http_version=trial.stack_settings["http_version"],
-        quic_origins=lab.ready.quic_origins(),
-        spki_sha256=lab.ready.spki_sha256,
-        command_prefix=lab.command_prefix,
-        capture="screencast" if trial.browser["capture"] else "none",
-        timeout_s=trial.browser["timeout_s"],
-        same_requests=same_requests(trial, archive),
-        visit=trial.browser.get("visit", "first"),
-        between_visits=lab.revisit,
-        early_data=trial.stack_settings.get("early_data", False),
-    )
-
-
-def same_requests(trial: Trial, archive: str) -> SameRequests | None:
-    """What holds the page's date and randomness, unless the plan turned it off."""
-    if not trial.browser["same_requests"]:
-        return None
-    return SameRequests(site_info(Path(archive))["recorded_at_unix_ms"])
 
 
 def _judge(

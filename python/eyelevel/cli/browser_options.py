@@ -1,0 +1,60 @@
+"""Options of commands that load pages: what the page is shown in."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from pydantic import TypeAdapter, ValidationError
+
+from eyelevel.nearest import unknown
+from eyelevel.plan import DEVICES_BY_NAME, BrowserSettings, PlanError, browser_settings
+from eyelevel.plan.browser_settings import CPU_SLOWDOWN_MAX, ColorScheme
+from eyelevel.plan.model import HostName
+from eyelevel.plan.stacks import Visit
+
+DeviceOption = Annotated[
+    str | None,
+    typer.Option(help="Pose as a device: see `eyelevel list devices`. Else as recorded."),
+]
+SlowdownOption = Annotated[
+    float | None,
+    typer.Option(min=1, max=CPU_SLOWDOWN_MAX, help="Times slower scripts run; else the device's."),
+]
+SchemeOption = Annotated[
+    ColorScheme, typer.Option(help="What the page is told that its user prefers.")
+]
+JavascriptOption = Annotated[
+    bool, typer.Option("--javascript/--no-javascript", help="Whether the page's scripts run.")
+]
+BlockOption = Annotated[
+    list[str] | None,
+    typer.Option(help="A host whose objects are not asked for; `*.HOST`: all below. Repeatable."),
+]
+
+
+def browser_of_options(
+    *,
+    visit: Visit,
+    device: str | None,
+    cpu_slowdown: float | None,
+    color_scheme: ColorScheme,
+    javascript: bool,
+    block: Sequence[str],
+) -> BrowserSettings:
+    """The settings of a plan's `browser`; raises PlanError for a device or host that is none."""
+    if device is not None and device not in DEVICES_BY_NAME:
+        raise PlanError([f"--device: {unknown('device', device, DEVICES_BY_NAME)}"])
+    for host in block:
+        try:
+            TypeAdapter(HostName).validate_python(host)
+        except ValidationError as error:
+            said = error.errors()[0]["msg"].removeprefix("Value error, ")
+            raise PlanError([f"--block: {said}"]) from error
+    return browser_settings(
+        device=DEVICES_BY_NAME[device] if device else None,
+        cpu_slowdown=cpu_slowdown,
+        visit=visit,
+        color_scheme=color_scheme,
+        javascript=javascript,
+        blocked_hosts=tuple(block),
+    )

@@ -1,0 +1,61 @@
+"""How every load of a plan is driven and watched."""
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from eyelevel.plan.devices import Device
+from eyelevel.plan.stacks import Visit
+
+ColorScheme = Literal["light", "dark"]
+
+CPU_SLOWDOWN_MAX = 20.0
+"""Beyond it, loads last minutes and say nothing that a person would wait for."""
+
+HOST_PATTERN = r"^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?$"
+"""A blocked host: its name alone, or `*.` and a name for all below it."""
+
+
+@dataclass(frozen=True)
+class BrowserSettings:
+    """Of the loads of a plan; defaults are those of a plan file."""
+
+    capture: bool = True
+    timeout_s: float = 180.0
+    same_requests: bool = True
+    visit: Visit = "first"
+    """Of the stacks that do not say their own."""
+    device: Device | None = None
+    """None: the viewport of each recording."""
+    color_scheme: ColorScheme = "light"
+    javascript: bool = True
+    blocked_hosts: tuple[str, ...] = ()
+    cpu_slowdown: float = 1.0
+
+    def settings(self) -> dict[str, Any]:
+        """As a plan's and a trial's documents have them.
+
+        What came later than the first three stands there only where it is used, so that the hashes
+        of earlier plans and trials hold.
+        """
+        found: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in _FIRST or value != field.default:
+                found[field.name] = value
+        if self.device is not None:
+            found["device"] = self.device.settings()
+        if self.blocked_hosts:
+            found["blocked_hosts"] = list(self.blocked_hosts)
+        return found
+
+
+_FIRST = ("capture", "timeout_s", "same_requests")
+
+
+def browser_settings(
+    *, device: Device | None, cpu_slowdown: float | None, **given: Any
+) -> BrowserSettings:
+    """The settings with the device's slow-down where no other is given."""
+    if cpu_slowdown is None:
+        cpu_slowdown = device.cpu_slowdown if device is not None else 1.0
+    return BrowserSettings(device=device, cpu_slowdown=cpu_slowdown, **given)

@@ -1,0 +1,47 @@
+import pytest
+
+from eyelevel.plan import PlanError, Site, expand, parse_plan
+
+PLAIN = """\
+sites = ["a"]
+networks = ["dsl"]
+stacks = ["tcp"]
+reference = "tcp"
+blocks = 1
+"""
+
+
+def browser_of(keys: str = "") -> dict:
+    (trial,) = expand(parse_plan(PLAIN + keys, "plan.toml"), [Site("a", "0" * 64)])
+    return trial.browser
+
+
+def test_what_is_not_used_is_not_in_the_identity():
+    assert set(browser_of()) == {"capture", "timeout_s", "same_requests"}
+    same = 'color_scheme = "light"\njavascript = true\nblocked_hosts = []\ncpu_slowdown = 1\n'
+    assert browser_of(same) == browser_of()
+
+
+def test_a_device_stands_in_the_identity_with_its_numbers():
+    browser = browser_of('device = "moto-g"\n')
+    assert browser["device"]["viewport_px"] == [412, 823]
+    assert browser["device"]["device_scale"] == 1.75 and browser["device"]["mobile"]
+    assert browser["cpu_slowdown"] == 4
+    assert "cpu_slowdown" not in browser_of('device = "moto-g"\ncpu_slowdown = 1\n')
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('device = "motog"', "plan.toml:6: unknown device `motog`; did you mean `moto-g`?"),
+        ("dark = true", "plan.toml:6: unknown key `dark`; did you mean `color_scheme`?"),
+        ('blocked_host = ["a.b"]', "did you mean `blocked_hosts`?"),
+        ('blocked_hosts = ["https://Ads.example/x"]', "write `ads.example`"),
+        ("cpu_slowdown = 21", "plan.toml:6: `cpu_slowdown`"),
+        ('color_scheme = "blue"', "plan.toml:6: `color_scheme`: Input should be 'light' or 'dark'"),
+    ],
+)
+def test_mistakes_are_named_with_their_line(line: str, said: str):
+    with pytest.raises(PlanError) as found:
+        parse_plan(PLAIN + line + "\n", "plan.toml")
+    assert said in str(found.value)

@@ -1,0 +1,44 @@
+"""What pages are shown in, by the command: it reaches the browser and stands in the record."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from eyelevel.store import iterate_trials
+
+COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
+GOOD = ("ok", "starved")
+
+pytestmark = pytest.mark.usefixtures("labs")
+
+
+def test_device_and_blocked_hosts_reach_the_browser_and_the_record(tmp_path: Path) -> None:
+    options = ("--device", "moto-g", "--cpu-slowdown", "1", "--block", "fonts-api.example")
+    options = (*options, "--color-scheme", "dark", "--no-javascript", "--out", str(tmp_path))
+    command = [*COMMAND, "load", "agency", "--network", "fios", "--json", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert json.loads(done.stdout)[0]["outcome"] in GOOD, done.stdout + done.stderr
+    (stored,) = iterate_trials(tmp_path)
+    asked = stored.record["trial"]["browser"]
+    assert asked["device"]["name"] == "moto-g" and "cpu_slowdown" not in asked
+    assert asked["color_scheme"] == "dark" and asked["javascript"] is False
+    objects = stored.record["objects"]
+    assert not [item for item in objects if item["resource_type"] == "Script"]
+    for item in objects:
+        assert bool(item["failed"]) == ("fonts-api.example" in item["url"]), item
+    picture = next(iter(stored.frames())).picture
+    height, width, _ = picture.shape
+    assert height / width == pytest.approx(823 / 412, rel=0.02)
+
+
+def test_what_is_not_known_is_refused_with_the_nearest_word() -> None:
+    for option, word, said in (
+        ("--device", "motog", "did you mean `moto-g`?"),
+        ("--block", "https://ads.example/x", "write `ads.example`"),
+    ):
+        command = [*COMMAND, "load", "agency", option, word]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 1 and said in done.stderr, done.stderr
