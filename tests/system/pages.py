@@ -45,6 +45,19 @@ CONDITIONS_PAGE = """<!doctype html><link rel=icon href=data:,><noscript>off</no
 console.error(JSON.stringify({ scale: devicePixelRatio, agent: navigator.userAgent,
   touch: 'ontouchstart' in window, dark: matchMedia('(prefers-color-scheme: dark)').matches }));
 </script>"""
+STEPS_PAGE = """<!doctype html><link rel=icon href=data:,><body style='margin:0'>
+<a href=/next style='display:block;width:200px;height:60px'>next</a>
+<div style='height:4000px'></div><div id=end style='height:300px'></div><script>
+new IntersectionObserver((seen, observer) => {
+  if (!seen.some((each) => each.isIntersecting)) return;
+  observer.disconnect();
+  document.getElementById('end').innerHTML = '<img src=/1.png width=200 height=100>';
+}).observe(document.getElementById('end'));
+</script>"""
+NEXT_PAGE = (
+    "<!doctype html><link rel=icon href=data:,><body style='background:rgb(0,0,160)'>"
+    "<img src=/2.png width=200 height=100>"
+)
 BODIES: dict[str, tuple[str, bytes]] = {
     "/": ("text/html", PAGE.encode()),
     "/style.css": ("text/css", b"body { margin: 0; background: rgb(230, 230, 255) }"),
@@ -72,6 +85,8 @@ BODIES: dict[str, tuple[str, bytes]] = {
         b"setTimeout(() => { const end = performance.now() + 400;"
         b" while (performance.now() < end); }, 50)</script>",
     ),
+    "/steps": ("text/html", STEPS_PAGE.encode()),
+    "/next": ("text/html", NEXT_PAGE.encode()),
     "/conditions": ("text/html", CONDITIONS_PAGE.encode()),
     **{f"/{number}.png": ("image/png", image(number * 40)) for number in range(IMAGES)},
 }

@@ -2,7 +2,14 @@
 
 from eyelevel.browser.errors import BrowserError, BrowserStartError
 from eyelevel.browser.load import load_page
-from eyelevel.browser.observations import Frame, LoadSettings, Navigation, ObjectLoad, RawLoad
+from eyelevel.browser.observations import (
+    Frame,
+    LoadSettings,
+    Navigation,
+    ObjectLoad,
+    RawLoad,
+    StepLoad,
+)
 from eyelevel.browser.same_requests import SameRequests
 
 __all__ = [
@@ -14,5 +21,6 @@ __all__ = [
     "ObjectLoad",
     "RawLoad",
     "SameRequests",
+    "StepLoad",
     "load_page",
 ]

@@ -17,6 +17,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
+from eyelevel.browser.after_load import AfterLoad, split_by_steps
 from eyelevel.browser.capture import CAPTURES
 from eyelevel.browser.chromium import Chromium, browser_arguments, new_profile
 from eyelevel.browser.console import ConsoleErrors
@@ -25,12 +26,13 @@ from eyelevel.browser.errors import BrowserError, BrowserGoneError, BrowserStart
 from eyelevel.browser.first_visit import FirstVisit, observe_with
 from eyelevel.browser.navigation_clock import NavigationClock
 from eyelevel.browser.network_log import NetworkLog
-from eyelevel.browser.observations import Ended, LoadSettings, Navigation, RawLoad
+from eyelevel.browser.observations import Ended, LoadSettings, Navigation, RawLoad, StepLoad
 from eyelevel.browser.page_setup import set_up_page
-from eyelevel.browser.page_timings import SCRIPT, navigation_from
+from eyelevel.browser.page_timings import navigation_from, read_timings
+from eyelevel.browser.phases import Phases, milliseconds
 from eyelevel.browser.quiet import QuietRule
 from eyelevel.browser.settle import settle
-from eyelevel.browser.timer_gaps import READ_SCRIPT, TimerWorld
+from eyelevel.browser.timer_gaps import TimerWorld
 
 START_TIMEOUT_S = 30.0
 """For the browser to answer and open an empty page; it takes half a second."""
@@ -40,9 +42,6 @@ COLLECT_TIMEOUT_S = 15.0
 
 COLLECT_AFTER_TIMEOUT_S = 3.0
 """The same after a timeout, where a page that hangs has no answer to give."""
-
-PHASES = ("start", "open", "settle", "load", "quiet", "collect")
-"""Marks of a load's wall time, in their order; each phase ends at its mark."""
 
 
 def load_page(settings: LoadSettings) -> RawLoad:
@@ -66,7 +65,8 @@ def load_page(settings: LoadSettings) -> RawLoad:
         raw = _Load(settings, browser, started_s).run()
         ending_s = time.monotonic()
     ended_s = time.monotonic()
-    wall_ms = {**raw.wall_ms, "end": _ms(ended_s - ending_s), "total": _ms(ended_s - started_s)}
+    wall_ms = {**raw.wall_ms, "end": milliseconds(ended_s - ending_s)}
+    wall_ms["total"] = milliseconds(ended_s - started_s)
     return replace(raw, wall_ms=wall_ms)
 
 
@@ -95,12 +95,12 @@ class _Load:
         self._lifecycle_s: dict[str, float] = {}
         self._navigation_error = ""
         self._rule: QuietRule | None = None
-        self._started_s = started_s
-        self._marks_s: dict[str, float] = {}
+        self._phases = Phases(started_s)
         self._version = ""
         self._settled = False
         self._final_picture_matches: bool | None = None
         self._screenshot = b""
+        self._steps: list[StepLoad] = []
 
     def run(self) -> RawLoad:
         """Start, load, collect. A browser that dies is an outcome from the navigation on."""
@@ -115,26 +115,29 @@ class _Load:
             return self._raw_load("navigation-failed", detail, capped, navigation)
         try:
             ended, detail, capped = self._load()
-            self._mark("quiet")
+            self._phases.mark("quiet")
             if ended == "complete" and not capped:
                 # A page that still moves differs from any frame of it.
                 deadline = time.monotonic() + COLLECT_TIMEOUT_S
                 self._final_picture_matches = self._capture.final_picture_matches(deadline)
             if ended in ("complete", "timeout"):
                 navigation = self._collect(ended)
+            if ended == "complete" and self._settings.after_load:
+                self._phases.mark("collect")
+                self._do_steps()
         except BrowserGoneError as error:
             ended, detail = "browser-crashed", f"{error}; {self._browser_state()}"
         except BrowserError as error:
             # A timeout is a result in itself; whatever its page could not answer stays unknown.
             if ended != "timeout":
                 ended, detail = "browser-crashed", f"the page loaded but {error}"
-        self._mark("collect")
+        self._phases.mark("after_load" if self._steps else "collect")
         return self._raw_load(ended, detail, capped, navigation)
 
     def _open_empty_page(self, deadline: float) -> None:
         call = self._devtools.call
         self._version = call("Browser.getVersion", None, "", deadline)["product"]
-        self._mark("start")
+        self._phases.mark("start")
         context = call("Target.createBrowserContext", None, "", deadline)["browserContextId"]
         if self._settings.visit == "repeat":
             self._visit_first(context)
@@ -147,11 +150,11 @@ class _Load:
         self._observe(self._devtools, self._page)
         self._set_up(self._page)
         self._capture.start(self._devtools, self._page, deadline)
-        self._mark("open")
+        self._phases.mark("open")
         session = self._browser.session
         assert session is not None
         self._settled = settle(session.cpu_s, self._devtools.pump, lambda: self._capture.started)
-        self._mark("settle")
+        self._phases.mark("settle")
 
     def _visit_first(self, context: str) -> None:
         visit = FirstVisit(self._devtools, self._settings, context, self._observe)
@@ -185,38 +188,45 @@ class _Load:
     def _collect(self, ended: Ended) -> Navigation:
         wait_s = COLLECT_TIMEOUT_S if ended == "complete" else COLLECT_AFTER_TIMEOUT_S
         deadline = time.monotonic() + wait_s
-        self._capture.stop(deadline)
+        if ended != "complete" or not self._settings.after_load:
+            self._capture.stop(deadline)
         if self._settings.screenshot:
             png = self._devtools.call(
                 "Page.captureScreenshot", {"format": "png"}, self._page, deadline
             )
             self._screenshot = base64.b64decode(png["data"])
         self._ask_navigation_start()
-        if not self._settings.javascript:
-            allow = {"value": False}
-            self._devtools.call("Emulation.setScriptExecutionDisabled", allow, self._page, deadline)
-        evaluate = {"expression": SCRIPT, "awaitPromise": True, "returnByValue": True}
-        answer = self._devtools.call("Runtime.evaluate", evaluate, self._page, deadline)
-        found = answer["result"]["value"]
-        gaps = self._timer_gaps(deadline)
+        scripts = self._settings.javascript
+        found, gaps = read_timings(self._devtools, self._page, self._timer, scripts, deadline)
         return navigation_from(found, gaps, self._clock, self._lifecycle_s)
 
-    def _timer_gaps(self, deadline: float) -> list[list[float]]:
-        if self._timer.context is None:
-            return []
-        read = {
-            "expression": READ_SCRIPT,
-            "uniqueContextId": self._timer.context,
-            "returnByValue": True,
-        }
-        answer = self._devtools.call("Runtime.evaluate", read, self._page, deadline)
-        gaps: list[list[float]] = answer["result"].get("value", [])
-        return gaps
+    def _do_steps(self) -> None:
+        """What comes after the load; the first step that fails is the last."""
+        start_s = self._clock.first_start_s
+        driver = AfterLoad(
+            self._devtools,
+            self._page,
+            self._settings,
+            self._network,
+            self._capture,
+            self._begin_step,
+            self._lifecycle_s,
+            start_s,
+        )
+        for step in self._settings.after_load:
+            self._steps.append(driver.run(step, lambda: self._clock.documents))
+            if self._steps[-1].failed:
+                break
+        self._capture.stop(time.monotonic() + COLLECT_TIMEOUT_S)
+
+    def _begin_step(self, rule: QuietRule) -> None:
+        self._rule = rule
+        self._lifecycle_s.clear()
 
     def _raw_load(self, ended: Ended, detail: str, capped: bool, navigation: Navigation) -> RawLoad:
         start_s = self._clock.first_start_s
         session = self._browser.session
-        return RawLoad(
+        raw = RawLoad(
             ended=ended,
             detail=detail,
             navigation=navigation,
@@ -232,8 +242,9 @@ class _Load:
             final_picture_matches=self._final_picture_matches,
             screenshot=self._screenshot,
             cpu_s=session.cpu_s() if session is not None else 0.0,
-            wall_ms=self._phases_ms(),
+            wall_ms=self._phases.lengths_ms(),
         )
+        return split_by_steps(raw, self._steps)
 
     def _handle_event(self, method: str, parameters: dict[str, Any], session_id: str) -> None:
         now_s = time.monotonic()
@@ -258,7 +269,8 @@ class _Load:
             return
         if method == "Page.loadEventFired":
             self._rule.handle_load_event(now_s)
-            self._mark("load")
+            if not self._phases.ended("collect"):
+                self._phases.mark("load")
         elif method == "Page.frameNavigated" and "parentId" not in parameters["frame"]:
             self._clock.handle_new_document()
             self._rule.handle_new_document(now_s)
@@ -282,18 +294,3 @@ class _Load:
         session = self._browser.session
         state = session.exit_text() if session is not None else "not started"
         return f"browser process: {state}; it said: {self._browser.log_tail() or 'nothing'}"
-
-    def _mark(self, phase: str) -> None:
-        self._marks_s[phase] = time.monotonic()
-
-    def _phases_ms(self) -> dict[str, float]:
-        phases_ms, before_s = {}, self._started_s
-        for phase in PHASES:
-            if phase in self._marks_s:
-                phases_ms[phase] = _ms(self._marks_s[phase] - before_s)
-                before_s = self._marks_s[phase]
-        return phases_ms
-
-
-def _ms(seconds: float) -> float:
-    return round(seconds * 1e3, 3)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from eyelevel.browser.same_requests import SameRequests
+from eyelevel.plan.after_load import Step
 
 Capture = Literal["screencast", "trace", "none"]
 Visit = Literal["first", "repeat"]
@@ -63,6 +64,8 @@ class LoadSettings:
     """Requests to these hosts fail at once; `*.example` stands for all below."""
     screenshot: bool = False
     """Take a picture of the viewport at the load's end, full size."""
+    after_load: tuple[Step, ...] = ()
+    """What a user does when the load is over."""
     timeout_s: float = 180.0
     """From navigation to the load event; then the load ends as `timeout`."""
     quiet_s: float = 1.0
@@ -152,6 +155,33 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
+class StepLoad:
+    """What one step after the load brought; all times from navigation start."""
+
+    step: str
+    started_ms: float
+    """When its input was sent: the step's own time zero."""
+    ended_ms: float
+    """When the driver went on: the quiet second is in it."""
+    documents: int = 0
+    """Documents that it opened in the main frame."""
+    load_event_ms: float | None = None
+    first_contentful_paint_ms: float | None = None
+    """Of the document that it opened."""
+    capped: bool = False
+    final_picture_matches: bool | None = None
+    failed: str | None = None
+    objects: tuple[ObjectLoad, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    """The first is what was there when the step began."""
+
+    def as_record(self) -> dict[str, Any]:
+        """One entry of the record's `after_load`, its frames aside."""
+        own = {name: getattr(self, name) for name in self.__slots__ if name != "frames"}
+        return {**own, "objects": [item.as_record() for item in self.objects]}
+
+
+@dataclass(frozen=True, slots=True)
 class RawLoad:
     """All observations of one load."""
 
@@ -178,6 +208,7 @@ class RawLoad:
     missing. None: not taken, or the page was moving, so that nothing can be said."""
     screenshot: bytes = b""
     """PNG of the viewport at the end; empty where none was asked for or could be taken."""
+    after_load: tuple[StepLoad, ...] = ()
     cpu_s: float = 0.0
     """CPU time of all processes of the browser, from its start."""
     wall_ms: Mapping[str, float] = field(default_factory=dict)

@@ -9,8 +9,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from eyelevel.browser.devtools import DevTools
 from eyelevel.browser.navigation_clock import NavigationClock
 from eyelevel.browser.observations import Navigation
+from eyelevel.browser.timer_gaps import READ_SCRIPT, TimerWorld
 
 SCRIPT = """
 (async () => {
@@ -48,6 +50,32 @@ SHIFT_WINDOW_MS_MAX = 5000.0
 SHIFT_GAP_MS_MAX = 1000.0
 """Cumulative Layout Shift sums sessions of shifts less than 1 s apart and at most 5 s long and
 keeps the largest sum (web.dev/articles/cls)."""
+
+
+def read_timings(
+    devtools: DevTools, page: str, timer: TimerWorld, javascript: bool, deadline: float
+) -> tuple[dict[str, Any], list[list[float]]]:
+    """`SCRIPT`'s answer and the timer's gaps, asked of the page with the session `page`.
+
+    `javascript`: whether the page's scripts ran; else they may meanwhile, or nothing answers.
+    Raises the errors of `DevTools.call`.
+    """
+    if not javascript:
+        devtools.call("Emulation.setScriptExecutionDisabled", {"value": False}, page, deadline)
+    evaluate = {"expression": SCRIPT, "awaitPromise": True, "returnByValue": True}
+    found = devtools.call("Runtime.evaluate", evaluate, page, deadline)["result"]["value"]
+    gaps: list[list[float]] = []
+    if timer.context is not None:
+        read = {
+            "expression": READ_SCRIPT,
+            "uniqueContextId": timer.context,
+            "returnByValue": True,
+        }
+        answer = devtools.call("Runtime.evaluate", read, page, deadline)
+        gaps = answer["result"].get("value", [])
+    if not javascript:
+        devtools.call("Emulation.setScriptExecutionDisabled", {"value": True}, page, deadline)
+    return found, gaps
 
 
 def navigation_from(

@@ -1,7 +1,7 @@
 """Options of commands that load pages: what the page is shown in."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from pydantic import TypeAdapter, ValidationError
@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from eyelevel.nearest import unknown
 from eyelevel.plan import DEVICES_BY_NAME, BrowserSettings, PlanError, browser_settings
 from eyelevel.plan.browser_settings import CPU_SLOWDOWN_MAX, ColorScheme
-from eyelevel.plan.model import HostName
+from eyelevel.plan.model import HostName, StepText
 from eyelevel.plan.stacks import Visit
 
 DeviceOption = Annotated[
@@ -32,6 +32,15 @@ BlockOption = Annotated[
 ]
 
 
+AfterLoadOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A step after the load, measured on its own: `scroll end`, `scroll 800`, "
+        "`click SELECTOR`, `script JAVASCRIPT`. Repeatable."
+    ),
+]
+
+
 def browser_of_options(
     *,
     visit: Visit,
@@ -40,16 +49,14 @@ def browser_of_options(
     color_scheme: ColorScheme,
     javascript: bool,
     block: Sequence[str],
+    after_load: Sequence[str],
 ) -> BrowserSettings:
     """The settings of a plan's `browser`; raises PlanError for a device or host that is none."""
     if device is not None and device not in DEVICES_BY_NAME:
         raise PlanError([f"--device: {unknown('device', device, DEVICES_BY_NAME)}"])
-    for host in block:
-        try:
-            TypeAdapter(HostName).validate_python(host)
-        except ValidationError as error:
-            said = error.errors()[0]["msg"].removeprefix("Value error, ")
-            raise PlanError([f"--block: {said}"]) from error
+    for option, kind, words in (("block", HostName, block), ("after-load", StepText, after_load)):
+        for word in words:
+            _check(option, kind, word)
     return browser_settings(
         device=DEVICES_BY_NAME[device] if device else None,
         cpu_slowdown=cpu_slowdown,
@@ -57,4 +64,13 @@ def browser_of_options(
         color_scheme=color_scheme,
         javascript=javascript,
         blocked_hosts=tuple(block),
+        after_load=tuple(after_load),
     )
+
+
+def _check(option: str, kind: Any, word: str) -> None:
+    try:
+        TypeAdapter(kind).validate_python(word)
+    except ValidationError as error:
+        said = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise PlanError([f"--{option}: {said}"]) from error

@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from eyelevel.cli.after_load import measured_steps, print_steps
 from eyelevel.cli.browser_options import (
+    AfterLoadOption,
     BlockOption,
     DeviceOption,
     JavascriptOption,
@@ -58,6 +60,7 @@ def load(
     color_scheme: SchemeOption = "light",
     javascript: JavascriptOption = True,
     block: BlockOption = None,
+    after_load: AfterLoadOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Decides the path's random losses.")] = 1,
     url: Annotated[
         str | None, typer.Option(help="The page to open, if not the recording's.")
@@ -89,6 +92,7 @@ def load(
         color_scheme=color_scheme,
         javascript=javascript,
         block=block or (),
+        after_load=after_load or (),
     )
     recorded = open_site(site)
     networks = [find_network(network)]
@@ -118,7 +122,7 @@ def load(
 
 def _keep(out: Path, result: TrialResult, exports: Exports) -> None:
     name = result.record["trial"]["hash"]
-    if not write_trial(out, result.record, result.frames):
+    if not write_trial(out, result.record, result.frames, result.step_frames):
         raise StoreError(
             f"keeping {out / TRIALS / name}: it is there from an earlier load of these settings; "
             "give another --out or --seed"
@@ -138,6 +142,7 @@ def _row(result: TrialResult) -> dict[str, Any]:
         "outcome": record["outcome"],
         "outcome_detail": record["outcome_detail"],
         **{name: found.get(name) for name in METRICS_BY_NAME},
+        "after_load": measured_steps(record, result.step_frames),
         "objects": record["objects"],
         "requests": record["requests"],
         "connections": record["connections"],
@@ -155,6 +160,7 @@ def _print(rows: Sequence[Mapping[str, Any]]) -> None:
         values = ["-" if row[name] is None else f"{row[name]:.0f}" for name in SHOWN]
         made.add_row(str(number), row["network"], row["outcome"], *values, str(len(row["objects"])))
     results.print(made)
+    print_steps([(f"{number}", row["after_load"]) for number, row in enumerate(rows, start=1)])
     results.print("ms from navigation start; what each measures: docs/reference/metrics.md")
     for row in rows:
         if row["outcome_detail"]:

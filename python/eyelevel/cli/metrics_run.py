@@ -1,17 +1,21 @@
 """`eyelevel metrics DIR`: every metric of every load of a run, computed from its raw records."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from statistics import median
+from typing import Annotated, Any
 
 import polars as pl
 import typer
 
+from eyelevel.cli.after_load import measured_steps, print_steps
 from eyelevel.cli.load import SHOWN
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.errors import ExpectedError
 from eyelevel.metrics import METRICS_BY_NAME, metrics_of
-from eyelevel.store import TRIAL_COLUMNS, Columns, judge_table, trials_table
+from eyelevel.metrics.after_load import STEP_METRICS
+from eyelevel.store import TRIAL_COLUMNS, Columns, judge_table, read_trial, trials_table
 
 CELL = ["site", "network", "arm"]
 
@@ -39,9 +43,13 @@ def run(
         loads.write_csv(csv)
         results.print(f"{loads.height} loads in {csv}", markup=False)
     elif as_json:
-        print_json(loads.to_dicts())
+        steps = _steps(directory, loads)
+        print_json(
+            [each | {"after_load": steps.get(each["hash"], [])} for each in loads.to_dicts()]
+        )
     else:
         _print(loads)
+        _print_steps(loads, _steps(directory, loads))
 
 
 def _loads(directory: Path) -> pl.DataFrame:
@@ -52,6 +60,28 @@ def _loads(directory: Path) -> pl.DataFrame:
     metrics = [pl.when(counts).then(pl.col(name)).alias(name) for name in names]
     order = [*CELL, "repetition", "position"]
     return found.sort(order).select(*TRIAL_COLUMNS, *metrics)
+
+
+def _steps(directory: Path, loads: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    """The steps after each load that counts, by its hash; loads without are left out."""
+    found = {}
+    for name in loads.filter(outcome="ok")["hash"]:
+        trial = read_trial(directory, name)
+        if steps := measured_steps(trial.record, trial.step_frames()):
+            found[name] = steps
+    return found
+
+
+def _print_steps(loads: pl.DataFrame, steps: Mapping[str, list[dict[str, Any]]]) -> None:
+    """Medians of each step a site, network and stack."""
+    medians = []
+    for cell, rows in loads.group_by(CELL, maintain_order=True):
+        measured = [steps[name] for name in rows["hash"] if name in steps]
+        for same in zip(*measured, strict=True):
+            known = {key: [s[key] for s in same if s[key] is not None] for key in STEP_METRICS}
+            middle = {key: median(values) if values else None for key, values in known.items()}
+            medians.append((" ".join(map(str, cell)), [{"step": same[0]["step"], **middle}]))
+    print_steps(medians)
 
 
 def _print(loads: pl.DataFrame) -> None:

@@ -13,5 +13,20 @@ def handshake_count(record: Mapping[str, Any]) -> float | None:
     """A count, 0 for cleartext; None for a load outside of a lab."""
     if "connections" not in record:
         return None
-    done = [each for each in record["connections"] if each["in_force"].get("tls_version")]
+    later = _of_steps(record)
+    done = [
+        each
+        for each in record["connections"]
+        if each["in_force"].get("tls_version") and each.get("connection") not in later
+    ]
     return float(len(done))
+
+
+def _of_steps(record: Mapping[str, Any]) -> set[int]:
+    """Connections that steps after the load opened: they carried no request before."""
+    steps = record.get("after_load")
+    if not steps:
+        return set()
+    cut_ns = record["browser"]["navigation_start_ns"] + steps[0]["started_ms"] * 1e6
+    before = {each["connection"] for each in record["requests"] if each["at_ns"] < cut_ns}
+    return {each["connection"] for each in record["requests"]} - before

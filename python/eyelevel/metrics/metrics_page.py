@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from eyelevel.metrics import METRICS
+from eyelevel.metrics.after_load import STEP_METRICS
 
 _CONVENTION = """\
 ## Convention
@@ -64,6 +65,15 @@ def reference_page() -> str:
         for each in METRICS
     ]
     lines += [
+        "",
+        "## Steps after the load",
+        "",
+        "Each step of `after_load` is measured on its own, from the moment its input was sent",
+        "(`eyelevel metrics DIR --json`, key `after_load`).",
+        "",
+        "| name | meaning |",
+        "| --- | --- |",
+        *(f"| `{name}` | {meaning} |" for name, meaning in STEP_METRICS.items()),
         "",
         _CONVENTION,
         "Written by `python -m eyelevel.metrics.metrics_page`; a test compares the two.",

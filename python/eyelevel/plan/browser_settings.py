@@ -30,6 +30,8 @@ class BrowserSettings:
     javascript: bool = True
     blocked_hosts: tuple[str, ...] = ()
     cpu_slowdown: float = 1.0
+    after_load: tuple[str, ...] = ()
+    """Steps as `eyelevel.plan.after_load` reads them."""
 
     def settings(self) -> dict[str, Any]:
         """As a plan's and a trial's documents have them.
@@ -44,8 +46,9 @@ class BrowserSettings:
                 found[field.name] = value
         if self.device is not None:
             found["device"] = self.device.settings()
-        if self.blocked_hosts:
-            found["blocked_hosts"] = list(self.blocked_hosts)
+        for name in ("blocked_hosts", "after_load"):
+            if name in found:
+                found[name] = list(found[name])
         return found
 
 

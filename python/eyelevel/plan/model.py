@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from eyelevel.networks.cross_traffic import FLOWS_MAX
+from eyelevel.plan.after_load import STEPS_MAX, parse_step
 from eyelevel.plan.browser_settings import CPU_SLOWDOWN_MAX, HOST_PATTERN, ColorScheme
 from eyelevel.plan.devices import DEVICES_BY_NAME
 from eyelevel.plan.quantities import DurationMs, DurationS, RateBitS, Share, SizeBytes
@@ -109,6 +110,13 @@ def _host(value: Any) -> Any:
 HostName = Annotated[str, BeforeValidator(_host), Field(pattern=HOST_PATTERN)]
 
 
+def _step(value: Any) -> Any:
+    return parse_step(value).text if isinstance(value, str) else value
+
+
+StepText = Annotated[str, BeforeValidator(_step)]
+
+
 def _preset(value: Any) -> Any:
     return {"base": value} if isinstance(value, str) else value
 
@@ -136,5 +144,6 @@ class PlanFile(_Table):
     color_scheme: ColorScheme = "light"
     javascript: bool = True
     blocked_hosts: list[HostName] = []
+    after_load: Annotated[list[StepText], Field(max_length=STEPS_MAX)] = []
     cross_traffic: CrossTrafficTables | None = None
     stop: StopTable | None = None

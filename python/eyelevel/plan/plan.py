@@ -176,6 +176,7 @@ def _browser(parsed: PlanFile) -> BrowserSettings:
         color_scheme=parsed.color_scheme,
         javascript=parsed.javascript,
         blocked_hosts=tuple(parsed.blocked_hosts),
+        after_load=tuple(parsed.after_load),
     )
 
 

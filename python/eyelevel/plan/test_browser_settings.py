@@ -45,3 +45,16 @@ def test_mistakes_are_named_with_their_line(line: str, said: str):
     with pytest.raises(PlanError) as found:
         parse_plan(PLAIN + line + "\n", "plan.toml")
     assert said in str(found.value)
+
+
+def test_steps_are_checked_and_stand_in_the_identity():
+    browser = browser_of('after_load = ["scroll end", " click  a.next "]\n')
+    assert browser["after_load"] == ["scroll end", "click  a.next"]
+    for step, said in (
+        ("scrol end", "unknown step `scrol`; did you mean `scroll`?"),
+        ("scroll far", "`scroll far` is no step; write `scroll end` or `scroll 800`"),
+        ("click", "write `click SELECTOR`"),
+    ):
+        with pytest.raises(PlanError, match=r"plan\.toml:6:") as found:
+            parse_plan(PLAIN + f'after_load = ["{step}"]\n', "plan.toml")
+        assert said in str(found.value)

@@ -19,4 +19,6 @@ def conditions_said(browser: Mapping[str, Any]) -> str:
         said.append("without JavaScript")
     if hosts := browser.get("blocked_hosts"):
         said.append(f"with requests to {', '.join(hosts)} blocked")
+    if steps := browser.get("after_load"):
+        said.append(f"followed by {'; '.join(steps)}")
     return ", ".join(said)

@@ -53,7 +53,8 @@ class Observed:
 
     `ended` and `detail` are the browser's; `objects` the record's; `frames` how many, None without
     capture; `requests`, `connections` and
-    `path` the lab's; `host` the shares of `HostSample.until`.
+    `path` the lab's; `host` the shares of `HostSample.until`; `failed_step` what failed after the
+    load.
     """
 
     ended: str
@@ -71,6 +72,7 @@ class Observed:
     stack: Mapping[str, Any]
     rtt_ms_min: float
     visit: str = "first"
+    failed_step: str = ""
 
 
 def judge(load: Observed) -> tuple[str, str]:
@@ -225,7 +227,7 @@ def _different_page(load: Observed) -> str:
         failed = item["failed"] or ""
         if failed.startswith(_TRANSPORT_ERRORS) and failed not in _NOT_RECORDED:
             return f"{item['url']} failed: {failed}"
-    return ""
+    return load.failed_step
 
 
 def _capture_incomplete(load: Observed) -> str:

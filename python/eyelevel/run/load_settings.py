@@ -5,6 +5,7 @@ from pathlib import Path
 from eyelevel.browser import LoadSettings, SameRequests
 from eyelevel.lab import Lab, LabError
 from eyelevel.plan import Trial
+from eyelevel.plan.after_load import parse_step
 from eyelevel.run.sites import Screen, recorded_screen, site_info
 
 PICTURE_PX = (640, 360)
@@ -29,6 +30,7 @@ def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Load
         color_scheme=asked.get("color_scheme", "light"),
         javascript=asked.get("javascript", True),
         blocked_hosts=tuple(asked.get("blocked_hosts", ())),
+        after_load=tuple(parse_step(text) for text in asked.get("after_load", ())),
         http_version=trial.stack_settings["http_version"],
         quic_origins=lab.ready.quic_origins(),
         spki_sha256=lab.ready.spki_sha256,

@@ -14,6 +14,13 @@ from eyelevel.browser import BrowserStartError, RawLoad, load_page
 from eyelevel.lab import Lab, LabConfig, LabError, LabSummary, Ready
 from eyelevel.networks import settling_s
 from eyelevel.plan import Trial
+from eyelevel.run.after_load import (
+    after_load_record,
+    all_objects,
+    all_pictures_match,
+    failed_step,
+    step_frames,
+)
 from eyelevel.run.cross_traffic import cross_traffic_record, silent_flow
 from eyelevel.run.fingerprint import final_picture
 from eyelevel.run.host import HostSample
@@ -29,6 +36,8 @@ class TrialResult:
 
     record: dict[str, Any]
     frames: Frames
+    step_frames: tuple[Frames, ...] = ()
+    """Of each step after the load."""
 
 
 def run_trial(
@@ -91,12 +100,13 @@ def _judge(
         Observed(
             ended=raw.ended,
             detail=raw.detail,
-            objects=[item.as_record() for item in raw.objects],
+            objects=all_objects(raw),
             frames=len(raw.frames) if trial.browser["capture"] else None,
             frames_lost=raw.frames_lost,
             first_contentful_paint_ms=raw.navigation.first_contentful_paint_ms,
             page_load_time_ms=raw.navigation.page_load_time_ms,
-            final_picture_matches=raw.final_picture_matches,
+            final_picture_matches=all_pictures_match(raw),
+            failed_step=failed_step(raw),
             requests=summary.requests,
             connections=summary.connections,
             path=summary.path,
@@ -119,6 +129,7 @@ def _result(
 ) -> TrialResult:
     pictures = [Frame.of_image(each.at_ms, each.image) for each in raw.frames] if raw else []
     frames = Frames.of(pictures)
+    steps = step_frames(raw.after_load) if raw else ()
     observed = raw.as_record() if raw else {"navigation": None, "objects": [], "browser": {}}
     browser = {
         **observed["browser"],
@@ -147,7 +158,9 @@ def _result(
         "versions": versions(raw.browser_version if raw else ""),
         "frames": [{"at_ms": at_ms, "index": index} for index, at_ms in enumerate(frames.at_ms)],
     }
-    return TrialResult(record, frames)
+    if raw and raw.after_load:
+        record["after_load"] = after_load_record(raw.after_load, steps)
+    return TrialResult(record, frames, steps)
 
 
 def versions(browser: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,8 +39,23 @@ class StoredTrial:
         """The load's frames; none where nothing was captured. Raises StoreError when damaged."""
         return read_frames(self.path / FRAMES_FILE)
 
+    def step_frames(self) -> tuple[Frames, ...]:
+        """The frames of each step after the load."""
+        steps = self.record.get("after_load", ())
+        return tuple(read_frames(self.path / step_frames_file(i + 1)) for i in range(len(steps)))
 
-def write_trial(directory: Path, record: Mapping[str, Any], frames: Frames | None = None) -> bool:
+
+def step_frames_file(number: int) -> str:
+    """The file of the frames of a step after the load; the first is 1."""
+    return f"after-load-{number}.npz"
+
+
+def write_trial(
+    directory: Path,
+    record: Mapping[str, Any],
+    frames: Frames | None = None,
+    step_frames: Sequence[Frames] = (),
+) -> bool:
     """Commit one trial under `directory`; False when another writer had committed it before.
 
     The record is checked first, so that what could not be read is never written. Raises StoreError
@@ -58,6 +73,9 @@ def write_trial(directory: Path, record: Mapping[str, Any], frames: Frames | Non
         temporary.chmod(0o755)  # mkdtemp makes a private one; records are meant to be shared
         if frames:
             _write_synced(temporary / FRAMES_FILE, frames.to_bytes())
+        for number, own in enumerate(step_frames, start=1):
+            if own:
+                _write_synced(temporary / step_frames_file(number), own.to_bytes())
         _write_synced(temporary / RECORD_FILE, _json_bytes(record))
         _sync_directory(temporary)
         try:

@@ -80,6 +80,20 @@ class FrameEntry(TypedDict):
     index: int
 
 
+@with_config(_OBSERVED)
+class StepEntry(TypedDict):
+    """One step after the load; times from navigation start."""
+
+    step: str
+    started_ms: float
+    ended_ms: float
+    load_event_ms: float | None
+    first_contentful_paint_ms: float | None
+    failed: str | None
+    objects: list[LoadedObject]  # type: ignore[valid-type]
+    frames: list[FrameEntry]
+
+
 @with_config(_CLOSED)
 class Record(TypedDict):
     """One trial's raw observations and its one outcome."""
@@ -99,6 +113,7 @@ class Record(TypedDict):
     browser: dict[str, Any]
     versions: dict[str, Any]
     frames: list[FrameEntry]
+    after_load: NotRequired[list[StepEntry]]  # only where the plan has steps
 
 
 # Dictionaries in and out, checked in compiled code: a study has 150,000 records to read.

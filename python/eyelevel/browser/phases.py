@@ -1,0 +1,38 @@
+"""Wall time of a load's phases."""
+
+from __future__ import annotations
+
+import time
+
+PHASES = ("start", "open", "settle", "load", "quiet", "collect", "after_load")
+"""In their order; each phase ends at its mark."""
+
+
+class Phases:
+    """Notes when each phase of a load ended."""
+
+    def __init__(self, started_s: float) -> None:
+        self._started_s = started_s
+        self._marks_s: dict[str, float] = {}
+
+    def mark(self, phase: str) -> None:
+        """`phase` ends now."""
+        self._marks_s[phase] = time.monotonic()
+
+    def ended(self, phase: str) -> bool:
+        """Whether it is over."""
+        return phase in self._marks_s
+
+    def lengths_ms(self) -> dict[str, float]:
+        """Milliseconds of each that ended."""
+        lengths, before_s = {}, self._started_s
+        for phase in PHASES:
+            if phase in self._marks_s:
+                lengths[phase] = milliseconds(self._marks_s[phase] - before_s)
+                before_s = self._marks_s[phase]
+        return lengths
+
+
+def milliseconds(seconds: float) -> float:
+    """To the microsecond."""
+    return round(seconds * 1e3, 3)

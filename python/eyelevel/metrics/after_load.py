@@ -1,0 +1,64 @@
+"""What a step after the load took: numbers of one entry of a record's `after_load`.
+
+A step's time zero is the moment its input was sent. The same definitions as of a load's metrics,
+over the objects and pictures that came from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from eyelevel.metrics.first_visual_change import first_visual_change
+from eyelevel.metrics.history import Picture, visual_history
+from eyelevel.metrics.last_visual_change import last_visual_change
+from eyelevel.metrics.objects import fetched
+from eyelevel.metrics.received_bytes import received_bytes
+from eyelevel.metrics.speed_index import speed_index
+
+STEP_METRICS: dict[str, str] = {
+    "duration_ms": (
+        "to the last of: an object's end, a visual change, the next page's load event, its first "
+        "paint"
+    ),
+    "load_event_ms": "to the load event of the page that the step opened",
+    "first_contentful_paint_ms": "to the first text or image of the page that the step opened",
+    "first_visual_change_ms": "when any pixel first differs from what was there",
+    "last_visual_change_ms": "when any pixel last changed",
+    "speed_index_ms": "integral of (1 - visual progress) to the last visual change",
+    "received_bytes": "heads and coded bodies of the step's objects from the network",
+    "object_count": "answers from the network",
+}
+"""Name and meaning, in the order of tables; the reference page has them, too."""
+
+
+def step_metrics(
+    step: Mapping[str, Any], frames: Iterable[tuple[float, Picture]]
+) -> dict[str, float | None]:
+    """`STEP_METRICS` of one step; None where what it measures did not happen.
+
+    `frames`: `(at_ms, picture)` on the record's clock, the first as the step began.
+    """
+    if step["failed"]:
+        return dict.fromkeys(STEP_METRICS)
+    start_ms = step["started_ms"]
+
+    def since_start(at_ms: float | None) -> float | None:
+        return None if at_ms is None else round(at_ms - start_ms, 3)
+
+    history = visual_history((max(at_ms - start_ms, 0.0), picture) for at_ms, picture in frames)
+    objects = fetched(step)
+    ends_ms = [each["finished_ms"] for each in objects if each["finished_ms"] is not None]
+    last_change_ms = last_visual_change(history)
+    opened_ms = (step["load_event_ms"], step["first_contentful_paint_ms"])
+    ends = [since_start(each) for each in (*ends_ms, *opened_ms)] + [last_change_ms]
+    return {
+        "duration_ms": max((each for each in ends if each is not None), default=None),
+        "load_event_ms": since_start(step["load_event_ms"]),
+        "first_contentful_paint_ms": since_start(step["first_contentful_paint_ms"]),
+        "first_visual_change_ms": first_visual_change(history),
+        "last_visual_change_ms": last_change_ms,
+        "speed_index_ms": speed_index(history),
+        "received_bytes": received_bytes(step),
+        "object_count": float(len(objects)),
+    }

@@ -1,0 +1,55 @@
+"""Steps after a load: real input, each with objects, pictures and times of its own."""
+
+import pytest
+from pages import decoded
+
+from eyelevel.browser import BrowserStartError, LoadSettings, load_page
+from eyelevel.browser.chromium import find_executable
+from eyelevel.metrics.after_load import step_metrics
+from eyelevel.plan.after_load import parse_step
+from eyelevel.run.after_load import after_load_record, failed_step, step_frames
+
+try:
+    find_executable()
+except BrowserStartError as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+
+def steps(*texts):
+    return tuple(parse_step(text) for text in texts)
+
+
+def test_a_scroll_and_a_click_to_the_next_page_are_measured_each(origin: str):
+    after = steps("scroll end", "script scrollTo(0, 0)", "click a")
+    raw = load_page(LoadSettings(origin + "/steps", "h1", quiet_s=0.6, after_load=after))
+    assert raw.ended == "complete" and not failed_step(raw), raw.after_load
+    scroll, back, click = raw.after_load
+    names = [[item.url.removeprefix(origin) for item in part.objects] for part in raw.after_load]
+    assert [item.url.removeprefix(origin) for item in raw.objects] == ["/steps"]
+    assert names == [["/1.png"], [], ["/next", "/2.png"]]
+    assert (scroll.documents, back.documents, click.documents) == (0, 0, 1)
+    # The load's own pictures end before the first step, and none of its times moved.
+    assert decoded(raw)[-1][0] < scroll.started_ms
+    assert raw.navigation.page_load_time_ms < scroll.started_ms
+    pictures = step_frames(raw.after_load)
+    records = after_load_record(raw.after_load, pictures)
+    found = [
+        step_metrics(record, ((f.at_ms, f.picture) for f in frames))
+        for record, frames in zip(records, pictures, strict=True)
+    ]
+    assert found[0]["object_count"] == 1 and found[0]["received_bytes"] > 100
+    assert found[0]["load_event_ms"] is None
+    assert 0 < found[0]["first_visual_change_ms"] <= found[0]["duration_ms"]
+    assert 0 < found[2]["load_event_ms"] <= found[2]["duration_ms"] < 5000
+    assert found[2]["first_contentful_paint_ms"] <= found[2]["duration_ms"]
+    assert tuple(list(pictures[2])[-1].picture[300, 300]) == (0, 0, 160)
+    assert [step.final_picture_matches for step in raw.after_load] == [True, True, True]
+
+
+def test_a_step_that_cannot_be_done_says_why_and_ends_them(origin: str):
+    after = steps("click #nowhere", "scroll end")
+    raw = load_page(LoadSettings(origin + "/steps", "h1", quiet_s=0.3, after_load=after))
+    assert raw.ended == "complete"
+    (step,) = raw.after_load
+    assert step.failed == ("`click #nowhere`: no element of the page matches the selector")
+    assert failed_step(raw).startswith("after the load: ")
