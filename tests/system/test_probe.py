@@ -13,12 +13,13 @@ from labs import cannot_build_labs
 from eyelevel.lab import Lab, LabConfig, ProbeTarget, probe_events
 
 RTT_MS = 100.0
-OVER_MS_MAX = RTT_MS / 4
-"""Above theory plus the measured time of cryptography: enough to count round trips by, on a busy
-machine, too. How close a quiet one comes is a benchmark's matter."""
+OVER_MS_MAX = 2.0
+"""Above theory plus the measured time of cryptography at both ends (issue 8)."""
 
-ATTEMPTS = 5
-"""The least of several: a busy machine makes single ones late, never early."""
+ATTEMPTS = 8
+"""The least of several: a busy machine makes single ones late, never early. Prober, servers and
+path ask for real-time priority: at a load of 10 on two cores Retry then ended 1.7 ms above theory
+and without it 4 to 25 ms, nearly all of it waiting for a processor."""
 
 pytestmark = pytest.mark.skipif(bool(cannot_build_labs()), reason=cannot_build_labs() or "-")
 
@@ -48,7 +49,7 @@ def config(address: str, authority: Path, **changes: Any) -> dict[str, Any]:
 
 def probed(folder: Path, target: Mapping[str, Any], **changes: Any) -> dict[str, list[Any]]:
     """Rows by protocol, none of them failed."""
-    behaviour = {"names": ["lab"]} | dict(target)
+    behaviour = {"names": ["lab"], "realtime": True} | dict(target)
     with Lab(LabConfig(PATH, 1)) as lab, ProbeTarget.behind(lab, behaviour) as servers:
         authority = folder / "ca.pem"
         authority.write_text(servers.authority_pem, encoding="ascii")
@@ -57,12 +58,16 @@ def probed(folder: Path, target: Mapping[str, Any], **changes: Any) -> dict[str,
         for row in probe_events("probe", wanted, lab.command_prefix):
             assert row["failure"] is None, row
             rows.setdefault(row["protocol"], []).append(row)
+    for protocol, of_protocol in rows.items():
+        of_servers = servers.crypto_us_min.get(protocol.removesuffix("-v2")) or 0
+        for row in of_protocol:
+            row["crypto_both_us"] = row["crypto_us"] + of_servers
     return rows
 
 
 def least_over_ms(rows: list[Any], key: str, round_trips: int) -> float:
     """How far the best attempt is above theory and its own cryptography."""
-    return min((row[key] - row["crypto_us"]) / 1000 for row in rows) - round_trips * RTT_MS
+    return min((row[key] - row["crypto_both_us"]) / 1000 for row in rows) - round_trips * RTT_MS
 
 
 def test_round_trips_of_full_handshakes(tmp_path: Path) -> None:
@@ -96,7 +101,8 @@ def test_resumed_sessions_with_early_data_ask_a_round_trip_sooner(tmp_path: Path
 
 
 def test_early_data_that_is_not_wanted_costs_nothing_but_time(tmp_path: Path) -> None:
-    rows = probed(tmp_path, {}, protocols=["tls1.3", "quic"], resume_session=True, early_data=True)
+    options = {"resume_session": True, "early_data": True, "count": 2}
+    rows = probed(tmp_path, {}, protocols=["tls1.3", "quic"], **options)
     for of_protocol in rows.values():
         assert all(row["resumed"] and not row["early_data_accepted"] for row in of_protocol)
         assert {row["http_status"] for row in of_protocol} == {200}
@@ -187,6 +193,8 @@ def test_a_stopped_writer_loses_no_whole_row_and_rounds_go_on(tmp_path: Path) ->
         command = [sys.executable, "-m", "eyelevel.cli.main", "probe", f"127.0.0.1:{port}"]
         command += ["--protocols", "tcp", "--every", "100ms", "--for", "300ms", "--out", str(out)]
         out.write_text('{"event": "attempt", "cut', encoding="utf-8")
+        rounds = tmp_path / "rows.jsonl.rounds"
+        rounds.write_text('{"began_unix_s": 1', encoding="utf-8")
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     lines = out.read_text(encoding="utf-8").splitlines()

@@ -13,6 +13,7 @@ mod outside;
 mod path_check;
 mod probe_command;
 mod record_command;
+mod scan_command;
 mod servers;
 mod simulate_command;
 mod site_check;
@@ -75,6 +76,8 @@ enum Command {
     Traffic(traffic::TrafficArguments),
     /// Time connections: one line of JSON on standard input, a row for each attempt
     Probe,
+    /// Who supports what: one line of JSON, then names on standard input; a row a name
+    Scan,
     /// Servers to probe in a lab, until standard input ends
     ProbeTarget,
     /// Bulk transfers in virtual time: lists of them on standard input, a line of JSON each
@@ -128,6 +131,7 @@ fn main() {
         }),
         Command::Probe => reported(probe_command::probe()),
         Command::Simulate => reported(simulate_command::run()),
+        Command::Scan => reported(scan_command::run()),
         Command::ProbeTarget => reported(probe_command::serve_target()),
         Command::Doctor => {
             emit::emit(&doctor::examine());

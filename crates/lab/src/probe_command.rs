@@ -2,9 +2,10 @@
 
 use crate::Error;
 use crate::emit::emit;
+use eyelevel_netns::request_realtime;
 use eyelevel_probe::{
-    LabTarget, Protocol, Resolver, Settings, Target, TargetConfig, Trust, default_resolver,
-    probe_host,
+    LabTarget, Protocol, Resolver, Settings, Target, TargetConfig, Trust, WorkLeast,
+    default_resolver, probe_host,
 };
 use eyelevel_units::Seed;
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,19 @@ struct ProbeConfig {
     vantage: Option<String>,
     user_agent: Option<String>,
     seed: u64,
+    /// Ask for real-time priority: another process's turn would count as the server's time.
+    #[serde(default = "yes")]
+    realtime: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "served")]
+struct Served {
+    crypto_us_min: WorkLeast,
 }
 
 #[derive(Serialize)]
@@ -46,6 +60,7 @@ struct Listening<'a> {
 /// Probes each target in turn; every attempt is one line.
 pub fn probe() -> Result<i32, Error> {
     let config: ProbeConfig = read_config()?;
+    let _ = config.realtime && request_realtime();
     let trust = Trust::new(config.authority_file.as_deref())?;
     let settings = Settings {
         protocols: config.protocols,
@@ -57,12 +72,7 @@ pub fn probe() -> Result<i32, Error> {
         resume: config.resume_session,
         early_data: config.early_data,
         local_port: config.local_port,
-        resolver: Resolver(
-            config
-                .resolver
-                .or_else(default_resolver)
-                .unwrap_or(RESOLVER_OF_NOBODY),
-        ),
+        resolver: resolver_or_default(config.resolver),
         vantage: config.vantage,
         user_agent: config.user_agent,
     };
@@ -82,8 +92,9 @@ pub fn probe() -> Result<i32, Error> {
 /// Serves until standard input ends.
 pub fn serve_target() -> Result<i32, Error> {
     let config: TargetConfig = read_config()?;
+    let _ = config.realtime && request_realtime();
     runtime()?.block_on(async {
-        let target = LabTarget::start(&config)?;
+        let target = LabTarget::start(&config).await?;
         emit(&Listening {
             address: target.address,
             authority_pem: &target.authority_pem,
@@ -94,11 +105,24 @@ pub fn serve_target() -> Result<i32, Error> {
             drop(over);
         });
         let _ = ended.await;
+        emit(&Served {
+            crypto_us_min: target.work.least(),
+        });
         Ok(0)
     })
 }
 
-fn read_config<T: for<'a> Deserialize<'a>>() -> Result<T, Error> {
+/// The one asked for, else the machine's.
+pub fn resolver_or_default(asked_for: Option<SocketAddr>) -> Resolver {
+    Resolver(
+        asked_for
+            .or_else(default_resolver)
+            .unwrap_or(RESOLVER_OF_NOBODY),
+    )
+}
+
+/// The first line of standard input.
+pub fn read_config<T: for<'a> Deserialize<'a>>() -> Result<T, Error> {
     let mut line = String::new();
     let read = std::io::stdin().read_line(&mut line);
     read.map_err(|error| Error::Config(format!("the configuration cannot be read: {error}")))?;
@@ -106,7 +130,8 @@ fn read_config<T: for<'a> Deserialize<'a>>() -> Result<T, Error> {
         .map_err(|error| Error::Config(format!("the configuration: {error}")))
 }
 
-fn runtime() -> Result<tokio::runtime::Runtime, Error> {
+/// One thread: what is timed must not wait for another's lock.
+pub fn runtime() -> Result<tokio::runtime::Runtime, Error> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

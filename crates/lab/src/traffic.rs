@@ -3,11 +3,10 @@
 
 use crate::Error;
 use clap::{Args, Subcommand};
-use eyelevel_netns::{
-    monotonic_now, note_receive_times, receive_with_time, set_timer_slack_minimum,
-};
+use eyelevel_netns::{monotonic_now, set_timer_slack_minimum, socket_times};
 use serde_json::json;
 use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
 use std::thread;
 use std::time::Duration;
 
@@ -117,24 +116,28 @@ fn send(to: SocketAddr, rate_bit_s: u64, wire_bytes: u32, duration_ms: u64) -> R
 
 fn receive(listen: SocketAddr) -> Result<(), Error> {
     let socket = UdpSocket::bind(listen).map_err(|error| failed("receive at", listen, &error))?;
-    note_receive_times(&socket)?;
+    socket_times::ask_for_stamps(socket.as_fd())
+        .map_err(|error| failed("ask for receive times of", listen, &error))?;
     let limit = |time| socket.set_read_timeout(Some(time));
     limit(FIRST).map_err(|error| failed("receive at", listen, &error))?;
     println!("{}", json!({ "event": "listening" }));
     let mut packets: Vec<[u64; 3]> = Vec::new();
     let mut buffer = [0; WIRE_BYTES_MAX as usize];
     while packets.len() < PACKETS_MAX as usize {
-        let Ok((length, received_ns)) = receive_with_time(&socket, &mut buffer) else {
+        let Ok(received) = socket_times::receive(socket.as_fd(), &mut buffer) else {
             break;
         };
-        if length < PAYLOAD_BYTES_MIN as usize {
+        if !received.stamped {
+            return Err(Error::Config("the kernel gave no receive time".into()));
+        }
+        if received.bytes < PAYLOAD_BYTES_MIN as usize {
             continue;
         }
         if packets.is_empty() {
             let _ = limit(SILENCE);
         }
         let number = |at: usize| u64::from_be_bytes(buffer[at..at + 8].try_into().expect("eight"));
-        packets.push([number(0), number(8), received_ns]);
+        packets.push([number(0), number(8), received.at_ns]);
     }
     println!("{}", json!({ "packets": packets }));
     Ok(())

@@ -1,7 +1,7 @@
 //! All attempts on one host: one DNS lookup for all protocols, then attempts in random order.
 
 use crate::dns::Resolver;
-use crate::{Asked, Failure, Plan, Protocol, Row, Trust, attempt};
+use crate::{Asked, Failure, FailureClass, Plan, Protocol, Row, Trust, attempt};
 use eyelevel_units::Generator;
 use serde::Deserialize;
 use std::net::{IpAddr, SocketAddr};
@@ -121,12 +121,25 @@ fn plan(target: &Target, settings: &Settings, protocol: Protocol, address: IpAdd
 async fn looked_up(target: &Target, settings: &Settings) -> Vec<Looked> {
     let literal = target.host.trim_matches(['[', ']']).parse().ok();
     if let Some(address) = target.connect.or(literal) {
-        return vec![Ok((address, None))];
+        let is_asked_for = if address.is_ipv6() {
+            settings.v6
+        } else {
+            settings.v4
+        };
+        let other = format!("{address} is of the other address family");
+        return vec![if is_asked_for {
+            Ok((address, None))
+        } else {
+            Err(Failure::new(FailureClass::DnsNoAddress, other))
+        }];
     }
     let mut families = Vec::new();
     for is_v6 in [false, true] {
         if (is_v6 && settings.v6) || (!is_v6 && settings.v4) {
-            let looked = settings.resolver.addresses(&target.host, is_v6).await;
+            let looked = settings
+                .resolver
+                .addresses(&target.host, is_v6, settings.timeout)
+                .await;
             families.push(looked.map(|found| (found.addresses[0], Some(found.took_us))));
         }
     }

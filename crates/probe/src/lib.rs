@@ -9,13 +9,15 @@ mod error;
 mod failure;
 mod host;
 mod http;
-mod kernel;
 mod protocol;
 mod quic;
 mod row;
+mod scan;
 mod target;
 mod timeline;
 mod tls;
+
+use eyelevel_netns::socket_times as kernel;
 
 pub use attempt::{Plan, attempt};
 pub use dns::{HttpsRecord, Resolved, Resolver, default_resolver};
@@ -25,6 +27,7 @@ pub use host::{Settings, Target, probe_host};
 pub use http::Asked;
 pub use protocol::Protocol;
 pub use row::Row;
-pub use target::{Target as LabTarget, TargetConfig};
+pub use scan::{Prefix, ScanRow, ScanSettings, scan};
+pub use target::{Target as LabTarget, TargetConfig, WorkLeast};
 pub use timeline::{Flight, Timeline};
 pub use tls::{Trust, client_config};

@@ -10,7 +10,7 @@ async fn a_certificate_for_another_name_is_a_failure_of_its_class() {
         port: 0,
         ..TargetConfig::default()
     };
-    let target = LabTarget::start(&config).unwrap();
+    let target = LabTarget::start(&config).await.unwrap();
     let folder = std::env::temp_dir().join(format!("eyelevel-probe-{}", std::process::id()));
     std::fs::write(&folder, &target.authority_pem).unwrap();
     let trust = Trust::new(Some(&folder)).unwrap();

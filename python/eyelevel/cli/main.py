@@ -34,6 +34,7 @@ SUBCOMMANDS: dict[str, str] = {
     "explain": "explain",
     "validate": "validate",
     "probe": "probe",
+    "scan": "scan",
     "doctor": "doctor",
     "site": "site",
     "record": "record",

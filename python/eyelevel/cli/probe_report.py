@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.output import print_json, results, table
-from eyelevel.probes import analyse, read_files
+from eyelevel.probes.analysis import analyse
+from eyelevel.probes.reading import read_files
 from eyelevel.report.probe_page import write_probe_page
 
 QUANTILES = ("p5_ms", "p25_ms", "p50_ms", "p75_ms", "p95_ms")

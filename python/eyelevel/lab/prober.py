@@ -1,10 +1,12 @@
 """The prober and its targets: one line of JSON in, events out (spec/probe.md)."""
 
+import contextlib
 import json
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from eyelevel.lab.binary import NAME, find_binary
 from eyelevel.lab.client import Lab
@@ -15,11 +17,15 @@ END_TIMEOUT_S = 10.0
 
 
 def probe_events(
-    subcommand: str, config: Mapping[str, Any], prefix: Sequence[str] = ()
+    subcommand: str,
+    config: Mapping[str, Any],
+    prefix: Sequence[str] = (),
+    lines: Iterable[str] = (),
 ) -> Iterator[dict[str, Any]]:
     """Run `probe` or `scan` and yield its events as they come; stopping early ends the process.
 
-    `prefix` puts the command into a lab. Raises LabError with its own message when it fails.
+    `prefix` puts the command into a lab; `lines` follow the configuration as they are taken, from a
+    thread of their own. Raises LabError with its own message when it fails.
     """
     command = [*prefix, find_binary(), subcommand]
     # Ctrl-C reaches it, too: its rows are complete lines or none.
@@ -31,7 +37,8 @@ def probe_events(
     assert process.stderr is not None
     try:
         process.stdin.write(json.dumps(config) + "\n")
-        process.stdin.close()
+        feeder = threading.Thread(target=_feed, args=(process.stdin, lines), daemon=True)
+        feeder.start()
         for line in process.stdout:
             yield json.loads(line)
         errors = process.stderr.read().strip()
@@ -44,6 +51,13 @@ def probe_events(
         process.stderr.close()
 
 
+def _feed(stream: IO[str], lines: Iterable[str]) -> None:
+    # A broken pipe: the command ended by itself, and its status says how.
+    with contextlib.suppress(BrokenPipeError), stream:
+        for line in lines:
+            stream.write(line + "\n")
+
+
 class ProbeTarget:
     """Servers on the far side of a lab, or where `prefix` says, from `with` to its end."""
 
@@ -51,6 +65,8 @@ class ProbeTarget:
         self._prefix = prefix
         self._config = config
         self.authority_pem = ""
+        self.crypto_us_min: Mapping[str, int | None] = {}
+        """After the end: the servers' least time of cryptography a handshake, by protocol."""
 
     @classmethod
     def behind(cls, lab: Lab, config: Mapping[str, Any]) -> Self:
@@ -80,7 +96,9 @@ class ProbeTarget:
         traceback: TracebackType | None,
     ) -> None:
         try:
-            self._process.communicate(timeout=END_TIMEOUT_S)
+            said, _ = self._process.communicate(timeout=END_TIMEOUT_S)
+            if said:
+                self.crypto_us_min = json.loads(said)["crypto_us_min"]
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.communicate()

@@ -44,7 +44,7 @@ COLUMNS: dict[str, tuple[pl.DataType, str]] = {
     "received_bytes": (_INT, "payload that arrived until then"),
     "received_pieces": (_INT, "datagrams of UDP, reads from TCP"),
     "syn_retransmits": (_INT, "SYNs sent again"),
-    "retries": (_INT, "Retry packets of QUIC"),
+    "retries": (_INT, "valid Retry packets of QUIC: 0 or 1"),
     "hello_retry_request": (_BOOL, "the server asked for another key share"),
     "version_negotiation": (_BOOL, "the server answered with Version Negotiation"),
     "versions_offered": (pl.List(pl.String()), "the QUIC versions in it"),

@@ -6,7 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from eyelevel.probes import SCHEMA, analyse, pair_rows, read_file
+from eyelevel.probes.analysis import analyse
+from eyelevel.probes.pairing import pair_rows
+from eyelevel.probes.reading import SCHEMA, read_file
 
 DATA = Path(__file__).parents[4] / "shared" / "data" / "jaeger"
 

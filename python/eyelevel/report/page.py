@@ -1,9 +1,6 @@
 """The page: one HTML file that needs no network and no other file."""
 
-from importlib.resources import files
-
 import polars as pl
-import vl_convert
 
 from eyelevel.figures import ALL_SITES, cumulative, distribution_chart, gain_chart
 from eyelevel.figures.distribution import NETWORKS_MAX, SITES_MAX
@@ -13,15 +10,11 @@ from eyelevel.report.cross_traffic import cross_traffic_section
 from eyelevel.report.details import outcomes_section, setup_section, sites_section
 from eyelevel.report.filmstrips import Filmstrips, filmstrips
 from eyelevel.report.findings import gain_tables, opening
-from eyelevel.report.html import Markup, data_block, element, join, options
+from eyelevel.report.html import Markup, element, join, options
 from eyelevel.report.methods import methods_section
 from eyelevel.report.metrics_shown import title_of
+from eyelevel.report.shell import shell
 
-# Nothing may be fetched, not even by mistake; Vega compiles its expressions, hence unsafe-eval.
-CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
-    "script-src 'unsafe-inline' 'unsafe-eval'"
-)
 ALL_NETWORKS = "all networks"
 
 
@@ -41,35 +34,12 @@ def page(contents: Contents) -> str:
         appendix_section(contents),
         methods_section(contents),
     )
-    head = element(
-        "head",
-        Markup('<meta charset="utf-8">'),
-        Markup(f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_SECURITY_POLICY}">'),
-        Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
-        Markup('<meta name="color-scheme" content="light dark">'),
-        Markup('<link rel="icon" href="data:,">'),
-        element("title", contents.plan["title"] or "eyelevel report"),
-        element("style", Markup(_asset("page.css"))),
-    )
-    body = element(
-        "body",
-        main,
-        data_block("specs", _specifications(contents)),
-        data_block("strips", strips.as_data()),
-        data_block("arms", contents.arms),
-        element("script", Markup(_script_safe(vl_convert.javascript_bundle()))),
-        element("script", Markup(_asset("page.js"))),
-    )
-    return "<!doctype html>\n" + element("html", head, body, lang="en") + "\n"
-
-
-def _asset(name: str) -> str:
-    return files("eyelevel.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _script_safe(text: str) -> str:
-    # It can stand in strings and regular expressions only, where the backslash changes nothing.
-    return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    data = {
+        "specs": _specifications(contents),
+        "strips": strips.as_data(),
+        "arms": contents.arms,
+    }
+    return shell(contents.plan["title"] or "eyelevel report", main, data, "page.js")
 
 
 def _specifications(contents: Contents) -> dict[str, dict]:

@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import vl_convert
 
 from eyelevel.figures.curves import curves_chart
-from eyelevel.probes import Analysis
-from eyelevel.probes.analysis import PERCENTS, THRESHOLDS_MS
+from eyelevel.probes.analysis import PERCENTS, THRESHOLDS_MS, Analysis
 from eyelevel.probes.failures import FAILURE_CLASSES
 from eyelevel.probes.protocols import THESIS_NAMES
-from eyelevel.report.html import Markup, data_block, element, join, table
-from eyelevel.report.page import CONTENT_SECURITY_POLICY, _asset, _script_safe
+from eyelevel.report.html import Markup, element, join, table
+from eyelevel.report.shell import shell
 
 TITLE = "How long connections take"
 
@@ -35,25 +33,8 @@ def probe_page(analysis: Analysis) -> str:
         _section("times", "Connection and DNS times", _times(analysis, charts)),
         _section("failures", "Failures and split connections", _failures(analysis)),
     )
-    head = element(
-        "head",
-        Markup('<meta charset="utf-8">'),
-        Markup(f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_SECURITY_POLICY}">'),
-        Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
-        Markup('<meta name="color-scheme" content="light dark">'),
-        Markup('<link rel="icon" href="data:,">'),
-        element("title", TITLE),
-        element("style", Markup(_asset("page.css"))),
-    )
     specifications = {f"chart-{i}": spec for i, (_, _, spec) in enumerate(charts)}
-    body = element(
-        "body",
-        main,
-        data_block("specs", specifications),
-        element("script", Markup(_script_safe(vl_convert.javascript_bundle()))),
-        element("script", Markup(_asset("probe.js"))),
-    )
-    return "<!doctype html>\n" + element("html", head, body, lang="en") + "\n"
+    return shell(TITLE, main, {"specs": specifications}, "probe.js")
 
 
 def _opening(analysis: Analysis) -> Markup:

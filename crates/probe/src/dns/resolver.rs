@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::{TcpStream, UdpSocket};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 /// glibc's: five seconds would make one lost packet a failure of the host.
 const TRY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -40,17 +40,22 @@ pub fn default_resolver() -> Option<SocketAddr> {
 }
 
 impl Resolver {
-    /// The addresses of one family.
+    /// The addresses of one family, lost tries included within `limit`.
     ///
     /// # Errors
     /// A class that begins with `dns`.
-    pub async fn addresses(&self, name: &str, is_v6: bool) -> Result<Resolved, Failure> {
+    pub async fn addresses(
+        &self,
+        name: &str,
+        is_v6: bool,
+        limit: Duration,
+    ) -> Result<Resolved, Failure> {
         let kind = if is_v6 {
             RecordType::Aaaa
         } else {
             RecordType::A
         };
-        let (answer, took_us) = self.ask(name, kind).await?;
+        let (answer, took_us) = self.ask(name, kind, limit).await?;
         if answer.addresses.is_empty() {
             let detail = format!("no {kind:?} record for {name}");
             return Err(Failure::new(FailureClass::DnsNoAddress, detail));
@@ -61,21 +66,31 @@ impl Resolver {
         })
     }
 
-    /// The HTTPS records.
+    /// The HTTPS records, lost tries included within `limit`.
     ///
     /// # Errors
     /// A class that begins with `dns`.
-    pub async fn https(&self, name: &str) -> Result<Vec<HttpsRecord>, Failure> {
-        Ok(self.ask(name, RecordType::Https).await?.0.https)
+    pub async fn https(&self, name: &str, limit: Duration) -> Result<Vec<HttpsRecord>, Failure> {
+        Ok(self.ask(name, RecordType::Https, limit).await?.0.https)
     }
 
-    async fn ask(&self, name: &str, kind: RecordType) -> Result<(Answer, u64), Failure> {
+    async fn ask(
+        &self,
+        name: &str,
+        kind: RecordType,
+        limit: Duration,
+    ) -> Result<(Answer, u64), Failure> {
         let began_ns = kernel::monotonic_ns();
+        let deadline = Instant::now() + limit;
         let mut last = Failure::new(FailureClass::DnsTimeout, format!("{} is silent", self.0));
         for _ in 0..TRIES {
+            let remaining = deadline.saturating_duration_since(Instant::now());
+            if remaining.is_zero() {
+                break;
+            }
             let bytes = query(random_id(), name, kind)
                 .ok_or_else(|| Failure::new(FailureClass::DnsNoSuchName, "no name for DNS"))?;
-            match timeout(TRY_TIMEOUT, self.once(&bytes, kind)).await {
+            match timeout(remaining.min(TRY_TIMEOUT), self.once(&bytes, kind)).await {
                 Ok(Ok((answer, at_ns))) => {
                     let took_us = at_ns.saturating_sub(began_ns) / 1000;
                     return judged(answer, name).map(|answer| (answer, took_us));

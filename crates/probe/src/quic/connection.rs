@@ -1,34 +1,23 @@
-use super::packets::{Kind, kind_of, to_version1};
 use super::session::{ClientCrypto, SessionFacts};
-use super::{CONTROL_STREAM, request_stream, response_status};
 use crate::http::Asked;
 use crate::kernel::{self, Received};
 use crate::{Failure, FailureClass, Timeline};
-use bytes::BytesMut;
 use noq_proto::congestion::NewRenoConfig;
 use noq_proto::{
-    ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, Endpoint,
-    EndpointConfig, Event, FourTuple, ReadError, ReadableError, StreamId, TransportConfig, VarInt,
+    ClientConfig, Connection, ConnectionError, ConnectionHandle, Endpoint, EndpointConfig, Event,
+    StreamId, TransportConfig, VarInt,
 };
 use std::io;
 use std::net::SocketAddr;
-use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Instant;
-use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
 /// RFC 9000, section 14: every path carries it.
-const PACKET_BYTES: u16 = 1200;
-/// The largest payload of UDP.
-const DATAGRAM_BYTES_MAX: usize = 65_527;
-/// What the library may write before it is sent.
-const DATAGRAMS_AT_ONCE: NonZeroUsize = NonZeroUsize::new(10).unwrap();
-/// More than the flights of any handshake.
-const BATCHES_MAX: usize = 32;
-/// Datagrams read before the connection gets its turn.
-const READS_MAX: usize = 32;
+pub(super) const PACKET_BYTES: u16 = 1200;
+/// What the server is told to send at most: the payload of Ethernet's packets.
+pub(super) const DATAGRAM_BYTES_MAX: u16 = 1472;
 /// Beyond 32 bits.
 const WINDOW_BYTES_UNPACED: u64 = 1 << 33;
 /// RFC 9114, section 8.1.
@@ -67,8 +56,6 @@ pub struct QuicOutcome {
     pub first_byte_ns: Option<u64>,
     /// The response's status.
     pub status: Option<u16>,
-    /// Retry packets.
-    pub retries: u32,
     /// Versions of a Version Negotiation packet.
     pub versions: Option<Vec<u32>>,
     /// Whether 0-RTT data were sent.
@@ -79,17 +66,16 @@ pub struct QuicOutcome {
     pub facts: SessionFacts,
 }
 
-struct Driver<'a> {
-    attempt: &'a QuicAttempt<'a>,
-    endpoint: Endpoint,
-    handle: ConnectionHandle,
-    connection: Connection,
-    outcome: &'a mut QuicOutcome,
-    request: Option<StreamId>,
-    response: Vec<u8>,
+pub(super) struct Driver<'a> {
+    pub(super) attempt: &'a QuicAttempt<'a>,
+    pub(super) endpoint: Endpoint,
+    pub(super) handle: ConnectionHandle,
+    pub(super) connection: Connection,
+    pub(super) outcome: &'a mut QuicOutcome,
+    pub(super) request: Option<StreamId>,
+    pub(super) response: Vec<u8>,
     is_connected: bool,
-    buffer: Vec<u8>,
-    last: Option<(Received, u64)>,
+    pub(super) last: Option<(Received, u64)>,
 }
 
 /// Makes the connection, asks and reads the response's head. `outcome` is filled in as it goes, so
@@ -101,7 +87,10 @@ pub async fn connect(attempt: &QuicAttempt<'_>, outcome: &mut QuicOutcome) -> Re
     let local = |error: &dyn ToString| Failure::new(FailureClass::Local, error.to_string());
     let _ = kernel::ask_for_stamps(attempt.socket.as_fd());
     let mut endpoint_config = EndpointConfig::default();
-    endpoint_config.supported_versions(vec![attempt.version]);
+    endpoint_config
+        .supported_versions(vec![attempt.version])
+        .max_udp_payload_size(DATAGRAM_BYTES_MAX)
+        .map_err(|error| local(&error))?;
     let mut endpoint = Endpoint::new(Arc::new(endpoint_config), None, false);
     let mut transport = unpaced();
     transport
@@ -123,7 +112,6 @@ pub async fn connect(attempt: &QuicAttempt<'_>, outcome: &mut QuicOutcome) -> Re
         request: None,
         response: Vec::new(),
         is_connected: false,
-        buffer: vec![0; DATAGRAM_BYTES_MAX],
         last: None,
     };
     if attempt.early_data && driver.connection.has_0rtt() {
@@ -178,93 +166,6 @@ impl Driver<'_> {
         }
     }
 
-    /// Sends what is ready, one datagram a system call.
-    ///
-    /// Several datagrams are asked for at once although each is sent by itself: a close goes out at
-    /// two levels of encryption, the padded first of them fills a datagram, and a library that may
-    /// write only one would write that one again and again. The bound keeps any such error finite.
-    fn transmit(&mut self) -> io::Result<()> {
-        let mut batch = Vec::with_capacity(DATAGRAMS_AT_ONCE.get() * usize::from(PACKET_BYTES));
-        for _ in 0..BATCHES_MAX {
-            batch.clear();
-            let now = Instant::now();
-            let Some(transmit) =
-                (self.connection).poll_transmit(now, DATAGRAMS_AT_ONCE, &mut batch)
-            else {
-                return Ok(());
-            };
-            let datagram_bytes = transmit.segment_size.unwrap_or(transmit.size).max(1);
-            for datagram in batch[..transmit.size].chunks(datagram_bytes) {
-                let at_ns = kernel::monotonic_ns();
-                match self.attempt.socket.try_send(datagram) {
-                    // A full buffer loses the datagram, as a network does; QUIC recovers.
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                    result => drop(result?),
-                }
-                self.outcome.timeline.sent(at_ns, datagram.len());
-                if self.request.is_some() {
-                    self.outcome.first_request_byte_ns.get_or_insert(at_ns);
-                }
-            }
-        }
-        Err(io::Error::other("the QUIC library did not cease to send"))
-    }
-
-    fn receive(&mut self) -> io::Result<()> {
-        for _ in 0..READS_MAX {
-            let (socket, buffer) = (&self.attempt.socket, &mut self.buffer);
-            let read = socket.try_io(Interest::READABLE, || {
-                kernel::receive(socket.as_fd(), buffer)
-            });
-            let received = match read {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                result => result?,
-            };
-            let began_ns = kernel::monotonic_ns();
-            self.outcome
-                .timeline
-                .received(received.at_ns, received.bytes);
-            let mut datagram = BytesMut::from(&self.buffer[..received.bytes]);
-            match kind_of(&datagram) {
-                Kind::Retry => self.outcome.retries += 1,
-                Kind::VersionNegotiation(versions) => self.outcome.versions = Some(versions),
-                Kind::Other => {}
-            }
-            to_version1(&mut datagram);
-            self.handle_datagram(datagram);
-            self.last = Some((received, kernel::monotonic_ns() - began_ns));
-            self.note_progress();
-        }
-        Ok(())
-    }
-
-    fn handle_datagram(&mut self, datagram: BytesMut) {
-        let path = FourTuple::from(self.attempt.address);
-        let mut answer = Vec::new();
-        let event = self
-            .endpoint
-            .handle(Instant::now(), path, None, datagram, &mut answer);
-        if let Some(DatagramEvent::ConnectionEvent(_, event)) = event {
-            self.connection.handle_event(event);
-        }
-        while let Some(event) = self.connection.poll_endpoint_events() {
-            if let Some(event) = self.endpoint.handle_event(self.handle, event) {
-                self.connection.handle_event(event);
-            }
-        }
-    }
-
-    /// The datagram that ends the handshake gives its time: arrival, and what processing took.
-    fn note_progress(&mut self) {
-        if !self.connection.is_handshaking()
-            && self.outcome.completing.is_none()
-            && let Some((received, took_ns)) = self.last
-        {
-            self.outcome.timeline.complete(received.at_ns + took_ns);
-            self.outcome.completing = Some(received);
-        }
-    }
-
     /// True when everything that was asked for is there.
     fn handle_events(&mut self) -> Result<bool, Failure> {
         while let Some(event) = self.connection.poll() {
@@ -290,63 +191,6 @@ impl Driver<'_> {
             self.outcome.facts.tickets > 0
         };
         Ok(self.is_connected && has_response && has_ticket)
-    }
-
-    fn ask(&mut self) -> Result<(), Failure> {
-        let Some(asked) = self.attempt.asked else {
-            return Ok(());
-        };
-        let none = || Failure::new(FailureClass::HttpProtocol, "the server allows no streams");
-        let control = self.connection.streams().open(Dir::Uni).ok_or_else(none)?;
-        let request = self.connection.streams().open(Dir::Bi).ok_or_else(none)?;
-        let failed =
-            |error: &dyn ToString| Failure::new(FailureClass::HttpProtocol, error.to_string());
-        let written = self.connection.send_stream(control).write(&CONTROL_STREAM);
-        written.map_err(|error| failed(&error))?;
-        let bytes = request_stream(asked);
-        let mut stream = self.connection.send_stream(request);
-        // Ours are a few hundred bytes: any server's first window takes them whole.
-        stream.write(&bytes).map_err(|error| failed(&error))?;
-        stream.finish().map_err(|error| failed(&error))?;
-        self.request = Some(request);
-        Ok(())
-    }
-
-    fn read_response(&mut self) -> Result<(), Failure> {
-        let (Some(request), None) = (self.request, self.outcome.status) else {
-            return Ok(());
-        };
-        let mut stream = self.connection.recv_stream(request);
-        let mut chunks = match stream.read(true) {
-            Ok(chunks) => chunks,
-            Err(ReadableError::ClosedStream | ReadableError::IllegalOrderedRead) => return Ok(()),
-            #[allow(unreachable_patterns)]
-            Err(_) => return Ok(()),
-        };
-        let mut is_over = false;
-        loop {
-            match chunks.next(usize::MAX) {
-                Ok(Some(chunk)) => self.response.extend_from_slice(&chunk.bytes),
-                Ok(None) => {
-                    is_over = true;
-                    break;
-                }
-                Err(ReadError::Blocked) => break,
-                Err(error) => {
-                    let _ = chunks.finalize();
-                    return Err(Failure::new(FailureClass::Closed, error));
-                }
-            }
-        }
-        let _ = chunks.finalize();
-        let protocol = |reason| Failure::new(FailureClass::HttpProtocol, reason);
-        if let Some(status) = response_status(&self.response).map_err(protocol)? {
-            self.outcome.status = Some(status);
-            self.outcome.first_byte_ns = self.last.map(|(received, _)| received.at_ns);
-        } else if is_over {
-            return Err(protocol("the response ended before its head"));
-        }
-        Ok(())
     }
 
     fn note_facts(&mut self) {

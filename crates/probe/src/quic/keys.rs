@@ -2,10 +2,12 @@
 //! Multipath is never offered, so a packet's path is always the first, which changes no nonce.
 
 use super::packets::{first_byte_of_version2, is_version2};
+use crate::protocol::QUIC_V2;
 use bytes::BytesMut;
 use noq_proto::PathId;
-use noq_proto::crypto::{self, CryptoError, KeyPair, Keys};
-use rustls::quic;
+use noq_proto::crypto::{self, CryptoError, KeyPair, Keys, UnsupportedVersion};
+use rustls::CipherSuite;
+use rustls::quic::{self, Suite, Version};
 
 /// A header longer than the longest of QUIC, with a token of reasonable length.
 const HEADER_BYTES_MAX: usize = 1500;
@@ -100,4 +102,21 @@ pub(super) fn of_rustls(keys: quic::Keys) -> Keys {
             remote: Box::new(Packet(keys.remote.packet)),
         },
     }
+}
+
+pub(super) fn version_of(version: u32) -> Result<Version, UnsupportedVersion> {
+    match version {
+        1 => Ok(Version::V1),
+        QUIC_V2 => Ok(Version::V2),
+        _ => Err(UnsupportedVersion),
+    }
+}
+
+pub(super) fn initial_suite(provider: &rustls::crypto::CryptoProvider) -> Suite {
+    provider
+        .cipher_suites
+        .iter()
+        .find(|suite| suite.suite() == CipherSuite::TLS13_AES_128_GCM_SHA256)
+        .and_then(|suite| suite.tls13()?.quic_suite())
+        .expect("every provider of this crate has AES-128-GCM")
 }

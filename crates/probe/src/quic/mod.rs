@@ -2,12 +2,15 @@
 //! driver of one connection.
 
 mod connection;
+mod datagrams;
 mod http3;
 mod keys;
 mod packets;
+mod request;
+mod retry;
 mod session;
 
 pub use connection::{QuicAttempt, QuicOutcome, connect, unpaced};
 pub use http3::{CONTROL_STREAM, RESPONSE_200, request_stream, response_status};
 pub use packets::to_version1;
-pub use session::ServerCrypto;
+pub use session::{ServerCrypto, SessionFacts};

@@ -5,40 +5,21 @@ use crate::protocol::QUIC_V2;
 const LONG: u8 = 0x80;
 const TYPE: u8 = 0x30;
 
-/// What begins a datagram.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A Retry packet (RFC 9000, section 17.2.5).
-    Retry,
-    /// Version Negotiation (RFC 9000, section 17.2.1) with the versions that the server speaks.
-    VersionNegotiation(Vec<u32>),
-    /// Anything else.
-    Other,
-}
-
 /// More versions than that are greasing (RFC 9000, section 15), or an attack.
 const VERSIONS_MAX: usize = 16;
 
-/// The kind of a datagram's first packet.
-pub fn kind_of(datagram: &[u8]) -> Kind {
-    let Some((version, rest)) = long_header(datagram) else {
-        return Kind::Other;
+/// The versions that a server speaks, where a datagram is a Version Negotiation packet (RFC 9000,
+/// section 17.2.1).
+pub fn versions_offered(datagram: &[u8]) -> Option<Vec<u32>> {
+    let (0, rest) = long_header(datagram)? else {
+        return None;
     };
-    if version == 0 {
-        let versions = after_ids(rest).unwrap_or_default();
-        let versions = versions
-            .chunks_exact(4)
-            .take(VERSIONS_MAX)
-            .map(|bytes| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
-        return Kind::VersionNegotiation(versions.collect());
-    }
-    let number = (datagram[0] & TYPE) >> 4;
-    match (version, number) {
-        (QUIC_V2, 0) => Kind::Retry,
-        (QUIC_V2, _) => Kind::Other,
-        (_, 3) => Kind::Retry,
-        _ => Kind::Other,
-    }
+    let versions = after_ids(rest)
+        .unwrap_or_default()
+        .chunks_exact(4)
+        .take(VERSIONS_MAX)
+        .map(|bytes| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+    Some(versions.collect())
 }
 
 /// Renumbers the packet types of a version 2 datagram as version 1 has them, coalesced packets too
@@ -147,18 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_told_by_version() {
-        assert_eq!(kind_of(&packet(3, 1, false)), Kind::Retry);
-        assert_eq!(kind_of(&packet(3, QUIC_V2, false)), Kind::Other);
-        assert_eq!(kind_of(&packet(0, QUIC_V2, true)), Kind::Retry);
+    fn version_negotiation_tells_versions() {
         let mut negotiation = vec![0x80, 0, 0, 0, 0, 1, 7, 1, 9];
         negotiation.extend(1_u32.to_be_bytes());
         negotiation.extend(QUIC_V2.to_be_bytes());
-        assert_eq!(
-            kind_of(&negotiation),
-            Kind::VersionNegotiation(vec![1, QUIC_V2])
-        );
-        assert_eq!(kind_of(&[]), Kind::Other);
+        assert_eq!(versions_offered(&negotiation), Some(vec![1, QUIC_V2]));
+        for other in [packet(3, 1, false), packet(0, QUIC_V2, true), Vec::new()] {
+            assert_eq!(versions_offered(&other), None);
+        }
     }
 
     #[test]
@@ -173,7 +150,7 @@ mod tests {
                 .collect();
             bytes[1..5].copy_from_slice(&QUIC_V2.to_be_bytes());
             to_version1(&mut bytes);
-            let _ = kind_of(&bytes);
+            let _ = versions_offered(&bytes);
         }
     }
 

@@ -1,10 +1,9 @@
 //! TLS inside QUIC, built on rustls directly so that what was agreed can be read: cipher, key
 //! exchange, HelloRetryRequest, tickets. The QUIC library's own session hides them.
 
-use super::keys::{Header, Packet, of_rustls};
+use super::keys::{Header, Packet, initial_suite, of_rustls, version_of};
+use super::retry::retry_tag;
 use crate::kernel::monotonic_ns;
-use crate::protocol::QUIC_V2;
-use aws_lc_rs::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use noq_proto::crypto::{
     self, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, UnsupportedVersion,
 };
@@ -15,6 +14,7 @@ use rustls::quic::{Connection, KeyChange, Secrets, Suite, Version};
 use rustls::{CipherSuite, HandshakeKind};
 use std::any::Any;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// What a session knows; `handshake_data` of the QUIC library's connection is one of these.
 #[derive(Clone, Debug, Default)]
@@ -27,9 +27,12 @@ pub struct SessionFacts {
     pub kind: Option<HandshakeKind>,
     /// Bytes of the server's certificates.
     pub certificate_bytes: Option<u64>,
+    /// A valid Retry came. A server that keeps nothing answers each datagram of a ClientHello with
+    /// one; the first counts (RFC 9000, section 17.2.5.2).
+    pub is_retried: bool,
     /// Tickets that came.
     pub tickets: u32,
-    /// Time inside the TLS library while handshaking.
+    /// Time inside the TLS library while handshaking, derivation of the first keys included.
     pub crypto_ns: u64,
     /// TLS's own word on what went wrong.
     pub error: Option<rustls::Error>,
@@ -49,7 +52,9 @@ struct Session {
     initial: Suite,
     next: Option<Secrets>,
     is_told: bool,
-    crypto_ns: u64,
+    /// Atomic, as is the next, for methods that have a shared reference alone.
+    crypto_ns: AtomicU64,
+    is_retried: AtomicBool,
     error: Option<rustls::Error>,
 }
 
@@ -68,8 +73,8 @@ impl crypto::ClientConfig for ClientCrypto {
         let tls = rustls::quic::ClientConnection::new(self.0.clone(), version, name, written)
             .map_err(|_| ConnectError::UnsupportedVersion)?;
         let initial = initial_suite(self.0.crypto_provider());
-        let mut session = Session::new(version, Connection::Client(tls), initial);
-        session.crypto_ns = monotonic_ns() - began_ns;
+        let session = Session::new(version, Connection::Client(tls), initial);
+        session.note_crypto(began_ns);
         Ok(Box::new(session))
     }
 }
@@ -108,9 +113,16 @@ impl Session {
             initial,
             next: None,
             is_told: false,
-            crypto_ns: 0,
+            crypto_ns: AtomicU64::new(0),
+            is_retried: AtomicBool::new(false),
             error: None,
         }
+    }
+
+    /// Work of cryptography that began then is over; after the handshake none is counted.
+    fn note_crypto(&self, began_ns: u64) {
+        let took_ns = monotonic_ns() - began_ns;
+        self.crypto_ns.fetch_add(took_ns, Ordering::Relaxed);
     }
 
     fn facts(&self) -> SessionFacts {
@@ -131,7 +143,8 @@ impl Session {
                 Connection::Client(client) => client.tls13_tickets_received(),
                 Connection::Server(_) => 0,
             },
-            crypto_ns: self.crypto_ns,
+            is_retried: self.is_retried.load(Ordering::Relaxed),
+            crypto_ns: self.crypto_ns.load(Ordering::Relaxed),
             error: self.error.clone(),
         }
     }
@@ -143,7 +156,10 @@ impl crypto::Session for Session {
             Side::Client => rustls::Side::Client,
             Side::Server => rustls::Side::Server,
         };
-        of_rustls(self.initial.keys(&id, side, self.version))
+        let began_ns = monotonic_ns();
+        let keys = of_rustls(self.initial.keys(&id, side, self.version));
+        self.note_crypto(began_ns);
+        keys
     }
 
     fn handshake_data(&self) -> Option<Box<dyn Any>> {
@@ -175,7 +191,7 @@ impl crypto::Session for Session {
         let began_ns = monotonic_ns();
         let result = self.tls.read_hs(bytes);
         if was_handshaking {
-            self.crypto_ns += monotonic_ns() - began_ns;
+            self.note_crypto(began_ns);
         }
         if let Err(error) = result {
             self.error = Some(error.clone());
@@ -214,7 +230,7 @@ impl crypto::Session for Session {
         let began_ns = monotonic_ns();
         let change = self.tls.write_hs(buffer);
         if is_handshaking {
-            self.crypto_ns += monotonic_ns() - began_ns;
+            self.note_crypto(began_ns);
         }
         match change? {
             KeyChange::Handshake { keys } => Some(of_rustls(keys)),
@@ -242,7 +258,11 @@ impl crypto::Session for Session {
             packet[0] = super::packets::first_byte_of_version2(packet[0]);
         }
         // Both sides are public: no need for a comparison in constant time.
-        retry_tag(self.version, &id, &packet) == *tag
+        let began_ns = monotonic_ns();
+        let is_valid = retry_tag(self.version, &id, &packet) == *tag;
+        self.note_crypto(began_ns);
+        self.is_retried.fetch_or(is_valid, Ordering::Relaxed);
+        is_valid
     }
 
     fn export_keying_material(
@@ -258,85 +278,8 @@ impl crypto::Session for Session {
     }
 }
 
-/// Key and nonce of RFC 9001, section 5.8.
-const RETRY_V1: ([u8; 16], [u8; 12]) = (
-    0xbe0c_690b_9f66_575a_1d76_6b54_e368_c84e_u128.to_be_bytes(),
-    [
-        0x46, 0x15, 0x99, 0xd3, 0x5d, 0x63, 0x2b, 0xf2, 0x23, 0x98, 0x25, 0xbb,
-    ],
-);
-/// Key and nonce of RFC 9369, section 3.3.3.
-const RETRY_V2: ([u8; 16], [u8; 12]) = (
-    0x8fb4_b01b_56ac_48e2_60fb_cbce_ad7c_cc92_u128.to_be_bytes(),
-    [
-        0xd8, 0x69, 0x69, 0xbc, 0x2d, 0x7c, 0x6d, 0x99, 0x90, 0xef, 0xb0, 0x4a,
-    ],
-);
-
-fn retry_tag(version: Version, id: &ConnectionId, packet: &[u8]) -> [u8; 16] {
-    let (key, nonce) = match version {
-        Version::V2 => RETRY_V2,
-        _ => RETRY_V1,
-    };
-    let mut pseudo = vec![id.len() as u8];
-    pseudo.extend_from_slice(id);
-    pseudo.extend_from_slice(packet);
-    let key = UnboundKey::new(&AES_128_GCM, &key).expect("16 bytes are a key of AES-128");
-    let tag = LessSafeKey::new(key)
-        .seal_in_place_separate_tag(
-            Nonce::assume_unique_for_key(nonce),
-            Aad::from(pseudo),
-            &mut [],
-        )
-        .expect("nothing is encrypted, so nothing is too long");
-    tag.as_ref().try_into().expect("tags of GCM have 16 bytes")
-}
-
-fn version_of(version: u32) -> Result<Version, UnsupportedVersion> {
-    match version {
-        1 => Ok(Version::V1),
-        QUIC_V2 => Ok(Version::V2),
-        _ => Err(UnsupportedVersion),
-    }
-}
-
-fn initial_suite(provider: &rustls::crypto::CryptoProvider) -> Suite {
-    provider
-        .cipher_suites
-        .iter()
-        .find(|suite| suite.suite() == CipherSuite::TLS13_AES_128_GCM_SHA256)
-        .and_then(|suite| suite.tls13()?.quic_suite())
-        .expect("every provider of this crate has AES-128-GCM")
-}
-
 fn bytes_of(parameters: &TransportParameters) -> Vec<u8> {
     let mut bytes = Vec::new();
     parameters.write(&mut bytes);
     bytes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// RFC 9001, appendix A.4, and RFC 9369, appendix A.4: the Retry packets without their tags.
-    #[test]
-    fn retry_tags_are_those_of_the_rfcs() {
-        let id = ConnectionId::new(&0x8394_c8f0_3e51_5708_u64.to_be_bytes());
-        let mut packet = vec![0xff, 0, 0, 0, 1, 0, 8];
-        packet.extend(0xf067_a550_2a42_62b5_u64.to_be_bytes());
-        packet.extend(b"token");
-        let tag = retry_tag(Version::V1, &id, &packet);
-        assert_eq!(
-            u128::from_be_bytes(tag),
-            0x04a2_65ba_2eff_4d82_9058_fb3f_0f24_96ba
-        );
-        packet[0] = 0xcf;
-        packet[1..5].copy_from_slice(&QUIC_V2.to_be_bytes());
-        let tag = retry_tag(Version::V2, &id, &packet);
-        assert_eq!(
-            u128::from_be_bytes(tag),
-            0xc864_6ce8_bfe3_3952_d955_5436_65dc_c7b6
-        );
-    }
 }

@@ -4,7 +4,9 @@
 
 mod certificate;
 mod quic;
+mod resolver;
 mod tcp;
+mod work;
 
 use crate::ProbeError;
 use rustls::ServerConfig;
@@ -15,6 +17,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 pub use certificate::Certificate;
+pub use resolver::Zone;
+pub use work::{Work, WorkLeast};
 
 /// Enough for thousands of probes that begin at once.
 const BACKLOG: i32 = 8192;
@@ -45,6 +49,10 @@ pub struct TargetConfig {
     pub quic_versions: Vec<u32>,
     /// Speak no TLS: pass TCP connections on to this address, as a splitting proxy does.
     pub forward_to: Option<SocketAddr>,
+    /// Ask for real-time priority, which whoever starts the servers does.
+    pub realtime: bool,
+    /// Speak neither: answer names from this table over UDP.
+    pub zone: Option<Zone>,
 }
 
 impl Default for TargetConfig {
@@ -60,6 +68,8 @@ impl Default for TargetConfig {
             hello_retry: false,
             quic_versions: vec![1],
             forward_to: None,
+            realtime: false,
+            zone: None,
         }
     }
 }
@@ -71,6 +81,8 @@ pub struct Target {
     pub authority_pem: String,
     /// Where they listen.
     pub address: SocketAddr,
+    /// What cryptography took them.
+    pub work: Arc<Work>,
     _tasks: tokio::task::JoinSet<()>,
 }
 
@@ -79,11 +91,25 @@ impl Target {
     ///
     /// # Errors
     /// [`ProbeError`], with the step that failed.
-    pub fn start(config: &TargetConfig) -> Result<Self, ProbeError> {
+    pub async fn start(config: &TargetConfig) -> Result<Self, ProbeError> {
         crate::tls::warm_up();
         let certificate = Certificate::new(&config.names, config.certificate_bytes)?;
         let mut tasks = tokio::task::JoinSet::new();
+        let work = Arc::new(Work::default());
         let mut address = SocketAddr::new(config.address, config.port);
+        if let Some(zone) = &config.zone {
+            let socket = resolver::bind(address).await?;
+            address = socket
+                .local_addr()
+                .map_err(ProbeError::system("ask for", "the port"))?;
+            tasks.spawn(resolver::answer(socket, zone.clone()));
+            return Ok(Self {
+                authority_pem: certificate.authority_pem,
+                address,
+                work,
+                _tasks: tasks,
+            });
+        }
         let listener = tcp::listen(address, BACKLOG)?;
         address = listener
             .local_addr()
@@ -98,18 +124,19 @@ impl Target {
                 } else {
                     0
                 };
-                tasks.spawn(tcp::accept(listener, Arc::new(tls)));
+                tasks.spawn(tcp::accept(listener, Arc::new(tls), work.clone()));
                 let mut tls = server_config(config, &certificate, &[&rustls::version::TLS13])?;
                 tls.alpn_protocols = vec![b"h3".to_vec()];
                 // RFC 9001, section 4.6.1: the one value that QUIC allows besides 0.
                 tls.max_early_data_size = if config.early_data { u32::MAX } else { 0 };
                 let endpoint = quic::endpoint(config, address, tls)?;
-                tasks.spawn(quic::accept(endpoint, config.retry));
+                tasks.spawn(quic::accept(endpoint, config.retry, work.clone()));
             }
         }
         Ok(Self {
             authority_pem: certificate.authority_pem,
             address,
+            work,
             _tasks: tasks,
         })
     }

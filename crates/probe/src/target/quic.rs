@@ -1,6 +1,6 @@
-use super::{TargetConfig, socket};
+use super::{TargetConfig, Work, socket};
 use crate::ProbeError;
-use crate::quic::{CONTROL_STREAM, RESPONSE_200, ServerCrypto, to_version1, unpaced};
+use crate::quic::{CONTROL_STREAM, RESPONSE_200, ServerCrypto, SessionFacts, to_version1, unpaced};
 use noq::udp::RecvMeta;
 use noq::{
     AsyncUdpSocket, Connection, Endpoint, EndpointConfig, Incoming, Runtime, ServerConfig,
@@ -42,7 +42,7 @@ pub(super) fn endpoint(
     listen().map_err(ProbeError::system("listen on UDP", address))
 }
 
-pub(super) async fn accept(endpoint: Endpoint, demands_retry: bool) {
+pub(super) async fn accept(endpoint: Endpoint, demands_retry: bool, work: Arc<Work>) {
     let mut connections = JoinSet::new();
     while let Some(incoming) = endpoint.accept().await {
         while connections.try_join_next().is_some() {}
@@ -51,14 +51,14 @@ pub(super) async fn accept(endpoint: Endpoint, demands_retry: bool) {
         } else if demands_retry && !incoming.remote_address_validated() {
             let _ = incoming.retry();
         } else {
-            let served = serve(incoming);
+            let served = serve(incoming, work.clone());
             connections
                 .spawn(async move { drop(tokio::time::timeout(CLIENT_TIMEOUT, served).await) });
         }
     }
 }
 
-async fn serve(incoming: Incoming) -> Result<(), noq::ConnectionError> {
+async fn serve(incoming: Incoming, work: Arc<Work>) -> Result<(), noq::ConnectionError> {
     let mut connecting = incoming.accept()?;
     // Not before the whole ClientHello is there: without the client's parameters no stream opens.
     connecting.handshake_data().await?;
@@ -70,6 +70,10 @@ async fn serve(incoming: Incoming) -> Result<(), noq::ConnectionError> {
         connection.close(0_u32.into(), error.to_string().as_bytes());
     }
     connection.closed().await;
+    let data = connection.handshake_data();
+    if let Some(facts) = data.and_then(|data| data.downcast::<SessionFacts>().ok()) {
+        work.note_quic(facts.crypto_ns);
+    }
     Ok(())
 }
 

@@ -1,5 +1,5 @@
-use super::socket;
-use crate::ProbeError;
+use super::{Work, socket};
+use crate::{ProbeError, kernel};
 use rustls::{ServerConfig, ServerConnection};
 use socket2::{Protocol, Type};
 use std::io::{self, Read, Write};
@@ -21,8 +21,10 @@ const ACCEPT_REST: Duration = Duration::from_millis(10);
 
 const RESPONSE_H1: &[u8] =
     b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\nalt-svc: h3=\":443\"\r\n\r\n";
-/// RFC 9113: empty SETTINGS; HEADERS of stream 1 with the static entry `:status: 200`, which end it.
-const RESPONSE_H2: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 1, 1, 5, 0, 0, 0, 1, 0x88];
+/// RFC 9113: empty SETTINGS; HEADERS of stream 1, which end it, with the static entry `:status: 200`
+/// and `alt-svc` as a literal (RFC 7541, section 6.2.2).
+const RESPONSE_H2: &[u8] =
+    b"\0\0\0\x04\0\0\0\0\0\0\0\x14\x01\x05\0\0\0\x01\x88\0\x07alt-svc\x09h3=\":443\"";
 const PREFACE_H2: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const HEADERS_H2: u8 = 1;
 
@@ -37,8 +39,9 @@ pub(super) fn listen(address: SocketAddr, backlog: i32) -> Result<TcpListener, P
     listen().map_err(ProbeError::system("listen on", address))
 }
 
-pub(super) async fn accept(listener: TcpListener, config: Arc<ServerConfig>) {
-    each(listener, move |stream| serve(stream, config.clone())).await;
+pub(super) async fn accept(listener: TcpListener, config: Arc<ServerConfig>, work: Arc<Work>) {
+    let served = move |stream| serve(stream, config.clone(), work.clone());
+    each(listener, served).await;
 }
 
 /// Passes bytes on in both directions: TCP's handshake ends here, TLS's beyond.
@@ -73,11 +76,16 @@ where
     }
 }
 
-async fn serve(mut stream: TcpStream, config: Arc<ServerConfig>) -> io::Result<()> {
+async fn serve(
+    mut stream: TcpStream,
+    config: Arc<ServerConfig>,
+    work: Arc<Work>,
+) -> io::Result<()> {
     let mut tls = ServerConnection::new(config).map_err(io::Error::other)?;
     let mut request = Vec::new();
     let mut buffer = vec![0; READ_BYTES];
     let mut is_answered = false;
+    let mut crypto_ns = 0;
     loop {
         take_plaintext(&mut tls, &mut request)?;
         if !is_answered && is_complete(&request) && tls.alpn_protocol().is_some() {
@@ -101,7 +109,16 @@ async fn serve(mut stream: TcpStream, config: Arc<ServerConfig>) -> io::Result<(
         let mut rest = &buffer[..bytes];
         while !rest.is_empty() {
             tls.read_tls(&mut rest)?;
-            if let Err(error) = tls.process_new_packets() {
+            let was_handshaking = tls.is_handshaking();
+            let began_ns = kernel::monotonic_ns();
+            let processed = tls.process_new_packets();
+            if was_handshaking {
+                crypto_ns += kernel::monotonic_ns() - began_ns;
+                if !tls.is_handshaking() {
+                    work.note_tls(tls.protocol_version(), crypto_ns);
+                }
+            }
+            if let Err(error) = processed {
                 let mut alert = Vec::new();
                 let _ = tls.write_tls(&mut alert);
                 stream.write_all(&alert).await?;

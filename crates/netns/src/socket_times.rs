@@ -1,8 +1,5 @@
-//! What the kernel knows about a socket and Rust's standard library does not tell: the moment at
-//! which a packet arrived, and the round trip of TCP's own handshake.
-//!
-//! The one file of this crate with system calls.
-#![allow(unsafe_code)]
+//! What the kernel knows about a socket and Rust's standard library does not tell: the moment at which
+//! a packet arrived, and the round trip of TCP's own handshake.
 
 use std::io;
 use std::mem::{size_of, zeroed};

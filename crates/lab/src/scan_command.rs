@@ -1,0 +1,69 @@
+//! `eyelevel-lab scan`: one line of JSON in, then names, a line each; rows out (`spec/probe.md`).
+
+use crate::Error;
+use crate::emit::emit;
+use crate::probe_command::{read_config, resolver_or_default, runtime};
+use eyelevel_probe::{Prefix, ScanSettings, Trust, scan};
+use serde::Deserialize;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// Names read ahead; the rest waits in the pipe.
+const NAMES_AHEAD: usize = 64;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ScanConfig {
+    port: u16,
+    tls: bool,
+    quic: bool,
+    ipv6: bool,
+    https_records: bool,
+    www: bool,
+    rate_per_s: f64,
+    in_flight: usize,
+    timeout_ms: u64,
+    resolver: Option<SocketAddr>,
+    excluded: Vec<Prefix>,
+    authority_file: Option<PathBuf>,
+    vantage: Option<String>,
+    user_agent: String,
+}
+
+/// Scans the names of standard input; a row as soon as a name is done with.
+pub fn run() -> Result<i32, Error> {
+    let config: ScanConfig = read_config()?;
+    let trust = Trust::new(config.authority_file.as_deref())?;
+    let is_possible = config.in_flight > 0 && config.rate_per_s > 0.0;
+    if !(is_possible && config.rate_per_s.is_finite()) {
+        let message = "the configuration: in_flight and rate_per_s must be above 0";
+        return Err(Error::Config(message.into()));
+    }
+    let settings = ScanSettings {
+        port: config.port,
+        tls: config.tls,
+        quic: config.quic,
+        ipv6: config.ipv6,
+        https_records: config.https_records,
+        www: config.www,
+        rate_per_s: config.rate_per_s,
+        in_flight: config.in_flight,
+        timeout: Duration::from_millis(config.timeout_ms),
+        resolver: resolver_or_default(config.resolver),
+        excluded: config.excluded,
+        vantage: config.vantage,
+        user_agent: config.user_agent,
+    };
+    let (sender, names) = mpsc::channel(NAMES_AHEAD);
+    std::thread::spawn(move || {
+        for name in std::io::stdin().lines().map_while(Result::ok) {
+            if sender.blocking_send(name).is_err() {
+                return;
+            }
+        }
+    });
+    runtime()?.block_on(scan(settings, trust, names, &mut |row| emit(&row)));
+    Ok(0)
+}

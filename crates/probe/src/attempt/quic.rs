@@ -1,0 +1,88 @@
+use super::note::{note_extra, note_key_exchange, note_kind, note_timeline};
+use super::{Connection, timed_out, unspecified};
+use crate::kernel;
+use crate::protocol::QUIC_V2;
+use crate::quic::{QuicAttempt, QuicOutcome, connect};
+use crate::tls::client_config;
+use crate::{Failure, FailureClass, Row};
+use std::sync::Arc;
+use tokio::net::UdpSocket;
+use tokio::time::timeout_at;
+
+/// Makes a QUIC connection and asks over it.
+///
+/// # Errors
+/// The class and what was said.
+pub async fn over_quic(connection: Connection<'_>, row: &mut Row) -> Result<(), Failure> {
+    let plan = connection.plan;
+    let version = plan.protocol.quic_version().unwrap_or(1);
+    let bound = unspecified(plan.address, plan.local_port.unwrap_or(0));
+    let local = |error: std::io::Error| Failure::of_socket(&error, FailureClass::Local);
+    let socket = UdpSocket::bind(bound).await.map_err(local)?;
+    socket.connect(plan.address).await.map_err(local)?;
+    // Until its readiness is known, tokio's socket refuses to send.
+    socket.writable().await.map_err(local)?;
+    row.local_port = socket.local_addr().ok().map(|address| address.port());
+    let early = row.resumption_offered && plan.early_data;
+    let tls = client_config(
+        connection.trust,
+        plan.protocol,
+        &[b"h3"],
+        connection.session,
+        early,
+    )
+    .map_err(|error| Failure::new(FailureClass::Local, error))?;
+    let quic = QuicAttempt {
+        socket,
+        address: plan.address,
+        server_name: plan.host.trim_matches(['[', ']']),
+        version,
+        tls: Arc::new(tls),
+        asked: plan.asked.as_ref(),
+        early_data: early,
+        needs_ticket: connection.is_first,
+    };
+    let began_ns = kernel::monotonic_ns();
+    row.at_ns = began_ns;
+    let mut outcome = QuicOutcome::default();
+    let result = timeout_at(connection.deadline, connect(&quic, &mut outcome)).await;
+    note_quic(&outcome, began_ns, version, row);
+    result.unwrap_or_else(|_| {
+        let class = match outcome.completing {
+            Some(_) => FailureClass::HttpTimeout,
+            None => FailureClass::QuicTimeout,
+        };
+        Err(timed_out(class, plan))
+    })
+}
+
+fn note_quic(outcome: &QuicOutcome, began_ns: u64, version: u32, row: &mut Row) {
+    let since = |at_ns: u64| at_ns.saturating_sub(began_ns) / 1000;
+    row.crypto_us = outcome.facts.crypto_ns / 1000;
+    row.retries = u32::from(outcome.facts.is_retried);
+    row.version_negotiation = outcome.versions.is_some();
+    let offered = outcome.versions.iter().flatten();
+    row.versions_offered = offered.map(|version| format!("{version:#010x}")).collect();
+    row.early_data_offered = outcome.early_data_offered;
+    row.early_data_accepted = outcome.early_data_accepted;
+    row.first_request_byte_us = outcome.first_request_byte_ns.map(since);
+    row.first_byte_us = outcome.first_byte_ns.map(since);
+    row.http_status = outcome.status;
+    row.http_version = outcome.status.map(|_| "h3");
+    row.cipher = outcome.facts.cipher.map(|cipher| format!("{cipher:?}"));
+    note_key_exchange(row, outcome.facts.key_exchange.clone());
+    note_kind(row, outcome.facts.kind);
+    row.certificate_bytes = outcome.facts.certificate_bytes;
+    note_timeline(&outcome.timeline, row);
+    row.rtt_us = outcome.timeline.first_answer_ns().map(|ns| ns / 1000);
+    if let (Some(complete_ns), Some(completing)) =
+        (outcome.timeline.complete_ns(), outcome.completing)
+    {
+        row.quic_handshake_us = Some(since(complete_ns));
+        row.connection_us = row.quic_handshake_us;
+        row.kernel_stamps = completing.stamped;
+        row.stamp_delay_us = Some((completing.read_ns - completing.at_ns) as f64 / 1000.0);
+        row.version = Some(if version == QUIC_V2 { "2" } else { "1" }.into());
+        note_extra(row, 1);
+    }
+}

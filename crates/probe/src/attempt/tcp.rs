@@ -1,0 +1,194 @@
+use super::note::{note_agreed, note_extra, note_timeline};
+use super::shared::Shared;
+use super::{Connection, server_name, timed_out, unspecified};
+use crate::http::fetch_head;
+use crate::kernel::{self, tcp_measured};
+use crate::timeline::is_split;
+use crate::tls::{Observed, TlsStream, client_config};
+use crate::{Failure, FailureClass, Plan, Protocol, Row};
+use rustls::ClientConnection;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::timeout_at;
+
+/// Connects, and speaks TLS where the protocol has it.
+///
+/// # Errors
+/// The class and what was said.
+pub async fn over_tcp(connection: Connection<'_>, row: &mut Row) -> Result<(), Failure> {
+    let Connection { plan, deadline, .. } = connection;
+    let local = |error: std::io::Error| Failure::of_socket(&error, FailureClass::Local);
+    let socket = tcp_socket(plan).map_err(local)?;
+    // Everything that takes time is made before the clock starts.
+    let tls = match plan.protocol {
+        Protocol::Tcp => None,
+        _ => Some(tls_connection(&connection)?),
+    };
+    let began_ns = kernel::monotonic_ns();
+    row.at_ns = began_ns;
+    let connected = timeout_at(deadline, socket.connect(plan.address)).await;
+    let tcp = connected
+        .map_err(|_| timed_out(FailureClass::TcpTimeout, plan))?
+        .map_err(|error| Failure::of_socket(&error, FailureClass::Local))?;
+    let connected_ns = note_tcp(&tcp, began_ns, row);
+    let Some(mut tls) = tls else {
+        row.connection_us = row.tcp_handshake_us;
+        row.round_trips = row.syn_retransmits.map(|_| 1);
+        row.version = Some("TCP".into());
+        return Ok(());
+    };
+    let _ = tcp.set_nodelay(true);
+    let _ = kernel::ask_for_stamps(tcp.as_fd());
+    let wants_early = row.resumption_offered && plan.early_data && plan.asked.is_some();
+    // There is none where the ticket does not allow it, or where there is no ticket.
+    let early = wants_early && tls.early_data().is_some();
+    let stream = TlsStream::new(tcp, tls);
+    let observed = stream.observed();
+    let result = tls_exchange(&connection, stream, early, row).await;
+    note_tls(&observed, began_ns, connected_ns, row);
+    result
+}
+
+fn tcp_socket(plan: &Plan) -> std::io::Result<TcpSocket> {
+    let socket = match plan.address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    if let Some(port) = plan.local_port {
+        // A port that the last attempt left in TIME-WAIT is free for another server.
+        socket.set_reuseaddr(true)?;
+        socket.bind(unspecified(plan.address, port))?;
+    }
+    Ok(socket)
+}
+
+fn tls_connection(connection: &Connection<'_>) -> Result<ClientConnection, Failure> {
+    let plan = connection.plan;
+    let alpn: &[&[u8]] = if plan.offers_h2 {
+        &[b"h2", b"http/1.1"]
+    } else {
+        &[b"http/1.1"]
+    };
+    let config = client_config(
+        connection.trust,
+        plan.protocol,
+        alpn,
+        connection.session.clone(),
+        plan.early_data,
+    )
+    .map_err(|error| Failure::new(FailureClass::Local, error))?;
+    ClientConnection::new(Arc::new(config), server_name(&plan.host)?)
+        .map_err(|error| Failure::of_tls(&error))
+}
+
+/// Notes TCP's handshake; returns when it was complete.
+///
+/// The kernel's own measurement of the first SYN's round trip is free of this process's wake-up;
+/// where a SYN was lost it does not tell the whole time, and the clock here does.
+fn note_tcp(tcp: &TcpStream, began_ns: u64, row: &mut Row) -> u64 {
+    let now_ns = kernel::monotonic_ns();
+    row.local_port = tcp.local_addr().ok().map(|address| address.port());
+    let measured = tcp_measured(tcp.as_fd());
+    row.syn_retransmits = measured.map(|measured| measured.retransmitted);
+    row.rtt_us = measured.map(|measured| measured.rtt_us.into());
+    let kernel_ns = measured
+        .filter(|measured| measured.retransmitted == 0 && measured.rtt_us > 0)
+        .map(|measured| began_ns + u64::from(measured.rtt_us) * 1000)
+        .filter(|kernel_ns| *kernel_ns <= now_ns);
+    let connected_ns = kernel_ns.unwrap_or(now_ns);
+    row.kernel_stamps = kernel_ns.is_some();
+    row.stamp_delay_us = kernel_ns.map(|kernel_ns| (now_ns - kernel_ns) as f64 / 1000.0);
+    row.tcp_handshake_us = Some((connected_ns - began_ns) / 1000);
+    connected_ns
+}
+
+async fn tls_exchange(
+    connection: &Connection<'_>,
+    mut stream: TlsStream,
+    early: bool,
+    row: &mut Row,
+) -> Result<(), Failure> {
+    let Connection { plan, deadline, .. } = *connection;
+    let observed = stream.observed();
+    let mut is_h2 = plan.offers_h2;
+    row.early_data_offered = early;
+    if early {
+        // The session's protocol is the one that its early data speaks (RFC 8446, section 4.2.10).
+        is_h2 = row.http_version == Some("h2");
+    } else {
+        let handshake = timeout_at(deadline, stream.handshake()).await;
+        // A refused certificate comes after the agreement on everything else.
+        note_agreed(&stream, row);
+        handshake.map_err(|_| timed_out(FailureClass::TlsTimeout, plan))??;
+        is_h2 &= stream.tls().alpn_protocol() == Some(b"h2");
+    }
+    let Some(asked) = &plan.asked else {
+        return Ok(());
+    };
+    row.http_version = Some(if is_h2 { "h2" } else { "http/1.1" });
+    let shared = Shared::new(stream);
+    let fetched = timeout_at(deadline, fetch_head(shared.clone(), is_h2, asked)).await;
+    {
+        let stream = shared.lock();
+        if !stream.tls().is_handshaking() {
+            note_agreed(&stream, row);
+        }
+        row.early_data_accepted = early && stream.tls().is_early_data_accepted();
+    }
+    let known = |failure| observed_failure(&observed).unwrap_or(failure);
+    let head = fetched
+        .map_err(|_| timed_out(FailureClass::HttpTimeout, plan))?
+        .map_err(known)?;
+    row.http_status = Some(head.status);
+    row.alt_svc = head.alt_svc;
+    let arrival_ns = {
+        let seen = observed.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.last_arrival_ns
+    };
+    row.first_byte_us = arrival_ns.map(|at_ns| (at_ns - row.at_ns) / 1000);
+    if connection.is_first && plan.protocol != Protocol::Tls12 {
+        let waited = timeout_at(deadline, shared.wait_for_ticket()).await;
+        waited
+            .map_err(|_| Failure::new(FailureClass::HttpTimeout, "the server gave no ticket"))??;
+    }
+    Ok(())
+}
+
+fn observed_failure(observed: &Mutex<Observed>) -> Option<Failure> {
+    let seen = observed.lock().unwrap_or_else(PoisonError::into_inner);
+    seen.tls_error.clone()
+}
+
+fn note_tls(observed: &Mutex<Observed>, began_ns: u64, connected_ns: u64, row: &mut Row) {
+    let seen = observed.lock().unwrap_or_else(PoisonError::into_inner);
+    let since = |at_ns: u64| at_ns.saturating_sub(began_ns) / 1000;
+    row.crypto_us = seen.crypto_ns / 1000;
+    row.first_request_byte_us = seen.first_request_byte_ns.map(since);
+    note_timeline(&seen.timeline, row);
+    let Some(complete_ns) = seen.timeline.complete_ns() else {
+        return;
+    };
+    let tls_us = complete_ns.saturating_sub(connected_ns) / 1000;
+    row.tls_handshake_us = Some(tls_us);
+    row.connection_us = Some(since(complete_ns));
+    if let Some(completing) = seen.completing {
+        row.kernel_stamps &= completing.stamped;
+        row.stamp_delay_us = Some((completing.read_ns - completing.at_ns) as f64 / 1000.0);
+    }
+    let waits = u64::from(seen.timeline.round_trips().unwrap_or(1));
+    // Early data can be answered before the handshake is complete; nothing is split then.
+    let round_trip_us = tls_us.saturating_sub(row.crypto_us) / waits;
+    row.split_connection = row
+        .tcp_handshake_us
+        .is_some_and(|tcp_us| row.syn_retransmits == Some(0) && is_split(tcp_us, round_trip_us));
+    let expected = if row.version.as_deref() == Some("TLSv1_2") && !row.resumed {
+        2
+    } else {
+        1
+    };
+    note_extra(row, expected);
+    // TCP's own round trip comes before those of TLS.
+    row.round_trips = row.round_trips.map(|count| count + 1);
+}

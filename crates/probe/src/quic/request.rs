@@ -1,0 +1,65 @@
+//! A connection's one request, and the head of its response.
+
+use super::connection::Driver;
+use super::{CONTROL_STREAM, request_stream, response_status};
+use crate::{Failure, FailureClass};
+use noq_proto::{Dir, ReadError, ReadableError};
+
+impl Driver<'_> {
+    pub(super) fn ask(&mut self) -> Result<(), Failure> {
+        let Some(asked) = self.attempt.asked else {
+            return Ok(());
+        };
+        let none = || Failure::new(FailureClass::HttpProtocol, "the server allows no streams");
+        let control = self.connection.streams().open(Dir::Uni).ok_or_else(none)?;
+        let request = self.connection.streams().open(Dir::Bi).ok_or_else(none)?;
+        let failed =
+            |error: &dyn ToString| Failure::new(FailureClass::HttpProtocol, error.to_string());
+        let written = self.connection.send_stream(control).write(&CONTROL_STREAM);
+        written.map_err(|error| failed(&error))?;
+        let bytes = request_stream(asked);
+        let mut stream = self.connection.send_stream(request);
+        // Ours are a few hundred bytes: any server's first window takes them whole.
+        stream.write(&bytes).map_err(|error| failed(&error))?;
+        stream.finish().map_err(|error| failed(&error))?;
+        self.request = Some(request);
+        Ok(())
+    }
+
+    pub(super) fn read_response(&mut self) -> Result<(), Failure> {
+        let (Some(request), None) = (self.request, self.outcome.status) else {
+            return Ok(());
+        };
+        let mut stream = self.connection.recv_stream(request);
+        let mut chunks = match stream.read(true) {
+            Ok(chunks) => chunks,
+            Err(ReadableError::ClosedStream | ReadableError::IllegalOrderedRead) => return Ok(()),
+            #[allow(unreachable_patterns)]
+            Err(_) => return Ok(()),
+        };
+        let mut is_over = false;
+        loop {
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => self.response.extend_from_slice(&chunk.bytes),
+                Ok(None) => {
+                    is_over = true;
+                    break;
+                }
+                Err(ReadError::Blocked) => break,
+                Err(error) => {
+                    let _ = chunks.finalize();
+                    return Err(Failure::new(FailureClass::Closed, error));
+                }
+            }
+        }
+        let _ = chunks.finalize();
+        let protocol = |reason| Failure::new(FailureClass::HttpProtocol, reason);
+        if let Some(status) = response_status(&self.response).map_err(protocol)? {
+            self.outcome.status = Some(status);
+            self.outcome.first_byte_ns = self.last.map(|(received, _)| received.at_ns);
+        } else if is_over {
+            return Err(protocol("the response ended before its head"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+use serde::Deserialize;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+/// A range of addresses, as `192.0.2.0/24`; an address alone is a range of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Prefix {
+    base: IpAddr,
+    bits: u8,
+}
+
+impl Prefix {
+    /// Whether an address lies in it; one of IPv4 in IPv6's clothes counts as IPv4.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let (base, address) = (self.base.to_canonical(), address.to_canonical());
+        let (base, address, width) = match (base, address) {
+            (IpAddr::V4(a), IpAddr::V4(b)) => (u128::from(a.to_bits()), b.to_bits().into(), 32),
+            (IpAddr::V6(a), IpAddr::V6(b)) => (a.to_bits(), b.to_bits(), 128),
+            _ => return false,
+        };
+        let free = width - u32::from(self.bits).min(width);
+        free == 128 || base >> free == address >> free
+    }
+}
+
+impl FromStr for Prefix {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is no range of addresses such as 192.0.2.0/24");
+        let (address, bits) = text.split_once('/').unwrap_or((text, ""));
+        let base: IpAddr = address.parse().map_err(|_| wrong())?;
+        let width = if base.is_ipv4() { 32 } else { 128 };
+        let bits = if text.contains('/') {
+            bits.parse().ok().filter(|bits| *bits <= width)
+        } else {
+            Some(width)
+        };
+        Ok(Self {
+            base,
+            bits: bits.ok_or_else(wrong)?,
+        })
+    }
+}
+
+impl TryFrom<String> for Prefix {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_hold_what_they_say() {
+        for (range, inside, outside) in [
+            ("192.0.2.0/24", "192.0.2.255", "192.0.3.0"),
+            ("192.0.2.7", "192.0.2.7", "192.0.2.8"),
+            ("0.0.0.0/0", "255.1.2.3", "::1"),
+            ("2001:db8::/33", "2001:db8:7fff::1", "2001:db8:8000::"),
+            ("::/0", "2001:db8::1", "192.0.2.1"),
+            ("10.0.0.0/8", "::ffff:10.1.2.3", "::10.1.2.3"),
+        ] {
+            let range: Prefix = range.parse().unwrap();
+            assert!(range.contains(inside.parse().unwrap()), "{range:?}");
+            assert!(!range.contains(outside.parse().unwrap()), "{range:?}");
+        }
+        for wrong in ["", "a", "192.0.2.0/33", "192.0.2.0/", "::/129"] {
+            assert!(wrong.parse::<Prefix>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+"""What every page of ours is: one HTML file that needs no network and no other file."""
+
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+import vl_convert
+
+from eyelevel.report.html import Markup, data_block, element
+
+# Nothing may be fetched, not even by mistake; Vega compiles its expressions, hence unsafe-eval.
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline' 'unsafe-eval'"
+)
+
+
+def shell(title: str, main: Markup, data: Mapping[str, Any], script: str) -> str:
+    """A whole page: `main` in our style, `data` for the script of that name, Vega beside it."""
+    head = element(
+        "head",
+        Markup('<meta charset="utf-8">'),
+        Markup(f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_SECURITY_POLICY}">'),
+        Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+        Markup('<meta name="color-scheme" content="light dark">'),
+        Markup('<link rel="icon" href="data:,">'),
+        element("title", title),
+        element("style", Markup(_asset("page.css"))),
+    )
+    body = element(
+        "body",
+        main,
+        *(data_block(name, value) for name, value in data.items()),
+        element("script", Markup(_script_safe(vl_convert.javascript_bundle()))),
+        element("script", Markup(_asset(script))),
+    )
+    return "<!doctype html>\n" + element("html", head, body, lang="en") + "\n"
+
+
+def _asset(name: str) -> str:
+    return files("eyelevel.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _script_safe(text: str) -> str:
+    # It can stand in strings and regular expressions only, where the backslash changes nothing.
+    return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")

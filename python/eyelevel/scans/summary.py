@@ -1,0 +1,107 @@
+"""What a scan's rows amount to: counts, shares and their intervals; no row is kept."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+Z_95 = 1.959963984540054
+"""The normal distribution's 97.5th percentile."""
+
+FEATURES = {
+    "tls13": ("TLS 1.3", "reached"),
+    "http2": ("HTTP/2", "reached"),
+    "post_quantum": ("post-quantum key exchange", "reached"),
+    "quic": ("QUIC, by trying", "resolved"),
+    "alt_svc_h3": ("HTTP/3 in Alt-Svc", "reached"),
+    "https_record_h3": ("HTTP/3 in an HTTPS record", "resolved"),
+    "ipv6": ("IPv6 address", "resolved"),
+    "ipv6_reached": ("TCP over IPv6", "resolved"),
+}
+"""A row's field, what it says, and of which names its share is."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of names with its 95 % interval, as it is in JSON."""
+
+    feature: str
+    count: int
+    of: int
+    of_names: str
+
+    @property
+    def interval_95(self) -> tuple[float, float] | None:
+        """Wilson's score interval (1927): good for small shares, never outside 0 to 1."""
+        return wilson_95(self.count, self.of)
+
+    def as_json(self) -> dict[str, Any]:
+        """The documented shape (docs/reference/probe.md)."""
+        return {
+            "feature": self.feature,
+            "count": self.count,
+            "of": self.of,
+            "of_names": self.of_names,
+            "share": self.count / self.of if self.of else None,
+            "interval_95": self.interval_95,
+        }
+
+
+def wilson_95(count: int, of: int) -> tuple[float, float] | None:
+    """Bounds of a share's 95 % interval; None of nothing."""
+    if of == 0:
+        return None
+    share, z2 = count / of, Z_95**2
+    middle = (share + z2 / (2 * of)) / (1 + z2 / of)
+    reach = Z_95 / (1 + z2 / of) * sqrt(share * (1 - share) / of + z2 / (4 * of * of))
+    return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+class Summary:
+    """Counts rows as they come."""
+
+    def __init__(self) -> None:
+        self.names = 0
+        self.skipped: Counter[str] = Counter()
+        self.failures: Counter[str] = Counter()
+        self.bases: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
+        self._known: Counter[str] = Counter()
+
+    def take(self, row: Mapping[str, Any]) -> None:
+        """One row of a scan."""
+        self.names += 1
+        if row.get("skipped"):
+            self.skipped[row["skipped"]] += 1
+            return
+        if row.get("failure"):
+            self.failures[row["failure"]] += 1
+        bases = {
+            "resolved": row.get("address") or row.get("address6"),
+            "reached": row.get("tls_version"),
+        }
+        self.bases.update(name for name, holds in bases.items() if holds)
+        for feature, (_, of_names) in FEATURES.items():
+            # What is unknown of a name is in no share: neither a yes nor a no.
+            if bases[of_names] and row.get(feature) is not None:
+                self._known[feature] += 1
+                self._counts[feature] += bool(row[feature])
+
+    def shares(self) -> list[Share]:
+        """One of each feature."""
+        return [
+            Share(feature, self._counts[feature], self._known[feature], of_names)
+            for feature, (_, of_names) in FEATURES.items()
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """The documented shape (docs/reference/probe.md)."""
+        return {
+            "names": self.names,
+            "resolved": self.bases["resolved"],
+            "reached": self.bases["reached"],
+            "skipped": dict(self.skipped.most_common()),
+            "failures": dict(self.failures.most_common()),
+            "shares": [share.as_json() for share in self.shares()],
+        }
