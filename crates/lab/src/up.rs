@@ -171,6 +171,7 @@ fn lab(
             watch: watch.clone(),
         },
     )?;
+    let restarter = path.restarter();
     let (path, realtime_priority) = start_path(path, config.realtime)?;
     let signals = Signals::hear()?;
     if let Some(cross_traffic) = &cross_traffic {
@@ -197,6 +198,7 @@ fn lab(
     }
     let service = servers.service;
     wait_for_stop(commands, signals, move || {
+        restarter.restart();
         emit(&Revisit {
             at_ns: clock_ns(),
             connection: service.as_ref().map_or(0, |service| service.restart()),

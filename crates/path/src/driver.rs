@@ -12,6 +12,8 @@ use eyelevel_units::{Instant, Seed};
 use std::fs::File;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Turns without a wait after which the stop is looked for all the same.
 const TURNS_MAX: u32 = 64;
@@ -61,6 +63,22 @@ pub struct Path {
     /// Which stages have a queue, of down and up.
     links: [Vec<bool>; 2],
     logs: Option<[(File, LogHead); 2]>,
+    restarter: Restarter,
+}
+
+/// Begins the summary of a running [`Path`] anew, for a next load.
+#[derive(Clone, Debug, Default)]
+pub struct Restarter(Arc<AtomicBool>);
+
+impl Restarter {
+    /// What the path carries from its next packet on is in the summary, and nothing before.
+    pub fn restart(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed) && self.0.swap(false, Ordering::Relaxed)
+    }
 }
 
 /// Ends a running [`Path`] from another thread.
@@ -115,8 +133,14 @@ impl Path {
             watch: settings.watch,
             links: [settings.down, settings.up].map(|specs| specs.iter().map(is_link).collect()),
             logs,
+            restarter: Restarter::default(),
         };
         Ok((path, stop))
+    }
+
+    /// By which another thread begins the summary anew.
+    pub fn restarter(&self) -> Restarter {
+        self.restarter.clone()
     }
 
     /// Moves packets until the stopper is used. `realtime`: whether the calling thread has real-time
@@ -132,6 +156,7 @@ impl Path {
         let mut turns = 0;
         loop {
             let now = monotonic_now();
+            self.restart_if_asked();
             self.let_out(now, &mut ready);
             let due = self.due();
             let busy = ready.iter().any(|ready| *ready);
@@ -157,6 +182,13 @@ impl Path {
                 let line = head.line(start, realtime);
                 lane.direction.observer_mut().log = Some(Log::start(file, &line));
             }
+        }
+    }
+
+    fn restart_if_asked(&mut self) {
+        if self.restarter.is_asked() {
+            self.up.restart();
+            self.down.restart();
         }
     }
 
@@ -207,7 +239,8 @@ impl Path {
         }
     }
 
-    fn end(self) -> PathSummary {
+    fn end(mut self) -> PathSummary {
+        self.restart_if_asked();
         PathSummary {
             down: DirectionSummary::of(self.down),
             up: DirectionSummary::of(self.up),

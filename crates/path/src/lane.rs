@@ -6,11 +6,13 @@ use crate::lateness::Lateness;
 use crate::record::{Record, RecordKind};
 use crate::run::Run;
 use crate::segment::Segment;
+use crate::summary::dropped;
 use crate::tap::Tap;
 use crate::wire::{HEADERS_MAX, Shape, complete_checksum};
 use eyelevel_link::{Direction, Ecn, Packet};
 use eyelevel_netns::{Device, Error, OFFLOAD_HEADER_BYTES, OffloadHeader, monotonic_now};
 use eyelevel_units::Instant;
+use std::collections::BTreeMap;
 use std::io::IoSlice;
 use std::net::IpAddr;
 
@@ -25,6 +27,8 @@ pub(crate) struct Lane {
     /// The address whose packets leave by the second device.
     pub second_exit: Option<IpAddr>,
     pub counts: Counts,
+    /// What there was before the counted load, to be taken off.
+    pub before: Before,
     /// Packets that left the direction.
     left: u64,
     batch: Batch,
@@ -42,6 +46,14 @@ pub(crate) struct Counts {
     pub lateness_ns: u64,
 }
 
+/// A lane's counts when a next load began.
+#[derive(Clone, Default)]
+pub(crate) struct Before {
+    pub counts: Counts,
+    pub dropped: BTreeMap<&'static str, u64>,
+    pub marked_packets: u64,
+}
+
 impl Lane {
     pub(crate) fn new(
         direction: Direction<Segment, Tap>,
@@ -54,11 +66,22 @@ impl Lane {
             toward_origin,
             second_exit,
             counts: Counts::default(),
+            before: Before::default(),
             left: 0,
             batch: Batch::default(),
             run: Run::default(),
             whole: Vec::new(),
         }
+    }
+
+    /// A next load begins: the summary will be its alone.
+    pub(crate) fn restart(&mut self) {
+        self.lateness = Lateness::default();
+        self.before = Before {
+            counts: self.counts,
+            dropped: dropped(self.direction.counters()),
+            marked_packets: self.direction.observer().marked_packets,
+        };
     }
 
     /// When the next packets shall be written.

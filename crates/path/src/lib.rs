@@ -27,7 +27,7 @@ mod watch;
 mod wire;
 
 pub use check::{CheckError, LogCheck, check_log};
-pub use driver::{Ends, Path, PathError, PathSettings, SecondPair, Stopper};
+pub use driver::{Ends, Path, PathError, PathSettings, Restarter, SecondPair, Stopper};
 pub use lateness::{Lateness, LatenessSummary};
 pub use log_head::LogHead;
 pub use record::{RECORD_BYTES, Record, RecordKind};

@@ -14,7 +14,7 @@ pub struct PathSummary {
     pub up: DirectionSummary,
 }
 
-/// One direction's counts.
+/// One direction's counts, since the start or the last [`crate::Restarter::restart`].
 #[derive(Clone, Debug, Serialize)]
 pub struct DirectionSummary {
     /// Packets that came, of wire size.
@@ -50,15 +50,20 @@ impl DirectionSummary {
     pub(crate) fn of(mut lane: Lane) -> Self {
         let log = lane.direction.observer_mut().log.take();
         let log: Option<LogEnd> = log.map(crate::log::Log::finish);
-        let counts = lane.counts;
+        let (counts, before) = (lane.counts, &lane.before);
+        let mut drops = dropped(lane.direction.counters());
+        for (reason, count) in &before.dropped {
+            drops.entry(reason).and_modify(|all| *all -= count);
+        }
+        drops.retain(|_, count| *count > 0);
         Self {
-            packets: counts.packets,
-            bytes: counts.bytes,
-            released_packets: counts.released,
-            released_bytes: counts.released_bytes,
-            dropped: dropped(lane.direction.counters()),
-            marked_packets: lane.direction.observer().marked_packets,
-            refused_packets: counts.refused,
+            packets: counts.packets - before.counts.packets,
+            bytes: counts.bytes - before.counts.bytes,
+            released_packets: counts.released - before.counts.released,
+            released_bytes: counts.released_bytes - before.counts.released_bytes,
+            dropped: drops,
+            marked_packets: lane.direction.observer().marked_packets - before.marked_packets,
+            refused_packets: counts.refused - before.counts.refused,
             lateness: lane.lateness.summary(),
             log_records: log.as_ref().map(|log| log.records),
             log_lost_records: log.as_ref().map(|log| log.lost),
@@ -67,7 +72,7 @@ impl DirectionSummary {
     }
 }
 
-fn dropped(counters: &[StageCounters]) -> BTreeMap<&'static str, u64> {
+pub(crate) fn dropped(counters: &[StageCounters]) -> BTreeMap<&'static str, u64> {
     let sum = |reason| counters.iter().map(|c| c.dropped(reason)).sum();
     let counts = DropReason::ALL
         .into_iter()

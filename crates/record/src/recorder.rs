@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use eyelevel_replay::CertificateKey;
-use eyelevel_replay::tls::Authority;
+use eyelevel_replay::tls::{Authority, Chains};
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::net::TcpListener;
@@ -63,7 +63,7 @@ impl Recorder {
                 Vec::new(),
                 "localhost",
                 CertificateKey::Ecdsa,
-                None,
+                Chains::Short,
             )?),
             client_tls: client_tls(options.roots)?,
             addresses: options.addresses,

@@ -37,6 +37,9 @@ pub struct RequestEvent {
     pub body_bytes: u64,
     /// The server's time from the request's head to the response's head, in microseconds.
     pub server_us: u64,
+    /// The priority that its request asked for, as in its field: `u=3, i` (RFC 9218); null over
+    /// HTTP/1.1 and where priorities do not count.
+    pub priority: Option<String>,
     /// How long the head was kept back after that, in milliseconds: the stack's think time.
     pub think_ms: f64,
     /// Number of the connection.
@@ -67,6 +70,9 @@ pub struct InForce {
     pub pacing_rate_bytes_s_max: Option<u64>,
     /// The pacing rate when the connection ended; null where packets are not paced.
     pub pacing_rate_bytes_s: Option<u64>,
+    /// The pacing rate when the handshake was over, which has seen one round trip; null where
+    /// packets are not paced, and over QUIC, whose first acknowledgement comes later.
+    pub pacing_rate_bytes_s_start: Option<u64>,
     /// The congestion window when the connection was accepted, in full packets.
     pub initial_window_packets: Option<u32>,
     /// Packets sent again (TCP) or deemed lost (QUIC) over the connection's life.
@@ -75,19 +81,24 @@ pub struct InForce {
     pub sent_packets: Option<u64>,
     /// Bytes in IP packets' payload beside TCP's header, or in UDP's; repetitions included.
     pub sent_bytes: Option<u64>,
-    /// Full packets sent from the first one after the handshake until one of them was
-    /// acknowledged; of QUIC only, the kernel does not tell.
+    /// Full packets (TCP: segments, as far as a look after each write shows them) sent from the
+    /// first one after the handshake until one of them was acknowledged.
     pub first_flight_packets: Option<u32>,
     /// The time between the first and the last of them.
     pub first_flight_ms: Option<f64>,
-    /// Bytes of the server's handshake, as `sent_bytes` counts them.
+    /// Bytes of the server's handshake, as `sent_bytes` counts them; null over QUIC where early
+    /// data were taken, since answers are among them.
     pub handshake_sent_bytes: Option<u64>,
-    /// Bytes of the client's handshake.
+    /// Bytes of the client's handshake; null as `handshake_sent_bytes` is.
     pub handshake_received_bytes: Option<u64>,
     /// Whether the TLS session was resumed with a ticket of an earlier connection.
     pub resumed: Option<bool>,
+    /// Whether the client's hello offered early data; null where there was none.
+    pub early_data_offered: Option<bool>,
     /// Whether a request came before the handshake was complete; null where it was not allowed.
     pub early_data_accepted: Option<bool>,
+    /// PRIORITY_UPDATE frames of the client (RFC 9218, section 7); null where there was none.
+    pub priority_updates: Option<u64>,
     /// Whether an idle connection begins anew: the sysctl, or what our controller was told.
     pub slow_start_after_idle: Option<bool>,
     /// The largest send buffer: the sysctl `tcp_wmem`; null over QUIC.

@@ -23,4 +23,7 @@ pub use error::ReplayError;
 pub use events::{ClockNs, ConnectionEvent, Event, EventSink, InForce, RequestEvent};
 pub use server::{Server, ServerOptions};
 pub use service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
-pub use stack::{CertificateKey, HttpVersion, NamedThinkTime, StackConfig, ThinkTime, TlsVersion};
+pub use stack::{
+    CertificateKey, ChainBytes, HttpVersion, NamedChainBytes, NamedThinkTime, StackConfig,
+    ThinkTime, TlsVersion,
+};

@@ -1,5 +1,6 @@
 use crate::matcher::Rules;
-use crate::tls::{Authority, server_config};
+use crate::stack::{ChainBytes, NamedChainBytes};
+use crate::tls::{Authority, Chains, server_config};
 use crate::{
     ClockNs, EventSink, HttpVersion, ReplayError, Service, StackConfig, TlsVersion, quic, tcp,
 };
@@ -170,7 +171,13 @@ fn authority(site: &Site, stack: &StackConfig) -> Result<Authority, ReplayError>
         groups,
         &fallback,
         stack.certificate_key,
-        stack.certificate_chain_bytes,
+        match stack.certificate_chain_bytes {
+            None => Chains::Short,
+            Some(ChainBytes::Given(bytes)) => Chains::All(bytes),
+            Some(ChainBytes::Named(NamedChainBytes::Recorded)) => {
+                Chains::Recorded(site.provenance().certificate_chain_bytes.clone())
+            }
+        },
     )
 }
 

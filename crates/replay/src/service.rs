@@ -3,7 +3,7 @@
 use crate::matcher::{Answer, Matcher, Progress, Request, Rules};
 use crate::response::{Reply, Responses};
 use crate::scheduler::Priority;
-use crate::{ClockNs, Event, EventSink, RequestEvent, StackConfig, think};
+use crate::{ClockNs, Event, EventSink, HttpVersion, RequestEvent, StackConfig, think};
 use eyelevel_archive::{Scheme, Site};
 use http::{HeaderMap, Method, Uri};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -109,6 +109,11 @@ impl Service {
         field.map_or_else(Priority::default, Priority::parse)
     }
 
+    fn asked_priority(&self, entrance: Entrance, headers: &HeaderMap) -> Option<String> {
+        let counts = self.priorities && entrance.protocol != HttpVersion::H1.protocol();
+        counts.then(|| self.priority(headers).to_string())
+    }
+
     /// Begins anew with every recorded sequence, for a next page load. The number that the next
     /// connection will have.
     pub fn restart(&self) -> u64 {
@@ -163,6 +168,7 @@ impl Service {
             difference,
             body_bytes: reply.body.len() as u64,
             server_us: at_ns.saturating_sub(started_ns) / 1000,
+            priority: self.asked_priority(entrance, request.headers),
             think_ms: reply.think.as_secs_f64() * 1e3,
             connection: entrance.connection,
         }));

@@ -36,6 +36,10 @@ pub struct StackConfig {
     /// Whether sessions may be resumed with data in the first flight (RFC 8446, section 2.3).
     #[serde(default)]
     pub early_data: bool,
+    /// Whether servers give out tickets with which sessions are resumed; without, as on a first
+    /// visit, no connection is.
+    #[serde(default = "yes")]
+    pub session_tickets: bool,
     /// Whether the browser's priorities decide the order of responses; else all share alike.
     #[serde(default = "yes")]
     pub priorities: bool,
@@ -44,7 +48,7 @@ pub struct StackConfig {
     pub certificate_key: CertificateKey,
     /// Bytes of the certificate chain, reached by padding; none: as short as it is.
     #[serde(default)]
-    pub certificate_chain_bytes: Option<u32>,
+    pub certificate_chain_bytes: Option<ChainBytes>,
     /// Whether certificates carry all recorded names, so that connections coalesce as they did;
     /// else each carries its host's alone.
     #[serde(default = "yes")]
@@ -67,6 +71,24 @@ pub enum CertificateKey {
     Ecdsa,
     /// RSA with 2048 bits.
     Rsa,
+}
+
+/// How large certificate chains are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ChainBytes {
+    /// All alike.
+    Given(u32),
+    /// `recorded`.
+    Named(NamedChainBytes),
+}
+
+/// A size of certificate chains by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NamedChainBytes {
+    /// As large as each host's recorded one; as short as it is where that is unknown or shorter.
+    Recorded,
 }
 
 /// How long a server thinks before it answers.
@@ -147,7 +169,7 @@ const QUIC_PACKET_BYTES_MAX: u16 = 1452;
 const TLS_RECORD_BYTES: std::ops::RangeInclusive<usize> = 64..=16_384;
 /// Beyond this chain RFC 8446's certificate message, with names and entries, would pass what
 /// clients take (64 kB in BoringSSL).
-const CERTIFICATE_CHAIN_BYTES_MAX: u32 = 60_000;
+pub(crate) const CERTIFICATE_CHAIN_BYTES_MAX: u32 = 60_000;
 /// A longer think time outlives every browser's patience.
 const THINK_TIME_MS_MAX: f64 = 60_000.0;
 /// What a kernel's TCP can be told; the other controllers exist for QUIC alone.
@@ -172,6 +194,7 @@ impl StackConfig {
             quic_packet_bytes: QUIC_PACKET_BYTES_MAX,
             header_table_bytes: None,
             early_data: false,
+            session_tickets: true,
             priorities: true,
             certificate_key: CertificateKey::Ecdsa,
             certificate_chain_bytes: None,
@@ -213,7 +236,7 @@ impl StackConfig {
                 self.initial_window_packets
             ));
         }
-        if let Some(bytes) = self.certificate_chain_bytes
+        if let Some(ChainBytes::Given(bytes)) = self.certificate_chain_bytes
             && bytes > CERTIFICATE_CHAIN_BYTES_MAX
         {
             return Err(format!(

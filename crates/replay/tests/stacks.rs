@@ -7,7 +7,7 @@ use common::{Recorded, Running, pattern, site, stack};
 use eyelevel_replay::check::Client;
 use eyelevel_replay::tls::client_config;
 use eyelevel_replay::{
-    CertificateKey, Event, HttpVersion, InForce, StackConfig, ThinkTime, TlsVersion,
+    CertificateKey, ChainBytes, Event, HttpVersion, InForce, StackConfig, ThinkTime, TlsVersion,
 };
 use http::{HeaderMap, Method};
 
@@ -24,13 +24,15 @@ fn in_force(events: &[Event]) -> Vec<&InForce> {
     connections.collect()
 }
 
-/// Two visits, the second with what the first left in `tls`.
-async fn visit_twice(version: HttpVersion, early_data: bool) -> Vec<Event> {
+/// What the servers of two visits say of tickets and early data, the second with what the first
+/// left in `tls`: resumed, offered, accepted.
+async fn visit_twice(
+    version: HttpVersion,
+    change: Change,
+) -> Vec<(Option<bool>, Option<bool>, Option<bool>)> {
     let site = site(&[Recorded::new(URL, pattern(20_000, 1))]);
-    let stack = StackConfig {
-        early_data,
-        ..stack(version)
-    };
+    let mut stack = stack(version);
+    change(&mut stack);
     let running = Running::start(site.clone(), stack);
     let address = running.address(&site.origins()[0]);
     let mut tls = client_config(&running.authority, version, TlsVersion::Tls13).unwrap();
@@ -45,35 +47,47 @@ async fn visit_twice(version: HttpVersion, early_data: bool) -> Vec<Event> {
             .unwrap();
         assert_eq!(fetched.body.len(), 20_000);
     }
-    running.stop().await
+    let events = running.stop().await;
+    let seen = in_force(&events).into_iter();
+    seen.map(|seen| {
+        (
+            seen.resumed,
+            seen.early_data_offered,
+            seen.early_data_accepted,
+        )
+    })
+    .collect()
 }
+
+const YES: Option<bool> = Some(true);
+const NO: Option<bool> = Some(false);
 
 #[tokio::test]
 async fn a_second_visit_asks_in_its_first_flight_where_the_stack_allows_it() {
     for version in common::VERSIONS {
-        let events = visit_twice(version, true).await;
-        let early: Vec<_> = in_force(&events)
-            .iter()
-            .map(|seen| (seen.resumed, seen.early_data_accepted))
-            .collect();
-        let expected = [(Some(false), Some(false)), (Some(true), Some(true))];
-        assert_eq!(early, expected, "{version:?}");
+        let seen = visit_twice(version, |stack| stack.early_data = true).await;
+        assert_eq!(seen, [(NO, NO, NO), (YES, YES, YES)], "{version:?}");
     }
 }
 
 #[tokio::test]
 async fn without_early_data_a_second_visit_waits_for_its_handshake() {
     for version in common::VERSIONS {
-        let events = visit_twice(version, false).await;
-        let early: Vec<_> = in_force(&events)
-            .iter()
-            .map(|seen| (seen.resumed, seen.early_data_accepted))
-            .collect();
-        assert_eq!(
-            early,
-            [(Some(false), None), (Some(true), None)],
-            "{version:?}"
-        );
+        let seen = visit_twice(version, |_| ()).await;
+        // Tickets that do not allow early data call forth none.
+        assert_eq!(seen, [(NO, NO, None), (YES, NO, None)], "{version:?}");
+    }
+}
+
+#[tokio::test]
+async fn without_tickets_no_connection_is_resumed() {
+    let change: Change = |stack| {
+        stack.early_data = true;
+        stack.session_tickets = false;
+    };
+    for version in common::VERSIONS {
+        let seen = visit_twice(version, change).await;
+        assert_eq!(seen, [(NO, NO, NO), (NO, NO, NO)], "{version:?}");
     }
 }
 
@@ -84,7 +98,7 @@ async fn chains_reach_their_size_on_the_wire_with_either_key() {
         for key in [CertificateKey::Ecdsa, CertificateKey::Rsa] {
             let stack = StackConfig {
                 certificate_key: key,
-                certificate_chain_bytes: Some(10_000),
+                certificate_chain_bytes: Some(ChainBytes::Given(10_000)),
                 ..stack(version)
             };
             let running = Running::start(site.clone(), stack);

@@ -15,7 +15,7 @@ from typing import Any
 from eyelevel.browser.devtools import DevTools
 from eyelevel.browser.errors import BrowserGoneError, DeadlineError
 from eyelevel.browser.network_log import NetworkLog
-from eyelevel.browser.observations import LoadSettings
+from eyelevel.browser.observations import Ended, LoadSettings
 from eyelevel.browser.quiet import QuietRule
 
 SOCKETS_PAGE = "chrome://net-internals/#sockets"
@@ -44,8 +44,8 @@ class FirstVisit:
         self._page = ""
         self._error = ""
 
-    def run(self, prepare: Callable[[str], None]) -> str:
-        """Visit and clear up; why the page did not load, empty where it did.
+    def run(self, prepare: Callable[[str], None]) -> tuple[Ended, str]:
+        """Visit and clear up; how the page ended, and why it did not load.
 
         `prepare` sets up the tab with the given session as the measured one will be.
         Raises the errors of `DevTools.call`.
@@ -55,27 +55,27 @@ class FirstVisit:
             target = self._open("about:blank")
             self._observe(self._devtools, self._page)
             prepare(self._page)
-            error = self._load()
-            self._call("Target.closeTarget", {"targetId": target}, "")
-            if not error:
+            ended, detail = self._load()
+            if ended == "complete":
+                self._call("Target.closeTarget", {"targetId": target}, "")
                 self._clear()
-            return error
+            return ended, detail
         finally:
             self._devtools.on_event = before
 
-    def _load(self) -> str:
+    def _load(self) -> tuple[Ended, str]:
         now_s, settings = time.monotonic(), self._settings
         self._rule = rule = QuietRule(now_s, settings.timeout_s, settings.quiet_s, settings.cap_s)
         self._devtools.send("Page.navigate", {"url": settings.url}, self._page, self._handle_reply)
         while True:
             self._devtools.pump(rule.next_deadline(self._network.waits))
             if self._error:
-                return f"navigating to {settings.url}: {self._error}"
+                return "navigation-failed", f"navigating to {settings.url}: {self._error}"
             verdict = rule.verdict(time.monotonic(), self._network.waits)
             if verdict == "timeout":
-                return f"no load event within {settings.timeout_s:g} s"
+                return "timeout", f"no load event within {settings.timeout_s:g} s"
             if verdict != "loading":
-                return ""
+                return "complete", ""
 
     def _clear(self) -> None:
         """Everything but the tickets; the HTTP cache is cleared last, nothing can refill it."""

@@ -82,7 +82,7 @@ class _Load:
         self._network = NetworkLog()
         self._console = ConsoleErrors()
         self._page = ""
-        self._first_visit_error = ""
+        self._first_visit: tuple[Ended, str] = ("complete", "")
         scripts: list[tuple[str, dict[str, Any]]] = []
         if settings.same_requests is not None:
             # Frames in other processes are targets of their own; workers refuse it, and are let be.
@@ -110,9 +110,10 @@ class _Load:
             raise BrowserStartError(f"{error}; {self._browser_state()}") from error
         ended: Ended = "browser-crashed"
         detail, capped, navigation = "", False, Navigation()
-        if self._first_visit_error:
-            detail = f"the first visit failed: {self._first_visit_error}"
-            return self._raw_load("navigation-failed", detail, capped, navigation)
+        if self._first_visit[0] != "complete":
+            ended, reason = self._first_visit
+            detail = f"the first visit, before the measured one: {reason}"
+            return self._raw_load(ended, detail, capped, navigation)
         try:
             ended, detail, capped = self._load()
             self._phases.mark("quiet")
@@ -158,8 +159,8 @@ class _Load:
 
     def _visit_first(self, context: str) -> None:
         visit = FirstVisit(self._devtools, self._settings, context, self._observe)
-        self._first_visit_error = visit.run(self._set_up)
-        if not self._first_visit_error:
+        self._first_visit = visit.run(self._set_up)
+        if self._first_visit[0] == "complete":
             self._settings.between_visits()
 
     def _set_up(self, session_id: str) -> None:

@@ -3,7 +3,6 @@
 from eyelevel.networks.cross_traffic import (
     CrossTraffic,
     check_flows,
-    parse_all_cross_traffic,
     parse_cross_traffic,
     settling_s,
 )
@@ -23,7 +22,6 @@ __all__ = [
     "find_network",
     "lab_path",
     "loss_of_each_direction",
-    "parse_all_cross_traffic",
     "parse_cross_traffic",
     "settling_s",
 ]

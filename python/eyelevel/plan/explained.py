@@ -98,7 +98,8 @@ def _chain(s: Settings) -> str:
     if s["tls_version"] == "none":
         return "none"
     size = s["certificate_chain_bytes"]
-    return f"{s['certificate_key'].upper()}, {f'{size} bytes' if size else 'about 1 kB'}"
+    said = {None: "about 1 kB", "recorded": "as large as recorded"}.get(size, f"{size} bytes")
+    return f"{s['certificate_key'].upper()}, {said}"
 
 
 def _think_time(s: Settings) -> str:

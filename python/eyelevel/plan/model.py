@@ -79,7 +79,9 @@ class StackTable(_Table):
     early_data: bool | None = None
     priorities: bool | None = None
     certificate_key: CertificateKey | None = None
-    certificate_chain_bytes: Annotated[SizeBytes, Field(ge=1200, le=60_000)] | None = None
+    certificate_chain_bytes: (
+        Literal["recorded"] | Annotated[SizeBytes, Field(ge=1200, le=60_000)] | None
+    ) = None
     coalescing: bool | None = None
     think_time: Literal["none", "recorded"] | Annotated[DurationMs, Field(le=60_000)] | None = None
     visit: Visit | None = None

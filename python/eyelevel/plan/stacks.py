@@ -56,7 +56,7 @@ class Stack:
     early_data: bool = False
     priorities: bool = True
     certificate_key: CertificateKey = "ecdsa"
-    certificate_chain_bytes: int | None = None
+    certificate_chain_bytes: int | Literal["recorded"] | None = None
     coalescing: bool = True
     think_time: ThinkTime = "none"
     visit: Visit | None = None

@@ -76,7 +76,9 @@ class Trial:
 
     def lab_stack(self) -> dict[str, Any]:
         """The lab's `stack` object."""
-        return {"name": self.arm, **self.stack_settings}
+        # On a first visit nothing resumes, a second connection to a host neither.
+        tickets = self.browser.get("visit", "first") == "repeat"
+        return {"name": self.arm, **self.stack_settings, "session_tickets": tickets}
 
 
 def expand(plan: Plan, sites: Sequence[Site]) -> list[Trial]:

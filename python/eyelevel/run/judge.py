@@ -26,6 +26,9 @@ CIPHERS = {
     "1.3": "TLS13_AES_128_GCM_SHA256",
 }
 """The one suite that our servers have, by TLS version and the certificate's key."""
+PACKETS_AT_ONCE = 10
+"""The kernel does not pace a connection's first ten segments (net/ipv4/tcp_output.c), nor do we."""
+TCP_FLIGHT_SHARE_SEEN = 0.5
 PACED_FLIGHT_RTT_SHARE_MIN = 0.15
 """A paced first flight of 32 packets takes about a third of a round trip, as its first ten packets
 leave at once and the rest at twice the window a round trip; less than half of that is no pacing."""
@@ -152,17 +155,25 @@ def _wrong_stack(load: Observed) -> str:
                 return f"{which} was {'paced' if paced else 'not paced'}"
         if reason := _wrong_first_flight(stack, in_force):
             return f"{which}: {reason}"
-    return _not_resumed(load)
+    return _wrong_visit(load)
 
 
-def _not_resumed(load: Observed) -> str:
-    """On a repeat visit the tickets of the first must have been of use."""
-    if load.visit != "repeat" or load.stack.get("tls_version") == "none":
-        return ""
+def _wrong_visit(load: Observed) -> str:
+    """A repeat visit must have had use of the first one's tickets; a first has none."""
     protocol = PROTOCOLS[load.stack["http_version"]]
-    ours = [c["in_force"] for c in load.connections if c["protocol"] == protocol]
-    if ours and not any(in_force.get("resumed") for in_force in ours):
+    ours = [c for c in load.connections if c["protocol"] == protocol]
+    resumed = [c for c in ours if c["in_force"].get("resumed")]
+    if load.visit == "first" and resumed:
+        return f"a first visit, but connection {resumed[0]['connection']} resumed a session"
+    if load.visit == "first" or load.stack.get("tls_version") == "none" or not ours:
+        return ""
+    if not resumed:
         return "a repeat visit, but no connection resumed a session"
+    early = [c["in_force"].get("early_data_accepted") for c in resumed]
+    if load.stack.get("early_data") and not any(early):
+        offered = any(c["in_force"].get("early_data_offered") for c in resumed)
+        what = "the servers took none" if offered else "the browser offered none"
+        return f"the stack has early data, but {what}"
     return ""
 
 
@@ -196,11 +207,15 @@ def _wrong_first_flight(stack: Mapping[str, Any], in_force: Mapping[str, Any]) -
     """Judged where it was filled: an initial window of full packets left before an answer."""
     packets, span_ms = in_force.get("first_flight_packets"), in_force.get("first_flight_ms")
     window = stack["initial_window_packets"]
-    if packets is None or span_ms is None or packets < window:
+    if packets is None or span_ms is None or not stack["pacing"]:
         return ""
-    rtt_ms = in_force.get("rtt_ms_min")
-    paced_ms = PACED_FLIGHT_RTT_SHARE_MIN * (rtt_ms or 0.0)
-    if stack["pacing"] and stack["congestion_control"] == "cubic" and span_ms < paced_ms:
+    # Over TCP a look after each write misses the flight's end, which waits in the kernel.
+    filled = window if stack["http_version"] == "h3" else window * TCP_FLIGHT_SHARE_SEEN
+    if packets < filled or stack["congestion_control"] != "cubic":
+        return ""
+    paced_share = (packets - PACKETS_AT_ONCE) / (window - PACKETS_AT_ONCE)
+    paced_ms = PACED_FLIGHT_RTT_SHARE_MIN * (in_force.get("rtt_ms_min") or 0.0)
+    if window > PACKETS_AT_ONCE and span_ms < paced_ms * min(1.0, paced_share):
         return f"{packets} packets left within {span_ms:.1f} ms though they should be paced"
     return ""
 

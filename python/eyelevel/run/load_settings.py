@@ -39,7 +39,6 @@ def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Load
         timeout_s=asked["timeout_s"],
         same_requests=same_requests(trial, archive),
         visit=asked.get("visit", "first"),
-        between_visits=lab.revisit,
         early_data=trial.stack_settings.get("early_data", False),
     )
 

@@ -186,6 +186,34 @@ def test_a_repeat_visit_must_have_resumed_a_session() -> None:
     # One is enough: a host that the first visit never reached has no ticket.
     assert judge(replace(repeat, connections=[fresh, resumed])) == ("ok", "")
     assert judge(replace(repeat, visit="first")) == ("ok", "")
+    outcome, detail = judge(replace(GOOD, connections=[fresh, resumed]))
+    assert outcome == "wrong-stack" and "first visit" in detail
+
+
+@pytest.mark.parametrize(
+    ("offered", "word"), [(True, "servers took none"), (False, "browser offered none")]
+)
+def test_a_repeat_visit_of_a_stack_with_early_data_must_have_sent_some(
+    offered: bool, word: str
+) -> None:
+    told = {"resumed": True, "early_data_offered": offered, "early_data_accepted": False}
+    stack = {**GOOD.stack, "early_data": True}
+    repeat = replace(GOOD, visit="repeat", stack=stack, connections=[a_connection(**told)])
+    outcome, detail = judge(repeat)
+    assert outcome == "wrong-stack" and word in detail
+    taken = a_connection(**{**told, "early_data_accepted": True})
+    assert judge(replace(repeat, connections=[taken])) == ("ok", "")
+
+
+@pytest.mark.parametrize(
+    ("packets", "span_ms", "outcome"),
+    [(20, 2.0, "ok"), (20, 0.1, "wrong-stack"), (15, 0.1, "ok"), (32, 3.5, "wrong-stack")],
+)
+def test_a_first_flight_over_tcp_is_judged_as_far_as_it_was_seen(
+    packets: int, span_ms: float, outcome: str
+) -> None:
+    flight = a_connection(first_flight_packets=packets, first_flight_ms=span_ms)
+    assert judge(replace(GOOD, connections=[flight]))[0] == outcome
 
 
 def test_a_repeat_visit_without_tls_has_nothing_to_resume() -> None:

@@ -3,7 +3,7 @@
 import platform
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -70,7 +70,14 @@ def run_trial(
         with Lab(config) as lab:
             ready = lab.ready
             _let_settle(trial)
-            raw = load_page(load_settings(trial, lab, archive, url))
+
+            def begin_measured_visit() -> None:
+                nonlocal before
+                lab.revisit()
+                before = HostSample.take(time.monotonic())
+
+            settings = load_settings(trial, lab, archive, url)
+            raw = load_page(replace(settings, between_visits=begin_measured_visit))
             load_ended = HostSample.take(time.monotonic())
             summary = lab.stop()
         reason = next(iter(summary.errors), "") or silent_flow(summary.cross_traffic)

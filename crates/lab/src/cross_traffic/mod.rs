@@ -3,7 +3,6 @@
 //! under test are not those of its competitors.
 
 mod config;
-mod fairness;
 mod flow;
 mod meter;
 

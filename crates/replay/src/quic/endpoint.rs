@@ -1,13 +1,15 @@
 use super::controller::Factory;
 use super::meter::Meter;
-use crate::tls::Tickets;
+use super::session::WatchedConfig;
+use crate::scheduler::CHUNK_BYTES;
+use crate::tls::{HelloWatch, Tickets};
 use crate::{ReplayError, StackConfig};
 use eyelevel_congestion::Settings;
 use noq::crypto::rustls::QuicServerConfig;
 use noq::{Endpoint, EndpointConfig, IdleTimeout, TokioRuntime, TransportConfig, VarInt};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// RFC 9000, the only version that is offered.
 pub const QUIC_VERSION: u32 = 1;
@@ -29,12 +31,24 @@ pub(super) const NOT_SENT_BYTES_MAX: u64 = 24 * 1024;
 /// Headers, packet number, tag and stream frame of a packet: in flight, but no stream bytes.
 const PACKET_OVERHEAD_BYTES: u64 = 30;
 
+/// What of a connection shows inside the QUIC stack alone.
+#[derive(Debug)]
+pub(super) struct Watches {
+    /// Its congestion controller.
+    pub meter: Arc<Meter>,
+    /// Whether it was resumed.
+    pub tickets: Arc<Tickets>,
+    /// What its client offered.
+    pub hello: Arc<Mutex<HelloWatch>>,
+}
+
 /// Makes a connection's configuration: each has its own controller, which its meter looks into.
 #[derive(Clone, Debug)]
 pub(super) struct Configurator {
     base: noq::ServerConfig,
     tls: rustls::ServerConfig,
     tickets: Arc<Tickets>,
+    session_tickets: bool,
     controller: String,
     settings: Settings,
     packet_bytes: u16,
@@ -51,32 +65,39 @@ impl Configurator {
             base: noq::ServerConfig::with_crypto(Arc::new(crypto)),
             tls,
             tickets,
+            session_tickets: stack.session_tickets,
             controller: stack.congestion_control.clone(),
             settings,
             packet_bytes: stack.quic_packet_bytes,
         })
     }
 
-    /// The configuration of the next connection.
-    pub fn connection(&self) -> (Arc<noq::ServerConfig>, Arc<Meter>, Arc<Tickets>) {
-        let tickets = self.tickets.for_connection();
-        let meter = Arc::new(Meter::default());
+    /// The configuration of the next connection, and what looks into it.
+    pub fn connection(&self) -> (Arc<noq::ServerConfig>, Watches) {
+        let watches = Watches {
+            meter: Arc::default(),
+            tickets: self.tickets.for_connection(),
+            hello: Arc::default(),
+        };
         let mut transport = transport(self.packet_bytes);
         transport.congestion_controller_factory(Arc::new(Factory {
             name: self.controller.clone(),
             settings: self.settings.clone(),
-            meter: meter.clone(),
+            meter: watches.meter.clone(),
         }));
         transport.send_window(NOT_SENT_BYTES_MAX);
         let mut config = self.base.clone();
         let mut tls = self.tls.clone();
-        tls.session_storage = tickets.clone();
+        if self.session_tickets {
+            tls.session_storage = watches.tickets.clone();
+        }
         // It was taken with the same suites when this was made.
-        if let Ok(crypto) = QuicServerConfig::try_from(tls) {
-            config.crypto = Arc::new(crypto);
+        if let Ok(inner) = QuicServerConfig::try_from(tls) {
+            let hello = watches.hello.clone();
+            config.crypto = Arc::new(WatchedConfig { inner, hello });
         }
         config.transport_config(Arc::new(transport));
-        (Arc::new(config), meter, tickets)
+        (Arc::new(config), watches)
     }
 
     /// The endpoint's configuration, for connections that are not accepted by [`Self::connection`].
@@ -86,9 +107,17 @@ impl Configurator {
 }
 
 /// The send window that leaves room for so many unsent bytes beside those in flight.
-pub(super) fn send_window(bytes_in_flight: u64, packet_bytes: u16) -> u64 {
+///
+/// Where responses share the connection, room for less than one of their chunks: once a chunk is
+/// written, what was written before it has left, and noq cannot change the order.
+pub(super) fn send_window(bytes_in_flight: u64, packet_bytes: u16, shared: bool) -> u64 {
     let packets = bytes_in_flight / u64::from(packet_bytes.max(1));
-    bytes_in_flight - packets * PACKET_OVERHEAD_BYTES + NOT_SENT_BYTES_MAX
+    let not_sent = if shared {
+        CHUNK_BYTES as u64
+    } else {
+        NOT_SENT_BYTES_MAX
+    };
+    bytes_in_flight - packets * PACKET_OVERHEAD_BYTES + not_sent
 }
 
 /// What both ends have in common: fixed packet size, Chromium's windows, no extension of noq's own.

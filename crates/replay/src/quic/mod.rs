@@ -5,6 +5,7 @@ mod controller;
 mod endpoint;
 mod meter;
 mod serve;
+mod session;
 
 pub use adapter::{H3Connection, H3Opener};
 pub use endpoint::{QUIC_VERSION, client_transport, transport};

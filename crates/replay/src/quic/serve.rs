@@ -1,10 +1,10 @@
 use super::H3Connection;
-use super::endpoint::{Configurator, QUIC_VERSION, send_window};
+use super::endpoint::{Configurator, QUIC_VERSION, Watches, send_window};
 use super::meter::Meter;
 use crate::scheduler::{Gate, ReplyBody};
 use crate::service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead};
 use crate::tcp::STALL_INTERVAL;
-use crate::tls::{SUITE_TLS13, Tickets};
+use crate::tls::SUITE_TLS13;
 use crate::{ConnectionEvent, Event, HttpVersion, InForce, Service, StackConfig};
 use bytes::{Buf, Bytes, BytesMut};
 use eyelevel_archive::Scheme;
@@ -16,10 +16,13 @@ use noq::{Endpoint, Incoming, PathId, ZeroRttAccepted};
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError};
 use tokio::task::JoinSet;
 
 const H3_HEADER_BYTES_MAX: u64 = 64 * 1024;
+/// One chunk at a time: noq sends all that a stream holds before it turns to the next, so that a
+/// second chunk would overtake another response's first.
+const PENDING_BYTES_MAX: usize = 1;
 
 /// Accepts on one endpoint until it is dropped, and with it every connection.
 pub(super) async fn accept(
@@ -32,18 +35,18 @@ pub(super) async fn accept(
     let mut connections = JoinSet::new();
     while let Some(incoming) = endpoint.accept().await {
         while connections.try_join_next().is_some() {}
-        let (config, meter, tickets) = configurator.connection();
+        let (config, watches) = configurator.connection();
         let address = incoming.local_ip().map(|ip| SocketAddr::new(ip, port));
         let report = Report {
             number: service.next_connection(),
             address,
             connection: None,
-            meter,
-            tickets,
+            watches,
             stack: stack.clone(),
             service: service.clone(),
             failure: None,
             early: None,
+            gate: Gate::new(stack.priorities, PENDING_BYTES_MAX),
             handshake_bytes: Arc::default(),
         };
         connections.spawn(serve(incoming, config, report));
@@ -55,11 +58,11 @@ struct Report {
     number: u64,
     address: Option<SocketAddr>,
     connection: Option<noq::Connection>,
-    meter: Arc<Meter>,
-    tickets: Arc<Tickets>,
+    watches: Watches,
     stack: Arc<StackConfig>,
     service: Arc<Service>,
     failure: Option<String>,
+    gate: Gate,
     /// None where early data are not allowed.
     early: Option<Arc<EarlyRequests>>,
     /// Sent and received when the handshake was complete.
@@ -81,7 +84,7 @@ async fn serve(incoming: Incoming, config: Arc<noq::ServerConfig>, mut report: R
         report.early = Some(early.clone());
     }
     let handshake = {
-        let (connection, meter) = (connection.clone(), report.meter.clone());
+        let (connection, meter) = (connection.clone(), report.watches.meter.clone());
         let (early, bytes) = (early.clone(), report.handshake_bytes.clone());
         async move {
             if let Some(complete) = complete {
@@ -89,8 +92,11 @@ async fn serve(incoming: Incoming, config: Arc<noq::ServerConfig>, mut report: R
             }
             early.complete.store(true, Ordering::Relaxed);
             meter.on_ready();
-            let stats = connection.stats();
-            let _ = bytes.set((stats.udp_tx.bytes, stats.udp_rx.bytes));
+            // Early requests and their answers have been in the same packets.
+            if !early.seen.load(Ordering::Relaxed) {
+                let stats = connection.stats();
+                let _ = bytes.set((stats.udp_tx.bytes, stats.udp_rx.bytes));
+            }
             std::future::pending::<()>().await;
         }
     };
@@ -99,11 +105,11 @@ async fn serve(incoming: Incoming, config: Arc<noq::ServerConfig>, mut report: R
         protocol: HttpVersion::H3.protocol(),
         scheme: Scheme::Https,
     };
-    let (service, meter) = (report.service.clone(), report.meter.clone());
+    let (service, meter) = (report.service.clone(), report.watches.meter.clone());
     let packet_bytes = report.stack.quic_packet_bytes;
-    let gate = Gate::default();
+    let gate = report.gate.clone();
     let requests = {
-        let connection = H3Connection::new(connection.clone());
+        let connection = H3Connection::gated(connection.clone(), gate.clone());
         requests(connection, entrance, service, &gate, &early)
     };
     tokio::select! {
@@ -111,7 +117,7 @@ async fn serve(incoming: Incoming, config: Arc<noq::ServerConfig>, mut report: R
         biased;
         () = handshake => {}
         () = requests => {}
-        () = keep_little_unsent(&connection, &meter, packet_bytes) => {}
+        () = keep_little_unsent(&connection, &meter, &gate, packet_bytes) => {}
         () = watch(&gate) => {}
     }
 }
@@ -145,11 +151,16 @@ struct EarlyRequests {
 
 /// Lets no more than the named bytes wait unsent, whatever the window is: the QUIC counterpart of
 /// `TCP_NOTSENT_LOWAT`. Never ends.
-async fn keep_little_unsent(connection: &noq::Connection, meter: &Meter, packet_bytes: u16) {
+async fn keep_little_unsent(
+    connection: &noq::Connection,
+    meter: &Meter,
+    gate: &Gate,
+    packet_bytes: u16,
+) {
     let mut window = 0;
     loop {
         let in_flight = poll_fn(|context| meter.poll_in_flight(context)).await;
-        let next = send_window(in_flight, packet_bytes);
+        let next = send_window(in_flight, packet_bytes, gate.is_shared());
         if next != window {
             window = next;
             connection.set_send_window(window);
@@ -217,7 +228,12 @@ async fn respond(
     let mut response = Response::new(());
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
-    let mut body = ReplyBody::gated(reply.body, &gate, service.priority(request.headers()));
+    let mut body = ReplyBody::gated(
+        reply.body,
+        &gate,
+        Some(stream.id().into_inner()),
+        service.priority(request.headers()),
+    );
     if stream.send_response(response).await.is_err() {
         return;
     }
@@ -263,26 +279,38 @@ impl Drop for Report {
         let connected = self.connection.is_some();
         let packet_bytes = stats.as_ref().map(|stats| stats.current_mtu);
         let in_force = InForce {
-            congestion_control: self.meter.congestion_control().map(str::to_owned),
-            pacing_rate_bytes_s_max: self.meter.pacing_rate_bytes_s_max(),
+            congestion_control: self.watches.meter.congestion_control().map(str::to_owned),
+            pacing_rate_bytes_s_max: self.watches.meter.pacing_rate_bytes_s_max(),
             initial_window_packets: packet_bytes
-                .and_then(|packet_bytes| self.meter.initial_window_packets(packet_bytes)),
-            pacing_rate_bytes_s: self.meter.pacing_rate_bytes_s(),
+                .and_then(|packet_bytes| self.watches.meter.initial_window_packets(packet_bytes)),
+            pacing_rate_bytes_s: self.watches.meter.pacing_rate_bytes_s(),
             retransmitted_packets: stats.as_ref().map(|stats| stats.lost_packets),
             sent_packets: stats.as_ref().map(|stats| stats.sent_packets),
             sent_bytes: stats.as_ref().map(|stats| stats.udp_tx.bytes),
-            first_flight_packets: self.meter.first_flight().map(|(packets, _)| packets),
-            first_flight_ms: self.meter.first_flight().map(|(_, ms)| ms),
+            first_flight_packets: self
+                .watches
+                .meter
+                .first_flight()
+                .map(|(packets, _)| packets),
+            first_flight_ms: self.watches.meter.first_flight().map(|(_, ms)| ms),
             handshake_sent_bytes: self.handshake_bytes.get().map(|(sent, _)| *sent),
             handshake_received_bytes: self.handshake_bytes.get().map(|(_, received)| *received),
-            resumed: connected.then(|| self.tickets.resumed()),
+            resumed: connected.then(|| self.watches.tickets.resumed()),
+            early_data_offered: self
+                .watches
+                .hello
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .early_data_offered(),
             early_data_accepted: self
                 .early
                 .as_ref()
                 .map(|early| early.seen.load(Ordering::Relaxed)),
+            priority_updates: Some(self.gate.updates()).filter(|updates| *updates > 0),
+            pacing_rate_bytes_s_start: None,
             slow_start_after_idle: connected.then_some(self.stack.slow_start_after_idle),
             buffer_bytes_max: None,
-            rtt_ms_min: self.meter.rtt_ms_min(),
+            rtt_ms_min: self.watches.meter.rtt_ms_min(),
             rtt_ms_smoothed: stats.as_ref().map(|stats| stats.rtt.as_secs_f64() * 1e3),
             tls_version: connected.then_some("1.3"),
             // The only one that was offered.

@@ -23,8 +23,12 @@ impl ReplyBody {
     }
 
     /// Chunk by chunk, when it is this response's turn.
-    pub fn gated(body: Bytes, gate: &Gate, priority: Priority) -> Self {
-        let open = || (gate.clone(), gate.open(priority, body.len() as u64));
+    /// `stream` is the protocol's, where it is known.
+    pub fn gated(body: Bytes, gate: &Gate, stream: Option<u64>, priority: Priority) -> Self {
+        let open = || {
+            let id = gate.open(stream, priority, body.len() as u64);
+            (gate.clone(), id)
+        };
         Self {
             gated: (!body.is_empty()).then(open),
             rest: body,

@@ -5,11 +5,13 @@ mod body;
 mod core;
 mod gate;
 mod priority;
+mod update;
 
 pub use self::core::{Grant, Scheduler, StreamId};
 pub use body::ReplyBody;
 pub use gate::Gate;
 pub use priority::Priority;
+pub(crate) use update::{H2Frames, H2Seen, H3Frames};
 
 /// Bytes of a body that are handed to a protocol at once. Small, because a more urgent response
 /// waits for it: 8 kB take 140 ms at 0.468 Mbit/s. With HTTP/2's frame header it fills whole TLS

@@ -1,3 +1,5 @@
+use std::fmt;
+
 /// The urgency of a response that says nothing: RFC 9218, section 4.1.
 const URGENCY_DEFAULT: u8 = 3;
 const URGENCY_MAX: u8 = 7;
@@ -45,6 +47,13 @@ impl Priority {
             }
         }
         priority
+    }
+}
+
+impl fmt::Display for Priority {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let incremental = if self.incremental { ", i" } else { "" };
+        write!(formatter, "u={}{incremental}", self.urgency)
     }
 }
 

@@ -1,5 +1,7 @@
 //! HTTP/1.1 and HTTP/2 over TCP, with TLS or, for recorded http origins, without.
 
+mod first_flight;
+mod frames;
 mod listener;
 mod observed;
 mod options;

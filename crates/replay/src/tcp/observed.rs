@@ -1,4 +1,6 @@
+use super::first_flight::FirstFlight;
 use super::options::{pacing_rate_max, tcp_info};
+use crate::tls::HelloWatch;
 use crate::{ConnectionEvent, Event, InForce, Service};
 use eyelevel_archive::Scheme;
 use rustls::{HandshakeKind, ServerConnection};
@@ -17,6 +19,8 @@ const HANDSHAKE_INCOMPLETE: &str = "the TLS handshake was not completed";
 /// complete then, and no way of ending is missed.
 pub(super) struct Observed {
     stream: TcpStream,
+    /// Of a secure connection.
+    hello: Option<HelloWatch>,
     service: Arc<Service>,
     record: Arc<Mutex<ConnectionRecord>>,
 }
@@ -27,6 +31,7 @@ pub(super) struct ConnectionRecord {
     connection: u64,
     protocol: &'static str,
     in_force: InForce,
+    first_flight: FirstFlight,
 }
 
 impl Observed {
@@ -47,9 +52,11 @@ impl Observed {
             connection: service.next_connection(),
             protocol,
             in_force,
+            first_flight: FirstFlight::default(),
         }));
         let observed = Self {
             stream,
+            hello: (scheme == Scheme::Https).then(HelloWatch::default),
             service,
             record: record.clone(),
         };
@@ -76,6 +83,8 @@ impl ConnectionRecord {
         if let Ok(info) = tcp_info(&stream.stream) {
             self.in_force.handshake_sent_bytes = Some(info.sent_bytes);
             self.in_force.handshake_received_bytes = Some(info.received_bytes);
+            self.in_force.pacing_rate_bytes_s_start = info.pacing_rate_bytes_s;
+            self.first_flight.on_ready(&info);
         }
         self.in_force.failure = None;
         self.in_force.tls_version = tls.protocol_version().and_then(version_name);
@@ -87,6 +96,11 @@ impl ConnectionRecord {
             .negotiated_key_exchange_group()
             .and_then(|group| group.name().as_str())
             .map(str::to_owned);
+    }
+
+    /// The client changed a response's priority.
+    pub fn on_priority_update(&mut self) {
+        *self.in_force.priority_updates.get_or_insert(0) += 1;
     }
 
     /// Why it ended before its time.
@@ -113,6 +127,8 @@ impl Drop for Observed {
     fn drop(&mut self) {
         let record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
         let mut in_force = record.in_force.clone();
+        let hello = self.hello.as_ref();
+        in_force.early_data_offered = hello.and_then(HelloWatch::early_data_offered);
         if let Ok(info) = tcp_info(&self.stream) {
             in_force.retransmitted_packets = Some(info.retransmitted_packets.into());
             in_force.rtt_ms_min = info.rtt_us_min.map(|rtt_us| f64::from(rtt_us) / 1000.0);
@@ -121,6 +137,9 @@ impl Drop for Observed {
             in_force.sent_bytes = Some(info.sent_bytes);
             in_force.pacing_rate_bytes_s = info.pacing_rate_bytes_s;
         }
+        let flight = record.first_flight.seen();
+        in_force.first_flight_packets = flight.map(|(packets, _)| packets);
+        in_force.first_flight_ms = flight.map(|(_, ms)| ms);
         in_force.pacing_rate_bytes_s_max = pacing_rate_max(&self.stream).ok().flatten();
         in_force.slow_start_after_idle = sysctl("tcp_slow_start_after_idle").map(|set| set != 0);
         in_force.buffer_bytes_max = sysctl("tcp_wmem");
@@ -143,13 +162,32 @@ impl Drop for Observed {
     }
 }
 
+impl Observed {
+    /// After a write: how far the first flight has come.
+    fn look(&self) {
+        let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        if record.first_flight.is_open()
+            && let Ok(info) = tcp_info(&self.stream)
+        {
+            record.first_flight.on_look(&info, self.service.now_ns());
+        }
+    }
+}
+
 impl AsyncRead for Observed {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if let Some(hello) = &mut self.hello
+            && hello.early_data_offered().is_none()
+        {
+            hello.on_records(&buffer.filled()[before..]);
+        }
+        read
     }
 }
 
@@ -159,7 +197,9 @@ impl AsyncWrite for Observed {
         context: &mut Context<'_>,
         data: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, data)
+        let written = Pin::new(&mut self.stream).poll_write(context, data);
+        self.look();
+        written
     }
 
     fn poll_write_vectored(
@@ -167,7 +207,9 @@ impl AsyncWrite for Observed {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.look();
+        written
     }
 
     fn is_write_vectored(&self) -> bool {

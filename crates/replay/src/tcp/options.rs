@@ -12,6 +12,7 @@ const RTT_AT: usize = 68;
 const SND_CWND_AT: usize = 80;
 const TOTAL_RETRANS_AT: usize = 100;
 const PACING_RATE_AT: usize = 104;
+const BYTES_ACKED_AT: usize = 120;
 const BYTES_RECEIVED_AT: usize = 128;
 const MIN_RTT_AT: usize = 148;
 const DATA_SEGS_OUT_AT: usize = 156;
@@ -22,7 +23,7 @@ const TCP_INFO_BYTES: usize = 512;
 const UNPACED: u64 = u64::MAX;
 
 /// What the kernel says of a TCP connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
     /// Bytes of a full segment.
     pub segment_bytes: u32,
@@ -36,6 +37,8 @@ pub struct TcpInfo {
     pub sent_packets: u32,
     /// Data sent, repetitions included.
     pub sent_bytes: u64,
+    /// Data acknowledged.
+    pub acknowledged_bytes: u64,
     /// Data received in order.
     pub received_bytes: u64,
     /// Smoothed round-trip time; none where there was no sample.
@@ -67,6 +70,7 @@ pub fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
             pacing_rate_bytes_s: wide(PACING_RATE_AT).filter(|rate| *rate != UNPACED),
             sent_packets: field(DATA_SEGS_OUT_AT)?,
             sent_bytes: wide(BYTES_SENT_AT)?,
+            acknowledged_bytes: wide(BYTES_ACKED_AT)?,
             received_bytes: wide(BYTES_RECEIVED_AT)?,
             rtt_us_smoothed: field(RTT_AT).filter(|rtt| *rtt != 0),
             rtt_us_min: field(MIN_RTT_AT).filter(|rtt| *rtt != u32::MAX && *rtt != 0),

@@ -1,3 +1,4 @@
+use super::frames::{Http2Stream, Opened};
 use super::observed::{ConnectionRecord, Observed};
 use crate::scheduler::{Gate, PENDING_BYTES_MAX, ReplyBody};
 use crate::service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
@@ -60,7 +61,7 @@ pub(super) async fn secure(
         let (transport, tls) = stream.get_mut();
         let early = tls.early_data().is_some();
         let entrance = entrance(&record, version, tls, transport, Some(early));
-        return http(stream, entrance, stack, service).await;
+        return http(stream, entrance, stack, service, record).await;
     }
     let accepting = acceptor.accept(stream).into_fallible();
     let mut stream = match tokio::time::timeout(HANDSHAKE_TIMEOUT, accepting).await {
@@ -71,7 +72,7 @@ pub(super) async fn secure(
     let (transport, tls) = stream.get_mut();
     tls.set_buffer_limit(Some(limit));
     let entrance = entrance(&record, version, tls, transport, None);
-    http(stream, entrance, stack, service).await;
+    http(stream, entrance, stack, service, record).await;
 }
 
 /// Notes what the handshake agreed on.
@@ -91,15 +92,20 @@ fn entrance(
     }
 }
 
-async fn http<S>(stream: S, entrance: Entrance, stack: &StackConfig, service: Arc<Service>)
-where
+async fn http<S>(
+    stream: S,
+    entrance: Entrance,
+    stack: &StackConfig,
+    service: Arc<Service>,
+    record: Arc<Mutex<ConnectionRecord>>,
+) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     match stack.http_version {
         HttpVersion::H1 => http1(stream, entrance, service).await,
         // HTTP/3 is served by other listeners.
         HttpVersion::H2 | HttpVersion::H3 => {
-            http2(stream, entrance, service, stack.header_table_bytes).await;
+            http2(stream, entrance, service, stack, record).await;
         }
     }
 }
@@ -136,13 +142,22 @@ async fn http2<S>(
     stream: S,
     entrance: Entrance,
     service: Arc<Service>,
-    header_table_bytes: Option<u32>,
+    stack: &StackConfig,
+    record: Arc<Mutex<ConnectionRecord>>,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let gate = Gate::default();
-    let answer =
-        service_fn(|request| respond(request, entrance, service.clone(), Some(gate.clone())));
+    let gate = Gate::new(stack.priorities, PENDING_BYTES_MAX);
+    let opened = Opened::default();
+    let on_update = move || {
+        let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.on_priority_update();
+    };
+    let stream = Http2Stream::new(stream, gate.clone(), opened.clone(), on_update);
+    let answer = service_fn(|request| {
+        let gated = Some((gate.clone(), opened.next()));
+        respond(request, entrance, service.clone(), gated)
+    });
     let connection = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
         .auto_date_header(false)
         .max_concurrent_streams(H2_STREAMS_MAX)
@@ -151,7 +166,7 @@ async fn http2<S>(
         .max_header_list_size(H2_HEADER_BYTES_MAX)
         .initial_stream_window_size(H2_RECEIVE_WINDOW_BYTES)
         .initial_connection_window_size(H2_RECEIVE_WINDOW_BYTES)
-        .header_table_size(header_table_bytes)
+        .header_table_size(stack.header_table_bytes)
         .max_send_buf_size(PENDING_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), answer);
     tokio::pin!(connection);
@@ -167,7 +182,7 @@ async fn respond(
     request: Request<Incoming>,
     entrance: Entrance,
     service: Arc<Service>,
-    gate: Option<Gate>,
+    gated: Option<(Gate, Option<u64>)>,
 ) -> Result<Response<ReplyBody>, Infallible> {
     let started_ns = service.now_ns();
     let (parts, body) = request.into_parts();
@@ -185,8 +200,10 @@ async fn respond(
     if !reply.think.is_zero() {
         tokio::time::sleep(reply.think).await;
     }
-    let body = match gate {
-        Some(gate) => ReplyBody::gated(reply.body, &gate, service.priority(&parts.headers)),
+    let body = match gated {
+        Some((gate, stream)) => {
+            ReplyBody::gated(reply.body, &gate, stream, service.priority(&parts.headers))
+        }
         None => ReplyBody::direct(reply.body),
     };
     let mut response = Response::new(body);

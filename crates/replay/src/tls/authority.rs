@@ -1,4 +1,5 @@
 use super::padding;
+use crate::stack::CERTIFICATE_CHAIN_BYTES_MAX;
 use crate::{CertificateKey, ReplayError};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -9,7 +10,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,6 +20,33 @@ const LEAVES_MAX: usize = 4096;
 /// passes for self-signed (RFC 5280, section 6.1). The hosts' names are in the extension.
 const ROOT_NAME: &str = "eyelevel replay authority";
 const LEAF_NAME: &str = "eyelevel replay";
+
+/// How large the chains are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chains {
+    /// As short as they are.
+    Short,
+    /// All padded to so many bytes.
+    All(u32),
+    /// Each padded to its host's size, where that is known and enough.
+    Recorded(BTreeMap<String, u64>),
+}
+
+impl Chains {
+    /// What a host's chain, of `short` bytes without padding, is to be padded to.
+    fn wanted(&self, host: &str, short: usize) -> Option<u32> {
+        match self {
+            Self::Short => None,
+            Self::All(bytes) => Some(*bytes),
+            Self::Recorded(sizes) => {
+                let bytes = u32::try_from(*sizes.get(host)?).ok()?;
+                let enough = bytes as usize >= short + padding::OVERHEAD_BYTES_MAX;
+                // More than clients take was never recorded of one that worked.
+                enough.then_some(bytes.min(CERTIFICATE_CHAIN_BYTES_MAX))
+            }
+        }
+    }
+}
 
 /// A certificate authority made for one run, and the leaves that it signs, chosen by SNI.
 ///
@@ -33,7 +61,7 @@ pub struct Authority {
     /// The names that share a certificate, by each of the names; a host that is absent stands alone.
     groups: HashMap<String, Arc<[String]>>,
     fallback: String,
-    chain_bytes: Option<u32>,
+    chains: Chains,
     leaves: Mutex<HashMap<String, Arc<CertifiedKey>>>,
 }
 
@@ -41,7 +69,7 @@ impl Authority {
     /// Makes the authority's key and root, and the leaves' key.
     ///
     /// `groups` are the certificates as recorded: each a list of the names on it. `fallback` is the
-    /// host of a client that names none. Chains are padded to `chain_bytes`, where given.
+    /// host of a client that names none.
     ///
     /// # Errors
     /// [`ReplayError::Certificate`] when the library refuses.
@@ -49,7 +77,7 @@ impl Authority {
         groups: Vec<Vec<String>>,
         fallback: &str,
         leaf_key: CertificateKey,
-        chain_bytes: Option<u32>,
+        chains: Chains,
     ) -> Result<Self, ReplayError> {
         let failed = |error: rcgen::Error| ReplayError::certificate("the authority", error);
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(failed)?;
@@ -83,7 +111,7 @@ impl Authority {
             signing_key,
             groups: by_name,
             fallback: fallback.into(),
-            chain_bytes,
+            chains,
             leaves: Mutex::new(HashMap::new()),
         })
     }
@@ -134,8 +162,8 @@ impl Authority {
             leaf.map(|leaf| leaf.der().clone()).map_err(failed)
         };
         let mut leaf = signed(&params)?;
-        if let Some(wanted) = self.chain_bytes {
-            let short = leaf.len() + self.root.len();
+        let short = leaf.len() + self.root.len();
+        if let Some(wanted) = self.chains.wanted(host, short) {
             let lacking = padding::content_bytes(wanted as usize, short);
             let lacking = lacking.ok_or_else(|| {
                 let reason = format!(
@@ -218,8 +246,13 @@ mod tests {
     #[test]
     fn leaves_are_made_once_and_share_their_key() {
         let group = vec!["a.example".into(), "b.example".into()];
-        let authority =
-            Authority::new(vec![group], "a.example", CertificateKey::Ecdsa, None).unwrap();
+        let authority = Authority::new(
+            vec![group],
+            "a.example",
+            CertificateKey::Ecdsa,
+            Chains::Short,
+        )
+        .unwrap();
         let first = authority.leaf("a.example").unwrap();
         let again = authority.leaf("a.example").unwrap();
         assert!(Arc::ptr_eq(&first, &again));
@@ -242,7 +275,8 @@ mod tests {
     fn chains_are_padded_to_the_byte_but_for_the_signature_s_length() {
         for key in [CertificateKey::Ecdsa, CertificateKey::Rsa] {
             for wanted in [3000_u32, 10_000, 40_000] {
-                let authority = Authority::new(Vec::new(), "a.example", key, Some(wanted)).unwrap();
+                let authority =
+                    Authority::new(Vec::new(), "a.example", key, Chains::All(wanted)).unwrap();
                 let leaf = authority.leaf("a.example").unwrap();
                 let bytes: usize = leaf.cert.iter().map(|each| each.len()).sum();
                 // An ECDSA signature in DER has 70 to 72 bytes.
@@ -252,8 +286,30 @@ mod tests {
                 );
             }
         }
-        let small = Authority::new(Vec::new(), "a.example", CertificateKey::Ecdsa, Some(500));
+        let small = Authority::new(
+            Vec::new(),
+            "a.example",
+            CertificateKey::Ecdsa,
+            Chains::All(500),
+        );
         let refused = small.unwrap().leaf("a.example").unwrap_err().to_string();
         assert!(refused.contains("certificate_chain_bytes"), "{refused}");
+    }
+
+    #[test]
+    fn recorded_chains_have_their_hosts_sizes() {
+        let sizes = [("a.example", 4000), ("b.example", 9000), ("c.example", 300)];
+        let sizes = sizes.map(|(host, bytes)| (host.to_owned(), bytes));
+        let chains = Chains::Recorded(sizes.into());
+        let authority =
+            Authority::new(Vec::new(), "a.example", CertificateKey::Ecdsa, chains).unwrap();
+        let bytes = |host: &str| -> usize {
+            let leaf = authority.leaf(host).unwrap();
+            leaf.cert.iter().map(|each| each.len()).sum()
+        };
+        assert!(bytes("a.example").abs_diff(4000) <= 6);
+        assert!(bytes("b.example").abs_diff(9000) <= 6);
+        // Too small for ours, and unknown: as short as it is.
+        assert!(bytes("c.example") < 1200 && bytes("d.example") < 1200);
     }
 }

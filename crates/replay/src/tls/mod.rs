@@ -2,17 +2,20 @@
 
 mod authority;
 mod early;
+mod hello;
 mod padding;
 mod suites;
 mod tickets;
 
-pub use authority::Authority;
+pub use authority::{Authority, Chains};
 pub(crate) use early::accept_early;
+pub(crate) use hello::HelloWatch;
 pub use suites::{SUITE_TLS13, provider, versions};
 pub(crate) use tickets::Tickets;
 
 use crate::{HttpVersion, ReplayError, StackConfig, TlsVersion};
 use rustls::pki_types::CertificateDer;
+use rustls::server::NoServerSessionStorage;
 use std::sync::Arc;
 
 /// The five bytes of a record's header, which rustls counts in `max_fragment_size`.
@@ -35,7 +38,12 @@ pub fn server_config(
         .with_no_client_auth()
         .with_cert_resolver(authority);
     config.alpn_protocols = vec![stack.http_version.alpn().to_vec()];
-    config.session_storage = Arc::new(Tickets::default());
+    if stack.session_tickets {
+        config.session_storage = Arc::new(Tickets::default());
+    } else {
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.send_tls13_tickets = 0;
+    }
     if stack.early_data {
         // RFC 9001, section 4.6.1: over QUIC the value stands for "allowed".
         config.max_early_data_size = match stack.http_version {

@@ -1,6 +1,8 @@
 //! A server on loopback and what it reported.
 #![allow(dead_code)]
 
+pub mod raw;
+
 use bytes::Bytes;
 use eyelevel_archive::{Origin, Site};
 use eyelevel_replay::check::Client;
@@ -144,6 +146,10 @@ impl Running {
             stop,
             task,
         }
+    }
+
+    pub fn version(&self) -> HttpVersion {
+        self.version
     }
 
     pub fn address(&self, origin: &Origin) -> SocketAddr {

@@ -1,4 +1,5 @@
 use super::convert::{error_code, read_error, stream_id, write_error};
+use crate::scheduler::{Gate, H3Frames};
 use bytes::{Buf, Bytes};
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId, WriteBuf};
 use noq::{RecvStream, SendStream};
@@ -16,7 +17,7 @@ impl<B: Buf> H3Bidirectional<B> {
     pub(super) fn new((send, receive): (SendStream, RecvStream)) -> Self {
         Self {
             send: H3Send::new(send),
-            receive: H3Recv(receive),
+            receive: H3Recv::new(receive, None),
         }
     }
 }
@@ -129,7 +130,17 @@ impl<B: Buf> quic::SendStream<B> for H3Send<B> {
 }
 
 /// The receiving side of a stream.
-pub struct H3Recv(pub(super) RecvStream);
+pub struct H3Recv {
+    stream: RecvStream,
+    /// Changes of priority, and whom they concern.
+    heard: Option<(H3Frames, Gate)>,
+}
+
+impl H3Recv {
+    pub(super) fn new(stream: RecvStream, heard: Option<(H3Frames, Gate)>) -> Self {
+        Self { stream, heard }
+    }
+}
 
 impl quic::RecvStream for H3Recv {
     type Buf = Bytes;
@@ -139,16 +150,19 @@ impl quic::RecvStream for H3Recv {
         context: &mut Context<'_>,
     ) -> Poll<Result<Option<Bytes>, StreamErrorIncoming>> {
         // Safe to drop when pending: noq keeps the waker with the connection, not in the future.
-        let chunk = pin!(self.0.read_chunk(usize::MAX)).poll(context);
-        chunk.map_err(read_error)
+        let chunk = ready!(pin!(self.stream.read_chunk(usize::MAX)).poll(context));
+        if let (Ok(Some(bytes)), Some((frames, gate))) = (&chunk, &mut self.heard) {
+            frames.feed(bytes, |stream, priority| gate.update(stream, priority));
+        }
+        Poll::Ready(chunk.map_err(read_error))
     }
 
     fn stop_sending(&mut self, code: u64) {
         // It fails only where the stream is closed already, and then nothing more arrives.
-        let _ = self.0.stop(error_code(code));
+        let _ = self.stream.stop(error_code(code));
     }
 
     fn recv_id(&self) -> StreamId {
-        stream_id(self.0.id())
+        stream_id(self.stream.id())
     }
 }

@@ -1,0 +1,194 @@
+//! HTTP/2's bytes between TLS and hyper: what of RFC 9218 hyper does not know is said and heard
+//! here.
+
+use crate::scheduler::{Gate, H2Frames, H2Seen};
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+const FRAME_HEADER_BYTES: usize = 9;
+const SETTINGS: u8 = 0x04;
+/// `SETTINGS_NO_RFC7540_PRIORITIES` = 1 (RFC 9218, section 2.1.1): Chromium then says changes of
+/// priority in PRIORITY_UPDATE frames, as it does over HTTP/3.
+const NO_RFC7540_PRIORITIES: [u8; 6] = [0, 9, 0, 0, 0, 1];
+
+/// Streams that the client has opened and hyper has not yet handed over, in their order.
+///
+/// hyper does not tell a request's stream, but hands requests over in the order of their HEADERS;
+/// those that it resets without handing them over are taken out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Opened(Arc<Mutex<VecDeque<u64>>>);
+
+impl Opened {
+    /// The stream of the request that was handed over just now.
+    pub fn next(&self) -> Option<u64> {
+        self.lock().pop_front()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A stream that carries HTTP/2.
+pub(super) struct Http2Stream<S, F> {
+    stream: S,
+    received: H2Frames,
+    sent: H2Frames,
+    opened: Opened,
+    gate: Gate,
+    on_update: F,
+    settings: Settings,
+}
+
+/// The server's first frame, to which a setting is added.
+enum Settings {
+    Before,
+    /// What is written instead, how much of it is, and how many bytes of hyper's it stands for.
+    Writing(Vec<u8>, usize, usize),
+    Done,
+}
+
+impl<S, F: FnMut()> Http2Stream<S, F> {
+    /// `on_update` is called for each change of priority.
+    pub fn new(stream: S, gate: Gate, opened: Opened, on_update: F) -> Self {
+        Self {
+            stream,
+            received: H2Frames::of_client(),
+            sent: H2Frames::of_server(),
+            opened,
+            gate,
+            on_update,
+            settings: Settings::Before,
+        }
+    }
+
+    fn on_received(&mut self, bytes: &[u8]) {
+        let (opened, gate, on_update) = (&self.opened, &self.gate, &mut self.on_update);
+        self.received.feed(bytes, |seen| match seen {
+            H2Seen::Opened(stream) => opened.lock().push_back(stream),
+            H2Seen::Update(stream, priority) => {
+                on_update();
+                gate.update(stream, priority);
+            }
+            // hyper hands a stream over even where the client took it back.
+            H2Seen::Reset(_) => {}
+        });
+    }
+
+    fn on_sent(&mut self, bytes: &[u8]) {
+        let opened = &self.opened;
+        self.sent.feed(bytes, |seen| {
+            if let H2Seen::Reset(stream) = seen {
+                opened.lock().retain(|waiting| *waiting != stream);
+            }
+        });
+    }
+}
+
+/// The server's first frame with one setting more; none where it is not whole or another.
+fn with_setting(first: &[u8]) -> Option<(Vec<u8>, usize)> {
+    let header = first.get(..FRAME_HEADER_BYTES)?;
+    let length = u32::from_be_bytes([0, header[0], header[1], header[2]]) as usize;
+    let whole = FRAME_HEADER_BYTES + length;
+    if header[3] != SETTINGS || first.len() < whole {
+        return None;
+    }
+    let longer = u32::try_from(length + NO_RFC7540_PRIORITIES.len()).ok()?;
+    let mut frame = longer.to_be_bytes()[1..].to_vec();
+    frame.extend_from_slice(&first[3..whole]);
+    frame.extend_from_slice(&NO_RFC7540_PRIORITIES);
+    Some((frame, whole))
+}
+
+impl<S: AsyncWrite + Unpin, F: FnMut() + Unpin> Http2Stream<S, F> {
+    /// Writes the first frame in place of hyper's `data`; none once that is done.
+    fn poll_settings(
+        &mut self,
+        context: &mut Context<'_>,
+        data: &[u8],
+    ) -> Poll<Option<io::Result<usize>>> {
+        if matches!(self.settings, Settings::Before) {
+            self.settings = match with_setting(data) {
+                Some((frame, whole)) => Settings::Writing(frame, 0, whole),
+                None => Settings::Done,
+            };
+        }
+        while let Settings::Writing(frame, written, whole) = &mut self.settings {
+            let write = Pin::new(&mut self.stream).poll_write(context, &frame[*written..]);
+            match ready!(write) {
+                Ok(0) => return Poll::Ready(Some(Err(io::ErrorKind::WriteZero.into()))),
+                Ok(bytes) => *written += bytes,
+                Err(error) => return Poll::Ready(Some(Err(error))),
+            }
+            if *written == frame.len() {
+                let whole = *whole;
+                self.settings = Settings::Done;
+                return Poll::Ready(Some(Ok(whole)));
+            }
+        }
+        Poll::Ready(None)
+    }
+}
+
+impl<S: AsyncRead + Unpin, F: FnMut() + Unpin> AsyncRead for Http2Stream<S, F> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        self.on_received(&buffer.filled()[before..]);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin, F: FnMut() + Unpin> AsyncWrite for Http2Stream<S, F> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        data: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        if let Some(done) = ready!(self.poll_settings(context, data)) {
+            return Poll::Ready(done);
+        }
+        let written = ready!(Pin::new(&mut self.stream).poll_write(context, data))?;
+        self.on_sent(&data[..written]);
+        Poll::Ready(Ok(written))
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let first = slices.iter().find(|slice| !slice.is_empty());
+        if let Some(done) = ready!(self.poll_settings(context, first.map_or(&[], |s| &s[..]))) {
+            return Poll::Ready(done);
+        }
+        let written = ready!(Pin::new(&mut self.stream).poll_write_vectored(context, slices))?;
+        let mut left = written;
+        for slice in slices {
+            let taken = left.min(slice.len());
+            self.on_sent(&slice[..taken]);
+            left -= taken;
+        }
+        Poll::Ready(Ok(written))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,82 @@
+//! One scheduler: body bytes leave in the same order over HTTP/2 and HTTP/3, read on the wire.
+
+mod common;
+
+use common::raw::{Step, order};
+use common::{Recorded, Running, pattern, site, stack};
+use eyelevel_replay::{HttpVersion, StackConfig};
+use std::collections::BTreeSet;
+
+const HOST: &str = "www.example.test";
+const PATHS: [&str; 7] = ["/0", "/1", "/2", "/3", "/4", "/5", "/6"];
+/// Five chunks of the scheduler; below a stream's window.
+const BODY_BYTES: usize = 40_000;
+/// Above a stream's window, so that it holds its place until it is read.
+const FIRST_BYTES: usize = 100_000;
+
+/// A mix of urgencies and incremental flags; two are changed, one of them before it is asked for.
+const STEPS: [Step; 8] = [
+    Step::Ask("/1", "u=5"),
+    Step::Ask("/2", "u=3, i"),
+    Step::Change(6, "u=1"),
+    Step::Ask("/3", ""),
+    Step::Ask("/4", "u=3, i"),
+    Step::Ask("/5", "u=2, i"),
+    Step::Ask("/6", "u=7"),
+    Step::Change(3, "u=6"),
+];
+
+async fn seen(version: HttpVersion, priorities: bool) -> Vec<u64> {
+    let recorded: Vec<Recorded> = PATHS
+        .iter()
+        .enumerate()
+        .map(|(number, path)| {
+            let bytes = if number == 0 { FIRST_BYTES } else { BODY_BYTES };
+            Recorded::new(
+                &format!("https://{HOST}{path}"),
+                pattern(bytes, number as u64),
+            )
+        })
+        .collect();
+    let stack = StackConfig {
+        priorities,
+        ..stack(version)
+    };
+    let running = Running::start(site(&recorded), stack);
+    let seen = order(&running, HOST, PATHS[0], &STEPS).await;
+    running.stop().await;
+    seen
+}
+
+#[tokio::test]
+async fn body_bytes_leave_in_the_same_order_over_both_protocols() {
+    let expected = |seen: &[u64]| {
+        // The first, the changed one, the urgent one, two that share in turn, then the late ones.
+        assert_eq!(seen[..3], [0, 6, 5], "{seen:?}");
+        let (shared, late) = seen[3..].split_at(seen.len() - 5);
+        assert_eq!(late, [1, 3], "{seen:?}");
+        assert!(shared.len() >= 8, "chunk by chunk: {seen:?}");
+        assert_eq!(
+            shared.iter().collect::<BTreeSet<_>>(),
+            [2, 4].iter().collect()
+        );
+    };
+    let (h2, h3) = (
+        seen(HttpVersion::H2, true).await,
+        seen(HttpVersion::H3, true).await,
+    );
+    expected(&h2);
+    assert_eq!(h2, h3);
+}
+
+#[tokio::test]
+async fn without_priorities_all_share_alike_over_both() {
+    for version in [HttpVersion::H2, HttpVersion::H3] {
+        let seen = seen(version, false).await;
+        // Every response comes up again and again.
+        for number in 1..7 {
+            let turns = seen.iter().filter(|each| **each == number).count();
+            assert!(turns >= 3, "{version:?}: {seen:?}");
+        }
+    }
+}
