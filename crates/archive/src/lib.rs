@@ -26,6 +26,7 @@ mod pack;
 mod pairing;
 mod provenance;
 mod record;
+mod schemes;
 mod screenshot;
 mod secure;
 mod site;

@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use crate::coding;
 use crate::exchange::Exchange;
+use crate::schemes;
 
 /// A body that is rewritten is held decoded; a page's texts are far smaller.
 const TEXT_BYTES_MAX: u64 = 64 << 20;
@@ -20,13 +21,16 @@ const TEXTS: [&str; 8] = [
     "manifest",
 ];
 
-type Forms = [(&'static [u8], &'static [u8]); 3];
+pub(crate) type Forms = [(&'static [u8], &'static [u8]); 3];
 
-/// Which scheme becomes which, and the port that a link may name and still mean the old one.
+/// Which scheme becomes which.
 pub(crate) struct Direction {
     /// With plain slashes, with escaped ones, and percent-encoded.
-    forms: Forms,
-    default_port: &'static str,
+    pub forms: Forms,
+    /// What a link may name and still mean the old one.
+    pub default_port: &'static str,
+    /// Whether what scripts compare the page's scheme with is exchanged, too.
+    pub compared: bool,
 }
 
 pub(crate) const TO_HTTPS: Direction = Direction {
@@ -36,6 +40,7 @@ pub(crate) const TO_HTTPS: Direction = Direction {
         (b"http%3A%2F%2F", b"https%3A%2F%2F"),
     ],
     default_port: ":80",
+    compared: false,
 };
 
 pub(crate) const TO_HTTP: Direction = Direction {
@@ -45,6 +50,7 @@ pub(crate) const TO_HTTP: Direction = Direction {
         (b"https%3A%2F%2F", b"http%3A%2F%2F"),
     ],
     default_port: ":443",
+    compared: false,
 };
 
 /// What became of a body.
@@ -76,7 +82,13 @@ pub(crate) fn relink(exchange: &mut Exchange, hosts: &[String], direction: &Dire
         return Body::UnknownCoding(name);
     };
     // A body that is not what it says is replayed as it stands, as it was recorded.
-    let Some(text) = decoded.ok().and_then(|body| moved(&body, hosts, direction)) else {
+    let Some(body) = decoded.ok() else {
+        return Body::Kept;
+    };
+    let relinked = moved(&body, hosts, direction);
+    let text = relinked.as_deref().unwrap_or(&body);
+    let exchanged = direction.compared.then(|| schemes::exchanged(text));
+    let Some(text) = exchanged.flatten().or(relinked) else {
         return Body::Kept;
     };
     let is_coded = !matches!(name.trim().to_ascii_lowercase().as_str(), "" | "identity");

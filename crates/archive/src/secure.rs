@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashSet};
 use crate::exchange::Exchange;
 use crate::header::Header;
 use crate::import::Imported;
-use crate::links::{Body, TO_HTTPS, relink};
+use crate::links::{Body, Direction, TO_HTTPS, relink};
 use crate::url::{Scheme, Url};
 
 /// Moves every http origin of `imported` to https, rewrites links to recorded hosts in texts and
-/// fields, and says so in `altered`.
+/// fields and the schemes that scripts compare with, and says so in `altered`.
 ///
 /// What scripts build themselves is upgraded by the browser: documents get the policy
 /// `upgrade-insecure-requests`. A redirect from http to the same URL over https is dropped, and so
@@ -41,7 +41,7 @@ pub fn secure(imported: &mut Imported) {
         }
         counts.moved += usize::from(was_plain);
         exchange.url = upgraded;
-        rewrite(&mut exchange, &hosts, &mut counts);
+        rewrite(&mut exchange, &hosts, was_plain, &mut counts);
         imported.exchanges.push(exchange);
     }
     for (index, exchange) in imported.exchanges.iter_mut().enumerate() {
@@ -53,8 +53,8 @@ pub fn secure(imported: &mut Imported) {
     }
     let altered = &mut imported.provenance.altered;
     altered.push(format!(
-        "{} of {} exchanges were recorded over http and became https; links in {} bodies were \
-         rewritten; {} redirects to https and doubles were dropped",
+        "{} of {} exchanges were recorded over http and became https; links and \
+         comparisons with the page's scheme in {} bodies were rewritten; {} redirects to https and doubles were dropped",
         counts.moved,
         imported.exchanges.len(),
         counts.rewritten,
@@ -97,8 +97,13 @@ fn leads_to(exchange: &Exchange, upgraded: &Url) -> bool {
             .is_some_and(|target| upgrade(&target) == *upgraded)
 }
 
-fn rewrite(exchange: &mut Exchange, hosts: &[String], counts: &mut Counts) {
-    match relink(exchange, hosts, &TO_HTTPS) {
+fn rewrite(exchange: &mut Exchange, hosts: &[String], was_plain: bool, counts: &mut Counts) {
+    // What was recorded over https has seen a secure page already.
+    let direction = Direction {
+        compared: was_plain,
+        ..TO_HTTPS
+    };
+    match relink(exchange, hosts, &direction) {
         Body::Kept => {}
         Body::Rewritten => counts.rewritten += 1,
         Body::UnknownCoding(name) => *counts.unknown_codings.entry(name).or_default() += 1,

@@ -6,7 +6,8 @@ use crate::Error;
 use crate::site_check::check_site;
 use clap::{Args, Subcommand};
 use eyelevel_archive::{
-    Site, SiteInfo, Url, export_files, export_har, export_mahimahi, import, pack, write_wacz,
+    Imported, Site, SiteInfo, Url, export_files, export_har, export_mahimahi, import, pack,
+    write_wacz,
 };
 use serde::Serialize;
 
@@ -42,6 +43,9 @@ enum ArchiveCommand {
         /// Make every http origin an https one and rewrite the links; the site is marked as altered
         #[arg(long)]
         secure: bool,
+        /// What the page was recorded in, CSS pixels, as 1366x768; replays are shown in the same
+        #[arg(long, value_parser = parse_viewport)]
+        viewport: Option<(u32, u32)>,
     },
     /// Write a recorded site in another format
     #[command(group = clap::ArgGroup::new("format").required(true))]
@@ -105,7 +109,17 @@ pub fn run(arguments: ArchiveArguments) -> Result<i32, Error> {
             out,
             main_url,
             secure,
-        } => import_site(&paths, &out, main_url, secure)?,
+            viewport,
+        } => {
+            let mut imported = import(&paths)?;
+            if secure {
+                eyelevel_archive::secure(&mut imported);
+            }
+            if viewport.is_some() {
+                imported.provenance.viewport_px = viewport;
+            }
+            write_imported(&imported, &paths[0], &out, main_url)?
+        }
         ArchiveCommand::Export {
             file,
             har,
@@ -169,27 +183,31 @@ pub fn run(arguments: ArchiveArguments) -> Result<i32, Error> {
     Ok(0)
 }
 
-fn import_site(
-    paths: &[PathBuf],
+fn write_imported(
+    imported: &Imported,
+    from: &Path,
     out: &Path,
     main_url: Option<Url>,
-    secure: bool,
 ) -> Result<(), Error> {
-    let mut imported = import(paths)?;
-    if secure {
-        eyelevel_archive::secure(&mut imported);
-    }
     let title = out.file_stem().unwrap_or_default().to_string_lossy();
     let metadata =
         imported
             .metadata(main_url, &title)
             .map_err(|reason| eyelevel_archive::Error::Import {
-                path: paths[0].clone(),
+                path: from.to_owned(),
                 reason,
             })?;
     write_wacz(out, &imported.exchanges, &metadata)?;
     print_json(&Site::open(out)?.info());
     Ok(())
+}
+
+fn parse_viewport(text: &str) -> Result<(u32, u32), String> {
+    let sides = text.split_once('x').map(|(w, h)| (w.parse(), h.parse()));
+    match sides {
+        Some((Ok(width), Ok(height))) if width > 0 && height > 0 => Ok((width, height)),
+        _ => Err("a viewport is width and height in CSS pixels, as 1366x768".to_owned()),
+    }
 }
 
 fn print_json(value: &impl Serialize) {

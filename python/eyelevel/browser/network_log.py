@@ -27,6 +27,8 @@ class _Request:
     priority: str | None
     started_s: float
     source: Source
+    in_main_frame: bool = True
+    initiator_type: str | None = None
     status: int | None = None
     protocol: str | None = None
     mime_type: str | None = None
@@ -51,6 +53,7 @@ class NetworkLog:
         self._open: dict[str, _Request] = {}
         self.initiators: dict[str, str] = {}
         """What asked for a URL first, by that URL; fragments dropped."""
+        self._main_frame: str | None = None
 
     @property
     def waits(self) -> bool:
@@ -78,14 +81,19 @@ class NetworkLog:
         url: str = asked["url"]
         if initiator := _initiator(event.get("initiator", {}), hop.url if hop else None):
             self.initiators.setdefault(url, initiator)
+        frame, resource_type = event.get("frameId"), event.get("type", "Other")
+        if self._main_frame is None and resource_type == "Document":
+            self._main_frame = frame  # a load begins with its page
         self._open[request_id] = _Request(
             url=url,
             method=asked["method"],
-            resource_type=event.get("type", "Other"),
+            resource_type=resource_type,
             render_blocking=event.get("renderBlockingBehavior"),
             priority=asked.get("initialPriority"),
             started_s=event["timestamp"],
             source="data" if url.startswith(LOCAL_SCHEMES) else "network",
+            in_main_frame=frame is not None and frame == self._main_frame,
+            initiator_type=event.get("initiator", {}).get("type"),
         )
         return True
 
@@ -190,6 +198,8 @@ class NetworkLog:
                 encoded_bytes=request.received_bytes,
                 source=request.source,
                 render_blocking=request.render_blocking,
+                in_main_frame=request.in_main_frame,
+                initiator_type=request.initiator_type,
                 mime_type=request.mime_type,
                 priority=request.priority,
                 connection=request.connection,

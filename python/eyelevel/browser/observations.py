@@ -129,6 +129,10 @@ class ObjectLoad:
     source: Source
     render_blocking: str | None
     """DevTools' name: Blocking, InBodyParserBlocking, NonBlocking, NonBlockingDynamic, ..."""
+    in_main_frame: bool | None
+    """Asked by the page itself, not by a frame in it; None where nothing is known."""
+    initiator_type: str | None
+    """DevTools' name: parser (markup or a style sheet), script, preload, other, ..."""
     mime_type: str | None
     priority: str | None
     """Chromium's priority when it was asked for: VeryLow to VeryHigh."""

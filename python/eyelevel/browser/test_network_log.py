@@ -149,3 +149,21 @@ def test_objects_are_in_the_order_of_asking():
         finished("1", 1000.3, 1),
     )
     assert [item.url[-1] for item in log.objects(START_S)] == ["1", "2"]
+
+
+def test_requests_of_frames_are_told_from_the_pages_own():
+    document = {"type": "Document"}
+    log = log_of(
+        asked("1", 1000.0, "https://a.test/", frameId="A", **document),
+        asked("2", 1000.1, "https://a.test/x.png", frameId="A"),
+        asked("3", 1000.2, "https://b.test/", frameId="B", **document),
+        asked("4", 1000.3, "https://b.test/y.png", frameId="B"),
+        asked("5", 1000.4, "https://a.test/worker.json"),
+    )
+    assert [each.in_main_frame for each in log.objects(START_S)] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]

@@ -14,6 +14,7 @@ from PIL import Image
 
 from eyelevel.browser import LoadSettings, RawLoad, SameRequests, load_page
 from eyelevel.cli.output import hints, print_json, results
+from eyelevel.cli.viewport import viewport_px
 from eyelevel.errors import ExpectedError
 from eyelevel.lab.recorder import Recorder
 from eyelevel.plan.quantities import quantity
@@ -74,9 +75,10 @@ def record(
 
 
 def _settings(recorder: Recorder, wait_idle: str, viewport: str, mobile: bool) -> LoadSettings:
-    width, _, height = viewport.partition("x")
-    if not (width.isdecimal() and height.isdecimal()):
-        raise RecordError(f"the viewport `{viewport}` is not WIDTHxHEIGHT, like 1366x768")
+    try:
+        size_px = viewport_px(viewport)
+    except ValueError as error:
+        raise RecordError(str(error)) from error
     try:
         quiet_s = quantity(wait_idle, {"ms": 0.001, "s": 1.0})
     except ValueError as error:
@@ -84,7 +86,7 @@ def _settings(recorder: Recorder, wait_idle: str, viewport: str, mobile: bool) -
     return LoadSettings(
         url="about:blank",
         spki_sha256=recorder.spki_sha256,
-        viewport_px=(int(width), int(height)),
+        viewport_px=size_px,
         capture="none",
         screenshot=True,
         # Seeded as in a replay; the date is the real one.

@@ -37,8 +37,8 @@ def check(
 
     The page is loaded without shaping. What it asks for and the recording does not hold is listed,
     what holds its first paint first. Exits 1 on a difference, and where the page cannot be
-    measured: a load fails, or misses what blocks rendering, or over 5 % of its requests, or other
-    URLs than the other loads.
+    measured: a load fails, or misses what blocks rendering, or other URLs than the other loads, or
+    its scripts make up over 5 % of its requests.
     """
     site = open_site(file)
     archive = Path(site.path).resolve()
@@ -82,8 +82,8 @@ def _print_page(page: PageFindings, pictures: dict[str, Any]) -> None:
     say(f"page      {len(page.loads)} loads over h1, h2 and h3 in turn: {state}")
     asked = max(len(load.asked) for load in page.loads)
     agree = "the same" if page.misses_agree else "not the same"
-    share = f"{page.missing_share:.1%} without icons"
-    say(f"misses    {len(page.misses)} of {asked} requests ({share}), {agree} in all loads")
+    shares = f"{page.lacking_share:.1%} the recording's own, {page.missing_share:.1%} made up"
+    say(f"misses    {len(page.misses)} of {asked} requests ({shares}), {agree} in all loads")
     for miss in page.misses[:LISTED_MAX]:
         kind = "render-blocking " if miss.render_blocking else ""
         nearest = f"; nearest {miss.nearest_url}" if miss.nearest_url else ""
@@ -133,6 +133,7 @@ def _as_json(page: PageFindings) -> dict[str, Any]:
         "misses": [asdict(miss) for miss in page.misses],
         "misses_agree": page.misses_agree,
         "missing_share": page.missing_share,
+        "lacking_share": page.lacking_share,
         "hosts_missing": page.hosts_missing,
         "not_always_asked": page.not_always_asked,
         "values_differ": page.values_differ,

@@ -7,6 +7,7 @@ import typer
 
 from eyelevel.cli.output import hints, print_json
 from eyelevel.cli.site_info import print_info
+from eyelevel.cli.viewport import viewport_px
 from eyelevel.lab import run_tool
 
 
@@ -27,12 +28,21 @@ def import_site(
         ),
     ] = False,
     page: Annotated[str, typer.Option(help="The page's URL, if not the recording's own.")] = "",
+    viewport: Annotated[
+        str, typer.Option(help="What the page was recorded in, CSS pixels, like 1366x768.")
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Make a site of other tools' recordings; WARC and WACZ files replay as they are."""
     arguments = ["archive", "import", *map(str, files), "--out", str(out)]
     arguments += ["--secure"] if secure else []
     arguments += ["--main-url", page] if page else []
+    if viewport:
+        try:
+            width, height = viewport_px(viewport)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--viewport") from error
+        arguments += ["--viewport", f"{width}x{height}"]
     with hints.status(f"reading {', '.join(map(str, files[:3]))}"):
         found = run_tool(arguments)
     if as_json:

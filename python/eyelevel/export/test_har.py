@@ -21,6 +21,8 @@ OPENING = {
     "encoded_bytes": 4321,
     "resource_type": "Document",
     "render_blocking": None,
+    "in_main_frame": True,
+    "initiator_type": "other",
     "mime_type": "text/html",
     "priority": "VeryHigh",
     "connection": 7,

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from eyelevel.run.render_blocking import blocks_rendering
+
 LATENESS_US_P99_MAX = 1000.0
 """Packets released later than this, at the 99th percentile, starve a load."""
 LATENESS_MS_MAX = 5.0
@@ -35,7 +37,6 @@ leave at once and the rest at twice the window a round trip; less than half of t
 
 PROTOCOLS = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
 _EXEMPT_TYPES = ("WebSocket", "Preflight")
-_BLOCKING = ("Blocking", "InBodyParserBlocking")
 # Names that the lab does not resolve and addresses where it does not listen: the request was not
 # in the recording.
 _NOT_RECORDED = ("net::ERR_NAME_NOT_RESOLVED", "net::ERR_CONNECTION_REFUSED")
@@ -223,8 +224,7 @@ def _wrong_first_flight(stack: Mapping[str, Any], in_force: Mapping[str, Any]) -
 def _missed(load: Observed) -> str:
     missed = misses(load)
     for item in load.objects:
-        blocking = item["render_blocking"] in _BLOCKING or item["resource_type"] == "Document"
-        if item["url"] in missed and blocking:
+        if item["url"] in missed and blocks_rendering(item):
             return f"render-blocking {item['url']} is not in the recording"
     return ""
 

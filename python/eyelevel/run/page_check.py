@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from eyelevel.browser.observations import HttpVersion, ObjectLoad
 from eyelevel.lab import Lab, LabConfig, LabSummary
 from eyelevel.networks import find_network
 from eyelevel.plan import STACKS_BY_NAME, lab_stack
+from eyelevel.run.misses import NOT_RECORDED, Miss, Texts, in_order, miss_of, recorded_texts
 from eyelevel.run.sites import recorded_screen, site_info
 
 STACKS: dict[HttpVersion, str] = {"h1": "http1", "h2": "tcp", "h3": "quic"}
@@ -21,24 +22,8 @@ STACKS: dict[HttpVersion, str] = {"h1": "http1", "h2": "tcp", "h3": "quic"}
 UNSHAPED: dict[str, list[Any]] = {"down": [], "up": []}
 TIMEOUT_S = 60.0
 MISSING_SHARE_MAX = 0.05
-"""Of a page's requests, its icons aside; a page that misses more is no faithful replay."""
-
-_BLOCKING = ("Blocking", "InBodyParserBlocking")
-_NOT_RECORDED = ("net::ERR_NAME_NOT_RESOLVED", "net::ERR_CONNECTION_REFUSED")
-
-
-@dataclass(frozen=True)
-class Miss:
-    """A URL that the page asked for and the recording does not hold."""
-
-    url: str
-    resource_type: str
-    render_blocking: bool
-    nearest_url: str | None
-    explanation: str
-    """One phrase: why it is missing, or what keeps the nearest URL from answering."""
-    is_icon: bool = False
-    """Asked by the browser for its tab, which no part of the page shows."""
+"""Of a page's requests; a page whose scripts ask for more that was not recorded is another page
+than the recorded one. What the recording itself lacks is told, and is no difference of a replay."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +54,9 @@ class PageFindings:
     hosts_missing: tuple[str, ...]
     """Third parties of which nothing was recorded, though the page asks them."""
     missing_share: float
-    """Of the requests of the load that missed most, icons aside, 0 to 1."""
+    """Of the requests of the load with most misses by URLs that scripts made up; icons aside."""
+    lacking_share: float
+    """The same of URLs that a recorded text names: gaps of the recording, alike in every replay."""
 
     @property
     def misses(self) -> tuple[Miss, ...]:
@@ -77,7 +64,7 @@ class PageFindings:
         by_key = {
             request_key(miss.url): miss for load in reversed(self.loads) for miss in load.misses
         }
-        return tuple(sorted(by_key.values(), key=_order))
+        return in_order(by_key.values())
 
     @property
     def misses_agree(self) -> bool:
@@ -95,7 +82,9 @@ class PageFindings:
         if not self.misses_agree:
             return "not every load missed the same URLs"
         if self.missing_share > MISSING_SHARE_MAX:
-            return f"{self.missing_share:.0%} of the requests are not in the recording"
+            return (
+                f"{self.missing_share:.0%} of the requests are for made-up URLs without an answer"
+            )
         return ""
 
 
@@ -104,9 +93,10 @@ def check_page(
 ) -> PageFindings:
     """Load the page `loads` times over h1, h2 and h3 in turn; raises as `Lab` and `load_page`."""
     versions = tuple(STACKS)
+    texts = recorded_texts(archive)
     done = []
     for number in range(loads):
-        done.append(_load(archive, versions[number % len(versions)]))
+        done.append(_load(archive, versions[number % len(versions)], texts))
         on_load(done[-1])
     return findings(done, {origin["host"] for origin in site_info(archive)["origins"]})
 
@@ -118,26 +108,35 @@ def findings(loads: Sequence[PageLoad], recorded_hosts: set[str]) -> PageFinding
     changing = {request_key(url) for url, count in urls.items() if count != len(loads)}
     not_always = {key: count for key, count in sorted(asked.items()) if count != len(loads)}
     missed_hosts = {urlsplit(miss.url).hostname or "" for load in loads for miss in load.misses}
-    shares = [
-        sum(not miss.is_icon for miss in load.misses) / max(1, len(load.asked)) for load in loads
-    ]
+
+    def share(of_recording: bool) -> float:
+        counts = [
+            sum(not m.is_icon and (m.named_in is not None) == of_recording for m in load.misses)
+            / max(1, len(load.asked))
+            for load in loads
+        ]
+        return max(counts, default=math.nan)
+
     return PageFindings(
         loads=tuple(loads),
         not_always_asked=not_always,
         values_differ=tuple(sorted(changing - not_always.keys())),
         hosts_missing=tuple(sorted(missed_hosts - recorded_hosts)),
-        missing_share=max(shares, default=math.nan),
+        missing_share=share(False),
+        lacking_share=share(True),
     )
 
 
 def request_key(url: str) -> str:
     """What makes a request the same in two loads: the URL with its parameters' names alone."""
     parts = urlsplit(url)
-    names = [each.partition("=")[0] for each in parts.query.split("&")] if parts.query else []
-    return f"{parts.scheme}://{parts.netloc}{parts.path}" + ("?" + "&".join(names) if names else "")
+    path, _, path_parameters = parts.path.partition(";")
+    given = path_parameters.split(";") + parts.query.split("&")
+    names = [each.partition("=")[0] for each in given if each]
+    return f"{parts.scheme}://{parts.netloc}{path}" + ("?" + "&".join(names) if names else "")
 
 
-def _load(archive: Path, http_version: HttpVersion) -> PageLoad:
+def _load(archive: Path, http_version: HttpVersion, texts: Texts) -> PageLoad:
     screen = recorded_screen(archive)
     # The network only sizes buffers, of which these stacks have none of their own.
     stack = lab_stack(STACKS_BY_NAME[STACKS[http_version]], find_network("dsl"))
@@ -157,55 +156,35 @@ def _load(archive: Path, http_version: HttpVersion) -> PageLoad:
         )
         raw = load_page(settings)
         summary = lab.stop()
-    return observed(http_version, raw, summary)
+    return observed(http_version, raw, summary, texts)
 
 
-def observed(http_version: HttpVersion, raw: RawLoad, summary: LabSummary) -> PageLoad:
+def observed(
+    http_version: HttpVersion, raw: RawLoad, summary: LabSummary, texts: Texts
+) -> PageLoad:
     """One load from what browser and servers saw: pure."""
     answers = {each["url"]: each for each in summary.requests if each["match"] == "miss"}
     web = [each for each in raw.objects if each.url.startswith(("http://", "https://"))]
-    misses = {}
+    initiators = {_without_fragment(url): by for url, by in raw.initiators.items()}
+    missed: dict[str, ObjectLoad | None] = {}
     for item in web:
         url = _without_fragment(item.url)
-        answer = answers.get(url)
-        if answer is None and (item.failed or "") not in _NOT_RECORDED:
-            continue
-        misses[url] = _miss(item, url, answer)
-    for url, answer in answers.items():  # of workers, of which the page's own log says nothing
-        nearest, difference = answer.get("nearest_url"), answer.get("difference")
-        misses.setdefault(url, Miss(url, "Other", False, nearest, f"another {difference}"))
+        if url in answers or (item.failed or "") in NOT_RECORDED:
+            missed.setdefault(url, item)
+    # Of workers the page's own log says nothing.
+    missed |= {url: None for url in answers if url not in missed}
+    misses = (
+        miss_of(item, url, answers.get(url), initiators, texts) for url, item in missed.items()
+    )
     return PageLoad(
         http_version=http_version,
         ended=raw.ended,
         detail=raw.detail,
         asked=frozenset(_without_fragment(each.url) for each in web if each.source == "network"),
-        misses=tuple(sorted(misses.values(), key=_order)),
+        misses=in_order(misses),
         console_errors=raw.console_errors,
         screenshot=raw.screenshot,
     )
-
-
-def _miss(item: ObjectLoad, url: str, answer: Mapping[str, Any] | None) -> Miss:
-    path = urlsplit(url).path
-    is_icon = item.resource_type == "Other" and (path.endswith(".ico") or "favicon" in path)
-    if is_icon:
-        explanation = "the icon of a browser's tab, which its recorder did not ask for"
-    elif answer is None:
-        explanation = "nothing was recorded from its host"
-    else:
-        explanation = f"not recorded; the nearest has another {answer.get('difference')}"
-    return Miss(
-        url=url,
-        resource_type=item.resource_type,
-        render_blocking=item.render_blocking in _BLOCKING or item.resource_type == "Document",
-        nearest_url=answer.get("nearest_url") if answer else None,
-        explanation=explanation,
-        is_icon=is_icon,
-    )
-
-
-def _order(miss: Miss) -> tuple[bool, str]:
-    return not miss.render_blocking, miss.url
 
 
 def _without_fragment(url: str) -> str:

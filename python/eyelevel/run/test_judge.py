@@ -155,6 +155,15 @@ def test_a_miss_without_render_blocking_is_counted_but_no_trouble() -> None:
     assert misses(load) == {image}
 
 
+def test_what_a_frame_in_the_page_misses_does_not_hold_the_page() -> None:
+    url = "https://third.example/frame"
+    requests = [{"url": URL, "match": "exact"}, {"url": url, "match": "miss"}]
+    framed = [an_object(), an_object(url=url, in_main_frame=False)]
+    assert judge(replace(GOOD, requests=requests, objects=framed))[0] == "ok"
+    own = [an_object(), an_object(url=url, in_main_frame=True)]
+    assert judge(replace(GOOD, requests=requests, objects=own))[0] == "missed-requests"
+
+
 def test_a_capture_that_was_not_asked_for_lacks_nothing() -> None:
     assert judge(replace(GOOD, frames=None, final_picture_matches=None))[0] == "ok"
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from eyelevel.browser.observations import ObjectLoad, RawLoad
 from eyelevel.lab import LabSummary
 from eyelevel.run.page_check import findings, observed
@@ -11,16 +13,18 @@ def asked(url: str, kind: str = "Image", blocking: str | None = None, failed: st
     return ObjectLoad(**said | {"render_blocking": blocking, "failed": failed})
 
 
-def load(*objects: ObjectLoad, missing: tuple[str, ...] = (), version="h2", ended="complete"):
+def load(*objects: ObjectLoad, missing=(), version="h2", ended="complete", texts=None, by=None):
     answers = [
         {"url": url, "match": "miss", "nearest_url": f"{HOST}/near", "difference": "path"}
         for url in missing
     ]
-    return observed(version, RawLoad(ended, "", objects=objects), LabSummary(tuple(answers)))
+    # Without a page that asks, what is of the kind `Other` is an icon of the browser's.
+    raw = RawLoad(ended, "", objects=objects, initiators=by or {})
+    return observed(version, raw, LabSummary(tuple(answers)), texts or {})
 
 
-def page(*more: ObjectLoad, missing: tuple[str, ...] = ()):
-    return load(*(asked(f"{HOST}/{n}") for n in range(40)), *more, missing=missing)
+def page(*more: ObjectLoad, **about):
+    return load(*(asked(f"{HOST}/{n}") for n in range(40)), *more, **about)
 
 
 def test_a_whole_page_is_fit_and_fragments_are_no_requests():
@@ -42,7 +46,7 @@ def test_a_host_that_was_not_recorded_is_named():
     url = "https://third.example/pixel"
     found = findings([page(asked(url, failed="net::ERR_NAME_NOT_RESOLVED"))], {"a.example"})
     assert found.hosts_missing == ("third.example",)
-    assert found.misses[0].explanation == "nothing was recorded from its host"
+    assert "nothing was recorded from its host" in found.misses[0].explanation
     assert found.failure() == ""
 
 
@@ -57,7 +61,11 @@ def test_icons_of_the_browser_do_not_count():
 def test_more_than_a_twentieth_missing_fails():
     urls = tuple(f"{HOST}/gone/{n}" for n in range(3))
     found = findings([page(*map(asked, urls), missing=urls)], {"a.example"})
-    assert found.failure() == "7% of the requests are not in the recording"
+    assert found.failure() == "7% of the requests are for made-up URLs without an answer"
+    named = {f"{HOST}/": " ".join(urls)}
+    lacking = findings([page(*map(asked, urls), missing=urls, texts=named)], {"a.example"})
+    assert lacking.failure() == "" and lacking.missing_share == 0
+    assert round(lacking.lacking_share, 2) == 0.07
 
 
 def test_loads_that_differ_are_told_apart():
@@ -77,3 +85,25 @@ def test_the_clock_in_a_query_is_told_but_is_no_other_request():
     found = findings(loads, {"a.example"})
     assert found.misses_agree and len(found.misses) == 1 and not found.not_always_asked
     assert found.values_differ == ("https://third.example/b?t&s",)
+
+
+def test_what_a_recorded_text_names_is_the_recordings_own_miss():
+    named, made_up = f"{HOST}/base.js?v=1&w=2", f"{HOST}/ad?slot=3"
+    texts = {f"{HOST}/": '<script src="/base.js?v=1&w=2"></script>'}
+    by = {named: f"{HOST}/", made_up: f"{HOST}/base.js"}
+    objects = (asked(named, "Script"), asked(made_up))
+    loaded = page(*objects, missing=(named, made_up), texts=texts, by=by)
+    told = {miss.url: miss for miss in findings([loaded], {"a.example"}).misses}
+    assert told[named].named_in == f"{HOST}/" and told[made_up].named_in is None
+    assert f"named in {HOST}/" in told[named].explanation
+    assert f"made up by {HOST}/base.js" in told[made_up].explanation
+
+
+def test_a_frames_own_document_and_style_sheet_hold_nothing_of_the_page():
+    document, style = f"{HOST}/frame", f"{HOST}/frame.css"
+    inside = [
+        replace(asked(document, "Document"), in_main_frame=False),
+        replace(asked(style, "Stylesheet", "Blocking"), in_main_frame=False),
+    ]
+    found = findings([page(*inside, missing=(document, style))], {"a.example"})
+    assert not any(miss.render_blocking for miss in found.misses)

@@ -1,4 +1,4 @@
-use super::query::Query;
+use super::query::{Query, stem};
 use eyelevel_archive::{Exchange, Scheme};
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 pub(super) struct Index {
     /// Scheme, host, port, path and query -> exchanges in recorded order.
     pub by_url: HashMap<String, Vec<usize>>,
-    /// Scheme, host, port and path -> exchanges with their query.
+    /// Scheme, host, port and path without its parameters -> exchanges with all parameters.
     pub by_path: HashMap<String, Vec<(usize, Query)>>,
     /// Scheme, host and port -> path and query with the first exchange, sorted by text.
     pub by_origin: HashMap<String, Vec<(String, usize)>>,
@@ -28,10 +28,10 @@ impl Index {
             let origin = origin_key(url.scheme, &url.host, url.port);
             let target = &url.path_and_query;
             let by_url = index.by_url.entry(format!("{origin}{target}")).or_default();
-            let query = Query::new(url.query().unwrap_or(""));
+            let query = Query::new(target);
             let by_path = index
                 .by_path
-                .entry(format!("{origin}{}", url.path()))
+                .entry(format!("{origin}{}", stem(target)))
                 .or_default();
             by_path.push((position, query));
             if by_url.is_empty() {

@@ -12,7 +12,7 @@ pub use request::Request;
 
 use eyelevel_archive::Exchange;
 use index::{Index, origin_key};
-use query::Query;
+use query::{Query, stem};
 use std::collections::HashMap;
 
 /// Rules that a plan may switch on.
@@ -101,7 +101,7 @@ impl Matcher {
             }
         }
         let same_url = format!("{origin}{}", request.path_and_query);
-        let same_path = format!("{origin}{}", request.path());
+        let same_path = format!("{origin}{}", stem(request.path_and_query));
         if request.is_preflight() && self.index.by_path.contains_key(&same_path) {
             return Answer::Preflight;
         }
@@ -156,8 +156,8 @@ impl Matcher {
         let recorded = self
             .index
             .by_path
-            .get(&format!("{origin}{}", request.path()))?;
-        let asked = Query::new(request.query());
+            .get(&format!("{origin}{}", stem(request.path_and_query)))?;
+        let asked = Query::new(request.path_and_query);
         let candidates = recorded
             .iter()
             .filter(|(at, _)| exchanges[*at].method == method);

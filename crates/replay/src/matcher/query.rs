@@ -2,7 +2,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Parameters whose value changes with every load and says nothing about the answer. Compared in
 /// lower case, `-` and `_` removed.
-const CACHE_BUSTER_NAMES: [&str; 26] = [
+const CACHE_BUSTER_NAMES: [&str; 28] = [
     "",
     "cachebust",
     "cachebuster",
@@ -10,10 +10,12 @@ const CACHE_BUSTER_NAMES: [&str; 26] = [
     "ck",
     "correlator",
     "guid",
+    "jsessionid",
     "nc",
     "nocache",
     "nonce",
     "ord",
+    "phpsessid",
     "r",
     "rand",
     "random",
@@ -46,11 +48,16 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// Of a query without its `?`.
-    pub fn new(query: &str) -> Self {
+    /// Of a path with its query.
+    pub fn new(target: &str) -> Self {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let in_path = path[stem(path).len()..].split(';');
         let mut pairs = Vec::new();
         let mut names = Vec::new();
-        for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+        for parameter in in_path.chain(query.split('&')) {
+            if parameter.is_empty() {
+                continue;
+            }
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
             if is_cache_buster(name, value) {
                 continue;
@@ -77,6 +84,15 @@ impl Query {
             surplus,
         )
     }
+}
+
+/// The path without its query and without the parameters of its last segment (`/a;x=1`, RFC 3986,
+/// section 3.3), which are compared as the query's are.
+pub(super) fn stem(target: &str) -> &str {
+    let path = target.split_once('?').map_or(target, |(path, _)| path);
+    let segment = path.rfind('/').unwrap_or(0);
+    let parameters = path[segment..].find(';');
+    &path[..parameters.map_or(path.len(), |at| segment + at)]
 }
 
 fn is_cache_buster(name: &str, value: &str) -> bool {
@@ -172,12 +188,12 @@ mod tests {
 
     #[test]
     fn order_does_not_matter_and_more_equal_is_more_alike() {
-        let asked = Query::new("a=1&b=2&cb=77");
-        assert!(asked.is_equal(&Query::new("b=2&a=1&cb=78")));
-        assert!(!asked.is_equal(&Query::new("a=1")));
-        let both = asked.likeness(&Query::new("b=2&a=1&c=3"));
-        let one = asked.likeness(&Query::new("a=1"));
-        let name = asked.likeness(&Query::new("a=7"));
-        assert!(both > one && one > name && name > asked.likeness(&Query::new("z=1")));
+        let asked = Query::new("/?a=1&b=2&cb=77");
+        assert!(asked.is_equal(&Query::new("/?b=2&a=1&cb=78")));
+        assert!(!asked.is_equal(&Query::new("/?a=1")));
+        let both = asked.likeness(&Query::new("/?b=2&a=1&c=3"));
+        let one = asked.likeness(&Query::new("/?a=1"));
+        let name = asked.likeness(&Query::new("/?a=7"));
+        assert!(both > one && one > name && name > asked.likeness(&Query::new("/?z=1")));
     }
 }

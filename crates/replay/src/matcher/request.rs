@@ -37,17 +37,6 @@ impl Request<'_> {
         }
     }
 
-    pub(super) fn path(&self) -> &str {
-        let target = self.path_and_query;
-        target.split_once('?').map_or(target, |(path, _)| path)
-    }
-
-    pub(super) fn query(&self) -> &str {
-        self.path_and_query
-            .split_once('?')
-            .map_or("", |(_, query)| query)
-    }
-
     /// The first field called `name`, as text; empty where there is none.
     pub(super) fn header(&self, name: &str) -> &str {
         let value = self.headers.get(name);

@@ -83,6 +83,26 @@ fn found(exchange: usize, how: How) -> Answer {
 }
 
 #[test]
+fn parameters_of_a_path_are_compared_as_a_querys_are() {
+    let recorded = [
+        ("GET", "https://a.test/pixel;r=17;a=p-1;et=1518208235426"),
+        ("GET", "https://a.test/pixel;r=18;a=p-2?b=1"),
+        ("GET", "https://a.test/shop;jsessionid=0A1B2C3D4E5F/item"),
+    ];
+    let mut asker = Asker::new(recording(&recorded), Rules::default());
+    let mut found = |url| match asker.ask("GET", url) {
+        Answer::Match { exchange, how } => Some((exchange, how)),
+        _ => None,
+    };
+    let again = found("https://a.test/pixel;a=p-1;r=99;et=1518208239999");
+    assert_eq!(again, Some((0, How::CacheBuster)));
+    let other = found("https://a.test/pixel;r=99;a=p-2?b=2");
+    assert_eq!(other, Some((1, How::Query)));
+    // Only the last segment's are parameters; any other's may name another resource.
+    assert_eq!(found("https://a.test/shop;x=1/item"), None);
+}
+
+#[test]
 fn scheme_host_port_method_path_and_query_decide() {
     let mut asker = Asker::new(
         recording(&[

@@ -1,0 +1,28 @@
+"""`eyelevel site import`: what a recording does not say of itself can be said."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+DASHBOARD = Path(__file__).parents[2] / "corpus" / "dashboard.wacz"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "eyelevel.cli.main", "site", "import", str(DASHBOARD)]
+    return subprocess.run(
+        [*command, *arguments], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_the_viewport_goes_into_the_file(tmp_path):
+    done = run("--out", str(tmp_path / "x.wacz"), "--viewport", "1920x1200", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["provenance"]["viewport_px"] == [1920, 1200]
+
+
+def test_a_viewport_that_is_none_is_refused(tmp_path):
+    for wrong in ("wide", "1920", "0x700"):
+        done = run("--out", str(tmp_path / "x.wacz"), "--viewport", wrong)
+        assert done.returncode == 2 and f"`{wrong}` is not" in done.stderr
+        assert not (tmp_path / "x.wacz").exists()
