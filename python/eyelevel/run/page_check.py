@@ -89,14 +89,20 @@ class PageFindings:
 
 
 def check_page(
-    archive: Path, loads: int, on_load: Callable[[PageLoad], None] = lambda load: None
+    archive: Path,
+    loads: int,
+    on_load: Callable[[PageLoad], None] = lambda load: None,
+    quiet_s: float = 1.0,
 ) -> PageFindings:
-    """Load the page `loads` times over h1, h2 and h3 in turn; raises as `Lab` and `load_page`."""
+    """Load the page `loads` times over h1, h2 and h3 in turn; raises as `Lab` and `load_page`.
+
+    A load ends when the page asked for nothing for `quiet_s` after its load event.
+    """
     versions = tuple(STACKS)
     texts = recorded_texts(archive)
     done = []
     for number in range(loads):
-        done.append(_load(archive, versions[number % len(versions)], texts))
+        done.append(_load(archive, versions[number % len(versions)], texts, quiet_s))
         on_load(done[-1])
     return findings(done, {origin["host"] for origin in site_info(archive)["origins"]})
 
@@ -136,7 +142,7 @@ def request_key(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{path}" + ("?" + "&".join(names) if names else "")
 
 
-def _load(archive: Path, http_version: HttpVersion, texts: Texts) -> PageLoad:
+def _load(archive: Path, http_version: HttpVersion, texts: Texts, quiet_s: float) -> PageLoad:
     screen = recorded_screen(archive)
     # The network only sizes buffers, of which these stacks have none of their own.
     stack = lab_stack(STACKS_BY_NAME[STACKS[http_version]], find_network("dsl"))
@@ -153,6 +159,7 @@ def _load(archive: Path, http_version: HttpVersion, texts: Texts) -> PageLoad:
             screenshot=True,
             same_requests=SameRequests(site_info(archive)["recorded_at_unix_ms"]),
             timeout_s=TIMEOUT_S,
+            quiet_s=quiet_s,
         )
         raw = load_page(settings)
         summary = lab.stop()

@@ -1,0 +1,45 @@
+"""A site that a lab serves is recorded, and its replay lacks nothing."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from made_site import API, IMAGES, MAIN, STATIC, WWW, pack_made_site
+
+from eyelevel.run.page_check import STACKS, check_page
+
+TEN = 10
+
+
+@pytest.fixture
+def recorded(new_lab, tmp_path):
+    """The recording of the made site, and what `record` said of it."""
+    out, authority = tmp_path / "recorded.wacz", tmp_path / "ca.pem"
+    with new_lab(site=pack_made_site(tmp_path)) as lab:
+        authority.write_text(lab.ready.ca_certificate, encoding="ascii")
+        command = [*lab.command_prefix, sys.executable, "-m", "eyelevel.cli.main", "record", MAIN]
+        command += ["--out", str(out), "--upstream-ca", str(authority), "--wait-idle", "1s"]
+        done = subprocess.run(
+            [*command, "--json"], capture_output=True, text=True, timeout=60, check=False
+        )
+    assert done.returncode == 0, done.stderr
+    return out, json.loads(done.stdout)
+
+
+def test_ten_loads_of_a_recorded_site_ask_for_the_same_urls_and_miss_none(recorded):
+    archive, info = recorded
+    assert info["main_url"] == MAIN and len(info["origins"]) == 5
+    assert info["objects"] == 13, "all that was served, what the worker asked for included"
+    found = check_page(archive, TEN, quiet_s=0.3)
+    assert [load.detail for load in found.loads if load.ended != "complete"] == []
+    assert {load.http_version for load in found.loads} == set(STACKS)
+    assert found.misses == () and found.failure() == ""
+    assert found.not_always_asked == {}
+    asked = {url.partition("?")[0] for url in found.loads[0].asked}
+    wanted = {MAIN, f"{WWW}/", f"{STATIC}/style.css", f"{STATIC}/app.js", f"{STATIC}/made.woff2"}
+    wanted |= {f"{IMAGES}/{name}.png" for name in ("moved", "there", "far", "back")}
+    assert wanted | {f"{API}/items", f"{API}/time"} <= asked
+    # The page's randomness is held; its clock runs on.
+    assert len({url for load in found.loads for url in load.asked if "/items?" in url}) == 1
+    assert found.values_differ == (f"{API}/time?now&id",)
