@@ -24,8 +24,8 @@ nsenter --target $holder --net sh -c 'ip address add 10.9.0.1/24 dev far; ip lin
 ip address add 10.9.0.2/24 dev near
 ip link set near up
 echo ready
-read -r _
-kill $holder
+# Fails at the end of input, which is when to go on.
+read -r _ || kill $holder
 """
 
 
