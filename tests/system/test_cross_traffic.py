@@ -13,7 +13,6 @@ from test_path_shell import ECHO, eyelevel, namespaces
 
 from eyelevel.lab import Lab, LabConfig, LabError
 from eyelevel.networks import CrossTraffic, Network
-from eyelevel.networks.fairness import fairness
 from eyelevel.plan import STACKS_BY_NAME, expand, one_cell
 from eyelevel.run import open_site, run_trial
 
@@ -70,7 +69,7 @@ def test_two_flows_fill_the_link_and_share_it(direction: str, controller: str) -
     assert sum(flow["goodput_bit_s"] for flow in flows) == pytest.approx(
         moved * 8 / seconds, rel=0.05
     )
-    assert (fairness(flows)[direction] or 0) > 0.97
+    assert found["fairness_index"][direction] > 0.97
     for flow in flows:
         assert len(flow["sampled_bytes"]) == len(found["sampled_at_ns"])
         assert flow["sampled_bytes"] == sorted(flow["sampled_bytes"])

@@ -4,6 +4,9 @@ pub enum Error {
     /// The configuration makes no sense.
     #[error("{0}")]
     Config(String),
+    /// The path's shell cannot do what it is asked.
+    #[error("{0}")]
+    Shell(String),
     /// The recorded site cannot be opened.
     #[error(transparent)]
     Archive(#[from] eyelevel_archive::Error),

@@ -15,6 +15,7 @@ mod probe_command;
 mod record_command;
 mod scan_command;
 mod servers;
+mod shell;
 mod simulate_command;
 mod site_check;
 mod stages_command;
@@ -61,6 +62,8 @@ enum Command {
         #[arg(last = true, required = true)]
         command: Vec<String>,
     },
+    /// Run a command behind an emulated path, or $SHELL; its exit status is passed on
+    Shell(shell::ShellArguments),
     /// Pack, describe, verify and check recorded sites
     Archive(archive_command::ArchiveArguments),
     /// Record what passes through a proxy on loopback as a site
@@ -109,6 +112,10 @@ fn main() {
                 EXIT_NOT_ENTERED
             })
         }
+        Command::Shell(arguments) => shell::run(&arguments).unwrap_or_else(|error| {
+            shell::complain(&error.to_string());
+            EXIT_FAILED
+        }),
         Command::Archive(arguments) => archive_command::run(arguments).unwrap_or_else(|error| {
             eprintln!("eyelevel-lab: {error}");
             EXIT_FAILED

@@ -26,7 +26,8 @@ pub fn run(arguments: &StagesArguments) -> Result<i32, Error> {
     Ok(0)
 }
 
-fn checked(text: &str) -> Result<Vec<StageSpec>, Error> {
+/// The stages of either form, checked with the files that they name.
+pub fn checked(text: &str) -> Result<Vec<StageSpec>, Error> {
     let mut stages = if text.trim_start().starts_with('[') {
         serde_json::from_str(text)
             .map_err(|error| one_line(&error.to_string()))

@@ -36,6 +36,9 @@ pub use netlink::{Netlink, RouteDestination, RouteSettings};
 pub use offload::{OFFLOAD_HEADER_BYTES, OffloadHeader, READ_BYTES_MAX, Segmentation};
 pub use poll::{Stop, WATCHED_MAX, Wait};
 pub use realtime::{current_thread_id, request_realtime, set_timer_slack_minimum};
-pub use relay::unblock_signals;
+pub use relay::{
+    block_signals, end_command_of, relay_signals_to, unblock_signals, wait_for_child,
+    waiting_signal,
+};
 pub use sandbox::{in_network_namespace, is_root, unshare_network};
 pub use sysctl::set_sysctl;

@@ -2,6 +2,9 @@
 
 use crate::Error;
 use crate::error::check;
+use crate::sandbox;
+use std::io;
+use std::process::Child;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -25,6 +28,104 @@ pub fn unblock_signals() -> Result<(), Error> {
         libc::sigprocmask(libc::SIG_SETMASK, &none, ptr::null_mut())
     };
     check(result, || "let signals through".into()).map(drop)
+}
+
+/// Keeps the relayed signals waiting: in this thread, and in all that it starts from now on.
+///
+/// # Errors
+/// Where the kernel refuses.
+pub fn block_signals() -> Result<(), Error> {
+    change_mask(libc::SIG_BLOCK)
+}
+
+/// A relayed signal that waits since [`block_signals`].
+pub fn waiting_signal() -> Option<i32> {
+    // SAFETY: an all-zero set is filled before it is asked.
+    unsafe {
+        let mut waiting: libc::sigset_t = std::mem::zeroed();
+        libc::sigpending(&mut waiting);
+        RELAYED
+            .into_iter()
+            .find(|signal| libc::sigismember(&waiting, *signal) == 1)
+    }
+}
+
+/// Passes the signals on to `child`, those that waited first, until [`wait_for_child`].
+///
+/// # Errors
+/// Where the kernel refuses.
+pub fn relay_signals_to(child: &Child) -> Result<(), Error> {
+    to(child.id() as i32);
+    hear()?;
+    change_mask(libc::SIG_UNBLOCK)
+}
+
+/// Waits for the end of `child`, to which signals are relayed; from then on they wait again.
+/// Returns its exit status, 128 and the signal's number where one ended it.
+///
+/// # Errors
+/// Where the kernel refuses.
+pub fn wait_for_child(child: &mut Child) -> Result<i32, Error> {
+    let pid = child.id();
+    loop {
+        // It stays a zombie, whose number nobody else gets, until nothing is sent to it any more.
+        // SAFETY: an all-zero siginfo is valid and written to.
+        let result = unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            libc::waitid(libc::P_PID, pid, &mut info, libc::WEXITED | libc::WNOWAIT)
+        };
+        if result == 0 {
+            break;
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(Error::new("wait for the command", error));
+        }
+    }
+    block_signals()?;
+    to(0);
+    sandbox::wait_for(pid as i32)
+}
+
+/// Sends `child` SIGTERM or, where `kill`, SIGKILL: to what it started where it has children, since
+/// what stands for a command inside a lab ends with it. One that has ended is left alone.
+pub fn end_command_of(child: &Child, kill: bool) {
+    let pid = child.id();
+    let listed = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    let inner: Vec<i32> = listed
+        .unwrap_or_default()
+        .split_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    let targets = if inner.is_empty() {
+        vec![pid as i32]
+    } else {
+        inner
+    };
+    let signal = if kill { libc::SIGKILL } else { libc::SIGTERM };
+    for target in targets {
+        // SAFETY: takes integers; the child has not been waited for.
+        unsafe { libc::kill(target, signal) };
+    }
+}
+
+fn change_mask(how: libc::c_int) -> Result<(), Error> {
+    // SAFETY: an all-zero set is emptied before use; the calls take pointers to it alone.
+    let result = unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        for signal in RELAYED {
+            libc::sigaddset(&mut set, signal);
+        }
+        libc::pthread_sigmask(how, &set, ptr::null_mut())
+    };
+    if result == 0 {
+        return Ok(());
+    }
+    Err(Error::new(
+        "hold signals",
+        io::Error::from_raw_os_error(result),
+    ))
 }
 
 /// Hears the signals, and passes on those that a process sent. What a terminal sends reaches its

@@ -19,11 +19,10 @@ from eyelevel.cli.browser_options import (
 )
 from eyelevel.cli.cell import named_stack
 from eyelevel.cli.export import EXPORTS, Exports, write_exports
-from eyelevel.cli.load_cross import harm_of, print_harm
+from eyelevel.cli.load_cross import CROSS_HELP, harm_of, print_harm
 from eyelevel.cli.output import hints, print_json, results, table
-from eyelevel.cli.path_cross import CROSS_HELP, cross_of_options
 from eyelevel.metrics import METRICS_BY_NAME, metrics_of
-from eyelevel.networks import find_network
+from eyelevel.networks import find_network, parse_all_cross_traffic
 from eyelevel.plan import expand, one_cell
 from eyelevel.plan.stacks import Visit
 from eyelevel.run import TrialResult, open_site, run_trial
@@ -96,7 +95,7 @@ def load(
     )
     recorded = open_site(site)
     networks = [find_network(network)]
-    if kinds := cross_of_options(cross or []):
+    if kinds := parse_all_cross_traffic(cross or []):
         networks.append(replace(networks[0], name=f"{network}+cross", cross_traffic=kinds))
     plan = one_cell(recorded.name, networks, named_stack(stack), runs, seed, browser)
     trials = expand(plan, [recorded.of_plan()])

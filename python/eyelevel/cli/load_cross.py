@@ -4,8 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from eyelevel.cli.output import results, table
-from eyelevel.cli.path_cross import print_flows
 from eyelevel.stats import harm
+
+CROSS_HELP = (
+    "Bulk transfers that share the path, CONTROLLER[:FLOWS[:DIRECTION]], such as cubic:2:down; "
+    "cubic, bbr or reno; again for another kind."
+)
 
 
 def harm_of(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], names: Iterable[str]) -> Any:
@@ -30,7 +34,7 @@ def print_harm(rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> 
     """Flows, the page's share, and the mean harm of each metric with its interval."""
     beside = [row for row in rows if row["cross_traffic"] is not None]
     for row in beside:
-        print_flows(row["cross_traffic"], results)
+        _print_flows(row["cross_traffic"])
         if (load := row["cross_traffic"]["load"]) and load["page_share"] is not None:
             results.print(
                 f"while the page loaded, it had {load['page_share']:.1%} of the bytes down"
@@ -60,3 +64,19 @@ def _one(beside: float | None, alone: float | None) -> float | None:
     if beside is None or alone is None or beside <= 0:
         return None
     return (beside - alone) / beside
+
+
+def _print_flows(found: Mapping[str, Any]) -> None:
+    """Each flow's goodput and Jain's index, from a record's `cross_traffic`."""
+    made = table("cross traffic", "way", "seconds", "Mbit/s", right=("seconds", "Mbit/s"))
+    for flow in found["flows"]:
+        made.add_row(
+            flow["congestion_control"],
+            flow["direction"],
+            f"{flow['duration_ms'] / 1e3:.1f}",
+            f"{flow['goodput_bit_s'] / 1e6:.3f}",
+        )
+    results.print(made)
+    for direction, index in found["fairness_index"].items():
+        if index is not None:
+            results.print(f"Jain's fairness index {direction}: {index:.3f}")

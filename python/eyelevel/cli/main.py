@@ -47,7 +47,7 @@ def main() -> int:
     app = _app([asked] if asked in SUBCOMMANDS else list(SUBCOMMANDS))
     try:
         # Outside of standalone mode a subcommand's exit status is what the call returns.
-        status = app(standalone_mode=False)
+        status = app(standalone_mode=False, prog_name="eyelevel")
     except ExpectedError as error:
         complain(str(error))
         return EXIT_FAILED

@@ -3,6 +3,7 @@
 from eyelevel.networks.cross_traffic import (
     CrossTraffic,
     check_flows,
+    parse_all_cross_traffic,
     parse_cross_traffic,
     settling_s,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "find_network",
     "lab_path",
     "loss_of_each_direction",
+    "parse_all_cross_traffic",
     "parse_cross_traffic",
     "settling_s",
 ]

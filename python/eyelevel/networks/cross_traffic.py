@@ -62,6 +62,16 @@ def parse_cross_traffic(text: str) -> CrossTraffic:
     return CrossTraffic(controller, int(flows), direction)  # type: ignore[arg-type]
 
 
+def parse_all_cross_traffic(texts: Sequence[str]) -> tuple[CrossTraffic, ...]:
+    """The transfers of every `--cross`; NetworkError where one, or all together, make no sense."""
+    kinds = tuple(parse_cross_traffic(text) for text in texts)
+    try:
+        check_flows(kinds)
+    except NetworkError as error:
+        raise NetworkError(f"--cross: {error}") from None
+    return kinds
+
+
 def check_flows(kinds: Sequence[CrossTraffic]) -> None:
     """Raise NetworkError where all together are more flows than a lab has."""
     if (flows := sum(kind.flows for kind in kinds)) > FLOWS_MAX:

@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from eyelevel.networks.fairness import fairness
-
 
 def cross_traffic_record(
     summary: Mapping[str, Any],
@@ -22,7 +20,7 @@ def cross_traffic_record(
     flows = [dict(flow) for flow in summary["flows"]]
     found = {
         "flows": flows,
-        "fairness_index": fairness(flows),
+        "fairness_index": dict(summary["fairness_index"]),
         "sampled_at_ns": list(summary["sampled_at_ns"]),
         "load": None,
     }

@@ -41,7 +41,7 @@ impl KernelController {
 }
 
 /// Which way the data of a transfer goes.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FlowDirection {
     /// To the second client, as a page's bytes go to the first.

@@ -1,9 +1,11 @@
 //! What the transfers have brought, counted by their receivers and looked at from another thread.
 
 use super::config::{FlowDirection, KernelController};
+use super::fairness::jain_index;
 use super::flow::Flow;
 use crate::threads::clock_ns;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -41,6 +43,8 @@ struct Samples {
 pub struct CrossTrafficSummary {
     sampled_at_ns: Vec<u64>,
     flows: Vec<FlowSummary>,
+    /// Of the goodputs of each direction's flows: only these share a queue.
+    fairness_index: BTreeMap<FlowDirection, Option<f64>>,
 }
 
 #[derive(Serialize)]
@@ -118,8 +122,10 @@ impl Meters {
                 sampled_bytes,
             }
         };
+        let flows: Vec<_> = self.flows.iter().zip(bytes).map(flow).collect();
         CrossTrafficSummary {
-            flows: self.flows.iter().zip(bytes).map(flow).collect(),
+            fairness_index: fairness(&flows),
+            flows,
             sampled_at_ns: at_ns,
         }
     }
@@ -149,9 +155,44 @@ impl Samples {
     }
 }
 
+fn fairness(flows: &[FlowSummary]) -> BTreeMap<FlowDirection, Option<f64>> {
+    let mut goodputs: BTreeMap<FlowDirection, Vec<f64>> = BTreeMap::new();
+    for flow in flows {
+        let of_direction = goodputs.entry(flow.direction).or_default();
+        of_direction.push(flow.goodput_bit_s);
+    }
+    goodputs
+        .into_iter()
+        .map(|(direction, goodputs)| (direction, jain_index(&goodputs)))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_flows_of_one_direction_are_compared() {
+        let flow = |direction, goodput_bit_s| FlowSummary {
+            congestion_control: KernelController::Reno,
+            direction,
+            bytes: 1,
+            duration_ms: 1.0,
+            goodput_bit_s,
+            sampled_bytes: Vec::new(),
+        };
+        let flows = [
+            flow(FlowDirection::Down, 2.0),
+            flow(FlowDirection::Up, 5.0),
+            flow(FlowDirection::Down, 2.0),
+        ];
+        let found: Vec<_> = fairness(&flows).into_iter().collect();
+        let expected = [
+            (FlowDirection::Down, Some(1.0)),
+            (FlowDirection::Up, Some(1.0)),
+        ];
+        assert_eq!(found, expected);
+    }
 
     #[test]
     fn thinned_samples_stay_in_step() {

@@ -3,6 +3,7 @@
 //! under test are not those of its competitors.
 
 mod config;
+mod fairness;
 mod flow;
 mod meter;
 

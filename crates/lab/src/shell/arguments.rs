@@ -1,0 +1,200 @@
+use super::presets::of_tables;
+use crate::Error;
+use crate::stages_command::checked;
+use clap::Args;
+use eyelevel_link::StageSpec;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Without SHELL in the environment.
+const SHELL: &str = "/bin/sh";
+
+const MORE: &str = "\
+Stages stand in the order in which a packet meets them. A direction consists of the preset's
+stages, then the delay of --rtt, the trace and the stages of --down or --up; seen from the client,
+up is the mirror image. EYELEVEL_FAR and EYELEVEL_FAR6 are the far end's addresses.
+
+  eyelevel path plot DIR    draw what --log wrote
+  eyelevel path fates DIR   turn what --log wrote into the fates of another run's packets";
+
+/// Run a command behind an emulated path, or $SHELL; its exit status is passed on.
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "eyelevel path [OPTIONS] [--] [COMMAND]...",
+    after_help = MORE,
+    disable_version_flag = true
+)]
+pub struct ShellArguments {
+    /// Stages toward the client: "delay 20ms, rate 10 Mbit/s, loss 1%"
+    #[arg(long, value_name = "STAGES", default_value = "none")]
+    down: String,
+    /// Stages toward the far end
+    #[arg(long, value_name = "STAGES", default_value = "none")]
+    up: String,
+    /// A preset as well: see `eyelevel list networks`
+    #[arg(long, value_name = "PRESET")]
+    network: Option<String>,
+    /// Minimum round trip, half of it each way: 40ms
+    #[arg(long, value_name = "TIME")]
+    rtt: Option<String>,
+    /// A packet-delivery trace in Mahimahi's format
+    #[arg(long, value_name = "FILE")]
+    trace_down: Option<String>,
+    /// The same toward the far end
+    #[arg(long, value_name = "FILE")]
+    trace_up: Option<String>,
+    /// A shell command for the far end, such as "iperf3 -s"
+    #[arg(long, value_name = "COMMAND")]
+    pub far: Option<String>,
+    /// Let the far end reach this host's network (root)
+    #[arg(long)]
+    internet: bool,
+    /// Bulk transfers that share the path, CONTROLLER[:FLOWS[:DIRECTION]], such as cubic:2:down;
+    /// cubic, bbr or reno; again for another kind
+    #[arg(long, value_name = "FLOWS")]
+    cross: Vec<String>,
+    /// Write every packet's fate into this folder
+    #[arg(long, value_name = "DIR")]
+    pub log: Option<PathBuf>,
+    /// Show rates, queues and drops while COMMAND runs
+    #[arg(long)]
+    pub watch: bool,
+    /// Decides all that is random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The command; without one, $SHELL
+    #[arg(trailing_var_arg = true)]
+    command: Vec<String>,
+}
+
+impl ShellArguments {
+    /// What to run.
+    pub fn command_or_shell(&self) -> Vec<String> {
+        if !self.command.is_empty() {
+            return self.command.clone();
+        }
+        vec![std::env::var("SHELL").unwrap_or_else(|_| SHELL.to_owned())]
+    }
+
+    /// The lab's configuration (`spec/lab-events.md`), checked before anything is made.
+    pub fn config(&self) -> Result<Value, Error> {
+        if self.watch && self.command.is_empty() {
+            return Err(Error::Shell(
+                "--watch and a shell would share one terminal; give the command to watch after `--`"
+                    .into(),
+            ));
+        }
+        let mut down = of_option("--down", &self.down)?;
+        let mut up = of_option("--up", &self.up)?;
+        let delay = self.delay()?;
+        let tables = of_tables(self.network.as_deref(), &self.cross)?;
+        down.splice(
+            0..0,
+            [
+                tables.down,
+                delay.clone(),
+                of_trace("--trace-down", self.trace_down.as_deref())?,
+            ]
+            .concat(),
+        );
+        up.extend(of_trace("--trace-up", self.trace_up.as_deref())?);
+        up.extend(delay);
+        up.extend(tables.up);
+        let mut config = json!({"path": {"down": down, "up": up}, "seed": self.seed});
+        if let Some(log) = &self.log {
+            config["log"] = json!(log);
+        }
+        if self.internet {
+            config["internet"] = true.into();
+        }
+        config["cross_traffic"] = tables.cross_traffic;
+        Ok(config)
+    }
+
+    fn delay(&self) -> Result<Vec<StageSpec>, Error> {
+        let Some(rtt) = &self.rtt else {
+            return Ok(Vec::new());
+        };
+        let mut stages = of_option("--rtt", &format!("delay {rtt}"))?;
+        match stages.as_mut_slice() {
+            [StageSpec::Delay { delay_ms }] => *delay_ms /= 2.0,
+            _ => return Err(Error::Shell(format!("--rtt: {rtt} is no time; use 40ms"))),
+        }
+        Ok(stages)
+    }
+}
+
+/// Stages of an option, checked with all that they name.
+fn of_option(option: &str, text: &str) -> Result<Vec<StageSpec>, Error> {
+    checked(text).map_err(|error| Error::Shell(format!("{option}: {error}")))
+}
+
+fn of_trace(option: &str, file: Option<&str>) -> Result<Vec<StageSpec>, Error> {
+    // As JSON, since a file's name may hold what separates clauses of the text form.
+    file.map_or_else(
+        || Ok(Vec::new()),
+        |file| {
+            of_option(
+                option,
+                &json!([{"stage": "trace", "trace": file}]).to_string(),
+            )
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        shell: ShellArguments,
+    }
+
+    fn parsed(words: &[&str]) -> ShellArguments {
+        Line::try_parse_from([&["path"], words].concat())
+            .map(|line| line.shell)
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn up_is_the_mirror_image_of_down() {
+        let config = parsed(&[
+            "--rtt", "40ms", "--down", "loss 1%", "--up", "loss 2%", "true",
+        ])
+        .config()
+        .unwrap();
+        let names = |way: &str| {
+            let stages = config["path"][way].as_array().unwrap().clone();
+            stages
+                .iter()
+                .map(|stage| stage["stage"].as_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names("down"), ["delay", "loss"]);
+        assert_eq!(names("up"), ["loss", "delay"]);
+        assert_eq!(config["path"]["down"][0]["delay_ms"], 20.0);
+    }
+
+    #[test]
+    fn the_commands_own_options_are_not_ours() {
+        for words in [
+            &["--rtt", "2ms", "ls", "--rtt", "-l"][..],
+            &["--rtt", "2ms", "--", "ls", "--rtt", "-l"],
+        ] {
+            assert_eq!(parsed(words).command_or_shell(), ["ls", "--rtt", "-l"]);
+        }
+        assert!(Line::try_parse_from(["path", "--rt", "2ms", "ls"]).is_err());
+    }
+
+    #[test]
+    fn mistakes_name_their_option() {
+        let mistake = |words: &[&str]| parsed(words).config().unwrap_err().to_string();
+        assert!(mistake(&["--rtt", "40", "true"]).starts_with("--rtt: "));
+        assert!(mistake(&["--up", "delya 1ms", "true"]).starts_with("--up: "));
+        assert!(mistake(&["--trace-up", "/no/such", "true"]).starts_with("--trace-up: /no/such"));
+        assert!(mistake(&["--watch"]).contains("give the command"));
+    }
+}

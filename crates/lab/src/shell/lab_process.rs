@@ -1,0 +1,211 @@
+//! The lab that a shell runs in: a process of its own, told and heard as by everybody else
+//! (`spec/lab-events.md`).
+
+use super::watch::View;
+use crate::Error;
+use serde::Deserialize;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A lab is up in 30 ms on a quiet machine; a busy one may take many times that.
+const READY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// For the summary after the stop command; then the lab is killed.
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Of the lab's standard error, for messages.
+const ERROR_BYTES_MAX: u64 = 4000;
+
+/// What a command inside needs of the lab's `ready` event.
+#[derive(Debug, Deserialize)]
+pub struct Ready {
+    init_pid: u32,
+    pub server_tid: u32,
+    server_address: String,
+    server_address6: Option<String>,
+}
+
+impl Ready {
+    /// `words` on the client's side, or on that of the thread `server_tid`, with the addresses of
+    /// the far end in their environment.
+    pub fn command(&self, server_tid: Option<u32>, words: &[String]) -> Result<Command, Error> {
+        let mut command = Command::new(own_binary()?);
+        command.args(["enter", "--pid", &self.init_pid.to_string()]);
+        if let Some(thread) = server_tid {
+            command.args(["--server-tid", &thread.to_string()]);
+        }
+        command.arg("--").args(words);
+        if let Some(outer) = std::env::var_os("EYELEVEL_FAR") {
+            command.env("EYELEVEL_OUTER_FAR", outer);
+        }
+        command.env("EYELEVEL_FAR", &self.server_address);
+        command.env(
+            "EYELEVEL_FAR6",
+            self.server_address6.as_deref().unwrap_or_default(),
+        );
+        // bash reads its own prompt from a file; this is what it runs before it shows one.
+        command.env(
+            "PROMPT_COMMAND",
+            "PS1=\"[path] $PS1\"; unset PROMPT_COMMAND",
+        );
+        Ok(command)
+    }
+}
+
+/// A running lab; killed when dropped.
+pub struct LabProcess {
+    pub ready: Ready,
+    running: Running,
+}
+
+struct Running {
+    process: Child,
+    input: Option<ChildStdin>,
+    events: Receiver<Value>,
+    errors: Option<thread::JoinHandle<String>>,
+}
+
+impl LabProcess {
+    /// Builds the lab; the events of its `path` go to `view`.
+    pub fn start(config: &Value, view: Option<View>) -> Result<Self, Error> {
+        let failed = |error| Error::Shell(format!("start the lab: {error}"));
+        // A process group of its own: a terminal's Ctrl-C is for the command.
+        let mut process = Command::new(own_binary()?)
+            .arg("up")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .map_err(failed)?;
+        let (sender, events) = mpsc::channel();
+        if let Some(output) = process.stdout.take() {
+            thread::spawn(move || hear(output, &sender, view.as_ref()));
+        }
+        let errors = process.stderr.take().map(|errors| {
+            thread::spawn(move || {
+                let mut text = String::new();
+                let _ = errors.take(ERROR_BYTES_MAX).read_to_string(&mut text);
+                text
+            })
+        });
+        let mut running = Running {
+            input: process.stdin.take(),
+            process,
+            events,
+            errors,
+        };
+        running.tell(&config.to_string());
+        let ready = running.hear("ready", READY_TIMEOUT)?;
+        let ready = serde_json::from_value(ready)
+            .map_err(|error| Error::Shell(format!("read the lab's `ready`: {error}")))?;
+        Ok(Self { ready, running })
+    }
+
+    /// Ends the lab in order. Returns its `summary` event.
+    pub fn stop(mut self) -> Result<Value, Error> {
+        self.running.tell("{\"command\": \"stop\"}");
+        self.running.hear("summary", STOP_TIMEOUT)
+    }
+}
+
+impl Running {
+    /// A broken pipe is no error here: the lab ended by itself, and its last event says why.
+    fn tell(&mut self, line: &str) {
+        if let Some(input) = &mut self.input {
+            let _ = input.write_all(format!("{line}\n").as_bytes());
+        }
+    }
+
+    fn hear(&mut self, kind: &str, timeout: Duration) -> Result<Value, Error> {
+        let deadline = Instant::now() + timeout;
+        let mut last_error = None;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.events.recv_timeout(left) {
+                Ok(event) if event["event"] == kind => return Ok(event),
+                Ok(event) if event["event"] == "error" => {
+                    let message = event["message"].as_str().unwrap_or_default().to_owned();
+                    if kind == "ready" {
+                        return Err(Error::Shell(message));
+                    }
+                    last_error = Some(message);
+                }
+                Ok(_) => (),
+                Err(RecvTimeoutError::Timeout) => {
+                    let waited = timeout.as_secs();
+                    let message = format!("the lab gave no `{kind}` within {waited} s");
+                    return Err(Error::Shell(message));
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    let reason = last_error.unwrap_or_else(|| self.last_words());
+                    return Err(Error::Shell(format!("the lab ended: {reason}")));
+                }
+            }
+        }
+    }
+
+    fn last_words(&mut self) -> String {
+        let said = self.errors.take().and_then(|reader| reader.join().ok());
+        match said.as_deref().map(str::trim) {
+            None | Some("") => "it said nothing".to_owned(),
+            Some(text) => text.to_owned(),
+        }
+    }
+}
+
+impl Drop for Running {
+    /// Closing its input ends the lab; the kernel then ends everything inside.
+    fn drop(&mut self) {
+        drop(self.input.take());
+        if !ended_within(&mut self.process, Duration::from_secs(1)) {
+            let _ = self.process.kill();
+            let _ = self.process.wait();
+        }
+    }
+}
+
+/// Whether `process` ended within `limit`.
+pub fn ended_within(process: &mut Child, limit: Duration) -> bool {
+    const STEP: Duration = Duration::from_millis(1);
+    let deadline = Instant::now() + limit;
+    loop {
+        match process.try_wait() {
+            Ok(None) if Instant::now() < deadline => thread::sleep(STEP),
+            Ok(None) => return false,
+            Ok(Some(_)) | Err(_) => return true,
+        }
+    }
+}
+
+fn hear(output: ChildStdout, sender: &Sender<Value>, view: Option<&View>) {
+    for line in BufReader::new(output).lines() {
+        let Ok(line) = line else { return };
+        let event = serde_json::from_str(&line).unwrap_or_else(
+            |_| serde_json::json!({"event": "error", "message": format!("the lab wrote {line:?}")}),
+        );
+        if event["event"] != "path" {
+            if sender.send(event).is_err() {
+                return;
+            }
+        } else if let Some(view) = view {
+            view.update(&event);
+        }
+    }
+}
+
+fn own_binary() -> Result<PathBuf, Error> {
+    std::env::current_exe().map_err(|error| Error::Shell(format!("find this program: {error}")))
+}
+
+/// A program in this one's folder.
+pub fn beside(name: &str) -> Option<PathBuf> {
+    let path = own_binary().ok()?.with_file_name(name);
+    path.exists().then_some(path)
+}

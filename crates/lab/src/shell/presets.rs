@@ -1,0 +1,41 @@
+//! What only Python's tables know: the networks by name, and what cross traffic may be.
+
+use super::lab_process::beside;
+use crate::Error;
+use eyelevel_link::StageSpec;
+use serde::Deserialize;
+use serde_json::Value;
+use std::process::{Command, Stdio};
+
+/// The tables' answer.
+#[derive(Debug, Default, Deserialize)]
+pub struct Tables {
+    pub down: Vec<StageSpec>,
+    pub up: Vec<StageSpec>,
+    pub cross_traffic: Value,
+}
+
+/// Asks for them, where there is something to ask.
+pub fn of_tables(network: Option<&str>, cross: &[String]) -> Result<Tables, Error> {
+    if network.is_none() && cross.is_empty() {
+        return Ok(Tables {
+            cross_traffic: Value::Array(Vec::new()),
+            ..Tables::default()
+        });
+    }
+    let python = beside("python3").unwrap_or_else(|| "python3".into());
+    let mut command = Command::new(&python);
+    command.args(["-m", "eyelevel.networks"]);
+    command.args(network.iter().flat_map(|name| ["--network", name]));
+    command.args(cross.iter().flat_map(|text| ["--cross", text]));
+    let failed = |reason: String| Error::Shell(format!("look a preset up: {reason}"));
+    let done = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| failed(format!("{}: {error}", python.display())))?;
+    if !done.status.success() {
+        let said = String::from_utf8_lossy(&done.stderr);
+        return Err(Error::Shell(said.trim().to_owned()));
+    }
+    serde_json::from_slice(&done.stdout).map_err(|error| failed(error.to_string()))
+}

@@ -1,0 +1,7 @@
+"""The command `eyelevel` but for the shell of `eyelevel path`, which its script starts at once."""
+
+import sys
+
+from eyelevel.cli import main
+
+sys.exit(main())
