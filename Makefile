@@ -4,6 +4,7 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+SCRIPT := packaging/eyelevel.data/scripts/eyelevel
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check fuzz bench bench-path clean
@@ -47,6 +48,6 @@ $(VENV)/.stamp-dev: $(VENV)/.stamp-python requirements-dev.lock
 	$(PYTHON) -m pip install --quiet --require-hashes --requirement requirements-dev.lock
 	@touch $@
 
-$(VENV)/.stamp-build: $(VENV)/.stamp-python pyproject.toml $(RUST_SOURCES)
+$(VENV)/.stamp-build: $(VENV)/.stamp-python pyproject.toml $(SCRIPT) $(RUST_SOURCES)
 	. $(VENV)/bin/activate && PIP_QUIET=1 maturin develop --release --locked --quiet
 	@touch $@
