@@ -1,51 +1,80 @@
 """`eyelevel ask`: one question about one site, run until the answer is sure enough."""
 
+import re
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
-from eyelevel.cli.output import print_json, results
+from eyelevel.cli.network import read_users
+from eyelevel.cli.output import hints, print_json, results
+from eyelevel.cli.record import record_page
 from eyelevel.cli.report import make_report
 from eyelevel.cli.run import run_plan
 from eyelevel.metrics import PRIMARY_METRICS
-from eyelevel.plan import PlanError, parse_plan
+from eyelevel.networks.from_csv import toml_of
+from eyelevel.plan import Plan, PlanError, parse_plan
 from eyelevel.plan.change import BLOCKS_MAX, DEFAULT_BASE, question_plan
 from eyelevel.report import summary_of
 from eyelevel.run import matching, shipped
 
+NETWORKS = "dsl,lte"
+SITES_FOLDER = Path("sites")
+"""Where pages that were asked about are kept as recordings."""
+
+NAME_LENGTH_MAX = 80
+
 
 def ask(
     site: Annotated[
-        str, typer.Argument(help="A recorded site: its file, or a shipped one's name.")
+        str,
+        typer.Argument(help="A page's URL, which is recorded first; or a recorded site."),
     ],
     change: Annotated[
         str, typer.Option(help='What is changed: "http3", "iw=10→32", "cc=bbr", "tcp→quic".')
     ],
-    networks: Annotated[str, typer.Option(help="Networks, with commas between.")] = "dsl,lte",
+    networks: Annotated[
+        str | None, typer.Option(help=f"Networks, with commas between; {NETWORKS} by default.")
+    ] = None,
+    users: Annotated[
+        Path | None,
+        typer.Option(help="A table of what your users have (RUM or CrUX): weighted networks."),
+    ] = None,
     base: Annotated[str, typer.Option(help="The stack that is changed.")] = DEFAULT_BASE,
     blocks: Annotated[int, typer.Option(min=2, help="Blocks at most.")] = BLOCKS_MAX,
     out: Annotated[Path | None, typer.Option(help="Directory of the results.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False,
+    upstream_ca: Annotated[
+        Path | None, typer.Option(help="Of a URL: certificates (PEM) to trust when recording.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run a question until its answer is sure enough, and say it in a sentence.
 
     It stops once each interval is at most 10 percentage points wide or inside of what matters, or
-    once that cannot be reached; the intervals hold however often they are looked at.
+    once that cannot be reached; the intervals hold however often they are looked at. With --users
+    the last sentence weighs the networks as your users have them.
     """
-    if site.startswith(("http://", "https://")):
-        raise PlanError([f"`{site}` is not recorded yet; record it first and give its file"])
-    chosen = [name.strip() for name in networks.split(",") if name.strip()]
-    text = question_plan([site], change, chosen, base, blocks)
-    plan = parse_plan(
-        text,
-        f"--change {change}",
-        site_names=shipped(),
-        metric_names=PRIMARY_METRICS,
-        matching=matching,
-    )
-    directory = out or Path("results") / _folder(site, change)
+    if users is not None and networks is not None:
+        raise PlanError(["--networks and --users both say which networks; give one of them"])
+    named = NETWORKS if networks is None else networks
+    chosen = [name.strip() for name in named.split(",") if name.strip()]
+    table = toml_of(read_users(users)) if users is not None else ""
+
+    def parsed(place: str) -> Plan:
+        return parse_plan(
+            question_plan([place], change, chosen, base, blocks, table),
+            f"--change {change}",
+            site_names=shipped(),
+            metric_names=PRIMARY_METRICS,
+            matching=matching,
+        )
+
+    plan = parsed(str(recording_of(site)) if _is_url(site) else site)
+    if _is_url(site):
+        _record_where_absent(site, upstream_ca)
+    directory = out or Path("results") / _folder(plan.sites[0], change)
     again = "give the same command with --resume"
     run_plan(plan, directory, resume=resume, how_to_resume=again)
     summary = make_report(directory)
@@ -56,6 +85,34 @@ def ask(
     for sentence in (*findings["answer"], *findings["warnings"]):
         results.print(sentence, markup=False)
     results.print(f"report: {summary.path}", markup=False, soft_wrap=True)
+
+
+def recording_of(url: str) -> Path:
+    """Where a page's recording is kept: a name of its host and path."""
+    parts = urlsplit(url)
+    if not parts.hostname:
+        raise PlanError([f"`{url}` names no host; write it as `https://www.example.org/`"])
+    words = f"{parts.netloc.rpartition('@')[2]}{parts.path}-{parts.query}"
+    name = re.sub(r"[^A-Za-z0-9.]+", "-", words).strip("-.")[:NAME_LENGTH_MAX].lower()
+    return SITES_FOLDER / f"{name}.wacz"
+
+
+def _is_url(site: str) -> bool:
+    return site.startswith(("http://", "https://"))
+
+
+def _record_where_absent(url: str, upstream_ca: Path | None) -> None:
+    """Record once: a run that goes on, and a further question, are of the same page."""
+    kept = recording_of(url)
+    if kept.exists():
+        hints.print(f"{kept} is there already; remove it to record the page anew", markup=False)
+        return
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    info = record_page(url, kept, upstream_ca)
+    hints.print(
+        f"recorded {info['objects']} exchanges of {len(info['origins'])} origins as {kept}",
+        markup=False,
+    )
 
 
 def _folder(site: str, change: str) -> str:

@@ -7,7 +7,7 @@ import typer
 
 from eyelevel.cli.output import print_json
 from eyelevel.networks.errors import NetworkError
-from eyelevel.networks.from_csv import networks_from_csv, toml_of
+from eyelevel.networks.from_csv import WeightedNetwork, networks_from_csv, toml_of
 
 app = typer.Typer(help="Make networks from measurements.", no_args_is_help=True)
 
@@ -28,11 +28,7 @@ def from_csv(
     queue_ms. Or a row a percentile: percentile, rtt_ms, down_mbit_s. Columns, units and defaults:
     docs/reference/networks.md.
     """
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise NetworkError(f"{file}: not text at byte {error.start}; export it as CSV") from None
-    made = networks_from_csv(text, str(file))
+    made = read_users(file)
     if as_json:
         print_json(
             [{"weight": e.share, "name": e.network.name} | e.network.settings() for e in made]
@@ -40,3 +36,14 @@ def from_csv(
     else:
         # Plain: rich would take the brackets for its own marks.
         print(toml_of(made), end="")
+
+
+def read_users(file: Path) -> list[WeightedNetwork]:
+    """The networks that a file's table describes; NetworkError names file, line and remedy."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise NetworkError(f"{file}: not text at byte {error.start}; export it as CSV") from None
+    except OSError as error:
+        raise NetworkError(f"reading {file}: {error.strerror}") from error
+    return networks_from_csv(text, str(file))

@@ -23,6 +23,8 @@ LOAD_TIMEOUT_S = 120.0
 BUSY_S_MAX = 60.0
 """A page that never becomes idle is recorded for so long after its load event."""
 
+WAIT_IDLE = "3s"
+VIEWPORT = "1366x768"
 WEBP_QUALITY = 80
 
 
@@ -37,8 +39,8 @@ def record(
     out: Annotated[Path, typer.Option(help="The WACZ to write.")] = Path("site.wacz"),
     wait_idle: Annotated[
         str, typer.Option(help="A visit ends when nothing was asked for so long.")
-    ] = "3s",
-    viewport: Annotated[str, typer.Option(help="Width and height, CSS pixels.")] = "1366x768",
+    ] = WAIT_IDLE,
+    viewport: Annotated[str, typer.Option(help="Width and height, CSS pixels.")] = VIEWPORT,
     mobile: Annotated[bool, typer.Option("--mobile", help="Pose as a mobile browser.")] = False,
     visits: Annotated[
         int, typer.Option(min=1, max=50, help="Visits, for pages that choose at random.")
@@ -72,6 +74,13 @@ def record(
         print_json(written["info"])
     else:
         _print(written["info"], out)
+
+
+def record_page(url: str, out: Path, upstream_ca: Path | None = None) -> Mapping[str, Any]:
+    """Record one page with the command's defaults; what `site info` would say of it."""
+    with Recorder(out, upstream_ca=upstream_ca) as recorder:
+        settings = _settings(recorder, WAIT_IDLE, VIEWPORT, mobile=False)
+        return _record_visits(recorder, settings, [url], 1)["info"]
 
 
 def _settings(recorder: Recorder, wait_idle: str, viewport: str, mobile: bool) -> LoadSettings:

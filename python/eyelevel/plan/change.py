@@ -29,11 +29,13 @@ def question_plan(
     networks: Sequence[str],
     base: str = DEFAULT_BASE,
     blocks_max: int = BLOCKS_MAX,
+    users: str = "",
 ) -> str:
     """The TOML text of a sequential plan that compares a stack with itself changed.
 
     `change`: `http3` (the tuned TCP stack against QUIC), `STACK→STACK`, `KEY=VALUE` or
     `KEY=OLD→NEW` of a stack's keys (`iw` and `cc` for short), applied to the stack `base`.
+    `users`: a plan's `networks` as text, in the place of presets' names.
     Raises PlanError for what cannot be read; values are checked when the text is parsed.
     """
     before, after, stacks = _stacks(change, base)
@@ -43,7 +45,8 @@ def question_plan(
     listed = [", ".join(map(_text, names)) for names in (sites, networks)]
     title = f"What does {after} change against {before}?"
     return (
-        f"title = {_text(title)}\nsites = [{listed[0]}]\nnetworks = [{listed[1]}]\n"
+        f"title = {_text(title)}\nsites = [{listed[0]}]\n"
+        f"{users or f'networks = [{listed[1]}]'}\n"
         f"stacks = [{', '.join(stacks)}]\nreference = {_text(before)}\nblocks = {blocks_max}\n"
         f"[stop]\ninterval_width_max = {WIDTH_MAX}\nblocks_min = {BLOCKS_MIN}\n"
     )

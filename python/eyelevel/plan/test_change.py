@@ -1,5 +1,6 @@
 import pytest
 
+from eyelevel.networks.from_csv import networks_from_csv, toml_of
 from eyelevel.plan.change import question_plan
 from eyelevel.plan.errors import PlanError
 from eyelevel.plan.plan import parse_plan
@@ -44,3 +45,11 @@ def test_one_value_is_set_against_the_base():
 def test_what_cannot_be_read_names_the_way_out(change, message):
     with pytest.raises(PlanError, match=message):
         stacks(change)
+
+
+def test_users_stand_in_the_place_of_named_networks():
+    made = networks_from_csv("percentile,rtt_ms,down_mbit_s\n25,30,40\n75,90,8\n", "f")
+    text = question_plan(["a.wacz"], "http3", [], users=toml_of(made))
+    plan = parse_plan(text, "question")
+    assert plan.networks == tuple(each.network for each in made)
+    assert plan.weights == {"p25": 0.5, "p75": 0.5}

@@ -73,3 +73,14 @@ def test_networks_count_by_their_weights():
     assert overall.standard_error == pytest.approx(math.hypot(0.75 * 0.03, 0.25 * 0.04))
     lacking = [found[0], NetworkGain("lte", "quic", "speed", undetermined("a load timed out"))]
     assert weighted_gain(lacking, {"dsl": 3, "lte": 1}).reason == "lte: a load timed out"
+
+
+def test_bounds_that_hold_together_are_weighted_as_they_are():
+    found = [
+        NetworkGain("dsl", "quic", "speed", Estimate(-0.1, -0.2, 0, 0.01, None, 10, 5)),
+        NetworkGain("lte", "quic", "speed", Estimate(-0.3, -0.4, -0.2, 0.01, None, 10, 5)),
+    ]
+    overall = weighted_gain(found, {"dsl": 3, "lte": 1})
+    assert (overall.value, overall.low, overall.high) == pytest.approx((-0.15, -0.25, -0.05))
+    open_end = [found[0], NetworkGain("lte", "quic", "speed", undetermined("too few", 2, -0.1))]
+    assert weighted_gain(open_end, {"dsl": 3, "lte": 1}).low is None

@@ -14,13 +14,37 @@ def weighted_gain(gains: Sequence[NetworkGain], weights: Mapping[str, float]) ->
     The weights are taken as known; errors of different networks add in squares, the interval is
     Student's t with Welch and Satterthwaite's degrees of freedom. Undetermined as soon as one gain
     is: a mean over the other networks would be of other users.
+
+    Of a study that may stop early the gains have no errors but intervals that hold together
+    (Bonferroni): the bounds' weighted means are then bounds that hold, too, and wider than need be.
     """
+    if not gains:
+        return undetermined("there is no complete block to compare yet")
     total = math.fsum(weights[each.network] for each in gains)
+    if all(_simultaneous(each.gain) for each in gains):
+        shares = [weights[each.network] / total for each in gains]
+        value, low, high = (
+            math.fsum(share * bound for share, bound in zip(shares, bounds, strict=True))
+            for bounds in zip(
+                *((e.gain.value, e.gain.low, e.gain.high) for e in gains), strict=True
+            )
+        )
+        return Estimate(value, low, high, None, None, None, len(gains))
+    return _of_errors(gains, weights, total)
+
+
+def _simultaneous(gain: Estimate) -> bool:
+    return gain.standard_error is None and gain.low is not None and gain.high is not None
+
+
+def _of_errors(
+    gains: Sequence[NetworkGain], weights: Mapping[str, float], total: float
+) -> Estimate:
     value, squares, shares = 0.0, 0.0, 0.0
     for each in gains:
         share, gain = weights[each.network] / total, each.gain
         if gain.value is None or gain.standard_error is None or gain.degrees_of_freedom is None:
-            reason = gain.reason or "no standard error, as where a study may stop early"
+            reason = gain.reason or "no standard error"
             return undetermined(f"{each.network}: {reason}", len(gains))
         value += share * gain.value
         square = (share * gain.standard_error) ** 2
