@@ -7,8 +7,8 @@ Machine Intelligence 8(6), 1986: blur, gradient, thinning along the gradient, tw
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import binary_propagation
 
 from eyelevel.metrics.structural_similarity import Luma, blur, gaussian
 
@@ -47,7 +47,9 @@ def connected(thin: Luma) -> NDArray[np.bool_]:
     """Strong edges and the weak ones that they reach over weak ones."""
     around = np.ones((3, 3), dtype=bool)
     strong = thin >= STRONG_MIN
-    found: NDArray[np.bool_] = binary_propagation(strong, around, mask=thin >= WEAK_MIN)
+    found: NDArray[np.bool_] = scipy.ndimage.binary_propagation(
+        strong, around, mask=thin >= WEAK_MIN
+    )
     return found
 
 

@@ -7,8 +7,8 @@ Structural Similarity, IEEE Transactions on Image Processing 13(4), 2004, equati
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import correlate1d
 
 Luma = NDArray[np.float64]
 """height x width, 0 to 255."""
@@ -54,6 +54,6 @@ def gaussian(pixels: int, sigma: float) -> Luma:
 
 def blur(picture: Luma, weights: Luma) -> Luma:
     """Separable convolution, the picture mirrored at its borders; of the same size."""
-    rows = correlate1d(picture, weights, axis=1, mode="reflect")
-    both: Luma = correlate1d(rows, weights, axis=0, mode="reflect")
+    rows = scipy.ndimage.correlate1d(picture, weights, axis=1, mode="reflect")
+    both: Luma = scipy.ndimage.correlate1d(rows, weights, axis=0, mode="reflect")
     return both

@@ -9,7 +9,6 @@ import polars as pl
 
 from eyelevel.networks import Network, settling_s
 from eyelevel.plan import Plan
-from eyelevel.report.contents import read_table
 from eyelevel.run.sites import RecordedSite, site_info
 from eyelevel.stats import compare_cells, select_blocks, smallest_detectable
 from eyelevel.store import PLAN_FILE, read_document
@@ -57,6 +56,9 @@ def estimate(plan: Plan, sites: Sequence[RecordedSite], like: Path | None = None
     deviation, effect_source = DEVIATION, "blocks that scatter by 10 %, an assumption"
     if like is not None:
         document = read_document(like, PLAN_FILE)
+        # Imported where it is used: the report's charts take long, and few commands need it.
+        from eyelevel.report.contents import read_table
+
         _, table = read_table(like, document)
         if (wall_ms := table["wall_ms"].mean()) is not None:
             seconds, time_source = trials * float(wall_ms) / 1e3, f"mean load of {like}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from scipy import stats as distributions
+import scipy
 
 from eyelevel.run.bulk import Bulk
 
@@ -102,7 +102,7 @@ def ratio_of(
     if error == 0.0:
         return (math.exp(difference),) * 3
     freedom = error**4 / sum(v**2 / (len(s) - 1) for v, s in zip(variances, logs, strict=True))
-    half = float(distributions.t.ppf((1 + CONFIDENCE) / 2, freedom)) * error
+    half = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * error
     return math.exp(difference), math.exp(difference - half), math.exp(difference + half)
 
 

@@ -5,7 +5,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 from eyelevel.plan import Plan
-from eyelevel.report.contents import read_table
 from eyelevel.stats import comparisons, select_blocks, sequential_gains
 from eyelevel.store import PLAN_FILE, STOP_FILE, read_document, write_document
 
@@ -26,6 +25,9 @@ def stopping_rule(plan: Plan, directory: Path) -> Callable[[int], str] | None:
     def look(repetition: int) -> str:
         if repetition < rule.blocks_min or repetition >= plan.blocks:
             return ""
+        # Imported where it is used: the report's charts take long, and few commands need it.
+        from eyelevel.report.contents import read_table
+
         _, table = read_table(directory, document)
         kept = select_blocks(table, arms).kept
         gains = sequential_gains(kept, plan.primary_metric, plan.reference, arms, networks, sites)

@@ -8,11 +8,10 @@ from eyelevel.stats.censored import log_rank, restricted_mean_difference
 from eyelevel.stats.difference_test import DifferenceTest
 from eyelevel.stats.equivalence import equivalence
 from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.families import Family, correct
+from eyelevel.stats.families import Family, correct, holm
 from eyelevel.stats.gain import mean_gain, performance_gain
 from eyelevel.stats.games_howell import PairDifference, games_howell
 from eyelevel.stats.harm import harm, harm_of_gains
-from eyelevel.stats.holm import holm
 from eyelevel.stats.kruskal_wallis import kruskal_wallis
 from eyelevel.stats.mann_whitney import Dominance, mann_whitney
 from eyelevel.stats.mixed_model import SitesModel, gain_over_sites

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 SIGNIFICANCE_LEVEL = 0.01  # the paper's
 
@@ -51,4 +51,4 @@ def _f_of_two(x: NDArray[np.float64], r: NDArray[np.float64]) -> tuple[float, fl
     between = (x.mean() - r.mean()) ** 2 * n * m / (n + m)
     within = (n * x.var() + m * r.var()) / (n + m - 2)
     f = float(between / within) if within > 0 else float("inf")
-    return f, float(special.fdtrc(1, n + m - 2, f))
+    return f, float(scipy.special.fdtrc(1, n + m - 2, f))

@@ -1,6 +1,6 @@
 """The exact interval of a share."""
 
-from scipy.stats import beta
+import scipy
 
 
 def binomial_interval(successes: int, trials: int, confidence: float) -> tuple[float, float]:
@@ -9,6 +9,10 @@ def binomial_interval(successes: int, trials: int, confidence: float) -> tuple[f
     `trials` above 0, `successes` from 0 to `trials`.
     """
     tail = (1 - confidence) / 2
-    low = beta.ppf(tail, successes, trials - successes + 1) if successes else 0.0
-    high = beta.ppf(1 - tail, successes + 1, trials - successes) if successes < trials else 1.0
+    low = scipy.stats.beta.ppf(tail, successes, trials - successes + 1) if successes else 0.0
+    high = (
+        scipy.stats.beta.ppf(1 - tail, successes + 1, trials - successes)
+        if successes < trials
+        else 1.0
+    )
     return float(low), float(high)

@@ -1,8 +1,8 @@
 """Bootstrap intervals of the mean difference within blocks."""
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from eyelevel.stats.estimate import Estimate, undetermined
 
@@ -35,7 +35,7 @@ def bootstrap_difference(
         return undetermined(f"{n} blocks are too few to be drawn again from", n, value)
     if np.ptp(differences) == 0:
         return undetermined("the differences show no spread at all", n, value)
-    found = stats.bootstrap(
+    found = scipy.stats.bootstrap(
         (differences,),
         np.mean,
         n_resamples=RESAMPLES,

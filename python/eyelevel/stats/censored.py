@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special, stats
 
 from eyelevel.stats.difference_test import DifferenceTest, as_groups, checked, trouble
 from eyelevel.stats.estimate import Estimate, undetermined
@@ -34,8 +34,8 @@ def restricted_mean_difference(
     if n < 2 or np.ptp(differences) == 0:
         return undetermined("the differences show no spread at all", n, value)
     error = float(differences.std(ddof=1)) / math.sqrt(n)
-    reach = float(special.stdtrit(n - 1, 0.5 + confidence / 2)) * error
-    p = 2 * float(special.stdtr(n - 1, -abs(value) / error))
+    reach = float(scipy.special.stdtrit(n - 1, 0.5 + confidence / 2)) * error
+    p = 2 * float(scipy.special.stdtr(n - 1, -abs(value) / error))
     return Estimate(value, value - reach, value + reach, p, error, n - 1, n)
 
 
@@ -51,10 +51,10 @@ def log_rank(values: ArrayLike, reference: ArrayLike, limit: float) -> Differenc
         return DifferenceTest(reason=reason)
     if np.isinf(x).all() and np.isinf(r).all():
         return DifferenceTest(reason="no load ended within the limit")
-    found = stats.logrank(_censored(x, limit), _censored(r, limit))
+    found = scipy.stats.logrank(_censored(x, limit), _censored(r, limit))
     return checked(float(found.statistic), float(found.pvalue))
 
 
-def _censored(values: np.ndarray, limit: float) -> stats.CensoredData:
+def _censored(values: np.ndarray, limit: float) -> "scipy.stats.CensoredData":
     late = np.isinf(values)
-    return stats.CensoredData.right_censored(np.where(late, limit, values), late)
+    return scipy.stats.CensoredData.right_censored(np.where(late, limit, values), late)

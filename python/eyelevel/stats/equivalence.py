@@ -1,6 +1,6 @@
 """Equivalence: is the difference smaller than what matters?"""
 
-from scipy import special
+import scipy
 
 from eyelevel.stats.difference_test import DifferenceTest
 from eyelevel.stats.estimate import Estimate
@@ -22,4 +22,4 @@ def equivalence(estimate: Estimate, smallest_effect: float) -> DifferenceTest:
     above_low = (estimate.value + smallest_effect) / error
     below_high = (smallest_effect - estimate.value) / error
     t = min(above_low, below_high)
-    return DifferenceTest(float(t), float(special.stdtr(freedom, -t)), (float(freedom),))
+    return DifferenceTest(float(t), float(scipy.special.stdtr(freedom, -t)), (float(freedom),))

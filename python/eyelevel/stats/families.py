@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from statsmodels.stats.multitest import multipletests
-
 Method = Literal["holm", "benjamini-hochberg"]
 _METHODS = {"holm": "holm", "benjamini-hochberg": "fdr_bh"}
 
@@ -29,6 +27,9 @@ def correct(families: Mapping[str, Sequence[float | None]], method: Method) -> d
     claims, for independent or positively dependent tests (J. Royal Statistical Society B 57, 1995).
     R: `p.adjust(p, "holm")`, `p.adjust(p, "BH")`.
     """
+    # Imported where it is used: it takes longer than all else that a command imports.
+    from statsmodels.stats.multitest import multipletests
+
     found = {}
     for name, values in families.items():
         known = [p for p in values if p is not None]
@@ -36,3 +37,8 @@ def correct(families: Mapping[str, Sequence[float | None]], method: Method) -> d
         complete = tuple(None if p is None else float(next(adjusted)) for p in values)
         found[name] = Family(name, method, complete, len(known))
     return found
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Adjusted p values of one family by Holm's method; see `correct`."""
+    return list(correct({"": p_values}, "holm")[""].adjusted)

@@ -9,8 +9,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from eyelevel.stats.estimate import Estimate, undetermined
 
@@ -80,7 +80,7 @@ def with_interval(
     """A gain with Student's t interval and p value; undetermined where there is no error."""
     if error <= ROUNDING:
         return undetermined("the runs show no spread at all", n, value)
-    reach = float(special.stdtrit(freedom, 0.5 + confidence / 2)) * error
-    p = 2 * float(special.stdtr(freedom, -abs(value) / error))
+    reach = float(scipy.special.stdtrit(freedom, 0.5 + confidence / 2)) * error
+    p = 2 * float(scipy.special.stdtr(freedom, -abs(value) / error))
     low = max(LOWEST, value - reach)
     return Estimate(value, low, value + reach, p, error, freedom, n)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from eyelevel.stats.difference_test import as_groups, trouble
 
@@ -43,7 +43,7 @@ def games_howell(
         reason = "the runs of a stack show no spread at all"
     if reason:
         return [PairDifference(a, b, reason=reason) for a, b in combinations(names, 2)]
-    result = stats.tukey_hsd(*found, equal_var=False)
+    result = scipy.stats.tukey_hsd(*found, equal_var=False)
     bounds = result.confidence_interval(confidence)
     return [
         PairDifference(

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from eyelevel.stats.difference_test import DifferenceTest, as_groups, checked, trouble
 
@@ -26,5 +26,5 @@ def kruskal_wallis(groups: Sequence[ArrayLike]) -> DifferenceTest:
         return DifferenceTest(reason=f"fewer than {RUNS_MIN} runs")
     if len(np.unique(np.concatenate(found))) == 1:
         return DifferenceTest(reason="all runs are equal")
-    result = stats.kruskal(*found)
+    result = scipy.stats.kruskal(*found)
     return checked(float(result.statistic), float(result.pvalue), (float(len(found) - 1),))

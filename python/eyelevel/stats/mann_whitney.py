@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from eyelevel.stats.difference_test import as_groups, trouble
 
@@ -47,7 +47,7 @@ def mann_whitney(
     delta = float(signs.mean())
     if not signs.any():
         return Dominance(0.0, reason="all runs are equal")
-    result = stats.mannwhitneyu(x, r, alternative="two-sided")
+    result = scipy.stats.mannwhitneyu(x, r, alternative="two-sided")
     low, high = _interval(signs, delta, confidence)
     reason = "" if low is not None else "every load of one stack is slower than every other one's"
     return Dominance(delta, low, high, float(result.statistic), float(result.pvalue), reason)
@@ -65,7 +65,7 @@ def _interval(
     variance = (m**2 * rows + n**2 * columns - every) / (n * m * (n - 1) * (m - 1))
     # The unbiased estimate can fall below what any sample has; Cliff's lower limit for it.
     variance = max(variance, (1 - delta**2) / (n * m - 1))
-    z = float(stats.norm.ppf(0.5 + confidence / 2))
+    z = float(scipy.stats.norm.ppf(0.5 + confidence / 2))
     reach = z * math.sqrt(variance) * math.sqrt((1 - delta**2) ** 2 + z**2 * variance)
     divisor = 1 - delta**2 + z**2 * variance
     centre = delta - delta**3

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
-from statsmodels.regression.mixed_linear_model import MixedLM
-from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
 from eyelevel.stats.estimate import Estimate, undetermined
 
@@ -66,6 +64,10 @@ def gain_over_sites(
 
 
 def _fitted(ratios: np.ndarray, sites: np.ndarray, count: int, confidence: float) -> SitesModel:
+    # Imported where it is used: it takes longer than all else that a command imports.
+    from statsmodels.regression.mixed_linear_model import MixedLM
+    from statsmodels.tools.sm_exceptions import ConvergenceWarning
+
     scale = float(ratios.std())  # the fit's tolerances are absolute
     with warnings.catch_warnings():
         # A variance between sites of about zero is an answer, not a failure.
@@ -82,8 +84,8 @@ def _fitted(ratios: np.ndarray, sites: np.ndarray, count: int, confidence: float
     if not (fit.converged and math.isfinite(error) and error > 0):
         return SitesModel(undetermined("the model's fit did not converge", count))
     freedom = count - 1
-    reach = float(special.stdtrit(freedom, 0.5 + confidence / 2)) * error
-    p = 2 * float(special.stdtr(freedom, -abs(typical) / error))
+    reach = float(scipy.special.stdtrit(freedom, 0.5 + confidence / 2)) * error
+    p = 2 * float(scipy.special.stdtr(freedom, -abs(typical) / error))
     low, high = math.expm1(typical - reach), math.expm1(typical + reach)
     gain = Estimate(math.expm1(typical), low, high, p, None, freedom, count)
     return SitesModel(gain, math.sqrt(between) * scale, math.sqrt(within) * scale)

@@ -7,8 +7,8 @@ import math
 from functools import cache, lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from eyelevel.stats.estimate import Estimate, undetermined
 
@@ -78,7 +78,7 @@ def _lower_rank(n: int, confidence: float) -> int:
         below = np.cumsum(_signed_sum_distribution(tuple(range(1, n + 1))))
         return int(np.searchsorted(below, tail, side="right"))
     mean, deviation = n * (n + 1) / 4, math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-    return max(0, math.floor(mean + float(stats.norm.ppf(tail)) * deviation))
+    return max(0, math.floor(mean + float(scipy.stats.norm.ppf(tail)) * deviation))
 
 
 @lru_cache(maxsize=1024)  # without ties there is one a number of pairs; with ties, many
@@ -102,9 +102,9 @@ def _signed_rank_p(differences: NDArray[np.float64]) -> float | None:
     largest = 2 * float(np.abs(finite).max()) + 1 if len(finite) else 1.0
     ranked = np.where(np.isinf(nonzero), np.sign(nonzero) * largest, nonzero)
     if len(ranked) > EXACT_PAIRS_MAX:
-        return float(stats.wilcoxon(ranked, method="approx").pvalue)
+        return float(scipy.stats.wilcoxon(ranked, method="approx").pvalue)
     # Doubled, since tied differences share a rank that may be a half; exact given the ties.
-    weights = np.rint(2 * stats.rankdata(np.abs(ranked))).astype(int)
+    weights = np.rint(2 * scipy.stats.rankdata(np.abs(ranked))).astype(int)
     positive = int(weights[ranked > 0].sum())
     smaller = min(positive, int(weights.sum()) - positive)
     chance = _signed_sum_distribution(tuple(sorted(weights.tolist())))

@@ -1,6 +1,6 @@
 """What a number of runs can show."""
 
-from scipy import stats
+import scipy
 
 SIGNIFICANCE_LEVEL = 0.05
 POWER = 0.8
@@ -17,5 +17,5 @@ def smallest_detectable(
     The usual sum of two t quantiles times the standard error (Bloom, Evaluation Review 19, 1995);
     close to the noncentral t for three or more degrees of freedom, and larger below.
     """
-    level = float(stats.t.ppf(1 - significance_level / 2, degrees_of_freedom))
-    return (level + float(stats.t.ppf(power, degrees_of_freedom))) * standard_error
+    level = float(scipy.stats.t.ppf(1 - significance_level / 2, degrees_of_freedom))
+    return (level + float(scipy.stats.t.ppf(power, degrees_of_freedom))) * standard_error

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from eyelevel.stats.anova import Anova, anova_of_two
 from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.families import holm
 from eyelevel.stats.gain import mean_gain, performance_gain
-from eyelevel.stats.holm import holm
 from eyelevel.stats.paired import hodges_lehmann, median
 
 Floats = NDArray[np.float64]

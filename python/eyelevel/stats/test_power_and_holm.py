@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from eyelevel.stats.holm import holm
+from eyelevel.stats.families import holm
 from eyelevel.stats.power import smallest_detectable
 
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from statsmodels.stats.oneway import anova_oneway
 
 from eyelevel.stats.difference_test import DifferenceTest, as_groups, checked, trouble
 
@@ -16,6 +15,9 @@ def welch_anova(groups: Sequence[ArrayLike]) -> DifferenceTest:
     not use that runs come in blocks. Undetermined with a timeout or where a group has no spread,
     which leaves its weight unknown. R: `oneway.test(value ~ group)`.
     """
+    # Imported where it is used: it takes longer than all else that a command imports.
+    from statsmodels.stats.oneway import anova_oneway
+
     found = as_groups(list(groups))
     if reason := trouble(found, means=True):
         return DifferenceTest(reason=reason)
