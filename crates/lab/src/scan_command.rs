@@ -29,7 +29,7 @@ struct ScanConfig {
     excluded: Vec<Prefix>,
     authority_file: Option<PathBuf>,
     vantage: Option<String>,
-    user_agent: String,
+    user_agent: Option<String>,
 }
 
 /// Scans the names of standard input; a row as soon as a name is done with.

@@ -16,13 +16,20 @@ pub struct Flight {
     pub pieces: u64,
 }
 
+/// When payload came, and when this process read it.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    at_ns: u64,
+    read_ns: u64,
+}
+
 /// A handshake as the socket saw it. Times are nanoseconds of one clock.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
     sent: Flight,
     received: Flight,
     first_sent_ns: Option<u64>,
-    arrivals_ns: Vec<u64>,
+    arrivals: Vec<Arrival>,
     complete_ns: Option<u64>,
     at_completion: Option<(Flight, Flight, usize)>,
 }
@@ -35,12 +42,12 @@ impl Timeline {
         self.first_sent_ns.get_or_insert(at_ns);
     }
 
-    /// Payload arrived.
-    pub fn received(&mut self, at_ns: u64, bytes: usize) {
+    /// Payload arrived, and was read later.
+    pub fn received(&mut self, at_ns: u64, read_ns: u64, bytes: usize) {
         self.received.bytes += bytes as u64;
         self.received.pieces += 1;
-        if self.arrivals_ns.len() < ARRIVALS_MAX {
-            self.arrivals_ns.push(at_ns);
+        if self.arrivals.len() < ARRIVALS_MAX {
+            self.arrivals.push(Arrival { at_ns, read_ns });
         }
     }
 
@@ -48,7 +55,7 @@ impl Timeline {
     pub fn complete(&mut self, at_ns: u64) {
         if self.complete_ns.is_none() {
             self.complete_ns = Some(at_ns);
-            self.at_completion = Some((self.sent, self.received, self.arrivals_ns.len()));
+            self.at_completion = Some((self.sent, self.received, self.arrivals.len()));
         }
     }
 
@@ -72,25 +79,39 @@ impl Timeline {
 
     /// From the first payload to the first answer, which holds the server's own time too.
     pub fn first_answer_ns(&self) -> Option<u64> {
-        let first = *self.arrivals_ns.first()?;
-        Some(first.saturating_sub(self.first_sent_ns?))
+        let first = self.arrivals.first()?;
+        Some(first.at_ns.saturating_sub(self.first_sent_ns?))
     }
 
     /// How many times the handshake waited for the other end.
+    pub fn round_trips(&self) -> Option<u32> {
+        let count = self.waits().count() as u32;
+        (count > 0).then_some(count)
+    }
+
+    /// How late this process was to read what it then answered, and so prolonged the handshake by
+    /// itself: the least of each flight but the last, which nothing waits for.
+    pub fn own_delay_ns(&self) -> u64 {
+        let delays = self.waits().map(|flight| {
+            let late = |arrival: &Arrival| arrival.read_ns.saturating_sub(arrival.at_ns);
+            flight.iter().map(late).min().unwrap_or(0)
+        });
+        let last = self.round_trips().unwrap_or(1) as usize - 1;
+        delays.take(last).sum()
+    }
+
+    /// The arrivals until completion by flight, one for each wait.
     ///
     /// Arrivals belong to one flight while they are no further apart than half of the first round
     /// trip: a server answers at once, so what comes later was asked for by something that had to
     /// cross the path before.
-    pub fn round_trips(&self) -> Option<u32> {
-        let round_trip_ns = self.first_answer_ns()?;
+    fn waits(&self) -> impl Iterator<Item = &[Arrival]> {
+        let gap_ns = (self.first_answer_ns().unwrap_or(0) / 2).max(GAP_NS_MIN);
         let count = self
             .at_completion
-            .map_or(self.arrivals_ns.len(), |(_, _, count)| count);
-        let waits = self.arrivals_ns[..count]
-            .windows(2)
-            .filter(|pair| pair[1].saturating_sub(pair[0]) > (round_trip_ns / 2).max(GAP_NS_MIN))
-            .count();
-        (count > 0).then_some(1 + waits as u32)
+            .map_or(self.arrivals.len(), |(_, _, count)| count);
+        self.arrivals[..count]
+            .chunk_by(move |one, next| next.at_ns.saturating_sub(one.at_ns) <= gap_ns)
     }
 }
 
@@ -117,7 +138,7 @@ mod tests {
         let mut timeline = Timeline::default();
         timeline.sent(0, 1200);
         for at in arrivals_ms {
-            timeline.received(at * MS, 1200);
+            timeline.received(at * MS, at * MS + 1, 1200);
         }
         timeline.complete(arrivals_ms.last().unwrap() * MS);
         timeline
@@ -132,9 +153,26 @@ mod tests {
     }
 
     #[test]
+    fn late_reads_count_where_something_waits_for_their_answer() {
+        let mut timeline = Timeline::default();
+        timeline.sent(0, 1200);
+        // The first flight's second piece was read 3 late, its first 7; the last one's delay is none
+        // of the handshake's.
+        for (at, late) in [(100, 7), (101, 3), (201, 9)] {
+            timeline.received(at * MS, at * MS + late, 1200);
+        }
+        timeline.complete(201 * MS);
+        assert_eq!(
+            (timeline.round_trips(), timeline.own_delay_ns()),
+            (Some(2), 3)
+        );
+        assert_eq!(Timeline::default().own_delay_ns(), 0);
+    }
+
+    #[test]
     fn what_comes_after_completion_is_not_counted() {
         let mut timeline = handshake(&[100]);
-        timeline.received(200 * MS, 5000);
+        timeline.received(200 * MS, 200 * MS, 5000);
         timeline.sent(200 * MS, 100);
         timeline.complete(999 * MS);
         assert_eq!(timeline.round_trips(), Some(1));

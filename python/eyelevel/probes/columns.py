@@ -19,9 +19,9 @@ COLUMNS: dict[str, tuple[pl.DataType, str]] = {
     "local_port": (_INT, "the port sent from"),
     "dns_us": (_INT, "from query to answer, once for each host and family; in no other time"),
     "tcp_handshake_us": (_INT, "from SYN to SYN-ACK, as the kernel measured where no SYN was lost"),
-    "tls_handshake_us": (_INT, "from the end of TCP's handshake to that of TLS"),
+    "tls_handshake_us": (_INT, "from the ClientHello to the end of TLS's handshake"),
     "quic_handshake_us": (_INT, "from the first Initial to the end of the handshake"),
-    "connection_us": (_INT, "from the first packet to the end of the last handshake"),
+    "connection_us": (_INT, "all handshakes together: TCP's and TLS's, or QUIC's"),
     "first_request_byte_us": (_INT, "until the request's first byte went out"),
     "first_byte_us": (_INT, "until the response's head had arrived"),
     "rtt_us": (_INT, "TCP: the kernel's estimate; QUIC: to the first answer"),
@@ -56,7 +56,8 @@ COLUMNS: dict[str, tuple[pl.DataType, str]] = {
     "crypto_us": (_INT, "inside the TLS library during the handshake, on this side"),
     "stamp_delay_us": (
         pl.Float64(),
-        "from the last arrival until it was read: in no time above where `kernel_stamps` holds",
+        "from arrivals that were waited for until they were read: in no handshake's time where "
+        "`kernel_stamps` holds",
     ),
     "kernel_stamps": (_BOOL, "the arrivals' times are the kernel's"),
     "failure": (_TEXT, "the class of the failure; null: the attempt succeeded"),

@@ -43,10 +43,9 @@ pub struct Plan {
 
 /// Makes the attempt and fills the row in; failures are in the row.
 pub async fn attempt(plan: &Plan, trust: &Trust, row: &mut Row) {
-    let session = plan
-        .resume
-        .then(|| Resumption::in_memory_sessions(TICKETS_MAX));
-    if plan.resume && plan.protocol != Protocol::Tcp {
+    let resumes = plan.resume && plan.protocol != Protocol::Tcp;
+    let session = resumes.then(|| Resumption::in_memory_sessions(TICKETS_MAX));
+    if resumes {
         let mut first = Row::new(&row.host, row.port, &row.path, row.protocol);
         let plan = Plan {
             early_data: false,

@@ -1,6 +1,5 @@
 use super::note::{note_extra, note_key_exchange, note_kind, note_timeline};
 use super::{Connection, timed_out, unspecified};
-use crate::kernel;
 use crate::protocol::QUIC_V2;
 use crate::quic::{QuicAttempt, QuicOutcome, connect};
 use crate::tls::client_config;
@@ -42,11 +41,11 @@ pub async fn over_quic(connection: Connection<'_>, row: &mut Row) -> Result<(), 
         early_data: early,
         needs_ticket: connection.is_first,
     };
-    let began_ns = kernel::monotonic_ns();
-    row.at_ns = began_ns;
     let mut outcome = QuicOutcome::default();
     let result = timeout_at(connection.deadline, connect(&quic, &mut outcome)).await;
-    note_quic(&outcome, began_ns, version, row);
+    // The ClientHello is made before the clock starts, as TLS's over TCP is.
+    row.at_ns = outcome.timeline.first_sent_ns().unwrap_or(row.at_ns);
+    note_quic(&outcome, version, row);
     result.unwrap_or_else(|_| {
         let class = match outcome.completing {
             Some(_) => FailureClass::HttpTimeout,
@@ -56,7 +55,8 @@ pub async fn over_quic(connection: Connection<'_>, row: &mut Row) -> Result<(), 
     })
 }
 
-fn note_quic(outcome: &QuicOutcome, began_ns: u64, version: u32, row: &mut Row) {
+fn note_quic(outcome: &QuicOutcome, version: u32, row: &mut Row) {
+    let began_ns = row.at_ns;
     let since = |at_ns: u64| at_ns.saturating_sub(began_ns) / 1000;
     row.crypto_us = outcome.facts.crypto_ns / 1000;
     row.retries = u32::from(outcome.facts.is_retried);
@@ -78,10 +78,12 @@ fn note_quic(outcome: &QuicOutcome, began_ns: u64, version: u32, row: &mut Row) 
     if let (Some(complete_ns), Some(completing)) =
         (outcome.timeline.complete_ns(), outcome.completing)
     {
-        row.quic_handshake_us = Some(since(complete_ns));
+        let own_ns = outcome.timeline.own_delay_ns();
+        row.quic_handshake_us = Some(since(complete_ns - own_ns));
         row.connection_us = row.quic_handshake_us;
         row.kernel_stamps = completing.stamped;
-        row.stamp_delay_us = Some((completing.read_ns - completing.at_ns) as f64 / 1000.0);
+        let late_ns = own_ns + completing.read_ns - completing.at_ns;
+        row.stamp_delay_us = Some(late_ns as f64 / 1000.0);
         row.version = Some(if version == QUIC_V2 { "2" } else { "1" }.into());
         note_extra(row, 1);
     }

@@ -170,12 +170,17 @@ fn note_tls(observed: &Mutex<Observed>, began_ns: u64, connected_ns: u64, row: &
     let Some(complete_ns) = seen.timeline.complete_ns() else {
         return;
     };
-    let tls_us = complete_ns.saturating_sub(connected_ns) / 1000;
+    // From the SYN-ACK until this process has come to send the ClientHello, TLS has not begun.
+    let hello_ns = seen.timeline.first_sent_ns().unwrap_or(connected_ns);
+    let own_ns = seen.timeline.own_delay_ns();
+    let tls_us = complete_ns.saturating_sub(hello_ns + own_ns) / 1000;
     row.tls_handshake_us = Some(tls_us);
-    row.connection_us = Some(since(complete_ns));
+    row.connection_us = row.tcp_handshake_us.map(|tcp_us| tcp_us + tls_us);
     if let Some(completing) = seen.completing {
         row.kernel_stamps &= completing.stamped;
-        row.stamp_delay_us = Some((completing.read_ns - completing.at_ns) as f64 / 1000.0);
+        let late_ns =
+            hello_ns.saturating_sub(connected_ns) + own_ns + completing.read_ns - completing.at_ns;
+        row.stamp_delay_us = Some(late_ns as f64 / 1000.0);
     }
     let waits = u64::from(seen.timeline.round_trips().unwrap_or(1));
     // Early data can be answered before the handshake is complete; nothing is split then.

@@ -75,6 +75,8 @@ pub(super) struct Driver<'a> {
     pub(super) request: Option<StreamId>,
     pub(super) response: Vec<u8>,
     is_connected: bool,
+    /// Cryptography before the first datagram went out, which is in no time.
+    before_ns: u64,
     pub(super) last: Option<(Received, u64)>,
 }
 
@@ -112,8 +114,11 @@ pub async fn connect(attempt: &QuicAttempt<'_>, outcome: &mut QuicOutcome) -> Re
         request: None,
         response: Vec::new(),
         is_connected: false,
+        before_ns: 0,
         last: None,
     };
+    driver.note_facts();
+    driver.before_ns = driver.outcome.facts.crypto_ns;
     if attempt.early_data && driver.connection.has_0rtt() {
         driver.outcome.early_data_offered = true;
         driver.ask()?;
@@ -197,6 +202,7 @@ impl Driver<'_> {
         let data = self.connection.crypto_session().handshake_data();
         if let Some(facts) = data.and_then(|data| data.downcast::<SessionFacts>().ok()) {
             self.outcome.facts = *facts;
+            self.outcome.facts.crypto_ns -= self.before_ns;
         }
     }
 

@@ -63,9 +63,9 @@ impl Driver<'_> {
                 result => result?,
             };
             let began_ns = kernel::monotonic_ns();
-            self.outcome
-                .timeline
-                .received(received.at_ns, received.bytes);
+            let (at_ns, read_ns) = (received.at_ns, received.read_ns);
+            let timeline = &mut self.outcome.timeline;
+            timeline.received(at_ns, read_ns, received.bytes);
             let mut datagram = BytesMut::from(&buffer[..received.bytes]);
             if let Some(versions) = versions_offered(&datagram) {
                 self.outcome.versions = Some(versions);
@@ -96,7 +96,9 @@ impl Driver<'_> {
 
     /// The datagram that ends the handshake gives its time: arrival, and what processing took.
     fn note_progress(&mut self) {
+        // A handshake that failed is over, too, and has no time.
         if !self.connection.is_handshaking()
+            && !self.connection.is_closed()
             && self.outcome.completing.is_none()
             && let Some((received, took_ns)) = self.last
         {

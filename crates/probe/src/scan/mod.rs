@@ -43,8 +43,8 @@ pub struct ScanSettings {
     pub excluded: Vec<Prefix>,
     /// In every row.
     pub vantage: Option<String>,
-    /// Who asks.
-    pub user_agent: String,
+    /// Who asks; none: no request, the handshake alone.
+    pub user_agent: Option<String>,
 }
 
 /// What all names share.

@@ -140,17 +140,17 @@ async fn connect(scan: &Scan, host: &str, protocol: Protocol, address: IpAddr) -
         443 => host.to_owned(),
         port => format!("{host}:{port}"),
     };
-    let asked = Asked {
+    let asked = settings.user_agent.as_ref().map(|user_agent| Asked {
         authority,
         path: path.into(),
-        user_agent: settings.user_agent.clone(),
-    };
+        user_agent: user_agent.clone(),
+    });
     let plan = Plan {
         protocol,
         address: SocketAddr::new(address, settings.port),
         host: host.into(),
         // QUIC's handshake says all that is asked of it; TCP's response carries Alt-Svc.
-        asked: (protocol == Protocol::TlsAny).then_some(asked),
+        asked: asked.filter(|_| protocol == Protocol::TlsAny),
         local_port: None,
         timeout: settings.timeout,
         resume: false,

@@ -40,7 +40,6 @@ pub struct TlsStream {
     /// What was sent as early data, to be sent again where the server rejects it.
     early: Vec<u8>,
     has_request: bool,
-    buffer: Box<[u8]>,
 }
 
 impl TlsStream {
@@ -52,7 +51,6 @@ impl TlsStream {
             observed: Arc::default(),
             early: Vec::new(),
             has_request: false,
-            buffer: vec![0; READ_BYTES].into(),
         }
     }
 
@@ -117,9 +115,13 @@ impl TlsStream {
 
     /// Reads from the socket once and lets TLS process it; 0 at the end.
     fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        // Not kept: thousands of connections are open at once.
+        let mut buffer = [0; READ_BYTES];
         let received = loop {
-            let (tcp, buffer) = (&self.tcp, &mut self.buffer);
-            match tcp.try_io(Interest::READABLE, || kernel::receive(tcp.as_fd(), buffer)) {
+            let tcp = &self.tcp;
+            match tcp.try_io(Interest::READABLE, || {
+                kernel::receive(tcp.as_fd(), &mut buffer)
+            }) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     ready!(self.tcp.poll_read_ready(context))?;
                 }
@@ -128,13 +130,14 @@ impl TlsStream {
         };
         let was_handshaking = self.tls.is_handshaking();
         let began_ns = kernel::monotonic_ns();
-        let result = feed(&mut self.tls, &self.buffer[..received.bytes]);
+        let result = feed(&mut self.tls, &buffer[..received.bytes]);
         let took_ns = kernel::monotonic_ns() - began_ns;
         let is_complete = was_handshaking && result.is_ok() && !self.tls.is_handshaking();
         let mut observed = self.lock();
         observed.last_arrival_ns = Some(received.at_ns);
         if received.bytes > 0 {
-            observed.timeline.received(received.at_ns, received.bytes);
+            let (at_ns, read_ns) = (received.at_ns, received.read_ns);
+            observed.timeline.received(at_ns, read_ns, received.bytes);
         }
         if was_handshaking {
             observed.crypto_ns += took_ns;

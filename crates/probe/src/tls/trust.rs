@@ -4,7 +4,7 @@ use rustls::crypto::aws_lc_rs::{self, kx_group};
 use rustls::crypto::{CryptoProvider, SupportedKxGroup};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{CipherSuite, ClientConfig, RootCertStore, SupportedCipherSuite};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -41,6 +41,7 @@ impl Trust {
         // Old roots that rustls cannot read are no reason to distrust the others.
         roots.add_parsable_certificates(certificates);
         let provider = Arc::new(CryptoProvider {
+            cipher_suites: cipher_suites(),
             kx_groups: KEY_EXCHANGE.to_vec(),
             ..aws_lc_rs::default_provider()
         });
@@ -59,6 +60,21 @@ impl Trust {
             client_auth: Arc::new(NoClientAuth),
         })
     }
+}
+
+/// rustls's, AES-128 first as browsers have it.
+fn cipher_suites() -> Vec<SupportedCipherSuite> {
+    let mut suites = aws_lc_rs::DEFAULT_CIPHER_SUITES.to_vec();
+    let is_aes128 = |suite: &SupportedCipherSuite| {
+        matches!(
+            suite.suite(),
+            CipherSuite::TLS13_AES_128_GCM_SHA256
+                | CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256
+                | CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256
+        )
+    };
+    suites.sort_by_key(|suite| (suite.tls13().is_none(), !is_aes128(suite)));
+    suites
 }
 
 /// Makes one key and throws it away: a library's first use gathers entropy for tens of milliseconds,
