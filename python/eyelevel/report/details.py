@@ -9,6 +9,7 @@ import polars as pl
 
 from eyelevel.plan.explained import congestion_control_said, explain
 from eyelevel.report.contents import Contents
+from eyelevel.report.excluded import excluded_table
 from eyelevel.report.findings import describe_network
 from eyelevel.report.html import Markup, element, join, table
 from eyelevel.report.metrics_shown import title_of
@@ -131,7 +132,7 @@ def outcomes_section(contents: Contents) -> Markup:
         element("p", _rate_sentence("timeouts", contents.timeout_rates)),
         element("p", _rate_sentence("the instrument's failures", contents.failure_rates)),
         _not_ok(contents),
-        _excluded(contents),
+        excluded_table(contents),
         aria_labelledby="outcomes",
     )
 
@@ -164,16 +165,6 @@ def _not_ok(contents: Contents) -> Markup:
     return table(caption, ["block", "stack", "outcome", "reason", "trial"], rows, class_="loads")
 
 
-def _excluded(contents: Contents) -> Markup:
-    excluded = contents.blocks.excluded
-    planned = len({trial["block"] for trial in contents.plan["trials"]})
-    if not excluded:
-        return element("p", f"No block is excluded; all {planned} are compared.")
-    rows = [[each.block, each.reason] for each in excluded[:LOADS_MAX]]
-    caption = f"Excluded blocks, with the loads of all stacks: {len(excluded)} of {planned}"
-    return table(caption, ["block", "why"], rows, class_="loads")
-
-
 def setup_section(contents: Contents) -> Markup:
     """What was run: versions, machine, sites, networks, stacks, seeds and hashes."""
     plan = contents.plan
@@ -204,7 +195,7 @@ def setup_section(contents: Contents) -> Markup:
         element(
             "details",
             element("summary", "The plan, to run it again"),
-            element("pre", plan["source"], tabindex="0"),
+            element("pre", plan["source"], tabindex="0", data_copy="the plan"),
         ),
         aria_labelledby="setup",
     )

@@ -1,7 +1,11 @@
-"""Filmstrips: one typical load a stack, site and network, all on one time axis."""
+"""Filmstrips: one typical load a stack, site and network, all on one time axis.
+
+Each strip has pictures at even times, and for the slider the moments of its load's own changes.
+"""
 
 import base64
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,9 +16,10 @@ from eyelevel.report.contents import Contents
 from eyelevel.store import Frame
 
 COLUMNS_MAX = 10  # as many pictures of 100 pixels fit side by side on a laptop
-WIDTH_PX = 220  # twice their size on the page, for dense screens
+WIDTH_PX = 360  # what two of them side by side have on a laptop
 QUALITY = 60
-PICTURE_BYTES_MAX = 2_500_000  # keeps the page below 5 MB with Vega's 0.9 MB and the tables
+PICTURE_BYTES_MAX = 5_000_000  # keeps the page below 8 MB with Vega's 0.9 MB and the tables
+CHANGES_MAX = 24  # pictures of one load that the slider passes
 NICE_STEPS_MS = [m * 10**e for e in range(1, 6) for m in (1, 2, 2.5, 5)]
 
 
@@ -54,15 +59,21 @@ def filmstrips(contents: Contents) -> Filmstrips:
             times = _times(max(found.at_ms[-1] for found in frames.values()))
             arms = {}
             for arm, found in frames.items():
-                shown = found.at(times)
-                keys = [frame.picture.tobytes() for frame in shown]
-                for frame, key in zip(shown, keys, strict=True):
+                changes = _changes(found.at_ms)
+                numbers = []
+                for frame in found.at([*times, *changes]):
+                    key = frame.picture.tobytes()
                     if key not in index:
                         index[key] = len(index)
                         result.pictures.append(_thumbnail(frame))
                         total += len(result.pictures[-1])
+                    numbers.append(index[key])
                 arms[arm] = _strip(contents, loads[arm]) | {
-                    "pictures": [index[key] for key in keys]
+                    "pictures": numbers[: len(times)],
+                    "changes": [
+                        [round(at_ms, 1), number]
+                        for at_ms, number in zip(changes, numbers[len(times) :], strict=True)
+                    ],
                 }
             result.strips.append(
                 {"site": site, "network": network, "times_ms": times, "arms": arms}
@@ -101,6 +112,15 @@ def _times(end_ms: float) -> list[float]:
     step = next((s for s in NICE_STEPS_MS if s * COLUMNS_MAX >= end_ms), NICE_STEPS_MS[-1])
     count = max(1, min(COLUMNS_MAX, -int(-end_ms // step)))
     return [step * number for number in range(1, count + 1)]
+
+
+def _changes(at_ms: Sequence[float]) -> list[float]:
+    """The moments of a load's frames, thinned evenly; always the first and the last."""
+    count = min(CHANGES_MAX, len(at_ms))
+    if count < 2:
+        return list(at_ms)
+    last = len(at_ms) - 1
+    return [at_ms[round(number * last / (count - 1))] for number in range(count)]
 
 
 def _thumbnail(frame: Frame) -> str:

@@ -50,7 +50,8 @@ def table(
     )
     label = re.sub(r"<[^>]*>", "", escape(caption))
     return Markup(
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">{content}</div>'
+        f'<div class="table"><div class="scroll" tabindex="0" role="region" aria-label="{label}">'
+        f"{content}</div></div>"
     )
 
 

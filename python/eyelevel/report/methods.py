@@ -58,11 +58,11 @@ def methods_section(contents: Contents) -> Markup:
     return element(
         "section",
         element("h2", "To cite", id="cite"),
-        element("p", paragraph(contents)),
+        element("p", paragraph(contents), data_copy="the methods paragraph"),
         element(
             "details",
             element("summary", "References in BibTeX"),
-            element("pre", BIBTEX, tabindex="0"),
+            element("pre", BIBTEX, tabindex="0", data_copy="references in BibTeX"),
         ),
         aria_labelledby="cite",
     )

@@ -16,6 +16,7 @@ from eyelevel.report.metrics_shown import title_of
 from eyelevel.report.shell import shell
 
 ALL_NETWORKS = "all networks"
+SCRIPTS = ("tables.js", "strips.js", "page.js")
 
 
 def page(contents: Contents) -> str:
@@ -39,7 +40,7 @@ def page(contents: Contents) -> str:
         "strips": strips.as_data(),
         "arms": contents.arms,
     }
-    return shell(contents.plan["title"] or "eyelevel report", main, data, "page.js")
+    return shell(contents.plan["title"] or "eyelevel report", main, data, *SCRIPTS)
 
 
 def _specifications(contents: Contents) -> dict[str, dict]:
@@ -98,8 +99,13 @@ def _charts(contents: Contents) -> Markup:
             element(
                 "figure",
                 element("figcaption", network),
-                _chart(f"gain-{index}", f"Gains with their intervals on {network}"),
-                _chart(f"curve-{index}", f"Cumulative distributions of the loads on {network}"),
+                _chart(
+                    f"gain-{index}",
+                    f"Chart: gains with their intervals on {network}; the table has them",
+                ),
+                _chart(
+                    f"curve-{index}", f"Chart: cumulative distributions of the loads on {network}"
+                ),
                 data_network=network,
                 **({} if index < NETWORKS_MAX else {"hidden": ""}),
             )
@@ -144,7 +150,7 @@ def _charts(contents: Contents) -> Markup:
 
 
 def _chart(identity: str, label: str) -> Markup:
-    return element("div", id=identity, class_="chart", role="group", aria_label=label)
+    return element("div", id=identity, class_="chart", role="img", aria_label=label)
 
 
 def _legend(index: int, arm: str) -> Markup:
@@ -178,10 +184,11 @@ def _filmstrips(contents: Contents, strips: Filmstrips) -> Markup:
             "div",
             _select("strip-site", "site", options(((s, s) for s in sites), next(iter(sites)))),
             _select("strip-network", "network", options(((n, n) for n in networks), network)),
-            _select("strip-first", "above", options(arms, contents.arms[0])),
-            _select("strip-second", "below", options(arms, contents.arms[-1])),
+            _select("strip-first", "first", options(arms, contents.arms[0])),
+            _select("strip-second", "second", options(arms, contents.arms[-1])),
             class_="controls",
         ),
+        _player(),
         element(
             "div",
             id="filmstrip",
@@ -194,6 +201,22 @@ def _filmstrips(contents: Contents, strips: Filmstrips) -> Markup:
         element("p", note, class_="note"),
         _noscript("The filmstrips need JavaScript."),
         aria_labelledby="filmstrips",
+    )
+
+
+def _player() -> Markup:
+    """Two pictures at one moment, which the slider moves for both."""
+    slider = Markup('<input type="range" id="strip-time" min="0" value="0" step="10">')
+    return element(
+        "div",
+        element("div", id="strip-stage", class_="stage"),
+        element(
+            "div",
+            element("button", "Play", id="strip-play", type="button", class_="play"),
+            element("label", "time ", slider, element("output", id="strip-now", for_="strip-time")),
+            class_="controls",
+        ),
+        class_="player",
     )
 
 

@@ -15,8 +15,8 @@ CONTENT_SECURITY_POLICY = (
 )
 
 
-def shell(title: str, main: Markup, data: Mapping[str, Any], script: str) -> str:
-    """A whole page: `main` in our style, `data` for the script of that name, Vega beside it."""
+def shell(title: str, main: Markup, data: Mapping[str, Any], *scripts: str) -> str:
+    """A whole page: `main` in our style, `data` for the `scripts`, with Vega beside them."""
     head = element(
         "head",
         Markup('<meta charset="utf-8">'),
@@ -32,7 +32,7 @@ def shell(title: str, main: Markup, data: Mapping[str, Any], script: str) -> str
         main,
         *(data_block(name, value) for name, value in data.items()),
         element("script", Markup(_script_safe(vl_convert.javascript_bundle()))),
-        element("script", Markup(_asset(script))),
+        *(element("script", Markup(_asset(script))) for script in scripts),
     )
     return "<!doctype html>\n" + element("html", head, body, lang="en") + "\n"
 
