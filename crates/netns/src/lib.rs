@@ -20,6 +20,7 @@ mod poll;
 pub mod probe;
 mod realtime;
 mod relay;
+mod routes;
 pub mod sandbox;
 pub mod socket_times;
 mod sysctl;
@@ -32,7 +33,7 @@ pub use device::Device;
 pub use enter::{Side, enter};
 pub use error::Error;
 pub use masquerade::Masquerade;
-pub use netlink::{Netlink, RouteDestination, RouteSettings};
+pub use netlink::Netlink;
 pub use offload::{OFFLOAD_HEADER_BYTES, OffloadHeader, READ_BYTES_MAX, Segmentation};
 pub use poll::{Stop, WATCHED_MAX, Wait};
 pub use realtime::{current_thread_id, request_realtime, set_timer_slack_minimum};
@@ -40,5 +41,6 @@ pub use relay::{
     block_signals, end_command_of, relay_signals_to, unblock_signals, wait_for_child,
     waiting_signal,
 };
+pub use routes::{RouteDestination, RouteSettings};
 pub use sandbox::{in_network_namespace, is_root, unshare_network};
 pub use sysctl::set_sysctl;

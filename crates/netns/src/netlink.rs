@@ -8,36 +8,19 @@ use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, Addres
 use netlink_packet_route::link::{
     InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
 };
-use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
-    RouteScope, RouteType,
-};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 
-/// The table that the kernel asks for addresses of its own (RT_TABLE_LOCAL).
-const TABLE_LOCAL: u8 = 255;
-
 /// The largest acknowledgement that the kernel sends for one request.
 const ANSWER_BYTES_MAX: usize = 8192;
 
-/// Configures links, addresses and routes of one network namespace: the one in which it was opened.
+/// Configures links and addresses, and in `routes.rs` the routes, of one network namespace: the one in
+/// which it was opened.
 pub struct Netlink {
     socket: Socket,
     sequence: u32,
-}
-
-/// Congestion settings that the kernel takes from a route when a TCP connection starts on it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RouteSettings {
-    /// Initial congestion window in segments.
-    pub initial_window_packets: Option<u32>,
-    /// Initial receive window in segments.
-    pub initial_receive_window_packets: Option<u32>,
-    /// Congestion control of connections whose socket does not name one.
-    pub congestion_control: Option<String>,
 }
 
 impl Netlink {
@@ -135,34 +118,6 @@ impl Netlink {
         })
     }
 
-    /// Sends packets to one address, or to every other one, by a gateway behind an interface.
-    pub fn add_route_via(
-        &mut self,
-        index: u32,
-        destination: RouteDestination,
-        gateway: IpAddr,
-    ) -> Result<(), Error> {
-        let mut message = RouteMessage::default();
-        message.header.address_family = family(gateway);
-        message.header.table = RouteHeader::RT_TABLE_MAIN;
-        message.header.protocol = RouteProtocol::Boot;
-        message.header.scope = RouteScope::Universe;
-        message.header.kind = RouteType::Unicast;
-        if let RouteDestination::Host(address) = destination {
-            message.header.destination_prefix_length = host_prefix(address);
-            message
-                .attributes
-                .push(RouteAttribute::Destination(route_address(address)));
-        }
-        message.attributes.push(RouteAttribute::Oif(index));
-        message
-            .attributes
-            .push(RouteAttribute::Gateway(route_address(gateway)));
-        self.create(RouteNetlinkMessage::NewRoute(message), || {
-            format!("add a route to {destination:?} by {gateway}")
-        })
-    }
-
     /// Gives the interface an address, usable at once (no duplicate address detection).
     pub fn add_address(&mut self, index: u32, address: IpAddr) -> Result<(), Error> {
         let mut message = AddressMessage::default();
@@ -177,59 +132,7 @@ impl Netlink {
         })
     }
 
-    /// Makes every socket bound to the unspecified address answer for `address` (AnyIP).
-    pub fn add_local_route(&mut self, loopback: u32, address: IpAddr) -> Result<(), Error> {
-        let mut message = RouteMessage::default();
-        message.header.address_family = family(address);
-        message.header.destination_prefix_length = host_prefix(address);
-        message.header.table = TABLE_LOCAL;
-        message.header.protocol = RouteProtocol::Boot;
-        message.header.scope = RouteScope::Host;
-        message.header.kind = RouteType::Local;
-        message
-            .attributes
-            .push(RouteAttribute::Destination(route_address(address)));
-        message.attributes.push(RouteAttribute::Oif(loopback));
-        self.create(RouteNetlinkMessage::NewRoute(message), || {
-            format!("answer for the address {address}")
-        })
-    }
-
-    /// Sends packets to one address, or to every address of its family, over an interface.
-    /// `source` is the address that new connections come from.
-    pub fn add_route(
-        &mut self,
-        index: u32,
-        destination: RouteDestination,
-        source: IpAddr,
-        settings: &RouteSettings,
-    ) -> Result<(), Error> {
-        let mut message = RouteMessage::default();
-        message.header.address_family = family(source);
-        message.header.table = RouteHeader::RT_TABLE_MAIN;
-        message.header.protocol = RouteProtocol::Boot;
-        message.header.scope = RouteScope::Link;
-        message.header.kind = RouteType::Unicast;
-        if let RouteDestination::Host(address) = destination {
-            message.header.destination_prefix_length = host_prefix(address);
-            message
-                .attributes
-                .push(RouteAttribute::Destination(route_address(address)));
-        }
-        message.attributes.push(RouteAttribute::Oif(index));
-        message
-            .attributes
-            .push(RouteAttribute::PrefSource(route_address(source)));
-        let metrics = settings.metrics();
-        if !metrics.is_empty() {
-            message.attributes.push(RouteAttribute::Metrics(metrics));
-        }
-        self.create(RouteNetlinkMessage::NewRoute(message), || {
-            format!("add a route to {destination:?} with {settings:?}")
-        })
-    }
-
-    fn create(
+    pub(crate) fn create(
         &mut self,
         message: RouteNetlinkMessage,
         attempt: impl FnOnce() -> String,
@@ -266,29 +169,7 @@ impl Netlink {
     }
 }
 
-/// Where a route leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RouteDestination {
-    /// One address.
-    Host(IpAddr),
-    /// Everything that no other route names.
-    Default,
-}
-
-impl RouteSettings {
-    fn metrics(&self) -> Vec<RouteMetric> {
-        let mut metrics = Vec::new();
-        metrics.extend(self.initial_window_packets.map(RouteMetric::InitCwnd));
-        metrics.extend(
-            self.initial_receive_window_packets
-                .map(RouteMetric::InitRwnd),
-        );
-        metrics.extend(self.congestion_control.clone().map(RouteMetric::CcAlgo));
-        metrics
-    }
-}
-
-fn family(address: IpAddr) -> AddressFamily {
+pub(crate) fn family(address: IpAddr) -> AddressFamily {
     if address.is_ipv4() {
         AddressFamily::Inet
     } else {
@@ -296,13 +177,6 @@ fn family(address: IpAddr) -> AddressFamily {
     }
 }
 
-fn host_prefix(address: IpAddr) -> u8 {
+pub(crate) fn host_prefix(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
-}
-
-fn route_address(address: IpAddr) -> RouteAddress {
-    match address {
-        IpAddr::V4(a) => RouteAddress::Inet(a),
-        IpAddr::V6(a) => RouteAddress::Inet6(a),
-    }
 }
