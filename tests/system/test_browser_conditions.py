@@ -1,5 +1,6 @@
 """What pages are shown in, by the command: it reaches the browser and stands in the record."""
 
+import gzip
 import json
 import subprocess
 import sys
@@ -42,3 +43,18 @@ def test_what_is_not_known_is_refused_with_the_nearest_word() -> None:
         command = [*COMMAND, "load", "agency", option, word]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 1 and said in done.stderr, done.stderr
+
+
+def test_chromiums_own_logs_are_kept_beside_the_record(tmp_path: Path) -> None:
+    command = [*COMMAND, "load", "synthetic:objects=2", "--network", "fios", "--stack", "quic"]
+    command += ["--netlog", "--trace", "--out", str(tmp_path), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert json.loads(done.stdout)[0]["outcome"] in GOOD, done.stdout + done.stderr
+    (stored,) = iterate_trials(tmp_path)
+    with gzip.open(stored.path / "netlog.json.gz") as stream:
+        log = json.load(stream)
+    kinds = {number: name for name, number in log["constants"]["logEventTypes"].items()}
+    assert "QUIC_SESSION_PACKET_RECEIVED" in {kinds[each["type"]] for each in log["events"]}
+    with gzip.open(stored.path / "trace.json.gz") as stream:
+        names = {each["name"] for each in json.load(stream)["traceEvents"]}
+    assert {"navigationStart", "firstContentfulPaint"} <= names

@@ -1,7 +1,8 @@
 """Drive a browser through one load of one page; raw observations out."""
 
+from eyelevel.browser.browsers import load_page
 from eyelevel.browser.errors import BrowserError, BrowserStartError
-from eyelevel.browser.load import load_page
+from eyelevel.browser.firefox import find_firefox
 from eyelevel.browser.observations import (
     Frame,
     LoadSettings,
@@ -22,5 +23,6 @@ __all__ = [
     "RawLoad",
     "SameRequests",
     "StepLoad",
+    "find_firefox",
     "load_page",
 ]

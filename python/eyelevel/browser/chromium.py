@@ -192,7 +192,7 @@ class Chromium:
         child_reads, self.to_browser_fd = _high_pipe()
         self.from_browser_fd, child_writes = _high_pipe()
         log = os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        log = _move_high(log)
+        log = move_high(log)
         try:
             self.session = ProcessSession.start(
                 self.command,
@@ -256,10 +256,11 @@ def _environment(profile: Path) -> dict[str, str]:
 def _high_pipe() -> tuple[int, int]:
     """A pipe whose ends are above the descriptors 0 to 4 that the child's are copied onto."""
     read_end, write_end = os.pipe()
-    return _move_high(read_end), _move_high(write_end)
+    return move_high(read_end), move_high(write_end)
 
 
-def _move_high(descriptor: int) -> int:
+def move_high(descriptor: int) -> int:
+    """The descriptor above those that a child's are copied onto; closed on exec."""
     high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
     os.close(descriptor)
     return high

@@ -1,4 +1,4 @@
-"""One load of one page in a fresh browser.
+"""One load of one page in a fresh Chromium.
 
 Clocks. Chromium stamps network events, lifecycle events, frames and traces with CLOCK_MONOTONIC,
 and `Performance.getMetrics` gives `NavigationStart` on that same clock, so one subtraction puts
@@ -24,6 +24,7 @@ from eyelevel.browser.console import ConsoleErrors
 from eyelevel.browser.devtools import DevTools
 from eyelevel.browser.errors import BrowserError, BrowserGoneError, BrowserStartError
 from eyelevel.browser.first_visit import FirstVisit, observe_with
+from eyelevel.browser.logs import Logs, netlog_arguments
 from eyelevel.browser.navigation_clock import NavigationClock
 from eyelevel.browser.network_log import NetworkLog
 from eyelevel.browser.observations import Ended, LoadSettings, Navigation, RawLoad, StepLoad
@@ -44,12 +45,8 @@ COLLECT_AFTER_TIMEOUT_S = 3.0
 """The same after a timeout, where a page that hangs has no answer to give."""
 
 
-def load_page(settings: LoadSettings) -> RawLoad:
-    """Load `settings.url` in a new browser and give back everything that was observed.
-
-    A failing load is a result (`RawLoad.ended`), not an exception.
-    Raises `BrowserStartError` where no load could even be attempted.
-    """
+def load_in_chromium(settings: LoadSettings) -> RawLoad:
+    """Load `settings.url` in a new Chromium; as `eyelevel.browser.load_page`."""
     started_s = time.monotonic()
     profile = new_profile()
     arguments = browser_arguments(
@@ -61,6 +58,8 @@ def load_page(settings: LoadSettings) -> RawLoad:
         settings.proxy,
         settings.early_data,
     )
+    if settings.netlog:
+        arguments += netlog_arguments(profile)
     with Chromium(arguments, profile, settings.command_prefix) as browser:
         raw = _Load(settings, browser, started_s).run()
         ending_s = time.monotonic()
@@ -101,6 +100,7 @@ class _Load:
         self._final_picture_matches: bool | None = None
         self._screenshot = b""
         self._steps: list[StepLoad] = []
+        self._logs = Logs(settings)
 
     def run(self) -> RawLoad:
         """Start, load, collect. A browser that dies is an outcome from the navigation on."""
@@ -133,7 +133,8 @@ class _Load:
             if ended != "timeout":
                 ended, detail = "browser-crashed", f"the page loaded but {error}"
         self._phases.mark("after_load" if self._steps else "collect")
-        return self._raw_load(ended, detail, capped, navigation)
+        raw = self._raw_load(ended, detail, capped, navigation)
+        return replace(raw, logs=self._logs.collect(self._devtools, self._browser))
 
     def _open_empty_page(self, deadline: float) -> None:
         call = self._devtools.call
@@ -155,6 +156,7 @@ class _Load:
         session = self._browser.session
         assert session is not None
         self._settled = settle(session.cpu_s, self._devtools.pump, lambda: self._capture.started)
+        self._logs.start(self._devtools, deadline)
         self._phases.mark("settle")
 
     def _visit_first(self, context: str) -> None:
@@ -253,6 +255,7 @@ class _Load:
             self._observe(self._devtools, parameters["sessionId"])
         active = self._network.handle_event(method, parameters)
         self._console.handle_event(method, parameters)
+        self._logs.handle_event(method, parameters)
         if session_id == self._page:
             active |= self._capture.handle_event(method, parameters)
             self._handle_page_event(method, parameters, now_s)

@@ -14,6 +14,7 @@ from eyelevel.browser.same_requests import SameRequests
 from eyelevel.plan.after_load import Step
 
 Capture = Literal["screencast", "trace", "none"]
+BrowserName = Literal["chromium", "firefox"]
 Visit = Literal["first", "repeat"]
 HttpVersion = Literal["h1", "h2", "h3"]
 Ended = Literal["complete", "timeout", "navigation-failed", "browser-crashed"]
@@ -30,9 +31,12 @@ class LoadSettings:
     """`host:port` of every origin that must be reached by QUIC; used with `h3` only."""
     spki_sha256: str | None = None
     """Base64 of the SHA-256 of the one public key to trust."""
+    ca_certificate: str | None = None
+    """PEM of the authority to trust, where a key alone cannot be (Firefox)."""
     command_prefix: tuple[str, ...] = ()
     """Put before the browser's command; passes on descriptors 3 and 4, stays in the session."""
     viewport_px: tuple[int, int] = (1280, 720)
+    browser: BrowserName = "chromium"
     capture: Capture = "screencast"
     picture_px: tuple[int, int] = (640, 360)
     """Largest size of a screencast's frames; the compositor scales the page down to it. Half the
@@ -64,6 +68,10 @@ class LoadSettings:
     """Requests to these hosts fail at once; `*.example` stands for all below."""
     screenshot: bool = False
     """Take a picture of the viewport at the load's end, full size."""
+    netlog: bool = False
+    """Keep Chromium's network log."""
+    trace: bool = False
+    """Keep a trace of the browser."""
     after_load: tuple[Step, ...] = ()
     """What a user does when the load is over."""
     timeout_s: float = 180.0
@@ -87,8 +95,8 @@ class Navigation:
     largest_contentful_paint_ms: float | None = None
     largest_contentful_paint_element: str | None = None
     cumulative_layout_shift: float | None = None
-    long_tasks_ms: tuple[tuple[float, float], ...] = ()
-    """Start and duration of each task above 50 ms."""
+    long_tasks_ms: tuple[tuple[float, float], ...] | None = ()
+    """Start and duration of each task above 50 ms; None: the browser does not tell."""
     timer_gaps_ms: tuple[tuple[float, float], ...] = ()
     """Start and length of each time above 50 ms in which the page's timer of 20 ms did not run."""
     documents: int = 1
@@ -213,6 +221,10 @@ class RawLoad:
     screenshot: bytes = b""
     """PNG of the viewport at the end; empty where none was asked for or could be taken."""
     after_load: tuple[StepLoad, ...] = ()
+    logs: Mapping[str, bytes] = field(default_factory=dict)
+    """The browser's own logs that were asked for, compressed, by the name of their file."""
+    filmed: bool = False
+    """The frames are a film of the screen, 30 a second, not the browser's own."""
     cpu_s: float = 0.0
     """CPU time of all processes of the browser, from its start."""
     wall_ms: Mapping[str, float] = field(default_factory=dict)
@@ -234,6 +246,7 @@ class RawLoad:
                 "navigation_start_ns": self.navigation_start_ns,
                 "frames_lost": self.frames_lost,
                 "final_picture_matches": self.final_picture_matches,
+                **({"filmed": True} if self.filmed else {}),
                 "cpu_s": self.cpu_s,
                 "wall_ms": dict(self.wall_ms),
             },

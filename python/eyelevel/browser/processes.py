@@ -79,6 +79,18 @@ class ProcessSession:
             ticks += sum(int(field) for field in fields[11:15]) if fields else 0
         return ticks / CLOCK_TICKS_PER_S
 
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the first process to end by itself; whether it did."""
+        if not self.exited:
+            select.select([self._leader_fd], [], [], timeout_s)
+        return self.exited
+
+    def ask_to_end(self, timeout_s: float) -> None:
+        """SIGTERM to the first process, and wait for it that long."""
+        if not self.exited:
+            os.kill(self.leader_pid, signal.SIGTERM)
+            select.select([self._leader_fd], [], [], timeout_s)
+
     def end(self, named: str) -> None:
         """Kill every process of the session and wait until none is left (bounded).
 

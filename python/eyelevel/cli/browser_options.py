@@ -8,10 +8,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from eyelevel.nearest import unknown
 from eyelevel.plan import DEVICES_BY_NAME, BrowserSettings, PlanError, browser_settings
-from eyelevel.plan.browser_settings import CPU_SLOWDOWN_MAX, ColorScheme
+from eyelevel.plan.browser_settings import CPU_SLOWDOWN_MAX, BrowserName, ColorScheme
 from eyelevel.plan.model import HostName, StepText
 from eyelevel.plan.stacks import Visit
 
+BrowserOption = Annotated[
+    BrowserName,
+    typer.Option(help="`firefox`: Firefox ESR; what it cannot: docs/guides/browser.md."),
+]
 DeviceOption = Annotated[
     str | None,
     typer.Option(help="Pose as a device: see `eyelevel list devices`. Else as recorded."),
@@ -41,8 +45,17 @@ AfterLoadOption = Annotated[
 ]
 
 
+NetlogOption = Annotated[
+    bool, typer.Option("--netlog", help="With --out: netlog.json.gz beside each record.")
+]
+TraceOption = Annotated[
+    bool, typer.Option("--trace", help="With --out: trace.json.gz beside each record.")
+]
+
+
 def browser_of_options(
     *,
+    browser: BrowserName,
     visit: Visit,
     device: str | None,
     cpu_slowdown: float | None,
@@ -50,6 +63,8 @@ def browser_of_options(
     javascript: bool,
     block: Sequence[str],
     after_load: Sequence[str],
+    netlog: bool,
+    trace: bool,
 ) -> BrowserSettings:
     """The settings of a plan's `browser`; raises PlanError for a device or host that is none."""
     if device is not None and device not in DEVICES_BY_NAME:
@@ -57,7 +72,8 @@ def browser_of_options(
     for option, kind, words in (("block", HostName, block), ("after-load", StepText, after_load)):
         for word in words:
             _check(option, kind, word)
-    return browser_settings(
+    found = browser_settings(
+        browser=browser,
         device=DEVICES_BY_NAME[device] if device else None,
         cpu_slowdown=cpu_slowdown,
         visit=visit,
@@ -65,7 +81,12 @@ def browser_of_options(
         javascript=javascript,
         blocked_hosts=tuple(block),
         after_load=tuple(after_load),
+        netlog=netlog,
+        trace=trace,
     )
+    if refused := found.refusal():
+        raise PlanError([refused[1]])
+    return found
 
 
 def _check(option: str, kind: Any, word: str) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from eyelevel.browser import BrowserStartError, find_firefox
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.lab import LabError, run_tool
 
@@ -60,6 +61,7 @@ def examine() -> list[Finding]:
         *_congestion_controls(kernel["tcp_congestion_controls"]),
         _realtime(kernel["realtime_allowed"]),
         _chromium(),
+        _firefox(),
         _cores(),
         _load(),
     ]
@@ -136,6 +138,20 @@ def _chromium() -> Finding:
         found = done.stderr.strip().split("\n")[-1]
         return Finding("Chromium", "missing", found, "as root: apt-get install chromium")
     return Finding("Chromium", "ok", done.stdout.strip())
+
+
+def _firefox() -> Finding:
+    """The second browser, with what films it."""
+    packages = {"Xvfb": "xvfb", "certutil": "libnss3-tools", "ffmpeg": "ffmpeg"}
+    absent = [package for program, package in packages.items() if shutil.which(program) is None]
+    try:
+        found = find_firefox()
+    except BrowserStartError:
+        absent.insert(0, "firefox-esr")
+    if absent:
+        remedy = f'for `browser = "firefox"`, as root: apt-get install {" ".join(absent)}'
+        return Finding("Firefox", "worse", f"absent: {', '.join(absent)}", remedy)
+    return Finding("Firefox", "ok", found)
 
 
 def _cores() -> Finding:

@@ -11,10 +11,13 @@ from eyelevel.cli.after_load import measured_steps, print_steps
 from eyelevel.cli.browser_options import (
     AfterLoadOption,
     BlockOption,
+    BrowserOption,
     DeviceOption,
     JavascriptOption,
+    NetlogOption,
     SchemeOption,
     SlowdownOption,
+    TraceOption,
     browser_of_options,
 )
 from eyelevel.cli.cell import named_stack
@@ -54,6 +57,7 @@ def load(
         Visit,
         typer.Option(help="`repeat`: a second visit, with session tickets and an empty cache."),
     ] = "first",
+    browser: BrowserOption = "chromium",
     device: DeviceOption = None,
     cpu_slowdown: SlowdownOption = None,
     color_scheme: SchemeOption = "light",
@@ -76,15 +80,19 @@ def load(
     filmstrip: Annotated[
         bool, typer.Option("--filmstrip", help="With --out: the pictures of each.")
     ] = False,
+    netlog: NetlogOption = False,
+    trace: TraceOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the trials as JSON.")] = False,
 ) -> None:
     """Load one recorded site in a real browser and print what a person would have seen when.
 
     Exits 1 where no load was ok.
     """
-    if (har or video or filmstrip) and out is None:
-        raise typer.BadParameter("--har, --video and --filmstrip need --out DIR to write to")
-    browser = browser_of_options(
+    if (har or video or filmstrip or netlog or trace) and out is None:
+        options = "--har, --video, --filmstrip, --netlog and --trace"
+        raise typer.BadParameter(f"{options} need --out DIR to write to")
+    settings = browser_of_options(
+        browser=browser,
         visit=visit,
         device=device,
         cpu_slowdown=cpu_slowdown,
@@ -92,12 +100,14 @@ def load(
         javascript=javascript,
         block=block or (),
         after_load=after_load or (),
+        netlog=netlog,
+        trace=trace,
     )
     recorded = open_site(site)
     networks = [find_network(network)]
     if kinds := parse_all_cross_traffic(cross or []):
         networks.append(replace(networks[0], name=f"{network}+cross", cross_traffic=kinds))
-    plan = one_cell(recorded.name, networks, named_stack(stack), runs, seed, browser)
+    plan = one_cell(recorded.name, networks, named_stack(stack), runs, seed, settings)
     trials = expand(plan, [recorded.of_plan()])
     rows: list[dict[str, Any]] = []
     for trial in trials:
@@ -121,7 +131,7 @@ def load(
 
 def _keep(out: Path, result: TrialResult, exports: Exports) -> None:
     name = result.record["trial"]["hash"]
-    if not write_trial(out, result.record, result.frames, result.step_frames):
+    if not write_trial(out, result.record, result.frames, result.step_frames, result.logs):
         raise StoreError(
             f"keeping {out / TRIALS / name}: it is there from an earlier load of these settings; "
             "give another --out or --seed"

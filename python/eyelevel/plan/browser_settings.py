@@ -6,6 +6,7 @@ from typing import Any, Literal
 from eyelevel.plan.devices import Device
 from eyelevel.plan.stacks import Visit
 
+BrowserName = Literal["chromium", "firefox"]
 ColorScheme = Literal["light", "dark"]
 
 CPU_SLOWDOWN_MAX = 20.0
@@ -24,14 +25,35 @@ class BrowserSettings:
     same_requests: bool = True
     visit: Visit = "first"
     """Of the stacks that do not say their own."""
+    browser: BrowserName = "chromium"
     device: Device | None = None
     """None: the viewport of each recording."""
     color_scheme: ColorScheme = "light"
     javascript: bool = True
     blocked_hosts: tuple[str, ...] = ()
     cpu_slowdown: float = 1.0
+    netlog: bool = False
+    trace: bool = False
     after_load: tuple[str, ...] = ()
     """Steps as `eyelevel.plan.after_load` reads them."""
+
+    def refusal(self) -> tuple[str, str] | None:
+        """The key that the browser cannot have, and why; None where it can have all."""
+        if self.browser == "chromium":
+            return None
+        phone = self.device is not None and self.device.mobile
+        asked = {
+            "visit": self.visit != "first",
+            "device": phone,
+            "cpu_slowdown": self.cpu_slowdown != 1 and not phone,
+            "javascript": not self.javascript,
+            "blocked_hosts": bool(self.blocked_hosts),
+            "after_load": bool(self.after_load),
+            "netlog": self.netlog,
+            "trace": self.trace,
+        }
+        key = next((name for name, wanted in asked.items() if wanted), None)
+        return key and (key, f"`{key}`: Firefox cannot do that here; use Chromium for it")
 
     def settings(self) -> dict[str, Any]:
         """As a plan's and a trial's documents have them.

@@ -7,7 +7,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from eyelevel.networks.cross_traffic import FLOWS_MAX
 from eyelevel.plan.after_load import STEPS_MAX, parse_step
-from eyelevel.plan.browser_settings import CPU_SLOWDOWN_MAX, HOST_PATTERN, ColorScheme
+from eyelevel.plan.browser_settings import CPU_SLOWDOWN_MAX, HOST_PATTERN, BrowserName, ColorScheme
 from eyelevel.plan.devices import DEVICES_BY_NAME
 from eyelevel.plan.quantities import DurationMs, DurationS, RateBitS, Share, SizeBytes
 from eyelevel.plan.stacks import CertificateKey, CongestionControl, HttpVersion, TlsVersion, Visit
@@ -141,11 +141,14 @@ class PlanFile(_Table):
     timeout_s: DurationS = 180.0
     same_requests: bool = True
     visit: Visit = "first"
+    browser: BrowserName = "chromium"
     device: DeviceName | None = None
     cpu_slowdown: Annotated[float, Field(ge=1, le=CPU_SLOWDOWN_MAX, strict=False)] | None = None
     color_scheme: ColorScheme = "light"
     javascript: bool = True
     blocked_hosts: list[HostName] = []
+    netlog: bool = False
+    trace: bool = False
     after_load: Annotated[list[StepText], Field(max_length=STEPS_MAX)] = []
     cross_traffic: CrossTrafficTables | None = None
     stop: StopTable | None = None

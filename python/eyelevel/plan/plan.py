@@ -169,6 +169,7 @@ def _browser(parsed: PlanFile) -> BrowserSettings:
     return browser_settings(
         device=DEVICES_BY_NAME[parsed.device] if parsed.device else None,
         cpu_slowdown=parsed.cpu_slowdown,
+        browser=parsed.browser,
         capture=parsed.capture,
         timeout_s=parsed.timeout_s,
         same_requests=parsed.same_requests,
@@ -177,6 +178,8 @@ def _browser(parsed: PlanFile) -> BrowserSettings:
         javascript=parsed.javascript,
         blocked_hosts=tuple(parsed.blocked_hosts),
         after_load=tuple(parsed.after_load),
+        netlog=parsed.netlog,
+        trace=parsed.trace,
     )
 
 
@@ -268,6 +271,11 @@ def _check_names(
         report(("reference",), unknown("stack", parsed.reference, names))
     if parsed.device is not None and parsed.device not in DEVICES_BY_NAME:
         report(("device",), unknown("device", parsed.device, DEVICES_BY_NAME))
+    elif refused := _browser(parsed).refusal():
+        report((refused[0],), refused[1])
+    repeats = [at for at, stack in enumerate(stacks) if stack.visit == "repeat"]
+    if repeats and parsed.browser != "chromium":
+        report(("stacks", repeats[0]), "a repeat visit: Firefox cannot do that here")
     if metric_names is not None and parsed.primary_metric not in metric_names:
         report(("primary_metric",), unknown("metric", parsed.primary_metric, metric_names))
     for index, site in enumerate(parsed.sites):

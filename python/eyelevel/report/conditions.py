@@ -7,6 +7,9 @@ from typing import Any
 def conditions_said(browser: Mapping[str, Any]) -> str:
     """Of a plan's `browser`; empty where everything was as recorded."""
     said = []
+    if browser.get("browser", "chromium") == "firefox":
+        film = ", its pictures a film of the screen, 30 a second" if browser["capture"] else ""
+        said.append(f"in Firefox{film}")
     if device := browser.get("device"):
         width, height = device["viewport_px"]
         touch = ", touch" if device["mobile"] else ""

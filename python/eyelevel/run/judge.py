@@ -39,7 +39,12 @@ PROTOCOLS = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
 _EXEMPT_TYPES = ("WebSocket", "Preflight")
 # Names that the lab does not resolve and addresses where it does not listen: the request was not
 # in the recording.
-_NOT_RECORDED = ("net::ERR_NAME_NOT_RESOLVED", "net::ERR_CONNECTION_REFUSED")
+# Firefox says "refused" also where QUIC failed and it then tried TCP.
+_NOT_RECORDED = (
+    "net::ERR_NAME_NOT_RESOLVED",
+    "net::ERR_CONNECTION_REFUSED",
+    "NS_ERROR_UNKNOWN_HOST",
+)
 # A page or an object that the network never delivered: a result of stack and network.
 _TRANSPORT_ERRORS = (
     "net::ERR_CONNECTION_",
@@ -48,6 +53,9 @@ _TRANSPORT_ERRORS = (
     "net::ERR_TIMED_OUT",
     "net::ERR_EMPTY_RESPONSE",
     "net::ERR_NETWORK_CHANGED",
+    "NS_ERROR_CONNECTION_REFUSED",
+    "NS_ERROR_GENERATE_FAILURE",
+    "NS_ERROR_NET_",
 )
 
 

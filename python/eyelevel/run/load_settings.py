@@ -21,6 +21,7 @@ def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Load
     screen = _screen(trial, archive)
     return LoadSettings(
         url=target,
+        browser=asked.get("browser", "chromium"),
         viewport_px=screen.viewport_px,
         picture_px=_picture_px(screen),
         mobile=screen.mobile,
@@ -30,10 +31,13 @@ def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Load
         color_scheme=asked.get("color_scheme", "light"),
         javascript=asked.get("javascript", True),
         blocked_hosts=tuple(asked.get("blocked_hosts", ())),
+        netlog=asked.get("netlog", False),
+        trace=asked.get("trace", False),
         after_load=tuple(parse_step(text) for text in asked.get("after_load", ())),
         http_version=trial.stack_settings["http_version"],
         quic_origins=lab.ready.quic_origins(),
         spki_sha256=lab.ready.spki_sha256,
+        ca_certificate=lab.ready.ca_certificate,
         command_prefix=lab.command_prefix,
         capture="screencast" if asked["capture"] else "none",
         timeout_s=asked["timeout_s"],

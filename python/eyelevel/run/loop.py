@@ -129,7 +129,7 @@ def run_trials(
             on_progress(progress)
             began_s = time.monotonic()
             result = run_trial(trial, archives[trial.site], trace_files=trace_files)
-            write_trial(directory, result.record, result.frames, result.step_frames)
+            write_trial(directory, result.record, result.frames, result.step_frames, result.logs)
             clock.add(trial, time.monotonic() - began_s)
             progress.done += 1
             progress.outcomes[result.record["outcome"]] += 1

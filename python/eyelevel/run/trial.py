@@ -3,7 +3,7 @@
 import platform
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -38,6 +38,8 @@ class TrialResult:
     frames: Frames
     step_frames: tuple[Frames, ...] = ()
     """Of each step after the load."""
+    logs: Mapping[str, bytes] = field(default_factory=dict)
+    """The browser's own, by file name."""
 
 
 def run_trial(
@@ -167,7 +169,7 @@ def _result(
     }
     if raw and raw.after_load:
         record["after_load"] = after_load_record(raw.after_load, steps)
-    return TrialResult(record, frames, steps)
+    return TrialResult(record, frames, steps, raw.logs if raw else {})
 
 
 def versions(browser: str) -> dict[str, str]:

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
@@ -55,6 +56,7 @@ def write_trial(
     record: Mapping[str, Any],
     frames: Frames | None = None,
     step_frames: Sequence[Frames] = (),
+    logs: Mapping[str, bytes] = MappingProxyType({}),
 ) -> bool:
     """Commit one trial under `directory`; False when another writer had committed it before.
 
@@ -76,6 +78,8 @@ def write_trial(
         for number, own in enumerate(step_frames, start=1):
             if own:
                 _write_synced(temporary / step_frames_file(number), own.to_bytes())
+        for log, content in logs.items():
+            _write_synced(temporary / log, content)
         _write_synced(temporary / RECORD_FILE, _json_bytes(record))
         _sync_directory(temporary)
         try:

@@ -1,0 +1,59 @@
+"""Loads with the real Firefox through a lab, by the command."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from eyelevel.browser import BrowserStartError, find_firefox
+from eyelevel.store import iterate_trials
+
+try:
+    find_firefox()
+except BrowserStartError as error:
+    pytest.skip(str(error), allow_module_level=True)
+if absent := [name for name in ("Xvfb", "certutil", "ffmpeg") if shutil.which(name) is None]:
+    pytest.skip(f"not installed: {', '.join(absent)}", allow_module_level=True)
+
+pytestmark = pytest.mark.usefixtures("labs")
+SITE = "synthetic:objects=6,object_bytes=20000"
+RTT_MS = 100
+
+
+def test_a_page_comes_over_http3_to_the_labs_own_certificate_and_is_filmed(tmp_path: Path) -> None:
+    stack, protocol, trips = "quic", "h3", 1
+    command = [sys.executable, "-m", "eyelevel.cli.main", "load", SITE, "--browser", "firefox"]
+    command += ["--stack", stack, "--network", "cable", "--out", str(tmp_path), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=150, check=False)
+    (trial,) = json.loads(done.stdout or "[null]")
+    assert trial, done.stderr
+    assert trial["outcome"] in ("ok", "starved"), trial["outcome_detail"]
+    (stored,) = iterate_trials(tmp_path)
+    record = stored.record
+    assert record["versions"]["browser"].startswith("Firefox/")
+    assert record["browser"]["filmed"] is True
+    fetched = [item for item in record["objects"] if item["from"] == "network"]
+    assert {item["protocol"] for item in fetched} == {protocol} and len(fetched) == 6
+    assert {c["protocol"] for c in record["connections"]} == {protocol}, "nothing went by TCP"
+    # Round trips to an open connection; a busy machine adds less than the half of one.
+    began, ended = fetched[0]["connect_ms"]
+    assert (ended - began) / 28 >= trips - 0.05
+    navigation = record["navigation"]
+    assert navigation["long_tasks_ms"] is None and navigation["cumulative_layout_shift"] is None
+    assert 0 < navigation["time_to_first_byte_ms"] < navigation["first_contentful_paint_ms"]
+    assert navigation["page_load_time_ms"] > 0
+    frames = list(stored.frames())
+    assert (frames[0].picture == 255).all() and len(frames) >= 2
+    # A film sees what is painted after it was painted, and after it was asked for.
+    assert frames[1].at_ms > navigation["time_to_first_byte_ms"]
+
+
+def test_what_firefox_cannot_do_is_refused() -> None:
+    command = [sys.executable, "-m", "eyelevel.cli.main", "load", SITE, "--browser", "firefox"]
+    command += ["--device", "moto-g"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "`device`: Firefox cannot do that here; use Chromium for it" in done.stderr
