@@ -114,6 +114,8 @@ def _object(each: _Request, start_ms: float) -> ObjectLoad:
         source="data" if local else "cache" if response.get("fromCache") else "network",
         # Firefox does not say; style sheets hold the first paint back.
         render_blocking="Blocking" if kind == "Stylesheet" else None,
+        in_main_frame=None,
+        initiator_type=None,
         mime_type=(response.get("mimeType") or "").partition(";")[0] or None,
         priority=None,
         connection=None,
