@@ -1,6 +1,7 @@
 //! What a lab is told: one line of JSON (`spec/lab-events.md`).
 
 use crate::Error;
+use crate::connection_logs::ConnectionLogsConfig;
 use crate::cross_traffic::{self, CrossTrafficConfig};
 use eyelevel_link::StageSpec;
 use eyelevel_replay::StackConfig;
@@ -36,6 +37,9 @@ pub struct LabConfig {
     /// The folder of the path log.
     #[serde(default)]
     pub log: Option<PathBuf>,
+    /// Logs of connections and packets.
+    #[serde(default)]
+    pub connection_logs: Option<ConnectionLogsConfig>,
     /// Whether the far end reaches the network outside.
     #[serde(default)]
     pub internet: bool,

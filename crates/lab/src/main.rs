@@ -3,6 +3,7 @@
 mod archive_command;
 mod bulk_command;
 mod config;
+mod connection_logs;
 mod control;
 mod cross_traffic;
 mod doctor;

@@ -8,7 +8,7 @@ use crate::topology::{Ends, TcpSettings, build_server};
 use eyelevel_archive::Site;
 use eyelevel_netns::{Device, current_thread_id};
 use eyelevel_replay::matcher::Rules;
-use eyelevel_replay::{Event, Server, ServerOptions, Service};
+use eyelevel_replay::{ConnectionLogs, Event, Server, ServerOptions, Service};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
@@ -64,7 +64,7 @@ impl ServerThread {
         ends: &Ends,
         tcp: &TcpSettings,
         ipv6: bool,
-        counts: &Arc<Counts>,
+        (counts, logs): (&Arc<Counts>, ConnectionLogs),
     ) -> Result<Self, Error> {
         let (ready, listening) = mpsc::sync_channel(1);
         let (shutdown, ended) = oneshot::channel();
@@ -91,6 +91,7 @@ impl ServerThread {
                     ports_ephemeral: false,
                     rules: Rules::default(),
                     now_ns: clock_ns,
+                    logs,
                     events: sink(counts),
                 };
                 let server = Server::bind(site, stack, options)?;

@@ -63,6 +63,7 @@ async fn check_protocol(site: Arc<Site>, version: HttpVersion) -> Result<CheckRe
         ports_ephemeral: true,
         rules: Rules::default(),
         now_ns: clock_ns,
+        logs: eyelevel_replay::ConnectionLogs::default(),
         events: Arc::new(|_| ()),
     };
     let server = Server::bind(site.clone(), plain_stack(version), options)?;

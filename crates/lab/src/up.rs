@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::config::LabConfig;
+use crate::connection_logs;
 use crate::control::{Signals, wait_for_stop};
 use crate::cross_traffic::{CrossTraffic, CrossTrafficSummary};
 use crate::emit::{ErrorEvent, emit};
@@ -87,12 +88,14 @@ fn prepare(started: Instant) -> Result<i32, Error> {
     let outside = Outside::of(&config)?;
     let local = local_addresses()?;
     let logs = config.log.as_deref().map(logs::create).transpose()?;
+    let opened = connection_logs::Opened::create(config.connection_logs.as_ref())?;
     match sandbox::spawn()? {
         Forked::Supervisor(pid) => Ok(sandbox::supervise(pid)?),
         Forked::Init(inside) => {
             let around = Around {
                 started,
                 logs,
+                opened,
                 outside,
                 local,
             };
@@ -124,6 +127,7 @@ fn as_served(site: Site, config: &LabConfig) -> Site {
 struct Around {
     started: Instant,
     logs: Option<(File, File)>,
+    opened: connection_logs::Opened,
     outside: Option<Outside>,
     local: Vec<IpAddr>,
 }
@@ -143,7 +147,14 @@ fn lab(
     let tcp = TcpSettings::of(config.stack.as_ref());
 
     let counts = Arc::new(Counts::default());
-    let servers = ServerThread::start(config, site.clone(), &ends, &tcp, ipv6, &counts)?;
+    let servers = ServerThread::start(
+        config,
+        site.clone(),
+        &ends,
+        &tcp,
+        ipv6,
+        (&counts, around.opened.of_servers.clone()),
+    )?;
     let _way_out = around
         .outside
         .map(|outside| outside.join(&ends, servers.tid, inside.outer_pid))
@@ -168,6 +179,7 @@ fn lab(
             up: &config.path.up,
             seed: config.seed,
             logs: around.logs,
+            capture: around.opened.capture,
             watch: watch.clone(),
         },
     )?;
@@ -209,6 +221,7 @@ fn lab(
     // Closing order: the servers report their connections while the path still carries packets.
     let _ = servers.shutdown.send(());
     join(servers.thread, "servers")??;
+    around.opened.of_servers.flush();
     stopper.stop();
     let summary = join(path, "path")??;
     emit(&Summary {

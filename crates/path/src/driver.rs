@@ -1,4 +1,5 @@
 use crate::batch::Due;
+use crate::capture::Capture;
 use crate::lane::Lane;
 use crate::log::Log;
 use crate::log_head::LogHead;
@@ -12,8 +13,8 @@ use eyelevel_units::{Instant, Seed};
 use std::fs::File;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Turns without a wait after which the stop is looked for all the same.
 const TURNS_MAX: u32 = 64;
@@ -46,6 +47,8 @@ pub struct PathSettings<'a> {
     pub seed: u64,
     /// Where to write the logs of down and up.
     pub logs: Option<(File, File)>,
+    /// Where to write the packets as the servers' end has them, for Wireshark and tcpdump.
+    pub capture: Option<File>,
     /// Where the counts are shown while the path runs.
     pub watch: Option<Watch>,
 }
@@ -64,6 +67,7 @@ pub struct Path {
     links: [Vec<bool>; 2],
     logs: Option<[(File, LogHead); 2]>,
     restarter: Restarter,
+    capture: Option<File>,
 }
 
 /// Begins the summary of a running [`Path`] anew, for a next load.
@@ -134,6 +138,7 @@ impl Path {
             links: [settings.down, settings.up].map(|specs| specs.iter().map(is_link).collect()),
             logs,
             restarter: Restarter::default(),
+            capture: settings.capture,
         };
         Ok((path, stop))
     }
@@ -175,6 +180,10 @@ impl Path {
     }
 
     fn begin(&mut self, start: Instant, realtime: bool) {
+        let capture = self.capture.take().map(Capture::start);
+        let capture = capture.map(|capture| Arc::new(Mutex::new(capture)));
+        self.up.capture = capture.clone();
+        self.down.capture = capture;
         self.up.direction.start(start);
         self.down.direction.start(start);
         if let Some([down, up]) = self.logs.take() {
@@ -241,7 +250,16 @@ impl Path {
 
     fn end(mut self) -> PathSummary {
         self.restart_if_asked();
+        let capture = self.up.capture.take();
+        drop(self.down.capture.take());
+        // Both lanes have let go of it.
+        let capture = capture.and_then(Arc::into_inner);
+        let capture = capture.and_then(|capture| capture.into_inner().ok());
+        let capture = capture.map(Capture::finish);
         PathSummary {
+            capture_packets: capture.as_ref().map(|capture| capture.packets),
+            capture_lost_packets: capture.as_ref().map(|capture| capture.lost),
+            capture_failure: capture.and_then(|capture| capture.failure),
             down: DirectionSummary::of(self.down),
             up: DirectionSummary::of(self.up),
         }

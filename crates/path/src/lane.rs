@@ -1,6 +1,7 @@
 //! One direction with its devices: reading, cutting, and writing runs of segments.
 
 use crate::batch::{Batch, Due};
+use crate::capture::Capture;
 use crate::header;
 use crate::lateness::Lateness;
 use crate::record::{Record, RecordKind};
@@ -15,6 +16,7 @@ use eyelevel_units::Instant;
 use std::collections::BTreeMap;
 use std::io::IoSlice;
 use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Reads from one device before the others and the due releases get their turn.
 const READS_MAX: usize = 16;
@@ -27,6 +29,8 @@ pub(crate) struct Lane {
     /// The address whose packets leave by the second device.
     pub second_exit: Option<IpAddr>,
     pub counts: Counts,
+    /// Packets as the servers' end of the path has them, where they are asked for.
+    pub capture: Option<Arc<Mutex<Capture>>>,
     /// What there was before the counted load, to be taken off.
     pub before: Before,
     /// Packets that left the direction.
@@ -66,6 +70,7 @@ impl Lane {
             toward_origin,
             second_exit,
             counts: Counts::default(),
+            capture: None,
             before: Before::default(),
             left: 0,
             batch: Batch::default(),
@@ -139,6 +144,10 @@ impl Lane {
         let segments = shape.segments();
         self.direction.handle_timeout(now);
         let (chunk, at) = self.direction.observer_mut().arena.keep(length, segments);
+        let place = (chunk, at + OFFLOAD_HEADER_BYTES as u32);
+        if !self.toward_origin {
+            self.take_down(now, place, shape, (0, segments - 1), header.ecn);
+        }
         for index in 0..segments {
             let wire_bytes = shape.wire_bytes(index);
             self.counts.packets += 1;
@@ -152,7 +161,7 @@ impl Lane {
                 corrupt_bit: None,
                 payload: Segment {
                     chunk,
-                    at: at + OFFLOAD_HEADER_BYTES as u32,
+                    at: place.1,
                     shape,
                     index,
                     exit,
@@ -189,6 +198,16 @@ impl Lane {
         let exit = usize::from(segment.exit);
         let now = monotonic_now();
         let written = self.write(&packet, self.run.last, &mut exits[exit]);
+        if written && self.toward_origin {
+            let range = (segment.index, self.run.last);
+            self.take_down(
+                now,
+                (segment.chunk, segment.at),
+                segment.shape,
+                range,
+                packet.ecn as u8,
+            );
+        }
         let (tap, counts) = (self.direction.observer_mut(), &mut self.counts);
         let stage = tap.last_stage();
         for (number, at, wire_bytes) in self.run.members.drain(..) {
@@ -260,6 +279,29 @@ impl Lane {
         device
             .write(&[IoSlice::new(&told), IoSlice::new(&self.whole)])
             .is_ok()
+    }
+
+    /// Puts segments into the capture, where there is one.
+    fn take_down(
+        &self,
+        now: Instant,
+        (chunk, at): (u32, u32),
+        shape: Shape,
+        (first, last): (u16, u16),
+        ecn: u8,
+    ) {
+        let Some(capture) = &self.capture else {
+            return;
+        };
+        let bytes = self
+            .direction
+            .observer()
+            .arena
+            .bytes(chunk, at, shape.length());
+        let mut capture = capture.lock().unwrap_or_else(PoisonError::into_inner);
+        for segment in first..=last {
+            capture.push(now, &shape, bytes, segment, ecn);
+        }
     }
 
     fn log_arrival(&mut self, now: Instant, origin: IpAddr, flow: u32, ecn: u8, wire_bytes: u32) {

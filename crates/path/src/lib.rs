@@ -9,6 +9,7 @@
 
 mod arena;
 mod batch;
+mod capture;
 mod check;
 mod checksum;
 mod driver;

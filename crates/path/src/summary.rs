@@ -12,6 +12,15 @@ pub struct PathSummary {
     pub down: DirectionSummary,
     /// From the client to the server.
     pub up: DirectionSummary,
+    /// Packets in the capture; null where none was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capture_packets: Option<u64>,
+    /// Packets that it lacks, since the disk did not keep up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capture_lost_packets: Option<u64>,
+    /// What the disk said, where it refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capture_failure: Option<String>,
 }
 
 /// One direction's counts, since the start or the last [`crate::Restarter::restart`].

@@ -34,6 +34,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         ports_ephemeral: true,
         rules: Rules::default(),
         now_ns,
+        logs: eyelevel_replay::ConnectionLogs::default(),
         events: Arc::new(move |event| {
             if !quiet {
                 eprintln!("{}", serde_json::to_string(&event).unwrap_or_default());

@@ -55,6 +55,11 @@ pub struct ConnectionEvent {
     pub connection: u64,
     /// `http/1.1`, `h2` or `h3`.
     pub protocol: &'static str,
+    /// `CLOCK_MONOTONIC` when the server knew of it: over TCP after TCP's own handshake, over QUIC
+    /// with its first datagram.
+    pub accepted_at_ns: u64,
+    /// The same when its TLS or QUIC handshake was complete; null where there was none.
+    pub ready_at_ns: Option<u64>,
     /// The server's own address that the client connected to.
     pub address: Option<SocketAddr>,
     /// What the kernel or the QUIC stack said was in force.

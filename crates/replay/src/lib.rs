@@ -8,6 +8,7 @@ pub mod check;
 pub mod dns;
 mod error;
 mod events;
+mod logs;
 pub mod matcher;
 pub mod quic;
 pub mod response;
@@ -21,6 +22,7 @@ pub mod tls;
 
 pub use error::ReplayError;
 pub use events::{ClockNs, ConnectionEvent, Event, EventSink, InForce, RequestEvent};
+pub use logs::{ConnectionLogs, LineLog};
 pub use server::{Server, ServerOptions};
 pub use service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
 pub use stack::{

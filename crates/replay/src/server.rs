@@ -2,7 +2,8 @@ use crate::matcher::Rules;
 use crate::stack::{ChainBytes, NamedChainBytes};
 use crate::tls::{Authority, Chains, server_config};
 use crate::{
-    ClockNs, EventSink, HttpVersion, ReplayError, Service, StackConfig, TlsVersion, quic, tcp,
+    ClockNs, ConnectionLogs, EventSink, HttpVersion, ReplayError, Service, StackConfig, TlsVersion,
+    quic, tcp,
 };
 use eyelevel_archive::{Origin, Scheme, Site};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,6 +29,8 @@ pub struct ServerOptions {
     pub now_ns: ClockNs,
     /// Gets every event.
     pub events: EventSink,
+    /// What is logged of connections beside that.
+    pub logs: ConnectionLogs,
 }
 
 /// A recorded site on bound sockets: clients that connect now are answered once it runs.
@@ -57,7 +60,10 @@ impl Server {
             refuse_secure_origins(&site)?;
         }
         let authority = Arc::new(authority(&site, &stack)?);
-        let tls = server_config(authority.clone(), &stack)?;
+        let mut tls = server_config(authority.clone(), &stack)?;
+        if let Some(keys) = &options.logs.keys {
+            tls.key_log = keys.clone();
+        }
         let origins = site.origins().iter();
         let ports: BTreeSet<(Scheme, u16)> =
             origins.map(|origin| (origin.scheme, origin.port)).collect();
@@ -65,10 +71,11 @@ impl Server {
             rules,
             now_ns,
             events,
+            logs,
             ..
         } = options.clone();
         let mut server = Self {
-            service: Arc::new(Service::new(site, rules, &stack, now_ns, events)),
+            service: Arc::new(Service::new(site, rules, &stack, now_ns, events).with_logs(logs)),
             acceptor: TlsAcceptor::from(Arc::new(tls.clone())),
             stack: Arc::new(stack),
             authority,

@@ -3,7 +3,9 @@
 use crate::matcher::{Answer, Matcher, Progress, Request, Rules};
 use crate::response::{Reply, Responses};
 use crate::scheduler::Priority;
-use crate::{ClockNs, Event, EventSink, HttpVersion, RequestEvent, StackConfig, think};
+use crate::{
+    ClockNs, ConnectionLogs, Event, EventSink, HttpVersion, RequestEvent, StackConfig, think,
+};
 use eyelevel_archive::{Scheme, Site};
 use http::{HeaderMap, Method, Uri};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,6 +37,7 @@ pub struct Service {
     think_ns: Vec<u64>,
     now_ns: ClockNs,
     events: EventSink,
+    logs: ConnectionLogs,
     connections: AtomicU64,
     requests: AtomicU64,
     misses: AtomicU64,
@@ -58,10 +61,22 @@ impl Service {
             progress: Mutex::default(),
             now_ns,
             events,
+            logs: ConnectionLogs::default(),
             connections: AtomicU64::new(0),
             requests: AtomicU64::new(0),
             misses: AtomicU64::new(0),
         }
+    }
+
+    /// The same with logs of its connections.
+    #[must_use]
+    pub fn with_logs(mut self, logs: ConnectionLogs) -> Self {
+        self.logs = logs;
+        self
+    }
+
+    pub(crate) fn logs(&self) -> &ConnectionLogs {
+        &self.logs
     }
 
     /// Answers a request and reports it. `started_ns` is when its head was complete.

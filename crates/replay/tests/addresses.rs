@@ -26,6 +26,7 @@ async fn replies_leave_from_the_address_that_was_asked() {
             ports_ephemeral: true,
             rules: Rules::default(),
             now_ns,
+            logs: eyelevel_replay::ConnectionLogs::default(),
             events: Arc::new(move |event| sink.lock().unwrap().push(event)),
         };
         let server = Server::bind(site.clone(), stack(version), options).unwrap();

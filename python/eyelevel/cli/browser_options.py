@@ -1,14 +1,14 @@
 """Options of commands that load pages: what the page is shown in."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from pydantic import TypeAdapter, ValidationError
 
 from eyelevel.nearest import unknown
 from eyelevel.plan import DEVICES_BY_NAME, BrowserSettings, PlanError, browser_settings
-from eyelevel.plan.browser_settings import CPU_SLOWDOWN_MAX, BrowserName, ColorScheme
+from eyelevel.plan.browser_settings import CPU_SLOWDOWN_MAX, BrowserName, ColorScheme, LogKind
 from eyelevel.plan.model import HostName, StepText
 from eyelevel.plan.stacks import Visit
 
@@ -44,6 +44,14 @@ AfterLoadOption = Annotated[
     ),
 ]
 
+LogsOption = Annotated[
+    str,
+    typer.Option(
+        help="With --out: keep logs of each load for `eyelevel explain` and other tools: some of "
+        "`qlog,pcap,tcp-info`; pcap with the TLS keys."
+    ),
+]
+
 
 NetlogOption = Annotated[
     bool, typer.Option("--netlog", help="With --out: netlog.json.gz beside each record.")
@@ -65,10 +73,15 @@ def browser_of_options(
     after_load: Sequence[str],
     netlog: bool,
     trace: bool,
+    logs: str,
 ) -> BrowserSettings:
     """The settings of a plan's `browser`; raises PlanError for a device or host that is none."""
     if device is not None and device not in DEVICES_BY_NAME:
         raise PlanError([f"--device: {unknown('device', device, DEVICES_BY_NAME)}"])
+    kinds = tuple(dict.fromkeys(filter(None, (kind.strip() for kind in logs.split(",")))))
+    for kind in kinds:
+        if kind not in get_args(LogKind):
+            raise PlanError([f"--logs: {unknown('log', kind, get_args(LogKind))}"])
     for option, kind, words in (("block", HostName, block), ("after-load", StepText, after_load)):
         for word in words:
             _check(option, kind, word)
@@ -83,6 +96,7 @@ def browser_of_options(
         after_load=tuple(after_load),
         netlog=netlog,
         trace=trace,
+        logs=kinds,
     )
     if refused := found.refusal():
         raise PlanError([refused[1]])

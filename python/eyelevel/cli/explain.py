@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from eyelevel.cli.cell import named_stack
+from eyelevel.cli.explain_trial import trial
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.networks import find_network
 from eyelevel.plan.explained import ExplainedRow, explain
@@ -17,7 +19,19 @@ from eyelevel.store.measured import measured_rows
 
 DEFAULT = ("tcp", "tcp+", "quic")
 
-app = typer.Typer(help="Say why results can differ.", no_args_is_help=True)
+
+class _TrialByDefault(TyperGroup):
+    """`explain TRIAL` is `explain trial TRIAL`: what is no subcommand's name is a trial."""
+
+    def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]
+        """As click does, with the word put in front where it is missing."""
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            args = ["trial", *args]
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(help="Say why results can differ.", no_args_is_help=True, cls=_TrialByDefault)
+app.command("trial")(trial)
 
 
 @app.command("stacks")

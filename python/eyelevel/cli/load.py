@@ -14,6 +14,7 @@ from eyelevel.cli.browser_options import (
     BrowserOption,
     DeviceOption,
     JavascriptOption,
+    LogsOption,
     NetlogOption,
     SchemeOption,
     SlowdownOption,
@@ -64,6 +65,7 @@ def load(
     javascript: JavascriptOption = True,
     block: BlockOption = None,
     after_load: AfterLoadOption = None,
+    logs: LogsOption = "",
     seed: Annotated[int, typer.Option(min=0, help="Decides the path's random losses.")] = 1,
     url: Annotated[
         str | None, typer.Option(help="The page to open, if not the recording's.")
@@ -88,8 +90,8 @@ def load(
 
     Exits 1 where no load was ok.
     """
-    if (har or video or filmstrip or netlog or trace) and out is None:
-        options = "--har, --video, --filmstrip, --netlog and --trace"
+    if (har or video or filmstrip or netlog or trace or logs) and out is None:
+        options = "--har, --video, --filmstrip, --netlog, --trace and --logs"
         raise typer.BadParameter(f"{options} need --out DIR to write to")
     settings = browser_of_options(
         browser=browser,
@@ -102,6 +104,7 @@ def load(
         after_load=after_load or (),
         netlog=netlog,
         trace=trace,
+        logs=logs,
     )
     recorded = open_site(site)
     networks = [find_network(network)]

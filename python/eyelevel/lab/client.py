@@ -37,6 +37,7 @@ class LabConfig:
     watch_interval_ms: int | None = None
     internet: bool = False
     cross_traffic: Sequence[Mapping[str, Any]] = ()
+    connection_logs: Mapping[str, Any] | None = None
 
     def line(self) -> bytes:
         """The configuration as one line of JSON; what is as usual is left out."""

@@ -8,6 +8,8 @@ from eyelevel.plan.stacks import Visit
 
 BrowserName = Literal["chromium", "firefox"]
 ColorScheme = Literal["light", "dark"]
+LogKind = Literal["qlog", "pcap", "tcp-info"]
+"""Logs of connections and packets, as their field names them."""
 
 CPU_SLOWDOWN_MAX = 20.0
 """Beyond it, loads last minutes and say nothing that a person would wait for."""
@@ -36,6 +38,7 @@ class BrowserSettings:
     trace: bool = False
     after_load: tuple[str, ...] = ()
     """Steps as `eyelevel.plan.after_load` reads them."""
+    logs: tuple[LogKind, ...] = ()
 
     def refusal(self) -> tuple[str, str] | None:
         """The key that the browser cannot have, and why; None where it can have all."""
@@ -68,7 +71,7 @@ class BrowserSettings:
                 found[field.name] = value
         if self.device is not None:
             found["device"] = self.device.settings()
-        for name in ("blocked_hosts", "after_load"):
+        for name in ("blocked_hosts", "after_load", "logs"):
             if name in found:
                 found[name] = list(found[name])
         return found

@@ -7,7 +7,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from eyelevel.networks.cross_traffic import FLOWS_MAX
 from eyelevel.plan.after_load import STEPS_MAX, parse_step
-from eyelevel.plan.browser_settings import CPU_SLOWDOWN_MAX, HOST_PATTERN, BrowserName, ColorScheme
+from eyelevel.plan.browser_settings import (
+    CPU_SLOWDOWN_MAX,
+    HOST_PATTERN,
+    BrowserName,
+    ColorScheme,
+    LogKind,
+)
 from eyelevel.plan.devices import DEVICES_BY_NAME
 from eyelevel.plan.quantities import DurationMs, DurationS, RateBitS, Share, SizeBytes
 from eyelevel.plan.stacks import CertificateKey, CongestionControl, HttpVersion, TlsVersion, Visit
@@ -150,5 +156,6 @@ class PlanFile(_Table):
     netlog: bool = False
     trace: bool = False
     after_load: Annotated[list[StepText], Field(max_length=STEPS_MAX)] = []
+    logs: list[LogKind] = []
     cross_traffic: CrossTrafficTables | None = None
     stop: StopTable | None = None

@@ -180,6 +180,7 @@ def _browser(parsed: PlanFile) -> BrowserSettings:
         after_load=tuple(parsed.after_load),
         netlog=parsed.netlog,
         trace=parsed.trace,
+        logs=tuple(dict.fromkeys(parsed.logs)),
     )
 
 

@@ -21,6 +21,7 @@ from eyelevel.run.after_load import (
     failed_step,
     step_frames,
 )
+from eyelevel.run.connection_logs import connection_logs
 from eyelevel.run.cross_traffic import cross_traffic_record, silent_flow
 from eyelevel.run.fingerprint import final_picture
 from eyelevel.run.host import HostSample
@@ -39,7 +40,7 @@ class TrialResult:
     step_frames: tuple[Frames, ...] = ()
     """Of each step after the load."""
     logs: Mapping[str, bytes] = field(default_factory=dict)
-    """The browser's own, by file name."""
+    """The browser's, the connections' and the packets', by file name."""
 
 
 def run_trial(
@@ -54,6 +55,18 @@ def run_trial(
     by digest. An interruption (KeyboardInterrupt) passes
     through, with nothing left behind.
     """
+    with connection_logs(trial.browser.get("logs", ())) as logs:
+        result = _run_trial(trial, archive, url, trace_files, logs.config)
+    return replace(result, logs={**result.logs, **logs.files})
+
+
+def _run_trial(
+    trial: Trial,
+    archive: str,
+    url: str | None,
+    trace_files: Mapping[str, str],
+    logs: Mapping[str, Any] | None,
+) -> TrialResult:
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     started_s = time.monotonic()
     before = HostSample.take(started_s)
@@ -68,6 +81,7 @@ def run_trial(
             archive,
             trial.lab_stack(),
             cross_traffic=trial.lab_cross_traffic(),
+            connection_logs=logs,
         )
         with Lab(config) as lab:
             ready = lab.ready

@@ -2,6 +2,7 @@
 
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,
+    LOGS,
     PLAN_FILE,
     STOP_FILE,
     TRIALS,
@@ -25,6 +26,7 @@ from eyelevel.store.table import TABLE_FILE, Columns, MetricsOf, trials_table
 
 __all__ = [
     "ENVIRONMENT_FILE",
+    "LOGS",
     "OUTCOMES",
     "OUTCOMES_BY_NAME",
     "PLAN_FILE",

@@ -26,6 +26,8 @@ FRAMES_FILE = "frames.npz"
 PLAN_FILE = "plan.json"
 ENVIRONMENT_FILE = "environment.json"
 STOP_FILE = "stop.json"
+LOGS = "logs"
+"""A trial's folder of logs of connections and packets."""
 TEMPORARY_PREFIX = ".writing-"
 
 
@@ -79,6 +81,7 @@ def write_trial(
             if own:
                 _write_synced(temporary / step_frames_file(number), own.to_bytes())
         for log, content in logs.items():
+            (temporary / log).parent.mkdir(exist_ok=True)
             _write_synced(temporary / log, content)
         _write_synced(temporary / RECORD_FILE, _json_bytes(record))
         _sync_directory(temporary)

@@ -73,7 +73,10 @@ impl Configurator {
     }
 
     /// The configuration of the next connection, and what looks into it.
-    pub fn connection(&self) -> (Arc<noq::ServerConfig>, Watches) {
+    pub fn connection(
+        &self,
+        qlog: Option<Arc<dyn noq::QlogFactory>>,
+    ) -> (Arc<noq::ServerConfig>, Watches) {
         let watches = Watches {
             meter: Arc::default(),
             tickets: self.tickets.for_connection(),
@@ -86,6 +89,9 @@ impl Configurator {
             meter: watches.meter.clone(),
         }));
         transport.send_window(NOT_SENT_BYTES_MAX);
+        if let Some(qlog) = qlog {
+            transport.qlog_factory(qlog);
+        }
         let mut config = self.base.clone();
         let mut tls = self.tls.clone();
         if self.session_tickets {

@@ -35,10 +35,13 @@ pub(super) async fn accept(
     let mut connections = JoinSet::new();
     while let Some(incoming) = endpoint.accept().await {
         while connections.try_join_next().is_some() {}
-        let (config, watches) = configurator.connection();
+        let (number, now_ns) = (service.next_connection(), service.now_ns());
+        let (config, watches) = configurator.connection(service.logs().qlog(number, now_ns));
         let address = incoming.local_ip().map(|ip| SocketAddr::new(ip, port));
         let report = Report {
-            number: service.next_connection(),
+            number,
+            accepted_at_ns: now_ns,
+            ready_at_ns: Arc::default(),
             address,
             connection: None,
             watches,
@@ -56,6 +59,8 @@ pub(super) async fn accept(
 /// A connection that reports what was in force when it is dropped.
 struct Report {
     number: u64,
+    accepted_at_ns: u64,
+    ready_at_ns: Arc<OnceLock<u64>>,
     address: Option<SocketAddr>,
     connection: Option<noq::Connection>,
     watches: Watches,
@@ -86,12 +91,14 @@ async fn serve(incoming: Incoming, config: Arc<noq::ServerConfig>, mut report: R
     let handshake = {
         let (connection, meter) = (connection.clone(), report.watches.meter.clone());
         let (early, bytes) = (early.clone(), report.handshake_bytes.clone());
+        let (service, ready) = (report.service.clone(), report.ready_at_ns.clone());
         async move {
             if let Some(complete) = complete {
                 complete.await;
             }
             early.complete.store(true, Ordering::Relaxed);
             meter.on_ready();
+            let _ = ready.set(service.now_ns());
             // Early requests and their answers have been in the same packets.
             if !early.seen.load(Ordering::Relaxed) {
                 let stats = connection.stats();
@@ -331,6 +338,8 @@ impl Drop for Report {
                 at_ns: self.service.now_ns(),
                 connection: self.number,
                 protocol: HttpVersion::H3.protocol(),
+                accepted_at_ns: self.accepted_at_ns,
+                ready_at_ns: self.ready_at_ns.get().copied(),
                 address: self.address,
                 in_force,
             })));

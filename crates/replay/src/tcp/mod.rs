@@ -5,6 +5,7 @@ mod frames;
 mod listener;
 mod observed;
 mod options;
+mod sampler;
 mod serve;
 
 pub use listener::{NOT_SENT_BYTES_MAX, listen};

@@ -1,5 +1,6 @@
 use super::first_flight::FirstFlight;
 use super::options::{pacing_rate_max, tcp_info};
+use super::sampler::Sampler;
 use crate::tls::HelloWatch;
 use crate::{ConnectionEvent, Event, InForce, Service};
 use eyelevel_archive::Scheme;
@@ -21,6 +22,7 @@ pub(super) struct Observed {
     stream: TcpStream,
     /// Of a secure connection.
     hello: Option<HelloWatch>,
+    sampler: Option<Sampler>,
     service: Arc<Service>,
     record: Arc<Mutex<ConnectionRecord>>,
 }
@@ -29,6 +31,8 @@ pub(super) struct Observed {
 #[derive(Debug)]
 pub(super) struct ConnectionRecord {
     connection: u64,
+    accepted_at_ns: u64,
+    ready_at_ns: Option<u64>,
     protocol: &'static str,
     in_force: InForce,
     first_flight: FirstFlight,
@@ -48,8 +52,16 @@ impl Observed {
             initial_window_packets: info.map(|info| info.window_packets),
             ..InForce::default()
         };
+        let (connection, accepted_at_ns) = (service.next_connection(), service.now_ns());
+        let log = service.logs().tcp_info.clone();
+        let mut sampler = log.map(|log| Sampler::new(log, connection));
+        if let Some((sampler, info)) = sampler.as_mut().zip(info.as_ref()) {
+            sampler.write(accepted_at_ns, "accepted", info);
+        }
         let record = Arc::new(Mutex::new(ConnectionRecord {
-            connection: service.next_connection(),
+            connection,
+            accepted_at_ns,
+            ready_at_ns: None,
             protocol,
             in_force,
             first_flight: FirstFlight::default(),
@@ -57,6 +69,7 @@ impl Observed {
         let observed = Self {
             stream,
             hello: (scheme == Scheme::Https).then(HelloWatch::default),
+            sampler,
             service,
             record: record.clone(),
         };
@@ -80,7 +93,12 @@ impl ConnectionRecord {
         self.in_force.early_data_accepted = early_data_accepted;
         let kind = tls.handshake_kind();
         self.in_force.resumed = kind.map(|kind| kind == HandshakeKind::Resumed);
+        let now_ns = stream.service.now_ns();
+        self.ready_at_ns = Some(now_ns);
         if let Ok(info) = tcp_info(&stream.stream) {
+            if let Some(sampler) = &stream.sampler {
+                sampler.write(now_ns, "ready", &info);
+            }
             self.in_force.handshake_sent_bytes = Some(info.sent_bytes);
             self.in_force.handshake_received_bytes = Some(info.received_bytes);
             self.in_force.pacing_rate_bytes_s_start = info.pacing_rate_bytes_s;
@@ -136,6 +154,9 @@ impl Drop for Observed {
             in_force.sent_packets = Some(info.sent_packets.into());
             in_force.sent_bytes = Some(info.sent_bytes);
             in_force.pacing_rate_bytes_s = info.pacing_rate_bytes_s;
+            if let Some(sampler) = &self.sampler {
+                sampler.write(self.service.now_ns(), "closed", &info);
+            }
         }
         let flight = record.first_flight.seen();
         in_force.first_flight_packets = flight.map(|(packets, _)| packets);
@@ -156,6 +177,8 @@ impl Drop for Observed {
                 at_ns: self.service.now_ns(),
                 connection: record.connection,
                 protocol: record.protocol,
+                accepted_at_ns: record.accepted_at_ns,
+                ready_at_ns: record.ready_at_ns,
                 address: self.stream.local_addr().ok(),
                 in_force,
             })));
@@ -163,6 +186,12 @@ impl Drop for Observed {
 }
 
 impl Observed {
+    fn sample(&self) {
+        if let (Some(sampler), Ok(info)) = (&self.sampler, tcp_info(&self.stream)) {
+            sampler.write(self.service.now_ns(), "sample", &info);
+        }
+    }
+
     /// After a write: how far the first flight has come.
     fn look(&self) {
         let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
@@ -180,6 +209,13 @@ impl AsyncRead for Observed {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        // Whoever serves the connection waits for requests all the time, so this is called at
+        // every tick.
+        if let Some(sampler) = &mut self.sampler
+            && sampler.poll_due(context).is_ready()
+        {
+            self.sample();
+        }
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         if let Some(hello) = &mut self.hello

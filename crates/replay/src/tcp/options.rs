@@ -2,33 +2,48 @@
 
 #![allow(unsafe_code)]
 
+use serde::Serialize;
 use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd};
 
 /// Offsets in the kernel's `struct tcp_info` (include/uapi/linux/tcp.h), which only ever grows.
 const SND_MSS_AT: usize = 16;
+const UNACKED_AT: usize = 24;
+const SACKED_AT: usize = 28;
+const LOST_AT: usize = 32;
+const RETRANS_AT: usize = 36;
 const RTT_AT: usize = 68;
+const SND_SSTHRESH_AT: usize = 76;
 const SND_CWND_AT: usize = 80;
 const TOTAL_RETRANS_AT: usize = 100;
 const PACING_RATE_AT: usize = 104;
 const BYTES_ACKED_AT: usize = 120;
 const BYTES_RECEIVED_AT: usize = 128;
+const NOTSENT_BYTES_AT: usize = 144;
 const MIN_RTT_AT: usize = 148;
 const DATA_SEGS_OUT_AT: usize = 156;
 const BYTES_SENT_AT: usize = 200;
+/// `TCP_INFINITE_SSTHRESH`: slow start has not ended yet.
+const SSTHRESH_INFINITE: u32 = 0x7fff_ffff;
 /// More than any kernel's structure so far.
 const TCP_INFO_BYTES: usize = 512;
 /// What `SO_MAX_PACING_RATE` says of a socket that is not paced.
 const UNPACED: u64 = u64::MAX;
 
 /// What the kernel says of a TCP connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TcpInfo {
     /// Bytes of a full segment.
     pub segment_bytes: u32,
     /// The congestion window, in segments.
     pub window_packets: u32,
+    /// Segments that are taken to be on their way (RFC 6675's pipe).
+    pub in_flight_packets: u32,
+    /// Where slow start ends, in segments; none before it has.
+    pub slow_start_threshold_packets: Option<u32>,
+    /// Bytes that the socket holds and has not sent.
+    pub not_sent_bytes: u32,
     /// Segments sent again.
     pub retransmitted_packets: u32,
     /// The pacing rate, bytes a second; none where the socket is not paced.
@@ -62,10 +77,19 @@ pub fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
         let bytes = buffer[..length].get(at..at + 8)?;
         Some(u64::from_ne_bytes(bytes.try_into().ok()?))
     };
+    let in_flight = || {
+        let [unacked, sacked, lost, again] =
+            [UNACKED_AT, SACKED_AT, LOST_AT, RETRANS_AT].map(field);
+        Some((unacked? + again?).saturating_sub(sacked? + lost?))
+    };
     let known = || {
         Some(TcpInfo {
             segment_bytes: field(SND_MSS_AT)?,
             window_packets: field(SND_CWND_AT)?,
+            in_flight_packets: in_flight()?,
+            slow_start_threshold_packets: field(SND_SSTHRESH_AT)
+                .filter(|threshold| *threshold < SSTHRESH_INFINITE),
+            not_sent_bytes: field(NOTSENT_BYTES_AT)?,
             retransmitted_packets: field(TOTAL_RETRANS_AT)?,
             pacing_rate_bytes_s: wide(PACING_RATE_AT).filter(|rate| *rate != UNPACED),
             sent_packets: field(DATA_SEGS_OUT_AT)?,

@@ -97,6 +97,7 @@ pub fn options() -> ServerOptions {
         ports_ephemeral: true,
         rules: Rules::default(),
         now_ns,
+        logs: eyelevel_replay::ConnectionLogs::default(),
         events: Arc::new(|_| ()),
     }
 }
@@ -120,6 +121,7 @@ impl Running {
             ports_ephemeral: true,
             rules: Rules::default(),
             now_ns,
+            logs: eyelevel_replay::ConnectionLogs::default(),
             events: Arc::new(move |event| sink.lock().unwrap().push(event)),
         };
         let version = stack.http_version;

@@ -1,0 +1,143 @@
+"""One connection of a trial on the page's own clock: handshake, transport and objects."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from eyelevel.connections.errors import ConnectionLogError
+from eyelevel.connections.qlog import parse_qlog
+from eyelevel.connections.tcp_info import parse_tcp_info
+from eyelevel.connections.transport import Transport
+from eyelevel.store import LOGS, StoredTrial
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """One object that came over the connection; milliseconds from navigation start."""
+
+    url: str
+    started_ms: float
+    sent_ms: float | None
+    response_ms: float | None
+    finished_ms: float | None
+    body_bytes: int
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """All times in milliseconds from navigation start.
+
+    `connect_ms`: start and end as the browser saw them, where an object waited for it.
+    `accepted_ms`, `ready_ms`: when the server knew of the connection (TCP: after TCP's own
+    handshake), and when TLS's or QUIC's was complete. `transport` is None without a log of it.
+    """
+
+    stack: str
+    connection: int
+    protocol: str
+    address: str
+    connect_ms: tuple[float, float] | None
+    accepted_ms: float | None
+    ready_ms: float | None
+    objects: tuple[Fetched, ...]
+    transport: Transport | None
+    in_force: Mapping[str, Any]
+    page_load_time_ms: float | None
+    network: str
+    site: str
+    outcome: str
+
+
+def busiest_connection(trial: StoredTrial) -> int:
+    """The connection that sent most; raises ConnectionLogError where there is none."""
+    connections = trial.record["connections"]
+    if not connections:
+        raise ConnectionLogError(f"{trial.path}: this load had no connection to explain")
+    busiest = max(connections, key=lambda each: each["in_force"].get("sent_bytes") or 0)
+    return int(busiest["connection"])
+
+
+def timeline_of(trial: StoredTrial, connection: int) -> Timeline:
+    """Raises ConnectionLogError where there is no such connection or its log is damaged."""
+    record = trial.record
+    found = [each for each in record["connections"] if each["connection"] == connection]
+    if not found:
+        numbers = ", ".join(str(each["connection"]) for each in record["connections"])
+        raise ConnectionLogError(
+            f"{trial.path}: there is no connection {connection}; this load had {numbers or 'none'}"
+        )
+    (own,) = found
+    zero_ns = record["browser"].get("navigation_start_ns")
+    if zero_ns is None:
+        raise ConnectionLogError(f"{trial.path}: the load did not come to its navigation")
+
+    def since(at_ns: int | None) -> float | None:
+        return None if at_ns is None else (at_ns - zero_ns) / 1e6
+
+    bodies = {
+        each["url"]: each.get("body_bytes", 0)
+        for each in record["requests"]
+        if each["connection"] == connection
+    }
+    objects = [
+        each
+        for each in record["objects"]
+        if each["url"] in bodies and each.get("from") == "network"
+    ]
+    transport = _transport(trial, own)
+    navigation = record["navigation"] or {}
+    return Timeline(
+        stack=record["trial"]["arm"],
+        connection=connection,
+        protocol=own["protocol"],
+        address=own.get("address") or "",
+        connect_ms=_connect(objects),
+        accepted_ms=since(own.get("accepted_at_ns")),
+        ready_ms=since(own.get("ready_at_ns")),
+        objects=tuple(_fetched(each, bodies[each["url"]]) for each in objects),
+        transport=transport and _shifted(transport, zero_ns / 1e6),
+        in_force=own["in_force"],
+        page_load_time_ms=navigation.get("page_load_time_ms"),
+        network=record["trial"]["network"],
+        site=record["trial"]["site"],
+        outcome=record["outcome"],
+    )
+
+
+def _connect(objects: list[Mapping[str, Any]]) -> tuple[float, float] | None:
+    waited = [each["connect_ms"] for each in objects if each.get("connect_ms")]
+    if not waited:
+        return None
+    start, end = min(waited)
+    return start, end
+
+
+def _fetched(each: Mapping[str, Any], body_bytes: int) -> Fetched:
+    return Fetched(
+        each["url"],
+        each["started_ms"],
+        each.get("sent_ms"),
+        each["response_ms"],
+        each["finished_ms"],
+        body_bytes,
+    )
+
+
+def _transport(trial: StoredTrial, own: Mapping[str, Any]) -> Transport | None:
+    folder = trial.path / LOGS
+    number = own["connection"]
+    if own["protocol"] == "h3":
+        file = folder / f"connection-{number}.sqlog"
+        return parse_qlog(file.read_bytes(), str(file)) if file.exists() else None
+    file = folder / "tcp-info.jsonl"
+    return parse_tcp_info(file.read_bytes(), number, str(file)) if file.exists() else None
+
+
+def _shifted(transport: Transport, zero_ms: float) -> Transport:
+    return Transport(
+        tuple(at - zero_ms for at in transport.at_ms),
+        transport.window_bytes,
+        transport.in_flight_bytes,
+        transport.rtt_ms,
+        tuple((at - zero_ms, count) for at, count in transport.losses),
+    )

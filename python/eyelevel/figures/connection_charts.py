@@ -1,0 +1,214 @@
+"""Connections on one time axis: objects, window and bytes in flight, round trips, losses."""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import altair as alt
+
+from eyelevel.connections import Timeline, Transport
+
+POINTS_MAX = 3000
+"""Of a line; more than a screen has pixels."""
+OBJECTS_MAX = 80
+"""Of a waterfall; what comes later is left out, as its title says."""
+ROW_PX = 13
+NAME_CHARACTERS_MAX = 24
+LABEL_PX = 96
+"""Beside every chart, so that their time axes stand under each other."""
+SHADES = {"handshake": 0.65, "waiting": 0.35, "receiving": 1.0}
+
+
+def end_ms(timelines: Sequence[Timeline]) -> float:
+    """Where the common axis ends: when the last object had come."""
+    ends = [each.finished_ms or each.started_ms for line in timelines for each in line.objects]
+    ready = [line.ready_ms or 0.0 for line in timelines]
+    return max([*ends, *ready, 1.0])
+
+
+def start_ms(timelines: Sequence[Timeline]) -> float:
+    """Where it begins: at the navigation, or before it where a connection was older."""
+    return min([0.0, *(line.accepted_ms or 0.0 for line in timelines)])
+
+
+def waterfall(timeline: Timeline, number: int, domain: tuple[float, float]) -> dict[str, Any]:
+    """One row an object: waiting light, receiving full; above them the connection's handshake."""
+    rows = []
+    start = timeline.connect_ms[0] if timeline.connect_ms else timeline.accepted_ms
+    end = timeline.ready_ms or (timeline.connect_ms[1] if timeline.connect_ms else None)
+    if start is not None and end is not None:
+        rows.append(_row("handshake", "handshake", start, end, "handshake", 0, number))
+    for index, each in enumerate(timeline.objects[:OBJECTS_MAX], start=1):
+        name = f"{index} {_short(each.url)}"
+        answered = each.response_ms if each.response_ms is not None else each.finished_ms
+        if answered is not None:
+            rows.append(_row(name, each.url, each.started_ms, answered, "waiting", index, number))
+        if answered is not None and each.finished_ms is not None:
+            rows.append(
+                _row(name, each.url, answered, each.finished_ms, "receiving", index, number)
+            )
+    count = 1 + min(len(timeline.objects), OBJECTS_MAX)
+    chart = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_bar(height=ROW_PX - 4, clip=True)
+        .encode(
+            x=_x("start", domain),
+            x2="end:Q",
+            y=alt.Y(
+                "object:N",
+                title=None,
+                sort=alt.SortField("order"),
+                axis=_axis(labelFontSize=10),
+            ),
+            color=_colour(),
+            opacity=alt.Opacity("shade:Q", legend=None, scale=None),
+            tooltip=[
+                alt.Tooltip("url:N"),
+                alt.Tooltip("what:N"),
+                alt.Tooltip("start:Q", format=".1f"),
+                alt.Tooltip("end:Q", format=".1f"),
+            ],
+        )
+    )
+    return chart.properties(width="container", height=max(40, count * ROW_PX)).to_dict()
+
+
+def window_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> dict[str, Any]:
+    """Congestion window (dashed) and bytes in flight, kilobytes."""
+    layers = []
+    for number, transport in _logged(timelines):
+        for name, values in (
+            ("window", transport.window_bytes),
+            ("in flight", transport.in_flight_bytes),
+        ):
+            kilobytes = [value / 1000 for value in values]
+            layers.append(
+                _line(transport.at_ms, kilobytes, number, name, domain)
+                .mark_line(
+                    interpolate="step-after",
+                    strokeWidth=1.5,
+                    clip=True,
+                    strokeDash=[5, 3] if name == "window" else [1, 0],
+                )
+                .encode(y=_y())
+            )
+    return _layered(layers, 220)
+
+
+def rtt_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> dict[str, Any]:
+    """Smoothed round trips as the senders knew them."""
+    layers = []
+    for number, transport in _logged(timelines):
+        known = [
+            (at, rtt)
+            for at, rtt in zip(transport.at_ms, transport.rtt_ms, strict=True)
+            if rtt is not None
+        ]
+        layers.append(
+            _line([at for at, _ in known], [rtt for _, rtt in known], number, "RTT", domain)
+            .mark_line(interpolate="step-after", strokeWidth=1.5, clip=True)
+            .encode(y=_y())
+        )
+    return _layered(layers, 150)
+
+
+def loss_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> dict[str, Any]:
+    """Packets deemed lost or sent again, a stroke a moment."""
+    layers = []
+    for number, transport in _logged(timelines):
+        rows = [
+            {"ms": round(at, 3), "packets": count, "of": str(number), "row": number}
+            for at, count in transport.losses
+        ]
+        layers.append(
+            alt.Chart(alt.Data(values=rows))
+            .mark_tick(thickness=1.5, height=16, clip=True)
+            .encode(
+                x=_x("ms", domain),
+                y=alt.Y(
+                    "row:O",
+                    title=None,
+                    scale=alt.Scale(domain=list(range(1, len(timelines) + 1))),
+                    axis=_axis(labels=False, ticks=False, domain=False),
+                ),
+                color=_colour(),
+                tooltip=[alt.Tooltip("ms:Q", format=".1f"), "packets:Q"],
+            )
+        )
+    return _layered(layers, 48)
+
+
+def _logged(timelines: Sequence[Timeline]) -> list[tuple[int, Transport]]:
+    numbered = enumerate(timelines, start=1)
+    return [(number, line.transport) for number, line in numbered if line.transport is not None]
+
+
+def _row(
+    name: str, url: str, start: float, end: float, what: str, order: int, number: int
+) -> dict[str, str | float]:
+    return {
+        "object": name,
+        "url": url,
+        "start": round(start, 3),
+        "end": round(end, 3),
+        "what": what,
+        "shade": SHADES[what],
+        "of": str(number),
+        "order": order,
+    }
+
+
+def _short(url: str) -> str:
+    path = urlsplit(url).path.rstrip("/")
+    name = path.rsplit("/", 1)[-1] or urlsplit(url).netloc
+    return name if len(name) <= NAME_CHARACTERS_MAX else name[: NAME_CHARACTERS_MAX - 1] + "…"
+
+
+def _line(
+    at_ms: Sequence[float],
+    values: Sequence[float],
+    number: int,
+    what: str,
+    domain: tuple[float, float],
+) -> alt.Chart:
+    within = [
+        (at, value) for at, value in zip(at_ms, values, strict=True) if domain[0] <= at <= domain[1]
+    ]
+    step = max(1, -(-len(within) // POINTS_MAX))
+    rows = [
+        {"ms": round(at, 3), "value": round(value, 3), "of": str(number)}
+        for at, value in within[::step]
+    ]
+    return alt.Chart(alt.Data(values=rows)).encode(
+        x=_x("ms", domain),
+        color=_colour(),
+        tooltip=[
+            alt.Tooltip("ms:Q", format=".1f"),
+            alt.Tooltip("value:Q", format=".1f", title=what),
+        ],
+    )
+
+
+def _layered(layers: Sequence[alt.Chart], height: int) -> dict[str, Any]:
+    return alt.layer(*layers).properties(width="container", height=height).to_dict()
+
+
+def _x(field: str, domain: tuple[float, float]) -> alt.X:
+    return alt.X(
+        f"{field}:Q",
+        title="ms from navigation start",
+        scale=alt.Scale(domain=list(domain), nice=False),
+    )
+
+
+def _y() -> alt.Y:
+    return alt.Y("value:Q", title=None, axis=_axis())
+
+
+def _axis(**more: Any) -> alt.Axis:
+    return alt.Axis(minExtent=LABEL_PX, maxExtent=LABEL_PX, labelLimit=LABEL_PX - 4, **more)
+
+
+def _colour() -> alt.Color:
+    # The pages' palette; its first colour is that of references, which there is none of here.
+    return alt.Color("of:N", scale=alt.Scale(domain=["0", "1", "2"]), legend=None)
