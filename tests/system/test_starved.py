@@ -14,8 +14,8 @@ COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
 PRIORITY = 95
 """Above the emulated path's."""
 
-# One processor is taken for 40 of every 80 ms of the common clock, so that all are taken at once and
-# no waiting thread finds a free one. It ends by itself.
+# One processor is taken for 40 of every 80 ms of the common clock: all are taken at once, and no
+# waiting thread finds a free one. It ends by itself.
 HOG = f"""
 import os, select, sys, time
 os.sched_setaffinity(0, {{int(sys.argv[1])}})
