@@ -10,7 +10,7 @@ import typer
 
 from eyelevel.cli.output import hints, results
 from eyelevel.export import ExportError, har_of, write_filmstrip, write_video
-from eyelevel.store import StoredTrial, committed, read_trial
+from eyelevel.store import StoredTrial, committed, has_record, read_trial
 
 EXPORTS = "exports"
 
@@ -74,7 +74,7 @@ def write_exports(trial: StoredTrial, target: Path, asked: Exports) -> bool:
 
 
 def _trials(what: Path) -> tuple[Path, list[str]]:
-    if (what / "record.json").exists():
+    if has_record(what):
         return what.resolve().parent.parent, [what.resolve().name]
     names = sorted(committed(what))
     if not names:

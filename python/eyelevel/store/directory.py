@@ -4,10 +4,12 @@ A trial's directory is written under a temporary name, synced and renamed: it is
 at all, and the first writer wins, on one machine or on many that share the directory.
 """
 
+import gzip
 import json
 import os
 import shutil
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,13 +23,16 @@ from eyelevel.store.frames import Frames, read_frames
 from eyelevel.store.schema import RECORD, RECORD_VERSION, hash_of_key
 
 TRIALS = "trials"
-RECORD_FILE = "record.json"
+RECORD_FILE = "record.json.gz"
+PLAIN_RECORD_FILE = "record.json"
+"""Of runs made before records were compressed: a sixth of the size."""
 FRAMES_FILE = "frames.npz"
 PLAN_FILE = "plan.json"
 ENVIRONMENT_FILE = "environment.json"
 STOP_FILE = "stop.json"
 LOGS = "logs"
 """A trial's folder of logs of connections and packets."""
+RECORD_EFFORT = 6
 TEMPORARY_PREFIX = ".writing-"
 
 
@@ -83,7 +88,9 @@ def write_trial(
         for log, content in logs.items():
             (temporary / log).parent.mkdir(exist_ok=True)
             _write_synced(temporary / log, content)
-        _write_synced(temporary / RECORD_FILE, _json_bytes(record))
+        # No time in the header: the same record gives the same bytes.
+        record_bytes = gzip.compress(_json_bytes(record), RECORD_EFFORT, mtime=0)
+        _write_synced(temporary / RECORD_FILE, record_bytes)
         _sync_directory(temporary)
         try:
             temporary.rename(target)  # refuses a directory that is there and not empty
@@ -100,12 +107,25 @@ def write_trial(
 def read_trial(directory: Path, name: str) -> StoredTrial:
     """One trial by its hash; raises StoreError when it is absent, damaged or of another version."""
     path = directory / TRIALS / name
-    file = path / RECORD_FILE
-    try:
-        content = file.read_bytes()
-    except FileNotFoundError as error:
-        raise StoreError(f"reading {file}: there is no such file") from error
-    return StoredTrial(path, parse_record(content, name, file))
+    file, content = read_record_file(str(path))
+    return StoredTrial(path, parse_record(content, name, Path(file)))
+
+
+def read_record_file(folder: str) -> tuple[str, bytes]:
+    """The file of a trial's record, and its bytes as they lie there; raises StoreError without."""
+    for name in (RECORD_FILE, PLAIN_RECORD_FILE):
+        file = f"{folder}/{name}"
+        try:
+            with open(file, "rb", buffering=0) as stream:  # noqa: PTH123 (paths take as long)
+                return file, stream.read()
+        except FileNotFoundError:
+            continue
+    raise StoreError(f"reading {folder}/{RECORD_FILE}: there is no such file")
+
+
+def has_record(folder: Path) -> bool:
+    """Whether `folder` is one trial's."""
+    return any((folder / name).exists() for name in (RECORD_FILE, PLAIN_RECORD_FILE))
 
 
 def parse_record(content: bytes, name: str, file: Path) -> dict[str, Any]:
@@ -113,6 +133,8 @@ def parse_record(content: bytes, name: str, file: Path) -> dict[str, Any]:
 
     Raises StoreError as `read_trial` does.
     """
+    if file.suffix == ".gz":
+        content = _decompressed(content, file)
     try:
         record = RECORD.validate_json(content)
     except ValidationError:
@@ -189,6 +211,13 @@ def check_record(record: Mapping[str, Any], subject: str) -> None:
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
         raise StoreError(f"reading {subject}: `{where}`: {first['msg']}{more}") from error
     _check_hash(record, subject)
+
+
+def _decompressed(content: bytes, file: Path) -> bytes:
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise StoreError(f"reading {file}: damaged, not whole gzip data ({error})") from error
 
 
 def _check_hash(record: Mapping[str, Any], subject: str) -> None:

@@ -20,13 +20,12 @@ import polars as pl
 
 from eyelevel.store.directory import (
     FRAMES_FILE,
-    RECORD_FILE,
     TRIALS,
     StoredTrial,
     committed,
     parse_record,
+    read_record_file,
 )
-from eyelevel.store.errors import StoreError
 from eyelevel.store.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
 from eyelevel.store.frames import Frames
 
@@ -102,12 +101,7 @@ def _rows(work: _Work) -> pl.DataFrame:
     trials = os.fspath(directory / TRIALS)
     rows = []
     for name, known in wanted:
-        file = f"{trials}/{name}/{RECORD_FILE}"
-        try:
-            with open(file, "rb", buffering=0) as stream:  # noqa: PTH123 (paths take as long)
-                content = stream.read()
-        except FileNotFoundError as error:
-            raise StoreError(f"reading {file}: there is no such file") from error
+        file, content = read_record_file(f"{trials}/{name}")
         digest, stamp = (
             hashlib.sha256(content).hexdigest(),
             _stamp(f"{trials}/{name}/{FRAMES_FILE}"),
@@ -115,7 +109,7 @@ def _rows(work: _Work) -> pl.DataFrame:
         if known == digest + stamp:
             continue
         path = directory / TRIALS / name
-        record = parse_record(content, name, path / RECORD_FILE)
+        record = parse_record(content, name, Path(file))
         found: Mapping[str, float | None] = {}
         if record["outcome"] == "ok":
             found = columns.metrics_of(record, StoredTrial(path, record).frames())

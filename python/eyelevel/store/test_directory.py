@@ -1,3 +1,4 @@
+import gzip
 import json
 import threading
 
@@ -80,15 +81,32 @@ def test_a_record_outside_the_schema_is_never_written(tmp_path):
 def damage(tmp_path, change):
     record = sample_record()
     write_trial(tmp_path, record)
-    file = tmp_path / "trials" / record["trial"]["hash"] / "record.json"
-    file.write_text(change(json.loads(file.read_text())))
-    with pytest.raises(StoreError, match=r"record\.json") as caught:
+    file = tmp_path / "trials" / record["trial"]["hash"] / "record.json.gz"
+    file.write_bytes(gzip.compress(change(json.loads(gzip.decompress(file.read_bytes()))).encode()))
+    with pytest.raises(StoreError, match=r"record\.json\.gz") as caught:
         list(iterate_trials(tmp_path))
     return str(caught.value)
 
 
 def test_a_damaged_record_is_named(tmp_path):
     assert "not JSON" in damage(tmp_path, lambda record: json.dumps(record)[:100])
+
+
+def test_a_record_that_was_cut_off_is_named(tmp_path):
+    record = sample_record()
+    write_trial(tmp_path, record)
+    file = tmp_path / "trials" / record["trial"]["hash"] / "record.json.gz"
+    file.write_bytes(file.read_bytes()[:-20])
+    with pytest.raises(StoreError, match=r"record\.json\.gz: damaged, not whole gzip data"):
+        read_trial(tmp_path, record["trial"]["hash"])
+
+
+def test_a_record_of_before_they_were_compressed_is_read(tmp_path):
+    record = sample_record()
+    folder = tmp_path / "trials" / record["trial"]["hash"]
+    folder.mkdir(parents=True)
+    (folder / "record.json").write_text(json.dumps(record))
+    assert read_trial(tmp_path, record["trial"]["hash"]).record == record
 
 
 def test_a_later_version_is_refused_with_both_versions(tmp_path):

@@ -1,3 +1,4 @@
+import gzip
 import json
 
 import pytest
@@ -57,11 +58,11 @@ def test_a_record_that_changed_under_a_kept_row_is_read_again(tmp_path):
     record = sample_record()
     write_trial(tmp_path, record)
     trials_table(tmp_path, KEPT)
-    file = tmp_path / "trials" / record["trial"]["hash"] / "record.json"
+    file = tmp_path / "trials" / record["trial"]["hash"] / "record.json.gz"
     record["navigation"]["page_load_time_ms"] = 1.0
-    file.write_text(json.dumps(record))
+    file.write_bytes(gzip.compress(json.dumps(record).encode()))
     assert trials_table(tmp_path, KEPT)["page_load_time_ms"].to_list() == [1.0]
-    file.write_text("{")
+    file.write_bytes(gzip.compress(b"{"))
     with pytest.raises(StoreError, match="not JSON"):
         trials_table(tmp_path, KEPT)
 
