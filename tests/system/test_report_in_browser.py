@@ -155,3 +155,22 @@ def test_filters_hide_networks_stacks_and_rows_and_tables_sort(report):
         assert len(numbers) > 4 and numbers == sorted(numbers)
         assert page.value("document.querySelectorAll('button.export').length") > 5
         assert page.logged == []
+
+
+def test_the_papers_figures_are_drawn_when_opened(report):
+    with browser() as page:
+        page.show(report, 1366, "dark")
+        assert page.value("document.querySelectorAll('.drawing svg').length") == 0
+        count = page.value(
+            """new Promise((done) => {
+              const figures = [...document.querySelectorAll("details.figure")];
+              for (const each of figures) each.open = true;
+              const look = () => {
+                const drawn = document.querySelectorAll(".drawing svg").length;
+                if (drawn === figures.length) done(drawn); else requestAnimationFrame(look);
+              };
+              look();
+            })"""
+        )
+        assert count >= 6
+        assert page.logged == []

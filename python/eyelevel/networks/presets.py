@@ -77,6 +77,9 @@ def _webpagetest(name: str, down_mbit_s: float, up_mbit_s: float, rtt_ms: int) -
     return Network(name, round(down_mbit_s * 1e6), round(up_mbit_s * 1e6), rtt_ms, 200)
 
 
+UNSHAPED = "unshaped"
+"""The name of the network that holds nothing back."""
+
 GROUPS: tuple[NetworkGroup, ...] = (
     NetworkGroup(
         "wolsing",
@@ -115,6 +118,11 @@ GROUPS: tuple[NetworkGroup, ...] = (
             for n, rates in DAS_CELLULAR_MBIT_S.items()
             for rtt in DAS_CELLULAR_RTTS_MS
         ),
+    ),
+    NetworkGroup(
+        "unshaped",
+        "Das 2014, figure 5-1: what a load takes on a link that holds nothing back",
+        (Network(UNSHAPED, 10**9, 10**9, 0, 100),),
     ),
     NetworkGroup(
         "das",

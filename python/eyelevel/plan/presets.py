@@ -53,11 +53,12 @@ blocks = 31
     Preset(
         "das-2014",
         "The study of Das 2014: HTTP/1.1, HTTP/2 and QUIC over a grid of 10 rates x 10 RTTs. His "
-        "HTTP/1.1 was cleartext: that is `http1-plain`; `http1` is the same over TLS.",
+        "HTTP/1.1 was cleartext: that is `http1-plain`; `http1` is the same over TLS. `unshaped` "
+        "is the reference of his optimal load times.",
         None,
         """\
 title = "Where over rate and round-trip time does QUIC help?"
-networks = ["das-[0-9]*"]
+networks = ["das-[0-9]*", "unshaped"]
 stacks = ["http1-plain", "http1", "tcp", "quic"]
 reference = "tcp"
 blocks = 5

@@ -81,6 +81,23 @@ def filmstrips(contents: Contents) -> Filmstrips:
     return result
 
 
+def strips_of(contents: Contents, site: str, network: str) -> dict[str, list[tuple[float, str]]]:
+    """By stack the typical load's pictures at even times: seconds and data URLs."""
+    loads = _typical_loads(contents).get((site, network), {})
+    frames = {arm: contents.trial(row["hash"]).frames() for arm, row in loads.items()}
+    frames = {arm: found for arm, found in frames.items() if found}
+    if not frames:
+        return {}
+    times = _times(max(found.at_ms[-1] for found in frames.values()))
+    return {
+        arm: [
+            (time / 1e3, _thumbnail(frame))
+            for time, frame in zip(times, found.at(times), strict=True)
+        ]
+        for arm, found in frames.items()
+    }
+
+
 def _typical_loads(contents: Contents) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
     """By site and network, for each stack the row of its median load; none without capture."""
     if not contents.plan["browser"]["capture"]:

@@ -28,6 +28,21 @@
     };
   }
 
+  // Of a paper's figure: its own sizes, our colours.
+  function drawingTheme() {
+    const { autosize, ...shared } = theme();
+    const style = getComputedStyle(document.documentElement);
+    const ink = style.getPropertyValue("--ink").trim();
+    const said = { labelColor: ink, titleColor: ink };
+    return { ...shared, header: said, legend: said, title: { color: ink } };
+  }
+
+  async function drawOpened() {
+    for (const place of document.querySelectorAll("details[open] .drawing")) {
+      if (!views.has(place.id)) await view(place.id, drawingTheme());
+    }
+  }
+
   const figures = [...document.querySelectorAll("figure[data-network]")];
   const ALL_NETWORKS = "all networks", ALL_SITES = "all sites";
 
@@ -36,12 +51,13 @@
     views = new Map();
     for (const view of old.values()) view.finalize();
     await choose();
+    await drawOpened();
   }
 
   // Charts are drawn when they are first shown: a study may have a hundred networks.
-  async function view(id) {
+  async function view(id, config) {
     if (!views.has(id)) {
-      const made = await vegaEmbed(byId(id), specifications[id], { config: theme(), actions: false,
+      const made = await vegaEmbed(byId(id), specifications[id], { config, actions: false,
         renderer: "svg", tooltip: { theme: dark.matches ? "dark" : "light" } });
       views.set(id, made.view);
       // A chart is one picture with a name; its numbers are in the tables.
@@ -65,7 +81,7 @@
     const ids = shown.flatMap((figure) =>
       [...figure.querySelectorAll(".chart")].map((chart) => chart.id));
     await Promise.all(ids.map(async (id) => {
-      const made = (await view(id)).signal("metric", metric).signal("hidden", hidden);
+      const made = (await view(id, theme())).signal("metric", metric).signal("hidden", hidden);
       return (id.startsWith("curve") ? made.signal("site", site) : made).runAsync();
     }));
     for (const row of document.querySelectorAll("table.cells tbody tr")) {
@@ -83,6 +99,9 @@
     });
   }
   for (const id of ["metric", "site", "network"]) byId(id).addEventListener("change", choose);
+  for (const details of document.querySelectorAll("details.figure")) {
+    details.addEventListener("toggle", drawOpened);
+  }
   dark.addEventListener("change", draw);
   draw().then(() => { document.documentElement.dataset.drawn = "yes"; });
 })();

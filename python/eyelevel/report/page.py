@@ -8,6 +8,7 @@ from eyelevel.report.appendix import appendix_section
 from eyelevel.report.contents import Contents
 from eyelevel.report.cross_traffic import cross_traffic_section
 from eyelevel.report.details import outcomes_section, setup_section, sites_section
+from eyelevel.report.figures_section import figures_section
 from eyelevel.report.filmstrips import Filmstrips, filmstrips
 from eyelevel.report.findings import gain_tables, opening
 from eyelevel.report.html import Markup, element, join, options
@@ -22,6 +23,7 @@ SCRIPTS = ("tables.js", "strips.js", "page.js")
 def page(contents: Contents) -> str:
     """The whole page as text."""
     strips = filmstrips(contents)
+    paper_figures, drawings = figures_section(contents)
     main = element(
         "main",
         opening(contents),
@@ -29,6 +31,7 @@ def page(contents: Contents) -> str:
         _charts(contents),
         _filmstrips(contents, strips),
         sites_section(contents),
+        paper_figures,
         cross_traffic_section(contents),
         outcomes_section(contents),
         setup_section(contents),
@@ -36,7 +39,7 @@ def page(contents: Contents) -> str:
         methods_section(contents),
     )
     data = {
-        "specs": _specifications(contents),
+        "specs": _specifications(contents) | drawings,
         "strips": strips.as_data(),
         "arms": contents.arms,
     }

@@ -6,14 +6,19 @@ from typing import Any
 
 import polars as pl
 
-from eyelevel.figures.paper import (
-    against_attribute,
-    gain_cdf,
-    heat_map,
-    reproducibility,
-    significance_shares,
-)
+from eyelevel.figures.das import heat_map, reproducibility, site_curves, trace_rates
+from eyelevel.figures.disagreement import strips_chart
+from eyelevel.figures.paper import against_attribute, gain_cdf, mean_gains, significance_shares
+from eyelevel.report.break_even import break_even_chart, break_even_points, break_even_rows
 from eyelevel.report.contents import Contents
+from eyelevel.report.das_rows import (
+    controllers,
+    improvements,
+    nine_networks,
+    rates_over_time,
+    varying_networks,
+)
+from eyelevel.report.disagreements import disagreement_strips, disagreements
 from eyelevel.report.metrics_shown import title_of
 
 
@@ -22,6 +27,7 @@ class PaperFigure:
     """A figure: its rows, and its chart of them (rows may be empty: then there is no chart)."""
 
     name: str
+    title: str
     source: str
     rows: Callable[[Contents], pl.DataFrame]
     chart: Callable[[pl.DataFrame, Contents], dict[str, Any]]
@@ -52,7 +58,10 @@ def cell_rows(contents: Contents) -> pl.DataFrame:
         pl.col("origins", "objects", "encoded_bytes").median()
     )
     found = pl.DataFrame(rows, infer_schema_length=None)
-    rtts = pl.col("difference_ms").cast(pl.Float64) / pl.col("rtt_ms")
+    # A network without delay has no round trips to count in.
+    rtts = pl.when(pl.col("rtt_ms") > 0).then(
+        pl.col("difference_ms").cast(pl.Float64) / pl.col("rtt_ms")
+    )
     return found.with_columns(difference_rtts=rtts).join(
         sites, on="site", how="left", maintain_order="left"
     )
@@ -61,14 +70,6 @@ def cell_rows(contents: Contents) -> pl.DataFrame:
 def _primary(contents: Contents) -> pl.DataFrame:
     rows = cell_rows(contents)
     return rows.filter("primary") if rows.height else rows
-
-
-def _grid(contents: Contents) -> pl.DataFrame:
-    """The primary metric's cells where the networks span rates and round-trip times."""
-    rows = _primary(contents)
-    if not rows.height or rows["rate_mbit_s"].n_unique() < 2 or rows["rtt_ms"].n_unique() < 2:
-        return rows.clear()
-    return rows
 
 
 def _extremes(contents: Contents) -> pl.DataFrame:
@@ -109,24 +110,66 @@ def _loads(contents: Contents) -> pl.DataFrame:
     return kept.select("network", "site", "arm", "repetition", value=pl.col(metric))
 
 
+def _gains(contents: Contents) -> pl.DataFrame:
+    rows = [
+        (e.network, title_of(e.metric), e.arm, e.gain.value, e.gain.low, e.gain.high)
+        for e in contents.gains
+        if e.gain.value is not None
+    ]
+    names = ("network", "metric", "arm", "gain", "low", "high")
+    schema = {name: pl.String if index < 3 else pl.Float64 for index, name in enumerate(names)}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
 def _attribute(name: str, title: str) -> Callable[[pl.DataFrame, Contents], dict[str, Any]]:
-    return lambda rows, _: against_attribute(rows, name, title)
+    return lambda rows, contents: against_attribute(rows, contents.arms, name, title)
+
+
+def _curves(columns: int) -> Callable[[pl.DataFrame, Contents], dict[str, Any]]:
+    def chart(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
+        metric = title_of(contents.plan["primary_metric"])
+        return site_curves(rows, contents.arms, metric, columns)
+
+    return chart
 
 
 FIGURES: tuple[PaperFigure, ...] = (
-    PaperFigure("gain-cdf", "Wolsing et al. 2019, figure 3", cell_rows,
+    PaperFigure("gain-cdf", "Performance gain by network and metric",
+                "Wolsing et al. 2019, figure 3", cell_rows,
                 lambda rows, contents: gain_cdf(rows, contents.arms)),
-    PaperFigure("significance", "Wolsing et al. 2019, section 4", cell_rows,
+    PaperFigure("significance", "Sites significantly faster, slower, neither",
+                "Wolsing et al. 2019, section 4", cell_rows,
                 lambda rows, contents: significance_shares(rows, contents.arms)),
-    PaperFigure("origins", "Wolsing et al. 2019, slide 14", _primary,
+    PaperFigure("mean-gains", "Mean gains with their intervals",
+                "Wolsing et al. 2019, section 4", _gains,
+                lambda rows, contents: mean_gains(rows, contents.arms)),
+    PaperFigure("origins", "Difference against the number of origins",
+                "Wolsing et al. 2019, slide 14", _primary,
                 _attribute("origins", "number of origins")),
-    PaperFigure("bytes", "Wolsing et al. 2019, slide 14", _primary,
+    PaperFigure("bytes", "Difference against the bytes of a site",
+                "Wolsing et al. 2019, slide 14", _primary,
                 _attribute("encoded_bytes", "bytes on the wire")),
-    PaperFigure("heat-map", "Das 2014, figure 5-2", _grid,
+    PaperFigure("disagreement", "Loads whose metrics disagree",
+                "Wolsing et al. 2019, figure 4", disagreement_strips,
+                lambda rows, _: strips_chart(rows)),
+    PaperFigure("grid-cdf", "Load times of all sites on nine networks",
+                "Das 2014, figure 5-1", nine_networks, _curves(3)),
+    PaperFigure("heat-map", "Improvement of median load times over rate and RTT",
+                "Das 2014, figure 5-2", improvements,
                 lambda rows, contents: heat_map(
                     rows, title_of(contents.plan["primary_metric"]))),
-    PaperFigure("reproducibility", "Das 2014, figure 4-2", _loads,
+    PaperFigure("cellular-cdf", "Load times over links whose rate varies",
+                "Das 2014, figure 6-1", varying_networks, _curves(3)),
+    PaperFigure("trace-rate", "The rate of such a link over time",
+                "Das 2014, figure 6-2", rates_over_time,
+                lambda rows, _: trace_rates(rows)),
+    PaperFigure("congestion-cdf", "Congestion controllers over such links",
+                "Das 2014, figures 6-3 and 6-4", controllers, _curves(3)),
+    PaperFigure("reproducibility", "How far loads are from the median of their like",
+                "Das 2014, figure 4-2", _loads,
                 lambda rows, _: reproducibility(rows)),
+    PaperFigure("break-even", "Break-even map over loss, RTT and rate",
+                "beyond the papers", break_even_rows, break_even_chart),
 )  # fmt: skip
 
 
@@ -135,11 +178,29 @@ class PaperTable:
     """A table of a paper, as CSV."""
 
     name: str
+    title: str
     source: str
     rows: Callable[[Contents], pl.DataFrame]
 
 
 TABLES: tuple[PaperTable, ...] = (
-    PaperTable("single-origin", "Wolsing et al. 2019, table 3", _single_origin),
-    PaperTable("extremes", "Das 2014, table 5.1", _extremes),
+    PaperTable(
+        "single-origin",
+        "Single-origin sites in round trips",
+        "Wolsing et al. 2019, table 3",
+        _single_origin,
+    ),
+    PaperTable(
+        "disagreements",
+        "Sites whose metrics disagree",
+        "Wolsing et al. 2019, figure 4",
+        disagreements,
+    ),
+    PaperTable("extremes", "The ten sites helped and hurt most", "Das 2014, table 5.1", _extremes),
+    PaperTable(
+        "break-even-points",
+        "Break-even points with their intervals",
+        "beyond the papers",
+        break_even_points,
+    ),
 )

@@ -1,0 +1,67 @@
+"""Where a stack stops winning: the gain on every network, and where it crosses zero."""
+
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from eyelevel.figures.inline import inline
+
+FINDINGS = {"faster": "#0b6b4b", "undecided": "#b9bfbb", "slower": "#a8341b"}
+TITLES = {
+    "rtt_ms": "minimum round-trip time in ms",
+    "rate_mbit_s": "rate in Mbit/s",
+    "loss_percent": "packets lost in %",
+}
+
+
+def break_even_map(
+    rows: pl.DataFrame, points: pl.DataFrame, arms: list[str], axes: tuple[str, str]
+) -> dict[str, Any]:
+    """A square a network, a diamond with its interval where the gain crosses zero.
+
+    `rows`: the two `axes`, `arm`, `finding` (of FINDINGS), `gain`, `low`, `high`; `points`: `arm`,
+    the second axis, `at`, `from`, `to` on the first one.
+    """
+    across, up = axes
+    x_scale, y_scale = (_scale(rows[name]) for name in axes)
+    panels = []
+    for arm in arms:
+        own, crossings = rows.filter(arm=arm), points.filter(arm=arm)
+        if not own.height:
+            continue
+        squares = (
+            alt.Chart(inline(own, across, up, "finding", "gain", "low", "high"))
+            .mark_point(shape="square", filled=True, size=260, opacity=1)
+            .encode(
+                x=alt.X(f"{across}:Q", title=TITLES[across], scale=x_scale),
+                y=alt.Y(f"{up}:Q", title=TITLES[up], scale=y_scale),
+                color=alt.Color(
+                    "finding:N",
+                    title=None,
+                    scale=alt.Scale(domain=list(FINDINGS), range=list(FINDINGS.values())),
+                ),
+                tooltip=[
+                    alt.Tooltip(f"{name}:Q", format="+.1%") for name in ("gain", "low", "high")
+                ],
+            )
+        )
+        layers: list[alt.Chart] = [squares]
+        if crossings.height:
+            base = alt.Chart(inline(crossings, up, "at", "from", "to")).encode(
+                y=alt.Y(f"{up}:Q", title=TITLES[up])
+            )
+            rule = base.mark_rule(strokeWidth=2, color="#e8a33d")
+            layers.append(rule.encode(x=alt.X("from:Q", title=TITLES[across]), x2="to:Q"))
+            dot = base.mark_point(shape="diamond", filled=True, size=110, color="#e8a33d")
+            layers.append(dot.encode(x=alt.X("at:Q", title=TITLES[across]), opacity=alt.value(1)))
+        title = alt.TitleParams(arm, anchor="start", fontSize=12)
+        panels.append(alt.layer(*layers).properties(width=300, height=220, title=title))
+    return alt.concat(*panels, columns=2).to_dict(validate=False)
+
+
+def _scale(values: pl.Series) -> alt.Scale:
+    """Logarithmic where values span more than ten times."""
+    low, high = float(values.min() or 0), float(values.max() or 0)  # type: ignore[arg-type]
+    kind = "log" if low > 0 and high / low > 10 else "linear"
+    return alt.Scale(type=kind, zero=False, padding=14, nice=False)

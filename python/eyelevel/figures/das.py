@@ -1,0 +1,123 @@
+"""The figures of Das 2014: tables in, Vega-Lite specifications out; static, for print."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from eyelevel.figures.inline import inline
+
+OPTIMAL = "optimal (unshaped)"
+STEPS_MAX = 100  # of a curve; of 500 sites each fifth
+
+
+def heat_map(rows: pl.DataFrame, metric: str) -> dict[str, Any]:
+    """Figure 5-2: the improvement of the median over sites by rate and round-trip time.
+
+    `rows`: `rate_mbit_s`, `rtt_ms`, `arm`, `improvement` (share; more is better).
+    """
+    reach = max(0.01, float(rows["improvement"].abs().max() or 0.0))
+    base = alt.Chart(inline(rows, "rate_mbit_s", "rtt_ms", "arm", "improvement")).encode(
+        x=alt.X("rtt_ms:O", title="minimum round-trip time in ms"),
+        y=alt.Y("rate_mbit_s:O", sort="descending", title="rate in Mbit/s"),
+    )
+    scale = alt.Scale(domain=[-reach, 0, reach], range=["#a8341b", "#f5f5f2", "#0b6b4b"])
+    squares = base.mark_rect().encode(
+        color=alt.Color(
+            "improvement:Q", scale=scale, title=metric + " better by", legend=alt.Legend(format="%")
+        )
+    )
+    dark = f"abs(datum.improvement) > {0.6 * reach:.6g}"
+    numbers = base.mark_text(fontSize=9).encode(
+        text=alt.Text("improvement:Q", format="+.0%"),
+        color=alt.condition(dark, alt.value("white"), alt.value("#1d2327")),
+    )
+    chart = alt.layer(squares, numbers).properties(width=320, height=260)
+    return chart.facet(facet=alt.Facet("arm:N", title=None), columns=2).to_dict(validate=False)
+
+
+def site_curves(
+    rows: pl.DataFrame, arms: Sequence[str], metric: str, columns: int
+) -> dict[str, Any]:
+    """Figures 5-1, 6-1, 6-3 and 6-4: over sites, the share with at most a median load time.
+
+    `rows`: `network`, `arm` (OPTIMAL for the reference curve), `site`, `seconds`; panels come in
+    the order of the rows. `arms`: all of the study, which give the colours.
+    """
+    count = pl.len().over("network", "arm")
+    ranked = rows.sort("network", "arm", "seconds").with_columns(
+        rank=pl.int_range(1, pl.len() + 1).over("network", "arm"), sites=count
+    )
+    every = (pl.col("sites") - 1) // STEPS_MAX + 1
+    thinned = ranked.filter((pl.col("rank") % every == 0) | (pl.col("rank") == pl.col("sites")))
+    steps = thinned.with_columns(share=pl.col("rank") / pl.col("sites"))
+    first = ranked.filter(pl.col("rank") == 1).with_columns(share=pl.lit(0.0))
+    drawn = pl.concat([first, steps]).select("network", "arm", "seconds", "share")
+    names = [*arms, OPTIMAL] if OPTIMAL in drawn["arm"] else list(arms)
+    dashes = [[1, 0]] * len(arms) + ([[4, 3]] if len(names) > len(arms) else [])
+    present = set(drawn["arm"])
+    legend = alt.Legend(values=[name for name in names if name in present])
+    chart = (
+        alt.Chart(inline(drawn))
+        .mark_line(interpolate="step-after", strokeWidth=1.5)
+        .encode(
+            x=alt.X("seconds:Q", title=f"{metric} in s", axis=alt.Axis(tickCount=4)),
+            y=alt.Y("share:Q", title="share of sites", axis=alt.Axis(format=".0%", tickCount=3)),
+            color=alt.Color("arm:N", scale=alt.Scale(domain=names), legend=legend, title=None),
+            strokeDash=alt.StrokeDash(
+                "arm:N", scale=alt.Scale(domain=names, range=dashes), legend=legend, title=None
+            ),
+        )
+        .properties(width=200, height=140)
+    )
+    order = rows["network"].unique(maintain_order=True).to_list()
+    panels = alt.Facet("network:N", sort=order, title=None)
+    made = chart.facet(facet=panels, columns=columns).resolve_scale(x="independent")
+    return made.to_dict(validate=False)
+
+
+def trace_rates(rows: pl.DataFrame) -> dict[str, Any]:
+    """Figure 6-2: the rate of a link over time.
+
+    `rows`: `course` (which link), `seconds`, `mbit_s`.
+    """
+    chart = (
+        alt.Chart(inline(rows, "course", "seconds", "mbit_s"))
+        .mark_line(interpolate="step-after", strokeWidth=1)
+        .encode(
+            x=alt.X("seconds:Q", title="seconds"),
+            y=alt.Y("mbit_s:Q", title="Mbit/s"),
+        )
+        .properties(width=420, height=120)
+    )
+    made = chart.facet(facet=alt.Facet("course:N", title=None), columns=1)
+    return made.resolve_scale(y="independent").to_dict(validate=False)
+
+
+def reproducibility(loads: pl.DataFrame) -> dict[str, Any]:
+    """Figure 4-2: how far single loads are from the median of their like.
+
+    `loads`: `network`, `site`, `arm`, `value`; the curve is the share of loads within a distance.
+    """
+    middle = pl.col("value").median().over("network", "site", "arm")
+    rows = (
+        loads.with_columns(distance=(pl.col("value") / middle - 1).abs())
+        .sort("network", "distance")
+        .with_columns(
+            share=pl.int_range(1, pl.len() + 1).over("network") / pl.len().over("network")
+        )
+    )
+    thinned = rows.filter(
+        (pl.int_range(pl.len()).over("network") % (pl.len().over("network") // 500 + 1)) == 0
+    )
+    chart = (
+        alt.Chart(inline(thinned, "network", "distance", "share"))
+        .mark_line(interpolate="step-after")
+        .encode(
+            x=alt.X("distance:Q", title="distance from the median", axis=alt.Axis(format="%")),
+            y=alt.Y("share:Q", title="share of loads", axis=alt.Axis(format="%")),
+            color=alt.Color("network:N", title=None),
+        )
+    )
+    return chart.properties(width=360, height=240).to_dict(validate=False)

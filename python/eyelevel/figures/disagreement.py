@@ -1,0 +1,34 @@
+"""Wolsing et al. 2019, figure 4: filmstrips of loads whose metrics disagree."""
+
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from eyelevel.figures.inline import inline
+
+PICTURE_PX = 100
+
+
+def strips_chart(rows: pl.DataFrame) -> dict[str, Any]:
+    """A strip a stack under the finding that it belongs to.
+
+    `rows`: `finding` (clauses with `; ` between), `arm`, `seconds`, `url` (a data URL).
+    """
+    parts = []
+    for (finding,), own in rows.partition_by("finding", as_dict=True, maintain_order=True).items():
+        base = alt.Chart(inline(own, "arm", "seconds", "url")).encode(
+            x=alt.X("seconds:O", title="seconds", axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("arm:N", title=None, sort=own["arm"].unique(maintain_order=True).to_list()),
+        )
+        # A page that is white yet would not be seen on white paper.
+        frames = base.mark_rect(fill="white", stroke="#9aa19d", strokeWidth=0.5)
+        pictures = base.mark_image(width=PICTURE_PX, height=PICTURE_PX).encode(url="url:N")
+        parts.append(
+            alt.layer(frames, pictures).properties(
+                width=alt.Step(PICTURE_PX + 6),
+                height=alt.Step(PICTURE_PX * 0.62),
+                title=alt.TitleParams(str(finding).split("; "), anchor="start", fontSize=12),
+            )
+        )
+    return alt.vconcat(*parts).to_dict(validate=False)
