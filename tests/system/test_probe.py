@@ -1,5 +1,6 @@
 """The prober against servers whose handshakes are known, over a path of 100 ms."""
 
+import json
 import socket
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from labs import cannot_build_labs
 
-from eyelevel.lab import Lab, LabConfig, ProbeTarget, probe_events
+from eyelevel.lab import Lab, LabConfig, ProbeTarget, find_binary, probe_events
 
 RTT_MS = 100.0
 OVER_MS_MAX = 2.0
@@ -200,3 +201,20 @@ def test_a_stopped_writer_loses_no_whole_row_and_rounds_go_on(tmp_path: Path) ->
     lines = out.read_text(encoding="utf-8").splitlines()
     assert 1 <= len(lines) <= 3
     assert all('"protocol":"tcp"' in line.replace(": ", ":") for line in lines)
+
+
+def test_a_prober_ends_with_its_reader() -> None:
+    """Whoever read its rows was killed, and may have been started again: rounds never overlap."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        target = {"host": "127.0.0.1", "port": port, "path": "/", "connect": None}
+        wanted = config("", Path("-"), targets=[target], protocols=["tcp"], authority_file=None)
+        command = [find_binary(), "probe"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as prober:
+            assert prober.stdin is not None
+            assert prober.stdout is not None
+            prober.stdin.write(json.dumps(wanted | {"count": 100_000}).encode() + b"\n")
+            prober.stdin.flush()
+            assert json.loads(prober.stdout.readline())["failure"] is None
+            prober.stdout.close()
+            assert prober.wait(timeout=30) == 1

@@ -1,7 +1,7 @@
 //! `eyelevel-lab probe` and `probe-target`: one line of JSON in, JSON lines out (`spec/probe.md`).
 
 use crate::Error;
-use crate::emit::emit;
+use crate::emit::{emit, emit_or_exit};
 use eyelevel_netns::request_realtime;
 use eyelevel_probe::{
     LabTarget, Protocol, Resolver, Settings, Target, TargetConfig, Trust, WorkLeast,
@@ -81,7 +81,7 @@ pub fn probe() -> Result<i32, Error> {
             // By name, so that a host's order does not depend on who stands before it.
             let mut generator = Seed::new(config.seed).child(&target.host).generator();
             probe_host(target, &settings, &trust, &mut generator, &mut |row| {
-                emit(&row)
+                emit_or_exit(&row)
             })
             .await;
         }

@@ -1,7 +1,7 @@
 //! `eyelevel-lab scan`: one line of JSON in, then names, a line each; rows out (`spec/probe.md`).
 
 use crate::Error;
-use crate::emit::emit;
+use crate::emit::emit_or_exit;
 use crate::probe_command::{read_config, resolver_or_default, runtime};
 use eyelevel_probe::{Prefix, ScanSettings, Trust, scan};
 use serde::Deserialize;
@@ -64,6 +64,6 @@ pub fn run() -> Result<i32, Error> {
             }
         }
     });
-    runtime()?.block_on(scan(settings, trust, names, &mut |row| emit(&row)));
+    runtime()?.block_on(scan(settings, trust, names, &mut |row| emit_or_exit(&row)));
     Ok(0)
 }

@@ -87,11 +87,14 @@ def measure(
 ) -> None:
     """Time DNS, TCP, TLS and QUIC and the first byte of a response; a row for each attempt.
 
-    DNS is asked once for each host, and attempts on one host are in random order.
+    DNS is asked once for each host, and attempts on one host are in random order. What was measured
+    is analysed by `eyelevel probe report FILE…`.
     """
     in_lab = hosts == [LAB]
     if in_lab and (connect or resolver or ca):
         raise ProbeError("a lab has its own address, names and roots: leave --connect and so on")
+    if in_lab and v6 and not v4:
+        raise ProbeError("a lab's path is IPv4: leave -6 out")
     if not in_lab and (network or stack):
         raise ProbeError("--network and --stack need the host `lab`")
     if early_data and not resume_session:

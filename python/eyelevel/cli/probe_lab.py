@@ -8,6 +8,7 @@ from typing import Any
 from eyelevel.cli.cell import named_stack
 from eyelevel.lab import Lab, LabConfig, ProbeTarget, probe_events
 from eyelevel.networks import find_network, lab_path
+from eyelevel.probes.errors import ProbeError
 from eyelevel.probes.targets import protocols_of_stacks
 
 LAB = "lab"
@@ -31,6 +32,7 @@ def rows_in_lab(
         config["protocols"] = protocols_of_stacks(
             [(stack.http_version, stack.tls_version) for stack in named]
         )
+        config |= _early(stacks, {stack.early_data for stack in named})
     behaviour = {"names": NAMES, "early_data": True, "quic_versions": [1, 0x6B3343CF]}
     # As the prober and the path have it: waiting for a processor is not the network's time.
     behaviour["realtime"] = True
@@ -46,3 +48,10 @@ def rows_in_lab(
         config["targets"] = [each | {"connect": address} for each in config["targets"]]
         for row in probe_events("probe", config, lab.command_prefix):
             yield row | {"path_rtt_ms": chosen.rtt_ms_min}
+
+
+def _early(stacks: str, kinds: set[bool]) -> dict[str, bool]:
+    """Stacks with 0-RTT have it in resumed connections, for all rows of a round or none."""
+    if kinds == {True, False}:
+        raise ProbeError(f"--stack {stacks}: probe stacks with 0-RTT apart from those without")
+    return {"resume_session": True, "early_data": True} if kinds == {True} else {}

@@ -1,7 +1,7 @@
 """`eyelevel probe report`: the figures of the thesis's chapter 4 from files of probes."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,7 +10,7 @@ from eyelevel.probes.analysis import analyse
 from eyelevel.probes.reading import read_files
 from eyelevel.report.probe_page import write_probe_page
 
-QUANTILES = ("p5_ms", "p25_ms", "p50_ms", "p75_ms", "p95_ms")
+QUANTILES = ("p5_ms", "p50_ms", "p95_ms")
 
 
 def report(
@@ -24,19 +24,32 @@ def report(
     if as_json:
         print_json(analysis.as_json() | {"page": str(written) if written else None})
         return
-    shown = table("file", "A - B", "pairs", "hosts", *QUANTILES, "above 0", right=QUANTILES)
-    for pair in analysis.pairs:
+    for file in dict.fromkeys(pair["file"] for pair in analysis.pairs):
+        results.print(Path(file).name, markup=False, style="bold", soft_wrap=True)
+        results.print(_table([pair for pair in analysis.pairs if pair["file"] == file]))
+    if analysis.pairs:
+        results.print(
+            "A - B in ms: above 0, B is faster; intervals of 95 % over hosts", style="dim"
+        )
+    else:
+        results.print("no two protocols of one host within 60 s of each other: no pairs")
+    if written:
+        results.print(f"page: {written}", soft_wrap=True)
+
+
+def _table(pairs: list[dict[str, Any]]) -> Any:
+    titles = [name.removesuffix("_ms") for name in QUANTILES]
+    share = "% above 0"
+    numbers = ("pairs", "hosts", *titles)
+    shown = table("A - B", *numbers, share, right=numbers)
+    for pair in pairs:
         low, high = pair["intervals_95"]["share_above_0"]
-        interval = "" if low is None else f" [{low:.1%}, {high:.1%}]"
+        interval = "" if low is None else f" [{100 * low:.1f}, {100 * high:.1f}]"
         shown.add_row(
-            Path(pair["file"]).name,
             f"{pair['a']} - {pair['b']}",
             str(pair["n"]),
             str(pair["hosts"]),
             *(f"{pair[name]:.3f}" for name in QUANTILES),
-            f"{pair['share_above_0']:.1%}{interval}",
+            f"{100 * pair['share_above_0']:.1f}{interval}",
         )
-    results.print(shown)
-    results.print("positive: B is faster; intervals of 95% over hosts", style="dim")
-    if written:
-        results.print(f"page: {written}", soft_wrap=True)
+    return shown

@@ -145,6 +145,6 @@ def _of_thesis(vantage: str | None, *cells: str) -> dict[str, Any]:
         "tcp_ms": float(tcp) if tcp else None,
         "dns_ms": float(dns) if dns else None,
         "resumed": False,
-        "split": False,
+        "split": None,
         "failure": None,
     }

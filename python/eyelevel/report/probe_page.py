@@ -51,7 +51,28 @@ def _opening(analysis: Analysis) -> Markup:
             "apart; A - B is positive where B is faster. Intervals are of 95% over hosts: rows of "
             "one host are no independent evidence.",
         ),
+        _found(analysis.pairs),
     )
+
+
+def _found(pairs: Iterable[Mapping[str, Any]]) -> Markup:
+    """A sentence for each comparison that rests on hosts enough for an interval."""
+    sentences = []
+    for pair in pairs:
+        low, high = pair["intervals_95"]["share_above_0"]
+        if low is None:
+            continue
+        median = pair["p50_ms"]
+        faster = pair["b"] if median >= 0 else pair["a"]
+        sentences.append(
+            element(
+                "li",
+                f"{Path(pair['file']).name}: {pair['b']} took less time than {pair['a']} in "
+                f"{pair['share_above_0']:.1%} of {pair['n']} pairs ({low:.1%} to {high:.1%}); in "
+                f"the median {faster} was {abs(median):.1f} ms faster.",
+            )
+        )
+    return element("ul", *sentences) if sentences else join([])
 
 
 def _section(identity: str, title: str, content: Markup) -> Markup:
@@ -116,6 +137,7 @@ def _differences(analysis: Analysis, charts: Sequence[Chart]) -> Markup:
         "A - B in milliseconds, by file",
         ("file", "A - B", "pairs", "hosts", *_names()),
         (tuple(_difference_row(Path(row["file"]).name, row)) for row in analysis.pairs),
+        class_="differences",
     )
     by_group = table(
         "A - B in milliseconds, by address family and vantage point",
@@ -124,6 +146,7 @@ def _differences(analysis: Analysis, charts: Sequence[Chart]) -> Markup:
             tuple(_difference_row(f"{row['family']}, {row['vantage']}", row))
             for row in analysis.groups
         ),
+        class_="differences",
     )
     return join([_figures(charts, "differences"), by_file, by_group])
 
@@ -180,7 +203,8 @@ def _failures(analysis: Analysis) -> Markup:
             f"{name}: {count} ({FAILURE_CLASSES.get(name, 'unknown class')})"
             for name, count in row["classes"].items()
         )
+        split = row["split_connections"]
         cells = (row["protocol"], row["attempts"], row["failed"], classes or "none")
-        rows.append((*cells, row["split_connections"]))
+        rows.append((*cells, "not recorded" if split is None else split))
     columns = ("protocol", "attempts", "failed", "by class", "split by a proxy")
     return table("Every attempt ends in a time or in one class", columns, rows)

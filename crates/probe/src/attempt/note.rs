@@ -40,7 +40,7 @@ pub fn note_timeline(timeline: &Timeline, row: &mut Row) {
     let (sent, received) = timeline.flights();
     (row.sent_bytes, row.sent_pieces) = (sent.bytes, sent.pieces);
     (row.received_bytes, row.received_pieces) = (received.bytes, received.pieces);
-    row.round_trips = timeline.round_trips();
+    row.round_trips = timeline.complete_ns().and_then(|_| timeline.round_trips());
 }
 
 /// Round trips beyond those that the protocol needs and those that Retry and HelloRetryRequest

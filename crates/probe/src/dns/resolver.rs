@@ -57,7 +57,8 @@ impl Resolver {
         };
         let (answer, took_us) = self.ask(name, kind, limit).await?;
         if answer.addresses.is_empty() {
-            let detail = format!("no {kind:?} record for {name}");
+            let record = if is_v6 { "AAAA" } else { "A" };
+            let detail = format!("no {record} record for {name}");
             return Err(Failure::new(FailureClass::DnsNoAddress, detail));
         }
         Ok(Resolved {
