@@ -44,15 +44,22 @@ def export(
     asked = Exports(har, video, filmstrip)
     if not any(astuple(asked)):
         asked = Exports(har=True, video=True, filmstrip=True)
+    for line in export_all(what, out, asked):
+        results.print(line, markup=False, soft_wrap=True)
+
+
+def export_all(what: Path, out: Path | None, asked: Exports) -> list[str]:
+    """Write what is asked for of every load of `what`; what there is to say of it, in lines."""
     directory, names = _trials(what)
     target = out or directory / EXPORTS
     without_frames = 0
     for number, trial in enumerate(_read(directory, names), start=1):
         hints.print(f"load {number} of {len(names)}: {trial.path.name}", markup=False)
         without_frames += not write_exports(trial, target, asked)
-    results.print(f"{len(names)} loads in {target}", markup=False, soft_wrap=True)
+    said = [f"{len(names)} loads in {target}"]
     if without_frames and (asked.video or asked.filmstrip):
-        results.print(f"{without_frames} of them had no frames: no pictures of these")
+        said.append(f"{without_frames} of them had no frames: no pictures of these")
+    return said
 
 
 def write_exports(trial: StoredTrial, target: Path, asked: Exports) -> bool:

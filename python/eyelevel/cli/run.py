@@ -1,5 +1,6 @@
 """`eyelevel run`: a plan from its first load to its report."""
 
+from dataclasses import astuple
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +8,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from eyelevel.cli.durations import duration
+from eyelevel.cli.export import Exports, export_all
 from eyelevel.cli.gate import conclude
 from eyelevel.cli.output import hints, print_json
 from eyelevel.cli.plan_text import read_plan
@@ -33,6 +35,9 @@ def run(
         typer.Option(help='Exit 1 where "quic.speed_index.p50 worse than tcp+ by 5%" holds.'),
     ] = None,
     junit: Annotated[Path | None, typer.Option(help="Of --fail-if: write JUnit's XML.")] = None,
+    har: Annotated[bool, typer.Option("--har", help="DIR/exports: HASH.har of each load.")] = False,
+    video: Annotated[bool, typer.Option("--video", help="There: HASH.mp4 of each.")] = False,
+    filmstrip: Annotated[bool, typer.Option("--filmstrip", help="There: the pictures.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Load every site of a plan over every network and stack, then report.
@@ -43,6 +48,10 @@ def run(
     conditions = [_condition(text, parsed) for text in fail_if or []]
     again = f"eyelevel run {plan} --out {out} --resume"
     run_plan(parsed, out, resume=resume, how_to_resume=again)
+    asked = Exports(har, video, filmstrip)
+    if any(astuple(asked)):  # after the last load: nothing else may run beside one
+        for line in export_all(out, None, asked):
+            hints.print(line, markup=False, soft_wrap=True)
     summary = make_report(out)
     if not as_json:
         print_summary(summary)
