@@ -54,7 +54,7 @@ def connected(thin: Luma) -> NDArray[np.bool_]:
 
 
 def _thinned(strength: Luma, across: Luma, along: Luma) -> Luma:
-    sector = np.round(np.arctan2(along, across) / (np.pi / 4)).astype(int) % 4
+    sector = np.round(np.arctan2(along, across) / (np.pi / 4)).astype(np.int8) % 4
     padded = np.pad(strength, 1)
     height, width = strength.shape
     kept = np.zeros_like(strength)
@@ -62,5 +62,5 @@ def _thinned(strength: Luma, across: Luma, along: Luma) -> Luma:
         ahead = padded[1 + step_y : 1 + step_y + height, 1 + step_x : 1 + step_x + width]
         behind = padded[1 - step_y : 1 - step_y + height, 1 - step_x : 1 - step_x + width]
         largest = (sector == number) & (strength >= ahead) & (strength >= behind)
-        kept[largest] = strength[largest]
+        np.copyto(kept, strength, where=largest)
     return kept

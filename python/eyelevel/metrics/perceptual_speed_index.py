@@ -14,18 +14,14 @@ import numpy as np
 from eyelevel.metrics.history import VisualHistory
 from eyelevel.metrics.rows import map_of_each
 from eyelevel.metrics.speed_index import missing_area
-from eyelevel.metrics.structural_similarity import WINDOW_PIXELS, Luma, similarity_map
+from eyelevel.metrics.structural_similarity import WINDOW_PIXELS, similarity_to
 
 
 def perceptual_speed_index(history: VisualHistory) -> float | None:
     """Milliseconds; None where nothing ever changed."""
     if not history.changed:
         return None
-    final = history.brightness[-1].astype(np.float64)
-
-    def similarity(picture: Luma, rows: slice) -> Luma:
-        return similarity_map(picture, final[rows])
-
+    similarity = similarity_to(history.brightness[-1].astype(np.float64))
     maps = map_of_each(history.brightness[1:], similarity, WINDOW_PIXELS // 2)
     return index_from_first_change(history.at_ms[1:], [float(np.mean(each)) for each in maps])
 

@@ -6,6 +6,8 @@ Structural Similarity, IEEE Transactions on Image Processing 13(4), 2004, equati
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy
 from numpy.typing import NDArray
@@ -33,16 +35,31 @@ def structural_similarity(first: Luma, second: Luma) -> float:
 
 def similarity_map(first: Luma, second: Luma) -> Luma:
     """Similarity around each pixel; it depends on no pixel further than half a window away."""
+    return similarity_to(second)(first, slice(0, len(second)))
+
+
+def similarity_to(final: Luma) -> Callable[[Luma, slice], Luma]:
+    """A function like `similarity_map` for bands of rows of pictures, each against `final`.
+
+    What depends on `final` alone is computed once.
+    """
     weights = gaussian(WINDOW_PIXELS, WINDOW_SIGMA)
-    mean_1, mean_2 = blur(first, weights), blur(second, weights)
-    variance_1 = blur(first * first, weights) - mean_1 * mean_1
-    variance_2 = blur(second * second, weights) - mean_2 * mean_2
-    covariance = blur(first * second, weights) - mean_1 * mean_2
-    alike = (2 * mean_1 * mean_2 + LUMINANCE_CONSTANT) * (2 * covariance + CONTRAST_CONSTANT)
-    whole = (mean_1**2 + mean_2**2 + LUMINANCE_CONSTANT) * (
-        variance_1 + variance_2 + CONTRAST_CONSTANT
-    )
-    return np.divide(alike, whole)
+    final_mean = blur(final, weights)
+    final_square = final_mean * final_mean
+    final_variance = blur(final * final, weights) - final_square
+
+    def map_of(picture: Luma, rows: slice) -> Luma:
+        mean, mean_2, square_2 = blur(picture, weights), final_mean[rows], final_square[rows]
+        square, product = mean * mean, mean * mean_2
+        variance = blur(picture * picture, weights) - square
+        covariance = blur(picture * final[rows], weights) - product
+        alike = (2 * product + LUMINANCE_CONSTANT) * (2 * covariance + CONTRAST_CONSTANT)
+        whole = (square + square_2 + LUMINANCE_CONSTANT) * (
+            variance + final_variance[rows] + CONTRAST_CONSTANT
+        )
+        return np.divide(alike, whole)
+
+    return map_of
 
 
 def gaussian(pixels: int, sigma: float) -> Luma:
