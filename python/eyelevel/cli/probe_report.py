@@ -32,7 +32,8 @@ def report(
             "A - B in ms: above 0, B is faster; intervals of 95 % over hosts", style="dim"
         )
     else:
-        results.print("no two protocols of one host within 60 s of each other: no pairs")
+        none = "no pairs: no two protocols connected to one host within 60 s, without resumption"
+        results.print(none, soft_wrap=True)
     if written:
         results.print(f"page: {written}", soft_wrap=True)
 
