@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from eyelevel.cli.output import print_json, results, table
-from eyelevel.probes.analysis import analyse
+from eyelevel.probes.analysis import analyse, file_labels
 from eyelevel.probes.reading import read_files
 from eyelevel.report.probe_page import write_probe_page
 
@@ -24,8 +24,8 @@ def report(
     if as_json:
         print_json(analysis.as_json() | {"page": str(written) if written else None})
         return
-    for file in dict.fromkeys(pair["file"] for pair in analysis.pairs):
-        results.print(Path(file).name, markup=False, style="bold", soft_wrap=True)
+    for file, label in file_labels(pair["file"] for pair in analysis.pairs).items():
+        results.print(label, markup=False, style="bold", soft_wrap=True)
         results.print(_table([pair for pair in analysis.pairs if pair["file"] == file]))
     if analysis.pairs:
         results.print(

@@ -1,6 +1,6 @@
 """Cumulative distributions of milliseconds, several curves in one chart."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -11,8 +11,13 @@ SHOWN_PERCENTS = (0.5, 99.5)
 """The axis: single stragglers would squeeze everything else."""
 
 
-def curves_chart(samples: Mapping[str, np.ndarray], x_title: str) -> dict[str, Any]:
-    """A Vega-Lite specification: one curve a name, values in milliseconds; order gives colours."""
+def curves_chart(
+    samples: Mapping[str, np.ndarray], x_title: str, names: Sequence[str]
+) -> dict[str, Any]:
+    """A Vega-Lite specification: one curve a name, values in milliseconds.
+
+    `names` are those of all charts that stand together: a name's place in it is its colour.
+    """
     rows = []
     for name, values in samples.items():
         ordered = np.sort(values)
@@ -37,7 +42,7 @@ def curves_chart(samples: Mapping[str, np.ndarray], x_title: str) -> dict[str, A
                 scale=alt.Scale(domain=[0, 1]),
                 axis=alt.Axis(format=".0%", tickCount=5),
             ),
-            color=alt.Color("curve:N", scale=alt.Scale(domain=list(samples)), legend=None),
+            color=alt.Color("curve:N", scale=alt.Scale(domain=list(names)), legend=None),
             tooltip=[
                 alt.Tooltip("curve:N", title="curve"),
                 alt.Tooltip("ms:Q", format=".3f"),

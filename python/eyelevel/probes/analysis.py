@@ -1,7 +1,9 @@
 """From rows to the numbers of the thesis's chapter 4: connection times, differences, DNS times."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -139,6 +141,13 @@ def _sortable(item: tuple[tuple[Any, ...], pl.DataFrame]) -> tuple[object, ...]:
     names = list(THESIS_NAMES)
     rank = names.index(protocol) if protocol in names else len(names)
     return rank, *(str(part) for part in rest)
+
+
+def file_labels(files: Iterable[str]) -> dict[str, str]:
+    """What files are called beside one another: by name, or by path where names are the same."""
+    distinct = list(dict.fromkeys(files))
+    names = Counter(Path(file).name for file in distinct)
+    return {f: Path(f).name if names[Path(f).name] == 1 else f for f in distinct}
 
 
 def _failures(table: pl.DataFrame) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from eyelevel.figures.curves import curves_chart
-from eyelevel.probes.analysis import PERCENTS, THRESHOLDS_MS, Analysis
+from eyelevel.probes.analysis import PERCENTS, THRESHOLDS_MS, Analysis, file_labels
 from eyelevel.probes.failures import FAILURE_CLASSES
 from eyelevel.probes.protocols import THESIS_NAMES
 from eyelevel.report.html import Markup, element, join, table
@@ -39,23 +39,23 @@ def probe_page(analysis: Analysis) -> str:
 
 def _opening(analysis: Analysis) -> Markup:
     rows, hosts = analysis.table.height, analysis.table["host"].n_unique()
-    files = analysis.table["file"].unique(maintain_order=True).to_list()
+    labels = file_labels(analysis.table["file"].unique(maintain_order=True))
     return element(
         "header",
         element("h1", TITLE),
         element(
             "p",
-            f"{rows} measurements of {hosts} hosts from {len(files)} files: "
-            f"{', '.join(Path(file).name for file in files)}. Each row of A in file order is "
+            f"{rows} measurements of {hosts} hosts from {len(labels)} files: "
+            f"{', '.join(labels.values())}. Each row of A in file order is "
             "paired with the first row of B of the same URL, family and vantage point at most 60 s "
             "apart; A - B is positive where B is faster. Intervals are of 95% over hosts: rows of "
             "one host are no independent evidence.",
         ),
-        _found(analysis.pairs),
+        _found(analysis.pairs, labels),
     )
 
 
-def _found(pairs: Iterable[Mapping[str, Any]]) -> Markup:
+def _found(pairs: Iterable[Mapping[str, Any]], labels: Mapping[str, str]) -> Markup:
     """A sentence for each comparison that rests on hosts enough for an interval."""
     sentences = []
     for pair in pairs:
@@ -67,7 +67,7 @@ def _found(pairs: Iterable[Mapping[str, Any]]) -> Markup:
         sentences.append(
             element(
                 "li",
-                f"{Path(pair['file']).name}: {pair['b']} took less time than {pair['a']} in "
+                f"{labels[pair['file']]}: {pair['b']} took less time than {pair['a']} in "
                 f"{pair['share_above_0']:.1%} of {pair['n']} pairs ({low:.1%} to {high:.1%}); in "
                 f"the median {faster} was {abs(median):.1f} ms faster.",
             )
@@ -79,27 +79,35 @@ def _section(identity: str, title: str, content: Markup) -> Markup:
     return element("section", element("h2", title, id=identity), content, aria_labelledby=identity)
 
 
-Chart = tuple[str, Sequence[str], dict[str, Any]]
+Chart = tuple[str, Mapping[str, int], dict[str, Any]]
 
 
 def _charts(analysis: Analysis) -> list[Chart]:
-    """Title, curves and specification of each chart, differences first."""
+    """Title, curves with their colours' numbers, and specification; differences first."""
     charts: list[Chart] = []
+    labels = file_labels(analysis.table["file"].unique(maintain_order=True))
     for a, b in dict.fromkeys((pair["a"], pair["b"]) for pair in analysis.pairs):
         samples = {
-            Path(file).name: values
+            labels[file]: values
             for (file, first, second), values in analysis.differences.items()
             if (first, second) == (a, b)
         }
         x_title = f"{a} - {b}, ms: right of 0 {b} is faster"
-        charts.append((f"differences {a} - {b}", list(samples), curves_chart(samples, x_title)))
+        charts.append(_chart(f"differences {a} - {b}", samples, x_title, list(labels.values())))
     good = analysis.table.filter(pl.col("failure").is_null() & ~pl.col("resumed"))
     for what, title in (("connection_ms", "connection time"), ("dns_ms", "DNS lookup time")):
         for family in good["family"].unique().drop_nulls().sort().to_list():
             samples = _by_protocol(good.filter(pl.col("family") == family), what)
             if samples:
-                charts.append((f"{title}, {family}", list(samples), curves_chart(samples, "ms")))
+                charts.append(_chart(f"{title}, {family}", samples, "ms", list(THESIS_NAMES)))
     return charts
+
+
+def _chart(
+    title: str, samples: Mapping[str, np.ndarray], x_title: str, names: Sequence[str]
+) -> Chart:
+    colours = {name: names.index(name) for name in samples}
+    return title, colours, curves_chart(samples, x_title, names)
 
 
 def _by_protocol(rows: pl.DataFrame, what: str) -> dict[str, np.ndarray]:
@@ -122,7 +130,7 @@ def _figures(charts: Sequence[Chart], chosen: str) -> Markup:
                     name,
                     class_="key",
                 )
-                for n, name in enumerate(names)
+                for name, n in names.items()
             ]
             chart = element(
                 "div", id=f"chart-{index}", class_="chart", role="group", aria_label=title
@@ -133,10 +141,11 @@ def _figures(charts: Sequence[Chart], chosen: str) -> Markup:
 
 
 def _differences(analysis: Analysis, charts: Sequence[Chart]) -> Markup:
+    labels = file_labels(analysis.table["file"].unique(maintain_order=True))
     by_file = table(
         "A - B in milliseconds, by file",
         ("file", "A - B", "pairs", "hosts", *_names()),
-        (tuple(_difference_row(Path(row["file"]).name, row)) for row in analysis.pairs),
+        (tuple(_difference_row(labels[row["file"]], row)) for row in analysis.pairs),
         class_="differences",
     )
     by_group = table(
@@ -182,7 +191,7 @@ def _times(analysis: Analysis, charts: Sequence[Chart]) -> Markup:
             row["vantage"] or "unnamed",
             row["n"],
             row["hosts"],
-            *(f"{row[f'p{p}_ms']:.3f}" for p in PERCENTS),
+            *_quantiles(row),
         )
         for row in analysis.times
     )
@@ -191,9 +200,15 @@ def _times(analysis: Analysis, charts: Sequence[Chart]) -> Markup:
         [
             _figures(charts, "connection time"),
             _figures(charts, "DNS"),
-            table("Milliseconds of successful attempts", columns, rows),
+            table("Milliseconds of successful attempts", columns, rows, class_="differences"),
         ]
     )
+
+
+def _quantiles(row: Mapping[str, Any]) -> Iterable[Markup]:
+    for name in (f"p{p}_ms" for p in PERCENTS):
+        bounds = row["intervals_95"].get(name, (None, None))
+        yield _with_interval(row[name], bounds, "{:.3f}")
 
 
 def _failures(analysis: Analysis) -> Markup:

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from eyelevel.probes.analysis import analyse
+from eyelevel.probes.analysis import analyse, file_labels
 from eyelevel.probes.reading import THESIS_COLUMNS, read_files
 from eyelevel.report.probe_page import probe_page
 
@@ -35,3 +35,7 @@ def test_the_page_says_what_was_found_and_what_failed(tmp_path: Path) -> None:
     assert row.format("tls1.3", 1, "not recorded") in page
     for outside in ('src="http', 'href="http', "url(http"):
         assert outside not in page
+
+
+def test_files_of_one_name_are_told_apart() -> None:
+    assert file_labels(["a/x", "b/x", "a/y", "a/x"]) == {"a/x": "a/x", "b/x": "b/x", "a/y": "y"}
