@@ -141,7 +141,7 @@ class _Load:
         self._version = call("Browser.getVersion", None, "", deadline)["product"]
         self._phases.mark("start")
         context = call("Target.createBrowserContext", None, "", deadline)["browserContextId"]
-        if self._settings.visit == "repeat":
+        if self._settings.visit != "first":
             self._visit_first(context)
             deadline = time.monotonic() + START_TIMEOUT_S
         target = {"url": "about:blank", "browserContextId": context}

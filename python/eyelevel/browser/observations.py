@@ -15,7 +15,7 @@ from eyelevel.plan.after_load import Step
 
 Capture = Literal["screencast", "trace", "none"]
 BrowserName = Literal["chromium", "firefox"]
-Visit = Literal["first", "repeat"]
+Visit = Literal["first", "repeat", "warm"]
 HttpVersion = Literal["h1", "h2", "h3"]
 Ended = Literal["complete", "timeout", "navigation-failed", "browser-crashed"]
 Source = Literal["network", "cache", "service-worker", "data"]
@@ -46,9 +46,10 @@ class LoadSettings:
     proxy: str | None = None
     """`host:port` of an HTTP proxy for everything, loopback included; for recording."""
     visit: Visit = "first"
-    """`repeat`: after a first visit that leaves session tickets and nothing else."""
+    """`repeat`: after a first visit that leaves session tickets and nothing else; `warm`: one that
+    leaves its connections, too."""
     between_visits: Callable[[], None] = lambda: None
-    """Called between the visits, when every connection of the first is closed."""
+    """Called between the visits, when the first one's pages are gone."""
     early_data: bool = False
     """Send requests of repeat visits with the first flight over TCP too."""
     mobile: bool = False

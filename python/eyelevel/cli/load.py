@@ -56,7 +56,10 @@ def load(
     runs: Annotated[int, typer.Option(min=1, max=1000, help="How many loads.")] = 1,
     visit: Annotated[
         Visit,
-        typer.Option(help="`repeat`: a second visit, with session tickets and an empty cache."),
+        typer.Option(
+            help="`repeat`: a second visit, with session tickets and an empty cache; `warm`: "
+            "over open connections, too."
+        ),
     ] = "first",
     browser: BrowserOption = "chromium",
     device: DeviceOption = None,

@@ -10,6 +10,7 @@ import typer
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.metrics import METRICS_BY_NAME, metrics_of
 from eyelevel.report import Contents, read_contents, summary_of, write_report
+from eyelevel.report.why import why_sentences
 from eyelevel.stats import NetworkGain
 
 
@@ -58,6 +59,8 @@ def print_summary(summary: Summary) -> None:
         results.print()
     findings = summary_of(contents)
     for sentence in (*findings["answer"], *findings["warnings"]):
+        results.print(sentence, markup=False)
+    for sentence in why_sentences(contents.splits):
         results.print(sentence, markup=False)
     for arm, counted in findings["outcomes"].items():
         text = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counted.items()))

@@ -157,11 +157,15 @@ class Lab:
         prefix = (find_binary(), "enter", "--pid", str(self.ready.init_pid))
         return (*prefix, "--server-tid", str(self.ready.server_tid), "--")
 
-    def revisit(self) -> None:
-        """Begin a next page load: `stop` gives the requests and connections from now on."""
+    def revisit(self, *, connections_stay: bool = False) -> None:
+        """Begin a next page load: `stop` gives the requests and connections from now on.
+
+        `connections_stay`: those that are still open are the next load's, too.
+        """
         self._write(b'{"command": "revisit"}\n')
         event = self._await("revisit", STOP_TIMEOUT_S)
-        self._first_connection = event["connection"]
+        if not connections_stay:
+            self._first_connection = event["connection"]
         self._events.clear()
 
     def stop(self) -> LabSummary:

@@ -14,6 +14,7 @@ from eyelevel.plan.browser_settings import (
     ColorScheme,
     LogKind,
 )
+from eyelevel.plan.causes import Cause
 from eyelevel.plan.devices import DEVICES_BY_NAME
 from eyelevel.plan.quantities import DurationMs, DurationS, RateBitS, Share, SizeBytes
 from eyelevel.plan.stacks import CertificateKey, CongestionControl, HttpVersion, TlsVersion, Visit
@@ -159,3 +160,4 @@ class PlanFile(_Table):
     logs: list[LogKind] = []
     cross_traffic: CrossTrafficTables | None = None
     stop: StopTable | None = None
+    causes: Annotated[list[Cause], Field(min_length=1)] | None = None

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from eyelevel.nearest import unknown
 from eyelevel.networks import NETWORKS_BY_NAME, Network
 from eyelevel.plan.browser_settings import BrowserSettings, browser_settings
+from eyelevel.plan.causes import Causes, with_causes
 from eyelevel.plan.cross_traffic import cross_traffic_of, with_twins
 from eyelevel.plan.devices import DEVICES_BY_NAME
 from eyelevel.plan.errors import PlanError
@@ -55,6 +56,8 @@ class Plan:
     stop: StopRule | None = None
     weights: Mapping[str, float] = field(default_factory=dict)
     """Shares of use by network's name; empty where the plan gives none: then all count alike."""
+    causes: Causes | None = None
+    """Who of the stacks and networks is whose counterfactual."""
     trace_files: Mapping[str, str] = field(default_factory=dict)
     """The file of each recorded trace by its digest: where it lies is not what it is."""
 
@@ -122,6 +125,13 @@ def parse_plan(
     except ValueError as error:
         report(("cross_traffic",), str(error))
         raise PlanError(problems) from error
+    causes = None
+    if parsed.causes:
+        try:
+            stacks, networks, causes = with_causes(stacks, networks, parsed.causes)
+        except ValueError as error:
+            report(("causes",), str(error))
+            raise PlanError(problems) from error
     return Plan(
         title=parsed.title,
         sites=tuple(parsed.sites),
@@ -137,31 +147,7 @@ def parse_plan(
         stop=StopRule(**parsed.stop.model_dump()) if parsed.stop else None,
         weights=weights,
         trace_files=trace_files,
-    )
-
-
-def one_cell(
-    site: str,
-    networks: Sequence[Network],
-    stack: Stack,
-    blocks: int,
-    seed: int,
-    browser: BrowserSettings | None = None,
-) -> Plan:
-    """The plan of one site and stack, with the defaults of a plan file."""
-    defaults = PlanFile.model_construct(sites=[site], networks=[], stacks=[])
-    return Plan(
-        title="",
-        sites=(site,),
-        networks=tuple(networks),
-        stacks=(stack,),
-        reference=stack.name,
-        blocks=blocks,
-        seed=seed,
-        primary_metric=defaults.primary_metric,
-        smallest_effect_of_interest=defaults.smallest_effect_of_interest,
-        browser=browser or BrowserSettings(),
-        source="",
+        causes=causes,
     )
 
 
@@ -274,7 +260,7 @@ def _check_names(
         report(("device",), unknown("device", parsed.device, DEVICES_BY_NAME))
     elif refused := _browser(parsed).refusal():
         report((refused[0],), refused[1])
-    repeats = [at for at, stack in enumerate(stacks) if stack.visit == "repeat"]
+    repeats = [at for at, stack in enumerate(stacks) if stack.visit in ("repeat", "warm")]
     if repeats and parsed.browser != "chromium":
         report(("stacks", repeats[0]), "a repeat visit: Firefox cannot do that here")
     if metric_names is not None and parsed.primary_metric not in metric_names:

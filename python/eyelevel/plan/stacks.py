@@ -13,8 +13,9 @@ CertificateKey = Literal["ecdsa", "rsa"]
 CongestionControl = Literal["cubic", "bbr", "reno", "cubic-hystart++", "sprout_ewma"]
 ThinkTime = Literal["none", "recorded"] | float
 """`none`, as in the papers; `recorded`; or milliseconds."""
-Visit = Literal["first", "repeat"]
-"""`repeat`: a second one, with warm session tickets and a cold HTTP cache."""
+Visit = Literal["first", "repeat", "warm"]
+"""`repeat`: a second one, with warm session tickets and a cold HTTP cache; `warm`: over the
+connections that the first one left open, too."""
 
 KERNEL_CONGESTION_CONTROLS: tuple[CongestionControl, ...] = ("cubic", "bbr", "reno")
 """What the kernel's TCP has; the other controllers are ours and exist over QUIC alone."""

@@ -122,6 +122,8 @@ def _settings(plan: Plan, sites: Sequence[Site]) -> dict[str, Any]:
         later["stop"] = asdict(plan.stop)
     if plan.weights:
         later["weights"] = dict(plan.weights)
+    if plan.causes:
+        later["causes"] = plan.causes.as_document()
     stacks = [asdict(stack) for stack in plan.stacks]
     for stack in stacks:
         if stack["visit"] is None:

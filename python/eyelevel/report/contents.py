@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from eyelevel.metrics import METRICS_BY_NAME, metrics_of
+from eyelevel.report.causes import NetworkSplit, split_causes, without_twins
 from eyelevel.report.metrics_shown import shown
 from eyelevel.stats import (
     Blocks,
@@ -61,6 +62,8 @@ class Contents:
     failure_rates: RateTest
     stopped: Mapping[str, Any] | None = None
     """`stop.json` of a study that stopped before all its blocks."""
+    splits: tuple[NetworkSplit, ...] = ()
+    """What the counterfactuals say; they are in no other field."""
 
     def trial(self, name: str) -> StoredTrial:
         """The record of one trial by its hash."""
@@ -99,7 +102,12 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
     names = shown(plan["primary_metric"])
     arms = [stack["name"] for stack in plan["stacks"]]
     sites = [site["name"] for site in plan["sites"]]
-    blocks = select_blocks(table, arms)
+    found, blocks = table.height, select_blocks(table, arms)
+    splits: tuple[NetworkSplit, ...] = ()
+    if plan.get("causes"):
+        splits = split_causes(blocks.kept, plan)
+        plan, table, blocks = without_twins(plan, table, blocks)
+        arms = [stack["name"] for stack in plan["stacks"]]
     cells = compare_cells(blocks.kept, names, plan["reference"], arms)
     gains = compare_networks(cells, plan["primary_metric"], sites)
     if plan.get("stop"):
@@ -109,12 +117,13 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
         plan=plan,
         environment=environment,
         table=table,
-        foreign=every - table.height,
+        foreign=every - found,
         metrics=tuple(names),
         blocks=blocks,
         cells=tuple(cells),
         gains=tuple(gains),
         stopped=stopped,
+        splits=splits,
         timeout_rates=_rates(table, arms, "result"),
         failure_rates=_rates(table, arms, "instrument"),
     )

@@ -15,6 +15,7 @@ from eyelevel.report.html import Markup, element, join, options
 from eyelevel.report.methods import methods_section
 from eyelevel.report.metrics_shown import title_of
 from eyelevel.report.shell import shell
+from eyelevel.report.why import why_section
 
 ALL_NETWORKS = "all networks"
 SCRIPTS = ("tables.js", "strips.js", "page.js")
@@ -29,6 +30,7 @@ def page(contents: Contents) -> str:
         opening(contents),
         gain_tables(contents),
         _charts(contents),
+        why_section(contents),
         _filmstrips(contents, strips),
         sites_section(contents),
         paper_figures,

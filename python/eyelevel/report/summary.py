@@ -3,6 +3,7 @@
 from typing import Any
 
 from eyelevel.report import cross_traffic
+from eyelevel.report.causes import NetworkSplit
 from eyelevel.report.contents import Contents
 from eyelevel.report.findings import overall, warnings
 from eyelevel.report.words import answer, verdict
@@ -14,7 +15,8 @@ def summary_of(contents: Contents) -> dict[str, Any]:
     `answer`: a sentence for each stack. `gains`: one entry for each network, stack and metric with
     `gain` (share, negative is faster), its 95 % interval and, for the primary metric, `p_holm` and
     `verdict`. `outcomes`: counts by stack and outcome. `cross_traffic`: null, or `flows` (medians
-    by network and stack) and `harm` (as the gains).
+    by network and stack) and `harm` (as the gains). `causes`: by network and stack the
+    parts of the difference in milliseconds, of a plan with `causes`.
     """
     plan = contents.plan
     metric, smallest = plan["primary_metric"], plan["smallest_effect_of_interest"]
@@ -55,4 +57,19 @@ def summary_of(contents: Contents) -> dict[str, Any]:
             for each in contents.gains
         ],
         "cross_traffic": cross_traffic.as_json(contents),
+        "causes": [_causes(each) for each in contents.splits],
+    }
+
+
+def _causes(each: NetworkSplit) -> dict[str, Any]:
+    split = each.split
+    parts = {"difference": split.difference, **split.causes}
+    parts |= {"interaction": split.interaction, "remaining": split.remaining}
+    return {
+        "network": each.network,
+        "stack": each.arm,
+        "parts_ms": {
+            name: {"value": part.value, "low": part.low, "high": part.high}
+            for name, part in parts.items()
+        },
     }

@@ -168,7 +168,12 @@ def _wrong_stack(load: Observed) -> str:
 
 
 def _wrong_visit(load: Observed) -> str:
-    """A repeat visit must have had use of the first one's tickets; a first has none."""
+    """A repeat visit must have had use of the first one's tickets; a first has none; the page of
+    a warm visit came over a connection that was there."""
+    if load.visit == "warm":
+        page = next((each for each in load.objects if each["resource_type"] == "Document"), None)
+        new = page is not None and page["connect_ms"] is not None
+        return "a warm visit, but the page's own connection was new" if new else ""
     protocol = PROTOCOLS[load.stack["http_version"]]
     ours = [c for c in load.connections if c["protocol"] == protocol]
     resumed = [c for c in ours if c["in_force"].get("resumed")]

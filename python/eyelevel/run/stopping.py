@@ -19,17 +19,25 @@ def stopping_rule(plan: Plan, directory: Path) -> Callable[[int], str] | None:
         return None
     document = read_document(directory, PLAN_FILE)
     sites = [site["name"] for site in document["sites"]]
-    arms = [stack.name for stack in plan.stacks]
-    networks = [network.name for network in plan.networks]
+    every = [stack.name for stack in plan.stacks]
+    arms, networks = every, [network.name for network in plan.networks]
+    if plan.causes:
+        twins = {name for found in plan.causes.stacks.values() for name in found.values()}
+        arms = [name for name in every if name not in twins]
+        networks = [name for name in networks if name not in plan.causes.networks.values()]
 
     def look(repetition: int) -> str:
         if repetition < rule.blocks_min or repetition >= plan.blocks:
             return ""
         # Imported where it is used: the report's charts take long, and few commands need it.
+        from eyelevel.report.causes import without_twins
         from eyelevel.report.contents import read_table
 
         _, table = read_table(directory, document)
-        kept = select_blocks(table, arms).kept
+        blocks = select_blocks(table, every)
+        if plan.causes:
+            _, _, blocks = without_twins(document, table, blocks)
+        kept = blocks.kept
         gains = sequential_gains(kept, plan.primary_metric, plan.reference, arms, networks, sites)
         found = comparisons(
             gains,

@@ -89,7 +89,7 @@ def _run_trial(
 
             def begin_measured_visit() -> None:
                 nonlocal before
-                lab.revisit()
+                lab.revisit(connections_stay=trial.browser.get("visit") == "warm")
                 before = HostSample.take(time.monotonic())
 
             settings = load_settings(trial, lab, archive, url)

@@ -1,0 +1,94 @@
+"""Counterfactuals: each stack and network again, with one cause of slowness taken away.
+
+A plan's `causes` adds, for every stack, twins without that cause and one without all of them, and
+for every network with random loss its lossless twin. They run in the same blocks, so that what a
+cause contributes to a difference is itself a paired difference (`eyelevel.stats.causes`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from eyelevel.networks import Network
+from eyelevel.plan.stacks import Stack
+
+Cause = Literal["handshake", "window", "think_time", "loss"]
+
+ALL = "all"
+WINDOW_PACKETS = 10_000
+"""More than any page here fills: 14 MB in the first round trip."""
+
+SUFFIXES: Mapping[str, str] = {
+    "handshake": "+warm",
+    "window": "+wide",
+    "think_time": "+nothink",
+    ALL: "+ideal",
+}
+LOSSLESS = "+lossless"
+
+MEANINGS: Mapping[str, str] = {
+    "handshake": "a second visit over connections that are still open; their windows have grown",
+    "window": f"an initial window of {WINDOW_PACKETS:,} packets",
+    "think_time": "servers answer at once",
+    "loss": "no packet is lost at random",
+}
+
+
+@dataclass(frozen=True)
+class Causes:
+    """Which twin stands for what: by stack and cause (ALL for all of them), and by network."""
+
+    names: tuple[str, ...]
+    stacks: Mapping[str, Mapping[str, str]]
+    networks: Mapping[str, str]
+
+    def as_document(self) -> dict[str, Any]:
+        """As `plan.json` has it."""
+        stacks = {name: dict(twins) for name, twins in self.stacks.items()}
+        return {"names": list(self.names), "stacks": stacks, "networks": dict(self.networks)}
+
+
+def with_causes(
+    stacks: Sequence[Stack], networks: Sequence[Network], names: Sequence[str]
+) -> tuple[tuple[Stack, ...], tuple[Network, ...], Causes]:
+    """All stacks and networks of a plan with `causes`, and who is whose twin.
+
+    Raises ValueError where a twin's name is taken, or a network's loss is spelled out by stages.
+    """
+    of_stacks = [name for name in dict.fromkeys(names) if name != "loss"]
+    if "think_time" in of_stacks and all(each.think_time == "none" for each in stacks):
+        raise ValueError("no stack has a think time to take away; drop `think_time`")
+    all_stacks, twins = list(stacks), {}
+    for stack in stacks:
+        twins[stack.name] = {}
+        together = stack
+        for cause in of_stacks:
+            all_stacks.append(_without(stack, stack, cause, SUFFIXES[cause]))
+            twins[stack.name][cause] = all_stacks[-1].name
+            together = _without(together, stack, cause, SUFFIXES[ALL])
+        if len(of_stacks) > 1:
+            all_stacks.append(together)
+        if of_stacks:
+            twins[stack.name][ALL] = all_stacks[-1].name
+    all_networks, lossless = list(networks), {}
+    for network in networks if "loss" in names else ():
+        if network.stages_down is not None:
+            raise ValueError(f"`{network.name}` spells its stages out; give its loss by keys")
+        if network.loss_down or network.loss_up:
+            name = network.name + LOSSLESS
+            all_networks.append(replace(network, name=name, loss_down=0.0, loss_up=0.0))
+            lossless[network.name] = name
+    for each in (all_stacks, all_networks):
+        found = [one.name for one in each]
+        if twice := next((name for name in found if found.count(name) > 1), ""):
+            raise ValueError(f"`{twice}` is the name of a counterfactual; rename yours")
+    return tuple(all_stacks), tuple(all_networks), Causes(tuple(names), twins, lossless)
+
+
+def _without(stack: Stack, of: Stack, cause: str, suffix: str) -> Stack:
+    name = of.name + suffix
+    if cause == "handshake":
+        return replace(stack, name=name, visit="warm")
+    if cause == "window":
+        return replace(stack, name=name, initial_window_packets=WINDOW_PACKETS)
+    return replace(stack, name=name, think_time="none")

@@ -1,0 +1,97 @@
+"""Why: each difference in parts, from the counterfactuals of the same blocks."""
+
+from eyelevel.plan.causes import MEANINGS
+from eyelevel.report.causes import NetworkSplit
+from eyelevel.report.contents import Contents
+from eyelevel.report.html import Markup, element, join, table
+from eyelevel.report.metrics_shown import title_of
+from eyelevel.report.words import NO_BREAK
+from eyelevel.stats import Estimate
+
+NAMES = {
+    "handshake": "handshakes",
+    "window": "limit of the window",
+    "think_time": "think time",
+    "loss": "random loss",
+}
+
+
+def why_section(contents: Contents) -> Markup:
+    """The parts by network and stack; nothing for a plan without `causes`."""
+    if not contents.splits:
+        return Markup("")
+    metric = title_of(contents.plan["primary_metric"])
+    columns = ["part", "ms", "95 % interval", "round trips"]
+    tables = [
+        table(
+            join([element("strong", f"{each.arm} on {each.network}"), " ",
+                  element("span", f"against {contents.plan['reference']}")]),
+            columns,
+            _rows(each),
+            class_="causes",
+        )
+        for each in contents.splits
+    ]  # fmt: skip
+    meanings = "; ".join(
+        f"{NAMES[name]}: {MEANINGS[name]}" for name in contents.plan["causes"]["names"]
+    )
+    note = (
+        f"Each stack also ran without one cause and without all of them, in the same blocks. A "
+        f"cause's part of the difference in {metric} is the difference with it minus the "
+        "difference without it. The interaction is what all causes contribute together beyond the "
+        f"sum of the single ones; what remains is the difference without any. Without: {meanings}. "
+        "Intervals are not corrected for their number."
+    )
+    return element(
+        "section",
+        element("h2", "Why", id="why"),
+        *(element("p", sentence) for sentence in why_sentences(contents.splits)),
+        element("div", *tables, class_="pair"),
+        element("p", note, class_="note"),
+        aria_labelledby="why",
+    )
+
+
+def why_sentences(splits: tuple[NetworkSplit, ...]) -> list[str]:
+    """The largest part of each difference, in words."""
+    said = []
+    for each in splits:
+        parts = {NAMES[name]: part for name, part in each.split.causes.items()}
+        parts |= {"their interaction": each.split.interaction, "other causes": each.split.remaining}
+        known = {name: part.value for name, part in parts.items() if part.value is not None}
+        whole = each.split.difference
+        if whole.value is None or not known:
+            said.append(f"{each.arm} on {each.network}: undetermined ({whole.reason}).")
+            continue
+        name = max(known, key=lambda one: abs(known[one]))
+        said.append(
+            f"{each.arm} on {each.network}: of {_ms(whole.value)} the largest part, "
+            f"{_ms(known[name])}{_rtts(known[name], each.rtt_ms)}, is due to {name}."
+        )
+    return said
+
+
+def _rows(each: NetworkSplit) -> list[list[object]]:
+    split = each.split
+    parts = [(NAMES[name], part) for name, part in split.causes.items()]
+    parts += [("interaction", split.interaction), ("remains", split.remaining)]
+    rows = [_row("difference", split.difference, each.rtt_ms)]
+    return rows + [_row(name, part, each.rtt_ms) for name, part in parts]
+
+
+def _row(name: str, part: Estimate, rtt_ms: float) -> list[object]:
+    if part.value is None:
+        return [name, "undetermined", part.reason, ""]
+    reach = part.reason or "none"
+    if part.low is not None and part.high is not None:
+        reach = f"{_ms(part.low)} to {_ms(part.high)}"
+    rtts = f"{part.value / rtt_ms:+.2f}".replace("-", "−") if rtt_ms else "none"
+    return [name, _ms(part.value), reach, rtts]
+
+
+def _ms(value: float) -> str:
+    return f"{value:+.0f}{NO_BREAK}ms".replace("-", "−").replace("+0", "0").replace("−0", "0")
+
+
+def _rtts(value: float, rtt_ms: float) -> str:
+    return f" or {abs(value) / rtt_ms:.2f} round trips" if rtt_ms else ""

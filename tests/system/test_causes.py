@@ -1,0 +1,41 @@
+"""The law behind `causes`: on a lossless far network two stacks differ by one round trip of
+handshake, and over connections that are open by nothing."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eyelevel.stats.causes import split_difference
+
+GOOD = ("ok", "starved")
+NETWORK, RTT_MS = "das-25-300", 300.0
+
+pytestmark = pytest.mark.usefixtures("labs")
+
+
+def first_response_ms(site: Path, stack: str, visit: str) -> float:
+    command = [sys.executable, "-m", "eyelevel.cli.main", "load", str(site), "--json"]
+    command += ["--network", NETWORK, "--stack", stack, "--visit", visit]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    (trial,) = json.loads(done.stdout)
+    assert trial["outcome"] in GOOD, trial["outcome_detail"]
+    page = next(each for each in trial["objects"] if each["resource_type"] == "Document")
+    return page["response_ms"]
+
+
+def test_the_difference_is_one_round_trip_of_handshake_and_nothing_else(small_site: Path) -> None:
+    differences = {
+        visit: [np.array([first_response_ms(small_site, "quic", visit)
+                          - first_response_ms(small_site, "tcp+", visit)])]
+        for visit in ("first", "warm")
+    }  # fmt: skip
+    without = differences["warm"]
+    found = split_difference(differences["first"], {"handshake": without}, without)
+    # A busy machine adds far less than half a round trip.
+    assert round((found.causes["handshake"].value or 0) / RTT_MS) == -1
+    assert round((found.remaining.value or 0) / RTT_MS) == 0
+    assert found.interaction.value == 0
