@@ -10,17 +10,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Between two events of the path.
 pub const WATCH_INTERVAL_MS: u64 = 200;
 
-/// Samples in the little curves: the last three seconds.
-const HISTORY: usize = 16;
+/// Samples in the little curves, the last two seconds: the view fits 80 columns.
+const HISTORY: usize = 10;
 
 /// A longer line of output is passed on in pieces.
 const LINE_BYTES_MAX: u64 = 1 << 16;
 
 const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const HEADS: [&str; 9] = [
-    "", "Mbit/s", "", "queue ms", "", "packets", "dropped", "marked", "late µs",
+    "", "Mbit/s", "queue ms", "packets", "dropped", "marked", "late µs", "Mbit/s", "queue",
 ];
-const NUMBERS: [usize; 6] = [1, 3, 5, 6, 7, 8];
+const NUMBERS: [usize; 6] = [1, 2, 3, 4, 5, 6];
+
+/// A line wider than the terminal is cut (DECAWM): a wrapped one would not be cleared.
+const WRAP: [&str; 2] = ["\x1b[?7l", "\x1b[?7h"];
 
 /// What is shown; its clones show the same.
 #[derive(Clone, Default)]
@@ -103,7 +106,12 @@ impl State {
     fn draw(&mut self) {
         let lines = self.lines();
         self.shown = lines.len();
-        show(&format!("{}\n", lines.join("\n")));
+        let text = lines.join("\n");
+        if is_on_terminal() {
+            show(&format!("{}{text}{}\n", WRAP[0], WRAP[1]));
+        } else {
+            show(&format!("{text}\n"));
+        }
     }
 
     fn lines(&self) -> Vec<String> {
@@ -140,13 +148,13 @@ impl Meter {
         vec![
             direction.to_owned(),
             format!("{mbit_s:.2}"),
-            curve(&self.mbit_s),
             format!("{queue_ms:.1}"),
-            curve(&self.queue_ms),
             count("packets"),
             count("dropped_packets"),
             count("marked_packets"),
             count("lateness_us"),
+            curve(&self.mbit_s),
+            curve(&self.queue_ms),
         ]
     }
 }
@@ -200,7 +208,7 @@ mod tests {
         }
         let lines = view.state().lines();
         let words: Vec<&str> = lines[1].split_whitespace().collect();
-        assert_eq!(words, ["down", "1.00", "█", "1.5", "█", "7", "2", "0", "3"]);
+        assert_eq!(words, ["down", "1.00", "1.5", "7", "2", "0", "3", "█", "█"]);
     }
 
     #[test]
