@@ -40,6 +40,10 @@ pub struct LabConfig {
     /// Logs of connections and packets.
     #[serde(default)]
     pub connection_logs: Option<ConnectionLogsConfig>,
+    /// The folder that gets the site's certificates, for a server that somebody else starts in the
+    /// servers' namespace; ours then serve nothing.
+    #[serde(default)]
+    pub certificates: Option<PathBuf>,
     /// Whether the far end reaches the network outside.
     #[serde(default)]
     pub internet: bool,
@@ -109,6 +113,11 @@ impl LabConfig {
         let config: Self = serde_json::from_str(line)
             .map_err(|error| one_line(&error.to_string()))
             .map_err(|e| Error::Config(format!("the configuration on standard input: {e}")))?;
+        if config.certificates.is_some() && config.site.is_none() {
+            return Err(Error::Config(
+                "the configuration: certificates are a site's, give one".into(),
+            ));
+        }
         if config.site.is_some() != config.stack.is_some() {
             return Err(Error::Config(
                 "the configuration: site and stack go together, give both or neither".into(),

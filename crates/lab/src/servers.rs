@@ -8,8 +8,11 @@ use crate::topology::{Ends, TcpSettings, build_server};
 use eyelevel_archive::Site;
 use eyelevel_netns::{Device, current_thread_id};
 use eyelevel_replay::matcher::Rules;
-use eyelevel_replay::{ConnectionLogs, Event, Server, ServerOptions, Service};
+use eyelevel_replay::{
+    ConnectionLogs, Event, Server, ServerOptions, Service, StackConfig, certificate_files,
+};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
@@ -69,7 +72,7 @@ impl ServerThread {
         let (ready, listening) = mpsc::sync_channel(1);
         let (shutdown, ended) = oneshot::channel();
         let (stack, ends, tcp) = (config.stack.clone(), ends.clone(), tcp.clone());
-        let counts = counts.clone();
+        let (counts, certificates) = (counts.clone(), config.certificates.clone());
         let body = move || -> Result<(), Error> {
             let origins = site.as_ref().map_or(&[][..], |site| site.origins());
             let addresses: Vec<IpAddr> = origins.iter().map(|origin| origin.address).collect();
@@ -86,6 +89,17 @@ impl ServerThread {
                     let _ = ended.await;
                     return Ok(());
                 };
+                if let Some(folder) = certificates {
+                    let identity = write_certificates(&folder, &site, &stack)?;
+                    let _ = ready.send(Listening {
+                        device,
+                        tid,
+                        identity: Some(identity),
+                        service: None,
+                    });
+                    let _ = ended.await;
+                    return Ok(());
+                }
                 let options = ServerOptions {
                     addresses: listen_addresses(ipv6),
                     ports_ephemeral: false,
@@ -131,6 +145,26 @@ impl ServerThread {
             })),
         }
     }
+}
+
+/// Writes `certificate.pem`, one chain for all hosts of the site, its `key.pem` and the authority's
+/// `authority.pem`.
+fn write_certificates(folder: &Path, site: &Site, stack: &StackConfig) -> Result<Identity, Error> {
+    let (authority, chain, key) = certificate_files(site, stack)?;
+    let ca_certificate = authority.root_pem().to_owned();
+    for (name, text) in [
+        ("certificate.pem", &chain),
+        ("key.pem", &key),
+        ("authority.pem", &ca_certificate),
+    ] {
+        let file = folder.join(name);
+        std::fs::write(&file, text)
+            .map_err(|error| Error::Config(format!("write {}: {error}", file.display())))?;
+    }
+    Ok(Identity {
+        spki_sha256: authority.spki_sha256(),
+        ca_certificate,
+    })
 }
 
 /// Unspecified: whoever connects to a recorded address reaches them.

@@ -28,6 +28,9 @@ struct Wanted {
     /// That the receiver acknowledges at a time after the first hundred.
     packets_per_ack: u32,
     probe_gain: Option<f64>,
+    /// Sprout-EWMA counts when packets came, as the receiver says, and not their acknowledgements.
+    #[serde(default)]
+    receive_timestamps: bool,
 }
 
 #[derive(Serialize)]
@@ -77,6 +80,7 @@ fn simulate(wanted: &Wanted) -> Result<Moved, Error> {
     );
     scenario.loss = wanted.loss;
     scenario.seed = wanted.seed;
+    scenario.receive_timestamps = wanted.receive_timestamps;
     scenario.packets_per_ack = wanted.packets_per_ack;
     if let Some(gain) = wanted.probe_gain {
         scenario.settings.sprout_probe_gain = gain;

@@ -1,6 +1,6 @@
 //! Serves a recorded site on loopback until its standard input ends, its events on standard error.
 //!
-//! `cargo run --release -p eyelevel-replay --example serve -- FILE h1|h2|h3`
+//! `cargo run --release -p eyelevel-replay --example serve -- FILE h1|h2|h3 [--quiet]`
 
 use eyelevel_archive::Site;
 use eyelevel_replay::{HttpVersion, Server, ServerOptions, StackConfig, matcher::Rules};
@@ -43,6 +43,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let server = Server::bind(site.clone(), stack, options)?;
     println!("spki_sha256 {}", server.spki_sha256());
+    let certificate = server.authority().root_pem().replace('\n', " ");
+    println!("ca_certificate {certificate}");
     println!("main_url {}", site.main_url());
     for origin in site.origins() {
         let address = server.bound_address(origin.scheme, origin.port);

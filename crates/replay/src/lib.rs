@@ -23,9 +23,9 @@ pub mod tls;
 pub use error::ReplayError;
 pub use events::{ClockNs, ConnectionEvent, Event, EventSink, InForce, RequestEvent};
 pub use logs::{ConnectionLogs, LineLog};
-pub use server::{Server, ServerOptions};
+pub use server::{Server, ServerOptions, certificate_files};
 pub use service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
 pub use stack::{
-    CertificateKey, ChainBytes, HttpVersion, NamedChainBytes, NamedThinkTime, StackConfig,
-    ThinkTime, TlsVersion,
+    CertificateKey, ChainBytes, HttpVersion, NamedChainBytes, NamedThinkTime, SproutHorizon,
+    StackConfig, ThinkTime, TlsVersion,
 };

@@ -156,6 +156,27 @@ impl Server {
     }
 }
 
+/// For a server that is not ours: an authority, the chain of one certificate with every host of the
+/// site, and its key, the last two as PEM.
+///
+/// # Errors
+/// [`ReplayError::Certificate`] when the library refuses.
+pub fn certificate_files(
+    site: &Site,
+    stack: &StackConfig,
+) -> Result<(Authority, String, String), ReplayError> {
+    let hosts: BTreeSet<String> = site.origins().iter().map(|o| o.host.clone()).collect();
+    let first = site.main_url().host.clone();
+    let authority = Authority::new(
+        vec![hosts.into_iter().collect()],
+        &first,
+        stack.certificate_key,
+        chains(site, stack),
+    )?;
+    let (chain, key) = authority.leaf_pem(&first)?;
+    Ok((authority, chain, key))
+}
+
 /// Certificates as recorded; a host without one stands on a certificate alone.
 fn authority(site: &Site, stack: &StackConfig) -> Result<Authority, ReplayError> {
     let mut groups = Vec::new();
@@ -178,14 +199,18 @@ fn authority(site: &Site, stack: &StackConfig) -> Result<Authority, ReplayError>
         groups,
         &fallback,
         stack.certificate_key,
-        match stack.certificate_chain_bytes {
-            None => Chains::Short,
-            Some(ChainBytes::Given(bytes)) => Chains::All(bytes),
-            Some(ChainBytes::Named(NamedChainBytes::Recorded)) => {
-                Chains::Recorded(site.provenance().certificate_chain_bytes.clone())
-            }
-        },
+        chains(site, stack),
     )
+}
+
+fn chains(site: &Site, stack: &StackConfig) -> Chains {
+    match stack.certificate_chain_bytes {
+        None => Chains::Short,
+        Some(ChainBytes::Given(bytes)) => Chains::All(bytes),
+        Some(ChainBytes::Named(NamedChainBytes::Recorded)) => {
+            Chains::Recorded(site.provenance().certificate_chain_bytes.clone())
+        }
+    }
 }
 
 /// Serving a secure origin in cleartext would take other URLs than the page's own links name.

@@ -18,6 +18,10 @@ pub struct StackConfig {
     /// The factor above Sprout-EWMA's window; none: 1.0, the published algorithm.
     #[serde(default)]
     pub probe_gain: Option<f64>,
+    /// Sprout-EWMA's horizon: Das's code has the larger of 100 ms and the smallest round trip time,
+    /// his text the smaller.
+    #[serde(default)]
+    pub sprout_horizon: SproutHorizon,
     /// The servers' congestion window at the start, in full packets.
     pub initial_window_packets: u32,
     /// Whether packets are spread over the round trip.
@@ -89,6 +93,17 @@ pub enum ChainBytes {
 pub enum NamedChainBytes {
     /// As large as each host's recorded one; as short as it is where that is unknown or shorter.
     Recorded,
+}
+
+/// Sprout-EWMA's horizon, of 100 ms and the smallest round trip time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SproutHorizon {
+    /// The larger, as in Das's code.
+    #[default]
+    Max,
+    /// The smaller, as in his text.
+    Min,
 }
 
 /// How long a server thinks before it answers.
@@ -186,6 +201,7 @@ impl StackConfig {
             tls_version: TlsVersion::Tls13,
             congestion_control: "cubic".into(),
             probe_gain: None,
+            sprout_horizon: SproutHorizon::Max,
             initial_window_packets: 32,
             pacing: true,
             slow_start_after_idle: false,
@@ -280,6 +296,9 @@ impl StackConfig {
         if self.probe_gain.is_some() && !self.congestion_control.starts_with("sprout") {
             return Err("probe_gain is Sprout-EWMA's: leave it out".into());
         }
+        if self.sprout_horizon != SproutHorizon::Max && self.congestion_control != "sprout_ewma" {
+            return Err("sprout_horizon is Sprout-EWMA's: leave it out".into());
+        }
         by_name(&self.congestion_control, &self.congestion_settings())
             .map(|_| ())
             .map_err(|error| error.to_string())
@@ -294,6 +313,7 @@ impl StackConfig {
             pacing: self.pacing,
             slow_start_after_idle: self.slow_start_after_idle,
             sprout_probe_gain: self.probe_gain.unwrap_or(defaults.sprout_probe_gain),
+            sprout_horizon_min: self.sprout_horizon == SproutHorizon::Min,
             ..defaults
         }
     }

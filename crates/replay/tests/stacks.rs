@@ -7,7 +7,8 @@ use common::{Recorded, Running, pattern, site, stack};
 use eyelevel_replay::check::Client;
 use eyelevel_replay::tls::client_config;
 use eyelevel_replay::{
-    CertificateKey, ChainBytes, Event, HttpVersion, InForce, StackConfig, ThinkTime, TlsVersion,
+    CertificateKey, ChainBytes, Event, HttpVersion, InForce, SproutHorizon, StackConfig, ThinkTime,
+    TlsVersion,
 };
 use http::{HeaderMap, Method};
 
@@ -147,7 +148,7 @@ fn what_cannot_be_served_is_refused_with_the_reason() {
         change(&mut changed);
         changed.validate().unwrap_err().to_string()
     };
-    let cases: [(Change, HttpVersion, &str); 6] = [
+    let cases: [(Change, HttpVersion, &str); 7] = [
         (
             |s| s.tls_version = TlsVersion::None,
             HttpVersion::H2,
@@ -177,6 +178,11 @@ fn what_cannot_be_served_is_refused_with_the_reason() {
             "kernel's TCP",
         ),
         (|s| s.probe_gain = Some(1.25), HttpVersion::H3, "Sprout"),
+        (
+            |s| s.sprout_horizon = SproutHorizon::Min,
+            HttpVersion::H3,
+            "Sprout",
+        ),
     ];
     for (change, version, reason) in cases {
         let said = refusal(change, version);

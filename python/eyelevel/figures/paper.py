@@ -102,6 +102,39 @@ def mean_gains(rows: pl.DataFrame, arms: list[str]) -> dict[str, Any]:
     return _facets(alt.layer(zero, interval, dot).properties(**size), rows)
 
 
+def single_object(loads: pl.DataFrame, arms: list[str]) -> dict[str, Any]:
+    """Das 2014, figure 4-3, and Wolsing et al. 2019, figure 2: the load time of one object.
+
+    `loads`: `network`, `object_bytes`, `size` (in words), `arm`, `median_ms`, `low_ms`, `high_ms`
+    (quartiles). A panel a size and network, each with a scale of its own.
+    """
+    panels = []
+    for size in loads.sort("object_bytes")["size"].unique(maintain_order=True):
+        row = [
+            _object_panel(part, arms, f"{size}, {part['network'][0]}")
+            for part in loads.filter(size=size).partition_by("network", maintain_order=True)
+        ]
+        panels.append(alt.hconcat(*row))
+    return alt.vconcat(*panels).to_dict(validate=False)
+
+
+def _object_panel(rows: pl.DataFrame, arms: list[str], title: str) -> alt.LayerChart:
+    columns = ("arm", "median_ms", "low_ms", "high_ms")
+    base = alt.Chart(inline(rows, *columns), title=title).encode(
+        y=alt.Y("arm:N", sort=arms, title=None)
+    )
+    highest = float(rows["high_ms"].max() or 1.0)  # type: ignore[arg-type]
+    x_axis = alt.X(
+        "median_ms:Q", title="page load time in ms", scale=alt.Scale(domain=[0, 1.25 * highest])
+    )
+    bars = base.mark_bar(color="#7fa8a0").encode(x=x_axis)
+    spread = base.mark_rule().encode(x="low_ms:Q", x2="high_ms:Q")
+    numbers = base.mark_text(align="left", dx=4).encode(
+        x=alt.X("high_ms:Q"), text=alt.Text("median_ms:Q", format=".4~s")
+    )
+    return alt.layer(bars, spread, numbers).properties(width=280, height=28 * len(arms))
+
+
 def _facets(chart: alt.LayerChart | alt.Chart, cells: pl.DataFrame) -> dict[str, Any]:
     made = chart.facet(
         row=alt.Row(

@@ -27,8 +27,11 @@ def find_binary() -> str:
     return found
 
 
-def run_tool(arguments: Sequence[str], *, accept: Sequence[int] = (0,)) -> Any:
-    """Run a one-shot command of the binary and return the JSON that it prints.
+def run_tool(
+    arguments: Sequence[str], *, accept: Sequence[int] = (0,), says_json: bool = True
+) -> Any:
+    """Run a one-shot command of the binary and return the JSON that it prints; None of one that
+    prints none.
 
     Raises LabError with the command's own message where its exit status is not in `accept`.
     """
@@ -42,6 +45,8 @@ def run_tool(arguments: Sequence[str], *, accept: Sequence[int] = (0,)) -> Any:
     if done.returncode not in accept:
         message = done.stderr.strip() or done.stdout.strip() or "it said nothing"
         raise LabError(message.removeprefix(f"{NAME}: "))
+    if not says_json:
+        return None
     try:
         return json.loads(done.stdout)
     except ValueError as error:

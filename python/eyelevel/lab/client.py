@@ -34,6 +34,7 @@ class LabConfig:
     stack: Mapping[str, Any] | None = None
     realtime: bool = True
     log: str | None = None
+    certificates: str | None = None
     watch_interval_ms: int | None = None
     internet: bool = False
     cross_traffic: Sequence[Mapping[str, Any]] = ()

@@ -7,6 +7,7 @@ from typing import Any, Literal
 Settings = Mapping[str, Any]
 Kind = Literal["equalised", "inherent", "measured"]
 ARRIVALS_BY_ACKS = "ACK arrivals"
+ARRIVALS_BY_TIMESTAMPS = "receive timestamps"
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,13 @@ class _Complete(dict[str, Any]):
         return self._THEN.get(key)
 
 
+def _server(s: Settings) -> str:
+    server = s.get("server")
+    if not server:
+        return "eyelevel's"
+    return f"somebody else's: {' '.join(server['command'])}; what it does is its own"
+
+
 def _quic(s: Settings) -> bool:
     return bool(s["http_version"] == "h3")
 
@@ -67,7 +75,8 @@ def congestion_control_said(s: Settings) -> str:
     if s["congestion_control"] != "sprout_ewma":
         return str(s["congestion_control"])
     gain = f", probe gain {s['probe_gain']:g}" if s.get("probe_gain") else ""
-    return f"sprout_ewma ({ARRIVALS_BY_ACKS}){gain}"
+    horizon = ", min(100 ms, RTT)" if s.get("sprout_horizon") == "min" else ""
+    return f"sprout_ewma ({ARRIVALS_BY_ACKS}){gain}{horizon}"
 
 
 def _pacing(s: Settings) -> str:
@@ -148,6 +157,7 @@ def _by_transport(tcp: str, quic: str) -> Callable[[Settings], str]:
 
 
 ASPECTS: tuple[Aspect, ...] = (
+    Aspect("server", "equalised", _server),
     Aspect("congestion control", "equalised", congestion_control_said),
     Aspect("initial window", "equalised", lambda s: f"{s['initial_window_packets']} packets"),
     Aspect("pacing", "equalised", _pacing),

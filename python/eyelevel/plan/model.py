@@ -17,7 +17,14 @@ from eyelevel.plan.browser_settings import (
 from eyelevel.plan.causes import Cause
 from eyelevel.plan.devices import DEVICES_BY_NAME
 from eyelevel.plan.quantities import DurationMs, DurationS, RateBitS, Share, SizeBytes
-from eyelevel.plan.stacks import CertificateKey, CongestionControl, HttpVersion, TlsVersion, Visit
+from eyelevel.plan.stacks import (
+    CertificateKey,
+    CongestionControl,
+    HttpVersion,
+    SproutHorizon,
+    TlsVersion,
+    Visit,
+)
 
 BLOCKS_MAX = 10_000  # far beyond any study; a typing error should not plan for years
 
@@ -67,6 +74,13 @@ class NetworkTable(_Table):
     cross_traffic: CrossTrafficTables | None = None
 
 
+class ServerTable(_Table):
+    """A server that is not ours."""
+
+    command: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
+    protocols: Annotated[list[HttpVersion], Field(min_length=1)]
+
+
 class StackTable(_Table):
     """A stack: a preset's name as `base`, and what differs from it."""
 
@@ -82,6 +96,7 @@ class StackTable(_Table):
     quic_packet_bytes: Annotated[int, Field(ge=1200, le=1452)] | None = None
     tls_version: TlsVersion | None = None
     probe_gain: Annotated[float, Field(ge=0.1, le=10)] | None = None
+    sprout_horizon: SproutHorizon | None = None
     header_table_bytes: Annotated[SizeBytes, Field(le=65_536)] | None = None
     early_data: bool | None = None
     priorities: bool | None = None
@@ -92,6 +107,7 @@ class StackTable(_Table):
     coalescing: bool | None = None
     think_time: Literal["none", "recorded"] | Annotated[DurationMs, Field(le=60_000)] | None = None
     visit: Visit | None = None
+    server: ServerTable | None = None
 
 
 class StopTable(_Table):

@@ -19,7 +19,7 @@ from eyelevel.plan.errors import PlanError
 from eyelevel.plan.lines import Path, line_numbers, line_of
 from eyelevel.plan.mistakes import explain_mistake
 from eyelevel.plan.model import PlanFile
-from eyelevel.plan.stacks import Stack
+from eyelevel.plan.stacks import OWN_SERVER_MARK, Stack
 from eyelevel.plan.synthetic import is_synthetic, parse_synthetic
 from eyelevel.plan.tables import KeyedError, Readers, network_of, stack_of
 
@@ -137,7 +137,7 @@ def parse_plan(
         sites=tuple(parsed.sites),
         networks=networks,
         stacks=stacks,
-        reference=parsed.reference,
+        reference=_reference(parsed, stacks),
         blocks=parsed.blocks,
         seed=parsed.seed,
         primary_metric=parsed.primary_metric,
@@ -246,6 +246,12 @@ def _resolve(
     return tuple(resolved)
 
 
+def _reference(parsed: PlanFile, stacks: Sequence[Stack]) -> str:
+    """As named, or with the mark of a stack that somebody else's server serves."""
+    marked = parsed.reference + OWN_SERVER_MARK
+    return marked if marked in [stack.name for stack in stacks] else parsed.reference
+
+
 def _check_names(
     parsed: PlanFile,
     stacks: tuple[Stack, ...],
@@ -254,7 +260,7 @@ def _check_names(
     report: Report,
 ) -> None:
     names = [stack.name for stack in stacks]
-    if len(names) == len(parsed.stacks) and parsed.reference not in names:
+    if len(names) == len(parsed.stacks) and _reference(parsed, stacks) not in names:
         report(("reference",), unknown("stack", parsed.reference, names))
     if parsed.device is not None and parsed.device not in DEVICES_BY_NAME:
         report(("device",), unknown("device", parsed.device, DEVICES_BY_NAME))

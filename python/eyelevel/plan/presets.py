@@ -9,7 +9,8 @@ from eyelevel.plan.errors import PlanError
 
 @dataclass(frozen=True)
 class Preset:
-    """A plan without its sites: it runs on any; by default on the first `sites_max` shipped ones.
+    """A plan without its sites: it runs on any; by default on `sites`, or where it names none on
+    the first `sites_max` shipped ones.
 
     `sites_max` None means all of them. `small` has the lines that `--scale small` puts in the place
     of those with the same keys, for a smoke test on at most SMALL_SITES_MAX sites.
@@ -20,6 +21,7 @@ class Preset:
     sites_max: int | None
     text: str
     small: str = "blocks = 2\n"
+    sites: tuple[str, ...] = ()
 
 
 SMALL_SITES_MAX = 4
@@ -91,6 +93,47 @@ blocks = 2
 """,
     ),
     Preset(
+        "das-2014-object",
+        "Figure 4-3 of Das 2014: an object of 8 MB over cleartext, TLS and QUIC, unlimited and "
+        "14 Mbit/s, without delay. His QUIC had a limit of 25 Mbit/s and a debug build; the figure "
+        "shows what encryption and server cost.",
+        None,
+        """\
+title = "What do TLS and QUIC cost a single object of 8 MB?"
+networks = [
+    { name = "unlimited", rate_down_bit_s = "10 Gbit/s", rate_up_bit_s = "10 Gbit/s", \
+rtt_ms_min = 0, queue_ms = 200 },
+    { name = "14-mbit-s", rate_down_bit_s = "14 Mbit/s", rate_up_bit_s = "14 Mbit/s", \
+rtt_ms_min = 0, queue_ms = 200 },
+]
+stacks = ["http1-plain", "http1", "quic"]
+reference = "http1-plain"
+blocks = 15
+primary_metric = "page_load_time_ms"
+capture = false
+""",
+        sites=("synthetic:object_bytes=8000000",),
+    ),
+    Preset(
+        "wolsing-2019-servers",
+        "Figure 2 of Wolsing et al. 2019: files of 2 B to 10 MB over an unshaped path of 10 ms "
+        "through both servers, to show that the servers do not make the difference.",
+        None,
+        """\
+title = "Do the servers make a difference, whatever the protocol?"
+networks = [
+    { name = "unshaped-10ms", rate_down_bit_s = "10 Gbit/s", rate_up_bit_s = "10 Gbit/s", \
+rtt_ms_min = 10, queue_ms = 200 },
+]
+stacks = ["tcp+", "quic"]
+reference = "tcp+"
+blocks = 31
+primary_metric = "page_load_time_ms"
+capture = false
+""",
+        sites=tuple(f"synthetic:object_bytes={size}" for size in (2, 10_000, 1_000_000, 10**7)),
+    ),
+    Preset(
         "initial-window",
         "How much of a load is the first flight? Initial windows of 4 to 64 packets, both "
         "transports.",
@@ -136,7 +179,7 @@ def preset_text(
     if scale not in SCALES:
         raise PlanError([unknown("scale", scale, SCALES)])
     preset = PRESETS_BY_NAME[name]
-    chosen = list(sites) or list(shipped[: preset.sites_max])
+    chosen = list(sites) or list(preset.sites) or list(shipped[: preset.sites_max])
     text = preset.text
     if scale == "small":
         chosen, text = chosen[:SMALL_SITES_MAX], _replaced(text, preset.small)

@@ -11,6 +11,8 @@ HttpVersion = Literal["h1", "h2", "h3"]
 TlsVersion = Literal["none", "1.2", "1.3"]
 CertificateKey = Literal["ecdsa", "rsa"]
 CongestionControl = Literal["cubic", "bbr", "reno", "cubic-hystart++", "sprout_ewma"]
+SproutHorizon = Literal["max", "min"]
+"""Of 100 ms and the smallest round trip time: `max` as in Das's code, `min` as in his text."""
 ThinkTime = Literal["none", "recorded"] | float
 """`none`, as in the papers; `recorded`; or milliseconds."""
 Visit = Literal["first", "repeat", "warm"]
@@ -28,6 +30,19 @@ QUIC_PACKET_BYTES = 1452
 # Wolsing et al. 2019, table 1: twice the bandwidth-delay product; 4 MB where that is less.
 TUNED_BUFFER_BDP_FACTOR = 2.0
 TUNED_BUFFER_BYTES_MIN = 4 * 2**20
+
+
+OWN_SERVER_MARK = "@own"
+"""Ends the name of a stack that somebody else's server serves, in every table."""
+
+
+@dataclass(frozen=True)
+class OwnServer:
+    """A server that is not ours: its command, run on the servers' side of the lab, and the HTTP
+    versions that it speaks."""
+
+    command: tuple[str, ...]
+    protocols: tuple[HttpVersion, ...]
 
 
 @dataclass(frozen=True)
@@ -53,6 +68,7 @@ class Stack:
     quic_packet_bytes: int = QUIC_PACKET_BYTES
     tls_version: TlsVersion = "1.3"
     probe_gain: float | None = None
+    sprout_horizon: SproutHorizon | None = None
     header_table_bytes: int | None = None
     early_data: bool = False
     priorities: bool = True
@@ -62,6 +78,8 @@ class Stack:
     think_time: ThinkTime = "none"
     visit: Visit | None = None
     """None: the plan's."""
+    server: OwnServer | None = None
+    """None: ours."""
 
     def refusal(self) -> str:
         """Why servers or browser cannot have this stack; empty where they can."""
@@ -69,6 +87,18 @@ class Stack:
 
 
 _REFUSALS: tuple[tuple[Callable[[Stack], bool], str], ...] = (
+    (
+        lambda s: s.server is not None and s.http_version not in s.server.protocols,
+        "`server`: its `protocols` lack the stack's `http_version`",
+    ),
+    (
+        lambda s: s.server is not None and s.tls_version == "none",
+        "`server`: somebody else's server gets certificates; cleartext is ours alone",
+    ),
+    (
+        lambda s: s.server is not None and s.think_time != "none",
+        "`think_time` is our servers': somebody else's thinks as long as it does",
+    ),
     (
         lambda s: s.http_version == "h3" and s.buffer_bytes_max is not None,
         "`buffer_bytes_max` sets TCP buffers: a stack over QUIC has none",
@@ -98,6 +128,10 @@ _REFUSALS: tuple[tuple[Callable[[Stack], bool], str], ...] = (
     (
         lambda s: s.probe_gain is not None and s.congestion_control != "sprout_ewma",
         "`probe_gain` is Sprout-EWMA's alone",
+    ),
+    (
+        lambda s: s.sprout_horizon is not None and s.congestion_control != "sprout_ewma",
+        "`sprout_horizon` is Sprout-EWMA's alone",
     ),
     (
         lambda s: s.congestion_control == "bbr" and not s.pacing,
@@ -156,7 +190,10 @@ STACKS_BY_NAME: dict[str, Stack] = {stack.name: stack for stack in STACKS}
 
 
 def stack_settings(stack: Stack, network: Network) -> dict[str, Any]:
-    """The lab's `stack` without its name: what is in force on this network, and what is hashed."""
+    """The lab's `stack` without its name: what is in force on this network, and what is hashed.
+
+    A setting that came later is left out where it is as it always was: hashes stay.
+    """
     return {
         "http_version": stack.http_version,
         "congestion_control": stack.congestion_control,
@@ -175,7 +212,13 @@ def stack_settings(stack: Stack, network: Network) -> dict[str, Any]:
         "certificate_chain_bytes": stack.certificate_chain_bytes,
         "coalescing": stack.coalescing,
         "think_time": stack.think_time,
+        **({"server": _of_server(stack.server)} if stack.server else {}),
+        **({"sprout_horizon": stack.sprout_horizon} if stack.sprout_horizon else {}),
     }
+
+
+def _of_server(server: OwnServer) -> dict[str, Any]:
+    return {"command": list(server.command), "protocols": list(server.protocols)}
 
 
 def lab_stack(stack: Stack, network: Network) -> dict[str, Any]:

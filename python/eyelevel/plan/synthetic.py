@@ -5,8 +5,9 @@ from dataclasses import asdict, dataclass
 from eyelevel.nearest import unknown
 
 PREFIX = "synthetic:"
-BOUNDS = {"objects": (1, 2000), "object_bytes": (300, 50_000_000), "origins": (1, 200)}
-"""What a site may have; the least bytes hold the page's own markup."""
+BOUNDS = {"objects": (1, 2000), "object_bytes": (2, 50_000_000), "origins": (1, 200)}
+MARKUP_BYTES = 300
+"""What a page's own markup takes: a smaller one has none, and so no further objects."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ def parse_synthetic(site: str) -> SyntheticSite:
         if not value.isdecimal() or not low <= int(value) <= high:
             raise ValueError(f"site `{site}`: `{key}` is a whole number from {low} to {high}")
         found[key] = int(value)
+    if found["objects"] > 1 and found["object_bytes"] < MARKUP_BYTES:
+        raise ValueError(f"site `{site}`: a page with objects has at least {MARKUP_BYTES} bytes")
     if found["origins"] > found["objects"]:
         raise ValueError(f"site `{site}`: more origins than objects")
     return SyntheticSite(**found)

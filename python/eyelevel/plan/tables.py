@@ -11,7 +11,7 @@ from eyelevel.networks import NETWORKS_BY_NAME, Network, loss_of_each_direction
 from eyelevel.networks.stages import Stage
 from eyelevel.plan.cross_traffic import cross_traffic_of
 from eyelevel.plan.model import NetworkTable, StackTable
-from eyelevel.plan.stacks import REFUSED_PRESETS, STACKS_BY_NAME, Stack
+from eyelevel.plan.stacks import OWN_SERVER_MARK, REFUSED_PRESETS, STACKS_BY_NAME, OwnServer, Stack
 
 
 @dataclass(frozen=True)
@@ -172,6 +172,10 @@ def stack_of(table: StackTable) -> Stack:
     if table.base not in STACKS_BY_NAME:
         raise ValueError(unknown("stack", table.base, STACKS_BY_NAME))
     name = _name_of("stack", table, changes)
+    if server := changes.pop("server", None):
+        command, protocols = tuple(server["command"]), tuple(server["protocols"])
+        changes["server"] = OwnServer(command, protocols)
+        name += OWN_SERVER_MARK
     stack = replace(STACKS_BY_NAME[table.base], name=name, **changes)
     if reason := stack.refusal():
         raise ValueError(reason)

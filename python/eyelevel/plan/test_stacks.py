@@ -33,6 +33,12 @@ def test_stock_tcp_leaves_buffers_to_the_kernel():
     }
 
 
+def test_a_setting_that_came_later_changes_no_hash_but_its_own():
+    sprout = STACKS_BY_NAME["quic+sprout"]
+    assert "sprout_horizon" not in lab_stack(sprout, DSL)
+    assert lab_stack(replace(sprout, sprout_horizon="min"), DSL)["sprout_horizon"] == "min"
+
+
 def test_tuned_tcp_has_at_least_4_mb_of_buffer():
     assert lab_stack(STACKS_BY_NAME["tcp+"], DSL)["buffer_bytes_max"] == 4 * 2**20
 
@@ -58,6 +64,7 @@ def test_no_preset_is_refused_that_is_listed_and_each_refused_one_says_why():
     ("base", "changes", "word"),
     [
         ("quic", {"tls_version": "1.2"}, "TLS 1.3"),
+        ("quic", {"sprout_horizon": "min"}, "Sprout"),
         ("tcp", {"tls_version": "none"}, "over TLS only"),
         ("tcp+tls1.2", {"early_data": True}, "TLS 1.3"),
         ("http1-plain", {"early_data": True}, "TLS 1.3"),

@@ -78,7 +78,8 @@ class Trial:
         """The lab's `stack` object."""
         # On a first visit nothing resumes, a second connection to a host neither.
         tickets = self.browser.get("visit", "first") == "repeat"
-        return {"name": self.arm, **self.stack_settings, "session_tickets": tickets}
+        own = {key: value for key, value in self.stack_settings.items() if key != "server"}
+        return {"name": self.arm, **own, "session_tickets": tickets}
 
 
 def expand(plan: Plan, sites: Sequence[Site]) -> list[Trial]:

@@ -8,7 +8,13 @@ import polars as pl
 
 from eyelevel.figures.das import heat_map, reproducibility, site_curves, trace_rates
 from eyelevel.figures.disagreement import strips_chart
-from eyelevel.figures.paper import against_attribute, gain_cdf, mean_gains, significance_shares
+from eyelevel.figures.paper import (
+    against_attribute,
+    gain_cdf,
+    mean_gains,
+    significance_shares,
+    single_object,
+)
 from eyelevel.report.break_even import break_even_chart, break_even_points, break_even_rows
 from eyelevel.report.contents import Contents
 from eyelevel.report.das_rows import (
@@ -20,6 +26,7 @@ from eyelevel.report.das_rows import (
 )
 from eyelevel.report.disagreements import disagreement_strips, disagreements
 from eyelevel.report.metrics_shown import title_of
+from eyelevel.report.single_objects import single_objects
 
 
 @dataclass(frozen=True)
@@ -170,6 +177,9 @@ FIGURES: tuple[PaperFigure, ...] = (
                 lambda rows, _: reproducibility(rows)),
     PaperFigure("break-even", "Break-even map over loss, RTT and rate",
                 "beyond the papers", break_even_rows, break_even_chart),
+    PaperFigure("single-object", "Load times of single objects by size",
+                "Das 2014, figure 4-3; Wolsing et al. 2019, figure 2", single_objects,
+                lambda rows, contents: single_object(rows, contents.arms)),
 )  # fmt: skip
 
 

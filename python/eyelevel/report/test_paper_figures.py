@@ -36,7 +36,10 @@ def figure(name):
     return next(each for each in (*FIGURES, *TABLES) if each.name == name)
 
 
-@pytest.mark.parametrize("figure", FIGURES, ids=lambda each: each.name)
+OF_SITES = [each for each in FIGURES if each.name != "single-object"]
+
+
+@pytest.mark.parametrize("figure", OF_SITES, ids=lambda each: each.name)
 def test_every_figure_is_drawn(contents, figure):
     rows = figure.rows(contents)
     assert rows.height
@@ -91,3 +94,18 @@ def test_a_crossing_has_the_interval_in_which_zero_lies_within_the_bounds():
 def test_the_ten_sites_most_helped_and_hurt_are_each_listed_once(contents):
     extremes = next(each for each in TABLES if each.name == "extremes").rows(contents)
     assert extremes.group_by("arm").len()["len"].to_list() == [3, 3, 3]
+
+
+def test_single_objects_have_a_panel_a_size_and_network(contents, tmp_path):
+    objects = figure("single-object")
+    assert objects.rows(contents).is_empty()
+    sites = ["synthetic-1x10000-1", "synthetic-1x2-1"]
+    text = GRID.replace('["a", "b", "c"]', str(sites).replace("'", '"'))
+    write_run(tmp_path, text=text.replace("blocks = 6", "blocks = 2"))
+    run = read_contents(tmp_path, metrics_of)
+    rows = objects.rows(run)
+    cells = run.table.select("network", "arm").unique()
+    assert rows.height == len(sites) * cells.height
+    assert rows["size"].unique(maintain_order=True).to_list() == ["2 B", "10 kB"]
+    assert (rows["low_ms"] <= rows["median_ms"]).all()
+    assert "10 kB, das-3-30" in vl_convert.vegalite_to_svg(objects.chart(rows, run))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from eyelevel.lab import LabError, find_binary
-from eyelevel.plan.explained import ARRIVALS_BY_ACKS
+from eyelevel.plan.explained import ARRIVALS_BY_ACKS, ARRIVALS_BY_TIMESTAMPS
 
 CONTROLS = (
     "cubic",
@@ -21,6 +21,7 @@ CONTROLS = (
     "reno",
     "bbr",
     f"sprout_ewma ({ARRIVALS_BY_ACKS})",
+    f"sprout_ewma ({ARRIVALS_BY_TIMESTAMPS})",
 )
 """As tables name them: Sprout-EWMA by when it takes a packet to have arrived."""
 LOSSES = (0.0, 0.0001, 0.0003, 0.001, 0.002, 0.003, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.06)
@@ -61,6 +62,7 @@ def fine_grid(
     wanted = [
         {
             "congestion_control": control.split(" ")[0],
+            "receive_timestamps": ARRIVALS_BY_TIMESTAMPS in control,
             "rate_bit_s": RATE_BIT_S,
             "rtt_ms_min": rtt_ms,
             "queue_ms": QUEUE_MS,

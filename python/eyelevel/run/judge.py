@@ -110,7 +110,7 @@ def _crashed(load: Observed) -> str:
 def _lab_failed(load: Observed) -> str:
     if load.ended == "navigation-failed" and not _is_transport_error(load.detail):
         return load.detail
-    if load.ended == "complete" and not load.requests:
+    if load.ended == "complete" and not load.requests and not load.stack.get("server"):
         return "the page loaded, but no server saw a request"
     return ""
 

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from eyelevel.lab import run_tool
-from eyelevel.plan.synthetic import SyntheticSite
+from eyelevel.plan.synthetic import MARKUP_BYTES, SyntheticSite
 
 _COLOURS = ("#264653", "#2a9d8f", "#e9c46a", "#f4a261", "#e76f51")
 
@@ -63,6 +63,8 @@ def _write(site: SyntheticSite, folder: Path) -> Path:
 
 
 def _page(site: SyntheticSite, pictures: list[str]) -> str:
+    if site.object_bytes < MARKUP_BYTES:
+        return "x" * site.object_bytes
     images = "".join(f"<img src={url} width=48 height=48>" for url in pictures)
     # Without an icon of its own the browser would ask for one that is not recorded.
     start = f"<!doctype html><title>{site.name}</title><link rel=icon href=data:,>"

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from eyelevel.browser import BrowserStartError, RawLoad, load_page
-from eyelevel.lab import Lab, LabConfig, LabError, LabSummary, Ready
+from eyelevel.lab import LabConfig, LabError, LabSummary, Ready
 from eyelevel.networks import settling_s
 from eyelevel.plan import Trial
 from eyelevel.run.after_load import (
@@ -27,6 +27,7 @@ from eyelevel.run.fingerprint import final_picture
 from eyelevel.run.host import HostSample
 from eyelevel.run.judge import Observed, judge
 from eyelevel.run.load_settings import load_settings
+from eyelevel.run.own_server import own_server
 from eyelevel.run.traces import check_trace_files
 from eyelevel.store import RECORD_VERSION, Frame, Frames
 
@@ -83,7 +84,9 @@ def _run_trial(
             cross_traffic=trial.lab_cross_traffic(),
             connection_logs=logs,
         )
-        with Lab(config) as lab:
+        server = trial.stack_settings.get("server")
+        version = trial.stack_settings["http_version"]
+        with own_server(server, archive, config, version) as lab:
             ready = lab.ready
             _let_settle(trial)
 

@@ -151,6 +151,16 @@ impl Authority {
         Ok(leaf)
     }
 
+    /// A host's chain and its key as PEM.
+    ///
+    /// # Errors
+    /// [`ReplayError::Certificate`] when the host cannot stand in a certificate.
+    pub fn leaf_pem(&self, host: &str) -> Result<(String, String), ReplayError> {
+        let leaf = self.leaf(host)?;
+        let chain = leaf.cert.iter().map(|each| pem("CERTIFICATE", each));
+        Ok((chain.collect(), self.leaf_key.serialize_pem()))
+    }
+
     fn sign(&self, host: &str, names: &[String]) -> Result<CertifiedKey, ReplayError> {
         let failed = |error: rcgen::Error| ReplayError::certificate(host, error);
         let mut params = base_params(LEAF_NAME, names.to_vec()).map_err(failed)?;
@@ -222,6 +232,14 @@ fn base64(bytes: &[u8]) -> String {
         }
     }
     text
+}
+
+/// RFC 7468: base64 in lines of 64.
+fn pem(label: &str, der: &[u8]) -> String {
+    let text = base64(der);
+    let lines = text.as_bytes().chunks(64).map(String::from_utf8_lossy);
+    let body = lines.collect::<Vec<_>>().join("\n");
+    format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----\n")
 }
 
 #[cfg(test)]

@@ -1,0 +1,98 @@
+"""The bounds of the replay servers, beside nginx in the same interleaved run: `make bench-replay`.
+
+Prints one line a figure: what was asked, and the median, least and largest. Nothing is asserted;
+`docs/benchmarks.md` keeps results with their machine. Needs nginx, h2load (nghttp2-client) and
+openssl, and a quiet machine: servers and load generator share its cores. One worker a server, one
+thread of load.
+"""
+
+import argparse
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from bench import Figure
+from replay_load import h2load_bulk, h2load_requests, our_bulk, our_client
+from replay_servers import made_files, nginx, ours
+from replay_start import first_answer_ms
+
+from eyelevel.lab import LabError
+
+OBJECTS = 100
+OBJECT_BYTES = 3000
+LARGE_BYTES = 1_000_000_000
+ORIGINS = 66
+ROUNDS = 5
+
+
+def requests(folder: Path) -> Iterator[Figure]:
+    """Requests a second of 3 kB objects over h1 and h2, as a share of nginx's in the same round."""
+    site = made_files(folder, OBJECTS, OBJECT_BYTES)
+    for version in ("h1", "h2"):
+        rates: dict[str, list[float]] = {"ours": [], "nginx": []}
+        with ours(site, version) as own, nginx(site) as other:
+            for _ in range(ROUNDS):
+                for name, server in (("ours", own), ("nginx", other)):
+                    rates[name].append(h2load_requests(server, version))
+            memory = own.memory_bytes_max() - site.body_bytes
+        shares = [a / b for a, b in zip(rates["ours"], rates["nginx"], strict=True)]
+        yield Figure(f"3 kB over {version} and TLS, share of nginx's", ">= 0.8", shares)
+        for name in rates:
+            yield Figure(f"    requests/s of {name}", "", rates[name])
+        yield Figure("    memory beside the site, MB", "<= 40", [memory / 1e6])
+    with ours(site, "h3") as own:
+        rates_h3 = [our_client(own) for _ in range(ROUNDS)]
+        memory = own.memory_bytes_max() - site.body_bytes
+    yield Figure("3 kB over h3, requests/s", ">= 8000", rates_h3)
+    yield Figure("    memory beside the site, MB", "<= 40", [memory / 1e6])
+
+
+def start(folder: Path) -> Iterator[Figure]:
+    """From the lab's start until the first answer over TLS has come, 66 origins."""
+    values = first_answer_ms(folder, ORIGINS, 2 * ROUNDS - 1)
+    yield Figure(f"first answer over TLS, {ORIGINS} origins, ms", "<= 50", values)
+
+
+def bulk(folder: Path) -> Iterator[Figure]:
+    """A 1 GB object."""
+    site = made_files(folder, 1, LARGE_BYTES)
+    with ours(site, "h2") as own, nginx(site) as other:
+        pairs = [(h2load_bulk(own), h2load_bulk(other)) for _ in range(3)]
+        memory = own.memory_bytes_max() - site.body_bytes
+    yield Figure("1 GB over h2, Gbit/s", ">= 5", [pair[0] for pair in pairs])
+    yield Figure("    nginx", "", [pair[1] for pair in pairs])
+    yield Figure("    memory beside the site, MB", "<= 40", [memory / 1e6])
+    with ours(site, "h3") as own:
+        rates = [our_bulk(own, "h3") for _ in range(3)]
+    yield Figure("1 GB over h3, Gbit/s", ">= 1.5", rates)
+
+
+PARTS: dict[str, Callable[[Path], Iterator[Figure]]] = {
+    "requests": requests,
+    "start": start,
+    "bulk": bulk,
+}
+
+
+def main() -> None:
+    """Measure the parts that the arguments name, all of them without any."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], default=[])
+    arguments = parser.parse_args()
+    for command, package in (("nginx", "nginx-light"), ("h2load", "nghttp2-client")):
+        if not shutil.which(command):
+            raise LabError(f"{command} is missing; as root: apt-get install {package}")
+    print(f"load {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores, kernel {os.uname().release}")
+    print(f"{'':52} {'asked':>14} {'median':>9} {'least':>9} {'largest':>9}")
+    with tempfile.TemporaryDirectory(prefix="eyelevel-bench-") as folder:
+        for name in arguments.parts or PARTS:
+            inside = Path(folder, name)
+            inside.mkdir()
+            for figure in PARTS[name](inside):
+                print(figure.line(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

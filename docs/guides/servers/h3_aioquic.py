@@ -1,0 +1,66 @@
+"""aioquic with the site of a lab: HTTP/3 alone. Needs `pip install aioquic` in its Python."""
+
+import asyncio
+import mimetypes
+import os
+from pathlib import Path
+
+from aioquic.asyncio import QuicConnectionProtocol, serve
+from aioquic.h3.connection import H3_ALPN, H3Connection
+from aioquic.h3.events import H3Event, HeadersReceived
+from aioquic.quic.configuration import QuicConfiguration
+from aioquic.quic.events import ProtocolNegotiated, QuicEvent
+
+FILES = Path(os.environ["EYELEVEL_FILES"]).resolve()
+
+
+class Site(QuicConnectionProtocol):
+    """One connection."""
+
+    http: H3Connection | None = None
+
+    def quic_event_received(self, event: QuicEvent) -> None:
+        """Take what came from the client."""
+        if isinstance(event, ProtocolNegotiated):
+            self.http = H3Connection(self._quic)
+        if self.http is not None:
+            for each in self.http.handle_event(event):
+                self.answer(each)
+
+    def answer(self, event: H3Event) -> None:
+        """Answer a request with its file."""
+        if not isinstance(event, HeadersReceived) or self.http is None:
+            return
+        fields = dict(event.headers)
+        host = fields[b":authority"].decode().split(":")[0]
+        path = fields[b":path"].decode().split("?")[0].lstrip("/")
+        file = (FILES / host / path).resolve()
+        if file.is_dir():
+            file /= "index.html"
+        found = file.is_relative_to(FILES) and file.is_file()
+        body = file.read_bytes() if found else b""
+        kind = mimetypes.guess_type(file.name)[0] or "text/html"
+        head = [
+            (b":status", b"200" if found else b"404"),
+            (b"content-type", kind.encode()),
+            (b"content-length", str(len(body)).encode()),
+        ]
+        self.http.send_headers(event.stream_id, head)
+        self.http.send_data(event.stream_id, body, end_stream=True)
+        self.transmit()
+
+
+async def main() -> None:
+    """Serve until the lab ends."""
+    configuration = QuicConfiguration(is_client=False, alpn_protocols=H3_ALPN)
+    certificate, key = os.environ["EYELEVEL_CERTIFICATE"], os.environ["EYELEVEL_KEY"]
+    configuration.load_cert_chain(certificate, key)
+    # Each address has a socket: a wildcard's answers would leave from another address than the one
+    # that was asked.
+    for address in os.environ["EYELEVEL_ADDRESSES"].split():
+        await serve(address, 443, configuration=configuration, create_protocol=Site)
+    await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

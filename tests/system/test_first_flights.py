@@ -1,0 +1,38 @@
+"""Equal initial windows leave over equal times: the kernel's pacing against ours, in a lab."""
+
+import statistics
+from pathlib import Path
+
+from eyelevel.networks import Network
+from eyelevel.plan import STACKS_BY_NAME
+from eyelevel.run.bulk import bulk_site, transfer
+
+RTT_MS = 200.0
+FAR = Network("far", 1_000_000_000, 1_000_000_000, RTT_MS, 1000.0)
+BODY_BYTES = 100_000
+TRIES = 3
+WITHIN = 0.10
+
+
+def test_the_first_32_packets_of_tcp_and_quic_leave_over_equal_spans(
+    tmp_path: Path, labs: None
+) -> None:
+    site, url = bulk_site(tmp_path, BODY_BYTES)
+    spans_ms: dict[str, list[float]] = {"tcp+": [], "quic": []}
+    for seed in range(TRIES):
+        for name, spans in spans_ms.items():
+            found = transfer(
+                FAR,
+                STACKS_BY_NAME[name],
+                site,
+                url,
+                seed=seed,
+                bytes_max=BODY_BYTES,
+                duration_ms=10_000,
+            )
+            assert found.first_flight_span_ms is not None, f"{name} sent less than its window"
+            spans.append(found.first_flight_span_ms)
+    # A busy machine may disturb one flight; unpaced ones would leave within a millisecond.
+    tcp, quic = (statistics.median(spans) for spans in spans_ms.values())
+    assert tcp > 0.25 * RTT_MS
+    assert abs(quic / tcp - 1) <= WITHIN, spans_ms
