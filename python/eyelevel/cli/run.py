@@ -16,10 +16,26 @@ from eyelevel.cli.report import make_report, print_summary
 from eyelevel.metrics import METRICS_BY_NAME
 from eyelevel.plan import Plan
 from eyelevel.report.gate import Condition, evaluate, parse_condition
-from eyelevel.run import open_site, prepare, run_trials, stopping_rule
+from eyelevel.run import (
+    RETRIES,
+    RETRIES_MAX,
+    Execution,
+    effects_so_far,
+    open_site,
+    prepare,
+    run_trials,
+    stopping_rule,
+)
+from eyelevel.run.jobs import check_jobs
 from eyelevel.run.loop import Progress as RunProgress
 
 EXIT_INTERRUPTED = 130
+
+Jobs = Annotated[int, typer.Option(min=1, help="Labs side by side, each on two cores of its own.")]
+Retries = Annotated[
+    int,
+    typer.Option(min=0, max=RETRIES_MAX, help="Of a load that the instrument failed, at most."),
+]
 
 
 def run(
@@ -38,6 +54,8 @@ def run(
     har: Annotated[bool, typer.Option("--har", help="DIR/exports: HASH.har of each load.")] = False,
     video: Annotated[bool, typer.Option("--video", help="There: HASH.mp4 of each.")] = False,
     filmstrip: Annotated[bool, typer.Option("--filmstrip", help="There: the pictures.")] = False,
+    jobs: Jobs = 1,
+    retries: Retries = RETRIES,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Load every site of a plan over every network and stack, then report.
@@ -47,7 +65,8 @@ def run(
     parsed = read_plan(plan, site or [], scale)
     conditions = [_condition(text, parsed) for text in fail_if or []]
     again = f"eyelevel run {plan} --out {out} --resume"
-    run_plan(parsed, out, resume=resume, how_to_resume=again)
+    execution = Execution(retries, jobs, parsed.trace_files)
+    run_plan(parsed, out, resume=resume, how_to_resume=again, execution=execution)
     asked = Exports(har, video, filmstrip)
     if any(astuple(asked)):  # after the last load: nothing else may run beside one
         for line in export_all(out, None, asked):
@@ -62,18 +81,28 @@ def run(
         conclude(str(out), verdicts, junit, summary.as_json() if as_json else None)
 
 
-def run_plan(plan: Plan, out: Path, *, resume: bool, how_to_resume: str) -> None:
+def run_plan(
+    plan: Plan, out: Path, *, resume: bool, how_to_resume: str, execution: Execution | None = None
+) -> None:
     """Run a plan's trials with progress shown; ends the command where it is interrupted."""
+    execution = execution or Execution(trace_files=plan.trace_files)
+    check_jobs(execution.jobs)
     sites = [open_site(name) for name in plan.sites]
     trials = prepare(plan, sites, out, resume=resume)
     archives = {each.name: str(each.path.resolve()) for each in sites}
+    told = ""
     with _progress_bar() as bar:
         task = bar.add_task("starting", total=len(trials), left="", problems="")
 
         def show(progress: RunProgress) -> None:
+            nonlocal told
             bar.update(task, completed=progress.done, **_texts(progress))
+            if progress.effects != told:
+                told = progress.effects
+                bar.console.print(told, markup=False, soft_wrap=True)
 
-        result = run_trials(trials, archives, out, show, stopping_rule(plan, out), plan.trace_files)
+        rule, effects = stopping_rule(plan, out), effects_so_far(plan, out)
+        result = run_trials(trials, archives, out, show, rule, execution, effects)
     if result.interrupted:
         hints.print(
             f"interrupted after {result.done} of {result.total} loads; the rest: {how_to_resume}"

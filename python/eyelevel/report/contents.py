@@ -189,8 +189,10 @@ def _environment(directory: Path) -> Mapping[str, Any]:
 
 def _rates(table: pl.DataFrame, arms: list[str], fault: str) -> RateTest:
     names = [name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.fault == fault]
+    # A failure that a further attempt mended has happened all the same.
+    again = (pl.col("retried") > 0) if fault == "instrument" else pl.lit(False)
     happened = (
-        table.with_columns(event=pl.col("outcome").is_in(names))
+        table.with_columns(event=pl.col("outcome").is_in(names) | again)
         .group_by("block", maintain_order=True)
         .agg(pl.col("arm"), pl.col("event"))
     )

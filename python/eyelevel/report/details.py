@@ -124,6 +124,10 @@ def outcomes_section(contents: Contents) -> Markup:
         [each.name, *(counts.get((arm, each.name), 0) for arm in contents.arms), each.meaning]
         for each in seen
     ]
+    again = dict(contents.table.group_by("arm").agg(pl.col("retried").sum()).iter_rows())
+    if any(again.values()):
+        counted = [again.get(arm, 0) for arm in contents.arms]
+        rows.append(["(retried)", *counted, "Attempts that failed before, with the same trial."])
     columns = ["outcome", *contents.arms, "meaning"]
     return element(
         "section",

@@ -1,5 +1,6 @@
 """Run a plan's trials in their order, each committed once, so that any run can be resumed."""
 
+import os
 import signal
 import time
 from bisect import insort
@@ -7,16 +8,18 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from itertools import groupby
 from pathlib import Path
-from types import FrameType, MappingProxyType
+from types import FrameType
 
 from eyelevel.plan import Plan, Site, Trial, expand, plan_document
 from eyelevel.plan.trials import plan_hash
+from eyelevel.run.attempts import RETRIES, commit_trial
 from eyelevel.run.environment import describe
+from eyelevel.run.jobs import core_sets, lanes, run_blocks
 from eyelevel.run.path_validation import short_validation
 from eyelevel.run.sites import RecordedSite, altered_in
 from eyelevel.run.stack_cache import measured_cells
-from eyelevel.run.trial import run_trial
 from eyelevel.store import (
     ENVIRONMENT_FILE,
     PLAN_FILE,
@@ -25,7 +28,6 @@ from eyelevel.store import (
     read_document,
     remove_leftovers,
     write_document,
-    write_trial,
 )
 
 FIRST_GUESS_S = 8.0
@@ -41,7 +43,9 @@ class Progress:
     outcomes: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     left_s: float = 0.0
     trial: Trial | None = None
-    """The one that runs now."""
+    """The one that began last."""
+    effects: str = ""
+    """What was seen after the last whole repetition."""
 
 
 @dataclass(frozen=True)
@@ -95,46 +99,78 @@ def planned(plan: Plan, sites: Sequence[Site], directory: Path, *, resume: bool)
     return trials
 
 
+@dataclass(frozen=True)
+class Execution:
+    """How trials are run, which is no part of what they are."""
+
+    retries: int = RETRIES
+    jobs: int = 1
+    trace_files: Mapping[str, str] = field(default_factory=dict)
+    """Recorded traces of the networks by digest (`Plan.trace_files`)."""
+
+
+ONE_BY_ONE = Execution()
+
+
 def run_trials(
     trials: Sequence[Trial],
     archives: Mapping[str, str],
     directory: Path,
     on_progress: Callable[[Progress], None],
     may_stop: Callable[[int], str] | None = None,
-    trace_files: Mapping[str, str] = MappingProxyType({}),
+    execution: Execution = ONE_BY_ONE,
+    effects: Callable[[], str] | None = None,
 ) -> RunResult:
     """Run what is missing of `trials`; `archives` maps a site's name to its file.
 
-    `trace_files`: recorded traces of the networks by digest (`Plan.trace_files`).
-
     `may_stop` is asked after each repetition, by its number, why the study may stop; it goes on
-    while the answer is empty.
+    while the answer is empty. `effects` is asked then, too, what is seen so far.
 
-    The first Ctrl-C lets the current load end, the second one ends it at once; what is committed
-    stays.
+    The first Ctrl-C lets the current loads end, the second one ends them at once; what is committed
+    stays. Raises JobsError where there are too few cores for the jobs.
     """
     queue = todo(trials, directory)
     progress = Progress(total=len(trials), done=len(trials) - len(queue))
-    clock = _Clock(queue)
-    stopped = ""
-    with _interruptible() as interrupted:
-        for before, trial in zip([None, *queue], queue, strict=False):
+    sets = core_sets(os.sched_getaffinity(0), execution.jobs) if execution.jobs > 1 else []
+    clock = _Clock(queue, execution.jobs)
+    began_s: dict[str, float] = {}
+
+    def start(trial: Trial) -> None:
+        began_s[trial.hash] = time.monotonic()
+        progress.trial, progress.left_s = trial, clock.left_s()
+        on_progress(progress)
+
+    def end(trial: Trial, outcome: str) -> None:
+        clock.add(trial, time.monotonic() - began_s.pop(trial.hash))
+        progress.done += 1
+        progress.outcomes[outcome] += 1
+        progress.left_s = clock.left_s()
+        on_progress(progress)
+
+    def arguments(trial: Trial) -> tuple[Trial, str, Path, dict[str, str], int]:
+        files = dict(execution.trace_files)
+        return trial, archives[trial.site], directory, files, execution.retries
+
+    stopped, ended = "", queue[0].repetition - 1 if queue else 0
+    with _interruptible() as interrupted, lanes(sets) as pools:
+        for repetition, group in groupby(queue, key=lambda each: each.repetition):
+            if may_stop and (stopped := may_stop(ended)):
+                break
+            if pools:
+                call = (commit_trial, arguments)
+                run_blocks(list(group), pools, call, start, end, interrupted)
+            else:
+                for trial in group:
+                    if interrupted():
+                        break
+                    start(trial)
+                    end(trial, commit_trial(*arguments(trial)))
             if interrupted():
                 break
-            ended = before.repetition if before else trial.repetition - 1
-            if may_stop and ended < trial.repetition and (stopped := may_stop(ended)):
-                break
-            progress.trial = trial
-            progress.left_s = clock.left_s()
-            on_progress(progress)
-            began_s = time.monotonic()
-            result = run_trial(trial, archives[trial.site], trace_files=trace_files)
-            write_trial(directory, result.record, result.frames, result.step_frames, result.logs)
-            clock.add(trial, time.monotonic() - began_s)
-            progress.done += 1
-            progress.outcomes[result.record["outcome"]] += 1
-            progress.left_s = clock.left_s()
-            on_progress(progress)
+            ended = repetition
+            if effects and progress.done < progress.total:
+                progress.effects = effects()
+                on_progress(progress)
         return RunResult(directory, progress.total, progress.done, interrupted(), stopped)
 
 
@@ -147,7 +183,8 @@ def todo(trials: Sequence[Trial], directory: Path) -> list[Trial]:
 class _Clock:
     """Estimates the time left from the loads so far: of the same cell, else network, else all."""
 
-    def __init__(self, queue: Sequence[Trial]) -> None:
+    def __init__(self, queue: Sequence[Trial], jobs: int) -> None:
+        self._jobs = jobs
         self._left = Counter((trial.site, trial.network) for trial in queue)
         self._seen: dict[tuple[str, ...], list[float]] = defaultdict(list)
 
@@ -159,7 +196,8 @@ class _Clock:
 
     def left_s(self) -> float:
         """Seconds for what is left; in time proportional to the cells, not to the trials."""
-        return sum(count * self._typical_s(*cell) for cell, count in self._left.items() if count)
+        typical = (n * self._typical_s(*cell) for cell, n in self._left.items() if n)
+        return sum(typical) / self._jobs
 
     def _typical_s(self, site: str, network: str) -> float:
         for key in self._keys(site, network):

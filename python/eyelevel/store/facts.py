@@ -42,6 +42,7 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "browser_cpu_s": pl.Float64(),
     "stack_settings": pl.String(),  # canonical JSON
     "versions": pl.String(),  # canonical JSON
+    "retried": pl.Int64(),  # attempts that failed before
     "cross_traffic": pl.String(),  # canonical JSON; null: none
 }
 
@@ -68,6 +69,7 @@ def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
         record["browser"].get("cpu_s"),
         canonical_json(trial["stack_settings"]),
         canonical_json(record["versions"]),
+        len(record.get("retried", ())),
         _cross_traffic(record),
     )
 

@@ -95,6 +95,14 @@ class StepEntry(TypedDict):
 
 
 @with_config(_CLOSED)
+class FailedAttempt(TypedDict):
+    """An attempt at the trial before the one that the record is of."""
+
+    outcome: OutcomeName
+    outcome_detail: str
+
+
+@with_config(_CLOSED)
 class Record(TypedDict):
     """One trial's raw observations and its one outcome."""
 
@@ -114,6 +122,7 @@ class Record(TypedDict):
     versions: dict[str, Any]
     frames: list[FrameEntry]
     after_load: NotRequired[list[StepEntry]]  # only where the plan has steps
+    retried: NotRequired[list[FailedAttempt]]  # only where an attempt failed before
 
 
 # Dictionaries in and out, checked in compiled code: a study has 150,000 records to read.
