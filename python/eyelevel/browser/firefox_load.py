@@ -91,6 +91,7 @@ class _Load:
         self._navigation_error = ""
         self._version = ""
         self._settled = False
+        self._start_cpu_s = 0.0
 
     def run(self) -> RawLoad:
         """Start, load, collect. A browser that dies is an outcome from the navigation on."""
@@ -133,6 +134,7 @@ class _Load:
             settled=self._settled,
             navigation_start_ns=round((start_ms / 1e3 - before_s) * 1e9),
             cpu_s=session.cpu_s() if session is not None else 0.0,
+            start_cpu_s=self._start_cpu_s,
             wall_ms=self._phases.lengths_ms(),
             filmed=self._screen is not None,
         )
@@ -161,6 +163,7 @@ class _Load:
         session = self._firefox.session
         assert session is not None
         self._settled = settle(session.cpu_s, bidi.pump, lambda: True)
+        self._start_cpu_s = session.cpu_s()
         if self._screen is not None:
             x, y, *size = json.loads(self._evaluate(bidi, WHERE_SCRIPT, deadline))
             if tuple(size) != self._settings.viewport_px:

@@ -5,9 +5,8 @@ and `Performance.getMetrics` gives `NavigationStart` on that same clock, so one 
 everything on the page's clock (`performance.timeOrigin` is the same instant). No wall time is
 involved. Checked in `tests/system/test_browser_load.py` against what the page itself says.
 
-Nothing is cached because profile and context are new. `Network.setCacheDisabled` stays off: it
-adds request headers and makes Chromium fetch preloaded and repeated objects twice, unlike any first
-visit.
+Nothing is cached, profile and context being new. `Network.setCacheDisabled` stays off: it adds
+headers and makes Chromium fetch preloaded and repeated objects twice, unlike any first visit.
 """
 
 from __future__ import annotations
@@ -97,6 +96,7 @@ class _Load:
         self._phases = Phases(started_s)
         self._version = ""
         self._settled = False
+        self._start_cpu_s = 0.0
         self._final_picture_matches: bool | None = None
         self._screenshot = b""
         self._steps: list[StepLoad] = []
@@ -133,8 +133,8 @@ class _Load:
             if ended != "timeout":
                 ended, detail = "browser-crashed", f"the page loaded but {error}"
         self._phases.mark("after_load" if self._steps else "collect")
-        raw = self._raw_load(ended, detail, capped, navigation)
-        return replace(raw, logs=self._logs.collect(self._devtools, self._browser))
+        logs = self._logs.collect(self._devtools, self._browser)
+        return replace(self._raw_load(ended, detail, capped, navigation), logs=logs)
 
     def _open_empty_page(self, deadline: float) -> None:
         call = self._devtools.call
@@ -157,6 +157,7 @@ class _Load:
         assert session is not None
         self._settled = settle(session.cpu_s, self._devtools.pump, lambda: self._capture.started)
         self._logs.start(self._devtools, deadline)
+        self._start_cpu_s = session.cpu_s()
         self._phases.mark("settle")
 
     def _visit_first(self, context: str) -> None:
@@ -245,6 +246,7 @@ class _Load:
             final_picture_matches=self._final_picture_matches,
             screenshot=self._screenshot,
             cpu_s=session.cpu_s() if session is not None else 0.0,
+            start_cpu_s=self._start_cpu_s,
             wall_ms=self._phases.lengths_ms(),
         )
         return split_by_steps(raw, self._steps)

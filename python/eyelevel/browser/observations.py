@@ -228,6 +228,8 @@ class RawLoad:
     """The frames are a film of the screen, 30 a second, not the browser's own."""
     cpu_s: float = 0.0
     """CPU time of all processes of the browser, from its start."""
+    start_cpu_s: float = 0.0
+    """How much of it was before the navigation."""
     wall_ms: Mapping[str, float] = field(default_factory=dict)
     """Wall time of each phase: `start` (process), `open` (empty page), `settle`, `load` (navigation
     to load event), `quiet` (to the end of the load), `collect`, `end` (teardown), and `total`."""
@@ -249,6 +251,7 @@ class RawLoad:
                 "final_picture_matches": self.final_picture_matches,
                 **({"filmed": True} if self.filmed else {}),
                 "cpu_s": self.cpu_s,
+                "start_cpu_s": self.start_cpu_s,
                 "wall_ms": dict(self.wall_ms),
             },
         }
