@@ -172,6 +172,7 @@ class Chromium:
 
     def __init__(self, arguments: Sequence[str], profile: Path, prefix: Sequence[str] = ()) -> None:
         self.profile = profile
+        self._entered = bool(prefix)
         self.command = [*prefix, find_executable(), *arguments]
         self.to_browser_fd = -1
         self.from_browser_fd = -1
@@ -224,7 +225,7 @@ class Chromium:
     def close(self) -> None:
         """End the processes, close the pipes, remove the profile; safe to call twice."""
         if self.session is not None:
-            self.session.end(named=str(self.profile))
+            self.session.end(named=str(self.profile), entered=self._entered)
             self.session = None
         for descriptor in (self.to_browser_fd, self.from_browser_fd):
             if descriptor >= 0:

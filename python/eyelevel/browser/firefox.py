@@ -179,7 +179,8 @@ class Firefox:
             self._web_socket.close()
             self._web_socket = None
         if self.session is not None:
-            self.session.end(named=str(self.profile))
+            entered = bool(self._settings.command_prefix)
+            self.session.end(named=str(self.profile), entered=entered)
             self.session = None
         shutil.rmtree(self.profile, ignore_errors=True)
 

@@ -91,13 +91,24 @@ class ProcessSession:
             os.kill(self.leader_pid, signal.SIGTERM)
             select.select([self._leader_fd], [], [], timeout_s)
 
-    def end(self, named: str) -> None:
+    def end(self, named: str, *, entered: bool = False) -> None:
         """Kill every process of the session and wait until none is left (bounded).
+
+        `entered`: the first process is `eyelevel-lab enter`, which waits for the one that it put
+        into a lab. It gets the time to: killed first, it would leave a zombie of the lab's process
+        namespace to the machine's first process, and a lab ends only when that one has taken it
+        away, a second later on some machines.
 
         Chromium's crash handlers leave the session. All whose command line has `named`, a word that
         only this session's processes can have, are ended with it.
         """
         deadline = time.monotonic() + END_TIMEOUT_S
+        if entered and not self.exited:
+            for pid in self._members():
+                if pid != self.leader_pid:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+            select.select([self._leader_fd], [], [], EXIT_TIMEOUT_S)
         while True:
             members = self._members() + _with_argument(named)
             for pid in members:
