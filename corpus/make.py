@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 """Makes the recorded sites that ship with the project, from pinned npm packages.
 
-    corpus/make.py [SITE ...]
+    .venv/bin/python corpus/make.py [SITE ...]
 
 For each `sites/SITE.toml` it fetches the packages (`npm pack`, digests pinned in `packages.toml`),
 lays their files out under the origins that the table names, checks that every resource that the
-page asks for is there, and packs `SITE.wacz` and `SITE.LICENSES.md`. The same tables give the same
-files. Needs Python 3.11, npm and a built `eyelevel-lab`.
+page asks for is there, and serves them from a lab, where `eyelevel record` opens the page. It
+writes `SITE.wacz`, what `eyelevel site info` says of it as `SITE.info.json`, and
+`SITE.LICENSES.md`. Needs npm and the project's own environment.
 """
 
 import argparse
 import hashlib
 import json
 import re
-import subprocess
 import tempfile
 import tomllib
 from dataclasses import dataclass, field
@@ -24,6 +24,9 @@ from pathlib import Path
 
 import references
 from packages import Package, Packages
+from recording import record
+
+from eyelevel.lab import run_tool
 
 HERE = Path(__file__).resolve().parent
 CONTENT_TYPES = {
@@ -34,9 +37,12 @@ CONTENT_TYPES = {
     "jpg": "image/jpeg",
     "png": "image/png",
     "ico": "image/vnd.microsoft.icon",
+    "json": "application/json",
+    "woff": "font/woff",
     "woff2": "font/woff2",
 }
-COMPRESSED = {"html", "css", "js", "svg"}  # what CDNs compress; the others are compressed formats
+# What CDNs compress; the others are compressed formats.
+COMPRESSED = {"html", "css", "js", "svg", "json"}
 
 
 @dataclass
@@ -77,7 +83,6 @@ def main() -> None:
     parser.add_argument("sites", nargs="*", metavar="SITE", help=f"of {', '.join(names)}")
     parser.add_argument("--out", type=Path, default=HERE, help="folder of the sites")
     parser.add_argument("--cache", type=Path, default=HERE.parent / "out" / "npm")
-    parser.add_argument("--lab", type=Path, default=HERE.parent / "target/release/eyelevel-lab")
     arguments = parser.parse_args()
     packages = Packages(HERE / "packages.toml", arguments.cache)
     for name in arguments.sites or names:
@@ -85,7 +90,12 @@ def main() -> None:
             parser.error(f"there is no sites/{name}.toml; there are {', '.join(names)}")
         site = build(tomllib.loads((HERE / "sites" / f"{name}.toml").read_text()), packages)
         check(site)
-        info = pack(site, arguments.out / f"{name}.wacz", arguments.lab)
+        out = arguments.out / f"{name}.wacz"
+        with tempfile.TemporaryDirectory() as folder:
+            packed = Path(folder) / f"{name}.wacz"
+            pack(site, packed)
+            info = record(packed, out, site.table["main_url"])
+        out.with_suffix(".info.json").write_text(json.dumps(info, indent=1) + "\n")
         licences = licences_of(name, site, packages)
         (arguments.out / f"{name}.LICENSES.md").write_text(licences)
         origins = len(info["origins"])
@@ -93,13 +103,18 @@ def main() -> None:
 
 
 def build(table: dict, packages: Packages) -> Site:
-    """Lays the packages' files out under the site's URLs and edits them."""
+    """Lays the packages' files and own pages out under the site's URLs and edits them."""
     site = Site(table)
-    for entry in table["file"]:
+    for entry in table.get("page", []):
+        kind = entry["file"].rsplit(".", 1)[-1]
+        site.put(entry["url"], kind, (HERE / "pages" / entry["file"]).read_bytes())
+    for entry in table.get("spread", []):
+        add_spread(site, entry, packages.get(entry["package"]))
+    for entry in table.get("file", []):
         package = packages.get(entry["package"])
         site.add(entry["url"], package, entry["path"], entry.get("content_type"))
     for entry in table.get("folder", []):
-        package, start = packages.get(entry["package"]), entry["path"] + "/"
+        package, start = packages.get(entry["package"]), entry["path"] + "/" * bool(entry["path"])
         for path in sorted(path for path in package.files if path.startswith(start)):
             relative = path.removeprefix(start)
             if any(matches(relative, pattern) for pattern in entry["include"]):
@@ -115,6 +130,22 @@ def build(table: dict, packages: Packages) -> Site:
 def matches(path: str, pattern: str) -> bool:
     """Whether the pattern, whose `*` does not reach into folders, matches."""
     return path.count("/") == pattern.count("/") and fnmatch(path, pattern)
+
+
+def add_spread(site: Site, entry: dict, package: Package) -> None:
+    """Adds pictures on many hosts in turn, and names them in a page where it says so."""
+    hosts = entry["hosts"]
+    for number in range(hosts):
+        site.table["addresses"][entry["host"].format(number)] = entry["address"].format(number + 1)
+    paths = [path for path in sorted(package.files) if matches(path, entry["include"])]
+    images = []
+    for number, path in enumerate(paths[: entry["count"]]):
+        url = f"https://{entry['host'].format(number % hosts)}/{path}"
+        site.add(url, package, path)
+        name = path.rsplit("/", 1)[-1].partition(".")[0]
+        images.append(f'<img src="{url}" alt="{name}" width="40" height="30">')
+    page = site.resources[entry["page"]]
+    page.body = page.body.replace(b"<!-- images -->", "\n".join(images).encode())
 
 
 def add_font_css(site: Site, entry: dict, package: Package) -> None:
@@ -149,24 +180,28 @@ def edited(text: str, edit: dict) -> str:
 
 def check(site: Site) -> None:
     """Refuses a site whose HTML and CSS ask for something that is not there."""
-    unneeded = set(site.table.get("never_requested", {}).get("urls", []))
+    unneeded = site.table.get("never_requested", {}).get("urls", [])
     for resource in site.resources.values():
         find = {"html": references.in_html, "css": references.in_css}.get(resource.kind)
         wanted = find(resource.url, resource.body.decode()) if find else set()
-        missing = sorted(wanted - site.resources.keys() - unneeded)
+        missing = sorted(
+            url
+            for url in wanted - site.resources.keys()
+            if not any(fnmatch(url, pattern) for pattern in unneeded)
+        )
         if missing:
             raise SystemExit(f"{resource.url} asks for what is not there: {', '.join(missing)}")
 
 
-def pack(site: Site, out: Path, lab: Path) -> dict:
-    """Writes the WACZ with the project's own writer; returns what it says of it."""
+def pack(site: Site, out: Path) -> None:
+    """Writes what the lab is to serve, with the project's own writer."""
     date = datetime.fromisoformat(site.table["created_at"].replace("Z", "+00:00"))
     with tempfile.TemporaryDirectory() as folder:
         exchanges = []
         for number, resource in enumerate(site.resources.values()):
             file = f"{number}.{resource.kind}"
             (Path(folder) / file).write_bytes(resource.body)
-            exchanges.append(exchange(resource, file, site.table["main_url"], date))
+            exchanges.append(exchange(resource, file, site.table, date))
         manifest = Path(folder) / "manifest.json"
         manifest.write_text(
             json.dumps(
@@ -180,14 +215,12 @@ def pack(site: Site, out: Path, lab: Path) -> dict:
                 }
             )
         )
-        command = [lab, "archive", "pack", manifest, "--out", out]
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=60)
-    return json.loads(done.stdout)
+        run_tool(["archive", "pack", str(manifest), "--out", str(out)])
 
 
-def exchange(resource: Resource, file: str, main_url: str, date: datetime) -> dict:
+def exchange(resource: Resource, file: str, table: dict, date: datetime) -> dict:
     """The manifest's entry: the file and the headers that a server of its kind sends."""
-    is_page = resource.url == main_url
+    is_page = resource.url == table["main_url"]
     cache = "max-age=600" if is_page else "public, max-age=31536000, immutable"
     headers = [
         ("date", format_datetime(date, usegmt=True)),
@@ -198,7 +231,7 @@ def exchange(resource: Resource, file: str, main_url: str, date: datetime) -> di
     if not is_page:
         headers += [("access-control-allow-origin", "*"), ("timing-allow-origin", "*")]
     entry = {"url": resource.url, "file": file, "reason": "OK", "headers": headers}
-    if resource.kind in COMPRESSED:
+    if resource.kind in COMPRESSED and not table.get("uncompressed"):
         headers.append(("vary", "Accept-Encoding"))
         entry["compress"] = "gzip"
     return entry
@@ -211,9 +244,14 @@ def licences_of(name: str, site: Site, packages: Packages) -> str:
         f"The page is made of files of the packages below by `corpus/make.py`. They are as "
         f"published, except for the edits that `corpus/sites/{name}.toml` lists.\n",
     ]
+    if own := [entry["file"] for entry in site.table.get("page", [])]:
+        files = ", ".join(f"`corpus/pages/{file}`" for file in own)
+        parts.append(f"This project's own, under its licences: {files}.\n")
     for package in (packages.get(each) for each in sorted(site.taken)):
         files = "".join(f"- `{path}`\n" for path in sorted(site.taken[package.name]))
-        text = package.read(package.licence_file).decode().replace("\r\n", "\n").strip()
+        told = (package.licence_file, *package.notices)
+        text = "\n\n".join(package.read(path).decode().strip() for path in told)
+        text = text.replace("\r\n", "\n")
         parts.append(
             f"## {package.name} {package.version}: {package.licence}\n\n"
             f"Source: {package.repository or package.name}\n\n{files}\n```text\n{text}\n```\n"

@@ -21,6 +21,8 @@ class Package:
     version: str
     licence: str
     licence_file: str
+    notices: tuple[str, ...]
+    """Files with the licences of what the package holds of others."""
     repository: str
     files: dict[str, bytes]
 
@@ -53,6 +55,7 @@ class Packages:
                 pinned["version"],
                 pinned["licence"],
                 pinned["licence_file"],
+                tuple(pinned.get("notices", [])),
                 repository.removeprefix("git+").removesuffix(".git"),
                 files,
             )

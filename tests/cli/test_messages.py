@@ -18,7 +18,7 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("arguments", "status", "expected"),
     [
-        (("load", "nowhere"), 1, "no recorded site `nowhere`; shipped: agency"),
+        (("load", "nowhere"), 1, "no recorded site `nowhere`; shipped: admin, agency"),
         (("load", "./nowhere.wacz"), 1, "nowhere.wacz"),
         (("load", "agency", "--network", "dls"), 1, "unknown network `dls`; did you mean `dsl`?"),
         (("load", "agency", "--stack", "quik"), 1, "unknown stack `quik`; did you mean `quic`?"),

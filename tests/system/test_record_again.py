@@ -9,9 +9,6 @@ from labs import CORPUS
 
 from eyelevel.lab import run_tool
 
-OWN_FIELD = "x-eyelevel-match"
-"""What a replay adds to a response."""
-
 
 def answers(archive, tmp_path) -> dict[str, tuple[Any, ...]]:
     """Status, fields in their order and decoded body by URL."""
@@ -20,9 +17,8 @@ def answers(archive, tmp_path) -> dict[str, tuple[Any, ...]]:
     found = {}
     for entry in json.loads(har.read_text(encoding="utf-8"))["log"]["entries"]:
         said = entry["response"]
-        fields = [(each["name"].lower(), each["value"]) for each in said["headers"]]
-        kept = tuple(each for each in fields if each[0] != OWN_FIELD)
-        found[entry["request"]["url"]] = (said["status"], kept, said["content"].get("text"))
+        fields = tuple((each["name"].lower(), each["value"]) for each in said["headers"])
+        found[entry["request"]["url"]] = (said["status"], fields, said["content"].get("text"))
     return found
 
 

@@ -29,6 +29,8 @@ struct Manifest {
     /// The server's address of each host.
     addresses: BTreeMap<String, IpAddr>,
     exchanges: Vec<Entry>,
+    /// How the site came about, for the provenance.
+    source: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -45,6 +47,8 @@ struct Entry {
     /// `content-encoding` where `compress` asks for it.
     headers: Vec<(String, String)>,
     compress: Option<Coding>,
+    /// The URL of what makes the browser ask.
+    initiator: Option<Url>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -101,7 +105,10 @@ pub fn pack(manifest: &Path, out: &Path) -> Result<(), Error> {
         description: site.description,
         main_url: site.main_url,
         created_at_unix_ms,
-        provenance: Provenance::default(),
+        provenance: Provenance {
+            source: site.source,
+            ..Provenance::default()
+        },
         screenshot: None,
     };
     write_wacz(out, &exchanges, &metadata)
@@ -144,7 +151,7 @@ fn exchange(
         protocol: "http/1.1".to_owned(),
         recorded_at_unix_ms: Some(created_at_unix_ms),
         time_to_first_byte_ms: None,
-        initiator: None,
+        initiator: entry.initiator.map(|url| url.to_string()),
     }
 }
 

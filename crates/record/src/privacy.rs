@@ -15,6 +15,9 @@ const PRIVATE: [&str; 6] = [
 /// Fields between a client and its proxy: never of an exchange with the server.
 const OF_THE_PROXY: [&str; 2] = ["proxy-connection", "proxy-authorization"];
 
+/// What a replay of ours adds: a recording of a replay is the recording again.
+const OF_A_REPLAY: &str = "x-eyelevel-match";
+
 /// Whether the field is only between the client and the proxy.
 pub fn is_of_the_proxy(name: &str) -> bool {
     OF_THE_PROXY
@@ -26,7 +29,7 @@ pub fn is_of_the_proxy(name: &str) -> bool {
 pub fn kept(headers: Vec<Header>, keep_cookies: bool) -> Vec<Header> {
     let is_kept = |header: &Header| {
         let is_private = PRIVATE.iter().any(|name| header.is(name));
-        !is_of_the_proxy(&header.name) && (keep_cookies || !is_private)
+        !is_of_the_proxy(&header.name) && !header.is(OF_A_REPLAY) && (keep_cookies || !is_private)
     };
     headers.into_iter().filter(is_kept).collect()
 }
@@ -38,9 +41,9 @@ mod tests {
     #[test]
     fn cookies_and_credentials_are_dropped_unless_asked_for() {
         let headers = || {
-            ["Host", "Cookie", "AUTHORIZATION", "Proxy-Connection", "x"]
-                .map(|name| Header::new(name, "1"))
-                .to_vec()
+            let names = ["Host", "Cookie", "AUTHORIZATION", "Proxy-Connection", "x"];
+            let all = names.into_iter().chain(["X-Eyelevel-Match"]);
+            all.map(|name| Header::new(name, "1")).collect()
         };
         let names = |keep| -> Vec<String> {
             let kept = kept(headers(), keep).into_iter();

@@ -1,4 +1,4 @@
-"""`eyelevel site`: look at recorded sites, check them, bring them in and out."""
+"""`eyelevel site`: recorded sites looked at, checked, brought in and out; synthetic ones made."""
 
 import typer
 
@@ -6,11 +6,14 @@ from eyelevel.cli.site_check import check
 from eyelevel.cli.site_export import export_site
 from eyelevel.cli.site_import import import_site
 from eyelevel.cli.site_info import info
+from eyelevel.cli.site_synth import synth
 
 app = typer.Typer(
-    help="Look at recorded sites, check them, bring them in and out.", no_args_is_help=True
+    help="Look at recorded sites, check them, bring them in and out, make synthetic ones.",
+    no_args_is_help=True,
 )
 app.command("check")(check)
 app.command("info")(info)
 app.command("import")(import_site)
 app.command("export")(export_site)
+app.command("synth")(synth)
