@@ -38,11 +38,11 @@ def run(module: str, *arguments: str) -> str:
     return done.stdout
 
 
-def cdxj(text: str) -> dict[str, tuple[str, str, str]]:
-    """What an index says of each URL: its offset, status and digest."""
+def cdxj(text: str) -> dict[str, tuple[str, str | None, str]]:
+    """What an index says of each URL: its offset, status (pictures have none), digest."""
     entries = [json.loads(line.split(" ", 2)[2]) for line in text.splitlines() if "{" in line]
     return {
-        each["url"]: (each["offset"], each["status"], each["digest"].removeprefix("sha1:"))
+        each["url"]: (each["offset"], each.get("status"), each["digest"].removeprefix("sha1:"))
         for each in entries
     }
 
@@ -73,4 +73,8 @@ def test_warcio_would_see_a_changed_byte(unpacked, tmp_path):
 def test_pywb_indexes_it_as_we_do(unpacked):
     ours = cdxj((unpacked / "indexes" / "index.cdx").read_text(encoding="utf-8"))
     pywbs = run("pywb.indexer.cdxindexer", "-j", str(unpacked / "archive" / "data.warc"))
-    assert cdxj(pywbs) == ours and len(ours) == 29
+    theirs = cdxj(pywbs)
+    # The recorded page's picture, which no replay asks for, stands in no index of ours.
+    pictures = [url for url in theirs if url.startswith("urn:view:")]
+    assert len(pictures) == 1 and theirs.pop(pictures[0])
+    assert theirs == ours and len(ours) == 21

@@ -105,9 +105,9 @@ def test_a_check_compares_every_byte() -> None:
     assert done.returncode == 0
     found = json.loads(done.stdout)["protocols"]
     assert [(each["protocol"], each["compared"], each["differences"]) for each in found] == [
-        ("http/1.1", 29, []),
-        ("h2", 29, []),
-        ("h3", 29, []),
+        ("http/1.1", 21, []),
+        ("h2", 21, []),
+        ("h3", 21, []),
     ]
 
 
