@@ -23,7 +23,8 @@ ADDRESSES = {
 
 PAGE = f"""<!doctype html><title>made</title><link rel=icon href=data:,>
 <link rel=stylesheet href={STATIC}/style.css><script src={STATIC}/app.js></script>
-<h1>A heading</h1><img src={IMAGES}/moved.png width=200 height=100>
+<h1>A heading</h1><button id=more onclick="later('{WWW}/more.json')">More</button>
+<img src={IMAGES}/moved.png width=200 height=100>
 <img id=far loading=lazy src={IMAGES}/far.png width=200 height=100 style="margin-top:9000px">"""
 STYLE = f"""@font-face {{ font-family: made; src: url({STATIC}/made.woff2) }}
 h1 {{ font-family: made; background: url({IMAGES}/back.png) }}"""
@@ -80,6 +81,7 @@ def pack_made_site(folder: Path) -> Path:
     answer(f"{API}/time?now=1700000000000&id=0", "application/json", b'{"time": 1}')
     answer(f"{WWW}/worker.js", "text/javascript", WORKER.encode())
     answer(f"{WWW}/through-worker.json", "application/json", b'{"worker": true}')
+    answer(f"{WWW}/more.json", "application/json", b'{"more": true}')
     manifest = folder / "manifest.json"
     about = {"title": "made", "main_url": MAIN, "created_at": "2026-01-01T00:00:00Z"}
     manifest.write_text(json.dumps(about | {"addresses": ADDRESSES, "exchanges": exchanges}))

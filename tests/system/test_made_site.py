@@ -16,10 +16,13 @@ TEN = 10
 def recorded(new_lab, tmp_path):
     """The recording of the made site, and what `record` said of it."""
     out, authority = tmp_path / "recorded.wacz", tmp_path / "ca.pem"
+    script = tmp_path / "steps.txt"
+    script.write_text("# What a visitor does.\nscroll end\n\nclick #more\n", encoding="ascii")
     with new_lab(site=pack_made_site(tmp_path)) as lab:
         authority.write_text(lab.ready.ca_certificate, encoding="ascii")
         command = [*lab.command_prefix, sys.executable, "-m", "eyelevel.cli.main", "record", MAIN]
         command += ["--out", str(out), "--upstream-ca", str(authority), "--wait-idle", "1s"]
+        command += ["--script", str(script)]
         done = subprocess.run(
             [*command, "--json"], capture_output=True, text=True, timeout=60, check=False
         )
@@ -30,7 +33,7 @@ def recorded(new_lab, tmp_path):
 def test_ten_loads_of_a_recorded_site_ask_for_the_same_urls_and_miss_none(recorded):
     archive, info = recorded
     assert info["main_url"] == MAIN and len(info["origins"]) == 5
-    assert info["objects"] == 13, "all that was served, what the worker asked for included"
+    assert info["objects"] == 14, "all that was served: the worker's and the click's, too"
     found = check_page(archive, TEN, quiet_s=0.3)
     assert [load.detail for load in found.loads if load.ended != "complete"] == []
     assert {load.http_version for load in found.loads} == set(STACKS)

@@ -14,6 +14,7 @@ from PIL import Image
 
 from eyelevel.browser import LoadSettings, RawLoad, SameRequests, load_page
 from eyelevel.cli.output import hints, print_json, results
+from eyelevel.cli.record_script import read_script
 from eyelevel.cli.viewport import viewport_px
 from eyelevel.errors import ExpectedError
 from eyelevel.lab.recorder import Recorder
@@ -40,6 +41,13 @@ def record(
     wait_idle: Annotated[
         str, typer.Option(help="A visit ends when nothing was asked for so long.")
     ] = WAIT_IDLE,
+    script: Annotated[
+        Path | None,
+        typer.Option(
+            help="Steps after each load, one a line: `scroll end`, `click SELECTOR`, "
+            "`script JAVASCRIPT`."
+        ),
+    ] = None,
     viewport: Annotated[str, typer.Option(help="Width and height, CSS pixels.")] = VIEWPORT,
     mobile: Annotated[bool, typer.Option("--mobile", help="Pose as a mobile browser.")] = False,
     visits: Annotated[
@@ -63,10 +71,15 @@ def record(
     """
     if bool(urls) == (proxy is not None):
         raise RecordError("give the URL of a page, or `--proxy PORT`")
+    try:
+        steps = read_script(script) if script else ()
+    except ValueError as error:
+        raise RecordError(str(error)) from error
     recorder = Recorder(out, port=proxy or 0, upstream_ca=upstream_ca, keep_cookies=keep_cookies)
     with recorder:
         if urls:
             settings = _settings(recorder, wait_idle, viewport, mobile)
+            settings = replace(settings, after_load=steps)
             written = _record_visits(recorder, settings, urls, visits)
         else:
             written = _record_clients(recorder)
@@ -122,10 +135,13 @@ def _record_visits(
             for asked, by in raw.initiators.items():
                 initiators.setdefault(asked, by)
             picture = picture or raw.screenshot
-            hosts |= {host_of(each.url) for each in raw.objects}
+            stepped = (each for step in raw.after_load for each in step.objects)
+            hosts |= {host_of(each.url) for each in (*raw.objects, *stepped)}
             _tell(url, raw, recorder)
             if raw.ended == "navigation-failed":
                 raise RecordError(f"recording {url} failed: {raw.detail}")
+            if failed := next((step.failed for step in raw.after_load if step.failed), None):
+                raise RecordError(f"recording {url}: a step of the script failed: {failed}")
     with tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:
         return recorder.write(
             main_url=urls[0],
