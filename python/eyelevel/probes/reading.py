@@ -56,11 +56,13 @@ def read_file(path: Path) -> pl.DataFrame:
     except OSError as error:
         raise ProbeError(f"cannot read {path}: {error.strerror}") from error
     if head == b"PAR1":
-        rows: Iterable[Mapping[str, Any]] = pl.read_parquet(path).iter_rows(named=True)
-        return _table(path, (_of_row(row) for row in rows))
+        return _table(path, _parquet_rows(path))
     text = path.read_text(encoding="utf-8", errors="replace")
     if text.lstrip().startswith("{"):
-        return _table(path, _json_rows(path, text))
+        read = _table(path, _json_rows(path, text))
+        if read.is_empty():
+            raise ProbeError(f"{path} holds no rows of probes")
+        return read
     return _table(path, _thesis_rows(path, text))
 
 
@@ -88,19 +90,34 @@ def _json_rows(path: Path, text: str) -> Iterable[dict[str, Any]]:
                 return  # A row that was cut off when its writer was stopped.
             raise ProbeError(f"{path}, line {number}: no JSON: {error}") from error
         if isinstance(row, dict) and row.get("event", "attempt") == "attempt":
-            yield _of_row(row)
+            yield _of_row(row, f"{path}, line {number}")
 
 
-def _of_row(row: Mapping[str, Any]) -> dict[str, Any]:
+def _parquet_rows(path: Path) -> Iterable[dict[str, Any]]:
+    try:
+        table = pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise ProbeError(f"{path}: damaged Parquet: {reason}") from error
+    for number, row in enumerate(table.iter_rows(named=True), 1):
+        yield _of_row(row, f"{path}, row {number}")
+
+
+def _of_row(row: Mapping[str, Any], where: str) -> dict[str, Any]:
     def milliseconds(name: str) -> float | None:
         value = row.get(name)
+        if value is not None and not isinstance(value, int | float):
+            raise ProbeError(f"{where}: {name} is no number")
         return None if value is None else value / 1000
 
+    for name in ("host", "protocol"):
+        if not isinstance(row.get(name), str):
+            raise ProbeError(f"{where}: no row of a probe: it has no {name}")
     return {
         "vantage": row.get("vantage"),
         "family": family_of(row.get("address")),
         "host": row.get("host"),
-        "at_s": row.get("at_unix_us", 0) / 1e6,
+        "at_s": (milliseconds("at_unix_us") or 0) / 1e3,
         "protocol": row.get("protocol"),
         "version": row.get("version"),
         "connection_ms": milliseconds("connection_us"),

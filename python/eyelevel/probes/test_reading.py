@@ -79,3 +79,22 @@ def test_intervals_know_that_rows_of_one_host_are_no_independent_evidence() -> N
     (share,) = share_intervals(values, clustered, [0])
     assert share.low < (values > 0).mean() < share.high
     assert quantile_intervals(values[:100], clustered[:100], [50])[0].low is None
+
+
+@pytest.mark.parametrize(
+    "content, said",
+    [
+        (b'{"event": "attempt"}\n', "x, line 1: no row of a probe: it has no host"),
+        (b'{"host": "h", "protocol": "tcp", "dns_us": "1"}\n', "x, line 1: dns_us is no number"),
+        (b'{"event": "scan", "name": "h"}\n', "x holds no rows of probes"),
+        (b"PAR1, but no more", "x: damaged Parquet"),
+    ],
+)
+def test_what_is_no_file_of_probes_is_refused_in_one_line(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(content)
+    with pytest.raises(ProbeError, match=said) as caught:
+        read_file(path)
+    assert len(str(caught.value).splitlines()) == 1
