@@ -3,15 +3,22 @@
 import os
 from pathlib import Path
 
+from eyelevel.errors import ExpectedError
+
 TAIL_BYTES_MAX = 1 << 16
 """More than any row."""
 
 
 def mend(path: Path) -> None:
-    """Cut a last line that a killed writer left half written; a file that is absent stays so."""
+    """Cut a last line that a killed writer left half written; a file that is absent stays so.
+
+    Raises ExpectedError where the file is none of ours, and leaves it alone.
+    """
     if not path.exists():
         return
     with path.open("rb+") as stream:
+        if stream.read(1) not in (b"", b"{"):
+            raise ExpectedError(f"{path} holds something else than JSON lines: choose another file")
         size = stream.seek(0, os.SEEK_END)
         reach = min(size, TAIL_BYTES_MAX)
         stream.seek(size - reach)

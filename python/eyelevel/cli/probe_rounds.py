@@ -59,10 +59,15 @@ def repeat(state_path: Path, every_s: float, for_s: float, measure: Callable[[],
 def _restored(path: Path, every_s: float, for_s: float) -> tuple[Rounds, int | None]:
     text = path.read_text(encoding="utf-8")
     if text:
-        state = json.loads(text.splitlines()[-1])
-        if (state["every_s"], state["for_s"]) == (every_s, for_s):
-            hints.print(f"going on after round {state['last'] + 1}: {path}")
-            return Rounds(state["began_unix_s"], every_s, for_s), state["last"]
+        try:
+            state = json.loads(text.splitlines()[-1])
+            began_s, last = float(state["began_unix_s"]), int(state["last"])
+            is_same = (state["every_s"], state["for_s"]) == (every_s, for_s)
+        except (ValueError, TypeError, LookupError) as error:
+            raise ProbeError(f"{path} is no record of rounds: remove it to begin anew") from error
+        if is_same:
+            hints.print(f"going on after round {last + 1}: {path}")
+            return Rounds(began_s, every_s, for_s), last
     return Rounds(time.time(), every_s, for_s), None
 
 

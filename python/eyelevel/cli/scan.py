@@ -117,9 +117,13 @@ def _done(out: Path, summary: Summary, *, resume: bool) -> set[str]:
     mend(out)
     done = set()
     with out.open(encoding="utf-8") as stream:
-        for line in stream:
-            row: dict[str, Any] = json.loads(line)
-            done.add(row["name"])
+        for number, line in enumerate(stream, 1):
+            try:
+                row: dict[str, Any] = json.loads(line)
+                done.add(row["name"])
+            except (ValueError, TypeError, LookupError) as error:
+                message = f"{out}, line {number}: no row of a scan: choose another --out"
+                raise ScanError(message) from error
             summary.take(row)
     return done
 
