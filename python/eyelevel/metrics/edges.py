@@ -23,6 +23,9 @@ touches a strong one. Fixed, not shares of the largest gradient, so that a dark 
 white text has edges too."""
 
 
+SLOPE_22 = np.tan(np.pi / 8)
+"""Of 22.5 degrees, half of a sector."""
+
 REACH_PIXELS = BLUR_PIXELS // 2 + 2
 """How far a pixel has a say in another's gradient: blur, Sobel's operator, thinning."""
 
@@ -54,13 +57,25 @@ def connected(thin: Luma) -> NDArray[np.bool_]:
 
 
 def _thinned(strength: Luma, across: Luma, along: Luma) -> Luma:
-    sector = np.round(np.arctan2(along, across) / (np.pi / 4)).astype(np.int8) % 4
     padded = np.pad(strength, 1)
     height, width = strength.shape
     kept = np.zeros_like(strength)
-    for number, (step_y, step_x) in enumerate(((0, 1), (1, 1), (1, 0), (1, -1))):
+    steps = ((0, 1), (1, 1), (1, 0), (1, -1))
+    for sector, (step_y, step_x) in zip(_sectors(across, along), steps, strict=True):
         ahead = padded[1 + step_y : 1 + step_y + height, 1 + step_x : 1 + step_x + width]
         behind = padded[1 - step_y : 1 - step_y + height, 1 - step_x : 1 - step_x + width]
-        largest = (sector == number) & (strength >= ahead) & (strength >= behind)
+        largest = sector & (strength >= ahead) & (strength >= behind)
         np.copyto(kept, strength, where=largest)
     return kept
+
+
+def _sectors(across: Luma, along: Luma) -> tuple[NDArray[np.bool_], ...]:
+    """Where the gradient lies within 22.5 degrees of each of four directions; of none, the first.
+
+    By comparing: its angle takes ten times as long.
+    """
+    width, height = np.abs(across), np.abs(along)
+    level, steep = height <= SLOPE_22 * width, width < SLOPE_22 * height
+    slanted = ~(level | steep)
+    falling = (across > 0) == (along > 0)
+    return level, slanted & falling, steep, slanted & ~falling
