@@ -66,8 +66,11 @@ def _load(site: str, network: str, seed: int) -> tuple[dict, dict]:
     stack, emulated = STACKS_BY_NAME["tcp+"], find_network(network)
     file = str(open_site(site).path.resolve())
     config = LabConfig(lab_path(emulated), seed, file, lab_stack(stack, emulated))
-    folder = Path(tempfile.mkdtemp(prefix="eyelevel-film-"))
-    with Screen(folder, SCREEN_PX) as screen, Lab(config) as lab:
+    with (
+        tempfile.TemporaryDirectory(prefix="eyelevel-film-") as folder,
+        Screen(Path(folder), SCREEN_PX) as screen,
+        Lab(config) as lab,
+    ):
         screen.film((0, 0), SCREEN_PX, SCREEN_PX)
         settings = LoadSettings(
             url=lab.ready.main_url or "",
