@@ -58,6 +58,10 @@ NEXT_PAGE = (
     "<!doctype html><link rel=icon href=data:,><body style='background:rgb(0,0,160)'>"
     "<img src=/2.png width=200 height=100>"
 )
+HERO_PAGE = (
+    "<!doctype html><link rel=icon href=data:,><body style='margin:0'><img src={} width=1280 "
+    "height=420 style='display:block'><h1>A heading</h1>" + "<p>Some words.</p>" * 5
+)
 BODIES: dict[str, tuple[str, bytes]] = {
     "/": ("text/html", PAGE.encode()),
     "/style.css": ("text/css", b"body { margin: 0; background: rgb(230, 230, 255) }"),
@@ -86,6 +90,9 @@ BODIES: dict[str, tuple[str, bytes]] = {
         b" while (performance.now() < end); }, 50)</script>",
     ),
     "/steps": ("text/html", STEPS_PAGE.encode()),
+    "/hero": ("text/html", HERO_PAGE.format("/5.png").encode()),
+    "/error-page": ("text/html", b"<!doctype html><link rel=icon href=data:,><h1>502 Bad Gateway"),
+    "/hero-missing": ("text/html", HERO_PAGE.format("/missing.png").encode()),
     "/next": ("text/html", NEXT_PAGE.encode()),
     "/conditions": ("text/html", CONDITIONS_PAGE.encode()),
     **{f"/{number}.png": ("image/png", image(number * 40)) for number in range(IMAGES)},
