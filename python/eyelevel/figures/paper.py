@@ -9,6 +9,7 @@ from eyelevel.figures.inline import inline
 
 GAIN_AXIS = alt.Axis(format="+.0%", tickCount=5)
 SIGNIFICANCE_COLOURS = {"faster": "#0b6b4b", "neither": "#c9cecb", "slower": "#a8341b"}
+STEPS_MAX = 50
 UNDETERMINED = {"undetermined": "#8a6d00"}
 
 
@@ -18,9 +19,14 @@ def gain_cdf(cells: pl.DataFrame, arms: list[str]) -> dict[str, Any]:
     `cells`: `network`, `metric` (its title), `arm`, `gain` (share), one row a site.
     """
     ranked = cells.sort("gain").with_columns(
-        share=pl.int_range(1, pl.len() + 1).over("network", "metric", "arm")
-        / pl.len().over("network", "metric", "arm")
+        rank=pl.int_range(1, pl.len() + 1).over("network", "metric", "arm"),
+        sites=pl.len().over("network", "metric", "arm"),
     )
+    # A step a pixel is as fine as print can show.
+    every = (pl.col("sites") - 1) // STEPS_MAX + 1
+    ranked = ranked.filter(
+        (pl.col("rank") % every == 0) | (pl.col("rank") == pl.col("sites")) | (pl.col("rank") == 1)
+    ).with_columns(share=pl.col("rank") / pl.col("sites"))
     columns = ("network", "metric", "arm", "gain", "share")
     first = ranked.group_by("network", "metric", "arm", maintain_order=True).first()
     start = first.with_columns(share=pl.lit(0.0)).select(columns)

@@ -51,6 +51,10 @@ stacks = ["tcp", "tcp+", "tcp+bbr", "quic", "quic+bbr"]
 reference = "tcp"
 blocks = 31
 """,
+        """\
+networks = ["dsl", "da2gc"]
+blocks = 2
+""",
     ),
     Preset(
         "das-2014",

@@ -10,8 +10,8 @@ from eyelevel.report.html import Markup, element, join, table
 from eyelevel.report.paper_figures import FIGURES, TABLES, PaperTable
 from eyelevel.report.words import percent
 
-SPECIFICATION_BYTES_MAX = 1_500_000
-ALL_BYTES_MAX = 4_000_000  # keeps the page below 15 MB beside the filmstrips
+SPECIFICATION_BYTES_MAX = 800_000
+ALL_BYTES_MAX = 2_000_000  # keeps the page below 15 MB beside the filmstrips
 ROWS_MAX = 200
 
 

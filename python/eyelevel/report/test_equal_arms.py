@@ -10,7 +10,13 @@ import polars as pl
 import pytest
 from scipy import stats as scipy_stats
 
-from eyelevel.stats import compare_cells, compare_networks, mean_gain, performance_gain
+from eyelevel.stats import (
+    compare_cells,
+    compare_networks,
+    mean_gain,
+    performance_gain,
+    smallest_detectable,
+)
 
 PERMUTATIONS = 1000
 REJECTED_SHARE_MAX = 0.064
@@ -62,3 +68,33 @@ def test_an_added_time_is_found_and_a_drift_of_a_percent_a_block_moves_no_estima
     assert found.p_holm < 0.05 and found.gain.low > 0
     still, drifting = gain(study(4)), gain(study(4, drift=0.01))
     assert drifting.gain.value == pytest.approx(still.gain.value, abs=still.gain.standard_error)
+
+
+def test_the_effect_that_a_study_can_show_is_shown_with_the_stated_power():
+    draw = np.random.Generator(np.random.PCG64(6))
+    blocks, deviation, mean = 12, 0.08, 1000.0
+    freedom = len(SITES) * (blocks - 1)
+    effect = smallest_detectable(deviation / np.sqrt(blocks * len(SITES)), freedom)
+    studies, found = 600, 0
+    for _ in range(studies):
+        gains = []
+        for _ in SITES:
+            reference = mean * (1 + 0.05 * draw.standard_normal(blocks))
+            slower = reference + mean * (effect + deviation * draw.standard_normal(blocks))
+            gains.append(performance_gain(slower, reference))
+        found += mean_gain(gains).p <= 0.05
+    # 80 % and two standard errors of a share of 600.
+    assert found / studies == pytest.approx(0.8, abs=0.033), f"{effect:.1%} found {found} times"
+
+
+def test_thirty_milliseconds_are_found_where_the_study_says_that_they_can_be():
+    found = [gain(study(seed, added_ms=30.0)) for seed in range(10, 40)]
+    shown = [each.gain for each in found if each.p_holm <= 0.05]
+    stated = np.mean(
+        [smallest_detectable(e.gain.standard_error, e.gain.degrees_of_freedom) for e in found]
+    )
+    # 30 ms of 800 to 3200 ms: 1.95 % over these sites, which is above what the study can show.
+    assert stated < 0.0195
+    assert len(shown) >= 0.8 * len(found)
+    values = [each.gain.value for each in found]
+    assert np.mean(values) == pytest.approx(30 / 800 * (1 + 1 / 2 + 1 / 3 + 1 / 4) / 4, abs=0.002)

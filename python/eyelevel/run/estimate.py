@@ -19,8 +19,8 @@ ROUND_TRIPS = 12
 """Of a page: name, handshake, document, and a few levels of what it refers to."""
 FAST_BIT_S = 10**9
 """Of a direction without a link."""
-RECORD_BYTES = 640_000
-"""Of a load with its frames, seen over the quickstart."""
+RECORD_BYTES = 150_000
+"""Of a load with its frames: of the shipped sites 90 to 165 kB, and a record of 10."""
 DEVIATION = 0.10
 """Of a block's difference as a share of the reference, where nothing is known; seen on an otherwise
 idle machine: 0.03 to 0.15."""
@@ -52,7 +52,7 @@ def estimate(plan: Plan, sites: Sequence[RecordedSite], like: Path | None = None
         for network in plan.networks
     )
     time_source = "recordings' sizes, rates and round trips; roughly"
-    disk, disk_source = float(RECORD_BYTES * trials), "640 kB a load, as the quickstart's"
+    disk, disk_source = float(RECORD_BYTES * trials), "150 kB a load, as of the shipped sites"
     deviation, effect_source = DEVIATION, "blocks that scatter by 10 %, an assumption"
     if like is not None:
         document = read_document(like, PLAN_FILE)
