@@ -95,11 +95,13 @@ def _charts(analysis: Analysis) -> list[Chart]:
         x_title = f"{a} - {b}, ms: right of 0 {b} is faster"
         charts.append(_chart(f"differences {a} - {b}", samples, x_title, list(labels.values())))
     good = analysis.table.filter(pl.col("failure").is_null() & ~pl.col("resumed"))
+    parts = good.drop_nulls("family").partition_by(["family", "vantage"], as_dict=True)
     for what, title in (("connection_ms", "connection time"), ("dns_ms", "DNS lookup time")):
-        for family in good["family"].unique().drop_nulls().sort().to_list():
-            samples = _by_protocol(good.filter(pl.col("family") == family), what)
+        for (family, vantage), rows in sorted(parts.items(), key=str):
+            samples = _by_protocol(rows, what)
             if samples:
-                charts.append(_chart(f"{title}, {family}", samples, "ms", list(THESIS_NAMES)))
+                of = f"{title}, {family}" + (f", from {vantage}" if vantage else "")
+                charts.append(_chart(of, samples, "ms", list(THESIS_NAMES)))
     return charts
 
 
