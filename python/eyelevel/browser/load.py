@@ -175,9 +175,8 @@ class _Load:
         now_s = time.monotonic()
         self._clock = NavigationClock(now_s)
         self._rule = rule = QuietRule(now_s, settings.timeout_s, settings.quiet_s, settings.cap_s)
-        self._devtools.send(
-            "Page.navigate", {"url": settings.url}, self._page, self._handle_navigate_reply
-        )
+        asked = {"url": settings.url}
+        self._devtools.send("Page.navigate", asked, self._page, self._handle_navigate_reply)
         while True:
             self._devtools.pump(rule.next_deadline(self._network.waits))
             if self._navigation_error:
@@ -195,9 +194,8 @@ class _Load:
         if ended != "complete" or not self._settings.after_load:
             self._capture.stop(deadline)
         if self._settings.screenshot:
-            png = self._devtools.call(
-                "Page.captureScreenshot", {"format": "png"}, self._page, deadline
-            )
+            asked = {"format": "png"}
+            png = self._devtools.call("Page.captureScreenshot", asked, self._page, deadline)
             self._screenshot = base64.b64decode(png["data"])
         self._ask_navigation_start()
         scripts = self._settings.javascript
