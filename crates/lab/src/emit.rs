@@ -8,8 +8,8 @@ pub fn emit(event: &impl Serialize) {
     let _ = write(event);
 }
 
-/// Writes one event, or ends the process where its reader is gone: probes that nobody waits for must
-/// not overlap those of whoever was started in its place.
+/// Writes one event, or ends the process where its reader is gone: probes that nobody waits for
+/// must not overlap those of whoever was started in its place.
 pub fn emit_or_exit(event: &impl Serialize) {
     if write(event).is_err() {
         std::process::exit(1);

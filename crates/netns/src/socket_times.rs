@@ -1,5 +1,5 @@
-//! What the kernel knows about a socket and Rust's standard library does not tell: the moment at which
-//! a packet arrived, and the round trip of TCP's own handshake.
+//! What the kernel knows about a socket and Rust's standard library does not tell: the moment at
+//! which a packet arrived, and the round trip of TCP's own handshake.
 
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -82,8 +82,8 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received
     message.msg_iovlen = 1;
     message.msg_control = control.as_mut_ptr().cast();
     message.msg_controllen = CONTROL_BYTES as _;
-    // SAFETY: the descriptor is open; every pointer in `message` outlives the call and its length is
-    // that of the memory behind it.
+    // SAFETY: the descriptor is open; every pointer in `message` outlives the call and its length
+    // is that of the memory behind it.
     let bytes = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
     if bytes < 0 {
         return Err(io::Error::last_os_error());

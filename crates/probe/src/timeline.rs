@@ -3,8 +3,8 @@
 /// More arrivals tell nothing about a handshake; one with the largest certificates has 20.
 const ARRIVALS_MAX: usize = 128;
 
-/// Nearer arrivals are never counted apart: servers take that long to compute. On paths with a round
-/// trip below twice this, the count is a lower bound.
+/// Nearer arrivals are never counted apart: servers take that long to compute. On paths with a
+/// round trip below twice this, the count is a lower bound.
 const GAP_NS_MIN: u64 = 2_000_000;
 
 /// One direction's bytes.
@@ -156,8 +156,8 @@ mod tests {
     fn late_reads_count_where_something_waits_for_their_answer() {
         let mut timeline = Timeline::default();
         timeline.sent(0, 1200);
-        // The first flight's second piece was read 3 late, its first 7; the last one's delay is none
-        // of the handshake's.
+        // The first flight's second piece was read 3 late, its first 7; the last one's delay is
+        // none of the handshake's.
         for (at, late) in [(100, 7), (101, 3), (201, 9)] {
             timeline.received(at * MS, at * MS + late, 1200);
         }

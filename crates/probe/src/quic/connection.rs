@@ -134,10 +134,10 @@ pub async fn connect(attempt: &QuicAttempt<'_>, outcome: &mut QuicOutcome) -> Re
     result
 }
 
-/// A transport that sends its few datagrams at once. The library paces from the first one on, with a
-/// round trip that it can only guess: the second half of a ClientHello would leave 27 ms late, and
-/// the handshake would be that much longer. Windows beyond 32 bits turn its pacer off; a handshake
-/// of ours stays within the ten packets that RFC 9002, section 7.2, allows anyway.
+/// A transport that sends its few datagrams at once. The library paces from the first one on, with
+/// a round trip that it can only guess: the second half of a ClientHello would leave 27 ms late,
+/// and the handshake would be that much longer. Windows beyond 32 bits turn its pacer off; a
+/// handshake of ours stays within the ten packets that RFC 9002, section 7.2, allows anyway.
 pub fn unpaced() -> TransportConfig {
     let mut congestion = NewRenoConfig::default();
     congestion.initial_window(WINDOW_BYTES_UNPACED);

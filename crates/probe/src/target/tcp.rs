@@ -21,8 +21,8 @@ const ACCEPT_REST: Duration = Duration::from_millis(10);
 
 const RESPONSE_H1: &[u8] =
     b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\nalt-svc: h3=\":443\"\r\n\r\n";
-/// RFC 9113: empty SETTINGS; HEADERS of stream 1, which end it, with the static entry `:status: 200`
-/// and `alt-svc` as a literal (RFC 7541, section 6.2.2).
+/// RFC 9113: empty SETTINGS; HEADERS of stream 1, which end it, with the static entry `:status:
+/// 200` and `alt-svc` as a literal (RFC 7541, section 6.2.2).
 const RESPONSE_H2: &[u8] =
     b"\0\0\0\x04\0\0\0\0\0\0\0\x14\x01\x05\0\0\0\x01\x88\0\x07alt-svc\x09h3=\":443\"";
 const PREFACE_H2: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";

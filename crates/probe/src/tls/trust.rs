@@ -8,8 +8,8 @@ use rustls::{CipherSuite, ClientConfig, RootCertStore, SupportedCipherSuite};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Key exchange groups as browsers offer them: shares of the first, a hybrid, and of X25519, which is
-/// a part of it, so that no server of either has to ask again.
+/// Key exchange groups as browsers offer them: shares of the first, a hybrid, and of X25519, which
+/// is a part of it, so that no server of either has to ask again.
 const KEY_EXCHANGE: [&dyn SupportedKxGroup; 4] = [
     kx_group::X25519MLKEM768,
     kx_group::X25519,
@@ -77,8 +77,8 @@ fn cipher_suites() -> Vec<SupportedCipherSuite> {
     suites
 }
 
-/// Makes one key and throws it away: a library's first use gathers entropy for tens of milliseconds,
-/// which would count as part of the first handshake.
+/// Makes one key and throws it away: a library's first use gathers entropy for tens of
+/// milliseconds, which would count as part of the first handshake.
 pub fn warm_up() {
     for group in KEY_EXCHANGE {
         drop(group.start());
