@@ -10,6 +10,7 @@ import polars as pl
 
 ALL_SITES = "all sites"
 POINTS_MAX = 200  # a step a pixel and a half is as fine as the chart can show
+SINGLE_POINTS_MAX = 12  # of single sites where there are many: the page must open at once
 SITES_MAX = 12  # of more sites, single ones have curves of the primary metric only: page size
 NETWORKS_MAX = 12  # of more networks there are curves of the primary metric over all sites only
 _ROWS = '"the rows"'
@@ -33,7 +34,7 @@ def cumulative(kept: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     if many:
         loads = loads.filter(pl.col("metric") == metrics[0])
     single = loads.clear() if many else loads
-    if single["site"].n_unique() > SITES_MAX:
+    if thinned := single["site"].n_unique() > SITES_MAX:
         single = loads.filter(pl.col("metric") == metrics[0])
     loads = pl.concat([single, loads.with_columns(site=pl.lit(ALL_SITES))])
     loads = loads.filter(pl.col("value").is_not_null() | (pl.col("outcome") == "timeout"))
@@ -42,8 +43,9 @@ def cumulative(kept: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     for key, part in sorted(loads.partition_by(keys, as_dict=True).items()):
         values = part["value"].drop_nulls().sort().to_list()
         steps = range(1, len(values) + 1)
-        if len(values) > POINTS_MAX:
-            steps = sorted({round(i * len(values) / POINTS_MAX) for i in range(1, POINTS_MAX + 1)})
+        points = SINGLE_POINTS_MAX if thinned and key[2] != ALL_SITES else POINTS_MAX
+        if len(values) > points:
+            steps = sorted({round(i * len(values) / points) for i in range(1, points + 1)})
         if values:
             rows.append((*key, values[0], 0.0))
         rows += [(*key, values[i - 1], i / part.height) for i in steps]
@@ -104,7 +106,7 @@ def _csv(rows: pl.DataFrame) -> str:
     """The rows as CSV: half the size of objects, and not checked one by one when drawn."""
     return (
         rows.select(COLUMNS)
-        .with_columns(pl.col("value").round(2), pl.col("share").round(5))
+        .with_columns(pl.col("value").round(1), pl.col("share").round(4))
         .write_csv()
     )
 

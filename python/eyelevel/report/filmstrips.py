@@ -43,7 +43,7 @@ def filmstrips(contents: Contents) -> Filmstrips:
     network without frames has none; `left_out` counts those that the limit kept away.
     """
     result = Filmstrips()
-    typical = _typical_loads(contents)
+    typical = typical_loads(contents) if contents.plan["browser"]["capture"] else {}
     index: dict[bytes, int] = {}
     total = 0
     for site in contents.sites:
@@ -83,7 +83,9 @@ def filmstrips(contents: Contents) -> Filmstrips:
 
 def strips_of(contents: Contents, site: str, network: str) -> dict[str, list[tuple[float, str]]]:
     """By stack the typical load's pictures at even times: seconds and data URLs."""
-    loads = _typical_loads(contents).get((site, network), {})
+    if not contents.plan["browser"]["capture"]:
+        return {}
+    loads = typical_loads(contents).get((site, network), {})
     frames = {arm: contents.trial(row["hash"]).frames() for arm, row in loads.items()}
     frames = {arm: found for arm, found in frames.items() if found}
     if not frames:
@@ -98,10 +100,8 @@ def strips_of(contents: Contents, site: str, network: str) -> dict[str, list[tup
     }
 
 
-def _typical_loads(contents: Contents) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
-    """By site and network, for each stack the row of its median load; none without capture."""
-    if not contents.plan["browser"]["capture"]:
-        return {}
+def typical_loads(contents: Contents) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
+    """By site and network, for each stack the row of its median load."""
     metric = contents.plan["primary_metric"]
     cell = ["site", "network", "arm"]
     rank, count = pl.int_range(pl.len()).over(cell), pl.len().over(cell)

@@ -15,6 +15,7 @@ from eyelevel.figures.paper import (
     significance_shares,
     single_object,
 )
+from eyelevel.figures.waterfall import waterfall
 from eyelevel.report.break_even import break_even_chart, break_even_points, break_even_rows
 from eyelevel.report.contents import Contents
 from eyelevel.report.das_rows import (
@@ -27,6 +28,7 @@ from eyelevel.report.das_rows import (
 from eyelevel.report.disagreements import disagreement_strips, disagreements
 from eyelevel.report.metrics_shown import title_of
 from eyelevel.report.single_objects import single_objects
+from eyelevel.report.waterfalls import pair_objects
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,8 @@ FIGURES: tuple[PaperFigure, ...] = (
     PaperFigure("reproducibility", "How far loads are from the median of their like",
                 "Das 2014, figure 4-2", _loads,
                 lambda rows, _: reproducibility(rows)),
+    PaperFigure("waterfall", "What a typical pair of loads asked for, in time",
+                "beyond the papers", pair_objects, lambda rows, _: waterfall(rows)),
     PaperFigure("break-even", "Break-even map over loss, RTT and rate",
                 "beyond the papers", break_even_rows, break_even_chart),
     PaperFigure("single-object", "Load times of single objects by size",

@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 import vl_convert
 
-from eyelevel.report import read_contents
+from eyelevel.report import read_contents, synthetic
 from eyelevel.report.break_even import _crossings
 from eyelevel.report.paper_figures import FIGURES, TABLES
 from eyelevel.report.synthetic import metrics_of, write_run
@@ -20,8 +20,24 @@ blocks = 6
 @pytest.fixture(scope="module")
 def contents(tmp_path_factory):
     directory = tmp_path_factory.mktemp("run")
-    write_run(directory, text=GRID)
+    made = synthetic.record_of
+
+    def record_of(trial, load_ms, outcome="ok"):
+        record = made(trial, load_ms, outcome)
+        record["objects"] = [fetched(n, load_ms) for n in range(4)]
+        return record
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(synthetic, "record_of", record_of)
+        write_run(directory, text=GRID)
     return read_contents(directory, disagreeing)
+
+
+def fetched(number, load_ms):
+    times = {"started_ms": 10.0 * number, "response_ms": 0.3 * load_ms, "finished_ms": load_ms}
+    said = {"protocol": "h2", "status": 200, "encoded_bytes": 1000, "resource_type": "Image"}
+    rest = {"render_blocking": None, "from": "network", "failed": None}
+    return {"url": f"https://a.example/{number}.png", **times, **said, **rest}
 
 
 def disagreeing(record, frames):
@@ -67,6 +83,14 @@ def test_the_nine_panels_have_the_unshaped_loads_beside_them(contents):
     assert set(rows["network"]) == {"das-3-30", "das-3-60", "das-25-30", "das-25-60"}
     optimal = rows.filter(arm="optimal (unshaped)")
     assert optimal.group_by("network").len()["len"].to_list() == [3] * 4
+
+
+def test_a_waterfall_has_the_objects_of_one_typical_load_each(contents):
+    rows = figure("waterfall").rows(contents)
+    assert rows["load"].unique(maintain_order=True).to_list() == [
+        "tcp, a on das-3-60", "quic+sprout, a on das-3-60",
+    ]  # fmt: skip
+    assert rows.height == 2 * 4 * 2 and (rows["end_s"] >= rows["start_s"]).all()
 
 
 def test_metrics_that_disagree_are_named_on_both_sides(contents):
