@@ -119,7 +119,7 @@ def ours(site: Site, version: str) -> Iterator[Served]:
 def nginx(site: Site) -> Iterator[Served]:
     """nginx with one worker."""
     folder = site.folder / "nginx"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     subprocess.run(
         [
             *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"),

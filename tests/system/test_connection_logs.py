@@ -11,6 +11,7 @@ import pytest
 
 from eyelevel.connections.qlog import parse_qlog
 from eyelevel.connections.tcp_info import parse_tcp_info
+from eyelevel.store import read_trial
 
 COMMAND = [sys.executable, "-m", "eyelevel.cli.main"]
 PCAP_HEAD, RECORD_HEAD = struct.Struct("<IHHiIII"), struct.Struct("<IIII")
@@ -37,7 +38,7 @@ def trials(small_site: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[s
 
 
 def record_of(trial: Path) -> dict[str, Any]:
-    return json.loads((trial / "record.json").read_text())
+    return dict(read_trial(trial.parent.parent, trial.name).record)
 
 
 def packets(trial: Path) -> list[tuple[int, bytes]]:

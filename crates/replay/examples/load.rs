@@ -61,8 +61,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
         running.spawn(ask(client, urls.clone(), offset, end));
     }
     let (mut requests, mut bytes) = (0_u64, 0_u64);
+    // A connection ends with its first client: all stay until the last has its answers.
+    let mut clients = Vec::new();
     while let Some(done) = running.join_next().await {
-        let (own_requests, own_bytes) = done??;
+        let (client, own_requests, own_bytes) = done??;
+        clients.push(client);
         requests += own_requests;
         bytes += own_bytes;
     }
@@ -79,7 +82,7 @@ async fn ask(
     urls: Arc<[String]>,
     offset: usize,
     end: Instant,
-) -> Result<(u64, u64), String> {
+) -> Result<(Client, u64, u64), String> {
     let (mut requests, mut bytes) = (0, 0);
     while Instant::now() < end {
         let url = &urls[(offset + requests as usize) % urls.len()];
@@ -91,5 +94,5 @@ async fn ask(
         requests += 1;
         bytes += fetched.body.len() as u64;
     }
-    Ok((requests, bytes))
+    Ok((client, requests, bytes))
 }

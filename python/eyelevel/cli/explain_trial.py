@@ -14,7 +14,7 @@ from eyelevel.connections import (
     timeline_of,
 )
 from eyelevel.report.connection_page import connection_page
-from eyelevel.store import StoredTrial, read_trial
+from eyelevel.store import StoredTrial, has_record, read_trial
 
 TRIALS_MAX = 2
 
@@ -69,7 +69,7 @@ def trial(
 
 
 def _read(path: Path) -> StoredTrial:
-    if not (path / "record.json").exists():
+    if not has_record(path):
         raise ConnectionLogError(
             f"reading {path}: it is no trial; give DIR/trials/HASH of a run or of "
             "`eyelevel load --out DIR`"
