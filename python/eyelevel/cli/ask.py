@@ -17,6 +17,7 @@ from eyelevel.networks.from_csv import toml_of
 from eyelevel.plan import Plan, PlanError, parse_plan
 from eyelevel.plan.change import BLOCKS_MAX, DEFAULT_BASE, question_plan
 from eyelevel.report import summary_of
+from eyelevel.report.findings import outcomes_differ
 from eyelevel.run import matching, shipped
 
 NETWORKS = "dsl,lte"
@@ -82,7 +83,9 @@ def ask(
         print_json(summary.as_json())
         return
     findings = summary_of(summary.contents)
-    for sentence in (*findings["answer"], *findings["warnings"]):
+    first = [f"{head} {text}" for head, text in outcomes_differ(summary.contents)]
+    others = (each for each in findings["warnings"] if each not in first)
+    for sentence in (*first, *findings["answer"], *others):
         results.print(sentence, markup=False)
     results.print(f"report: {summary.path}", markup=False, soft_wrap=True)
 

@@ -10,6 +10,7 @@ import typer
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.metrics import METRICS_BY_NAME, metrics_of
 from eyelevel.report import Contents, read_contents, summary_of, write_report
+from eyelevel.report.findings import outcomes_differ
 from eyelevel.report.why import why_sentences
 from eyelevel.stats import NetworkGain
 
@@ -49,6 +50,9 @@ def print_summary(summary: Summary) -> None:
     contents = summary.contents
     by_key = {(gain.network, gain.arm, gain.metric): gain for gain in contents.gains}
     reference, others = contents.plan["reference"], contents.arms[1:]
+    first = [f"{head} {text}" for head, text in outcomes_differ(contents)]
+    for sentence in first:
+        results.print(sentence, markup=False)
     for network in contents.networks:
         results.print(f"{network}: gain against {reference} [95 % interval]", markup=False)
         made = table("metric", *others, right=tuple(others))
@@ -58,7 +62,8 @@ def print_summary(summary: Summary) -> None:
         results.print(made)
         results.print()
     findings = summary_of(contents)
-    for sentence in (*findings["answer"], *findings["warnings"]):
+    others = (each for each in findings["warnings"] if each not in first)
+    for sentence in (*findings["answer"], *others):
         results.print(sentence, markup=False)
     for sentence in why_sentences(contents.splits):
         results.print(sentence, markup=False)

@@ -31,16 +31,20 @@ def opening(contents: Contents) -> Markup:
     if not sentences:
         sentences = ["There is no complete block to compare yet."]
     sentences += overall(contents)
+    first = outcomes_differ(contents)
     return element(
         "header",
         element("p", "eyelevel report", class_="eyebrow"),
         element("h1", plan["title"] or "How do the stacks compare?"),
+        *map(_warning, first),
         *(element("p", sentence, class_="answer") for sentence in sentences),
-        *(
-            element("p", element("strong", head), " ", text, class_="warning", role="note")
-            for head, text in warnings(contents)
-        ),
+        *(_warning(each) for each in warnings(contents) if each not in first),
     )
+
+
+def _warning(said: tuple[str, str]) -> Markup:
+    head, text = said
+    return element("p", element("strong", head), " ", text, class_="warning", role="note")
 
 
 def overall(contents: Contents) -> list[str]:
@@ -60,8 +64,8 @@ def overall(contents: Contents) -> list[str]:
     return sentences
 
 
-def warnings(contents: Contents) -> list[tuple[str, str]]:
-    """What a reader must know before the numbers: a heading and a sentence each."""
+def outcomes_differ(contents: Contents) -> list[tuple[str, str]]:
+    """What must be said before anything else: stacks differ in how often their loads end badly."""
     found = []
     for test, what in (
         (contents.timeout_rates, "time out"),
@@ -73,6 +77,12 @@ def warnings(contents: Contents) -> list[tuple[str, str]]:
                 f"(p = {test.p:.2g}); see the outcomes below. What is left may not be comparable."
             )
             found.append(("Outcomes differ between stacks.", text))
+    return found
+
+
+def warnings(contents: Contents) -> list[tuple[str, str]]:
+    """What a reader must know before the numbers: a heading and a sentence each."""
+    found = outcomes_differ(contents)
     if contents.stopped:
         reason = contents.stopped["reason"]
         text = f"It ended {reason}. Its intervals hold whenever one stops."

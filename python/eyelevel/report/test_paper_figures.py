@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -133,3 +136,9 @@ def test_single_objects_have_a_panel_a_size_and_network(contents, tmp_path):
     assert rows["size"].unique(maintain_order=True).to_list() == ["2 B", "10 kB"]
     assert (rows["low_ms"] <= rows["median_ms"]).all()
     assert "10 kB, das-3-30" in vl_convert.vegalite_to_svg(objects.chart(rows, run))
+
+
+def test_the_reference_page_names_every_figure_and_table():
+    page = Path(__file__).parents[3] / "docs" / "reference" / "figures.md"
+    said = set(re.findall(r"^\| `([a-z0-9-]+)` \|", page.read_text(encoding="utf-8"), re.M))
+    assert said == {each.name for each in (*FIGURES, *TABLES)}

@@ -222,3 +222,12 @@ def test_an_altered_recording_is_told_before_the_numbers(run, contents):
         f"{said}. Its loads say how the altered page behaves.",
     ) in warnings(altered)
     assert not any("recorded" in head for head, _ in warnings(contents))
+
+
+def test_outcomes_that_differ_between_stacks_are_told_before_the_answer(tmp_path):
+    plan = preset_text("quickstart", SITES)
+    late = {(f"{site}/{network}/{n}", "tcp"): "timeout"
+            for site in SITES for network in ("dsl", "lte") for n in (1, 2, 3)}  # fmt: skip
+    write_run(tmp_path, late, plan)
+    page = build_report(tmp_path, metrics_of).read_text(encoding="utf-8")
+    assert page.index("Outcomes differ between stacks.") < page.index('class="answer"')
