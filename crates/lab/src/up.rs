@@ -23,7 +23,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Serialize)]
 #[serde(tag = "event", rename = "ready")]
@@ -58,6 +58,7 @@ struct Summary {
     cross_traffic: Option<CrossTrafficSummary>,
     requests: u64,
     misses: u64,
+    server_cpu_s: Option<f64>,
 }
 
 /// Builds a lab from the configuration on standard input and waits for its end. Returns the exit
@@ -209,8 +210,11 @@ fn lab(
         start_watch(watch, interval_ms);
     }
     let service = servers.service;
+    let (tid, before_ns) = (servers.tid, Arc::new(AtomicU64::new(0)));
+    let at_revisit = before_ns.clone();
     wait_for_stop(commands, signals, move || {
         restarter.restart();
+        at_revisit.store(cpu_ns(tid).unwrap_or(0), Ordering::Relaxed);
         emit(&Revisit {
             at_ns: clock_ns(),
             connection: service.as_ref().map_or(0, |service| service.restart()),
@@ -219,6 +223,7 @@ fn lab(
 
     let cross_traffic = cross_traffic.map(|flows| flows.summary());
     // Closing order: the servers report their connections while the path still carries packets.
+    let server_ns = cpu_ns(tid).map(|ns| ns.saturating_sub(before_ns.load(Ordering::Relaxed)));
     let _ = servers.shutdown.send(());
     join(servers.thread, "servers")??;
     around.opened.of_servers.flush();
@@ -229,8 +234,15 @@ fn lab(
         cross_traffic,
         requests: counts.requests.load(Ordering::Relaxed),
         misses: counts.misses.load(Ordering::Relaxed),
+        server_cpu_s: server_ns.map(|ns| ns as f64 / 1e9),
     });
     Ok(())
+}
+
+/// Processor time of one of this process's threads; none where the kernel keeps no such account.
+fn cpu_ns(tid: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/self/task/{tid}/schedstat")).ok()?;
+    text.split_whitespace().next()?.parse().ok()
 }
 
 fn cross_traffic(

@@ -90,6 +90,8 @@ class LabSummary:
     path: Mapping[str, Any] | None = None
     cross_traffic: Mapping[str, Any] | None = None
     errors: tuple[str, ...] = field(default=())
+    server_cpu_s: float | None = None
+    """Processor time of the servers' thread; of the measured visit alone."""
 
 
 class Lab:
@@ -185,6 +187,7 @@ class Lab:
             summary["path"],
             summary.get("cross_traffic"),
             tuple(e["message"] for e in of_kind("error")),
+            summary.get("server_cpu_s"),
         )
         return self._summary
 

@@ -40,6 +40,7 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "head_bytes": pl.Float64(),  # of a response's head as coded, mean
     "packets_up_per_down": pl.Float64(),
     "browser_cpu_s": pl.Float64(),
+    "server_cpu_ms": pl.Float64(),
     "stack_settings": pl.String(),  # canonical JSON
     "versions": pl.String(),  # canonical JSON
     "retried": pl.Int64(),  # attempts that failed before
@@ -67,6 +68,7 @@ def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
         _head_bytes(record),
         _packets_up_per_down(record),
         record["browser"].get("cpu_s"),
+        _server_cpu_ms(record),
         canonical_json(trial["stack_settings"]),
         canonical_json(record["versions"]),
         len(record.get("retried", ())),
@@ -96,6 +98,11 @@ def _packets_up_per_down(record: Mapping[str, Any]) -> float | None:
     path = record["path"] or {}
     down = path.get("down", {}).get("packets")
     return path["up"]["packets"] / down if down else None
+
+
+def _server_cpu_ms(record: Mapping[str, Any]) -> float | None:
+    seconds = record["host"].get("server_cpu_s")
+    return None if seconds is None else seconds * 1e3
 
 
 def missed_urls(record: Mapping[str, Any]) -> frozenset[str]:

@@ -19,6 +19,7 @@ MEASURED: tuple[Measured, ...] = (
     Measured("head of a response as coded, mean", "head_bytes", "{:.0f} bytes"),
     Measured("packets up for each packet down", "packets_up_per_down", "{:.2f}"),
     Measured("browser's CPU time a load", "browser_cpu_s", "{:.1f} s"),
+    Measured("servers' CPU time a load", "server_cpu_ms", "{:.1f} ms"),
 )
 
 

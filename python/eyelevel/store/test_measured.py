@@ -23,6 +23,7 @@ def a_record(arm: str, head_bytes: int, up: int, repetition: int = 1, outcome: s
         "up": {"packets": up, "lateness_us_p99": None, "lateness_us_max": None},
     }
     record["browser"] = {"cpu_s": 2.5}
+    record["host"] = {**record["host"], "server_cpu_s": 0.0123}
     return record
 
 
@@ -40,3 +41,4 @@ def test_what_only_loads_can_tell_is_told_by_their_medians():
     assert found["head of a response as coded, mean"] == ["70 bytes", "50 bytes", dash]
     assert found["packets up for each packet down"] == ["0.75", "0.25", dash]
     assert found["browser's CPU time a load"] == ["2.5 s", "2.5 s", dash]
+    assert found["servers' CPU time a load"] == ["12.3 ms", "12.3 ms", dash]
