@@ -43,6 +43,7 @@ class Site(QuicConnectionProtocol):
         head = [
             (b":status", b"200" if found else b"404"),
             (b"content-type", kind.encode()),
+            (b"access-control-allow-origin", b"*"),
             (b"content-length", str(len(body)).encode()),
         ]
         self.http.send_headers(event.stream_id, head)

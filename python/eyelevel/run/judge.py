@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from eyelevel.run.render_blocking import blocks_rendering
+from eyelevel.run.unserved import unserved
 
 LATENESS_US_P99_MAX = 1000.0
 """Packets released later than this, at the 99th percentile, starve a load."""
@@ -235,6 +236,8 @@ def _wrong_first_flight(stack: Mapping[str, Any], in_force: Mapping[str, Any]) -
 
 
 def _missed(load: Observed) -> str:
+    if load.stack.get("server"):
+        return unserved(load.objects)
     missed = misses(load)
     for item in load.objects:
         if item["url"] in missed and blocks_rendering(item):

@@ -231,3 +231,22 @@ def test_a_repeat_visit_without_tls_has_nothing_to_resume() -> None:
     connection = a_connection(**in_force) | {"protocol": "http/1.1"}
     repeat = replace(GOOD, visit="repeat", stack=plain, connections=[connection], objects=[])
     assert judge(repeat) == ("ok", "")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"status": 404}, "answered 404"),
+        (
+            {"status": None, "failed": "net::ERR_FAILED (MissingAllowOriginHeader)"},
+            "without access",
+        ),
+    ],
+)
+def test_what_somebody_elses_server_did_not_give_counts(change: dict, said: str) -> None:
+    own = {**GOOD.stack, "server": {"command": ["x"], "protocols": ["h2"]}}
+    whole = replace(GOOD, stack=own, connections=[], requests=[])
+    assert judge(whole)[0] == "ok"
+    outcome, detail = judge(replace(whole, objects=[an_object(), an_object(**change)]))
+    assert outcome == "missed-requests"
+    assert said in detail

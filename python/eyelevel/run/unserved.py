@@ -1,0 +1,18 @@
+"""What somebody else's server did not give a page: it reports no misses, its objects tell."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+HTTP_ERROR = 400
+BLOCKED = "MissingAllowOriginHeader"
+"""What Chromium says of a font or script of another origin that lacks the field."""
+
+
+def unserved(objects: Iterable[Mapping[str, Any]]) -> str:
+    """The first object that it did not serve, in a sentence; empty where it served all."""
+    for item in objects:
+        if (item.get("status") or 0) >= HTTP_ERROR:
+            return f"the stack's own server answered {item['status']} for {item['url']}"
+        if BLOCKED in (item["failed"] or ""):
+            return f"the stack's own server sent {item['url']} without access-control-allow-origin"
+    return ""
