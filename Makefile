@@ -7,7 +7,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 SCRIPT := packaging/eyelevel.data/scripts/eyelevel
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check fuzz bench bench-path bench-browser bench-probe bench-replay clean
+.PHONY: help setup demo test check fuzz bench bench-path bench-browser bench-probe bench-replay bench-archive clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -38,9 +38,13 @@ bench-browser: setup ## the browser's bounds; PARTS="cost spread" for some, "cap
 bench-replay: setup ## the replay servers beside nginx; PARTS="h1 h2" for some of it
 	cargo build --release --locked -p eyelevel-replay --examples
 	$(PYTHON) benchmarks/bench_replay.py $(PARTS)
+	$(PYTHON) benchmarks/archive.py
 
 bench-probe: setup ## the prober's bounds, measured in the lab; PARTS="rates" for some of them
 	$(PYTHON) benchmarks/bench_probe.py $(PARTS)
+
+bench-archive: setup ## opening, verifying and matching recorded sites against their bounds
+	$(PYTHON) benchmarks/archive.py
 
 clean: ## what was built; not what was measured
 	rm -rf target $(VENV)

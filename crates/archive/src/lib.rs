@@ -42,7 +42,7 @@ pub use exchange::{Exchange, Note};
 pub use export::{export_files, export_har, export_mahimahi};
 pub use header::Header;
 pub use http1::{StatusLine, response_head};
-pub use import::{Imported, import};
+pub use import::{Format, Imported, import, import_content};
 pub use info::{MediaType, SiteInfo};
 pub use map::map_file;
 pub use origin::Origin;

@@ -10,11 +10,16 @@ mod targets;
 pub type Target = fn(&[u8]);
 
 /// All targets by name; `corpus/NAME` holds where each begins.
-pub const TARGETS: [(&str, Target); 4] = [
+pub const TARGETS: [(&str, Target); 9] = [
+    ("archive", targets::archive::run),
+    ("har", targets::har::run),
+    ("mahimahi", targets::mahimahi::run),
+    ("mitmproxy", targets::mitmproxy::run),
     ("path_log", targets::path_log::run),
     ("stages_json", targets::stages_json::run),
     ("stages_text", targets::stages_text::run),
     ("trace", targets::trace::run),
+    ("wpr", targets::wpr::run),
 ];
 
 /// The target of that name.

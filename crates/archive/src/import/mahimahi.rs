@@ -44,6 +44,16 @@ pub fn import(folder: &Path, _: Bytes, imported: &mut Imported) -> Result<(), St
     Ok(())
 }
 
+/// Reads one file of a folder.
+pub fn import_file(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), String> {
+    match exchange(&content) {
+        Ok(exchange) => imported.push(exchange),
+        Err(Problem::Unusable(reason)) => imported.leave_out(reason),
+        Err(Problem::Broken(reason)) => return Err(reason),
+    }
+    Ok(())
+}
+
 enum Problem {
     /// The file is no recording of Mahimahi, or damaged.
     Broken(String),

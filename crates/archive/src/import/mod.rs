@@ -44,6 +44,39 @@ pub struct Imported {
 /// A format: its name, and the exchanges in one file (or folder) of it.
 type Importer = fn(&Path, Bytes, &mut Imported) -> Result<(), String>;
 
+/// A format of other tools, read from memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// HAR 1.2 with bodies.
+    Har,
+    /// One file of a Mahimahi folder: one exchange.
+    Mahimahi,
+    /// mitmproxy's flows.
+    Mitmproxy,
+    /// A Web Page Replay archive.
+    WebPageReplay,
+}
+
+/// Reads one file's content.
+///
+/// # Errors
+/// [`Error::Import`] where it is not of the format, or broken.
+pub fn import_content(format: Format, content: Bytes) -> Result<Imported, Error> {
+    let (name, importer): (&str, Importer) = match format {
+        Format::Har => ("har", har::import),
+        Format::Mahimahi => ("mahimahi", mahimahi::import_file),
+        Format::Mitmproxy => ("mitmproxy", mitmproxy::import),
+        Format::WebPageReplay => ("wpr", wpr::import),
+    };
+    let path = Path::new(name);
+    let mut imported = Imported::default();
+    importer(path, content, &mut imported).map_err(|reason| Error::Import {
+        path: path.to_owned(),
+        reason,
+    })?;
+    Ok(imported)
+}
+
 /// Reads HAR files with bodies, Mahimahi's folders, Web Page Replay's archives, mitmproxy's flows
 /// and WARC and WACZ files; which it is, is told by each file's beginning. Several files become one recording.
 ///

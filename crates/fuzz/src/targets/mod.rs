@@ -1,10 +1,16 @@
 //! One parser a file.
 
+pub(crate) mod archive;
+pub(crate) mod har;
+pub(crate) mod mahimahi;
+pub(crate) mod mitmproxy;
 pub(crate) mod path_log;
 pub(crate) mod stages_json;
 pub(crate) mod stages_text;
 pub(crate) mod trace;
+pub(crate) mod wpr;
 
+mod imported;
 mod stages;
 
 /// What every message must be: one line that says something.
