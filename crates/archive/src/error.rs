@@ -1,5 +1,6 @@
 //! What can go wrong with a recorded site.
 
+use eyelevel_units::one_line;
 use std::path::PathBuf;
 
 /// Why a recorded site could not be opened, verified or written.
@@ -38,7 +39,8 @@ pub enum Error {
     },
     /// A record cannot be what was written.
     #[error(
-        "{file} is damaged at record {record}, byte {offset}: {reason}; copy or record it again"
+        "{} is damaged at record {record}, byte {offset}: {reason}; copy or record it again",
+        one_line(file)
     )]
     Damaged {
         /// The file; a member of a WACZ as `FILE!member`.
@@ -51,7 +53,12 @@ pub enum Error {
         reason: Damage,
     },
     /// A WACZ's container is wrong.
-    #[error("{file} is not a sound WACZ at {entry}: {reason}; copy or pack it again")]
+    #[error(
+        "{} is not a sound WACZ at {}: {}; copy or pack it again",
+        one_line(file),
+        one_line(entry),
+        one_line(reason)
+    )]
     Container {
         /// The file.
         file: String,
@@ -61,7 +68,7 @@ pub enum Error {
         reason: String,
     },
     /// The manifest of a site to pack cannot be used.
-    #[error("cannot pack {}: {reason}", path.display())]
+    #[error("cannot pack {}: {}", path.display(), one_line(reason))]
     Manifest {
         /// The manifest.
         path: PathBuf,
@@ -69,7 +76,7 @@ pub enum Error {
         reason: String,
     },
     /// Another tool's recording cannot be read.
-    #[error("cannot import {}: {reason}", path.display())]
+    #[error("cannot import {}: {}", path.display(), one_line(reason))]
     Import {
         /// The file or folder.
         path: PathBuf,
@@ -77,7 +84,7 @@ pub enum Error {
         reason: String,
     },
     /// An exchange cannot be written so that it reads back the same.
-    #[error("cannot write exchange {index}: {reason}")]
+    #[error("cannot write exchange {index}: {}", one_line(reason))]
     Unwritable {
         /// The exchange's position in what was to be written, from 0.
         index: usize,
@@ -91,7 +98,7 @@ pub enum Error {
 #[non_exhaustive]
 #[allow(missing_docs)] // each message says it
 pub enum Damage {
-    #[error("gzip member cannot be inflated ({0})")]
+    #[error("gzip member cannot be inflated ({})", one_line(.0))]
     Gzip(String),
     #[error("it inflates beyond the bound of {bytes_max} bytes for a file of this size")]
     InflatesTooFar { bytes_max: u64 },
@@ -101,21 +108,21 @@ pub enum Damage {
     HeadTooLong { bytes_max: usize },
     #[error("its header has more than {fields_max} fields")]
     TooManyFields { fields_max: usize },
-    #[error("the header line `{0}` has no colon")]
+    #[error("the header line `{}` has no colon", one_line(.0))]
     BadHeaderLine(String),
     #[error("the field `{0}` is missing")]
     MissingField(&'static str),
-    #[error("the field `{field}` has the value `{value}`")]
+    #[error("the field `{field}` has the value `{}`", one_line(value))]
     BadField { field: &'static str, value: String },
     #[error("its block of {length} bytes ends beyond the {available} bytes that are there")]
     Truncated { length: u64, available: u64 },
     #[error("its block is not followed by two line ends")]
     NoTrailer,
-    #[error("its HTTP message is broken: {0}")]
+    #[error("its HTTP message is broken: {}", one_line(.0))]
     Http(String),
     #[error("its chunked body is broken at byte {offset} of the body")]
     Chunked { offset: u64 },
-    #[error("its {what} digest is {found}, recorded was {recorded}")]
+    #[error("its {what} digest is {found}, recorded was {}", one_line(recorded))]
     Digest {
         what: &'static str,
         recorded: String,

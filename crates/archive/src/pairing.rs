@@ -71,7 +71,7 @@ impl Index {
                     file: file.name.clone(),
                     record: located.number,
                     offset: located.offset,
-                    message,
+                    message: eyelevel_units::one_line(&message),
                 });
             }
         }

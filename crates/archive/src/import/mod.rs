@@ -11,6 +11,7 @@ mod wpr;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
+use eyelevel_units::one_line;
 
 use crate::error::Error;
 use crate::exchange::Exchange;
@@ -142,6 +143,7 @@ impl Imported {
     }
 
     fn leave_out(&mut self, sentence: String) {
+        let sentence = one_line(&sentence);
         let left_out = &mut self.provenance.left_out;
         if left_out.len() < LEFT_OUT_MAX && !left_out.contains(&sentence) {
             left_out.push(sentence);

@@ -15,6 +15,9 @@ pub(crate) fn run(input: &[u8]) {
     let info = site.info();
     assert_eq!(info.objects, site.exchanges().len());
     assert!(info.dependency_depth <= info.objects.max(1));
+    for note in site.notes() {
+        check_message(&note.message);
+    }
     for exchange in site.exchanges() {
         assert!(
             site.origins()
