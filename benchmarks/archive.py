@@ -1,4 +1,4 @@
-"""The bounds of recorded sites, measured on this machine: `make bench-replay`.
+"""The bounds of recorded sites, measured on this machine: `make bench-archive`.
 
 Opening 300 and 10,000 exchanges, verifying them, and matching requests among 10,000. The work is
 done by two examples of the crates, so that no start of a process is in a figure; this prints theirs
