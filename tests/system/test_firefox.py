@@ -19,7 +19,7 @@ if absent := [name for name in ("Xvfb", "certutil", "ffmpeg") if shutil.which(na
     pytest.skip(f"not installed: {', '.join(absent)}", allow_module_level=True)
 
 pytestmark = pytest.mark.usefixtures("labs")
-SITE = "synthetic:objects=6,object_bytes=20000"
+SITE = "synthetic:objects=6,object_bytes=20000,origins=2"
 RTT_MS = 100
 
 
@@ -38,6 +38,7 @@ def test_a_page_comes_over_http3_to_the_labs_own_certificate_and_is_filmed(tmp_p
     fetched = [item for item in record["objects"] if item["from"] == "network"]
     assert {item["protocol"] for item in fetched} == {protocol} and len(fetched) == 6
     assert {c["protocol"] for c in record["connections"]} == {protocol}, "nothing went by TCP"
+    assert len({item["url"].split("/")[2] for item in fetched}) == 2, "two certificates"
     # Round trips to an open connection; a busy machine adds less than the half of one.
     began, ended = fetched[0]["connect_ms"]
     assert (ended - began) / 28 >= trips - 0.05

@@ -4,7 +4,7 @@ use crate::{CertificateKey, ReplayError};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, PKCS_RSA_SHA256, PublicKeyData, RsaKeySize,
-    date_time_ymd,
+    SerialNumber, date_time_ymd,
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
@@ -164,6 +164,7 @@ impl Authority {
     fn sign(&self, host: &str, names: &[String]) -> Result<CertifiedKey, ReplayError> {
         let failed = |error: rcgen::Error| ReplayError::certificate(host, error);
         let mut params = base_params(LEAF_NAME, names.to_vec()).map_err(failed)?;
+        params.serial_number = Some(serial_number(host));
         params.use_authority_key_identifier_extension = true;
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
@@ -212,6 +213,15 @@ fn base_params(name: &str, names: Vec<String>) -> Result<CertificateParams, rcge
     params.not_before = date_time_ymd(2000, 1, 1);
     params.not_after = date_time_ymd(2049, 12, 31);
     Ok(params)
+}
+
+/// Every certificate of an authority needs one of its own, positive, at most 20 bytes (RFC 5280,
+/// section 4.1.2.2): Firefox refuses the second of two. The default is the key's, which is shared.
+fn serial_number(host: &str) -> SerialNumber {
+    let mut bytes = Sha256::digest(host)[..20].to_vec();
+    // Positive, and 20 bytes whatever the host: chains differ by their names alone.
+    bytes[0] = (bytes[0] & 0x7f) | 0x40;
+    bytes.into()
 }
 
 /// RFC 4648, section 4, with padding.
@@ -287,6 +297,17 @@ mod tests {
         assert!(names(&first, "a.example") && names(&first, "b.example"));
         assert!(!names(&first, "c.example") && !names(&alone, "a.example"));
         assert_eq!(authority.spki_sha256().len(), 44);
+    }
+
+    #[test]
+    fn every_host_has_a_serial_number_of_its_own() {
+        let serial = |host| serial_number(host).to_bytes();
+        assert_ne!(serial("a.example"), serial("b.example"));
+        assert_eq!(serial("a.example"), serial("a.example"));
+        for host in ["a.example", "b.example", "c.example", "d.example"] {
+            assert_eq!(serial(host).len(), 20);
+            assert_eq!(serial(host)[0] & 0xc0, 0x40);
+        }
     }
 
     #[test]
