@@ -100,9 +100,11 @@ def test_replay_runs_a_command_beside_the_site() -> None:
     assert "1 requests answered over http1 on dsl, 0 not in the recording" in done.stderr
 
 
-def test_a_check_compares_every_byte() -> None:
-    done = eyelevel("site", "check", "dashboard", "--json")
+def test_a_check_compares_every_byte(tmp_path: Path) -> None:
+    picture = tmp_path / "check.png"
+    done = eyelevel("site", "check", "dashboard", "--json", "--picture", str(picture))
     assert done.returncode == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
     found = json.loads(done.stdout)["protocols"]
     assert [(each["protocol"], each["compared"], each["differences"]) for each in found] == [
         ("http/1.1", 21, []),
