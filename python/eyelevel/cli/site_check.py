@@ -36,7 +36,7 @@ def check(
     """Replay every exchange over HTTP/1.1, 2 and 3 and compare each byte; then load the page.
 
     The page is loaded without shaping. What it asks for and the recording does not hold is listed,
-    what holds its first paint first. Exits 1 on a difference, and where the page cannot be
+    what holds its rendering first. Exits 1 on a difference, and where the page cannot be
     measured: a load fails, or misses what blocks rendering, or other URLs than the other loads, or
     its scripts make up over 5 % of its requests.
     """
@@ -82,7 +82,7 @@ def _print_page(page: PageFindings, pictures: dict[str, Any]) -> None:
     say(f"page      {len(page.loads)} loads over h1, h2 and h3 in turn: {state}")
     asked = max(len(load.asked) for load in page.loads)
     agree = "the same" if page.misses_agree else "not the same"
-    shares = f"{page.lacking_share:.1%} the recording's own, {page.missing_share:.1%} made up"
+    shares = f"{page.lacking_share:.1%} the recording's own, {page.made_up_share:.1%} made up"
     say(f"misses    {len(page.misses)} of {asked} requests ({shares}), {agree} in all loads")
     for miss in page.misses[:LISTED_MAX]:
         kind = "render-blocking " if miss.render_blocking else ""
@@ -133,6 +133,7 @@ def _as_json(page: PageFindings) -> dict[str, Any]:
         "misses": [asdict(miss) for miss in page.misses],
         "misses_agree": page.misses_agree,
         "missing_share": page.missing_share,
+        "made_up_share": page.made_up_share,
         "lacking_share": page.lacking_share,
         "hosts_missing": page.hosts_missing,
         "not_always_asked": page.not_always_asked,

@@ -22,8 +22,8 @@ STACKS: dict[HttpVersion, str] = {"h1": "http1", "h2": "tcp", "h3": "quic"}
 UNSHAPED: dict[str, list[Any]] = {"down": [], "up": []}
 TIMEOUT_S = 60.0
 MISSING_SHARE_MAX = 0.05
-"""Of a page's requests; a page whose scripts ask for more that was not recorded is another page
-than the recorded one. What the recording itself lacks is told, and is no difference of a replay."""
+"""Of a page's requests; a page of which more is missing is another page than the recorded one,
+whether its scripts made up what they ask for or the recording lacks it."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class PageLoad:
     asked: frozenset[str]
     """URLs over the network, misses included, without their fragments."""
     misses: tuple[Miss, ...]
-    """Those that hold the page's first paint come first."""
+    """Those that hold the page's rendering come first."""
     console_errors: tuple[str, ...]
     screenshot: bytes
     """PNG of the viewport."""
@@ -54,7 +54,9 @@ class PageFindings:
     hosts_missing: tuple[str, ...]
     """Third parties of which nothing was recorded, though the page asks them."""
     missing_share: float
-    """Of the requests of the load with most misses by URLs that scripts made up; icons aside."""
+    """Of the requests of the load with most misses; icons aside."""
+    made_up_share: float
+    """The same of URLs that scripts made up."""
     lacking_share: float
     """The same of URLs that a recorded text names: gaps of the recording, alike in every replay."""
 
@@ -82,9 +84,7 @@ class PageFindings:
         if not self.misses_agree:
             return "not every load missed the same URLs"
         if self.missing_share > MISSING_SHARE_MAX:
-            return (
-                f"{self.missing_share:.0%} of the requests are for made-up URLs without an answer"
-            )
+            return f"{self.missing_share:.0%} of the requests are not in the recording"
         return ""
 
 
@@ -115,9 +115,9 @@ def findings(loads: Sequence[PageLoad], recorded_hosts: set[str]) -> PageFinding
     not_always = {key: count for key, count in sorted(asked.items()) if count != len(loads)}
     missed_hosts = {urlsplit(miss.url).hostname or "" for load in loads for miss in load.misses}
 
-    def share(of_recording: bool) -> float:
+    def share(*of_recording: bool) -> float:
         counts = [
-            sum(not m.is_icon and (m.named_in is not None) == of_recording for m in load.misses)
+            sum(not m.is_icon and (m.named_in is not None) in of_recording for m in load.misses)
             / max(1, len(load.asked))
             for load in loads
         ]
@@ -128,7 +128,8 @@ def findings(loads: Sequence[PageLoad], recorded_hosts: set[str]) -> PageFinding
         not_always_asked=not_always,
         values_differ=tuple(sorted(changing - not_always.keys())),
         hosts_missing=tuple(sorted(missed_hosts - recorded_hosts)),
-        missing_share=share(False),
+        missing_share=share(False, True),
+        made_up_share=share(False),
         lacking_share=share(True),
     )
 

@@ -1,16 +1,18 @@
-"""Which requests hold a page's first paint."""
+"""Which requests hold a page's rendering."""
 
 from collections.abc import Mapping
 from typing import Any
 
+# As Chromium's network log has them; the second is of scripts in the body.
+_BLOCKING = ("Blocking", "InBodyParserBlocking")
+
 
 def blocks_rendering(item: Mapping[str, Any]) -> bool:
-    """Whether nothing is painted before this object of a record has come.
+    """Whether the page, or what of it stands below, is not painted before this object has come.
 
-    The document, and the style sheets and synchronous scripts of its head: what Resource Timing's
-    `renderBlockingStatus` calls blocking. A frame's own do not hold the page around it, and a
-    script in the body holds only what stands below it.
+    The document, and the style sheets and synchronous scripts of its head and of its body. A
+    frame's own do not hold the page around it.
     """
     if item.get("in_main_frame") is False:
         return False
-    return item["render_blocking"] == "Blocking" or item["resource_type"] == "Document"
+    return item["render_blocking"] in _BLOCKING or item["resource_type"] == "Document"

@@ -61,10 +61,10 @@ def test_icons_of_the_browser_do_not_count():
 def test_more_than_a_twentieth_missing_fails():
     urls = tuple(f"{HOST}/gone/{n}" for n in range(3))
     found = findings([page(*map(asked, urls), missing=urls)], {"a.example"})
-    assert found.failure() == "7% of the requests are for made-up URLs without an answer"
+    assert found.failure() == "7% of the requests are not in the recording"
     named = {f"{HOST}/": " ".join(urls)}
     lacking = findings([page(*map(asked, urls), missing=urls, texts=named)], {"a.example"})
-    assert lacking.failure() == "" and lacking.missing_share == 0
+    assert lacking.failure() == found.failure() and lacking.made_up_share == 0
     assert round(lacking.lacking_share, 2) == 0.07
 
 
@@ -107,3 +107,9 @@ def test_a_frames_own_document_and_style_sheet_hold_nothing_of_the_page():
     ]
     found = findings([page(*inside, missing=(document, style))], {"a.example"})
     assert not any(miss.render_blocking for miss in found.misses)
+
+
+def test_a_script_in_the_body_holds_what_stands_below_it():
+    script = asked(f"{HOST}/base.js", "Script", "InBodyParserBlocking")
+    found = findings([page(script, missing=(script.url,))], {"a.example"})
+    assert found.failure() == f"render-blocking {script.url} is not in the recording"
