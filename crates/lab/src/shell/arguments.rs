@@ -14,8 +14,8 @@ Stages stand in the order in which a packet meets them. A direction consists of 
 stages, then the delay of --rtt, the trace and the stages of --down or --up; seen from the client,
 up is the mirror image. EYELEVEL_FAR and EYELEVEL_FAR6 are the far end's addresses.
 
-  eyelevel path plot DIR    draw what --log wrote
-  eyelevel path fates DIR   turn what --log wrote into the fates of another run's packets";
+  eyelevel path plot DIR                  draw what --log wrote
+  eyelevel path fates DIR/down.log FILE   what became of its packets, for another run's stage";
 
 /// Run a command behind an emulated path, or $SHELL; its exit status is passed on.
 #[derive(Debug, Args)]
