@@ -7,18 +7,15 @@ minutes, `spread` five; `capture` (150 interleaved pairs for each of two stacks)
 runs only where it is named; `PAIRS=20` for a look.
 """
 
-import argparse
-import os
 import sys
 from collections.abc import Callable, Iterator
 
+from bench_parts import measure
 from browser_capture import capture
 from browser_cost import cost
 from browser_figure import HEADING, Figure
 from browser_peer import peer
 from browser_spread import spread
-
-from eyelevel.errors import ExpectedError
 
 PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
     "cost": cost,
@@ -29,22 +26,5 @@ PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
 USUAL = ("cost", "spread", "peer")
 
 
-def main() -> int:
-    """Measure the parts that the arguments name, the usual ones without any."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], default=[])
-    arguments = parser.parse_args()
-    print(f"load {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores, kernel {os.uname().release}")
-    print(HEADING)
-    for name in arguments.parts or USUAL:
-        try:
-            for figure in PARTS[name]():
-                print(figure.line(), flush=True)
-        except ExpectedError as error:
-            print(f"{name}: {error}", file=sys.stderr)
-            return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measure(__doc__, HEADING, PARTS, USUAL))

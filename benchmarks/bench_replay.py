@@ -6,15 +6,15 @@ openssl, and a quiet machine: servers and load generator share its cores. One wo
 thread of load.
 """
 
-import argparse
-import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 from bench import Figure
+from bench_parts import measure
 from replay_load import h2load_bulk, h2load_requests, our_bulk, our_client
 from replay_servers import made_files, nginx, ours
 from replay_start import first_answer_ms
@@ -74,32 +74,28 @@ def bulk(folder: Path) -> Iterator[Figure]:
     yield Figure("1 GB over h3, Gbit/s", ">= 1.5", rates)
 
 
-PARTS: dict[str, Callable[[Path], Iterator[Figure]]] = {
-    "h1": partial(beside_nginx, "h1"),
-    "h2": partial(beside_nginx, "h2"),
-    "h3": over_quic,
-    "start": start,
-    "bulk": bulk,
+def in_folder(part: Callable[[Path], Iterator[Figure]]) -> Callable[[], Iterator[Figure]]:
+    """The part with a folder of its own, which goes with it."""
+
+    def measured() -> Iterator[Figure]:
+        for command, package in (("nginx", "nginx-light"), ("h2load", "nghttp2-client")):
+            if not shutil.which(command):
+                raise LabError(f"{command} is missing; as root: apt-get install {package}")
+        with tempfile.TemporaryDirectory(prefix="eyelevel-bench-") as folder:
+            yield from part(Path(folder))
+
+    return measured
+
+
+PARTS = {
+    "h1": in_folder(partial(beside_nginx, "h1")),
+    "h2": in_folder(partial(beside_nginx, "h2")),
+    "h3": in_folder(over_quic),
+    "start": in_folder(start),
+    "bulk": in_folder(bulk),
 }
-
-
-def main() -> None:
-    """Measure the parts that the arguments name, all of them without any."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], default=[])
-    arguments = parser.parse_args()
-    for command, package in (("nginx", "nginx-light"), ("h2load", "nghttp2-client")):
-        if not shutil.which(command):
-            raise LabError(f"{command} is missing; as root: apt-get install {package}")
-    print(f"load {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores, kernel {os.uname().release}")
-    print(f"{'':52} {'asked':>14} {'median':>9} {'least':>9} {'largest':>9}")
-    with tempfile.TemporaryDirectory(prefix="eyelevel-bench-") as folder:
-        for name in arguments.parts or PARTS:
-            inside = Path(folder, name)
-            inside.mkdir()
-            for figure in PARTS[name](inside):
-                print(figure.line(), flush=True)
+HEADING = f"{'':52} {'asked':>14} {'median':>9} {'least':>9} {'largest':>9}"
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(measure(__doc__, HEADING, PARTS))
