@@ -7,16 +7,22 @@ machines, and its own starting costs time in every load.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from eyelevel.browser.errors import BrowserStartError
-from eyelevel.browser.processes import ProcessSession
+from eyelevel.browser.processes import ProcessSession, last_words
+
+PROFILE_PREFIX = "eyelevel-browser-"
+ORPHAN_AGE_S = 3600.0
+"""No load is that long, whichever process namespace its number is of."""
 
 EXECUTABLES: tuple[str, ...] = (
     "/usr/lib/chromium/chromium",  # Debian: the binary behind the wrapper
@@ -214,13 +220,9 @@ class Chromium:
         """Where the browser's standard output and error go."""
         return self.profile / "browser.log"
 
-    def log_tail(self, bytes_max: int = 600) -> str:
+    def log_tail(self) -> str:
         """The last that the browser said, on one line, for messages."""
-        try:
-            text = self.log_path.read_bytes()[-bytes_max:]
-        except OSError:
-            return ""
-        return " | ".join(text.decode(errors="replace").split("\n")).strip(" |")
+        return last_words(self.log_path)
 
     def close(self) -> None:
         """End the processes, close the pipes, remove the profile; safe to call twice."""
@@ -234,9 +236,20 @@ class Chromium:
         shutil.rmtree(self.profile, ignore_errors=True)
 
 
+def _remove_orphans(folder: Path) -> None:
+    """Remove old profiles whose process is gone: one that is killed cannot remove its own."""
+    for profile in folder.glob(f"{PROFILE_PREFIX}*-*"):
+        pid = profile.name.removeprefix(PROFILE_PREFIX).partition("-")[0]
+        with contextlib.suppress(OSError):
+            old = time.time() - profile.stat().st_mtime > ORPHAN_AGE_S
+            if old and pid.isdigit() and not Path("/proc", pid).exists():
+                shutil.rmtree(profile, ignore_errors=True)
+
+
 def new_profile() -> Path:
-    """A fresh, empty profile folder, private to one load."""
-    return Path(tempfile.mkdtemp(prefix=f"eyelevel-browser-{os.getpid()}-"))
+    """A fresh, empty profile folder, private to one load; those of killed processes go."""
+    _remove_orphans(Path(tempfile.gettempdir()))
+    return Path(tempfile.mkdtemp(prefix=f"{PROFILE_PREFIX}{os.getpid()}-"))
 
 
 def _environment(profile: Path) -> dict[str, str]:

@@ -24,7 +24,7 @@ from eyelevel.browser.bidi import BiDi
 from eyelevel.browser.chromium import move_high
 from eyelevel.browser.errors import BrowserStartError
 from eyelevel.browser.observations import LoadSettings
-from eyelevel.browser.processes import ProcessSession
+from eyelevel.browser.processes import ProcessSession, last_words
 from eyelevel.browser.websocket import WebSocket
 
 EXECUTABLES: tuple[str, ...] = (
@@ -165,13 +165,9 @@ class Firefox:
         """Where Firefox's standard output and error go."""
         return self.profile / "browser.log"
 
-    def log_tail(self, bytes_max: int = 600) -> str:
+    def log_tail(self) -> str:
         """The last that Firefox said, on one line, for messages."""
-        try:
-            text = self.log_path.read_bytes()[-bytes_max:]
-        except OSError:
-            return ""
-        return " | ".join(text.decode(errors="replace").split("\n")).strip(" |")
+        return last_words(self.log_path)
 
     def close(self) -> None:
         """End the processes, close the socket, remove the profile; safe to call twice."""

@@ -26,6 +26,9 @@ END_POLL_S = 0.002
 
 CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
+LAST_WORDS_BYTES_MAX = 600
+"""Of a process's output, in a message."""
+
 
 class ProcessSession:
     """The processes of one session, of which the first is a child of ours."""
@@ -130,6 +133,15 @@ class ProcessSession:
                 if fields and int(fields[3]) == self.leader_pid and fields[0] not in ("Z", "X"):
                     members.append(int(folder.name))
         return members
+
+
+def last_words(log: Path) -> str:
+    """The end of a process's output on one line, for messages; empty where there is none."""
+    try:
+        text = log.read_bytes()[-LAST_WORDS_BYTES_MAX:]
+    except OSError:
+        return ""
+    return " | ".join(text.decode(errors="replace").split("\n")).strip(" |")
 
 
 def _with_argument(word: str) -> list[int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 import select
+import shutil
 import subprocess
 import time
 from collections.abc import Sequence
@@ -27,6 +28,8 @@ PICTURES_PER_S = 30
 START_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 15.0
 END_TIMEOUT_S = 2.0
+ENDS_WITH_US = ("setpriv", "--pdeathsig", "TERM", "--")
+"""Of util-linux: the screen stands outside of the lab, which else would take it with it."""
 
 
 class Screen:
@@ -47,15 +50,17 @@ class Screen:
         self._stdin_fd = -1
 
     def __enter__(self) -> Screen:
+        if shutil.which("Xvfb") is None:
+            raise _missing("Xvfb", "xvfb")
         read_end, write_end = map(move_high, os.pipe())
         width, height = self._size_px
-        command = ["Xvfb", "-displayfd", "3", "-screen", "0", f"{width}x{height}x24"]
+        command = [*ENDS_WITH_US, "Xvfb", "-displayfd", "3", "-screen", "0", f"{width}x{height}x24"]
         command += ["-nolisten", "tcp", "-noreset", "-nocursor"]
         try:
             self._server = self._run(command, {3: write_end})
         except OSError as error:
             os.close(read_end)
-            raise _missing("Xvfb", "xvfb") from error
+            raise _missing("setpriv", "util-linux") from error
         finally:
             os.close(write_end)
         said = b""

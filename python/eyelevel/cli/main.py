@@ -1,7 +1,9 @@
 """The command's entry: its subcommands, and how errors end it."""
 
+import signal
 import sys
 from importlib import import_module
+from typing import Any, NoReturn
 
 import typer
 
@@ -10,6 +12,7 @@ from eyelevel.errors import ExpectedError
 
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
 
 # Subcommand and its module in eyelevel.cli, in the order of the help. A module has either `app`, a
 # group of subcommands, or a function of its own name. Only the module that is asked for is
@@ -41,10 +44,17 @@ SUBCOMMANDS: dict[str, str] = {
 }
 
 
+class Terminated(BaseException):
+    """SIGTERM or SIGHUP: the command ends in order, browsers, labs and folders with it."""
+
+
 def main() -> int:
     """Run the command line; every expected failure is one clear line and an exit status."""
     asked = sys.argv[1] if len(sys.argv) > 1 else ""
     app = _app([asked] if asked in SUBCOMMANDS else list(SUBCOMMANDS))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # `nohup` has them ignored
+            signal.signal(number, _terminate)
     try:
         # Outside of standalone mode a subcommand's exit status is what the call returns.
         status = app(standalone_mode=False, prog_name="eyelevel")
@@ -54,6 +64,9 @@ def main() -> int:
     except OSError as error:
         complain(f"{error.strerror}: {error.filename}" if error.filename else str(error))
         return EXIT_FAILED
+    except Terminated:
+        complain("terminated")
+        return EXIT_TERMINATED
     except (KeyboardInterrupt, typer.Abort):
         complain("interrupted")
         return EXIT_INTERRUPTED
@@ -65,6 +78,10 @@ def main() -> int:
         show()
         return getattr(error, "exit_code", 2)
     return status if isinstance(status, int) else 0
+
+
+def _terminate(number: int, frame: Any) -> NoReturn:
+    raise Terminated
 
 
 def _app(names: list[str]) -> typer.Typer:
