@@ -24,6 +24,8 @@ pub(crate) struct Observation {
     /// The kernel allows for its own bursts when it paces.
     pub(crate) paced: bool,
     pub(crate) pacing_rate_bytes_s: u64,
+    /// What the newly acknowledged take at that rate.
+    pub(crate) spacing: Duration,
 }
 
 /// A way to end slow start.

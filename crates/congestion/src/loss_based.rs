@@ -127,6 +127,8 @@ impl<G: Growth> LossBased<G> {
         {
             return;
         }
+        let rate = self.pacing_rate_bytes_s.unwrap_or(0);
+        let spacing_ns = ack.bytes_acked.saturating_mul(1_000_000_000) / rate.max(1);
         let exits = self.slow_start.on_ack(&Observation {
             now: ack.now,
             number_newest: ack.number_newest,
@@ -136,7 +138,8 @@ impl<G: Growth> LossBased<G> {
             rtt_latest,
             rtt_min,
             paced: self.pacing,
-            pacing_rate_bytes_s: self.pacing_rate_bytes_s.unwrap_or(0),
+            pacing_rate_bytes_s: rate,
+            spacing: Duration::from_nanos(if rate == 0 { 0 } else { spacing_ns }),
         });
         if exits {
             self.threshold_packets = Some(self.window_packets);

@@ -1,8 +1,8 @@
 //! CUBIC and Reno over an emulated path in virtual time.
 
 use eyelevel_congestion::SlowStart;
-use eyelevel_simnet::bulk::{Scenario, Sender};
-use eyelevel_units::Instant;
+use eyelevel_simnet::bulk::{Busy, Scenario, Sender};
+use eyelevel_units::{Duration, Instant};
 
 fn slow_start_end(sender: &Sender) -> (Instant, &'static str) {
     let begin = sender
@@ -61,6 +61,31 @@ fn hystart_bears_rare_acknowledgements() {
         assert_eq!(next, "congestion avoidance");
         assert_eq!(network.client.packets_lost(), 0);
     }
+}
+
+#[test]
+fn hystart_bears_a_receiver_that_waits_for_a_processor() {
+    // What comes while a browser waits is acknowledged in one go: the first of it is late, the last
+    // is not. The path holds 207 packets, and its queue as many.
+    let busy = [(13, 8), (17, 11), (23, 9)];
+    let windows = busy.map(|(period_ms, wait_ms)| {
+        [2, 10].map(|packets_per_ack| {
+            let mut scenario = Scenario::new("cubic", 100_000_000, 24.0, 24.0);
+            scenario.packets_per_ack = packets_per_ack;
+            scenario.busy = Some(Busy {
+                period: Duration::from_millis(period_ms),
+                wait: Duration::from_millis(wait_ms),
+            });
+            let mut network = scenario.network();
+            network.run_until(Instant::from_nanos(400_000_000));
+            network.client.flow().controller().window_bytes() / 1252
+        })
+    });
+    println!("windows after 0.4 s: {windows:?}");
+    assert!(
+        windows.as_flattened().iter().all(|window| *window > 200),
+        "{windows:?}"
+    );
 }
 
 #[test]

@@ -7,8 +7,10 @@ const WINDOW_PACKETS_MIN: u64 = 16;
 /// further than a quarter of the smallest round trip, within which QUIC's peers answer.
 const TRAIN_GAP_MAX: Duration = Duration::from_millis(2);
 const TRAIN_GAP_RTT_DIVISOR: u32 = 4;
-/// Packets of a round whose smallest round trip is trusted.
+/// Packets of a round whose smallest round trip is trusted, of one acknowledgement at most so many:
+/// what names ten has one round trip to tell.
 const SAMPLES_MIN: u64 = 8;
+const SAMPLES_PER_ACK_MAX: u64 = 2;
 /// The delay increase that ends slow start is an eighth of the smallest round trip, within these.
 const DELAY_INCREASE_MIN: Duration = Duration::from_millis(4);
 const DELAY_INCREASE_MAX: Duration = Duration::from_millis(16);
@@ -23,7 +25,11 @@ const BURST_BYTES: u64 = 4 * 65_536;
 ///
 /// Linux counts acknowledgements, and its own receiver sends one for every packet during slow
 /// start. A QUIC peer sends one for two, later for ten: counting packets makes the rules come out
-/// alike.
+/// alike. And TCP's receiver is the kernel, which never waits for a processor. A browser does, and
+/// acknowledges in one go what came meanwhile: round trips that are late for one and the same
+/// reason, of which the last may be prompt. So acknowledgements that come faster than their packets
+/// take at the pacing rate count as one sample. A queue does not do that: it grows behind a link
+/// that is slower than the pacing rate, which keeps what it carries further apart.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HyStart {
     round: Option<Round>,
@@ -38,6 +44,7 @@ struct Round {
     train_at: Instant,
     rtt_min: Duration,
     samples: u64,
+    sampled_at: Option<Instant>,
 }
 
 impl HyStart {
@@ -54,6 +61,7 @@ impl HyStart {
                 train_at: seen.now,
                 rtt_min: Duration::MAX,
                 samples: 0,
+                sampled_at: None,
             }),
         };
         if seen.window_packets < WINDOW_PACKETS_MIN {
@@ -85,8 +93,13 @@ impl Round {
 
     fn is_delayed(&mut self, seen: &Observation) -> bool {
         self.rtt_min = self.rtt_min.min(seen.rtt_latest);
+        let held_up = |at| seen.now.since(at) < seen.spacing;
+        if self.sampled_at.is_some_and(held_up) {
+            return false;
+        }
+        self.sampled_at = Some(seen.now);
         if self.samples < SAMPLES_MIN {
-            self.samples += seen.packets_acked;
+            self.samples += seen.packets_acked.min(SAMPLES_PER_ACK_MAX);
             return false;
         }
         let increase = (seen.rtt_min / 8).clamp(DELAY_INCREASE_MIN, DELAY_INCREASE_MAX);
@@ -109,6 +122,7 @@ mod tests {
             rtt_min: Duration::from_millis(40),
             paced: true,
             pacing_rate_bytes_s: 1_000_000,
+            spacing: Duration::from_millis(1),
         }
     }
 
@@ -169,6 +183,26 @@ mod tests {
         // One prompt sample in the round clears the path.
         let mut hystart = HyStart::default();
         assert!((0..12).all(|n| !hystart.on_ack(&seen(3 * n, n, if n == 4 { 41 } else { 60 }))));
+    }
+
+    #[test]
+    fn acknowledgements_that_were_held_up_together_are_one_sample() {
+        let mut hystart = HyStart::default();
+        // Ten at each of eight moments, the round trips of each going down, but not to a prompt one.
+        let late = |n: u64| seen(5 * (n / 10), n, 90 - n % 10);
+        assert!((0..80).all(|n| !hystart.on_ack(&late(n))));
+        // The ninth moment is the ninth sample.
+        assert!(hystart.on_ack(&late(80)));
+    }
+
+    #[test]
+    fn an_acknowledgement_of_many_packets_is_not_many_samples() {
+        let mut hystart = HyStart::default();
+        let many = |n: u64| Observation {
+            packets_acked: 10,
+            ..seen(20 * n, n, 90)
+        };
+        assert_eq!((0..12).find(|n| hystart.on_ack(&many(*n))), Some(4));
     }
 
     #[test]

@@ -117,6 +117,7 @@ mod tests {
             rtt_min: Duration::from_millis(40),
             paced: true,
             pacing_rate_bytes_s: 1_000_000,
+            spacing: Duration::ZERO,
         }
     }
 

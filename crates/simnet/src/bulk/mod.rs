@@ -8,7 +8,7 @@ use crate::Network;
 use eyelevel_congestion::{Flow, Settings, by_name};
 use eyelevel_link::{Direction, QueueSpec, StageSpec};
 use eyelevel_units::{Duration, Instant, Seed};
-pub use receiver::Receiver;
+pub use receiver::{Busy, Receiver};
 pub use sender::Sender;
 
 /// UDP payload of full packets, and what IPv4 and UDP add on the wire, unless a scenario says else.
@@ -89,6 +89,8 @@ pub struct Scenario {
     pub receive_timestamps: bool,
     /// How many packets the receiver acknowledges at a time, after the first hundred.
     pub packets_per_ack: u32,
+    /// Whether the receiver has waits.
+    pub busy: Option<Busy>,
 }
 
 impl Scenario {
@@ -114,6 +116,7 @@ impl Scenario {
             receive_window_bytes: u64::MAX,
             receive_timestamps: false,
             packets_per_ack: 2,
+            busy: None,
         }
     }
 
@@ -171,6 +174,7 @@ impl Scenario {
                 self.trace.clone(),
                 self.receive_timestamps,
                 self.packets_per_ack,
+                self.busy,
             ),
             Direction::new(&down, seed.child("down")).unwrap(),
             Direction::new(&[delay, loss], seed.child("up")).unwrap(),

@@ -26,6 +26,29 @@ pub struct Receiver {
     packets_per_ack: u32,
     timestamps: bool,
     arrivals: Vec<(u64, Instant)>,
+    busy: Option<Busy>,
+    /// Came while it was busy, with their times of sending.
+    waiting: VecDeque<(Instant, Payload)>,
+    free_at: Instant,
+}
+
+/// A receiver in user space that waits for a processor: so long at the start of every period it
+/// takes nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Busy {
+    /// From the start of one wait to that of the next.
+    pub period: Duration,
+    /// Of a wait.
+    pub wait: Duration,
+}
+
+impl Busy {
+    /// When the wait that holds at `now` ends.
+    fn until(self, now: Instant) -> Option<Instant> {
+        let period_ns = u64::try_from(self.period.as_nanos()).unwrap_or(u64::MAX);
+        let start = Instant::from_nanos(now.as_nanos() / period_ns * period_ns);
+        Some(start + self.wait).filter(|end| now < *end)
+    }
 }
 
 #[derive(Debug)]
@@ -48,8 +71,16 @@ impl Trace {
 
 impl Receiver {
     /// Nothing has come. `trace`: delivery opportunities in milliseconds, repeated.
-    pub fn new(trace: Option<Vec<u64>>, timestamps: bool, packets_per_ack: u32) -> Self {
+    pub fn new(
+        trace: Option<Vec<u64>>,
+        timestamps: bool,
+        packets_per_ack: u32,
+        busy: Option<Busy>,
+    ) -> Self {
         Self {
+            busy,
+            waiting: VecDeque::new(),
+            free_at: Instant::ZERO,
             packets_per_ack,
             ranges: VecDeque::new(),
             chunks: BTreeSet::new(),
@@ -78,6 +109,12 @@ impl Receiver {
         let way_ms = if self.trace.is_some() { 0.0 } else { way_ms };
         let ms = |delay: &Duration| delay.as_secs_f64() * 1e3 - way_ms;
         self.delays.iter().map(ms).collect()
+    }
+
+    fn busy_until(&mut self, now: Instant) -> Option<Instant> {
+        let until = self.busy.and_then(|busy| busy.until(now));
+        self.free_at = until.unwrap_or(now);
+        until
     }
 
     fn take(&mut self, now: Instant, entered: Instant, payload: Payload) {
@@ -134,14 +171,22 @@ impl Endpoint<Payload> for Receiver {
                 let Payload::Data { sent_at, .. } = datagram.payload else {
                     return;
                 };
-                self.take(now, sent_at, datagram.payload);
+                if self.busy_until(now).is_some() || !self.waiting.is_empty() {
+                    self.waiting.push_back((sent_at, datagram.payload));
+                } else {
+                    self.take(now, sent_at, datagram.payload);
+                }
             }
         }
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
-        if self.ack_at.is_none_or(|at| at > now) {
+        if self.busy_until(now).is_some() {
             return None;
+        }
+        while self.ack_at.is_none_or(|at| at > now) {
+            let (sent_at, payload) = self.waiting.pop_front()?;
+            self.take(now, sent_at, payload);
         }
         self.ack_at = None;
         self.unacknowledged = 0;
@@ -154,8 +199,9 @@ impl Endpoint<Payload> for Receiver {
         let trace = self.trace.as_ref();
         let trace = trace.filter(|trace| !trace.queue.is_empty());
         let opportunity = trace.map(|trace| trace.at(trace.next));
-        let delayed = self.ack_at;
-        [opportunity, delayed].into_iter().flatten().min()
+        let free = (!self.waiting.is_empty()).then_some(self.free_at);
+        let delayed = self.ack_at.map(|at| at.max(self.free_at));
+        [opportunity, delayed, free].into_iter().flatten().min()
     }
 
     fn handle_timeout(&mut self, now: Instant) {
