@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::exchange::Exchange;
+use crate::gzip::InflateBudget;
 use crate::header::Header;
 use crate::links::{TO_HTTP, relink};
 use crate::url::{Scheme, Url};
@@ -27,6 +28,7 @@ pub(crate) fn in_cleartext(exchanges: &[Exchange]) -> Vec<Exchange> {
         .filter(secure)
         .map(|each| (each.method.clone(), lowered(&each.url)))
         .collect();
+    let mut budget = InflateBudget::for_bodies(exchanges);
     let mut moved = Vec::with_capacity(exchanges.len());
     for exchange in exchanges {
         let key = (exchange.method.clone(), exchange.url.clone());
@@ -36,7 +38,7 @@ pub(crate) fn in_cleartext(exchanges: &[Exchange]) -> Vec<Exchange> {
         let mut exchange = exchange.clone();
         exchange.url = lowered(&exchange.url);
         exchange.index = moved.len();
-        relink(&mut exchange, &hosts, &TO_HTTP);
+        relink(&mut exchange, &hosts, &TO_HTTP, &mut budget);
         exchange
             .response_headers
             .retain(|header| !leads_to_https(header));

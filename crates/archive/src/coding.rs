@@ -1,10 +1,25 @@
-//! Content codings of bodies: undone to rewrite them, and made again.
+//! Content codings of bodies: undone to look into them, and made again.
 
+use std::borrow::Cow;
 use std::io::{Read, Write};
 
 use bytes::Bytes;
-use flate2::read::{MultiGzDecoder, ZlibDecoder};
+use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use flate2::{Compression, GzBuilder};
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+
+use crate::exchange::Exchange;
+use crate::gzip::InflateBudget;
+
+/// Codings of one body; a list makes bombs of bombs, and no server applies two.
+const CODINGS_MAX: usize = 3;
+/// Window of a zstd frame that a browser must not refuse, and Chromium's bound (RFC 9659, section 3).
+const ZSTD_WINDOW_BYTES_MAX: u64 = 8 << 20;
+/// Brotli's quality where a server compresses what it makes, and its usual window of 4 MiB.
+const BROTLI_QUALITY: u32 = 5;
+const BROTLI_WINDOW_BITS: u32 = 22;
+const BUFFER_BYTES: usize = 16 << 10;
 
 /// As a server with compression set to its usual level 6 would send it.
 pub fn gzip(body: &[u8]) -> Bytes {
@@ -20,14 +35,131 @@ pub fn gunzip(content: &[u8], bytes_max: u64) -> Result<Vec<u8>, String> {
     read_bounded(MultiGzDecoder::new(content), bytes_max)
 }
 
-/// Undoes the content coding `name`; none where it is not one that is known here.
-pub fn decode(name: &str, body: &[u8], bytes_max: u64) -> Option<Result<Vec<u8>, String>> {
-    match name.trim().to_ascii_lowercase().as_str() {
-        "" | "identity" => Some(Ok(body.to_vec())),
+/// Makes a coding again that was undone: brotli where it was brotli, else gzip, whose size at level 6
+/// is near that of zstd at its usual level 3. Returns the coding's name and the body.
+pub fn encode(name: &str, body: &[u8]) -> (&'static str, Bytes) {
+    if !name.trim().eq_ignore_ascii_case("br") {
+        return ("gzip", gzip(body));
+    }
+    let mut coded = Vec::new();
+    let mut encoder =
+        brotli::CompressorWriter::new(&mut coded, BUFFER_BYTES, BROTLI_QUALITY, BROTLI_WINDOW_BITS);
+    encoder.write_all(body).expect("a vector takes every byte");
+    drop(encoder);
+    ("br", coded.into())
+}
+
+impl Exchange {
+    /// The response's body without its content codings; none where one is not known here, where the
+    /// body is not what it says, or where it has more than `bytes_max`.
+    pub fn decoded_body(&self, bytes_max: u64) -> Option<Cow<'_, [u8]>> {
+        let names = self.response_header("content-encoding").unwrap_or("");
+        if is_identity(names) {
+            return Some(Cow::Borrowed(&self.body));
+        }
+        let content = decode(names, &self.body, bytes_max)?.ok()?;
+        Some(Cow::Owned(content))
+    }
+
+    /// The same, within what all bodies of a site may still inflate to, too.
+    pub(crate) fn decoded_body_within(
+        &self,
+        bytes_max: u64,
+        budget: &mut InflateBudget,
+    ) -> Option<Cow<'_, [u8]>> {
+        let body = self.decoded_body(bytes_max.min(budget.bytes_left()))?;
+        if let Cow::Owned(content) = &body {
+            budget.spend(content.len() as u64).ok()?;
+        }
+        Some(body)
+    }
+}
+
+/// Whether a `Content-Encoding` field says that nothing is to be undone.
+pub fn is_identity(names: &str) -> bool {
+    codings(names).next().is_none()
+}
+
+fn codings(names: &str) -> impl DoubleEndedIterator<Item = &str> {
+    let is_coding = |name: &&str| !name.is_empty() && !name.eq_ignore_ascii_case("identity");
+    names.split(',').map(str::trim).filter(is_coding)
+}
+
+/// Undoes the content codings `names`, a `Content-Encoding` field's value (RFC 9110, section 8.4);
+/// none where one is not known here. No step gives more than `bytes_max`.
+fn decode(names: &str, body: &[u8], bytes_max: u64) -> Option<Result<Vec<u8>, String>> {
+    if codings(names).count() > CODINGS_MAX {
+        return None;
+    }
+    let mut content = body.to_vec();
+    for name in codings(names).rev() {
+        content = match undo(name, &content, bytes_max)? {
+            Ok(content) => content,
+            Err(reason) => return Some(Err(reason)),
+        };
+    }
+    Some(Ok(content))
+}
+
+fn undo(name: &str, body: &[u8], bytes_max: u64) -> Option<Result<Vec<u8>, String>> {
+    match name.to_ascii_lowercase().as_str() {
         "gzip" | "x-gzip" => Some(gunzip(body, bytes_max)),
-        "deflate" => Some(read_bounded(ZlibDecoder::new(body), bytes_max)),
+        "deflate" => Some(inflate(body, bytes_max)),
+        "br" => Some(unbrotli(body, bytes_max)),
+        "zstd" => Some(unzstd(body, bytes_max)),
         _ => None,
     }
+}
+
+/// With zlib's wrapper, or without it, as some servers send it (RFC 9110, section 8.4.1.2).
+fn inflate(body: &[u8], bytes_max: u64) -> Result<Vec<u8>, String> {
+    let is_wrapped = match body {
+        [first, second, ..] => {
+            first & 0x0f == 8 && u16::from_be_bytes([*first, *second]).is_multiple_of(31)
+        }
+        _ => false,
+    };
+    if is_wrapped {
+        read_bounded(ZlibDecoder::new(body), bytes_max)
+    } else {
+        read_bounded(DeflateDecoder::new(body), bytes_max)
+    }
+}
+
+fn unbrotli(body: &[u8], bytes_max: u64) -> Result<Vec<u8>, String> {
+    // Large windows, up to 1 GiB, begin with a pattern that is no brotli (RFC 7932, section 9.1).
+    if body.first().is_some_and(|first| first & 0x7f == 0x11) {
+        return Err("its brotli window is not one of RFC 7932".to_owned());
+    }
+    read_bounded(brotli::Decompressor::new(body, BUFFER_BYTES), bytes_max)
+}
+
+/// All frames, each one's checksum compared (RFC 8878, section 3.1); a frame has at least 6 bytes, so
+/// the body's length bounds their number.
+fn unzstd(mut body: &[u8], bytes_max: u64) -> Result<Vec<u8>, String> {
+    let mut content = Vec::new();
+    let mut decoder = FrameDecoder::new();
+    decoder.set_max_window_size(ZSTD_WINDOW_BYTES_MAX);
+    while !body.is_empty() {
+        let frame = match StreamingDecoder::new_with_decoder(&mut body, &mut decoder) {
+            Ok(frame) => frame,
+            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                length,
+                ..
+            })) => {
+                let skipped = body.get(length as usize..);
+                body = skipped.ok_or("its zstd frame is cut off")?;
+                continue;
+            }
+            Err(error) => return Err(error.to_string()),
+        };
+        content.extend(read_bounded(frame, bytes_max - content.len() as u64)?);
+        let recorded = decoder.get_checksum_from_data();
+        if recorded.is_some() && recorded != decoder.get_calculated_checksum() {
+            return Err("its zstd checksum is not the recorded one".to_owned());
+        }
+    }
+    Ok(content)
 }
 
 fn read_bounded(reader: impl Read, bytes_max: u64) -> Result<Vec<u8>, String> {

@@ -54,9 +54,10 @@ pub enum Error {
     },
     /// A WACZ's container is wrong.
     #[error(
-        "{} is not a sound WACZ at {}: {}; copy or pack it again",
+        "{} is not a sound WACZ at {}{}: {}; copy or pack it again",
         one_line(file),
         one_line(entry),
+        offset.map_or_else(String::new, |offset| format!(", byte {offset}")),
         one_line(reason)
     )]
     Container {
@@ -64,6 +65,9 @@ pub enum Error {
         file: String,
         /// The zip entry or `zip directory`.
         entry: String,
+        /// Where the entry begins in the file, or where the directory should have ended, bytes;
+        /// none of an entry that is not there.
+        offset: Option<u64>,
         /// What is wrong.
         reason: String,
     },

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use flate2::{Decompress, FlushDecompress, Status};
 
 use crate::error::Damage;
+use crate::exchange::Exchange;
 use crate::limits::{INFLATED_BYTES_ALLOWANCE, INFLATED_BYTES_MAX, INFLATED_RATIO_MAX};
 
 /// The first two bytes of a gzip member (RFC 1952, section 2.3.1).
@@ -28,6 +29,11 @@ impl InflateBudget {
             bytes_max,
             bytes_left: bytes_max,
         }
+    }
+
+    /// The budget of all bodies of a site.
+    pub fn for_bodies(exchanges: &[Exchange]) -> Self {
+        Self::for_file(exchanges.iter().map(|each| each.body.len() as u64).sum())
     }
 
     /// What is left, bytes.
@@ -108,7 +114,9 @@ impl Inflater {
                 return Err(cut_off());
             }
             if content.len() == content.capacity() {
-                content.reserve(content.len());
+                // Room for one byte too many is enough to refuse a bomb.
+                let room = budget.bytes_left() - content.len() as u64 + 1;
+                content.reserve_exact((content.len() as u64).min(room) as usize);
             }
         }
     }

@@ -26,6 +26,7 @@ mod pack;
 mod pairing;
 mod provenance;
 mod record;
+mod requests;
 mod schemes;
 mod screenshot;
 mod secure;
@@ -39,7 +40,7 @@ mod writer;
 
 pub use error::{Damage, Error};
 pub use exchange::{Exchange, Note};
-pub use export::{export_files, export_har, export_mahimahi};
+pub use export::{ExportedFile, export_files, export_har, export_mahimahi};
 pub use header::Header;
 pub use http1::{StatusLine, response_head};
 pub use import::{Format, Imported, import, import_content};

@@ -1,9 +1,8 @@
 //! Links to recorded hosts in texts, moved from one scheme to another.
 
-use bytes::Bytes;
-
 use crate::coding;
 use crate::exchange::Exchange;
+use crate::gzip::InflateBudget;
 use crate::schemes;
 
 /// A body that is rewritten is held decoded; a page's texts are far smaller.
@@ -57,12 +56,18 @@ pub(crate) const TO_HTTP: Direction = Direction {
 pub(crate) enum Body {
     Kept,
     Rewritten,
-    /// Its coding is not known, so that it was not searched.
-    UnknownCoding(String),
+    /// Not searched, since this coding is not known, or the body is not what it says or too large.
+    NotSearched(String),
 }
 
-/// Moves the links of an exchange's fields and body; `hosts` are sorted authorities in lower case.
-pub(crate) fn relink(exchange: &mut Exchange, hosts: &[String], direction: &Direction) -> Body {
+/// Moves the links of an exchange's fields and body; `hosts` are sorted authorities in lower case,
+/// and `budget` is what all bodies of the site may still inflate to.
+pub(crate) fn relink(
+    exchange: &mut Exchange,
+    hosts: &[String],
+    direction: &Direction,
+    budget: &mut InflateBudget,
+) -> Body {
     let headers = exchange.request_headers.iter_mut();
     for header in headers.chain(&mut exchange.response_headers) {
         if let Some(value) = moved(&header.value, hosts, direction) {
@@ -78,12 +83,9 @@ pub(crate) fn relink(exchange: &mut Exchange, hosts: &[String], direction: &Dire
         .response_header("content-encoding")
         .unwrap_or("")
         .to_owned();
-    let Some(decoded) = coding::decode(&name, &exchange.body, TEXT_BYTES_MAX) else {
-        return Body::UnknownCoding(name);
-    };
     // A body that is not what it says is replayed as it stands, as it was recorded.
-    let Some(body) = decoded.ok() else {
-        return Body::Kept;
+    let Some(body) = exchange.decoded_body_within(TEXT_BYTES_MAX, budget) else {
+        return Body::NotSearched(name);
     };
     let relinked = moved(&body, hosts, direction);
     let text = relinked.as_deref().unwrap_or(&body);
@@ -91,17 +93,17 @@ pub(crate) fn relink(exchange: &mut Exchange, hosts: &[String], direction: &Dire
     let Some(text) = exchanged.flatten().or(relinked) else {
         return Body::Kept;
     };
-    let is_coded = !matches!(name.trim().to_ascii_lowercase().as_str(), "" | "identity");
-    exchange.body = if is_coded {
+    if coding::is_identity(&name) {
+        exchange.body = text.into();
+    } else {
+        let (coded_as, coded) = coding::encode(&name, &text);
+        exchange.body = coded;
         for header in &mut exchange.response_headers {
             if header.is("content-encoding") {
-                header.value = Bytes::from_static(b"gzip");
+                header.value = coded_as.into();
             }
         }
-        coding::gzip(&text)
-    } else {
-        text.into()
-    };
+    }
     Body::Rewritten
 }
 

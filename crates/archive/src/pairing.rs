@@ -9,6 +9,7 @@ use crate::exchange::{Exchange, Note};
 use crate::header::Header;
 use crate::http1;
 use crate::record::Record;
+use crate::requests::Requests;
 use crate::screenshot::{self, Screenshot};
 use crate::source::{Located, WarcFile};
 use crate::timestamp;
@@ -24,33 +25,6 @@ pub struct Index {
     by_record_id: HashMap<String, usize>,
     by_payload_digest: HashMap<String, usize>,
     by_url: HashMap<Url, Vec<usize>>,
-}
-
-/// A recorded request, not yet joined with its response.
-struct Request {
-    method: String,
-    headers: Vec<Header>,
-    body: Bytes,
-}
-
-/// The requests of one file, by what joins them with responses.
-#[derive(Default)]
-struct Requests {
-    requests: Vec<Option<Request>>,
-    /// By the request's own id, and by the ids of the records that it was concurrent to.
-    by_id: HashMap<String, usize>,
-    by_concurrent_id: HashMap<String, usize>,
-    /// By target URI, with the record's number, in the file's order.
-    by_uri: HashMap<String, Vec<(u64, usize)>>,
-    /// What metadata records say, by the id that they are concurrent to.
-    metadata: HashMap<String, Metadata>,
-}
-
-/// What a metadata record says of its exchange.
-#[derive(Clone, Default)]
-struct Metadata {
-    time_to_first_byte_ms: Option<f64>,
-    initiator: Option<String>,
 }
 
 impl Index {
@@ -210,120 +184,12 @@ impl Index {
     }
 }
 
-impl Requests {
-    fn collect(file: &WarcFile, records: &[Located]) -> Result<Self, Error> {
-        let mut requests = Requests::default();
-        for located in records {
-            let damaged = |reason| file.damaged(located.number, located.offset, reason);
-            match located.record.kind() {
-                "request" => requests.add(located).map_err(damaged)?,
-                "metadata" => requests.add_metadata(&located.record),
-                _ => {}
-            }
-        }
-        Ok(requests)
-    }
-
-    fn add(&mut self, located: &Located) -> Result<(), Damage> {
-        let record = &located.record;
-        let Some(uri) = record.uri_field("WARC-Target-URI") else {
-            return Ok(());
-        };
-        if uri.parse::<Url>().is_err() {
-            return Ok(()); // dns:, whois: and the like
-        }
-        let message = http1::parse(&record.block)?;
-        let body = http1::decode_body(&message, record.field("WARC-Payload-Digest"))?;
-        let method = http1::parse_method(&message.start_line)?;
-        let position = self.requests.len();
-        self.requests.push(Some(Request {
-            method,
-            headers: message.headers,
-            body,
-        }));
-        if let Some(id) = record.uri_field("WARC-Record-ID") {
-            self.by_id.insert(id.to_owned(), position);
-        }
-        for id in concurrent_ids(record) {
-            self.by_concurrent_id.insert(id, position);
-        }
-        self.by_uri
-            .entry(uri.to_owned())
-            .or_default()
-            .push((located.number, position));
-        Ok(())
-    }
-
-    /// Reads the initiator, and the time to first byte of this project's own metadata records.
-    fn add_metadata(&mut self, record: &Record) {
-        let mut found = Metadata::default();
-        for line in record.block.split(|&byte| byte == b'\n') {
-            let text = std::str::from_utf8(line).unwrap_or("");
-            let (name, value) = text.split_once(':').unwrap_or(("", ""));
-            match name {
-                "timeToFirstByteMs" => {
-                    let milliseconds = value.trim().parse().ok();
-                    found.time_to_first_byte_ms = milliseconds.filter(|ms: &f64| ms.is_finite());
-                }
-                "via" => found.initiator = Some(value.trim().to_owned()),
-                _ => {}
-            }
-        }
-        for id in concurrent_ids(record) {
-            self.metadata.insert(id, found.clone());
-        }
-    }
-
-    /// Moves the request of the response `located` into `exchange`: the one that names it or is
-    /// named by it, else the nearest one left with the same target URI.
-    fn join(&mut self, located: &Located, exchange: &mut Exchange) {
-        let record = &located.record;
-        let id = record.uri_field("WARC-Record-ID").unwrap_or("");
-        if let Some(metadata) = self.metadata.get(id) {
-            exchange.time_to_first_byte_ms = metadata.time_to_first_byte_ms;
-            exchange.initiator.clone_from(&metadata.initiator);
-        }
-        let named = || concurrent_ids(record).find_map(|id| self.by_id.get(&id).copied());
-        let by_id = self.by_concurrent_id.get(id).copied().or_else(named);
-        let by_id = by_id.filter(|&position| self.requests[position].is_some());
-        let Some(position) = by_id.or_else(|| self.nearest(located)) else {
-            return;
-        };
-        if let Some(request) = self.requests[position].take() {
-            exchange.method = request.method;
-            exchange.request_headers = request.headers;
-            exchange.request_body = request.body;
-        }
-    }
-
-    fn nearest(&self, located: &Located) -> Option<usize> {
-        let candidates = self
-            .by_uri
-            .get(located.record.uri_field("WARC-Target-URI")?)?;
-        let left = candidates
-            .iter()
-            .filter(|(_, position)| self.requests[*position].is_some());
-        let nearest = left.min_by_key(|(number, _)| number.abs_diff(located.number));
-        nearest.map(|&(_, position)| position)
-    }
-}
-
 /// The record's URL, or why it is left out.
 fn target_url(record: &Record) -> Result<Result<Url, String>, Damage> {
     let uri = record
         .uri_field("WARC-Target-URI")
         .ok_or(Damage::MissingField("WARC-Target-URI"))?;
     Ok(uri.parse::<Url>().map_err(|error| error.to_string()))
-}
-
-fn concurrent_ids(record: &Record) -> impl Iterator<Item = String> {
-    let fields = record
-        .fields
-        .iter()
-        .filter(|field| field.is("WARC-Concurrent-To"));
-    fields
-        .filter_map(Header::text)
-        .map(|id| id.trim_matches(['<', '>']).to_owned())
 }
 
 /// An exchange with what the record's own fields say; a GET until its request is known.

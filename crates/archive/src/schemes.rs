@@ -1,9 +1,20 @@
 //! The schemes that scripts compare their page's with.
 
+/// What is compared, and what a page that became secure compares instead.
 const SCHEMES: [(&[u8], &[u8]); 2] = [(b"http:", b"https:"), (b"https:", b"http:")];
 
 /// How comScore's beacons ask: for the fifth letter of the page's URL, which no longer is found.
 const FIFTH_LETTER: (&[u8], &[u8]) = (b"s", b"S");
+
+/// How Adobe's beacons ask: for where it stands in the page's scheme, in which it no longer is.
+const SEARCHED: [(&[u8], &[u8]); 2] = [(b"https", b"HTTPS"), (b"https:", b"HTTPS:")];
+
+/// Quotes as scripts have them, and as scripts within texts of scripts do (tag managers').
+const QUOTES: [&[u8]; 8] = [
+    b"\"", b"'", b"\\\"", b"\\'", b"\\x22", b"\\x27", b"\\u0022", b"\\u0027",
+];
+
+const EQUALS: [&[u8]; 3] = [b"=", b"\\x3d", b"\\u003d"];
 
 /// The text with `"https:"` and `"http:"` exchanged where either is compared with something, so that
 /// a script of a page that became secure still takes the branch, and asks the host, that was recorded:
@@ -12,29 +23,38 @@ pub(crate) fn exchanged(text: &[u8]) -> Option<Vec<u8>> {
     let mut changed = Vec::new();
     let mut copied = 0;
     let mut at = 0;
-    while let Some(found) = text[at..].iter().position(|byte| b"\"'".contains(byte)) {
-        let (open, inside) = (at + found, at + found + 1);
-        at = inside;
-        let is_whole = |scheme: &[u8]| {
-            text[inside..].starts_with(scheme)
-                && text.get(inside + scheme.len()) == Some(&text[open])
-        };
-        let all = SCHEMES.iter().chain([&FIFTH_LETTER]);
-        let Some((old, new)) = all.into_iter().find(|(old, _)| is_whole(old)) else {
+    while let Some(found) = text[at..].iter().position(|byte| b"\"'\\".contains(byte)) {
+        let open = at + found;
+        at = open + 1;
+        let Some(quote) = QUOTES.iter().find(|quote| text[open..].starts_with(quote)) else {
             continue;
         };
-        let end = inside + old.len() + 1;
-        let is_compared = if *old == FIFTH_LETTER.0 {
-            asks_for_fifth_letter(&text[..open])
-        } else {
-            ends_in_comparison(&text[..open]) || begins_with_comparison(&text[end..])
+        let inside = open + quote.len();
+        let before = text[..open].trim_ascii_end();
+        let is_whole = |word: &[u8]| {
+            let rest = text[inside..].strip_prefix(word);
+            rest.and_then(|rest| rest.strip_prefix(*quote))
         };
-        if is_compared {
+        let new = SCHEMES
+            .iter()
+            .find(|(old, _)| {
+                is_whole(old)
+                    .is_some_and(|after| ends_in_comparison(before) || begins_with_one(after))
+            })
+            .or_else(|| {
+                let is_asked = is_whole(FIFTH_LETTER.0).is_some() && asks_for_fifth_letter(before);
+                is_asked.then_some(&FIFTH_LETTER)
+            })
+            .or_else(|| {
+                let searched = SEARCHED.iter().find(|(old, _)| is_whole(old).is_some());
+                searched.filter(|_| searches_scheme(before))
+            });
+        if let Some((old, new)) = new {
             changed.extend_from_slice(&text[copied..inside]);
             changed.extend_from_slice(new);
-            copied = end - 1;
+            copied = inside + old.len();
+            at = copied + quote.len();
         }
-        at = end;
     }
     if copied == 0 {
         return None;
@@ -43,19 +63,38 @@ pub(crate) fn exchanged(text: &[u8]) -> Option<Vec<u8>> {
     Some(changed)
 }
 
+fn without_equals(text: &[u8]) -> Option<&[u8]> {
+    EQUALS.iter().find_map(|equals| text.strip_suffix(*equals))
+}
+
 fn ends_in_comparison(before: &[u8]) -> bool {
-    let before = before.trim_ascii_end();
-    before.ends_with(b"==") || before.ends_with(b"!=")
+    without_equals(before)
+        .is_some_and(|left| without_equals(left).is_some() || left.ends_with(b"!"))
+}
+
+fn begins_with_one(after: &[u8]) -> bool {
+    let after = after.trim_ascii_start();
+    let without = |text: &[u8]| -> Option<usize> {
+        let equals = EQUALS.iter().find(|equals| text.starts_with(equals));
+        equals.map(|equals| equals.len())
+    };
+    let first = without(after).or_else(|| after.starts_with(b"!").then_some(1));
+    first.is_some_and(|length| without(&after[length..]).is_some())
 }
 
 fn asks_for_fifth_letter(before: &[u8]) -> bool {
-    let before = before.trim_ascii_end();
     before.ends_with(b".charAt(4)==") || before.ends_with(b".charAt(4)===")
 }
 
-fn begins_with_comparison(after: &[u8]) -> bool {
-    let after = after.trim_ascii_start();
-    after.starts_with(b"==") || after.starts_with(b"!=")
+fn searches_scheme(before: &[u8]) -> bool {
+    let Some(call) = [&b".indexOf("[..], b".startsWith(", b".search("]
+        .iter()
+        .find_map(|call| before.strip_suffix(*call))
+    else {
+        return false;
+    };
+    let of = call.strip_suffix(b".toLowerCase()").unwrap_or(call);
+    of.ends_with(b"protocol")
 }
 
 #[cfg(test)]
@@ -85,6 +124,26 @@ mod tests {
                 Some("d.URL.charAt(4)==\"S\"?\"s://sb\":\"://b\""),
             ),
             ("x.charAt(3)==\"s\"", None),
+            (
+                r"(\x22https:\x22\x3d\x3dl.protocol?\x22https://ssl\x22:1)",
+                Some(r"(\x22http:\x22\x3d\x3dl.protocol?\x22https://ssl\x22:1)"),
+            ),
+            (
+                r#"l.protocol!\u003d=\"http:\""#,
+                Some(r#"l.protocol!\u003d=\"https:\""#),
+            ),
+            (r"\x22https:\x22+x\x3d\x3d1", None),
+            (r#"p == \x22https:""#, None),
+            (
+                "s=w.location.protocol.toLowerCase().indexOf('https')>=0",
+                Some("s=w.location.protocol.toLowerCase().indexOf('HTTPS')>=0"),
+            ),
+            (
+                "protocol.startsWith(\"https:\")",
+                Some("protocol.startsWith(\"HTTPS:\")"),
+            ),
+            ("src.indexOf('https')", None),
+            ("protocol.indexOf('http')", None),
         ] {
             let found = exchanged(plain.as_bytes());
             assert_eq!(found.as_deref(), secure.map(str::as_bytes), "{plain}");

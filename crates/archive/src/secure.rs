@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::exchange::Exchange;
+use crate::gzip::InflateBudget;
 use crate::header::Header;
 use crate::import::Imported;
 use crate::links::{Body, Direction, TO_HTTPS, relink};
@@ -31,6 +32,7 @@ pub fn secure(imported: &mut Imported) {
         .map(|each| (each.method.clone(), each.url.clone()))
         .collect();
     let mut counts = Counts::default();
+    let mut budget = InflateBudget::for_bodies(&exchanges);
     for mut exchange in exchanges {
         let was_plain = exchange.url.scheme == Scheme::Http;
         let upgraded = upgrade(&exchange.url);
@@ -40,8 +42,13 @@ pub fn secure(imported: &mut Imported) {
             continue;
         }
         counts.moved += usize::from(was_plain);
+        let direction = Direction {
+            compared: saw_plain_page(&exchange),
+            ..TO_HTTPS
+        };
         exchange.url = upgraded;
-        rewrite(&mut exchange, &hosts, was_plain, &mut counts);
+        let relinked = rewrite(&mut exchange, &hosts, &direction, &mut budget);
+        counts.add(relinked);
         imported.exchanges.push(exchange);
     }
     for (index, exchange) in imported.exchanges.iter_mut().enumerate() {
@@ -60,9 +67,10 @@ pub fn secure(imported: &mut Imported) {
         counts.rewritten,
         counts.dropped
     ));
-    for (coding, bodies) in counts.unknown_codings {
+    for (coding, bodies) in counts.not_searched {
         altered.push(format!(
-            "{bodies} bodies with the coding `{coding}` were not searched for links"
+            "{bodies} bodies with the coding `{coding}` were not searched for links: it is not known \
+             here, or they are not what they say or too large"
         ));
     }
 }
@@ -72,7 +80,17 @@ struct Counts {
     moved: usize,
     dropped: usize,
     rewritten: usize,
-    unknown_codings: BTreeMap<String, usize>,
+    not_searched: BTreeMap<String, usize>,
+}
+
+impl Counts {
+    fn add(&mut self, body: Body) {
+        match body {
+            Body::Kept => {}
+            Body::Rewritten => self.rewritten += 1,
+            Body::NotSearched(coding) => *self.not_searched.entry(coding).or_default() += 1,
+        }
+    }
 }
 
 fn upgrade(url: &Url) -> Url {
@@ -97,19 +115,26 @@ fn leads_to(exchange: &Exchange, upgraded: &Url) -> bool {
             .is_some_and(|target| upgrade(&target) == *upgraded)
 }
 
-fn rewrite(exchange: &mut Exchange, hosts: &[String], was_plain: bool, counts: &mut Counts) {
-    // What was recorded over https has seen a secure page already.
-    let direction = Direction {
-        compared: was_plain,
-        ..TO_HTTPS
-    };
-    match relink(exchange, hosts, &direction) {
-        Body::Kept => {}
-        Body::Rewritten => counts.rewritten += 1,
-        Body::UnknownCoding(name) => *counts.unknown_codings.entry(name).or_default() += 1,
+/// Whether the page that a text belongs to was plain: a document is its own page, the page of a
+/// script, which may well be secure, is told by its `Referer`.
+fn saw_plain_page(exchange: &Exchange) -> bool {
+    let is_plain = |url: &str| url.starts_with("http:");
+    match exchange.request_header("referer") {
+        Some(page) if !exchange.is_html() => is_plain(page),
+        _ => exchange.url.scheme == Scheme::Http,
     }
+}
+
+fn rewrite(
+    exchange: &mut Exchange,
+    hosts: &[String],
+    direction: &Direction,
+    budget: &mut InflateBudget,
+) -> Body {
+    let relinked = relink(exchange, hosts, direction, budget);
     if exchange.is_html() {
         let policy = Header::new("Content-Security-Policy", "upgrade-insecure-requests");
         exchange.response_headers.push(policy);
     }
+    relinked
 }

@@ -65,6 +65,7 @@ impl<'a> Container<'a> {
         let broken = |reason: String| Error::Container {
             file: file.to_owned(),
             entry: "zip directory".to_owned(),
+            offset: Some(content.len() as u64),
             reason,
         };
         let zip = ZipArchive::new(Cursor::new(content.clone()))
@@ -78,13 +79,13 @@ impl<'a> Container<'a> {
             .collect();
         let mut names = names.map_err(|error| broken(error.to_string()))?;
         names.sort_unstable();
-        let container = Container {
+        let mut container = Container {
             file,
             content,
             zip,
             names,
         };
-        for name in &container.names {
+        for name in &container.names.clone() {
             let leads_out = name.starts_with('/')
                 || name.contains(['\\', '\0'])
                 || name.split('/').any(|part| part == "..");
@@ -105,8 +106,9 @@ impl<'a> Container<'a> {
         let entry = self
             .zip
             .by_index(index)
-            .map_err(|error| error_in(self.file, name, &error.to_string()))?;
+            .map_err(|error| error_in(self.file, name, None, &error.to_string()))?;
         let (size, checksum) = (entry.size(), entry.crc32());
+        let at = Some(entry.header_start());
         let content = match entry.compression() {
             CompressionMethod::Stored => {
                 let start = entry.data_start();
@@ -115,11 +117,11 @@ impl<'a> Container<'a> {
                 let range = start
                     .zip(end)
                     .filter(|&(_, end)| end <= self.content.len() as u64);
-                let (start, end) =
-                    range.ok_or_else(|| error_in(self.file, name, "it ends beyond the file"))?;
+                let (start, end) = range
+                    .ok_or_else(|| error_in(self.file, name, at, "it ends beyond the file"))?;
                 self.content.slice(start as usize..end as usize)
             }
-            _ => inflate(self.file, name, entry, budget)?,
+            _ => inflate(entry, budget).map_err(|reason| error_in(self.file, name, at, &reason))?,
         };
         if content.len() as u64 != size || crc32fast::hash(&content) != checksum {
             return Err(self.error(name, "its checksum or size is not the recorded one"));
@@ -128,34 +130,31 @@ impl<'a> Container<'a> {
     }
 
     /// An error about one entry.
-    pub fn error(&self, entry: &str, reason: &str) -> Error {
-        error_in(self.file, entry, reason)
+    pub fn error(&mut self, entry: &str, reason: &str) -> Error {
+        let index = self.zip.index_for_name(entry);
+        let found = index.and_then(|index| self.zip.by_index_raw(index).ok());
+        let offset = found.map(|entry| entry.header_start());
+        error_in(self.file, entry, offset, reason)
     }
 }
 
-fn error_in(file: &str, entry: &str, reason: &str) -> Error {
+fn error_in(file: &str, entry: &str, offset: Option<u64>, reason: &str) -> Error {
     Error::Container {
         file: file.to_owned(),
         entry: entry.to_owned(),
+        offset,
         reason: reason.to_owned(),
     }
 }
 
-fn inflate(
-    file: &str,
-    name: &str,
-    entry: impl Read,
-    budget: &mut InflateBudget,
-) -> Result<Bytes, Error> {
+fn inflate(entry: impl Read, budget: &mut InflateBudget) -> Result<Bytes, String> {
     let mut content = Vec::new();
-    let error = |reason: String| error_in(file, name, &reason);
-    let read = entry
-        .take(budget.bytes_left().saturating_add(1))
-        .read_to_end(&mut content);
-    read.map_err(|source| error(source.to_string()))?;
-    budget
-        .spend(content.len() as u64)
-        .map_err(|damage| error(damage.to_string()))?;
+    let mut bounded = entry.take(budget.bytes_left().saturating_add(1));
+    bounded
+        .read_to_end(&mut content)
+        .map_err(|error| error.to_string())?;
+    let spent = budget.spend(content.len() as u64);
+    spent.map_err(|damage| damage.to_string())?;
     Ok(content.into())
 }
 

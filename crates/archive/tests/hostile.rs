@@ -5,7 +5,7 @@ mod support;
 use std::io::{Cursor, Write};
 
 use bytes::Bytes;
-use eyelevel_archive::{Damage, Error, Site};
+use eyelevel_archive::{Damage, Error, Format, Site, import_content};
 use support::{gzip, open, page, record, response};
 use zip::write::SimpleFileOptions;
 
@@ -105,6 +105,15 @@ fn bombs_are_stopped_by_the_size_of_their_file() {
 }
 
 #[test]
+fn bombs_of_other_formats_are_stopped_by_the_size_of_their_file() {
+    let bomb = gzip(&vec![b' '; 300 << 20]);
+    let bytes_max = (80 << 20) + 64 * bomb.len();
+    let error = import_content(Format::WebPageReplay, bomb.into()).unwrap_err();
+    let expected = format!("inflates beyond {bytes_max} bytes");
+    assert!(error.to_string().contains(&expected), "{error}");
+}
+
+#[test]
 fn endless_heads_are_refused() {
     let mut endless = b"WARC/1.1\r\nWARC-Type: ".to_vec();
     endless.resize(10 << 20, b'a');
@@ -139,7 +148,7 @@ fn containers_that_lie_are_refused() {
         (vec![package], "datapackage.json lists it"),
         (
             vec![sound[0], sound[1], ("archive/../../x.warc", &warc)],
-            "leads out of the archive",
+            "archive/../../x.warc, byte ",
         ),
         (
             vec![sound[0], sound[1], ("/x.warc", &warc)],
@@ -147,7 +156,7 @@ fn containers_that_lie_are_refused() {
         ),
         (
             vec![("datapackage.json", &b"{"[..]), sound[1]],
-            "datapackage.json: EOF",
+            "datapackage.json, byte 0: EOF",
         ),
     ] {
         let error = wacz(&entries).unwrap_err().to_string();

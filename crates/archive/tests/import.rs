@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use eyelevel_archive::{
-    Exchange, Imported, Scheme, Site, export_har, export_mahimahi, import, secure, write_wacz,
+    Exchange, Format, Imported, Scheme, Site, export_har, export_mahimahi, import, import_content,
+    secure, write_wacz,
 };
 
 /// The folder of Mahimahi recordings; none, and said so, where it is absent.
@@ -129,11 +130,43 @@ fn a_har_without_a_body_leaves_its_exchange_out() {
     assert_eq!(exchange.protocol, "h2");
     assert_eq!(exchange.recorded_at_unix_ms, Some(1_577_836_800_000));
     assert_eq!(exchange.time_to_first_byte_ms, Some(12.5));
-    assert_eq!(exchange.response_header("content-encoding"), Some("gzip"));
+    assert_eq!(exchange.response_header("content-encoding"), Some("br"));
     let kind = exchange.response_header("content-type");
     assert_eq!(kind, Some("text/html; charset=utf-8"));
     assert_eq!(imported.provenance.left_out.len(), 2);
     assert_eq!(imported.provenance.altered.len(), 1);
+}
+
+#[test]
+fn a_har_whose_page_is_not_in_it_is_refused() {
+    let har = |content: &str| {
+        let entry = |path: &str, kind: &str, content: &str| {
+            format!(
+                r#"{{"request": {{"method": "GET", "url": "https://a.test/{path}"}},
+                 "response": {{"status": 200, "content": {content},
+                 "headers": [{{"name": "content-type", "value": "text/{kind}"}}]}}}}"#
+            )
+        };
+        let entries = [
+            entry("a.css", "css", r#"{"text": "b{}"}"#),
+            entry("", "html", content),
+        ];
+        let text = format!(r#"{{"log": {{"entries": [{}]}}}}"#, entries.join(","));
+        import_content(Format::Har, text.into())
+    };
+    let whole = har(r#"{"text": "<html>"}"#).unwrap();
+    let page = whole.metadata(None, "a").unwrap().main_url;
+    assert_eq!(page.to_string(), "https://a.test/");
+    // What is left must not pass for the page.
+    let without = har(r#"{"size": 6}"#).unwrap();
+    let error = without.metadata(None, "a").unwrap_err();
+    assert!(
+        error.contains("hold no page; left out: https://a.test/: "),
+        "{error}"
+    );
+    let damaged = har(r#"{"text": "!!!!", "encoding": "base64"}"#).unwrap_err();
+    let expected = "entry 1, https://a.test/: its body is not the base64";
+    assert!(damaged.to_string().contains(expected), "{damaged}");
 }
 
 #[test]

@@ -10,12 +10,16 @@ mod targets;
 pub type Target = fn(&[u8]);
 
 /// All targets by name; `corpus/NAME` holds where each begins.
-pub const TARGETS: [(&str, Target); 9] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("archive", targets::archive::run),
+    ("coding", targets::coding::run),
+    ("dns_answer", targets::dns_answer::run),
     ("har", targets::har::run),
+    ("http3_response", targets::http3_response::run),
     ("mahimahi", targets::mahimahi::run),
     ("mitmproxy", targets::mitmproxy::run),
     ("path_log", targets::path_log::run),
+    ("quic_datagram", targets::quic_datagram::run),
     ("stages_json", targets::stages_json::run),
     ("stages_text", targets::stages_text::run),
     ("trace", targets::trace::run),

@@ -6,8 +6,8 @@ use crate::Error;
 use crate::site_check::check_site;
 use clap::{Args, Subcommand};
 use eyelevel_archive::{
-    Imported, Site, SiteInfo, Url, export_files, export_har, export_mahimahi, import, pack,
-    write_wacz,
+    ExportedFile, Imported, Site, SiteInfo, Url, export_files, export_har, export_mahimahi, import,
+    pack, write_wacz,
 };
 use serde::Serialize;
 
@@ -61,6 +61,10 @@ enum ArchiveCommand {
         /// A folder of decoded bodies
         #[arg(long, group = "format")]
         files: Option<PathBuf>,
+        /// With --files: which file answers which URL, a line each with tabs between: host, path
+        /// and query, file, content type
+        #[arg(long, requires = "files")]
+        index: Option<PathBuf>,
     },
     /// Say what a recorded site consists of
     Info {
@@ -125,6 +129,7 @@ pub fn run(arguments: ArchiveArguments) -> Result<i32, Error> {
             har,
             mahimahi,
             files,
+            index,
         } => {
             let site = Site::open(&file)?;
             if let Some(out) = har {
@@ -132,7 +137,13 @@ pub fn run(arguments: ArchiveArguments) -> Result<i32, Error> {
             } else if let Some(out) = mahimahi {
                 export_mahimahi(&site, &out)?;
             } else if let Some(out) = files {
-                export_files(&site, &out)?;
+                let exported = export_files(&site, &out)?;
+                if let Some(index) = index {
+                    let lines: String = exported.iter().map(ExportedFile::line).collect();
+                    std::fs::write(&index, lines).map_err(|error| {
+                        Error::Config(format!("write {}: {error}", index.display()))
+                    })?;
+                }
             }
             print_json(&site.info());
         }

@@ -31,9 +31,12 @@ pub struct LabConfig {
     pub path: PathConfig,
     /// From which every stage derives its generator.
     pub seed: u64,
-    /// Whether to ask for real-time priority.
+    /// Whether to ask for real-time priority: for the path and, see below, for the servers.
     #[serde(default = "yes")]
     pub realtime: bool,
+    /// Whether servers and resolver ask for it, too: below the path's.
+    #[serde(default = "yes")]
+    pub realtime_servers: bool,
     /// The folder of the path log.
     #[serde(default)]
     pub log: Option<PathBuf>,

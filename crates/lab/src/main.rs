@@ -27,7 +27,7 @@ mod up;
 
 use clap::{Parser, Subcommand};
 use error::Error;
-use eyelevel_netns::Side;
+use eyelevel_netns::{RealtimePriority, Side, request_realtime};
 
 /// What a shell reports when a command could not be run in its surroundings, as `env` does.
 const EXIT_NOT_ENTERED: i32 = 125;
@@ -59,6 +59,9 @@ enum Command {
         /// Join the server's network namespace: the thread id from the `ready` event
         #[arg(long)]
         server_tid: Option<u32>,
+        /// Ask for the real-time priority that the lab's own servers have
+        #[arg(long)]
+        realtime: bool,
         /// The command and its arguments
         #[arg(last = true, required = true)]
         command: Vec<String>,
@@ -105,8 +108,11 @@ fn main() {
         Command::Enter {
             pid,
             server_tid,
+            realtime,
             command,
         } => {
+            // Before it joins: inside a user namespace it may not.
+            let _ = realtime && request_realtime(RealtimePriority::Endpoint);
             let side = server_tid.map_or(Side::Client, |thread| Side::Server { thread });
             eyelevel_netns::enter(pid, side, &command).unwrap_or_else(|error| {
                 eprintln!("eyelevel-lab: {error}");

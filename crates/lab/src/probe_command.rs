@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::emit::{emit, emit_or_exit};
-use eyelevel_netns::request_realtime;
+use eyelevel_netns::{RealtimePriority, request_realtime};
 use eyelevel_probe::{
     LabTarget, Protocol, Resolver, Settings, Target, TargetConfig, Trust, WorkLeast,
     default_resolver, probe_host,
@@ -60,7 +60,7 @@ struct Listening<'a> {
 /// Probes each target in turn; every attempt is one line.
 pub fn probe() -> Result<i32, Error> {
     let config: ProbeConfig = read_config()?;
-    let _ = config.realtime && request_realtime();
+    let _ = config.realtime && request_realtime(RealtimePriority::Endpoint);
     let trust = Trust::new(config.authority_file.as_deref())?;
     let settings = Settings {
         protocols: config.protocols,
@@ -92,7 +92,7 @@ pub fn probe() -> Result<i32, Error> {
 /// Serves until standard input ends.
 pub fn serve_target() -> Result<i32, Error> {
     let config: TargetConfig = read_config()?;
-    let _ = config.realtime && request_realtime();
+    let _ = config.realtime && request_realtime(RealtimePriority::Endpoint);
     runtime()?.block_on(async {
         let target = LabTarget::start(&config).await?;
         emit(&Listening {

@@ -6,7 +6,7 @@ use crate::emit::emit;
 use crate::threads::{clock_ns, join, runtime};
 use crate::topology::{Ends, TcpSettings, build_server};
 use eyelevel_archive::Site;
-use eyelevel_netns::{Device, current_thread_id};
+use eyelevel_netns::{Device, RealtimePriority, current_thread_id, request_realtime};
 use eyelevel_replay::matcher::Rules;
 use eyelevel_replay::{
     ConnectionLogs, Event, Server, ServerOptions, Service, StackConfig, certificate_files,
@@ -37,6 +37,8 @@ pub struct ServerThread {
     pub device: Device,
     /// The thread's number inside the lab.
     pub tid: u32,
+    /// Whether they have real-time priority.
+    pub realtime: bool,
     /// Whom clients must trust; none without servers.
     pub identity: Option<Identity>,
     /// What answers; none without servers.
@@ -55,6 +57,7 @@ pub struct Identity {
 struct Listening {
     device: Device,
     tid: u32,
+    realtime: bool,
     identity: Option<Identity>,
     service: Option<Arc<Service>>,
 }
@@ -73,16 +76,19 @@ impl ServerThread {
         let (shutdown, ended) = oneshot::channel();
         let (stack, ends, tcp) = (config.stack.clone(), ends.clone(), tcp.clone());
         let (counts, certificates) = (counts.clone(), config.certificates.clone());
+        let realtime = config.realtime && config.realtime_servers;
         let body = move || -> Result<(), Error> {
             let origins = site.as_ref().map_or(&[][..], |site| site.origins());
             let addresses: Vec<IpAddr> = origins.iter().map(|origin| origin.address).collect();
             let device = build_server(&ends, &tcp, &addresses, ipv6)?;
             runtime()?.block_on(async {
                 let tid = current_thread_id();
+                let realtime = realtime && request_realtime(RealtimePriority::Endpoint);
                 let Some((site, stack)) = site.zip(stack) else {
                     let _ = ready.send(Listening {
                         device,
                         tid,
+                        realtime,
                         identity: None,
                         service: None,
                     });
@@ -94,6 +100,7 @@ impl ServerThread {
                     let _ = ready.send(Listening {
                         device,
                         tid,
+                        realtime,
                         identity: Some(identity),
                         service: None,
                     });
@@ -116,6 +123,7 @@ impl ServerThread {
                 let _ = ready.send(Listening {
                     device,
                     tid,
+                    realtime,
                     identity: Some(identity),
                     service: Some(server.service()),
                 });
@@ -128,6 +136,7 @@ impl ServerThread {
             Ok(Listening {
                 device,
                 tid,
+                realtime,
                 identity,
                 service,
             }) => Ok(Self {
@@ -135,6 +144,7 @@ impl ServerThread {
                 shutdown,
                 device,
                 tid,
+                realtime,
                 identity,
                 service,
             }),

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::emit::emit;
 use eyelevel_archive::Origin;
-use eyelevel_netns::{monotonic_now, request_realtime, set_timer_slack_minimum};
+use eyelevel_netns::{RealtimePriority, monotonic_now, request_realtime, set_timer_slack_minimum};
 use eyelevel_path::{Path, PathState, PathSummary, Watch};
 use eyelevel_replay::dns;
 use serde::Serialize;
@@ -17,10 +17,11 @@ use std::time::Duration;
 pub const NAMESERVER: &str = "127.0.0.1";
 
 /// Answers names on the client's loopback, in a thread that stands in the client's namespace.
-pub fn start_resolver(origins: &[Origin]) -> Result<(), Error> {
+pub fn start_resolver(origins: &[Origin], realtime: bool) -> Result<(), Error> {
     let table = dns::table(origins.iter().map(|o| (o.host.as_str(), o.address)));
     let (ready, bound) = mpsc::sync_channel(1);
     thread::spawn(move || {
+        let _ = realtime && request_realtime(RealtimePriority::Endpoint);
         let runtime = match runtime() {
             Ok(runtime) => runtime,
             Err(error) => return drop(ready.send(Err(error))),
@@ -72,7 +73,7 @@ pub fn start_path(
     let (ready, started) = mpsc::sync_channel(1);
     let thread = thread::spawn(move || {
         set_timer_slack_minimum();
-        let realtime = realtime && request_realtime();
+        let realtime = realtime && request_realtime(RealtimePriority::Path);
         let _ = ready.send(realtime);
         Ok(path.run(realtime)?)
     });

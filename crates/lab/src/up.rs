@@ -40,6 +40,7 @@ struct Ready<'a> {
     main_url: Option<String>,
     origins: &'a [Origin],
     realtime_priority: bool,
+    server_realtime_priority: bool,
     startup_ms: f64,
     site_digest: Option<String>,
 }
@@ -165,7 +166,7 @@ fn lab(
         // A path inside this one may be joined to it.
         set_sysctl("net.ipv4.ip_forward", "1")?;
     }
-    start_resolver(origins)?;
+    start_resolver(origins, config.realtime && config.realtime_servers)?;
     let device = client.kind();
     let (cross_traffic, second) = cross_traffic(config, &ends)?;
     let watch = config.watch_interval_ms.map(|_| Watch::default());
@@ -203,6 +204,7 @@ fn lab(
         main_url: site.as_ref().map(|site| site.main_url().to_string()),
         origins,
         realtime_priority,
+        server_realtime_priority: servers.realtime,
         startup_ms: monotonic_now().since(around.started).as_secs_f64() * 1e3,
         site_digest: site.as_ref().map(|site| site.digest().to_string()),
     });

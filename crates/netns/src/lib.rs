@@ -36,7 +36,9 @@ pub use masquerade::Masquerade;
 pub use netlink::Netlink;
 pub use offload::{OFFLOAD_HEADER_BYTES, OffloadHeader, READ_BYTES_MAX, Segmentation};
 pub use poll::{Stop, WATCHED_MAX, Wait};
-pub use realtime::{current_thread_id, request_realtime, set_timer_slack_minimum};
+pub use realtime::{
+    RealtimePriority, current_thread_id, request_realtime, set_timer_slack_minimum,
+};
 pub use relay::{
     block_signals, end_command_of, relay_signals_to, unblock_signals, wait_for_child,
     waiting_signal,

@@ -31,7 +31,7 @@ pub fn tcp_congestion_controls() -> Vec<String> {
 
 /// Whether a thread of this user may take real-time priority.
 pub fn realtime_allowed() -> bool {
-    std::thread::spawn(crate::request_realtime)
+    std::thread::spawn(|| crate::request_realtime(crate::RealtimePriority::Path))
         .join()
         .unwrap_or(false)
 }

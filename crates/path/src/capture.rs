@@ -1,12 +1,10 @@
 //! What the servers' end of the path saw, as a file for Wireshark and tcpdump: whole packets of wire
 //! size, when the servers sent them and when the path handed them over.
 
+use crate::blocks::Blocks;
 use crate::wire::{HEADERS_MAX, Shape, complete_checksum};
 use eyelevel_units::Instant;
 use std::fs::File;
-use std::io::Write;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::thread::{self, JoinHandle};
 
 /// Nanosecond timestamps (draft-ietf-opsawg-pcap, section 4).
 const MAGIC: u32 = 0xa1b2_3c4d;
@@ -31,31 +29,18 @@ pub(crate) struct CaptureEnd {
 
 /// The path's end: never waits for the disk.
 pub(crate) struct Capture {
-    block: Vec<u8>,
-    blocks: usize,
-    full: SyncSender<Vec<u8>>,
-    empty: Receiver<Vec<u8>>,
+    blocks: Blocks,
     packets: u64,
     lost: u64,
-    writer: JoinHandle<Option<String>>,
 }
 
 impl Capture {
     /// Starts the writer.
     pub(crate) fn start(file: File) -> Self {
-        let (full, to_write) = sync_channel(BLOCKS_MAX);
-        let (give_back, empty) = channel();
-        let writer = thread::spawn(move || write(file, &to_write, &give_back));
-        let mut block = Vec::with_capacity(BLOCK_BYTES);
-        block.extend_from_slice(&head());
         Self {
-            block,
-            blocks: 1,
-            full,
-            empty,
+            blocks: Blocks::start(file, head(), BLOCK_BYTES, BLOCKS_MAX),
             packets: 0,
             lost: 0,
-            writer,
         }
     }
 
@@ -73,10 +58,10 @@ impl Capture {
         let (head_bytes, offload) = shape.head(packet, range, ecn, &mut headers);
         let payload = &packet[shape.payload(range.0, range.1)];
         let length = head_bytes + payload.len();
-        if self.block.len() + RECORD_HEAD_BYTES + length > BLOCK_BYTES && !self.next_block() {
+        let Some(block) = self.blocks.room(RECORD_HEAD_BYTES + length) else {
             self.lost += 1;
             return;
-        }
+        };
         let ns = at.as_nanos();
         let numbers = [
             (ns / 1_000_000_000) as u32,
@@ -85,44 +70,24 @@ impl Capture {
             length as u32,
         ];
         for number in numbers {
-            self.block.extend_from_slice(&number.to_le_bytes());
+            block.extend_from_slice(&number.to_le_bytes());
         }
-        let start = self.block.len();
-        self.block.extend_from_slice(&headers[..head_bytes]);
-        self.block.extend_from_slice(payload);
+        let start = block.len();
+        block.extend_from_slice(&headers[..head_bytes]);
+        block.extend_from_slice(payload);
         if let Some(checksum) = offload.checksum {
-            complete_checksum(&mut self.block[start..], checksum);
+            complete_checksum(&mut block[start..], checksum);
         }
         self.packets += 1;
     }
 
     /// Writes the rest and waits for the disk.
-    pub(crate) fn finish(mut self) -> CaptureEnd {
-        let _ = self.full.send(std::mem::take(&mut self.block));
-        drop(self.full);
-        let failure = self
-            .writer
-            .join()
-            .unwrap_or_else(|_| Some("its thread panicked".into()));
+    pub(crate) fn finish(self) -> CaptureEnd {
         CaptureEnd {
             packets: self.packets,
             lost: self.lost,
-            failure,
+            failure: self.blocks.finish(&[]),
         }
-    }
-
-    fn next_block(&mut self) -> bool {
-        let next = match self.empty.try_recv() {
-            Ok(block) => block,
-            Err(_) if self.blocks < BLOCKS_MAX => {
-                self.blocks += 1;
-                Vec::with_capacity(BLOCK_BYTES)
-            }
-            Err(_) => return false,
-        };
-        // There is room for every block, so this only fails once the writer is gone.
-        let _ = self.full.try_send(std::mem::replace(&mut self.block, next));
-        true
     }
 }
 
@@ -136,21 +101,4 @@ fn head() -> Vec<u8> {
     head.extend_from_slice(&SNAP_BYTES.to_le_bytes());
     head.extend_from_slice(&LINK_TYPE.to_le_bytes());
     head
-}
-
-/// Writes blocks until the path's end is dropped. After a refusal it only takes them.
-fn write(
-    mut file: File,
-    to_write: &Receiver<Vec<u8>>,
-    give_back: &Sender<Vec<u8>>,
-) -> Option<String> {
-    let mut failure = None;
-    while let Ok(mut block) = to_write.recv() {
-        if failure.is_none() {
-            failure = file.write_all(&block).err().map(|error| error.to_string());
-        }
-        block.clear();
-        let _ = give_back.send(block);
-    }
-    failure
 }

@@ -4,8 +4,10 @@ use crate::lane::Lane;
 use crate::log::Log;
 use crate::log_head::LogHead;
 use crate::pace::Pace;
+use crate::restarter::Restarter;
 use crate::summary::{DirectionSummary, PathSummary};
 use crate::tap::Tap;
+use crate::timeline::Timeline;
 use crate::watch::{DirectionState, PathState, Watch};
 use eyelevel_link::{Direction, SpecError, StageSpec};
 use eyelevel_netns::{Device, Error, Stop, WATCHED_MAX, Wait, monotonic_now};
@@ -13,11 +15,14 @@ use eyelevel_units::{Instant, Seed};
 use std::fs::File;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Turns without a wait after which the stop is looked for all the same.
 const TURNS_MAX: u32 = 64;
+
+/// Turns after the stop, of some reads a device: what waits in a device is read, and who goes on
+/// sending does not hold the end up.
+const LAST_TURNS_MAX: u32 = 1000;
 
 /// The devices that a path joins.
 pub struct Ends {
@@ -68,21 +73,6 @@ pub struct Path {
     logs: Option<[(File, LogHead); 2]>,
     restarter: Restarter,
     capture: Option<File>,
-}
-
-/// Begins the summary of a running [`Path`] anew, for a next load.
-#[derive(Clone, Debug, Default)]
-pub struct Restarter(Arc<AtomicBool>);
-
-impl Restarter {
-    /// What the path carries from its next packet on is in the summary, and nothing before.
-    pub fn restart(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    fn is_asked(&self) -> bool {
-        self.0.load(Ordering::Relaxed) && self.0.swap(false, Ordering::Relaxed)
-    }
 }
 
 /// Ends a running [`Path`] from another thread.
@@ -170,6 +160,7 @@ impl Path {
                 turns = 0;
                 let timeout = pace.timeout(monotonic_now(), due, busy);
                 if self.wait.wait(timeout, &mut ready)? {
+                    self.take_the_rest()?;
                     return Ok(self.end());
                 }
                 pace.woke(monotonic_now());
@@ -186,6 +177,7 @@ impl Path {
         self.down.capture = capture;
         self.up.direction.start(start);
         self.down.direction.start(start);
+        self.down.direction.observer_mut().timeline = Some(Timeline::default());
         if let Some([down, up]) = self.logs.take() {
             for (lane, (file, head)) in [(&mut self.down, down), (&mut self.up, up)] {
                 let line = head.line(start, realtime);
@@ -236,6 +228,21 @@ impl Path {
                 *ready = self.up.take_in(client)?;
             }
         }
+        Ok(())
+    }
+
+    /// Takes in what was sent before the stop: whether a command's last packets are counted must not
+    /// hang on who is faster, this thread or the one that stops it.
+    fn take_the_rest(&mut self) -> Result<(), Error> {
+        let mut ready = [true; WATCHED_MAX];
+        for _ in 0..LAST_TURNS_MAX {
+            self.take_in(&mut ready)?;
+            self.let_out(monotonic_now(), &mut ready);
+            if !ready[..self.clients.len() + self.servers.len()].contains(&true) {
+                break;
+            }
+        }
+        self.show();
         Ok(())
     }
 

@@ -9,6 +9,7 @@
 
 mod arena;
 mod batch;
+mod blocks;
 mod capture;
 mod check;
 mod checksum;
@@ -20,17 +21,21 @@ mod log;
 mod log_head;
 mod pace;
 mod record;
+mod restarter;
 mod run;
 mod segment;
 mod summary;
 mod tap;
+mod timeline;
 mod watch;
 mod wire;
 
 pub use check::{CheckError, LogCheck, check_log};
-pub use driver::{Ends, Path, PathError, PathSettings, Restarter, SecondPair, Stopper};
+pub use driver::{Ends, Path, PathError, PathSettings, SecondPair, Stopper};
 pub use lateness::{Lateness, LatenessSummary};
 pub use log_head::LogHead;
 pub use record::{RECORD_BYTES, Record, RecordKind};
+pub use restarter::Restarter;
 pub use summary::{DirectionSummary, PathSummary};
+pub use timeline::TimelineSummary;
 pub use watch::{DirectionState, PathState, Watch};

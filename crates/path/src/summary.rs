@@ -1,6 +1,7 @@
 use crate::lane::Lane;
 use crate::lateness::LatenessSummary;
 use crate::log::LogEnd;
+use crate::timeline::{Timeline, TimelineSummary};
 use eyelevel_link::{DropReason, StageCounters};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -43,6 +44,9 @@ pub struct DirectionSummary {
     /// Actual release against the model's release time.
     #[serde(flatten)]
     pub lateness: LatenessSummary,
+    /// What it carried over time; of down alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<TimelineSummary>,
     /// Records in the direction's log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_records: Option<u64>,
@@ -59,6 +63,7 @@ impl DirectionSummary {
     pub(crate) fn of(mut lane: Lane) -> Self {
         let log = lane.direction.observer_mut().log.take();
         let log: Option<LogEnd> = log.map(crate::log::Log::finish);
+        let timeline = lane.direction.observer_mut().timeline.take();
         let (counts, before) = (lane.counts, &lane.before);
         let mut drops = dropped(lane.direction.counters());
         for (reason, count) in &before.dropped {
@@ -74,6 +79,7 @@ impl DirectionSummary {
             marked_packets: lane.direction.observer().marked_packets - before.marked_packets,
             refused_packets: counts.refused - before.counts.refused,
             lateness: lane.lateness.summary(),
+            timeline: timeline.as_ref().and_then(Timeline::summary),
             log_records: log.as_ref().map(|log| log.records),
             log_lost_records: log.as_ref().map(|log| log.lost),
             log_failure: log.and_then(|log| log.failure),

@@ -5,6 +5,7 @@ use crate::arena::Arena;
 use crate::log::Log;
 use crate::record::Record;
 use crate::segment::Segment;
+use crate::timeline::Timeline;
 use eyelevel_link::{Event, EventKind, Observer, StageCounters};
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -17,6 +18,8 @@ const ADDRESSES_MAX: usize = 1 << 16;
 pub(crate) struct Tap {
     pub arena: Arena,
     pub log: Option<Log>,
+    /// What the direction carried over time, where it is kept.
+    pub timeline: Option<Timeline>,
     addresses: HashMap<IpAddr, u32>,
     /// By stage: packets and bytes that left it as a link, and bytes that it dropped.
     links: Vec<Link>,
@@ -104,6 +107,9 @@ impl Observer<Segment> for Tap {
             EventKind::Duplicated => self.duplicated_packets += 1,
             EventKind::Marked { .. } => self.marked_packets += 1,
             _ => {}
+        }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.event(event);
         }
         if let Some(log) = &mut self.log
             && let Some(record) = Record::of(event)

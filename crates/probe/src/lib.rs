@@ -19,6 +19,12 @@ mod tls;
 
 use eyelevel_netns::socket_times as kernel;
 
+/// The pure parsers of what strangers send, for `make fuzz`.
+pub mod wire {
+    pub use crate::dns::{Answer, RecordType, parse as dns_answer, query as dns_query};
+    pub use crate::quic::{request_stream, response_status, to_version1, versions_offered};
+}
+
 pub use attempt::{Plan, attempt};
 pub use dns::{HttpsRecord, Resolved, Resolver, default_resolver};
 pub use error::ProbeError;

@@ -82,12 +82,17 @@ pub struct InForce {
     pub initial_window_packets: Option<u32>,
     /// Packets sent again (TCP) or deemed lost (QUIC) over the connection's life.
     pub retransmitted_packets: Option<u64>,
+    /// Answers to the client's SYN sent again before the connection was accepted: where that
+    /// was more than once the kernel begins with a window of one packet (RFC 5681, section 3.1). Of TCP
+    /// only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syn_ack_retransmitted_packets: Option<u64>,
     /// Packets with data (TCP) or that ask for an acknowledgement (QUIC), repetitions included.
     pub sent_packets: Option<u64>,
     /// Bytes in IP packets' payload beside TCP's header, or in UDP's; repetitions included.
     pub sent_bytes: Option<u64>,
-    /// Full packets (TCP: segments, as far as a look after each write shows them) sent from the
-    /// first one after the handshake until one of them was acknowledged.
+    /// Full packets (TCP: segments, as `TCP_INFO` has them after each write and 32 times in a round
+    /// trip) sent from the first one after the handshake until one of them was acknowledged.
     pub first_flight_packets: Option<u32>,
     /// The time between the first and the last of them.
     pub first_flight_ms: Option<f64>,

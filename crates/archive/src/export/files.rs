@@ -4,21 +4,36 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::{empty_folder, io_error};
-use crate::coding;
 use crate::digest;
 use crate::error::Error;
 use crate::exchange::Exchange;
+use crate::gzip::InflateBudget;
 use crate::limits::INFLATED_BYTES_MAX;
 use crate::site::Site;
 
 /// Bytes of a file's name; file systems take 255.
 const NAME_BYTES_MAX: usize = 120;
 
+/// A file that was written, and what asks for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportedFile {
+    /// Host, with the port where it is not its scheme's own.
+    pub authority: String,
+    /// Path and query, as they were asked for.
+    pub target: String,
+    /// Where the body lies below the folder.
+    pub file: PathBuf,
+    /// The recorded `Content-Type`; empty where there was none.
+    pub content_type: String,
+}
+
 /// Writes the bodies of all successful exchanges below `folder`, which must be empty or not there:
-/// `HOST/PATH`, decoded where their coding is gzip or deflate. A query becomes a part of the name.
-/// Of several answers to one URL the first is written.
-pub fn export_files(site: &Site, folder: &Path) -> Result<(), Error> {
+/// `HOST/PATH`, decoded where their coding can be undone. A query becomes a part of the name.
+/// Of several answers to one URL the first is written. Returns those that `GET` asks for.
+pub fn export_files(site: &Site, folder: &Path) -> Result<Vec<ExportedFile>, Error> {
+    let mut exported = Vec::new();
     empty_folder(folder)?;
+    let mut budget = InflateBudget::for_bodies(site.exchanges());
     let mut written = HashSet::new();
     for exchange in site.exchanges() {
         let is_body = exchange.status == 200 && !exchange.body.is_empty();
@@ -32,13 +47,39 @@ pub fn export_files(site: &Site, folder: &Path) -> Result<(), Error> {
             let name = digest::sha256(exchange.url.to_string().as_bytes());
             path = folder.join(name.replace(':', "-"));
         }
-        let coding = exchange.response_header("content-encoding").unwrap_or("");
-        let decoded = coding::decode(coding, &exchange.body, INFLATED_BYTES_MAX);
-        let decoded = decoded.and_then(Result::ok);
+        if exchange.method == "GET" {
+            let file = path.strip_prefix(folder).unwrap_or(&path);
+            exported.push(ExportedFile::of(exchange, file));
+        }
+        let decoded = exchange.decoded_body_within(INFLATED_BYTES_MAX, &mut budget);
         let body = decoded.as_deref().unwrap_or(&exchange.body);
         std::fs::write(&path, body).map_err(io_error("write", &path))?;
     }
-    Ok(())
+    Ok(exported)
+}
+
+impl ExportedFile {
+    /// One line: the fields with tabs between.
+    pub fn line(&self) -> String {
+        let content_type = self.content_type.replace(char::is_control, " ");
+        let file = self.file.display();
+        format!(
+            "{}\t{}\t{file}\t{content_type}\n",
+            self.authority, self.target
+        )
+    }
+
+    fn of(exchange: &Exchange, file: &Path) -> Self {
+        let url = &exchange.url;
+        let query = url.query().map(|query| format!("?{query}"));
+        let content_type = exchange.response_header("content-type").unwrap_or_default();
+        Self {
+            authority: url.authority(),
+            target: format!("{}{}", url.path(), query.unwrap_or_default()),
+            file: file.to_owned(),
+            content_type: content_type.to_owned(),
+        }
+    }
 }
 
 /// Never leads out of the folder: every part is made of harmless characters and is not `..`.

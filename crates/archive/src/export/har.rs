@@ -6,28 +6,31 @@ use serde_json::{Value, json};
 
 use super::io_error;
 use crate::base64;
-use crate::coding;
 use crate::error::Error;
 use crate::exchange::Exchange;
+use crate::gzip::InflateBudget;
 use crate::header::Header;
 use crate::import::har::AS_SENT;
 use crate::limits::INFLATED_BYTES_MAX;
 use crate::site::Site;
 use crate::timestamp;
 
-/// Writes one HAR. Its bodies are decoded, as the format wants it, where their coding is gzip or
-/// deflate; others stand as sent, which their comment says.
+/// Writes one HAR. Its bodies are decoded, as the format wants it, where their coding can be
+/// undone; others stand as sent, which their comment says.
 pub fn export_har(site: &Site, out: &Path) -> Result<(), Error> {
+    let mut budget = InflateBudget::for_bodies(site.exchanges());
+    let exchanges = site.exchanges().iter();
+    let entries: Vec<Value> = exchanges.map(|each| entry(each, &mut budget)).collect();
     let har = json!({"log": {
         "version": "1.2",
         "creator": {"name": "eyelevel", "version": env!("CARGO_PKG_VERSION")},
-        "entries": site.exchanges().iter().map(entry).collect::<Vec<_>>(),
+        "entries": entries,
     }});
     let text = serde_json::to_vec(&har).expect("texts and numbers are JSON");
     std::fs::write(out, text).map_err(io_error("write", out))
 }
 
-fn entry(exchange: &Exchange) -> Value {
+fn entry(exchange: &Exchange, budget: &mut InflateBudget) -> Value {
     let wait = exchange.time_to_first_byte_ms.unwrap_or(0.0);
     let version = match exchange.protocol.as_str() {
         "h2" => "HTTP/2",
@@ -35,8 +38,7 @@ fn entry(exchange: &Exchange) -> Value {
         "http/1.0" => "HTTP/1.0",
         _ => "HTTP/1.1",
     };
-    let coding = exchange.response_header("content-encoding").unwrap_or("");
-    let decoded = coding::decode(coding, &exchange.body, INFLATED_BYTES_MAX).and_then(Result::ok);
+    let decoded = exchange.decoded_body_within(INFLATED_BYTES_MAX, budget);
     let comment = if decoded.is_some() { "" } else { AS_SENT };
     let body = decoded.as_deref().unwrap_or(&exchange.body);
     let mut request = json!({

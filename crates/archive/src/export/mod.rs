@@ -4,7 +4,7 @@ mod files;
 mod har;
 mod mahimahi;
 
-pub use files::export_files;
+pub use files::{ExportedFile, export_files};
 pub use har::export_har;
 pub use mahimahi::export_mahimahi;
 

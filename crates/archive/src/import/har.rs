@@ -1,8 +1,8 @@
 //! HAR 1.2 with bodies, as browsers and their tools export it.
 //!
 //! A HAR holds bodies as they were shown, not as they were sent. Those that came with a content
-//! coding are compressed again with gzip, which the provenance tells: their sizes are not those of
-//! the recording.
+//! coding are compressed again, with brotli or gzip, which the provenance tells: their sizes are not
+//! those of the recording.
 
 use std::path::Path;
 
@@ -105,9 +105,12 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), S
     let json = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content);
     let file: File = serde_json::from_slice(json).map_err(|error| error.to_string())?;
     let mut compressed = 0;
-    for entry in file.log.entries {
+    for (number, entry) in file.log.entries.into_iter().enumerate() {
         let url = entry.request.url.clone();
-        match exchange(entry) {
+        let content = entry.response.content.as_ref();
+        let body = content.map_or(Ok(None), recorded_body);
+        let body = body.map_err(|reason| format!("entry {number}, {url:.300}: {reason}"))?;
+        match exchange(entry, body) {
             Ok((exchange, was_compressed)) => {
                 compressed += usize::from(was_compressed);
                 imported.push(exchange);
@@ -117,14 +120,24 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), S
     }
     if compressed > 0 {
         imported.provenance.altered.push(format!(
-            "{compressed} bodies, which a HAR holds decoded, were compressed again with gzip: \
+            "{compressed} bodies, which a HAR holds decoded, were compressed again: \
              their sizes are not the recorded ones"
         ));
     }
     Ok(())
 }
 
-fn exchange(entry: Entry) -> Result<(Exchange, bool), String> {
+/// A body as the HAR has it; none where it was exported without.
+fn recorded_body(content: &Content) -> Result<Option<Vec<u8>>, &'static str> {
+    match (&content.text, content.encoding.as_deref()) {
+        (Some(text), Some("base64")) => base64::decode(text)
+            .map(Some)
+            .ok_or("its body is not the base64 that it says"),
+        (text, _) => Ok(text.clone().map(String::into_bytes)),
+    }
+}
+
+fn exchange(entry: Entry, body: Option<Vec<u8>>) -> Result<(Exchange, bool), String> {
     let Entry {
         request, response, ..
     } = entry;
@@ -143,13 +156,10 @@ fn exchange(entry: Entry) -> Result<(Exchange, bool), String> {
         encoding: None,
         comment: String::new(),
     });
-    let body = match (&content.text, content.encoding.as_deref()) {
-        (Some(text), Some("base64")) => {
-            base64::decode(text).ok_or("its body is not the base64 that it says")?
-        }
-        (Some(text), _) => text.clone().into_bytes(),
-        (None, _) if content.size <= 0 || has_no_body => Vec::new(),
-        (None, _) => return Err("the HAR has no body for it; export it with bodies".to_owned()),
+    let body = match body {
+        Some(body) => body,
+        None if content.size <= 0 || has_no_body => Vec::new(),
+        None => return Err("the HAR has no body for it; export it with bodies".to_owned()),
     };
     let is_text = content.encoding.is_none() && content.text.is_some();
     let mut headers = kept(response.headers);
@@ -159,12 +169,13 @@ fn exchange(entry: Entry) -> Result<(Exchange, bool), String> {
     let coded = headers
         .iter()
         .position(|header| header.is("content-encoding"));
-    let is_coded = coded.is_some_and(|at| headers[at].text() != Some("identity"));
+    let is_coded = coded.is_some_and(|at| !coding::is_identity(headers[at].text().unwrap_or("")));
     let was_compressed = is_coded && !body.is_empty() && content.comment != AS_SENT;
     let body = match (coded, was_compressed) {
         (Some(at), true) => {
-            headers[at].value = Bytes::from_static(b"gzip");
-            coding::gzip(&body)
+            let (coded_as, coded) = coding::encode(headers[at].text().unwrap_or(""), &body);
+            headers[at].value = coded_as.into();
+            coded
         }
         _ => body.into(),
     };

@@ -150,16 +150,31 @@ impl Imported {
         }
     }
 
+    /// The page to load, where nobody named one; none where what is left of a recording has no
+    /// page any more.
+    fn page(&self) -> Option<Url> {
+        let has_page = self.exchanges.iter().any(Exchange::is_html);
+        let is_whole = self.provenance.left_out.is_empty();
+        let guess = || start_page(&self.exchanges).filter(|_| has_page || is_whole);
+        self.main_url.clone().or_else(guess)
+    }
+
     /// What the site says of itself: dates by the exchanges, else by their `Date` fields.
     ///
     /// # Errors
-    /// A sentence where there is no exchange, or none for `main_url`.
+    /// A sentence where there is no exchange, no page, or none for `main_url`.
     pub fn metadata(&self, main_url: Option<Url>, title: &str) -> Result<SiteMetadata, String> {
         let exchanges = &self.exchanges;
-        let main_url = main_url
-            .or_else(|| self.main_url.clone())
-            .or_else(|| start_page(exchanges))
-            .ok_or("it holds no exchange that can be replayed")?;
+        let main_url = main_url.or_else(|| self.page()).ok_or_else(|| {
+            let lacks = match exchanges.len() {
+                0 => "it holds no exchange that can be replayed".to_owned(),
+                left => format!("the {left} exchanges that can be replayed hold no page"),
+            };
+            match &self.provenance.left_out[..] {
+                [] => lacks,
+                [first, ..] => format!("{lacks}; left out: {first}"),
+            }
+        })?;
         if !exchanges.iter().any(|exchange| exchange.url == main_url) {
             return Err(format!(
                 "the page {main_url} is not in it; name another one"

@@ -11,8 +11,8 @@ use super::{Imported, blank};
 use crate::base64;
 use crate::coding;
 use crate::exchange::Exchange;
+use crate::gzip::InflateBudget;
 use crate::http1;
-use crate::limits::INFLATED_BYTES_MAX;
 use crate::url::Url;
 
 #[derive(Deserialize)]
@@ -35,7 +35,8 @@ struct Archived {
 
 /// Reads one file.
 pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), String> {
-    let json = coding::gunzip(&content, INFLATED_BYTES_MAX)?;
+    let budget = InflateBudget::for_file(content.len() as u64);
+    let json = coding::gunzip(&content, budget.bytes_left())?;
     let archive: Archive = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
     for (host, by_url) in archive.requests {
         let protocol = match archive.negotiated_protocol.get(&host).map(String::as_str) {
@@ -44,7 +45,14 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), S
         };
         for (url, exchanges) in by_url {
             for archived in exchanges {
-                match exchange(&url, archived) {
+                let decoded = |text: &str| {
+                    base64::decode(text)
+                        .map(Bytes::from)
+                        .ok_or_else(|| format!("{url:.300}: it is not the base64 that it says"))
+                };
+                let request = decoded(&archived.serialized_request)?;
+                let response = decoded(&archived.serialized_response)?;
+                match exchange(&url, &request, &response) {
                     Ok(mut exchange) => {
                         exchange.protocol = protocol.to_owned();
                         let time = archive.deterministic_time_seed_ms;
@@ -59,16 +67,12 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), S
     Ok(())
 }
 
-fn exchange(url: &str, archived: Archived) -> Result<Exchange, String> {
+fn exchange(url: &str, request: &Bytes, response: &Bytes) -> Result<Exchange, String> {
     let url: Url = url
         .parse()
         .map_err(|error: crate::UrlError| error.to_string())?;
-    let message = |text: &str| {
-        let bytes = base64::decode(text).ok_or("it is not base64")?;
-        http1::parse(&bytes.into()).map_err(|damage| damage.to_string())
-    };
-    let request = message(&archived.serialized_request)?;
-    let response = message(&archived.serialized_response)?;
+    let message = |bytes: &Bytes| http1::parse(bytes).map_err(|damage| damage.to_string());
+    let (request, response) = (message(request)?, message(response)?);
     let decode = |message| http1::decode_body(message, None).map_err(|damage| damage.to_string());
     let (request_body, body) = (decode(&request)?, decode(&response)?);
     let line = http1::parse_status_line(&response.start_line).map_err(|e| e.to_string())?;

@@ -1,10 +1,14 @@
 //! One parser a file.
 
 pub(crate) mod archive;
+pub(crate) mod coding;
+pub(crate) mod dns_answer;
 pub(crate) mod har;
+pub(crate) mod http3_response;
 pub(crate) mod mahimahi;
 pub(crate) mod mitmproxy;
 pub(crate) mod path_log;
+pub(crate) mod quic_datagram;
 pub(crate) mod stages_json;
 pub(crate) mod stages_text;
 pub(crate) mod trace;

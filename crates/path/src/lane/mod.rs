@@ -83,6 +83,9 @@ impl Lane {
     /// A next load begins: the summary will be its alone.
     pub(crate) fn restart(&mut self) {
         self.lateness = Lateness::default();
+        if let Some(timeline) = &mut self.direction.observer_mut().timeline {
+            timeline.restart();
+        }
         self.before = Before {
             counts: self.counts,
             dropped: dropped(self.direction.counters()),

@@ -94,18 +94,35 @@ pub fn parse(bytes: &[u8], query: &[u8], kind: RecordType) -> Option<Answer> {
         at = end;
     }
     for _ in 0..usize::from(number(bytes, 6)?).min(RECORDS_MAX) {
-        at = skip_name(bytes, at)?;
-        let (found, class) = (number(bytes, at)?, number(bytes, at + 2)?);
-        let length = usize::from(number(bytes, at + 8)?);
-        let Some(data) = bytes.get(at + 10..at + 10 + length) else {
+        let Some(record) = next_record(bytes, at) else {
             return answer.is_truncated.then_some(answer);
         };
-        at += 10 + length;
-        if (found, class) == (kind as u16, CLASS_IN) {
-            read_record(kind, data, &mut answer)?;
+        at = record.end;
+        if (record.kind, record.class) == (kind as u16, CLASS_IN) {
+            read_record(kind, record.data, &mut answer)?;
         }
     }
     Some(answer)
+}
+
+struct Record<'a> {
+    kind: u16,
+    class: u16,
+    data: &'a [u8],
+    end: usize,
+}
+
+/// RFC 1035, section 3.2.1; none where it is cut.
+fn next_record(bytes: &[u8], at: usize) -> Option<Record<'_>> {
+    let at = skip_name(bytes, at)?;
+    let begin = at + 10;
+    let end = begin + usize::from(number(bytes, at + 8)?);
+    Some(Record {
+        kind: number(bytes, at)?,
+        class: number(bytes, at + 2)?,
+        data: bytes.get(begin..end)?,
+        end,
+    })
 }
 
 fn read_record(kind: RecordType, data: &[u8], answer: &mut Answer) -> Option<()> {
@@ -234,6 +251,13 @@ mod tests {
         let bytes = answer(&asked, &[(1, &[192, 0, 2, 1])]);
         for end in 0..bytes.len() {
             assert_eq!(parse(&bytes[..end], &asked, RecordType::A), None);
+        }
+        // One that says that it is cut is asked for again, wherever the cut is.
+        let mut cut = bytes.clone();
+        cut[2] |= 0x02;
+        for end in asked.len() - 11..bytes.len() {
+            let found = parse(&cut[..end], &asked, RecordType::A).unwrap();
+            assert!(found.is_truncated && found.addresses.is_empty());
         }
     }
 }

@@ -55,11 +55,12 @@ fn prefixed(output: &mut Vec<u8>, pattern: u8, bits: u32, value: u64) {
     output.push(rest as u8);
 }
 
+/// RFC 9000, section 16; below 2^30, which no command line reaches.
 fn write_varint(output: &mut Vec<u8>, value: u64) {
-    if value < 64 {
-        output.push(value as u8);
-    } else {
-        output.extend((value as u16 | 0x4000).to_be_bytes());
+    match value {
+        0..64 => output.push(value as u8),
+        64..0x4000 => output.extend((value as u16 | 0x4000).to_be_bytes()),
+        _ => output.extend((value as u32 | 0x8000_0000).to_be_bytes()),
     }
 }
 
@@ -143,7 +144,8 @@ fn digits(rest: &[u8]) -> Option<u16> {
     let (length, rest) = integer(rest, 7)?;
     let value = rest.get(..usize::try_from(length).ok()?)?;
     if !is_coded {
-        return std::str::from_utf8(value).ok()?.parse().ok();
+        let is_status = value.len() == 3 && value.iter().all(u8::is_ascii_digit);
+        return is_status.then(|| std::str::from_utf8(value).ok()?.parse().ok())?;
     }
     // RFC 7541, appendix B: 0 to 2 are 5 bits, 3 to 9 are 6 bits from 25 on.
     let mut bits = value
@@ -161,7 +163,9 @@ fn digits(rest: &[u8]) -> Option<u16> {
         };
         status = status * 10 + digit;
     }
-    Some(status)
+    // What is left of the last byte is ones (RFC 7541, section 5.2).
+    let padding: Vec<u16> = bits.collect();
+    (padding.len() < 8 && !padding.contains(&0)).then_some(status)
 }
 
 /// RFC 7541, section 5.1.
@@ -229,6 +233,17 @@ mod tests {
         }
         assert!(response_status(&[0, 1, 9]).is_err());
         assert!(response_status(&head(&[0x80])).is_err());
+        for digits in [
+            &[3, b'+', b'2', b'0'][..],
+            &[5, b'6', b'5', b'5', b'3', b'5'],
+            &[2, b'2', b'0'],
+            // `3000` and `300` with a byte too many, Huffman coded.
+            &[0x83, 0b0110_0100, 0b0000_0000, 0b0000_0111],
+            &[0x83, 0b0110_0100, 0b0000_0000, 0xff],
+        ] {
+            let section = [&[0x5f, 9], digits].concat();
+            assert!(response_status(&head(&section)).is_err(), "{digits:x?}");
+        }
     }
 
     #[test]
@@ -236,7 +251,7 @@ mod tests {
         let asked = Asked {
             authority: "a.example".into(),
             path: "/".into(),
-            user_agent: "x".repeat(200),
+            user_agent: "x".repeat(20_000),
         };
         let stream = request_stream(&asked);
         let (kind, rest) = varint(&stream).unwrap();

@@ -12,5 +12,5 @@ mod session;
 
 pub use connection::{QuicAttempt, QuicOutcome, connect, unpaced};
 pub use http3::{CONTROL_STREAM, RESPONSE_200, request_stream, response_status};
-pub use packets::to_version1;
+pub use packets::{to_version1, versions_offered};
 pub use session::{ServerCrypto, SessionFacts};

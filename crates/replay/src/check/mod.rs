@@ -3,6 +3,7 @@
 mod bulk;
 mod client;
 mod compare;
+mod connect;
 
 pub use bulk::Transfer;
 pub use client::{Client, Fetched};

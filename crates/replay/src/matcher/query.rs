@@ -51,7 +51,7 @@ impl Query {
     /// Of a path with its query.
     pub fn new(target: &str) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let in_path = path[stem(path).len()..].split(';');
+        let in_path = path[parameters_begin(path)..].split(';');
         let mut pairs = Vec::new();
         let mut names = Vec::new();
         for parameter in in_path.chain(query.split('&')) {
@@ -87,12 +87,24 @@ impl Query {
 }
 
 /// The path without its query and without the parameters of its last segment (`/a;x=1`, RFC 3986,
-/// section 3.3), which are compared as the query's are.
+/// section 3.3), which are compared as the query's are; and without the random number in which the
+/// paths of Adobe's beacons end (`/b/ss/SUITE/1/H.27/s75255655290497`).
 pub(super) fn stem(target: &str) -> &str {
     let path = target.split_once('?').map_or(target, |(path, _)| path);
+    let path = &path[..parameters_begin(path)];
+    let name = path.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let is_random = path.len() - name.len() >= FRACTION_DIGITS_MIN;
+    if is_random && path.starts_with("/b/ss/") && name.ends_with("/s") {
+        name
+    } else {
+        path
+    }
+}
+
+fn parameters_begin(path: &str) -> usize {
     let segment = path.rfind('/').unwrap_or(0);
     let parameters = path[segment..].find(';');
-    &path[..parameters.map_or(path.len(), |at| segment + at)]
+    parameters.map_or(path.len(), |at| segment + at)
 }
 
 fn is_cache_buster(name: &str, value: &str) -> bool {
@@ -184,6 +196,23 @@ mod tests {
         ] {
             assert_eq!(is_cache_buster(name, value), expected, "{name}={value}");
         }
+    }
+
+    #[test]
+    fn random_numbers_of_beacons_are_no_part_of_their_path() {
+        for (target, expected) in [
+            (
+                "/b/ss/a,b/1/H.27/s75255655290497?AQB=1",
+                "/b/ss/a,b/1/H.27/s",
+            ),
+            ("/b/ss/a,b/1/H.27/s7525;x", "/b/ss/a,b/1/H.27/s7525"),
+            ("/b/ss/a,b/1/75255655290497", "/b/ss/a,b/1/75255655290497"),
+            ("/status/s75255655290497", "/status/s75255655290497"),
+        ] {
+            assert_eq!(stem(target), expected);
+        }
+        let asked = Query::new("/b/ss/a/1/s75255655290497?x=1");
+        assert!(asked.is_equal(&Query::new("/b/ss/a/1/s11155655290497?x=1")));
     }
 
     #[test]

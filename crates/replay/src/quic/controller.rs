@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 /// holds anything back: an unpaced stack sends what its window allows.
 const UNPACED_BYTES_S: u64 = 1_000_000_000_000;
 
+/// RFC 9002 section 7.2.
+const WINDOW_PACKETS_MIN: u64 = 2;
+
 /// Makes one connection's controller.
 #[derive(Clone, Debug)]
 pub(super) struct Factory {
@@ -40,6 +43,7 @@ impl ControllerFactory for Factory {
             packet_bytes: packet_bytes.into(),
             meter: self.meter.clone(),
             first_flight: FirstFlight::default(),
+            sent_after_handshake: false,
             now: OwnInstant::ZERO,
         })
     }
@@ -54,6 +58,8 @@ struct FlowController {
     packet_bytes: u64,
     meter: Arc<Meter>,
     first_flight: FirstFlight,
+    /// Whether anything was sent since the handshake's end.
+    sent_after_handshake: bool,
     /// The last event's; noq does not say when a loss turned out to be none.
     now: OwnInstant,
 }
@@ -73,6 +79,7 @@ impl Controller for FlowController {
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, number: u64) {
         self.now = self.own(now);
         self.flow.on_packet_sent(self.now, number, bytes.into());
+        self.sent_after_handshake |= self.meter.is_ready();
         let full = u64::from(bytes) * 10 >= self.packet_bytes * 9;
         if full && self.meter.is_ready() && self.first_flight.on_packet_sent(self.now) {
             let FirstFlight { packets, span, .. } = self.first_flight;
@@ -135,7 +142,14 @@ impl Controller for FlowController {
     }
 
     fn window(&self) -> u64 {
-        self.flow.controller().window_bytes()
+        let window = self.flow.controller().window_bytes();
+        if self.sent_after_handshake || !self.meter.is_ready() {
+            return window;
+        }
+        // noq-proto 1.4 arms no timer for what it sent with 1-RTT keys before the handshake's end:
+        // where that is lost and fills the window, nothing would ever leave again, not even an
+        // acknowledgement. So RFC 9002's smallest window is always left for what follows.
+        window.max(self.flow.bytes_in_flight() + WINDOW_PACKETS_MIN * self.packet_bytes)
     }
 
     fn metrics(&self) -> ControllerMetrics {
@@ -204,4 +218,41 @@ fn burst_bytes(rate_bytes_s: u64, packet_bytes: u64) -> u64 {
     let most = worth(Duration::from_millis(10)).max(packet_bytes);
     let target = worth(Duration::from_millis(2));
     most.min(target.clamp(10 * packet_bytes, 256 * packet_bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKET_BYTES: u16 = 1452;
+
+    /// As measured over a queue of two packets: the handshake's losses leave a window that eight
+    /// session tickets fill.
+    #[test]
+    fn a_handshake_with_losses_leaves_room_for_what_follows() {
+        let meter = Arc::new(Meter::default());
+        let factory = Factory {
+            name: "cubic".into(),
+            settings: Settings::default(),
+            meter: meter.clone(),
+        };
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let mut controller = Arc::new(factory).build(start, PACKET_BYTES);
+        controller.on_packet_sent(at(0), 1200, 0);
+        controller.on_packet_lost(1200, 0, at(1000));
+        controller.on_congestion_event(at(1000), at(0), false, false, 1200, 0);
+        for ticket in 0..8 {
+            controller.on_packet_sent(at(1000 + ticket), 124, ticket);
+        }
+        let in_flight = 992;
+        assert!(controller.window() < in_flight + u64::from(PACKET_BYTES));
+        meter.on_ready();
+        assert!(controller.window() >= in_flight + u64::from(PACKET_BYTES));
+        controller.on_packet_sent(at(1071), PACKET_BYTES, 9);
+        assert!(
+            controller.window() < in_flight + u64::from(PACKET_BYTES),
+            "once"
+        );
+    }
 }

@@ -4,6 +4,8 @@ mod adapter;
 mod controller;
 mod endpoint;
 mod meter;
+mod report;
+mod requests;
 mod serve;
 mod session;
 

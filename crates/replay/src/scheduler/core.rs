@@ -115,6 +115,12 @@ impl Scheduler {
         }
     }
 
+    /// Whether there were responses and the transport has taken all their bytes.
+    pub fn is_done(&self) -> bool {
+        let mut open = self.streams.iter().flatten();
+        self.clock > 0 && open.all(|stream| stream.remaining == 0 && stream.pending == 0)
+    }
+
     /// Nothing was taken for long though bytes are pending: the clients of the responses that hold
     /// them do not read, so others go first. True where somebody can go now.
     pub fn on_stall(&mut self) -> bool {

@@ -82,6 +82,11 @@ impl Gate {
         self.lock().responses.len() > 1
     }
 
+    /// Whether there were responses and the transport has taken all their bytes.
+    pub fn is_done(&self) -> bool {
+        self.lock().scheduler.is_done()
+    }
+
     /// Changes of priority so far.
     pub fn updates(&self) -> u64 {
         self.lock().updates

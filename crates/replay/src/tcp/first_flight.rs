@@ -1,11 +1,24 @@
 use super::options::TcpInfo;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+
+/// Looks in a round trip: a paced flight takes a third of one, so its span is seen to a tenth.
+const LOOKS_PER_RTT: u32 = 32;
+/// The runtime's timers are no finer; a look costs a microsecond.
+const LOOK_INTERVAL_MIN: Duration = Duration::from_millis(1);
+/// Four round trips of looks: who has acknowledged nothing by then has lost a packet.
+const LOOKS_MAX: u32 = 4 * LOOKS_PER_RTT;
 
 /// Segments that leave between the handshake's end and the first acknowledgement of one of them,
-/// as far as the server's writes let us look: the kernel keeps no such record.
+/// with what of the handshake shares their window. The kernel keeps no such record, so it is asked
+/// again and again: after each write, and in between, since paced segments leave by themselves.
+///
+/// A flight that is acknowledged whole and left the window as it was (HTTP/2's settings) was none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FirstFlight {
-    /// Segments and bytes sent when the handshake was over.
-    base: Option<(u32, u64)>,
+    /// Segments and bytes sent, and the window, when it began.
+    base: Option<(u32, u64, u32)>,
     started_ns: Option<u64>,
     packets: u32,
     span_ns: u64,
@@ -15,7 +28,8 @@ pub(super) struct FirstFlight {
 impl FirstFlight {
     /// The handshake is over.
     pub fn on_ready(&mut self, info: &TcpInfo) {
-        self.base = Some((info.sent_packets, info.sent_bytes));
+        let before = info.sent_packets.saturating_sub(info.in_flight_packets);
+        self.base = Some((before, info.sent_bytes, info.window_packets));
     }
 
     /// Whether another look would add to it.
@@ -23,17 +37,29 @@ impl FirstFlight {
         self.base.is_some() && !self.over
     }
 
-    /// What the kernel says right after a write.
+    /// Whether something of it is on its way.
+    pub fn is_under_way(&self) -> bool {
+        self.is_open() && self.started_ns.is_some()
+    }
+
+    /// What the kernel says.
     pub fn on_look(&mut self, info: &TcpInfo, now_ns: u64) {
-        let Some((packets, bytes)) = self.base.filter(|_| !self.over) else {
+        let Some((packets, bytes, window)) = self.base.filter(|_| !self.over) else {
             return;
         };
         if info.acknowledged_bytes > bytes {
-            self.over = true;
+            if info.in_flight_packets == 0 && info.window_packets == window {
+                *self = Self {
+                    base: Some((info.sent_packets, info.sent_bytes, window)),
+                    ..Self::default()
+                };
+            } else {
+                self.over = true;
+            }
             return;
         }
         let sent = info.sent_packets.saturating_sub(packets);
-        if sent > self.packets {
+        if info.sent_bytes > bytes && sent > self.packets {
             let started = *self.started_ns.get_or_insert(now_ns);
             self.packets = sent;
             self.span_ns = now_ns.saturating_sub(started);
@@ -43,6 +69,36 @@ impl FirstFlight {
     /// Segments seen to have left, and the time over which; none where none was.
     pub fn seen(&self) -> Option<(u32, f64)> {
         (self.packets > 0).then_some((self.packets, self.span_ns as f64 / 1e6))
+    }
+}
+
+/// When to look while a flight is under way.
+#[derive(Debug)]
+pub(super) struct Looks {
+    interval: Interval,
+    left: u32,
+}
+
+impl Looks {
+    /// For a path of that round trip.
+    pub fn new(rtt: Duration) -> Self {
+        let period = (rtt / LOOKS_PER_RTT).max(LOOK_INTERVAL_MIN);
+        let mut interval = interval_at(Instant::now() + period, period);
+        interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self {
+            interval,
+            left: LOOKS_MAX,
+        }
+    }
+
+    /// Ready when it is time for a look; the caller's task is woken at the next one, if there is.
+    pub fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let mut due = Poll::Pending;
+        while self.left > 0 && self.interval.poll_tick(context).is_ready() {
+            self.left -= 1;
+            due = Poll::Ready(());
+        }
+        due
     }
 }
 
@@ -69,8 +125,49 @@ mod tests {
         assert_eq!(flight.seen(), None);
         flight.on_look(&info(12, 2896), 3_000_000);
         flight.on_look(&info(30, 2896), 9_000_000);
-        flight.on_look(&info(40, 2897), 20_000_000);
+        let acknowledged = TcpInfo {
+            in_flight_packets: 37,
+            ..info(40, 2897)
+        };
+        flight.on_look(&acknowledged, 20_000_000);
         assert!(!flight.is_open());
         assert_eq!(flight.seen(), Some((28, 6.0)));
+    }
+
+    #[test]
+    fn what_of_the_handshake_shares_the_window_counts_with_what_follows() {
+        let mut flight = FirstFlight::default();
+        let tickets = TcpInfo {
+            in_flight_packets: 1,
+            ..info(3, 1448)
+        };
+        flight.on_ready(&tickets);
+        flight.on_look(&tickets, 1_000_000);
+        assert!(!flight.is_under_way());
+        flight.on_look(&info(13, 1448), 2_000_000);
+        assert!(flight.is_under_way());
+        flight.on_look(&info(34, 1448), 32_000_000);
+        assert_eq!(flight.seen(), Some((32, 30.0)));
+    }
+
+    #[test]
+    fn settings_that_were_acknowledged_before_a_request_came_are_no_flight() {
+        let mut flight = FirstFlight::default();
+        flight.on_ready(&info(2, 2896));
+        flight.on_look(&info(3, 2896), 1_000_000);
+        flight.on_look(&info(3, 3 * 1448), 90_000_000);
+        assert!(flight.is_open() && !flight.is_under_way());
+        assert_eq!(flight.seen(), None);
+        flight.on_look(&info(13, 3 * 1448), 500_000_000);
+        flight.on_look(&info(35, 3 * 1448), 530_000_000);
+        // The window has grown with the acknowledgement: now it is over.
+        let grown = TcpInfo {
+            window_packets: 40,
+            in_flight_packets: 30,
+            ..info(36, 6 * 1448)
+        };
+        flight.on_look(&grown, 600_000_000);
+        assert!(!flight.is_open());
+        assert_eq!(flight.seen(), Some((32, 30.0)));
     }
 }

@@ -7,6 +7,7 @@ mod observed;
 mod options;
 mod sampler;
 mod serve;
+mod turns;
 
 pub use listener::{NOT_SENT_BYTES_MAX, listen};
 pub use options::{TcpInfo, pacing_rate_max, set_pacing_rate_max, tcp_info};

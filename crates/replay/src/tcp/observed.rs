@@ -1,7 +1,8 @@
-use super::first_flight::FirstFlight;
-use super::options::{pacing_rate_max, tcp_info};
+use super::first_flight::{FirstFlight, Looks};
+use super::options::{pacing_rate_max, sysctl, tcp_info};
 use super::sampler::Sampler;
-use crate::tls::HelloWatch;
+use super::turns::Turns;
+use crate::tls::{HelloWatch, version_name};
 use crate::{ConnectionEvent, Event, InForce, Service};
 use eyelevel_archive::Scheme;
 use rustls::{HandshakeKind, ServerConnection};
@@ -10,6 +11,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -25,6 +27,10 @@ pub(super) struct Observed {
     sampler: Option<Sampler>,
     service: Arc<Service>,
     record: Arc<Mutex<ConnectionRecord>>,
+    /// Once the handshake is over.
+    turns: Option<Turns>,
+    /// While the first flight is under way.
+    looks: Option<Looks>,
 }
 
 /// What becomes known of a connection in the course of its life.
@@ -50,6 +56,7 @@ impl Observed {
         let in_force = InForce {
             failure: (scheme == Scheme::Https).then(|| HANDSHAKE_INCOMPLETE.to_owned()),
             initial_window_packets: info.map(|info| info.window_packets),
+            syn_ack_retransmitted_packets: info.map(|info| info.retransmitted_packets.into()),
             ..InForce::default()
         };
         let (connection, accepted_at_ns) = (service.next_connection(), service.now_ns());
@@ -72,8 +79,21 @@ impl Observed {
             sampler,
             service,
             record: record.clone(),
+            turns: None,
+            looks: None,
         };
         (observed, record)
+    }
+
+    /// From now on only full segments leave until a turn of the connection's task has written
+    /// nothing; the task is to be driven by what this returns.
+    pub fn hold_ends(&mut self) -> Turns {
+        let turns = Turns::default();
+        // Where the kernel refuses, segments are short as without it.
+        if SockRef::from(&self.stream).set_tcp_cork(true).is_ok() {
+            self.turns = Some(turns.clone());
+        }
+        turns
     }
 }
 
@@ -124,20 +144,6 @@ impl ConnectionRecord {
     /// Why it ended before its time.
     pub fn on_failure(&mut self, reason: impl ToString) {
         self.in_force.failure = Some(reason.to_string());
-    }
-}
-
-/// The last number of one of TCP's sysctls, of the network namespace that the thread stands in.
-fn sysctl(name: &str) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).ok()?;
-    text.split_whitespace().next_back()?.parse().ok()
-}
-
-fn version_name(version: rustls::ProtocolVersion) -> Option<&'static str> {
-    match version {
-        rustls::ProtocolVersion::TLSv1_2 => Some("1.2"),
-        rustls::ProtocolVersion::TLSv1_3 => Some("1.3"),
-        _ => None,
     }
 }
 
@@ -192,13 +198,31 @@ impl Observed {
         }
     }
 
-    /// After a write: how far the first flight has come.
-    fn look(&self) {
+    fn on_written(&mut self, context: &mut Context<'_>, written: &Poll<io::Result<usize>>) {
+        if let (Some(turns), Poll::Ready(Ok(_))) = (&self.turns, written) {
+            turns.on_written();
+        }
+        self.look(context);
+    }
+
+    /// How far the first flight has come; while it is under way the task is woken for more looks.
+    fn look(&mut self, context: &mut Context<'_>) {
         let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
-        if record.first_flight.is_open()
-            && let Ok(info) = tcp_info(&self.stream)
-        {
-            record.first_flight.on_look(&info, self.service.now_ns());
+        let flight = &mut record.first_flight;
+        if !flight.is_open() {
+            return;
+        }
+        let Ok(info) = tcp_info(&self.stream) else {
+            return;
+        };
+        flight.on_look(&info, self.service.now_ns());
+        if !flight.is_under_way() {
+            self.looks = None;
+        } else if self.looks.is_none() {
+            let rtt_us = info.rtt_us_min.or(info.rtt_us_smoothed).unwrap_or_default();
+            let mut looks = Looks::new(Duration::from_micros(rtt_us.into()));
+            let _ = looks.poll_due(context);
+            self.looks = Some(looks);
         }
     }
 }
@@ -215,6 +239,11 @@ impl AsyncRead for Observed {
             && sampler.poll_due(context).is_ready()
         {
             self.sample();
+        }
+        if let Some(looks) = &mut self.looks
+            && looks.poll_due(context).is_ready()
+        {
+            self.look(context);
         }
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
@@ -234,7 +263,7 @@ impl AsyncWrite for Observed {
         data: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, data);
-        self.look();
+        self.on_written(context, &written);
         written
     }
 
@@ -244,7 +273,7 @@ impl AsyncWrite for Observed {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.look();
+        self.on_written(context, &written);
         written
     }
 
@@ -253,6 +282,13 @@ impl AsyncWrite for Observed {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if let Some(turns) = &self.turns
+            && turns.poll_release().is_ready()
+        {
+            // Lets go what a corked socket holds (tcp(7)); it stays corked.
+            self.stream.set_nodelay(true)?;
+            self.look(context);
+        }
         Pin::new(&mut self.stream).poll_flush(context)
     }
 

@@ -146,6 +146,12 @@ pub fn pacing_rate_max(socket: &impl AsFd) -> io::Result<Option<u64>> {
     Ok((rate != UNPACED).then_some(rate))
 }
 
+/// The last number of one of TCP's sysctls, of the network namespace that the thread stands in.
+pub(super) fn sysctl(name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).ok()?;
+    text.split_whitespace().next_back()?.parse().ok()
+}
+
 fn get(socket: &impl AsFd, level: i32, name: i32, buffer: &mut [u8]) -> io::Result<usize> {
     let mut length = buffer.len() as libc::socklen_t;
     // SAFETY: the descriptor is borrowed, so open; the kernel writes at most `length` bytes, which

@@ -1,5 +1,6 @@
 use super::frames::{Http2Stream, Opened};
 use super::observed::{ConnectionRecord, Observed};
+use super::turns::Turns;
 use crate::scheduler::{Gate, PENDING_BYTES_MAX, ReplyBody};
 use crate::service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
 use crate::tls::accept_early;
@@ -61,7 +62,8 @@ pub(super) async fn secure(
         let (transport, tls) = stream.get_mut();
         let early = tls.early_data().is_some();
         let entrance = entrance(&record, version, tls, transport, Some(early));
-        return http(stream, entrance, stack, service, record).await;
+        let turns = transport.hold_ends();
+        return http(stream, turns, entrance, stack, service, record).await;
     }
     let accepting = acceptor.accept(stream).into_fallible();
     let mut stream = match tokio::time::timeout(HANDSHAKE_TIMEOUT, accepting).await {
@@ -72,7 +74,8 @@ pub(super) async fn secure(
     let (transport, tls) = stream.get_mut();
     tls.set_buffer_limit(Some(limit));
     let entrance = entrance(&record, version, tls, transport, None);
-    http(stream, entrance, stack, service, record).await;
+    let turns = transport.hold_ends();
+    http(stream, turns, entrance, stack, service, record).await;
 }
 
 /// Notes what the handshake agreed on.
@@ -94,6 +97,7 @@ fn entrance(
 
 async fn http<S>(
     stream: S,
+    turns: Turns,
     entrance: Entrance,
     stack: &StackConfig,
     service: Arc<Service>,
@@ -102,10 +106,10 @@ async fn http<S>(
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     match stack.http_version {
-        HttpVersion::H1 => http1(stream, entrance, service).await,
+        HttpVersion::H1 => http1(stream, &turns, entrance, service).await,
         // HTTP/3 is served by other listeners.
         HttpVersion::H2 | HttpVersion::H3 => {
-            http2(stream, entrance, service, stack, record).await;
+            http2(stream, &turns, entrance, service, stack, record).await;
         }
     }
 }
@@ -113,7 +117,7 @@ async fn http<S>(
 /// Serves one accepted connection of a cleartext port until it ends.
 pub(super) async fn cleartext(stream: TcpStream, service: Arc<Service>) {
     let protocol = HttpVersion::H1.protocol();
-    let (stream, record) = Observed::new(stream, service.clone(), protocol, Scheme::Http);
+    let (mut stream, record) = Observed::new(stream, service.clone(), protocol, Scheme::Http);
     let connection = record
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -123,10 +127,11 @@ pub(super) async fn cleartext(stream: TcpStream, service: Arc<Service>) {
         protocol,
         scheme: Scheme::Http,
     };
-    http1(stream, entrance, service).await;
+    let turns = stream.hold_ends();
+    http1(stream, &turns, entrance, service).await;
 }
 
-async fn http1<S>(stream: S, entrance: Entrance, service: Arc<Service>)
+async fn http1<S>(stream: S, turns: &Turns, entrance: Entrance, service: Arc<Service>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -135,11 +140,12 @@ where
         .auto_date_header(false)
         .serve_connection(TokioIo::new(stream), answer);
     // A client that goes away in the middle is no fault of the server, and its requests say so.
-    let _ = connection.await;
+    let _ = turns.drive(connection).await;
 }
 
 async fn http2<S>(
     stream: S,
+    turns: &Turns,
     entrance: Entrance,
     service: Arc<Service>,
     stack: &StackConfig,
@@ -148,6 +154,7 @@ async fn http2<S>(
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let gate = Gate::new(stack.priorities, PENDING_BYTES_MAX);
+    turns.set_gate(gate.clone());
     let opened = Opened::default();
     let on_update = move || {
         let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
@@ -169,6 +176,7 @@ async fn http2<S>(
         .header_table_size(stack.header_table_bytes)
         .max_send_buf_size(PENDING_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), answer);
+    let connection = turns.drive(connection);
     tokio::pin!(connection);
     loop {
         tokio::select! {

@@ -1,53 +1,23 @@
+use super::certificate::{LEAF_NAME, ROOT_NAME, base_params, pem, serial_number};
+use super::chains::Chains;
 use super::padding;
-use crate::stack::CERTIFICATE_CHAIN_BYTES_MAX;
 use crate::{CertificateKey, ReplayError};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use rcgen::{
-    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, PKCS_RSA_SHA256, PublicKeyData, RsaKeySize,
-    SerialNumber, date_time_ymd,
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Leaves that are kept; a client that asks for ever new names gets them made anew.
 const LEAVES_MAX: usize = 4096;
-/// The names of the authority and of every leaf: apart, since a leaf whose subject is its issuer's
-/// passes for self-signed (RFC 5280, section 6.1). The hosts' names are in the extension.
-const ROOT_NAME: &str = "eyelevel replay authority";
-const LEAF_NAME: &str = "eyelevel replay";
-
-/// How large the chains are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Chains {
-    /// As short as they are.
-    Short,
-    /// All padded to so many bytes.
-    All(u32),
-    /// Each padded to its host's size, where that is known and enough.
-    Recorded(BTreeMap<String, u64>),
-}
-
-impl Chains {
-    /// What a host's chain, of `short` bytes without padding, is to be padded to.
-    fn wanted(&self, host: &str, short: usize) -> Option<u32> {
-        match self {
-            Self::Short => None,
-            Self::All(bytes) => Some(*bytes),
-            Self::Recorded(sizes) => {
-                let bytes = u32::try_from(*sizes.get(host)?).ok()?;
-                let enough = bytes as usize >= short + padding::OVERHEAD_BYTES_MAX;
-                // More than clients take was never recorded of one that worked.
-                enough.then_some(bytes.min(CERTIFICATE_CHAIN_BYTES_MAX))
-            }
-        }
-    }
-}
-
 /// A certificate authority made for one run, and the leaves that it signs, chosen by SNI.
 ///
 /// All leaves share one key, so that a browser needs to be told one digest only
@@ -128,7 +98,7 @@ impl Authority {
 
     /// Base64 of the SHA-256 of every leaf's SubjectPublicKeyInfo (RFC 7469, section 2.4).
     pub fn spki_sha256(&self) -> String {
-        base64(&Sha256::digest(self.leaf_key.subject_public_key_info()))
+        BASE64.encode(Sha256::digest(self.leaf_key.subject_public_key_info()))
     }
 
     /// The chain and key for a host; made once and kept.
@@ -205,71 +175,9 @@ impl fmt::Debug for Authority {
     }
 }
 
-fn base_params(name: &str, names: Vec<String>) -> Result<CertificateParams, rcgen::Error> {
-    let mut params = CertificateParams::new(names)?;
-    params.distinguished_name = rcgen::DistinguishedName::new();
-    params.distinguished_name.push(DnType::CommonName, name);
-    // Fixed and wide: clients of a recording may live at the recording's moment.
-    params.not_before = date_time_ymd(2000, 1, 1);
-    params.not_after = date_time_ymd(2049, 12, 31);
-    Ok(params)
-}
-
-/// Every certificate of an authority needs one of its own, positive, at most 20 bytes (RFC 5280,
-/// section 4.1.2.2): Firefox refuses the second of two. The default is the key's, which is shared.
-fn serial_number(host: &str) -> SerialNumber {
-    let mut bytes = Sha256::digest(host)[..20].to_vec();
-    // Positive, and 20 bytes whatever the host: chains differ by their names alone.
-    bytes[0] = (bytes[0] & 0x7f) | 0x40;
-    bytes.into()
-}
-
-/// RFC 4648, section 4, with padding.
-fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let mut group = [0; 3];
-        group[..chunk.len()].copy_from_slice(chunk);
-        let bits = u32::from_be_bytes([0, group[0], group[1], group[2]]);
-        for position in 0..4 {
-            if position <= chunk.len() {
-                let index = (bits >> (18 - 6 * position)) & 63;
-                text.push(ALPHABET[index as usize] as char);
-            } else {
-                text.push('=');
-            }
-        }
-    }
-    text
-}
-
-/// RFC 7468: base64 in lines of 64.
-fn pem(label: &str, der: &[u8]) -> String {
-    let text = base64(der);
-    let lines = text.as_bytes().chunks(64).map(String::from_utf8_lossy);
-    let body = lines.collect::<Vec<_>>().join("\n");
-    format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----\n")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_equals_the_vectors_of_rfc_4648_section_10() {
-        for (bytes, text) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg=="),
-            ("fooba", "Zm9vYmE="),
-            ("foobar", "Zm9vYmFy"),
-        ] {
-            assert_eq!(base64(bytes.as_bytes()), text);
-        }
-    }
 
     #[test]
     fn leaves_are_made_once_and_share_their_key() {
@@ -297,17 +205,6 @@ mod tests {
         assert!(names(&first, "a.example") && names(&first, "b.example"));
         assert!(!names(&first, "c.example") && !names(&alone, "a.example"));
         assert_eq!(authority.spki_sha256().len(), 44);
-    }
-
-    #[test]
-    fn every_host_has_a_serial_number_of_its_own() {
-        let serial = |host| serial_number(host).to_bytes();
-        assert_ne!(serial("a.example"), serial("b.example"));
-        assert_eq!(serial("a.example"), serial("a.example"));
-        for host in ["a.example", "b.example", "c.example", "d.example"] {
-            assert_eq!(serial(host).len(), 20);
-            assert_eq!(serial(host)[0] & 0xc0, 0x40);
-        }
     }
 
     #[test]

@@ -1,15 +1,19 @@
 //! Certificates of a run's own authority, and the one configuration of TLS for TCP and QUIC.
 
 mod authority;
+mod certificate;
+mod chains;
 mod early;
 mod hello;
 mod padding;
 mod suites;
 mod tickets;
 
-pub use authority::{Authority, Chains};
+pub use authority::Authority;
+pub use chains::Chains;
 pub(crate) use early::accept_early;
 pub(crate) use hello::HelloWatch;
+pub(crate) use suites::version_name;
 pub use suites::{SUITE_TLS13, provider, versions};
 pub(crate) use tickets::Tickets;
 

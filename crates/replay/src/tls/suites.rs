@@ -49,3 +49,12 @@ pub fn versions(version: TlsVersion) -> &'static [&'static SupportedProtocolVers
         TlsVersion::Tls13 | TlsVersion::None => &VERSIONS_TLS13,
     }
 }
+
+/// A version's name as records have it; none of others than ours.
+pub(crate) fn version_name(version: rustls::ProtocolVersion) -> Option<&'static str> {
+    match version {
+        rustls::ProtocolVersion::TLSv1_2 => Some("1.2"),
+        rustls::ProtocolVersion::TLSv1_3 => Some("1.3"),
+        _ => None,
+    }
+}

@@ -1,5 +1,6 @@
 //! Identifiers and errors of noq in h3's terms.
 
+use super::reorder::ReorderError;
 use h3::quic::{ConnectionErrorIncoming, StreamErrorIncoming, StreamId};
 use noq::{ConnectionError, ReadError, VarInt, WriteError};
 use std::sync::Arc;
@@ -47,5 +48,12 @@ pub(super) fn read_error(error: ReadError) -> StreamErrorIncoming {
         },
         ReadError::ConnectionLost(error) => stream_lost(error),
         other => StreamErrorIncoming::Unknown(Box::new(other)),
+    }
+}
+
+pub(super) fn reorder_error(error: ReorderError) -> StreamErrorIncoming {
+    match error {
+        ReorderError::Read(error) => read_error(error),
+        error @ ReorderError::TooMuchWaits => StreamErrorIncoming::Unknown(Box::new(error)),
     }
 }

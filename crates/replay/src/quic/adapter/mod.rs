@@ -1,6 +1,7 @@
 //! HTTP/3's view (crate `h3`) of a QUIC connection (crate `noq`).
 
 mod convert;
+mod reorder;
 mod stream;
 
 pub use stream::{H3Bidirectional, H3Recv, H3Send};
@@ -84,7 +85,11 @@ impl<B: Buf> quic::Connection<B> for H3Connection {
                 Box::pin(async move { connection.accept_bi().await })
             }
         ));
-        Poll::Ready(streams.map(H3Bidirectional::new).map_err(connection_error))
+        Poll::Ready(
+            streams
+                .map(H3Bidirectional::accepted)
+                .map_err(connection_error),
+        )
     }
 
     fn opener(&self) -> Self::OpenStreams {
@@ -155,7 +160,7 @@ impl<B: Buf> quic::OpenStreams<B> for H3Opener {
                 Box::pin(async move { connection.open_bi().await })
             }
         ));
-        Poll::Ready(streams.map(H3Bidirectional::new).map_err(stream_lost))
+        Poll::Ready(streams.map(H3Bidirectional::opened).map_err(stream_lost))
     }
 
     fn poll_open_send(

@@ -1,4 +1,5 @@
-use super::convert::{error_code, read_error, stream_id, write_error};
+use super::convert::{error_code, read_error, reorder_error, stream_id, write_error};
+use super::reorder::Reordered;
 use crate::scheduler::{Gate, H3Frames};
 use bytes::{Buf, Bytes};
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId, WriteBuf};
@@ -14,10 +15,22 @@ pub struct H3Bidirectional<B: Buf> {
 }
 
 impl<B: Buf> H3Bidirectional<B> {
-    pub(super) fn new((send, receive): (SendStream, RecvStream)) -> Self {
+    /// One that the peer has opened, as a client does for a request.
+    pub(super) fn accepted((send, receive): (SendStream, RecvStream)) -> Self {
         Self {
             send: H3Send::new(send),
             receive: H3Recv::new(receive, None),
+        }
+    }
+
+    /// One of our own client's requests: its answer may be large and full of gaps.
+    pub(super) fn opened((send, receive): (SendStream, RecvStream)) -> Self {
+        Self {
+            send: H3Send::new(send),
+            receive: H3Recv {
+                source: Source::Unordered(Reordered::new(receive.into_unordered())),
+                heard: None,
+            },
         }
     }
 }
@@ -131,14 +144,22 @@ impl<B: Buf> quic::SendStream<B> for H3Send<B> {
 
 /// The receiving side of a stream.
 pub struct H3Recv {
-    stream: RecvStream,
+    source: Source,
     /// Changes of priority, and whom they concern.
     heard: Option<(H3Frames, Gate)>,
 }
 
+enum Source {
+    Ordered(RecvStream),
+    Unordered(Reordered),
+}
+
 impl H3Recv {
     pub(super) fn new(stream: RecvStream, heard: Option<(H3Frames, Gate)>) -> Self {
-        Self { stream, heard }
+        Self {
+            source: Source::Ordered(stream),
+            heard,
+        }
     }
 }
 
@@ -149,20 +170,31 @@ impl quic::RecvStream for H3Recv {
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Result<Option<Bytes>, StreamErrorIncoming>> {
-        // Safe to drop when pending: noq keeps the waker with the connection, not in the future.
-        let chunk = ready!(pin!(self.stream.read_chunk(usize::MAX)).poll(context));
+        let chunk = match &mut self.source {
+            // Safe to drop when pending: noq keeps the waker with the connection, not in the future.
+            Source::Ordered(stream) => {
+                ready!(pin!(stream.read_chunk(usize::MAX)).poll(context)).map_err(read_error)
+            }
+            Source::Unordered(stream) => ready!(stream.poll_chunk(context)).map_err(reorder_error),
+        };
         if let (Ok(Some(bytes)), Some((frames, gate))) = (&chunk, &mut self.heard) {
             frames.feed(bytes, |stream, priority| gate.update(stream, priority));
         }
-        Poll::Ready(chunk.map_err(read_error))
+        Poll::Ready(chunk)
     }
 
     fn stop_sending(&mut self, code: u64) {
         // It fails only where the stream is closed already, and then nothing more arrives.
-        let _ = self.stream.stop(error_code(code));
+        let _ = match &mut self.source {
+            Source::Ordered(stream) => stream.stop(error_code(code)),
+            Source::Unordered(stream) => stream.stream.stop(error_code(code)),
+        };
     }
 
     fn recv_id(&self) -> StreamId {
-        stream_id(self.stream.id())
+        stream_id(match &self.source {
+            Source::Ordered(stream) => stream.id(),
+            Source::Unordered(stream) => stream.stream.id(),
+        })
     }
 }

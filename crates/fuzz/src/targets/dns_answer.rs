@@ -1,0 +1,39 @@
+use eyelevel_probe::wire::{RecordType, dns_answer, dns_query};
+
+/// More of either than an answer of 64 records can hold.
+const ADDRESSES_MAX: usize = 64;
+const PROTOCOLS_MAX: usize = 1 << 16;
+
+/// The first byte chooses the type that was asked for; the answer's id and question are made to fit,
+/// so that its records are looked at: addresses are of the type, an answer is never longer than its
+/// bytes, and bytes behind it change nothing.
+pub(crate) fn run(input: &[u8]) {
+    let Some((choice, bytes)) = input.split_first() else {
+        return;
+    };
+    let kinds = [RecordType::A, RecordType::Aaaa, RecordType::Https];
+    let kind = kinds[usize::from(*choice) % kinds.len()];
+    let query = dns_query(7, "a.test", kind).expect("it is a name");
+    let mut bytes = bytes.to_vec();
+    if bytes.len() > 12 {
+        bytes[..2].copy_from_slice(&query[..2]);
+        bytes[2] |= 0x80;
+    }
+    let Some(answer) = dns_answer(&bytes, &query, kind) else {
+        return;
+    };
+    let is_v4 = matches!(kind, RecordType::A);
+    assert!(answer.addresses.len() <= ADDRESSES_MAX && answer.https.len() <= ADDRESSES_MAX);
+    assert!(answer.addresses.iter().all(|each| each.is_ipv4() == is_v4));
+    assert!(answer.addresses.is_empty() || !matches!(kind, RecordType::Https));
+    let protocols = answer
+        .https
+        .iter()
+        .map(|each| each.alpn.len())
+        .sum::<usize>();
+    assert!(protocols <= PROTOCOLS_MAX.min(bytes.len()));
+    if !answer.is_truncated {
+        bytes.extend([0; 8]);
+        assert_eq!(dns_answer(&bytes, &query, kind), Some(answer));
+    }
+}

@@ -1,0 +1,57 @@
+//! What a path does with packets that wait for it when it is told to stop.
+
+use eyelevel_netns::{Device, Netlink, RouteDestination, RouteSettings, is_root, unshare_network};
+use eyelevel_path::{Ends, Path, PathSettings, PathSummary};
+use std::net::{IpAddr, UdpSocket};
+use std::thread;
+
+const CLIENT: &str = "100.64.0.2";
+const SERVER: &str = "100.64.0.1";
+const SENT: u64 = 200;
+
+/// A path whose stop was asked for before it began to read what the client had sent.
+fn stopped_before_it_read() -> PathSummary {
+    unshare_network().unwrap();
+    let mut netlink = Netlink::open().unwrap();
+    let client = Device::create("client").unwrap();
+    let index = netlink.link_index("client").unwrap();
+    netlink.set_up(index, None).unwrap();
+    let own: IpAddr = CLIENT.parse().unwrap();
+    netlink.add_address(index, own).unwrap();
+    let route = RouteDestination::Default;
+    netlink
+        .add_route(index, route, own, &RouteSettings::default())
+        .unwrap();
+    let settings = PathSettings {
+        down: &[],
+        up: &[],
+        seed: 1,
+        logs: None,
+        capture: None,
+        watch: None,
+    };
+    let ends = Ends {
+        client,
+        server: Device::create("server").unwrap(),
+        second: None,
+    };
+    let (path, stopper) = Path::new(ends, settings).unwrap();
+    let socket = UdpSocket::bind((CLIENT, 0)).unwrap();
+    for _ in 0..SENT {
+        socket.send_to(b"x", (SERVER, 9)).unwrap();
+    }
+    stopper.stop();
+    path.run(false).unwrap()
+}
+
+#[test]
+fn what_was_sent_before_the_stop_is_counted() {
+    if !is_root() {
+        eprintln!("not tried: a network of its own needs root");
+        return;
+    }
+    // A thread of its own: it stays in the network that it makes.
+    let summary = thread::spawn(stopped_before_it_read).join().unwrap();
+    assert!(summary.up.packets >= SENT, "{:?}", summary.up);
+    assert_eq!(summary.down.packets, 0);
+}

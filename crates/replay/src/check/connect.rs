@@ -1,0 +1,143 @@
+use super::client::{Client, Session};
+use crate::quic::{H3Connection, client_endpoint, client_transport};
+use crate::{HttpVersion, ReplayError};
+use bytes::Bytes;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use noq::crypto::rustls::QuicClientConfig;
+use rustls::pki_types::ServerName;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsConnector;
+
+/// Chromium's packets, RFC 9000's least with room for the headers of IPv6.
+const QUIC_PACKET_BYTES: u16 = 1250;
+
+/// As Chromium gives over HTTP/2, and ours over QUIC.
+const STREAM_RECEIVE_WINDOW_BYTES: u32 = 6 * 1024 * 1024;
+const RECEIVE_WINDOW_BYTES: u32 = 15 * 1024 * 1024;
+
+impl Client {
+    /// Connects to `host` at `address` over TLS or QUIC. Where `tls` enables early data and holds a
+    /// ticket, requests go out with the first flight.
+    ///
+    /// # Errors
+    /// [`ReplayError::Socket`] or [`ReplayError::Configuration`], with the step that failed.
+    pub async fn connect(
+        address: SocketAddr,
+        host: &str,
+        version: HttpVersion,
+        tls: rustls::ClientConfig,
+    ) -> Result<Self, ReplayError> {
+        if version == HttpVersion::H3 {
+            return Self::connect_quic(address, host, tls).await;
+        }
+        let failed = ReplayError::socket("connecting over TCP and TLS", address);
+        let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
+            .map_err(|error| ReplayError::certificate(host, error))?;
+        let early_data = tls.enable_early_data;
+        let connector = TlsConnector::from(Arc::new(tls)).early_data(early_data);
+        let connected = async {
+            let stream = TcpStream::connect(address).await?;
+            stream.set_nodelay(true)?;
+            connector.connect(name, stream).await
+        };
+        Self::over(connected.await.map_err(failed)?, address, version).await
+    }
+
+    /// Connects to `address` without TLS, for HTTP/1.1.
+    ///
+    /// # Errors
+    /// [`ReplayError::Socket`], with the step that failed.
+    pub async fn connect_cleartext(address: SocketAddr) -> Result<Self, ReplayError> {
+        let failed = ReplayError::socket("connecting over TCP", address);
+        let stream = TcpStream::connect(address).await.map_err(failed)?;
+        Self::over(stream, address, HttpVersion::H1).await
+    }
+
+    async fn over<S>(
+        stream: S,
+        address: SocketAddr,
+        version: HttpVersion,
+    ) -> Result<Self, ReplayError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let failed = |error: hyper::Error| {
+            ReplayError::socket("beginning HTTP", address)(std::io::Error::other(error))
+        };
+        let stream = TokioIo::new(stream);
+        let mut driver = JoinSet::new();
+        let session = if version == HttpVersion::H2 {
+            let (session, connection) = http2::Builder::new(TokioExecutor::new())
+                .initial_stream_window_size(STREAM_RECEIVE_WINDOW_BYTES)
+                .initial_connection_window_size(RECEIVE_WINDOW_BYTES)
+                .handshake(stream)
+                .await
+                .map_err(failed)?;
+            driver.spawn(async move {
+                let _ = connection.await;
+            });
+            Session::H2(session)
+        } else {
+            let (session, connection) = http1::handshake(stream).await.map_err(failed)?;
+            driver.spawn(async move {
+                let _ = connection.await;
+            });
+            Session::H1(session)
+        };
+        Ok(Self {
+            session,
+            _driver: driver,
+        })
+    }
+
+    async fn connect_quic(
+        address: SocketAddr,
+        host: &str,
+        tls: rustls::ClientConfig,
+    ) -> Result<Self, ReplayError> {
+        let other = |error: &dyn ToString| {
+            let error = std::io::Error::other(error.to_string());
+            ReplayError::socket("connecting over QUIC", address)(error)
+        };
+        let early_data = tls.enable_early_data;
+        let tls = QuicClientConfig::try_from(tls)
+            .map_err(|error| ReplayError::configuration("TLS of QUIC", error))?;
+        let mut config = noq::ClientConfig::new(Arc::new(tls));
+        config.transport_config(Arc::new(client_transport(QUIC_PACKET_BYTES)));
+        let unspecified: IpAddr = match address {
+            SocketAddr::V4(_) => [0; 4].into(),
+            SocketAddr::V6(_) => [0; 16].into(),
+        };
+        let endpoint = client_endpoint(SocketAddr::new(unspecified, 0))?;
+        let connecting = endpoint
+            .connect_with(config, address, host.trim_matches(['[', ']']))
+            .map_err(|error| other(&error))?;
+        let connection = if early_data {
+            match connecting.into_0rtt() {
+                Ok((connection, _)) => connection,
+                Err(connecting) => connecting.await.map_err(|error| other(&error))?,
+            }
+        } else {
+            connecting.await.map_err(|error| other(&error))?
+        };
+        let (mut connection, session) = h3::client::builder()
+            .send_grease(false)
+            .build::<_, _, Bytes>(H3Connection::new(connection))
+            .await
+            .map_err(|error| other(&error))?;
+        let mut driver = JoinSet::new();
+        driver.spawn(async move {
+            connection.wait_idle().await;
+            drop(endpoint);
+        });
+        Ok(Self {
+            session: Session::H3(session),
+            _driver: driver,
+        })
+    }
+}

@@ -1,0 +1,129 @@
+use crate::scheduler::Gate;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+use std::task::Poll;
+
+/// A connection's task counted in turns, so that what several of them write leaves in full segments.
+///
+/// The kernel counts its window in segments. Written chunk by chunk, each chunk's last segment is a
+/// short one. So the socket is corked, and its end is let go once all that the scheduler had ready
+/// is written: without a gate (HTTP/1.1 writes a response at once) with every flush, else when the
+/// gate says so, at the latest in the first turn that writes nothing. The runtime gives turns in
+/// their order, so by then whoever was ready has written. A turn takes microseconds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Turns(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    turn: AtomicU64,
+    /// The turn of the last write whose end is held; 0: nothing is held.
+    written: AtomicU64,
+    gate: OnceLock<Gate>,
+}
+
+impl Turns {
+    /// Whose bodies these turns write.
+    pub fn set_gate(&self, gate: Gate) {
+        // Called once, for a connection has one gate.
+        let _ = self.0.gate.set(gate);
+    }
+
+    /// Drives a connection; a turn that ends with something held is followed by another.
+    pub async fn drive<F: Future>(&self, connection: F) -> F::Output {
+        let mut connection = pin!(connection);
+        poll_fn(|context| {
+            let turn = self.0.turn.fetch_add(1, Relaxed) + 1;
+            let done = connection.as_mut().poll(context);
+            if done.is_pending() && self.0.written.load(Relaxed) == turn {
+                context.waker().wake_by_ref();
+            }
+            done
+        })
+        .await
+    }
+
+    /// Bytes went to the socket in this turn.
+    pub fn on_written(&self) {
+        self.0.written.store(self.0.turn.load(Relaxed), Relaxed);
+    }
+
+    /// Whether the socket's end is to be let go now; asked after writes.
+    pub fn poll_release(&self) -> Poll<()> {
+        let written = self.0.written.load(Relaxed);
+        let done = || self.0.gate.get().is_none_or(Gate::is_done);
+        if written == 0 || (written == self.0.turn.load(Relaxed) && !done()) {
+            return Poll::Pending;
+        }
+        self.0.written.store(0, Relaxed);
+        Poll::Ready(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduler::Priority;
+    use std::task::{Context, Waker};
+
+    #[test]
+    fn the_end_is_let_go_in_the_first_turn_without_a_write() {
+        let turns = Turns::default();
+        turns.set_gate(Gate::new(true, 100));
+        let mut writes = [2, 1, 0, 0, 1, 0].into_iter();
+        let mut released = Vec::new();
+        let connection = poll_fn(|_: &mut Context<'_>| {
+            let Some(count) = writes.next() else {
+                return Poll::Ready(());
+            };
+            for _ in 0..count {
+                turns.on_written();
+                // A flush between two writes of a turn lets nothing go.
+                assert!(turns.poll_release().is_pending());
+            }
+            released.push(turns.poll_release().is_ready());
+            Poll::Pending
+        });
+        let mut context = Context::from_waker(Waker::noop());
+        {
+            let mut driven = pin!(turns.drive(connection));
+            while driven.as_mut().poll(&mut context).is_pending() {}
+        }
+        assert_eq!(released, [false, false, true, false, false, true]);
+    }
+
+    #[tokio::test]
+    async fn a_turn_that_writes_is_followed_by_another() {
+        let turns = Turns::default();
+        let mut left = 3;
+        // Nobody but the driver wakes this.
+        let connection = poll_fn(|_: &mut Context<'_>| {
+            if left == 0 {
+                return Poll::Ready(());
+            }
+            left -= 1;
+            turns.on_written();
+            Poll::Pending
+        });
+        turns.drive(connection).await;
+    }
+
+    #[test]
+    fn a_gate_whose_bytes_are_all_taken_lets_go_at_once() {
+        let turns = Turns::default();
+        let gate = Gate::new(true, 100);
+        turns.set_gate(gate.clone());
+        turns.0.turn.store(1, Relaxed);
+        // What comes before the first response waits for it.
+        turns.on_written();
+        assert!(turns.poll_release().is_pending());
+        let id = gate.open(None, Priority::default(), 10);
+        let mut context = Context::from_waker(Waker::noop());
+        assert_eq!(gate.poll_grant(id, &mut context), Poll::Ready(10));
+        assert!(turns.poll_release().is_pending());
+        gate.on_taken(id, 10);
+        assert!(turns.poll_release().is_ready());
+        assert!(turns.poll_release().is_pending(), "once");
+    }
+}

@@ -1,0 +1,57 @@
+//! What stands in every certificate of an authority.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use rcgen::{CertificateParams, DnType, SerialNumber, date_time_ymd};
+use sha2::{Digest, Sha256};
+
+/// The names of the authority and of every leaf: apart, since a leaf whose subject is its issuer's
+/// passes for self-signed (RFC 5280, section 6.1). The hosts' names are in the extension.
+pub(super) const ROOT_NAME: &str = "eyelevel replay authority";
+pub(super) const LEAF_NAME: &str = "eyelevel replay";
+
+pub(super) fn base_params(
+    name: &str,
+    names: Vec<String>,
+) -> Result<CertificateParams, rcgen::Error> {
+    let mut params = CertificateParams::new(names)?;
+    params.distinguished_name = rcgen::DistinguishedName::new();
+    params.distinguished_name.push(DnType::CommonName, name);
+    // Fixed and wide: clients of a recording may live at the recording's moment.
+    params.not_before = date_time_ymd(2000, 1, 1);
+    params.not_after = date_time_ymd(2049, 12, 31);
+    Ok(params)
+}
+
+/// Every certificate of an authority needs one of its own, positive, at most 20 bytes (RFC 5280,
+/// section 4.1.2.2): Firefox refuses the second of two. The default is the key's, which is shared.
+pub(super) fn serial_number(host: &str) -> SerialNumber {
+    let mut bytes = Sha256::digest(host)[..20].to_vec();
+    // Positive, and 20 bytes whatever the host: chains differ by their names alone.
+    bytes[0] = (bytes[0] & 0x7f) | 0x40;
+    bytes.into()
+}
+
+/// RFC 7468: base64 in lines of 64.
+pub(super) fn pem(label: &str, der: &[u8]) -> String {
+    let text = BASE64.encode(der);
+    let lines = text.as_bytes().chunks(64).map(String::from_utf8_lossy);
+    let body = lines.collect::<Vec<_>>().join("\n");
+    format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::serial_number;
+
+    #[test]
+    fn every_host_has_a_serial_number_of_its_own() {
+        let serial = |host| serial_number(host).to_bytes();
+        assert_ne!(serial("a.example"), serial("b.example"));
+        assert_eq!(serial("a.example"), serial("a.example"));
+        for host in ["a.example", "b.example", "c.example", "d.example"] {
+            assert_eq!(serial(host).len(), 20);
+            assert_eq!(serial(host)[0] & 0xc0, 0x40);
+        }
+    }
+}
