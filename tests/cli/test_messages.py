@@ -1,17 +1,27 @@
 """What the command says: one clear line for each mistake, results apart from hints."""
 
 import json
+import os
+import select
+import signal
+import socket
 import subprocess
 import sys
+import time
 
 import pytest
+from hang import HANG_S
+
+from eyelevel.networks import find_network
+from eyelevel.plan import STACKS_BY_NAME, expand, one_cell
+from eyelevel.run import open_site
 
 COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
 
 
 def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*COMMAND, *arguments], capture_output=True, text=True, timeout=60, check=False
+        [*COMMAND, *arguments], capture_output=True, text=True, timeout=HANG_S, check=False
     )
 
 
@@ -24,9 +34,13 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
         (("load", "agency", "--stack", "quik"), 1, "unknown stack `quik`; did you mean `quic`?"),
         (("run", "quickstar", "--out", "x"), 1, "no plan file `quickstar` and no preset"),
         (("ask", "https:///", "--change", "http3"), 1, "names no host; write it as `https://"),
+        (("ask", "https://[", "--change", "http3"), 1, "names no host; write it as `https://"),
         (("ask", "agency", "--change", "http3", "--users", "./no.csv"), 1, "reading no.csv: No"),
         (("ask", "x", "--change", "h3", "--users", "a", "--networks", "dsl"), 1, "give one of"),
+        (("record", "www.example.org"), 1, "`www.example.org` is no page's URL; write it as `h"),
+        (("record", "https://[", "--out", "x.wacz"), 1, "`https://[` is no page's URL"),
         (("report", "./nowhere"), 1, "nowhere"),
+        (("record",), 1, "give the URL of a page, or `--proxy PORT`"),
         (("list", "nets"), 2, "nets"),
         (("lod",), 2, "lod"),
     ],
@@ -52,6 +66,35 @@ def test_a_plan_with_mistakes_names_file_and_line(tmp_path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_a_load_that_is_there_is_refused_before_any_is_done(tmp_path) -> None:
+    site = open_site("plain")
+    plan = one_cell(site.name, [find_network("dsl")], STACKS_BY_NAME["tcp+"], 2, 1)
+    _, second = expand(plan, [site.of_plan()])
+    (tmp_path / "trials" / second.hash).mkdir(parents=True)
+    options = ("--network", "dsl", "--stack", "tcp+", "--runs", "2", "--out", str(tmp_path))
+    done = eyelevel("load", "plain", *options)
+    assert done.returncode == 1
+    assert f"eyelevel: keeping {tmp_path}/trials/{second.hash}: it is there" in done.stderr
+    assert "load 1 of 2" not in done.stderr
+    assert [each.name for each in (tmp_path / "trials").iterdir()] == [second.hash]
+
+
+def test_an_interrupted_command_says_so(tmp_path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        host = f"127.0.0.1:{server.getsockname()[1]}"
+        command = [*COMMAND, "probe", host, "--protocols", "tcp", "--every", "1h", "--for", "3h"]
+        command += ["--out", str(rows)]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + HANG_S
+        while not (rows.exists() and rows.read_bytes().endswith(b"\n")):
+            assert process.poll() is None and time.monotonic() < deadline
+            select.select([], [], [], 0.02)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=HANG_S)
+    assert process.returncode == 130 and said.endswith("eyelevel: interrupted\n")
+
+
 @pytest.mark.parametrize("kind", ["networks", "stacks", "sites", "plans"])
 def test_lists_are_tables_for_people_and_json_for_machines(kind: str) -> None:
     for_people, for_machines = eyelevel("list", kind), eyelevel("list", kind, "--json")
@@ -61,6 +104,21 @@ def test_lists_are_tables_for_people_and_json_for_machines(kind: str) -> None:
     for value in values:
         # A grid of a hundred networks is one line for people.
         assert value["name"] in for_people.stdout or value.get("group") == "das"
+
+
+def test_jobs_keep_to_the_cores_that_the_command_was_given(tmp_path) -> None:
+    core = min(os.sched_getaffinity(0))
+    done = subprocess.run(
+        [*COMMAND, "run", "quickstart", "--out", str(tmp_path / "out"), "--jobs", "2"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        preexec_fn=lambda: os.sched_setaffinity(0, {core}),  # as `taskset` does
+    )
+    assert done.returncode == 1 and done.stdout == ""
+    assert "--jobs 2 needs 4 cores, 2 a lab; this process may use 1; give --jobs 1" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_doctor_gives_each_lack_its_remedy() -> None:

@@ -5,13 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from hang import HANG_S
+
 DASHBOARD = Path(__file__).parents[2] / "corpus" / "dashboard.wacz"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "eyelevel.cli.main", "site", "import", str(DASHBOARD)]
     return subprocess.run(
-        [*command, *arguments], capture_output=True, text=True, timeout=60, check=False
+        [*command, *arguments], capture_output=True, text=True, timeout=HANG_S, check=False
     )
 
 

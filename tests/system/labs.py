@@ -3,6 +3,8 @@
 import subprocess
 from pathlib import Path
 
+from hang import HANG_S
+
 from eyelevel.lab import Lab, LabError, run_tool
 from eyelevel.plan import Network
 
@@ -21,12 +23,12 @@ def cannot_build_labs() -> str:
         return str(error)
 
 
-def run_in(lab: Lab, *command: str, timeout_s: float = 20.0) -> subprocess.CompletedProcess[str]:
+def run_in(lab: Lab, *command: str) -> subprocess.CompletedProcess[str]:
     """Run a command on the client side of a lab."""
     return subprocess.run(
         [*lab.command_prefix, *command],
         capture_output=True,
         text=True,
-        timeout=timeout_s,
+        timeout=HANG_S,
         check=False,
     )

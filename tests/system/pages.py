@@ -35,8 +35,11 @@ CLOCK_PAGE = """<!doctype html><link rel=icon href=data:,><body style='margin:0'
 performance.mark('page-script');
 addEventListener('load', () => setTimeout(() => {
   document.body.style.background = 'rgb(0, 128, 0)';
-  document.title = performance.now();
-  console.error('painted at', performance.now());
+  document.body.innerHTML = '<p elementtiming=words>Painted with the colour';
+  const changed = performance.now();
+  new PerformanceObserver((list) => {
+    console.error(JSON.stringify([changed, list.getEntries()[0].renderTime]));
+  }).observe({ type: 'element', buffered: true });
 }, 400));
 </script>"""
 CONDITIONS_PAGE = """<!doctype html><link rel=icon href=data:,><noscript>off</noscript>
@@ -45,8 +48,9 @@ CONDITIONS_PAGE = """<!doctype html><link rel=icon href=data:,><noscript>off</no
 console.error(JSON.stringify({ scale: devicePixelRatio, agent: navigator.userAgent,
   touch: 'ontouchstart' in window, dark: matchMedia('(prefers-color-scheme: dark)').matches }));
 </script>"""
+# Its link looks the same while it is pressed: a slow machine may paint that.
 STEPS_PAGE = """<!doctype html><link rel=icon href=data:,><body style='margin:0'>
-<a href=/next style='display:block;width:200px;height:60px'>next</a>
+<a href=/next style='display:block;width:200px;height:60px;color:blue'>next</a>
 <div style='height:4000px'></div><div id=end style='height:300px'></div><script>
 new IntersectionObserver((seen, observer) => {
   if (!seen.some((each) => each.isIntersecting)) return;
@@ -81,7 +85,8 @@ BODIES: dict[str, tuple[str, bytes]] = {
     "/stopped": (
         "text/html",
         b"<!doctype html><link rel=icon href=data:,><h1>Here</h1>"
-        b"<script>setTimeout(() => fetch('/stop-renderer/'), 100)</script><img src=/0.png>",
+        b"<script>let times = 3; const stop = () => setTimeout(() => fetch('/stop-renderer/')"
+        b".then(() => --times && stop()), 100); stop()</script><img src=/0.png>",
     ),
     "/busy": (
         "text/html",

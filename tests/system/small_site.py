@@ -19,10 +19,28 @@ BODIES = {
 }
 
 
-def pack_small_site(folder: Path) -> Path:
+CAPITAL_BYTES = 5000
+QUERIES_PAGE = (
+    b"<!doctype html><title>queries</title><link rel=stylesheet href='/style?v=1&w=%20'>"
+    b"<link rel=icon href=data:,><h1>A heading</h1><script src='/code?id=a'></script>"
+    b"<script src='/code?id=A'></script><script src='/clock?now=2'></script>"
+)
+QUERIES = {
+    "?view=all": ("text/html; charset=utf-8", QUERIES_PAGE),
+    "style?v=1&w=%20": ("text/css", b"h1 { color: rgb(1, 2, 3) }"),
+    "code?id=a": ("text/javascript", b"window.small = 1"),
+    "code?id=A": ("text/javascript", b"window.capital = 1" + b" " * CAPITAL_BYTES),
+    "clock?now=1": ("text/javascript", b"window.clock = true; // recorded at another time"),
+}
+"""Answers that only the query tells apart, or its letters' case, and one to a changed query."""
+
+
+def pack_small_site(
+    folder: Path, bodies: dict[str, tuple[str, bytes]] = BODIES, main_path: str = ""
+) -> Path:
     """The site as an archive in `folder`."""
     exchanges = []
-    for number, (path, (content_type, body)) in enumerate(BODIES.items()):
+    for number, (path, (content_type, body)) in enumerate(bodies.items()):
         (folder / str(number)).write_bytes(body)
         headers = [("content-type", content_type)]
         entry = {"url": PAGE_URL + path, "file": str(number), "reason": "OK", "headers": headers}
@@ -30,7 +48,7 @@ def pack_small_site(folder: Path) -> Path:
     manifest = {
         "title": "small",
         "description": "Made by a test",
-        "main_url": PAGE_URL,
+        "main_url": PAGE_URL + main_path,
         "created_at": "2026-01-01T00:00:00Z",
         "addresses": {"small.example": "192.0.2.10"},
         "exchanges": exchanges,

@@ -3,26 +3,22 @@
 import gzip
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from hang import HANG_S
+from loads import COMMAND, load
 
 from eyelevel.store import iterate_trials
-
-COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
-GOOD = ("ok", "starved")
 
 pytestmark = pytest.mark.usefixtures("labs")
 
 
 def test_device_and_blocked_hosts_reach_the_browser_and_the_record(tmp_path: Path) -> None:
     options = ("--device", "moto-g", "--cpu-slowdown", "1", "--block", "fonts-api.example")
-    options = (*options, "--color-scheme", "dark", "--no-javascript", "--out", str(tmp_path))
-    command = [*COMMAND, "load", "agency", "--network", "fios", "--json", *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert json.loads(done.stdout)[0]["outcome"] in GOOD, done.stdout + done.stderr
-    (stored,) = iterate_trials(tmp_path)
+    options = (*options, "--color-scheme", "dark", "--no-javascript")
+    trial = load("agency", "--network", "fios", *options, out=tmp_path)
+    (stored,) = iterate_trials(trial["kept_in"])
     asked = stored.record["trial"]["browser"]
     assert asked["device"]["name"] == "moto-g" and "cpu_slowdown" not in asked
     assert asked["color_scheme"] == "dark" and asked["javascript"] is False
@@ -41,16 +37,14 @@ def test_what_is_not_known_is_refused_with_the_nearest_word() -> None:
         ("--block", "https://ads.example/x", "write `ads.example`"),
     ):
         command = [*COMMAND, "load", "agency", option, word]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
         assert done.returncode == 1 and said in done.stderr, done.stderr
 
 
 def test_chromiums_own_logs_are_kept_beside_the_record(tmp_path: Path) -> None:
-    command = [*COMMAND, "load", "synthetic:objects=2", "--network", "fios", "--stack", "quic"]
-    command += ["--netlog", "--trace", "--out", str(tmp_path), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert json.loads(done.stdout)[0]["outcome"] in GOOD, done.stdout + done.stderr
-    (stored,) = iterate_trials(tmp_path)
+    options = ("--network", "fios", "--stack", "quic", "--netlog", "--trace")
+    trial = load("synthetic:objects=2", *options, out=tmp_path)
+    (stored,) = iterate_trials(trial["kept_in"])
     with gzip.open(stored.path / "netlog.json.gz") as stream:
         log = json.load(stream)
     kinds = {number: name for name, number in log["constants"]["logEventTypes"].items()}

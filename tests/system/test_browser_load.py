@@ -1,7 +1,7 @@
 """One load with the real browser from a server on the loopback."""
 
+import json
 import threading
-import time
 
 import pytest
 from pages import BODIES, IMAGES, Handler, Server, browser_traces, decoded
@@ -80,11 +80,12 @@ def test_the_first_visual_change_lies_between_style_and_paint(whole: RawLoad):
 
 def test_a_frame_is_timed_when_the_page_painted_it(origin: str):
     raw = load_page(LoadSettings(origin + "/clock", "h1"))
-    painted_ms = float(raw.console_errors[0].removeprefix("painted at"))
+    changed_ms, presented_ms = json.loads(raw.console_errors[0])
     shown = [at for at, picture in decoded(raw) if tuple(picture[150, 150]) == (0, 128, 0)]
-    # Not before the script ran; within the frames that style, paint and display take.
-    assert painted_ms <= shown[0] <= painted_ms + 100
-    assert raw.navigation.page_load_time_ms < painted_ms
+    # Not before the script ran; planned, and so timed, for no more than two frames behind the time
+    # at which the page itself was told that it was shown, however long the machine took.
+    assert changed_ms <= shown[0] <= presented_ms + 40
+    assert raw.navigation.page_load_time_ms < changed_ms
 
 
 def test_a_redirect_by_script_counts_from_the_first_navigation(origin: str):
@@ -99,7 +100,8 @@ def test_a_redirect_by_script_counts_from_the_first_navigation(origin: str):
 def test_a_blinking_cursor_keeps_no_page_busy(origin: str):
     raw = load_page(LoadSettings(url=f"{origin}/focused", quiet_s=1.2, cap_s=6.0))
     assert raw.ended == "complete" and not raw.capped
-    assert max(frame.at_ms for frame in raw.frames) < 1000
+    pictures = [frame.image for frame in raw.frames]
+    assert len(set(pictures)) == len(pictures), "what blinks shows each picture again"
 
 
 def test_each_hop_of_a_redirect_is_an_object(origin: str):
@@ -115,7 +117,10 @@ def test_trace_screenshots_show_the_same_page(origin: str):
     assert len(raw.frames) >= 2
     frames = decoded(raw)
     assert (frames[0][1] >= 250).all()
-    assert frames[-1][0] == pytest.approx(raw.navigation.page_load_time_ms, abs=500)
+    # The whole page is shown once its last picture has come, and before anybody saw the load end.
+    pictures = [item for item in raw.objects if item.url.endswith(".png")]
+    ended_ms = sum(raw.wall_ms[phase] for phase in ("load", "quiet", "collect"))
+    assert max(item.finished_ms for item in pictures) <= frames[-1][0] <= ended_ms
 
 
 def test_a_refused_connection_is_a_failed_navigation():
@@ -128,7 +133,7 @@ def test_a_refused_connection_is_a_failed_navigation():
 
 
 def test_a_page_that_never_answers_times_out(origin: str):
-    raw = load_page(LoadSettings(origin + "/endless", "h1", timeout_s=0.5))
+    raw = load_page(LoadSettings(origin + "/endless", "h1", timeout_s=3.0))
     assert raw.ended == "timeout"
     assert raw.navigation.page_load_time_ms is None
     assert raw.objects[0].finished_ms is None
@@ -163,10 +168,9 @@ def test_nothing_is_left_behind_when_the_command_is_missing(origin: str):
 def test_nothing_is_left_behind_by_a_browser_that_ends_at_once(origin: str):
     # `sh -c true` stands in for a browser that exits without a word.
     settings = LoadSettings(origin + "/", "h1", command_prefix=("sh", "-c", "exit 7", "--"))
-    began_s = time.monotonic()
-    with pytest.raises(BrowserStartError, match="exit status 7"):
+    # Noticed by the closed pipe, not by the deadline.
+    with pytest.raises(BrowserStartError, match=r"closed its debugging pipe.*exit status 7"):
         load_page(settings)
-    assert time.monotonic() - began_s < 30, "noticed by the closed pipe, not by the deadline"
     assert browser_traces() == (set(), set())
 
 

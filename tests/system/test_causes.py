@@ -1,28 +1,21 @@
 """The law behind `causes`: on a lossless far network two stacks differ by one round trip of
 handshake, and over connections that are open by nothing."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from loads import load
 
 from eyelevel.stats.causes import split_difference
 
-GOOD = ("ok", "starved")
 NETWORK, RTT_MS = "das-25-300", 300.0
 
 pytestmark = pytest.mark.usefixtures("labs")
 
 
 def first_response_ms(site: Path, stack: str, visit: str) -> float:
-    command = [sys.executable, "-m", "eyelevel.cli.main", "load", str(site), "--json"]
-    command += ["--network", NETWORK, "--stack", stack, "--visit", visit]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    (trial,) = json.loads(done.stdout)
-    assert trial["outcome"] in GOOD, trial["outcome_detail"]
+    trial = load(str(site), "--network", NETWORK, "--stack", stack, "--visit", visit)
     page = next(each for each in trial["objects"] if each["resource_type"] == "Document")
     return page["response_ms"]
 

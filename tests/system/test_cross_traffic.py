@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hang import HANG_S
 from labs import CORPUS
-from test_path_shell import ECHO, eyelevel, namespaces
+from marked import OWN_NAMESPACE, Mark
+from test_path_shell import ECHO, eyelevel
 
 from eyelevel.lab import Lab, LabConfig, LabError
 from eyelevel.networks import CrossTraffic, Network
 from eyelevel.plan import STACKS_BY_NAME, expand, one_cell
 from eyelevel.run import open_site, run_trial
 
-WAIT_S = 60.0
 RATE_BIT_S = 20_000_000
 PAYLOAD_SHARE = 1448 / 1500
 """Of a full packet: IPv4, TCP and its timestamps take the rest."""
@@ -36,7 +37,7 @@ class Enough:
             self._event.set()
 
     def wait(self) -> None:
-        assert self._event.wait(WAIT_S), "the flows moved too little"
+        assert self._event.wait(HANG_S), "the flows moved too little"
 
 
 @pytest.mark.parametrize(
@@ -94,12 +95,13 @@ def test_the_shell_tells_goodputs_and_index_and_leaves_nothing(tmp_path: Path) -
     )
     (tmp_path / "echo.py").write_text(ECHO)
     (tmp_path / "ping.py").write_text(ping)
-    before, inside = namespaces(), tmp_path / "namespace"
+    inside, mark = tmp_path / "namespace", Mark()
     command = f"readlink /proc/self/ns/net > {inside}; {sys.executable} {tmp_path}/ping.py"
     done = eyelevel(
         "path", "--rtt", "10ms", "--down", "rate 10 Mbit/s, queue droptail 100ms",
         "--cross", "cubic:2:down", "--cross", "reno:1:up", "--log", str(tmp_path / "log"),
         "--far", f"{sys.executable} {tmp_path}/echo.py", "--", "sh", "-c", command,
+        **mark.environment,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "Jain's fairness index down: " in done.stderr
@@ -107,7 +109,7 @@ def test_the_shell_tells_goodputs_and_index_and_leaves_nothing(tmp_path: Path) -
     assert [flow["direction"] for flow in found["flows"]] == ["down", "down", "up"]
     assert 0.5 <= found["fairness_index"]["down"] <= 1 and found["fairness_index"]["up"] == 1
     assert f"{found['flows'][0]['goodput_bit_s'] / 1e6:.3f}" in done.stderr
-    assert inside.read_text().strip() not in before | namespaces()
+    assert inside.read_text().strip() != OWN_NAMESPACE and not mark.processes()
 
 
 def test_a_load_beside_it_records_who_had_what() -> None:

@@ -1,12 +1,12 @@
 """Loads with the real Firefox through a lab, by the command."""
 
-import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from hang import HANG_S
+from loads import COMMAND, load
 
 from eyelevel.browser import BrowserStartError, find_firefox
 from eyelevel.store import iterate_trials
@@ -25,13 +25,9 @@ RTT_MS = 100
 
 def test_a_page_comes_over_http3_to_the_labs_own_certificate_and_is_filmed(tmp_path: Path) -> None:
     stack, protocol, trips = "quic", "h3", 1
-    command = [sys.executable, "-m", "eyelevel.cli.main", "load", SITE, "--browser", "firefox"]
-    command += ["--stack", stack, "--network", "cable", "--out", str(tmp_path), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=150, check=False)
-    (trial,) = json.loads(done.stdout or "[null]")
-    assert trial, done.stderr
-    assert trial["outcome"] in ("ok", "starved"), trial["outcome_detail"]
-    (stored,) = iterate_trials(tmp_path)
+    options = ("--browser", "firefox", "--stack", stack, "--network", "cable")
+    trial = load(SITE, *options, out=tmp_path)
+    (stored,) = iterate_trials(trial["kept_in"])
     record = stored.record
     assert record["versions"]["browser"].startswith("Firefox/")
     assert record["browser"]["filmed"] is True
@@ -52,9 +48,25 @@ def test_a_page_comes_over_http3_to_the_labs_own_certificate_and_is_filmed(tmp_p
     assert frames[1].at_ms > navigation["time_to_first_byte_ms"]
 
 
+def test_a_repeat_visit_resumes_and_finds_nothing_of_the_first() -> None:
+    options = ("--browser", "firefox", "--stack", "quic+0rtt", "--visit", "repeat")
+    trial = load(SITE, *options, "--network", "cable")
+    in_force = [each["in_force"] for each in trial["connections"]]
+    assert len(in_force) == 2 and all(each["resumed"] for each in in_force)
+    assert all(each["early_data_accepted"] for each in in_force)
+    # Only the measured visit, nothing of it from a cache.
+    assert len(trial["requests"]) == len({each["url"] for each in trial["requests"]}) == 6
+    assert {each["from"] for each in trial["objects"]} <= {"network", "data"}
+
+
 def test_what_firefox_cannot_do_is_refused() -> None:
-    command = [sys.executable, "-m", "eyelevel.cli.main", "load", SITE, "--browser", "firefox"]
-    command += ["--device", "moto-g"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1
-    assert "`device`: Firefox cannot do that here; use Chromium for it" in done.stderr
+    command = [*COMMAND, "load", SITE, "--browser", "firefox"]
+    for asked, said in (
+        (["--device", "moto-g"], "`cpu_slowdown`: Firefox has no way to slow a page's scripts"),
+        (["--visit", "repeat", "--stack", "quic"], "Firefox resumes a QUIC session only where"),
+    ):
+        done = subprocess.run(
+            [*command, *asked], capture_output=True, text=True, timeout=HANG_S, check=False
+        )
+        assert done.returncode == 1
+        assert said in done.stderr

@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -12,20 +13,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hang import HANG_S
 from labs import CORPUS, FAST, RECORDINGS, run_in
 
 from eyelevel.lab import Lab, LabError, find_binary, run_tool
 from eyelevel.plan import STACKS_BY_NAME, lab_path, lab_stack
 
-GONE_TIMEOUT_S = 10.0
 OUTSIDE = ("1.1.1.1", "192.168.0.1", "10.0.0.1", "169.254.169.254")
 
 
-# Prints how connecting to an address and port ended: "connected", or the error's kind.
+# Prints how connecting to an address and port within some seconds ended: "connected", or the
+# error's kind.
 CONNECT = """
 import socket, sys
 try:
-    socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=0.3)
+    socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=float(sys.argv[3]))
     print("connected")
 except OSError as error:
     print(type(error).__name__)
@@ -48,7 +50,7 @@ def test_no_address_outside_answers(new_lab: Callable[..., Lab]) -> None:
         assert {line.split(":")[0].strip() for line in listing} <= {"lo", "lab0", "lab0-port"}
         for address in (*OUTSIDE, *_own_addresses()):
             for port in (53, 80, 443):
-                tried = run_in(lab, sys.executable, "-c", CONNECT, address, str(port))
+                tried = run_in(lab, sys.executable, "-c", CONNECT, address, str(port), "0.3")
                 assert tried.stdout.strip() in ("TimeoutError", "OSError"), f"{address}: {tried}"
         resolved = run_in(lab, "getent", "hosts", "example.com")
         assert resolved.returncode == 2, resolved
@@ -78,7 +80,7 @@ def test_two_labs_do_not_see_each_other(new_lab: Callable[..., Lab]) -> None:
         assert sum(name.isdigit() for name in processes) <= 4  # process 1, ls and what runs it
         first.stop()
         host = second.ready.origins[0]["host"]
-        tried = run_in(second, sys.executable, "-c", CONNECT, host, "443")
+        tried = run_in(second, sys.executable, "-c", CONNECT, host, "443", "15")
         assert tried.stdout.strip() == "connected", tried
 
 
@@ -103,9 +105,9 @@ def test_nothing_is_left_behind(way: str, labs: None) -> None:
                 process.stdin.close()
             else:
                 process.send_signal(getattr(signal, way))
-            assert process.wait(GONE_TIMEOUT_S) == (-signal.SIGKILL if way == "SIGKILL" else 0)
+            assert process.wait(HANG_S) == (-signal.SIGKILL if way == "SIGKILL" else 0)
             # What ran inside ended with the lab.
-            assert sleeper.wait(GONE_TIMEOUT_S) != 0
+            assert sleeper.wait(HANG_S) != 0
         _wait_until_gone(ready["init_pid"])
         rest = process.stdout.read()
         assert (b'"summary"' in rest) == (way != "SIGKILL")
@@ -135,7 +137,7 @@ def test_errors_come_before_namespaces(labs: None, tmp_path: Path) -> None:
         (b"\n", "configuration"),
     ):
         done = subprocess.run(
-            [find_binary(), "up"], input=line, capture_output=True, timeout=20, check=False
+            [find_binary(), "up"], input=line, capture_output=True, timeout=HANG_S, check=False
         )
         assert done.returncode == 1
         (event,) = [json.loads(each) for each in done.stdout.splitlines()]
@@ -160,11 +162,13 @@ def test_a_lab_needs_no_root(labs: None) -> None:
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(config_line(None))
         process.stdin.flush()
-        assert select.select([process.stdout], [], [], GONE_TIMEOUT_S)[0]
+        assert select.select([process.stdout], [], [], HANG_S)[0]
         ready = json.loads(process.stdout.readline())
         assert ready["event"] == "ready", ready
+        may = resource.getrlimit(resource.RLIMIT_RTPRIO)[0] >= 2
+        assert (ready["realtime_priority"], ready["server_realtime_priority"]) == (may, may)
         process.stdin.close()
-        assert process.wait(GONE_TIMEOUT_S) == 0
+        assert process.wait(HANG_S) == 0
         assert b'"summary"' in process.stdout.read()
 
 
@@ -193,7 +197,7 @@ def _own_addresses() -> list[str]:
 
 def _wait_until_gone(pid: int) -> None:
     """Waits for the process to end, or be no more than an entry that init has yet to clear."""
-    deadline = time.monotonic() + GONE_TIMEOUT_S
+    deadline = time.monotonic() + HANG_S
     while time.monotonic() < deadline:
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

@@ -7,7 +7,7 @@ from pages import STOPPED_S, decoded
 
 from eyelevel.browser import BrowserStartError, LoadSettings, RawLoad, load_page
 from eyelevel.browser.chromium import find_executable
-from eyelevel.browser.timer_gaps import unexplained_gap
+from eyelevel.store.timer_gap import unexplained_gap_ms
 
 try:
     find_executable()
@@ -17,7 +17,7 @@ except BrowserStartError as error:
 
 def worst_gap_ms(raw: RawLoad) -> float:
     navigation = raw.navigation
-    return unexplained_gap(navigation.timer_gaps_ms, navigation.long_tasks_ms)[1]
+    return unexplained_gap_ms(navigation.timer_gaps_ms, navigation.long_tasks_ms)
 
 
 def test_a_page_sees_the_device_that_was_asked_for(origin: str):
@@ -49,13 +49,16 @@ def test_without_scripts_the_page_says_what_it_has_for_that(origin: str):
 
 
 def test_a_renderer_that_was_not_run_is_noticed(origin: str):
-    raw = load_page(LoadSettings(origin + "/stopped", "h1", cap_s=5.0))
+    # A stop in the middle of a task looks like a long task: the page is stopped a few times.
+    raw = load_page(LoadSettings(origin + "/stopped", "h1", cap_s=15.0))
     assert raw.ended == "complete", raw.detail
     assert worst_gap_ms(raw) > 0.8 * STOPPED_S * 1e3
 
 
 def test_a_busy_page_explains_its_gap(origin: str):
     raw = load_page(LoadSettings(origin + "/busy", "h1"))
-    longest = max(length for _, length in raw.navigation.timer_gaps_ms)
-    assert longest > 350, "the timer could not run beside the task"
-    assert worst_gap_ms(raw) < longest - 300
+    gaps, tasks = raw.navigation.timer_gaps_ms, raw.navigation.long_tasks_ms
+    explained = [length - unexplained_gap_ms([(at, length)], tasks) for at, length in gaps]
+    # The timer could not run beside the task of 400 ms. A busy machine makes a gap longer, and adds
+    # gaps of its own; the task explains its part of one all the same.
+    assert max(explained) > 350, (gaps, tasks)

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hang import HANG_S
+from marked import OWN_NAMESPACE, Mark
 
 from eyelevel.lab import run_tool
 from eyelevel.pathlog import read_log
 from eyelevel.pathlog.own import DROP, RECORD
 
-TIMEOUT_S = 60.0
 COMMAND = [sys.executable, "-c", "import sys; from eyelevel.cli import main; sys.exit(main())"]
 
 pytestmark = pytest.mark.usefixtures("labs")
@@ -27,22 +28,10 @@ def eyelevel(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str
         [*COMMAND, *arguments],
         capture_output=True,
         text=True,
-        timeout=TIMEOUT_S,
+        timeout=HANG_S,
         check=False,
         env=environment | changes,
     )
-
-
-def namespaces() -> set[str]:
-    """The network namespaces that processes of this machine are in."""
-    found = set()
-    for process in Path("/proc").iterdir():
-        if process.name.isdigit():
-            try:
-                found.add(str((process / "ns/net").readlink()))
-            except OSError:
-                continue
-    return found
 
 
 # Prints the round trip of one UDP packet to the far end's echo, in ms; argument: the address.
@@ -109,30 +98,28 @@ def test_paths_nest(scripts):
 
 
 def test_nothing_is_left_behind(scripts):
-    before = namespaces()
-    far = f"{sys.executable} {scripts}/echo.py"
-    pids = scripts / "pids"
-    command = f"readlink /proc/self/ns/net > {pids}; exit 3"
-    assert eyelevel("path", "--far", far, "--", "sh", "-c", command).returncode == 3
-    inside = pids.read_text().strip()
-    assert inside not in before and inside not in namespaces()
+    mark, far = Mark(), f"{sys.executable} {scripts}/echo.py"
+    place = scripts / "namespace"
+    command = f"readlink /proc/self/ns/net > {place}; exit 3"
+    done = eyelevel("path", "--far", far, "--", "sh", "-c", command, **mark.environment)
+    assert done.returncode == 3
+    assert place.read_text().strip() != OWN_NAMESPACE and not mark.processes()
 
 
 def test_ctrl_c_ends_the_command_and_leaves_nothing_behind(tmp_path):
-    place = tmp_path / "namespace"
+    place, mark = tmp_path / "namespace", Mark()
     os.mkfifo(place)
     process = subprocess.Popen(
         [*COMMAND, "path", "--far", "sleep 1000", "--", "sh", "-c",
          f"readlink /proc/self/ns/net > {place}; exec sleep 1000"],
         start_new_session=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | mark.environment,
     )  # fmt: skip
     # Reading the pipe waits until the command has opened it: it runs by then.
-    inside = place.read_text().strip()
-    assert inside in namespaces()
+    assert place.read_text().strip() != OWN_NAMESPACE and mark.processes()
     os.killpg(process.pid, signal.SIGINT)
-    assert process.wait(timeout=TIMEOUT_S) == 128 + signal.SIGINT
-    assert inside not in namespaces()
+    assert process.wait(timeout=HANG_S) == 128 + signal.SIGINT
+    assert not mark.processes()
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,18 @@
 """Signals to `eyelevel path` are the command's, and nothing of the path stays."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from hang import HANG_S
+from marked import OWN_NAMESPACE, Mark
 from test_path import needs_root
-from test_path_shell import COMMAND, TIMEOUT_S, namespaces
+from test_path_shell import COMMAND
 
 pytestmark = pytest.mark.usefixtures("labs")
 
@@ -24,13 +28,13 @@ signal.pause()
 """
 
 
-def start(pipe: Path, command: list[str], *options: str) -> subprocess.Popen[bytes]:
+def start(pipe: Path, mark: Mark, command: list[str], *options: str) -> subprocess.Popen[bytes]:
     """The shell with a far command; it has a session of its own, as from a service manager."""
     os.mkfifo(pipe)
     return subprocess.Popen(
         [*COMMAND, "path", *options, "--far", "sleep 1000", "--", *command],
         start_new_session=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | mark.environment,
     )
 
 
@@ -42,27 +46,26 @@ def waiting(pipe: Path) -> list[str]:
     "number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGKILL]
 )
 def test_a_signal_ends_the_command_and_leaves_nothing_behind(tmp_path, number):
-    pipe = tmp_path / "pipe"
-    process = start(pipe, waiting(pipe))
-    inside = pipe.read_text().strip()
-    assert inside in namespaces()
+    pipe, mark = tmp_path / "pipe", Mark()
+    process = start(pipe, mark, waiting(pipe))
+    assert pipe.read_text().strip() != OWN_NAMESPACE and mark.processes()
     process.send_signal(number)
-    status = process.wait(timeout=TIMEOUT_S)
+    status = process.wait(timeout=HANG_S)
     assert status == (-number if number == signal.SIGKILL else 128 + number)
     if number == signal.SIGKILL:  # nobody is left to wait for the kernel's own clearing away
-        for _ in range(10_000):
-            if inside not in namespaces():
-                break
-    assert inside not in namespaces()
+        deadline = time.monotonic() + HANG_S
+        while mark.processes() and time.monotonic() < deadline:
+            select.select([], [], [], 0.01)
+    assert not mark.processes()
 
 
 def test_what_the_command_makes_of_a_signal_is_its_own(tmp_path):
-    pipe = tmp_path / "pipe"
-    process = start(pipe, [sys.executable, "-c", HANDLES, str(pipe)], "--watch")
-    inside = pipe.read_text().strip()
+    pipe, mark = tmp_path / "pipe", Mark()
+    process = start(pipe, mark, [sys.executable, "-c", HANDLES, str(pipe)], "--watch")
+    assert pipe.read_text().strip() != OWN_NAMESPACE
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=TIMEOUT_S) == 9
-    assert inside not in namespaces()
+    assert process.wait(timeout=HANG_S) == 9
+    assert not mark.processes()
 
 
 @needs_root
@@ -86,7 +89,7 @@ print(process.wait(), out("ip", "-o", "link").count("eyl"), len(out("ip", "route
         ["unshare", "--net", sys.executable, "-c", script],
         capture_output=True,
         text=True,
-        timeout=TIMEOUT_S,
+        timeout=HANG_S,
         check=False,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hang import HANG_S
 from labs import cannot_build_labs
 
 from eyelevel.lab import Lab, LabConfig, ProbeTarget, find_binary, probe_events
@@ -196,7 +197,7 @@ def test_a_stopped_writer_loses_no_whole_row_and_rounds_go_on(tmp_path: Path) ->
         out.write_text('{"event": "attempt", "cut', encoding="utf-8")
         rounds = tmp_path / "rows.jsonl.rounds"
         rounds.write_text('{"began_unix_s": 1', encoding="utf-8")
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
     assert done.returncode == 0, done.stderr
     lines = out.read_text(encoding="utf-8").splitlines()
     assert 1 <= len(lines) <= 3
@@ -217,4 +218,4 @@ def test_a_prober_ends_with_its_reader() -> None:
             prober.stdin.flush()
             assert json.loads(prober.stdout.readline())["failure"] is None
             prober.stdout.close()
-            assert prober.wait(timeout=30) == 1
+            assert prober.wait(timeout=HANG_S) == 1

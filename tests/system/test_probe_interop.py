@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hang import HANG_S
 from labs import cannot_build_labs
 from test_probe import config
 
@@ -119,7 +120,7 @@ def test_nginx(keys: Path) -> None:
     with Lab(LabConfig(PATH, 1)) as lab:
         nginx = [*lab.server_command_prefix, str(NGINX), "-c", str(keys / "nginx.conf")]
         # It listens before it goes into the background, and ends with the lab.
-        started = subprocess.run(nginx, capture_output=True, text=True, check=False, timeout=20)
+        started = subprocess.run(nginx, capture_output=True, text=True, check=False, timeout=HANG_S)
         assert started.returncode == 0, started.stderr
         rows = probed(lab, keys, protocols=["tls1.2", "tls1.3"])
         early = probed(lab, keys, protocols=["tls1.3"], resume_session=True, early_data=True)

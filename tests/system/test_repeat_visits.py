@@ -1,26 +1,14 @@
 """A second visit with warm tickets, by the command: what it resumes, what its requests wait for."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from loads import load
 
-GOOD = ("ok", "starved")
 NETWORK, RTT_MS = "das-25-300", 300.0
 
 pytestmark = pytest.mark.usefixtures("labs")
-
-
-def load(site: Path, stack: str, visit: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "eyelevel.cli.main", "load", str(site), "--json"]
-    command += ["--network", NETWORK, "--stack", stack, "--visit", visit]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    (trial,) = json.loads(done.stdout)
-    assert trial["outcome"] in GOOD, trial["outcome_detail"]
-    return trial
 
 
 def round_trips(trial: dict[str, Any]) -> int:
@@ -36,7 +24,8 @@ def round_trips(trial: dict[str, Any]) -> int:
 def test_a_repeat_visit_resumes_and_asks_as_early_as_its_stack_allows(
     stack: str, expected: int, small_site: Path
 ) -> None:
-    trial = load(small_site, stack, "repeat")
+    options = ("--network", NETWORK, "--stack", stack, "--visit", "repeat")
+    trial = load(str(small_site), *options)
     assert round_trips(trial) == expected
     # The browser may open more connections to a host than it has tickets (they serve once), so
     # not every one resumes; the page's own does.

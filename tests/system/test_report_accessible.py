@@ -2,12 +2,16 @@
 
 import csv
 import io
+import json
 
 import pytest
 
 from eyelevel.browser.chromium import find_executable
 from eyelevel.browser.errors import BrowserStartError
+from eyelevel.probes.analysis import analyse
+from eyelevel.probes.reading import read_files
 from eyelevel.report import build_report
+from eyelevel.report.probe_page import probe_page
 from eyelevel.report.synthetic import metrics_of, write_run
 
 sync_playwright = pytest.importorskip("playwright.sync_api").sync_playwright
@@ -60,6 +64,43 @@ def test_axe_finds_nothing_serious(open_page, width_px, scheme):
         details.evaluate("each => each.open = true")
     found = Axe().run(page).response["violations"]
     assert [each for each in found if each["impact"] in LOUD] == []
+
+
+@pytest.fixture(scope="module")
+def probes(tmp_path_factory):
+    """The page on a made-up file of probes: three protocols, failures and resumed handshakes."""
+    file = tmp_path_factory.mktemp("probes") / "probes.jsonl"
+    said = {"event": "attempt", "address": "192.0.2.1", "at_unix_us": 0, "dns_us": 900}
+    said |= {"failure": None, "resumed": False, "split_connection": False}
+    lines = []
+    for number in range(12):
+        own = said | {"host": f"host-{number}.example"}
+        for protocol, took_ms in (("tls1.3", 60 + number), ("quic", 45 + number), ("tcp", 30)):
+            lines.append(own | {"protocol": protocol, "connection_us": 1000 * took_ms})
+        lines.append(own | {"protocol": "tls1.2", "connection_us": None, "failure": "refused"})
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    page = file.with_suffix(".html")
+    page.write_text(probe_page(analyse(read_files([file]))), encoding="utf-8")
+    return page.as_uri()
+
+
+@pytest.mark.parametrize("width_px", [1366, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_on_the_page_on_probes(chromium, probes, width_px, scheme):
+    page = chromium.new_page(
+        viewport={"width": width_px, "height": 844}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(probes)
+    page.wait_for_selector("svg")
+    for details in page.locator("details").all():
+        details.evaluate("each => each.open = true")
+    found = Axe().run(page).response["violations"]
+    wide_px = page.evaluate("document.documentElement.scrollWidth")
+    page.close()
+    assert [each for each in found if each["impact"] in LOUD] == [] and errors == []
+    assert wide_px <= width_px, "the page scrolls sideways"
 
 
 def test_one_slider_moves_both_loads(open_page):

@@ -4,14 +4,15 @@ import time
 from contextlib import contextmanager
 
 import pytest
+from hang import HANG_S
 
-from eyelevel.browser.chromium import Chromium, find_executable, new_profile
+from eyelevel.browser.chromium import Chromium, find_executable
 from eyelevel.browser.devtools import DevTools
 from eyelevel.browser.errors import BrowserStartError
+from eyelevel.browser.profiles import new_profile
 from eyelevel.report import build_report
 from eyelevel.report.synthetic import metrics_of, write_run
 
-DEADLINE_S = 60.0  # bounds a hang; a page is drawn within a second
 DRAWN = """new Promise((done) => {
   const look = () => {
     const drawn = document.documentElement?.dataset.drawn;
@@ -50,7 +51,7 @@ class Page:
             self.call(f"{domain}.enable")
 
     def call(self, method, parameters=None):
-        deadline = time.monotonic() + DEADLINE_S
+        deadline = time.monotonic() + HANG_S
         return self.devtools.call(method, parameters, self.session, deadline)
 
     def value(self, expression):
@@ -91,11 +92,11 @@ class Page:
 
 @contextmanager
 def browser():
-    profile = new_profile()
-    arguments = ["--headless=new", "--no-sandbox", "--remote-debugging-pipe"]
-    arguments += ["--no-first-run", f"--user-data-dir={profile}", "about:blank"]
-    with Chromium(arguments, profile) as chromium:
-        yield Page(DevTools(chromium.to_browser_fd, chromium.from_browser_fd))
+    with new_profile() as profile:
+        arguments = ["--headless=new", "--no-sandbox", "--remote-debugging-pipe"]
+        arguments += ["--no-first-run", f"--user-data-dir={profile}", "about:blank"]
+        with Chromium(arguments, profile) as chromium:
+            yield Page(DevTools(chromium.to_browser_fd, chromium.from_browser_fd))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -139,17 +140,22 @@ def test_filters_hide_networks_stacks_and_rows_and_tables_sort(report):
         page.choose("network", "lte")
         assert page.value("document.querySelectorAll('figure[hidden]').length") == 1
         page.value("document.querySelector('button.key[data-arm=\"quic\"]').click()")
-        shown = "[...document.querySelectorAll('table.cells')][0].tBodies[0].rows"
+        by_site = "document.querySelector('[aria-labelledby=sites] table.cells')"
+        shown = f"[...{by_site}.tBodies[0].rows]"
         names = "r.cells[1].innerText + r.cells[2].innerText"
-        visible = f"[...{shown}].filter(r => !r.hidden).map(r => {names})"
+        visible = f"{shown}.filter(r => !r.hidden).map(r => {names})"
         assert set(page.value(visible)) == {"ltetcp+"}
+        traces = "[...document.querySelector('[aria-labelledby=why] table.cells').tBodies[0].rows]"
+        names = "r.cells[0].innerText + r.cells[1].innerText"
+        assert page.value(f"{traces}.filter(r => !r.hidden).map(r => {names})") == [
+            "ltetcp",
+            "ltetcp+",
+        ]
         page.choose("network", "all networks")
         page.value("document.querySelector('button.key[data-arm=\"quic\"]').click()")
-        page.value(
-            "document.querySelectorAll('table.cells')[0].querySelectorAll('.sort')[4].click()"
-        )
+        page.value(f"{by_site}.querySelectorAll('.sort')[4].click()")
         medians = page.value(
-            f"[...{shown}].map(r => parseFloat(r.cells[4].innerText.replace(/\\s/g, '')))"
+            f"{shown}.map(r => parseFloat(r.cells[4].innerText.replace(/\\s/g, '')))"
         )
         numbers = [number for number in medians if number is not None]
         assert len(numbers) > 4 and numbers == sorted(numbers)

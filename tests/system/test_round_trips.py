@@ -1,19 +1,31 @@
 """The law that a lab must obey: how many round trips pass before a page's first response."""
 
+import json
 import statistics
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from eyelevel.browser import LoadSettings, load_page
-from eyelevel.lab import Lab
-from eyelevel.plan import Network
+from eyelevel.lab import Lab, LabConfig
+from eyelevel.pathlog import read_log
+from eyelevel.plan import STACKS_BY_NAME, Network, lab_path, lab_stack
 
 RTT_MS = 200.0
 FAST_AND_FAR = Network("far", 1_000_000_000, 1_000_000_000, RTT_MS, 1000.0)
 LOADS = 5
 TOLERANCE_MS = 10.0
+CLOCK_MS = 0.1
+"""The page's clock is that coarse."""
+
+pytestmark = pytest.mark.usefixtures("labs")
+
+
+def first_packet_ms(logs: Path) -> float:
+    """When the browser's first packet came to the path, CLOCK_MONOTONIC."""
+    content = (logs / "up.log").read_bytes()
+    start_ns = json.loads(content.partition(b"\n")[0])["start_ns"]
+    return start_ns / 1e6 + float(read_log(content, "up.log").arrived_s[0]) * 1e3
 
 
 @pytest.mark.parametrize(
@@ -21,20 +33,21 @@ TOLERANCE_MS = 10.0
     [("http1", "h1", 3), ("tcp+", "h2", 3), ("quic", "h3", 2)],
 )
 def test_first_response_takes_the_handshakes_round_trips(
-    stack: str,
-    http_version: str,
-    round_trips: int,
-    new_lab: Callable[..., Lab],
-    small_site: Path,
+    stack: str, http_version: str, round_trips: int, small_site: Path, tmp_path: Path
 ) -> None:
     """TCP, TLS 1.3 and the request take one each; QUIC joins the first two (RFC 9001).
 
-    They begin when the browser begins to connect: what it does from the navigation until then
-    (3 to 10 ms here, 20 on a slow host) passes no packet and obeys no law.
+    They begin with the browser's first packet: its own clock of connecting may run before or behind
+    that. No load can be faster than the law. A busy machine makes some slower, as the browser waits
+    for a processor before each answer of its own: the median of a few loads obeys it.
     """
-    seen_ms = []
+    over_ms = []
     for seed in range(LOADS):
-        with new_lab(stack, FAST_AND_FAR, small_site, seed=seed) as lab:
+        logs = tmp_path / str(seed)
+        logs.mkdir()
+        served = lab_stack(STACKS_BY_NAME[stack], FAST_AND_FAR)
+        config = LabConfig(lab_path(FAST_AND_FAR), seed, str(small_site), served, log=str(logs))
+        with Lab(config) as lab:
             raw = load_page(
                 LoadSettings(
                     url=lab.ready.main_url or "",
@@ -46,11 +59,12 @@ def test_first_response_takes_the_handshakes_round_trips(
                     quiet_s=0.05,
                 )
             )
+            lab.stop()
         assert raw.ended == "complete", raw.detail
         page = raw.objects[0]
         assert page.response_ms == pytest.approx(raw.navigation.time_to_first_byte_ms, abs=1.0)
-        assert page.connect_ms is not None
-        seen_ms.append(page.response_ms - page.connect_ms[0])
-    assert statistics.median(seen_ms) == pytest.approx(round_trips * RTT_MS, abs=TOLERANCE_MS), (
-        seen_ms
-    )
+        assert page.response_ms is not None and raw.navigation_start_ns is not None
+        responded_ms = raw.navigation_start_ns / 1e6 + page.response_ms
+        over_ms.append(responded_ms - first_packet_ms(logs) - round_trips * RTT_MS)
+    assert all(over >= -CLOCK_MS for over in over_ms), over_ms
+    assert statistics.median(over_ms) <= TOLERANCE_MS, over_ms

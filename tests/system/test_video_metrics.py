@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hang import HANG_S
 
 from eyelevel.metrics.video import VideoMetrics, find_viewport, video_metrics
 from eyelevel.pictures import VideoError, read_video
@@ -95,7 +96,7 @@ def command(*arguments: str) -> dict:
     done = subprocess.run(
         [sys.executable, "-m", "eyelevel.cli.main", "metrics", "video", "--json", *arguments],
         capture_output=True,
-        timeout=60,
+        timeout=HANG_S,
         check=True,
     )
     return json.loads(done.stdout)
@@ -120,3 +121,18 @@ def test_our_own_convention_sees_the_head_of_the_page():
     found = command(str(VISUAL / "synthetic.mp4"), "--convention", "eyelevel")
     assert found["first_visual_change_ms"] == 500
     assert found["last_visual_change_ms"] == 3000
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("page.mp4", None, "reading page.mp4: there is no such file"),
+        ("-page.mp4", b"text", r"reading [^ ]*/-page.mp4: Invalid data found[^:]*; is it a whole"),
+    ],
+)
+def test_what_is_no_video_is_said_once(tmp_path, monkeypatch, name, content, expected):
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(VideoError, match=expected):
+        read_video(Path(name))

@@ -1,4 +1,4 @@
-"""Start one Chromium with a debugging pipe and take every trace of it away again.
+"""Start one Chromium with a debugging pipe, and end all of it again.
 
 The executable is started directly, not through Debian's wrapper: the wrapper is a shell script
 whose `/etc/chromium.d` adds flags of its own (remote extensions among them) that differ between
@@ -7,22 +7,15 @@ machines, and its own starting costs time in every load.
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import shutil
-import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from eyelevel.browser.errors import BrowserStartError
 from eyelevel.browser.processes import ProcessSession, last_words
-
-PROFILE_PREFIX = "eyelevel-browser-"
-ORPHAN_AGE_S = 3600.0
-"""No load is that long, whichever process namespace its number is of."""
 
 EXECUTABLES: tuple[str, ...] = (
     "/usr/lib/chromium/chromium",  # Debian: the binary behind the wrapper
@@ -126,6 +119,7 @@ def browser_arguments(
     profile: Path,
     proxy: str | None = None,
     early_data: bool = False,
+    unasked_hosts: Sequence[tuple[str, str]] = (),
 ) -> list[str]:
     """The browser's arguments without its executable.
 
@@ -146,6 +140,9 @@ def browser_arguments(
     arguments.append(f"--user-data-dir={profile}")
     if http_version == "h3" and quic_origins:
         arguments.append("--origin-to-force-quic-on=" + ",".join(quic_origins))
+    if unasked_hosts:
+        rules = ",".join(f"MAP {host} {address}" for host, address in unasked_hosts)
+        arguments.append(f"--host-resolver-rules={rules}")
     if spki_sha256 is not None:
         # Works for QUIC and TCP alike; plain --ignore-certificate-errors fails for QUIC.
         arguments.append(f"--ignore-certificate-errors-spki-list={spki_sha256}")
@@ -172,8 +169,8 @@ def find_executable() -> str:
 class Chromium:
     """One running browser, its profile and its debugging pipe.
 
-    A context manager: on leaving, whatever happened, every process of the browser is ended, both
-    pipes are closed and the profile is removed.
+    A context manager: on leaving, whatever happened, every process of the browser is ended and both
+    pipes are closed.
     """
 
     def __init__(self, arguments: Sequence[str], profile: Path, prefix: Sequence[str] = ()) -> None:
@@ -225,7 +222,7 @@ class Chromium:
         return last_words(self.log_path)
 
     def close(self) -> None:
-        """End the processes, close the pipes, remove the profile; safe to call twice."""
+        """End the processes, close the pipes; safe to call twice."""
         if self.session is not None:
             self.session.end(named=str(self.profile), entered=self._entered)
             self.session = None
@@ -233,23 +230,6 @@ class Chromium:
             if descriptor >= 0:
                 os.close(descriptor)
         self.to_browser_fd = self.from_browser_fd = -1
-        shutil.rmtree(self.profile, ignore_errors=True)
-
-
-def _remove_orphans(folder: Path) -> None:
-    """Remove old profiles whose process is gone: one that is killed cannot remove its own."""
-    for profile in folder.glob(f"{PROFILE_PREFIX}*-*"):
-        pid = profile.name.removeprefix(PROFILE_PREFIX).partition("-")[0]
-        with contextlib.suppress(OSError):
-            old = time.time() - profile.stat().st_mtime > ORPHAN_AGE_S
-            if old and pid.isdigit() and not Path("/proc", pid).exists():
-                shutil.rmtree(profile, ignore_errors=True)
-
-
-def new_profile() -> Path:
-    """A fresh, empty profile folder, private to one load; those of killed processes go."""
-    _remove_orphans(Path(tempfile.gettempdir()))
-    return Path(tempfile.mkdtemp(prefix=f"{PROFILE_PREFIX}{os.getpid()}-"))
 
 
 def _environment(profile: Path) -> dict[str, str]:

@@ -1,15 +1,16 @@
-"""Start one Firefox with WebDriver BiDi, and take every trace of it away again.
+"""Start one Firefox with WebDriver BiDi, and end all of it again.
 
 Firefox speaks BiDi over a WebSocket on the loopback alone, and each network namespace has a
 loopback of its own. So a small helper inside the namespace connects and hands the open socket out:
 a socket stays in the namespace that it was made in, whoever holds it.
 
-Why each preference is set: docs/decisions/firefox.md.
+What it is told: `eyelevel.browser.firefox_preferences`.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import select
 import shutil
@@ -17,12 +18,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from eyelevel.browser.bidi import BiDi
 from eyelevel.browser.chromium import move_high
 from eyelevel.browser.errors import BrowserStartError
+from eyelevel.browser.firefox_preferences import preferences
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.browser.processes import ProcessSession, last_words
 from eyelevel.browser.websocket import WebSocket
@@ -40,60 +41,6 @@ PORT_FILE = "WebDriverBiDiServer.json"
 
 CERTUTIL_TIMEOUT_S = 20.0
 
-COMMON_PREFERENCES: Mapping[str, bool | int | str] = {
-    # Nothing but the page uses the network, and nothing changes while it loads.
-    "app.update.disabledForTesting": True,
-    "app.normandy.enabled": False,
-    "browser.safebrowsing.malware.enabled": False,
-    "browser.safebrowsing.phishing.enabled": False,
-    "browser.shell.checkDefaultBrowser": False,
-    "browser.startup.page": 0,
-    "browser.tabs.firefox-view": False,
-    "datareporting.policy.dataSubmissionEnabled": False,
-    "extensions.update.enabled": False,
-    "network.captive-portal-service.enabled": False,
-    "network.connectivity-service.enabled": False,
-    "network.dns.native_https_query": False,
-    "network.trr.mode": 5,  # names are asked of the lab's resolver, never over HTTPS
-    "services.settings.server": "data:,",
-    "toolkit.telemetry.enabled": False,
-    # Times to the microsecond instead of to the millisecond.
-    "privacy.reduceTimerPrecision": False,
-    # The lab's authority is the only one that matters, and it answers no question about itself.
-    "security.OCSP.enabled": 0,
-    "security.cert_pinning.enforcement_level": 0,
-    "security.enterprise_roots.enabled": False,
-    "security.pki.certificate_transparency.mode": 0,
-    # Recordings hold http origins; the page must not know that it is driven.
-    "dom.security.https_first": False,
-    "dom.webdriver.enabled": False,
-    "intl.accept_languages": "en-US,en",
-    "ui.caretBlinkTime": 0,
-    "layout.css.devPixelsPerPx": "1.0",
-}
-
-PROTOCOL_PREFERENCES: Mapping[str, Mapping[str, bool | int | str]] = {
-    "h1": {"network.http.http2.enabled": False, "network.http.http3.enable": False},
-    "h2": {"network.http.http3.enable": False},
-    "h3": {
-        "network.http.http3.enable": True,
-        # Else an authority of one's own turns HTTP/3 off.
-        "network.http.http3.disable_when_third_party_roots_found": False,
-    },
-}
-
-
-def preferences(settings: LoadSettings) -> dict[str, bool | int | str]:
-    """Everything that differs from Firefox's own, by the preference's name."""
-    found = dict(COMMON_PREFERENCES) | PROTOCOL_PREFERENCES[settings.http_version]
-    if settings.http_version == "h3":
-        # Each listed host is asked over QUIC at once, without a first answer over TCP.
-        mapped = [f"{host};h3=:{port}" for host, port in map(_split, settings.quic_origins)]
-        found["network.http.http3.alt-svc-mapping-for-testing"] = ",".join(mapped)
-    dark = settings.color_scheme == "dark"
-    found["layout.css.prefers-color-scheme.content-override"] = 0 if dark else 1
-    return found
-
 
 def find_firefox() -> str:
     """Path of the Firefox to start; raises `BrowserStartError` where there is none."""
@@ -109,7 +56,7 @@ def find_firefox() -> str:
 
 
 class Firefox:
-    """One running Firefox, its profile and its BiDi session's socket; a context manager."""
+    """One running Firefox in its profile, and its BiDi session's socket; a context manager."""
 
     def __init__(self, settings: LoadSettings, profile: Path, display: str | None) -> None:
         self.profile = profile
@@ -170,7 +117,7 @@ class Firefox:
         return last_words(self.log_path)
 
     def close(self) -> None:
-        """End the processes, close the socket, remove the profile; safe to call twice."""
+        """End the processes, close the socket; safe to call twice."""
         if self._web_socket is not None:
             self._web_socket.close()
             self._web_socket = None
@@ -178,7 +125,6 @@ class Firefox:
             entered = bool(self._settings.command_prefix)
             self.session.end(named=str(self.profile), entered=entered)
             self.session = None
-        shutil.rmtree(self.profile, ignore_errors=True)
 
     def _make_profile(self) -> None:
         lines = [
@@ -201,6 +147,8 @@ class Firefox:
             f"--width={width}",
             f"--height={height + TOOLBARS_PX}",
             "--remote-debugging-port=0",
+            # Only the browser itself can close its connections and clear what a page stored.
+            *(("--remote-allow-system-access",) if self._settings.visit != "first" else ()),
             "about:blank",
         ]
         log = move_high(os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
@@ -221,6 +169,19 @@ class Firefox:
 
 TOOLBARS_PX = 140
 """Room for the window's toolbars above the page."""
+
+WINDOW_WIDTH_PX_MIN = 500
+"""No window is narrower; the page in it may be."""
+
+
+def window_px(settings: LoadSettings) -> tuple[int, int]:
+    """The window's size on the screen, device pixels, for the page's viewport."""
+    width, height = settings.viewport_px
+    scale = settings.device_scale
+    return (
+        math.ceil(max(width, WINDOW_WIDTH_PX_MIN) * scale),
+        math.ceil((height + TOOLBARS_PX) * scale),
+    )
 
 
 def trust_authority(profile: Path, certificate_pem: str) -> None:
@@ -262,11 +223,6 @@ def environment(profile: Path, display: str | None) -> dict[str, str]:
         "LIBGL_ALWAYS_SOFTWARE": "1",
     }
     return found if display is None else {**found, "DISPLAY": display, "GDK_BACKEND": "x11"}
-
-
-def _split(origin: str) -> Sequence[str]:
-    host, _, port = origin.rpartition(":")
-    return host, port
 
 
 _REACH = """

@@ -12,20 +12,29 @@ capped, as one that was still busy.
 from __future__ import annotations
 
 import contextlib
-import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from eyelevel.browser.after_load import AfterLoad, split_by_steps
 from eyelevel.browser.bidi import BiDi
-from eyelevel.browser.bidi_network import BiDiNetworkLog
-from eyelevel.browser.chromium import new_profile
-from eyelevel.browser.errors import BrowserError, BrowserGoneError, BrowserStartError, CommandError
-from eyelevel.browser.firefox import TOOLBARS_PX, Firefox
-from eyelevel.browser.observations import Ended, Frame, LoadSettings, Navigation, RawLoad
-from eyelevel.browser.page_timings import SCRIPT, navigation_from
-from eyelevel.browser.phases import Phases, milliseconds
-from eyelevel.browser.quiet import QuietRule
+from eyelevel.browser.bidi_hands import BiDiHands
+from eyelevel.browser.blocked_hosts import write_extension
+from eyelevel.browser.errors import BrowserError, BrowserGoneError, BrowserStartError
+from eyelevel.browser.firefox import Firefox, window_px
+from eyelevel.browser.firefox_clear import clear_between_visits
+from eyelevel.browser.firefox_tab import FirefoxTab
+from eyelevel.browser.observations import (
+    Ended,
+    Frame,
+    LoadSettings,
+    Navigation,
+    RawLoad,
+    StepLoad,
+)
+from eyelevel.browser.page_timings import navigation_from
+from eyelevel.browser.phases import Phases, until_now
+from eyelevel.browser.profiles import new_profile
 from eyelevel.browser.screen import Screen
 from eyelevel.browser.settle import settle
 
@@ -37,11 +46,7 @@ STILL_MOVING_MS = 500.0
 CLOCK_STEP_S_MAX = 0.005
 """By how much the wall clock may move against the monotonic one during a load."""
 
-ERRORS_MAX = 50
-WHITE_PAGE = "data:text/html,<link rel=icon href=data:,>"
 EVENTS = ["browsingContext", "network", "log.entryAdded"]
-
-WHERE_SCRIPT = "JSON.stringify([mozInnerScreenX, mozInnerScreenY, innerWidth, innerHeight])"
 
 
 @dataclass(frozen=True)
@@ -56,21 +61,17 @@ class _Clock:
 def load_in_firefox(settings: LoadSettings) -> RawLoad:
     """Load `settings.url` in a new Firefox; as `eyelevel.browser.load_page`."""
     started_s = time.monotonic()
-    profile = new_profile()
-    width, height = settings.viewport_px
     with contextlib.ExitStack() as stack:
+        profile = stack.enter_context(new_profile())
         screen = None
         if settings.capture != "none":
-            size = (width, height + TOOLBARS_PX)
-            screen = stack.enter_context(Screen(profile, size))
+            screen = stack.enter_context(Screen(profile, window_px(settings)))
         display = screen.display if screen else None
         firefox = stack.enter_context(Firefox(settings, profile, display))
         raw = _Load(settings, firefox, screen, started_s).run()
+        settings.when_over(raw)
         ending_s = time.monotonic()
-    ended_s = time.monotonic()
-    wall_ms = {**raw.wall_ms, "end": milliseconds(ended_s - ending_s)}
-    wall_ms["total"] = milliseconds(ended_s - started_s)
-    return replace(raw, wall_ms=wall_ms)
+    return replace(raw, wall_ms=until_now(raw.wall_ms, started_s, ending_s))
 
 
 class _Load:
@@ -83,129 +84,153 @@ class _Load:
         self._firefox = firefox
         self._screen = screen
         self._phases = Phases(started_s)
-        self._network = BiDiNetworkLog()
-        self._errors: list[str] = []
-        self._rule: QuietRule | None = None
-        self._context = ""
-        self._documents = 0
-        self._navigation_error = ""
+        self._first_visit: tuple[Ended, str] = ("complete", "")
         self._version = ""
         self._settled = False
         self._start_cpu_s = 0.0
+        self._ahead_s = 0.0
+        self._steps: list[StepLoad] = []
 
     def run(self) -> RawLoad:
         """Start, load, collect. A browser that dies is an outcome from the navigation on."""
         try:
-            self._bidi = self._open(time.monotonic() + START_TIMEOUT_S)
+            self._open(time.monotonic() + START_TIMEOUT_S)
         except BrowserError as error:
             raise BrowserStartError(f"{error}; it said: {self._firefox.log_tail()}") from error
-        before_s = time.time() - time.monotonic()
+        self._ahead_s = time.time() - time.monotonic()
         ended: Ended = "browser-crashed"
         detail, capped, start_ms, navigation = "", False, time.time() * 1e3, Navigation()
+        if self._first_visit[0] != "complete":
+            ended, reason = self._first_visit
+            detail = f"the first visit, before the measured one: {reason}"
+            return RawLoad(ended, detail, browser_version=f"Firefox/{self._version}")
         try:
-            ended, detail, capped = self._load()
+            ended, detail, capped = self._tab.load()
             self._phases.mark("quiet")
             if ended in ("complete", "timeout"):
                 start_ms, navigation = self._collect()
+            if ended == "complete" and self._settings.after_load:
+                self._phases.mark("collect")
+                self._do_steps(start_ms)
         except BrowserError as error:
             # A timeout is a result in itself; whatever its page could not answer stays unknown.
             if ended != "timeout":
                 gone = isinstance(error, BrowserGoneError)
-                ended, detail = (
-                    "browser-crashed",
-                    f"{'' if gone else 'the page loaded but '}{error}",
-                )
+                detail = f"{'' if gone else 'the page loaded but '}{error}"
+                ended = "browser-crashed"
+        return self._raw_load(ended, detail, capped, start_ms, navigation)
+
+    def _raw_load(
+        self, ended: Ended, detail: str, capped: bool, start_ms: float, navigation: Navigation
+    ) -> RawLoad:
         frames = self._frames(start_ms)
-        if abs(time.time() - time.monotonic() - before_s) > CLOCK_STEP_S_MAX:
+        if abs(time.time() - time.monotonic() - self._ahead_s) > CLOCK_STEP_S_MAX:
             raise BrowserStartError(
                 "the machine's wall clock was set during the load, which Firefox's times rest on"
             )
-        self._phases.mark("collect")
+        self._phases.mark("after_load" if self._steps else "collect")
         session = self._firefox.session
-        return RawLoad(
+        raw = RawLoad(
             ended=ended,
             detail=detail,
             navigation=navigation,
-            objects=self._network.objects(start_ms),
+            objects=self._tab.network.objects(start_ms),
             frames=frames,
-            console_errors=tuple(self._errors),
+            console_errors=tuple(self._tab.console_errors),
             browser_version=f"Firefox/{self._version}",
-            capped=capped or self._still_moving(frames, start_ms),
             settled=self._settled,
-            navigation_start_ns=round((start_ms / 1e3 - before_s) * 1e9),
+            navigation_start_ns=round((start_ms / 1e3 - self._ahead_s) * 1e9),
             cpu_s=session.cpu_s() if session is not None else 0.0,
             start_cpu_s=self._start_cpu_s,
             wall_ms=self._phases.lengths_ms(),
             filmed=self._screen is not None,
         )
+        raw = split_by_steps(raw, self._steps)
+        ends_ms = [step.begun_ms for step in raw.after_load][:1]
+        if self._screen is not None:
+            ends_ms.append(self._screen.ended_ms - start_ms)
+        steps = [
+            replace(step, capped=step.capped or _still_moving(step.frames, step.ended_ms))
+            for step in raw.after_load
+        ]
+        moving = bool(ends_ms) and _still_moving(raw.frames, ends_ms[0])
+        return replace(raw, capped=capped or moving, after_load=tuple(steps))
 
-    def _open(self, deadline: float) -> BiDi:
+    def _open(self, deadline: float) -> None:
         """An empty page of the wanted size that nobody else uses, filmed from now on."""
-        bidi = self._firefox.connect(deadline)
-        bidi.on_event = self._handle_event
+        settings = self._settings
+        self._bidi = bidi = self._firefox.connect(deadline)
         said = bidi.call("session.new", {"capabilities": {}}, deadline)
         self._version = said["capabilities"]["browserVersion"]
         self._phases.mark("start")
-        tab = bidi.call("browsingContext.create", {"type": "tab"}, deadline)
-        self._context = tab["context"]
-        width, height = self._settings.viewport_px
-        viewport = {"context": self._context, "viewport": {"width": width, "height": height}}
-        bidi.call("browsingContext.setViewport", viewport, deadline)
-        # A tab that shows nothing yet has the grey of the toolbars; the start state is white.
-        blank = {"context": self._context, "url": WHITE_PAGE, "wait": "complete"}
-        bidi.call("browsingContext.navigate", blank, deadline)
-        if self._settings.same_requests is not None:
-            declared = f"() => {{ {self._settings.same_requests.script()} }}"
+        if settings.blocked_hosts:
+            self._block(bidi, deadline)
+        if settings.same_requests is not None and settings.javascript:
+            declared = f"() => {{ {settings.same_requests.script()} }}"
             preload = {"functionDeclaration": declared}
             bidi.call("script.addPreloadScript", preload, deadline)
         bidi.call("session.subscribe", {"events": EVENTS}, deadline)
+        self._tab = self._open_tab(deadline)
+        if settings.visit != "first":
+            self._visit_first()
+            deadline = time.monotonic() + START_TIMEOUT_S
         self._phases.mark("open")
         session = self._firefox.session
         assert session is not None
         self._settled = settle(session.cpu_s, bidi.pump, lambda: True)
         self._start_cpu_s = session.cpu_s()
         if self._screen is not None:
-            x, y, *size = json.loads(self._evaluate(bidi, WHERE_SCRIPT, deadline))
-            if tuple(size) != self._settings.viewport_px:
-                raise BrowserStartError(f"Firefox's viewport is {size}, not what was asked for")
-            where, to = (round(x), round(y)), self._settings.picture_px
-            self._screen.film(where, self._settings.viewport_px, _fit((width, height), to))
+            where, size = self._tab.place_px(deadline)
+            self._screen.film(where, size, _fit(size, settings.picture_px))
         self._phases.mark("settle")
-        return bidi
 
-    def _load(self) -> tuple[Ended, str, bool]:
-        settings = self._settings
-        now_s = time.monotonic()
-        self._rule = rule = QuietRule(now_s, settings.timeout_s, settings.quiet_s, settings.cap_s)
-        asked = {"context": self._context, "url": settings.url, "wait": "none"}
-        self._bidi.send("browsingContext.navigate", asked, self._handle_navigate_reply)
-        while True:
-            self._bidi.pump(rule.next_deadline(self._network.waits))
-            if self._navigation_error:
-                detail = f"navigating to {settings.url}: {self._navigation_error}"
-                return "navigation-failed", detail, False
-            verdict = rule.verdict(time.monotonic(), self._network.waits)
-            if verdict == "timeout":
-                return "timeout", f"no load event within {settings.timeout_s:g} s", False
-            if verdict != "loading":
-                return "complete", "", verdict == "capped"
+    def _open_tab(self, deadline: float) -> FirefoxTab:
+        tab = FirefoxTab(self._bidi, self._settings, self._version, self._phases)
+        tab.open(deadline)
+        return tab
+
+    def _block(self, bidi: BiDi, deadline: float) -> None:
+        folder = self._firefox.profile / "blocked-hosts"
+        write_extension(folder, self._settings.blocked_hosts)
+        asked = {"extensionData": {"type": "path", "path": str(folder)}}
+        bidi.call("webExtension.install", asked, deadline)
+
+    def _visit_first(self) -> None:
+        """The visit before a repeat or warm visit, in a tab of its own, and its clearing up."""
+        ended, detail, _ = self._tab.load()
+        self._first_visit = ended, detail
+        if ended != "complete":
+            return
+        deadline = time.monotonic() + START_TIMEOUT_S
+        # The window would go with its last tab.
+        measured = self._open_tab(deadline)
+        self._tab.close(deadline)
+        clear_between_visits(self._bidi, self._settings.visit == "warm", deadline)
+        self._settings.between_visits()
+        self._tab = measured
 
     def _collect(self) -> tuple[float, Navigation]:
         """Navigation start in milliseconds of wall time, and the page's own timings."""
-        if self._screen is not None:
+        if self._screen is not None and not self._settings.after_load:
             self._screen.stop()
-        deadline = time.monotonic() + COLLECT_TIMEOUT_S
-        asked = f"{SCRIPT.strip()}.then((found) => JSON.stringify([performance.timeOrigin, found]))"
-        last_ms, found = json.loads(self._evaluate(self._bidi, asked, deadline))
+        last_ms, found = self._tab.timings(time.monotonic() + COLLECT_TIMEOUT_S)
         first_ms = last_ms
-        if self._documents > 1:
+        if self._tab.documents > 1:
             # The first document is gone; its request began within a millisecond of its start.
-            first_ms = self._network.first_request_ms() or last_ms
-        clock = _Clock(first_ms / 1e3, last_ms / 1e3, max(self._documents, 1))
+            first_ms = self._tab.network.first_request_ms() or last_ms
+        clock = _Clock(first_ms / 1e3, last_ms / 1e3, max(self._tab.documents, 1))
         navigation = navigation_from(found, (), clock, {})
         # Firefox observes neither long tasks nor layout shifts: unknown, which is not none.
         navigation = replace(navigation, long_tasks_ms=None, cumulative_layout_shift=None)
         return first_ms, navigation
+
+    def _do_steps(self, start_ms: float) -> None:
+        """What comes after the load."""
+        hands = BiDiHands(self._bidi, self._tab, self._settings, self._ahead_s)
+        start_s, network = start_ms / 1e3 - self._ahead_s, self._tab.network
+        after = AfterLoad(hands, self._settings, self._bidi.pump, lambda: network.waits, start_s)
+        self._steps = after.done
+        after.run()
 
     def _frames(self, start_ms: float) -> tuple[Frame, ...]:
         if self._screen is None:
@@ -213,50 +238,10 @@ class _Load:
         self._screen.stop()
         return self._screen.frames(start_ms)
 
-    def _still_moving(self, frames: tuple[Frame, ...], start_ms: float) -> bool:
-        """Whether the film's last half second shows a change."""
-        if self._screen is None or len(frames) < 2:
-            return False
-        return self._screen.ended_ms - start_ms - frames[-1].at_ms < STILL_MOVING_MS
 
-    def _evaluate(self, bidi: BiDi, expression: str, deadline: float) -> str:
-        asked = {
-            "expression": expression,
-            "target": {"context": self._context},
-            "awaitPromise": True,
-        }
-        said = bidi.call("script.evaluate", asked, deadline)
-        if said["type"] != "success":
-            raise CommandError(f"the page threw: {said['exceptionDetails']['text']}")
-        text: str = said["result"]["value"]
-        return text
-
-    def _handle_event(self, method: str, parameters: dict[str, Any]) -> None:
-        now_s = time.monotonic()
-        if method == "log.entryAdded" and parameters["level"] == "error":
-            if len(self._errors) < ERRORS_MAX:
-                self._errors.append(parameters.get("text") or "")
-            return
-        if self._rule is None:
-            return
-        if self._network.handle_event(method, parameters):
-            self._rule.handle_activity(now_s)
-        if parameters.get("context") != self._context:
-            return
-        if method == "browsingContext.load":
-            self._rule.handle_load_event(now_s)
-            self._phases.mark("load")
-        elif method == "browsingContext.navigationCommitted":
-            self._documents += 1
-            self._rule.handle_new_document(now_s)
-        elif method == "browsingContext.userPromptOpened":
-            # A dialog stops the page until somebody answers.
-            answer = {"context": self._context, "accept": True}
-            self._bidi.send("browsingContext.handleUserPrompt", answer)
-
-    def _handle_navigate_reply(self, reply: dict[str, Any]) -> None:
-        if reply.get("type") == "error":
-            self._navigation_error = reply.get("message") or "refused"
+def _still_moving(frames: Sequence[Frame], ended_ms: float) -> bool:
+    """Whether the last half second of a film shows a change."""
+    return len(frames) > 1 and ended_ms - frames[-1].at_ms < STILL_MOVING_MS
 
 
 def _fit(size_px: tuple[int, int], most_px: tuple[int, int]) -> tuple[int, int]:

@@ -18,6 +18,7 @@ from eyelevel.browser.errors import BrowserGoneError, DeadlineError
 from eyelevel.browser.network_log import NetworkLog
 from eyelevel.browser.observations import Ended, LoadSettings
 from eyelevel.browser.quiet import QuietRule
+from eyelevel.browser.waiting import rule_from_now, wait_for_load
 
 SOCKETS_PAGE = "chrome://net-internals/#sockets"
 """The only way into Chromium's socket pools; DevTools has none."""
@@ -65,18 +66,11 @@ class FirstVisit:
             self._devtools.on_event = before
 
     def _load(self) -> tuple[Ended, str]:
-        now_s, settings = time.monotonic(), self._settings
-        self._rule = rule = QuietRule(now_s, settings.timeout_s, settings.quiet_s, settings.cap_s)
-        self._devtools.send("Page.navigate", {"url": settings.url}, self._page, self._handle_reply)
-        while True:
-            self._devtools.pump(rule.next_deadline(self._network.waits))
-            if self._error:
-                return "navigation-failed", f"navigating to {settings.url}: {self._error}"
-            verdict = rule.verdict(time.monotonic(), self._network.waits)
-            if verdict == "timeout":
-                return "timeout", f"no load event within {settings.timeout_s:g} s"
-            if verdict != "loading":
-                return "complete", ""
+        self._rule = rule = rule_from_now(self._settings)
+        asked = {"url": self._settings.url}
+        self._devtools.send("Page.navigate", asked, self._page, self._handle_reply)
+        waits, failed = lambda: self._network.waits, lambda: self._error
+        return wait_for_load(self._settings, rule, self._devtools.pump, waits, failed)[:2]
 
     def _clear(self) -> None:
         """Everything but the tickets; the HTTP cache is cleared last, nothing can refill it."""

@@ -18,9 +18,10 @@ from typing import Any
 
 from eyelevel.browser.after_load import AfterLoad, split_by_steps
 from eyelevel.browser.capture import CAPTURES
-from eyelevel.browser.chromium import Chromium, browser_arguments, new_profile
+from eyelevel.browser.chromium import Chromium, browser_arguments
 from eyelevel.browser.console import ConsoleErrors
 from eyelevel.browser.devtools import DevTools
+from eyelevel.browser.devtools_hands import DevToolsHands
 from eyelevel.browser.errors import BrowserError, BrowserGoneError, BrowserStartError
 from eyelevel.browser.first_visit import FirstVisit, observe_with
 from eyelevel.browser.logs import Logs, netlog_arguments
@@ -29,10 +30,12 @@ from eyelevel.browser.network_log import NetworkLog
 from eyelevel.browser.observations import Ended, LoadSettings, Navigation, RawLoad, StepLoad
 from eyelevel.browser.page_setup import set_up_page
 from eyelevel.browser.page_timings import navigation_from, read_timings
-from eyelevel.browser.phases import Phases, milliseconds
+from eyelevel.browser.phases import Phases, until_now
+from eyelevel.browser.profiles import new_profile
 from eyelevel.browser.quiet import QuietRule
 from eyelevel.browser.settle import settle
 from eyelevel.browser.timer_gaps import TimerWorld
+from eyelevel.browser.waiting import rule_from_now, wait_for_load
 
 START_TIMEOUT_S = 30.0
 """For the browser to answer and open an empty page; it takes half a second."""
@@ -47,25 +50,24 @@ COLLECT_AFTER_TIMEOUT_S = 3.0
 def load_in_chromium(settings: LoadSettings) -> RawLoad:
     """Load `settings.url` in a new Chromium; as `eyelevel.browser.load_page`."""
     started_s = time.monotonic()
-    profile = new_profile()
-    arguments = browser_arguments(
-        settings.http_version,
-        settings.quic_origins,
-        settings.spki_sha256,
-        settings.viewport_px,
-        profile,
-        settings.proxy,
-        settings.early_data,
-    )
-    if settings.netlog:
-        arguments += netlog_arguments(profile)
-    with Chromium(arguments, profile, settings.command_prefix) as browser:
-        raw = _Load(settings, browser, started_s).run()
-        ending_s = time.monotonic()
-    ended_s = time.monotonic()
-    wall_ms = {**raw.wall_ms, "end": milliseconds(ended_s - ending_s)}
-    wall_ms["total"] = milliseconds(ended_s - started_s)
-    return replace(raw, wall_ms=wall_ms)
+    with new_profile() as profile:
+        arguments = browser_arguments(
+            settings.http_version,
+            settings.quic_origins,
+            settings.spki_sha256,
+            settings.viewport_px,
+            profile,
+            settings.proxy,
+            settings.early_data,
+            settings.unasked_hosts,
+        )
+        if settings.netlog:
+            arguments += netlog_arguments(profile)
+        with Chromium(arguments, profile, settings.command_prefix) as browser:
+            raw = _Load(settings, browser, started_s).run()
+            settings.when_over(raw)
+            ending_s = time.monotonic()
+    return replace(raw, wall_ms=until_now(raw.wall_ms, started_s, ending_s))
 
 
 class _Load:
@@ -171,22 +173,17 @@ class _Load:
 
     def _load(self) -> tuple[Ended, str, bool]:
         """Navigate and wait for the end; how it ended, why, and whether the cap ended it."""
-        settings = self._settings
-        now_s = time.monotonic()
-        self._clock = NavigationClock(now_s)
-        self._rule = rule = QuietRule(now_s, settings.timeout_s, settings.quiet_s, settings.cap_s)
-        asked = {"url": settings.url}
+        self._clock = NavigationClock(time.monotonic())
+        self._rule = rule = rule_from_now(self._settings)
+        asked = {"url": self._settings.url}
         self._devtools.send("Page.navigate", asked, self._page, self._handle_navigate_reply)
-        while True:
-            self._devtools.pump(rule.next_deadline(self._network.waits))
-            if self._navigation_error:
-                detail = f"navigating to {settings.url}: {self._navigation_error}"
-                return "navigation-failed", detail, False
-            verdict = rule.verdict(time.monotonic(), self._network.waits)
-            if verdict == "timeout":
-                return "timeout", f"no load event within {settings.timeout_s:g} s", False
-            if verdict != "loading":
-                return "complete", "", verdict == "capped"
+        return wait_for_load(
+            self._settings,
+            rule,
+            self._devtools.pump,
+            lambda: self._network.waits,
+            lambda: self._navigation_error,
+        )
 
     def _collect(self, ended: Ended) -> Navigation:
         wait_s = COLLECT_TIMEOUT_S if ended == "complete" else COLLECT_AFTER_TIMEOUT_S
@@ -203,27 +200,24 @@ class _Load:
         return navigation_from(found, gaps, self._clock, self._lifecycle_s)
 
     def _do_steps(self) -> None:
-        """What comes after the load; the first step that fails is the last."""
-        start_s = self._clock.first_start_s
-        driver = AfterLoad(
+        """What comes after the load."""
+        hands = DevToolsHands(
             self._devtools,
             self._page,
-            self._settings,
-            self._network,
+            self._settings.viewport_px,
             self._capture,
-            self._begin_step,
+            self._clock,
             self._lifecycle_s,
-            start_s,
+            self._follow,
         )
-        for step in self._settings.after_load:
-            self._steps.append(driver.run(step, lambda: self._clock.documents))
-            if self._steps[-1].failed:
-                break
+        start_s, pump = self._clock.first_start_s, self._devtools.pump
+        after = AfterLoad(hands, self._settings, pump, lambda: self._network.waits, start_s)
+        self._steps = after.done
+        after.run()
         self._capture.stop(time.monotonic() + COLLECT_TIMEOUT_S)
 
-    def _begin_step(self, rule: QuietRule) -> None:
+    def _follow(self, rule: QuietRule) -> None:
         self._rule = rule
-        self._lifecycle_s.clear()
 
     def _raw_load(self, ended: Ended, detail: str, capped: bool, navigation: Navigation) -> RawLoad:
         start_s = self._clock.first_start_s

@@ -29,6 +29,8 @@ class LoadSettings:
     http_version: HttpVersion = "h2"
     quic_origins: tuple[str, ...] = ()
     """`host:port` of every origin that must be reached by QUIC; used with `h3` only."""
+    unasked_hosts: tuple[tuple[str, str], ...] = ()
+    """Hosts that the browser asks no resolver for, and the addresses to take them to; Chromium."""
     spki_sha256: str | None = None
     """Base64 of the SHA-256 of the one public key to trust."""
     ca_certificate: str | None = None
@@ -50,6 +52,8 @@ class LoadSettings:
     leaves its connections, too."""
     between_visits: Callable[[], None] = lambda: None
     """Called between the visits, when the first one's pages are gone."""
+    when_over: Callable[[RawLoad], None] = lambda _: None
+    """Called when all was observed; what it does may take place while the browser ends."""
     early_data: bool = False
     """Send requests of repeat visits with the first flight over TCP too."""
     mobile: bool = False
@@ -176,6 +180,8 @@ class StepLoad:
     """When its input was sent: the step's own time zero."""
     ended_ms: float
     """When the driver went on: the quiet second is in it."""
+    begun_ms: float = 0.0
+    """When what comes before its input began: a click's element is scrolled into view."""
     documents: int = 0
     """Documents that it opened in the main frame."""
     load_event_ms: float | None = None
@@ -190,7 +196,8 @@ class StepLoad:
 
     def as_record(self) -> dict[str, Any]:
         """One entry of the record's `after_load`, its frames aside."""
-        own = {name: getattr(self, name) for name in self.__slots__ if name != "frames"}
+        left_out = ("frames", "begun_ms")
+        own = {name: getattr(self, name) for name in self.__slots__ if name not in left_out}
         return {**own, "objects": [item.as_record() for item in self.objects]}
 
 

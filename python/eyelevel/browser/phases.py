@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 PHASES = ("start", "open", "settle", "load", "quiet", "collect", "after_load")
 """In their order; each phase ends at its mark."""
@@ -31,6 +32,15 @@ class Phases:
                 lengths[phase] = milliseconds(self._marks_s[phase] - before_s)
                 before_s = self._marks_s[phase]
         return lengths
+
+
+def until_now(
+    lengths_ms: Mapping[str, float], started_s: float, ending_s: float
+) -> dict[str, float]:
+    """`lengths_ms` with the browser's `end` and the `total`, both of which end now."""
+    now_s = time.monotonic()
+    end_ms, total_ms = milliseconds(now_s - ending_s), milliseconds(now_s - started_s)
+    return {**lengths_ms, "end": end_ms, "total": total_ms}
 
 
 def milliseconds(seconds: float) -> float:

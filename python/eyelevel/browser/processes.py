@@ -144,6 +144,16 @@ def last_words(log: Path) -> str:
     return " | ".join(text.decode(errors="replace").split("\n")).strip(" |")
 
 
+def end_named(word: str) -> None:
+    """Kill all processes whose command line has `word` and wait until none is left (bounded)."""
+    deadline = time.monotonic() + END_TIMEOUT_S
+    while (pids := _with_argument(word)) and time.monotonic() < deadline:
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(END_POLL_S)
+
+
 def _with_argument(word: str) -> list[int]:
     """Ids of the processes whose command line contains `word`; a zombie's is empty."""
     pids = []

@@ -1,19 +1,110 @@
 import os
+import select
+import signal
+import subprocess
+import sys
 import tempfile
 import time
 
-from eyelevel.browser.chromium import ORPHAN_AGE_S, PROFILE_PREFIX, new_profile
+import pytest
+
+from eyelevel.browser.profiles import LOCK_FILE, ORPHAN_AGE_S, PROFILE_PREFIX, new_profile
 
 GONE = 2**22 + 1  # above the kernel's largest process id
 
+OWNER = """
+import subprocess, sys, tempfile
+tempfile.tempdir = sys.argv[1]
+from eyelevel.browser.profiles import new_profile
+with new_profile() as profile:
+    # A browser that outlives it, as one outside of a lab does.
+    browser = [sys.executable, "-c", "import signal; signal.pause()", str(profile)]
+    started = subprocess.Popen(browser, start_new_session=True, stdout=subprocess.DEVNULL)
+    print(profile.name, started.pid, flush=True)
+    input()
+"""
 
-def test_profiles_of_killed_processes_go_and_others_stay(tmp_path, monkeypatch):
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def owner(folder):
+    """Another process with a profile, the profile's name, and its browser's descriptor."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", OWNER, str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    name, browser = process.stdout.readline().split()
+    running = os.pidfd_open(int(browser))
+    yield process, name, running
+    process.kill()
+    process.communicate()
+    if not ended(running):
+        signal.pidfd_send_signal(running, signal.SIGKILL)
+    os.close(running)
+
+
+def ended(process_fd):
+    return bool(select.select([process_fd], [], [], 0)[0])
+
+
+def test_a_profile_goes_with_its_load(folder):
+    with new_profile() as profile:
+        assert [each.name for each in folder.iterdir()] == [profile.name]
+        assert profile.name.startswith(f"{PROFILE_PREFIX}{os.getpid()}-")
+    assert not list(folder.iterdir())
+
+
+def test_what_a_killed_process_left_goes_at_once(folder, owner):
+    process, name, browser = owner
+    with new_profile():
+        assert (folder / name).exists()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not ended(browser)
+    with new_profile() as profile:
+        assert [each.name for each in folder.iterdir()] == [profile.name]
+        assert ended(browser)
+
+
+def test_a_live_process_keeps_its_profile_whatever_its_number_says(folder, owner):
+    # In another container it has a number that is nobody's here; a killed one's is given again.
+    _, name, _ = owner
+    elsewhere = f"{PROFILE_PREFIX}{GONE}-abcd"
+    (folder / name).rename(folder / elsewhere)
+    with new_profile() as profile:
+        assert {each.name for each in folder.iterdir()} == {elsewhere, profile.name}
+
+
+def test_a_killed_processs_profile_goes_though_its_number_is_anothers(folder, owner):
+    process, name, _ = owner
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    (folder / name).rename(folder / f"{PROFILE_PREFIX}{os.getpid()}-abcd")
+    with new_profile() as profile:
+        assert [each.name for each in folder.iterdir()] == [profile.name]
+
+
+def test_folders_without_a_lock_go_when_they_are_old(folder):
     long_ago = time.time() - 2 * ORPHAN_AGE_S
-    kept = [f"{PROFILE_PREFIX}{GONE}-new", f"{PROFILE_PREFIX}{os.getpid()}-old", "else-1-old"]
+    kept = [f"{PROFILE_PREFIX}{GONE}-new", "else-1-old"]
     for name in (*kept, f"{PROFILE_PREFIX}{GONE}-old"):
-        (tmp_path / name).mkdir()
+        (folder / name).mkdir()
         if name.endswith("old"):
-            os.utime(tmp_path / name, (long_ago, long_ago))
-    made = new_profile()
-    assert {each.name for each in tmp_path.iterdir()} == {*kept, made.name}
+            os.utime(folder / name, (long_ago, long_ago))
+    with new_profile() as profile:
+        assert {each.name for each in folder.iterdir()} == {*kept, profile.name}
+
+
+def test_nothing_behind_a_link_is_touched(folder, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / LOCK_FILE).touch()
+    (folder / f"{PROFILE_PREFIX}1-link").symlink_to(elsewhere)
+    with new_profile():
+        assert (elsewhere / LOCK_FILE).exists()

@@ -1,14 +1,11 @@
 """The page's own timer: when the renderer did not run though nothing in the page kept it busy.
 
 A timer of 20 ms runs in the main frame. Where it comes late by more than a long task explains, the
-renderer may not have been given the processor. No outcome rests on it alone: loads on an idle but
-slow machine had gaps of 115 to 222 ms without a long task, since Chromium puts timers behind the
-work of loading.
+renderer may not have been given the processor (`eyelevel.store.timer_gap` judges).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 WORLD = "eyelevel"
@@ -37,9 +34,6 @@ TIMER_SCRIPT = f"""
 
 READ_SCRIPT = "globalThis.timerGaps ?? []"
 
-Spans = Sequence[tuple[float, float]]
-"""Start and length, milliseconds."""
-
 
 class TimerWorld:
     """Knows the execution context of the timer in the main frame's newest document."""
@@ -55,16 +49,3 @@ class TimerWorld:
         about = context.get("auxData", {})
         if context["name"] == WORLD and about.get("frameId") == main_frame:
             self.context = context["uniqueId"]
-
-
-def unexplained_gap(gaps_ms: Spans, tasks_ms: Spans) -> tuple[float, float]:
-    """Start and length of the gap that exceeds the long tasks in it by most; zeros without gaps."""
-    worst = (0.0, 0.0)
-    for start, length in gaps_ms:
-        busy = sum(
-            max(0.0, min(start + length, task + lasted) - max(start, task))
-            for task, lasted in tasks_ms
-        )
-        if length - busy > worst[1]:
-            worst = (start, length - busy)
-    return worst

@@ -9,6 +9,7 @@ from eyelevel.store import Frames
 
 _SHOWN = {
     "duration_ms": "duration",
+    "first_response_ms": "response",
     "first_visual_change_ms": "FVC",
     "last_visual_change_ms": "LVC",
     "speed_index_ms": "SI",

@@ -1,6 +1,9 @@
 """`eyelevel ask`: one question about one site, run until the answer is sure enough."""
 
+import contextlib
 import re
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -9,6 +12,7 @@ import typer
 
 from eyelevel.cli.network import read_users
 from eyelevel.cli.output import hints, print_json, results
+from eyelevel.cli.page_url import EXAMPLE, is_page_url
 from eyelevel.cli.record import record_page
 from eyelevel.cli.report import make_report
 from eyelevel.cli.run import run_plan
@@ -19,12 +23,14 @@ from eyelevel.plan.change import BLOCKS_MAX, DEFAULT_BASE, question_plan
 from eyelevel.report import summary_of
 from eyelevel.report.findings import outcomes_differ
 from eyelevel.run import matching, shipped
+from eyelevel.run.cleartext import MOSTLY, make_secure
 
 NETWORKS = "dsl,lte"
 SITES_FOLDER = Path("sites")
 """Where pages that were asked about are kept as recordings."""
 
 NAME_LENGTH_MAX = 80
+QUESTION = "question"
 
 
 def ask(
@@ -59,23 +65,36 @@ def ask(
     """
     if users is not None and networks is not None:
         raise PlanError(["--networks and --users both say which networks; give one of them"])
+    if site.startswith(("http:", "https:")) and not _is_url(site):
+        raise PlanError([f"`{site}`: a URL has two slashes, as in `https://www.example.org/`"])
     named = NETWORKS if networks is None else networks
-    chosen = [name.strip() for name in named.split(",") if name.strip()]
+    chosen = list(dict.fromkeys(name.strip() for name in named.split(",") if name.strip()))
     table = toml_of(read_users(users)) if users is not None else ""
 
     def parsed(place: str) -> Plan:
-        return parse_plan(
-            question_plan([place], change, chosen, base, blocks, table),
-            f"--change {change}",
-            site_names=shipped(),
-            metric_names=PRIMARY_METRICS,
-            matching=matching,
-        )
+        try:
+            return parse_plan(
+                question_plan([place], change, chosen, base, blocks, table),
+                QUESTION,
+                site_names=shipped(),
+                metric_names=PRIMARY_METRICS,
+                matching=matching,
+            )
+        except PlanError as error:  # its lines are of a plan that nobody wrote
+            problems = [re.sub(rf"^{QUESTION}:\d+: ", "", each) for each in error.problems]
+            raise PlanError(
+                [f"asking `{change}` of `{place}`: {each}" for each in problems]
+            ) from error
 
+    if _is_url(site) and not is_page_url(site):
+        raise PlanError([f"`{site}` names no host; write it as `{EXAMPLE}`"])
     plan = parsed(str(recording_of(site)) if _is_url(site) else site)
     if _is_url(site):
         _record_where_absent(site, upstream_ca)
-    directory = out or Path("results") / _folder(plan.sites[0], change)
+    # What is not as usual is in the name, so that a second question has a place of its own.
+    words = [change, *([base] if base != DEFAULT_BASE else []), *(chosen if networks else [])]
+    words += [users.stem] if users else []
+    directory = out or Path("results") / _folder(plan.sites[0], words)
     again = "give the same command with --resume"
     run_plan(plan, directory, resume=resume, how_to_resume=again)
     summary = make_report(directory)
@@ -93,8 +112,6 @@ def ask(
 def recording_of(url: str) -> Path:
     """Where a page's recording is kept: a name of its host and path."""
     parts = urlsplit(url)
-    if not parts.hostname:
-        raise PlanError([f"`{url}` names no host; write it as `https://www.example.org/`"])
     words = f"{parts.netloc.rpartition('@')[2]}{parts.path}-{parts.query}"
     name = re.sub(r"[^A-Za-z0-9.]+", "-", words).strip("-.")[:NAME_LENGTH_MAX].lower()
     return SITES_FOLDER / f"{name}.wacz"
@@ -111,13 +128,33 @@ def _record_where_absent(url: str, upstream_ca: Path | None) -> None:
         hints.print(f"{kept} is there already; remove it to record the page anew", markup=False)
         return
     kept.parent.mkdir(parents=True, exist_ok=True)
-    info = record_page(url, kept, upstream_ca)
+    try:
+        # Renamed when it is whole: what is there is asked about ever after.
+        with tempfile.TemporaryDirectory(prefix=f".{kept.name}-", dir=kept.parent) as folder:
+            recorded = Path(folder) / kept.name
+            info = record_page(url, recorded, upstream_ca)
+            if info["secure_share"] < MOSTLY:
+                secured = Path(folder) / f"secure-{kept.name}"
+                make_secure(recorded, secured)
+                recorded = secured
+            recorded.rename(kept)
+    except BaseException:
+        with contextlib.suppress(OSError):  # where it has recordings it stays
+            kept.parent.rmdir()
+        raise
     hints.print(
         f"recorded {info['objects']} exchanges of {len(info['origins'])} origins as {kept}",
         markup=False,
+        soft_wrap=True,
     )
+    if info["secure_share"] < MOSTLY:
+        hints.print(
+            "the page came over http, so its https twin is kept: TLS is part of every stack",
+            markup=False,
+            soft_wrap=True,
+        )
 
 
-def _folder(site: str, change: str) -> str:
-    words = f"{Path(site).stem}-{change}".lower()
-    return "".join(sign if sign.isalnum() or sign in "+-." else "-" for sign in words)
+def _folder(site: str, words: Sequence[str]) -> str:
+    name = "-".join([Path(site).stem, *words]).lower()
+    return "".join(sign if sign.isalnum() or sign in "+-." else "-" for sign in name)

@@ -12,6 +12,7 @@ import typer
 from eyelevel.browser import BrowserStartError, find_firefox
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.lab import LabError, run_tool
+from eyelevel.run.cores import Processors
 
 EXIT_CANNOT_RUN = 1
 CORES_MIN = 2
@@ -116,7 +117,7 @@ def _realtime(allowed: bool) -> Finding:
     if allowed:
         return Finding("real-time priority", "ok", "allowed")
     remedy = "run as root, or as root: setcap cap_sys_nice+ep on eyelevel-lab"
-    found = "refused: packets may be released late when the machine is busy"
+    found = "refused: on a busy machine packets may be released late, and servers wait their turn"
     return Finding("real-time priority", "worse", found, remedy)
 
 
@@ -155,10 +156,10 @@ def _firefox() -> Finding:
 
 
 def _cores() -> Finding:
-    cores = len(os.sched_getaffinity(0))
-    if cores >= CORES_MIN:
-        return Finding("cores", "ok", str(cores))
-    return Finding("cores", "worse", str(cores), f"browser and servers want {CORES_MIN}")
+    usable = Processors.usable()
+    if usable.count >= CORES_MIN:
+        return Finding("cores", "ok", str(usable))
+    return Finding("cores", "worse", str(usable), f"browser and servers want {CORES_MIN}")
 
 
 def _load() -> Finding:

@@ -30,7 +30,11 @@ class _TrialByDefault(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-app = typer.Typer(help="Say why results can differ.", no_args_is_help=True, cls=_TrialByDefault)
+app = typer.Typer(
+    help="Say why results can differ: of loads (explain TRIAL [TRIAL]) or of stacks.",
+    no_args_is_help=True,
+    cls=_TrialByDefault,
+)
 app.command("trial")(trial)
 
 

@@ -21,7 +21,11 @@ TRIALS_MAX = 2
 
 def trial(
     trials: Annotated[
-        list[Path], typer.Argument(help="One trial or two: DIR/trials/HASH.", metavar="TRIAL")
+        list[Path],
+        typer.Argument(
+            help="One trial or two: DIR/trials/HASH, or DIR where it is the only one.",
+            metavar="TRIAL",
+        ),
     ],
     connection: Annotated[
         str,
@@ -70,12 +74,24 @@ def trial(
 
 def _read(path: Path) -> StoredTrial:
     if not has_record(path):
-        raise ConnectionLogError(
-            f"reading {path}: it is no trial; give DIR/trials/HASH of a run or of "
-            "`eyelevel load --out DIR`"
-        )
+        path = only_trial(path)
     resolved = path.resolve()
     return read_trial(resolved.parent.parent, resolved.name)
+
+
+def only_trial(folder: Path) -> Path:
+    """The trial of a folder that `eyelevel load --out` made with one load."""
+    within = sorted(path for path in (folder / "trials").glob("*") if has_record(path))
+    if len(within) == 1:
+        return within[0]
+    if not within:
+        raise ConnectionLogError(
+            f"reading {folder}: it is no trial; give DIR/trials/HASH of a run or of "
+            "`eyelevel load --out DIR`"
+        )
+    raise ConnectionLogError(
+        f"reading {folder}: it holds {len(within)} trials; name one, such as {within[0]}"
+    )
 
 
 def _numbers(text: str, count: int) -> list[int | None]:

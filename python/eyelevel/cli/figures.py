@@ -5,21 +5,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-import vl_convert
 
 from eyelevel.cli.output import results
+from eyelevel.figures.files import FORMATS
 from eyelevel.metrics import metrics_of
 from eyelevel.nearest import unknown
 from eyelevel.report import read_contents
 from eyelevel.report.gate import GateError
 from eyelevel.report.paper_figures import FIGURES, TABLES
-
-PNG_SCALE = 2.0
-FORMATS = {
-    "svg": lambda spec: vl_convert.vegalite_to_svg(spec).encode(),
-    "pdf": vl_convert.vegalite_to_pdf,
-    "png": lambda spec: vl_convert.vegalite_to_png(spec, scale=PNG_SCALE),
-}
 
 
 def figures(

@@ -1,7 +1,7 @@
 """`eyelevel load`: one site over one network and stack, a few times."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, astuple, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,10 +27,10 @@ from eyelevel.cli.load_cross import CROSS_HELP, harm_of, print_harm
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.metrics import METRICS_BY_NAME, metrics_of
 from eyelevel.networks import find_network, parse_all_cross_traffic
-from eyelevel.plan import expand, one_cell
+from eyelevel.plan import PlanError, Trial, expand, one_cell
 from eyelevel.plan.stacks import Visit
 from eyelevel.run import TrialResult, open_site, run_trial
-from eyelevel.store import TRIALS, StoreError, read_trial, write_trial
+from eyelevel.store import TRIALS, StoreError, committed, read_trial, write_trial
 
 EXIT_NOT_OK = 1
 # The field's abbreviations, as columns.
@@ -109,17 +109,23 @@ def load(
         trace=trace,
         logs=logs,
     )
+    named = named_stack(stack)
+    if refused := settings.refused_stack(named):
+        raise PlanError([f"--stack {refused}"])
     recorded = open_site(site)
     networks = [find_network(network)]
     if kinds := parse_all_cross_traffic(cross or []):
         networks.append(replace(networks[0], name=f"{network}+cross", cross_traffic=kinds))
-    plan = one_cell(recorded.name, networks, named_stack(stack), runs, seed, settings)
+    plan = one_cell(recorded.name, networks, named, runs, seed, settings)
     trials = expand(plan, [recorded.of_plan()])
+    if out is not None:
+        _refuse_kept(out, trials)
     rows: list[dict[str, Any]] = []
+    exports = Exports(har, video, filmstrip)
     for trial in trials:
         result = run_trial(trial, str(recorded.path.resolve()), url)
         if out is not None:
-            _keep(out, result, Exports(har, video, filmstrip))
+            _keep(out, result, exports)
         rows.append(_row(result))
         hints.print(f"load {len(rows)} of {len(trials)}: {rows[-1]['outcome']}")
     if kinds:
@@ -131,18 +137,41 @@ def load(
         _print(rows)
         if kinds:
             print_harm(rows, SHOWN)
+    if out is not None:
+        hints.print(_where(out, exports), markup=False, soft_wrap=True)
     if not any(row["outcome"] == "ok" for row in rows):
         raise typer.Exit(EXIT_NOT_OK)
+
+
+def _refuse_kept(out: Path, trials: Sequence[Trial]) -> None:
+    """Nobody shall wait for loads that cannot be kept."""
+    out.mkdir(parents=True, exist_ok=True)
+    there = committed(out)
+    for trial in trials:
+        if trial.hash in there:
+            raise _there(out, trial.hash)
+
+
+def _there(out: Path, name: str) -> StoreError:
+    return StoreError(
+        f"keeping {out / TRIALS / name}: it is there from an earlier load of these settings; "
+        "give another --out or --seed"
+    )
 
 
 def _keep(out: Path, result: TrialResult, exports: Exports) -> None:
     name = result.record["trial"]["hash"]
     if not write_trial(out, result.record, result.frames, result.step_frames, result.logs):
-        raise StoreError(
-            f"keeping {out / TRIALS / name}: it is there from an earlier load of these settings; "
-            "give another --out or --seed"
-        )
-    write_exports(read_trial(out, name), out / EXPORTS, exports)
+        raise _there(out, name)
+    if any(astuple(exports)):
+        write_exports(read_trial(out, name), out / EXPORTS, exports)
+
+
+def _where(out: Path, exports: Exports) -> str:
+    """What of the loads is where."""
+    names = [name for name, asked in asdict(exports).items() if asked]
+    also = f"; {', '.join(names)} in {out / EXPORTS}" if names else ""
+    return f"records and frames in {out / TRIALS}{also}"
 
 
 def _row(result: TrialResult) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -44,6 +45,9 @@ SUBCOMMANDS: dict[str, str] = {
 }
 
 
+TERMINATING = (signal.SIGTERM, signal.SIGHUP)
+
+
 class Terminated(BaseException):
     """SIGTERM or SIGHUP: the command ends in order, browsers, labs and folders with it."""
 
@@ -51,11 +55,15 @@ class Terminated(BaseException):
 def main() -> int:
     """Run the command line; every expected failure is one clear line and an exit status."""
     asked = sys.argv[1] if len(sys.argv) > 1 else ""
-    app = _app([asked] if asked in SUBCOMMANDS else list(SUBCOMMANDS))
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in TERMINATING:
         if signal.getsignal(number) is signal.SIG_DFL:  # `nohup` has them ignored
             signal.signal(number, _terminate)
+    interrupts: list[int] = []
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _noting(interrupts))
     try:
+        # Importing takes a while, and may be interrupted like the rest.
+        app = _app([asked] if asked in SUBCOMMANDS else list(SUBCOMMANDS))
         # Outside of standalone mode a subcommand's exit status is what the call returns.
         status = app(standalone_mode=False, prog_name="eyelevel")
     except ExpectedError as error:
@@ -77,10 +85,23 @@ def main() -> int:
             raise
         show()
         return getattr(error, "exit_code", 2)
+    if status == EXIT_INTERRUPTED and interrupts:  # typer ends it without a word
+        complain("interrupted")
     return status if isinstance(status, int) else 0
 
 
+def _noting(interrupts: list[int]) -> Callable[[int, Any], None]:
+    def interrupt(number: int, frame: Any) -> None:
+        interrupts.append(number)
+        signal.default_int_handler(number, frame)
+
+    return interrupt
+
+
 def _terminate(number: int, frame: Any) -> NoReturn:
+    # A second one would break off the tidying that the first one began.
+    for terminating in TERMINATING:
+        signal.signal(terminating, signal.SIG_IGN)
     raise Terminated
 
 

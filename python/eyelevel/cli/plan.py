@@ -12,6 +12,7 @@ from eyelevel.cli.plan_text import read_plan
 from eyelevel.plan import expand
 from eyelevel.run import estimate as estimate_plan
 from eyelevel.run import open_site
+from eyelevel.run.cleartext import check_secure
 
 app = typer.Typer(
     help="Check a plan, list its trials, predict what it costs.", no_args_is_help=True
@@ -29,10 +30,13 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def check(plan: PlanArgument, site: Sites = None, scale: Scale = "full") -> None:
     """Check a plan; every problem is named with file, line and the nearest known word."""
     parsed = read_plan(plan, site or [], scale)
-    trials = len(expand(parsed, [open_site(name).of_plan() for name in parsed.sites]))
+    sites = [open_site(name) for name in parsed.sites]
+    check_secure(parsed.stacks, sites)
+    trials = len(expand(parsed, [each.of_plan() for each in sites]))
     results.print(
-        f"{plan}: {trials} loads: {len(parsed.sites)} sites x {len(parsed.networks)} networks x "
-        f"{len(parsed.stacks)} stacks x {parsed.blocks} blocks",
+        f"{plan}: {trials} loads: {_count(len(parsed.sites), 'site')} x "
+        f"{_count(len(parsed.networks), 'network')} x {_count(len(parsed.stacks), 'stack')} x "
+        f"{_count(parsed.blocks, 'block')}",
         markup=False,
         soft_wrap=True,
     )
@@ -77,3 +81,7 @@ def estimate(
     effect = "undetermined" if found.effect is None else f"{found.effect:.1%}"
     made.add_row("smallest effect", effect, found.effect_source)
     results.print(made)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

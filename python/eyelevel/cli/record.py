@@ -14,6 +14,7 @@ from PIL import Image
 
 from eyelevel.browser import LoadSettings, RawLoad, SameRequests, load_page
 from eyelevel.cli.output import hints, print_json, results
+from eyelevel.cli.page_url import EXAMPLE, is_page_url
 from eyelevel.cli.record_script import read_script
 from eyelevel.cli.viewport import viewport_px
 from eyelevel.errors import ExpectedError
@@ -57,7 +58,8 @@ def record(
         bool, typer.Option("--keep-cookies", help="Store cookies and credentials, too.")
     ] = False,
     proxy: Annotated[
-        int | None, typer.Option(help="Only the proxy, on this port, for any client.")
+        int | None,
+        typer.Option(min=0, max=65535, help="Only the proxy, on this port, for any client."),
     ] = None,
     upstream_ca: Annotated[
         Path | None, typer.Option(help="Certificates (PEM) to trust beside the platform's.")
@@ -71,6 +73,9 @@ def record(
     """
     if bool(urls) == (proxy is not None):
         raise RecordError("give the URL of a page, or `--proxy PORT`")
+    for url in urls or ():
+        if not is_page_url(url):
+            raise RecordError(f"`{url}` is no page's URL; write it as `{EXAMPLE}`")
     try:
         steps = read_script(script) if script else ()
     except ValueError as error:
@@ -177,7 +182,8 @@ def _tell(url: str, raw: RawLoad, recorder: Recorder) -> None:
 def _record_clients(recorder: Recorder) -> Mapping[str, Any]:
     authority = Path.cwd() / "eyelevel-recorder-ca.pem"
     authority.write_text(recorder.ca_certificate, encoding="ascii")
-    hints.print(f"recording at http://{recorder.address}; clients must trust {authority}")
+    said = f"recording at http://{recorder.address}; clients must trust {authority}"
+    hints.print(said, markup=False, soft_wrap=True)
     hints.print("Ctrl-C writes the site")
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     try:

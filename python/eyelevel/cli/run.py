@@ -96,7 +96,7 @@ def run_plan(
 
         def show(progress: RunProgress) -> None:
             nonlocal told
-            bar.update(task, completed=progress.done, **_texts(progress))
+            bar.update(task, completed=progress.done, refresh=True, **_texts(progress))
             if progress.effects != told:
                 told = progress.effects
                 bar.console.print(told, markup=False, soft_wrap=True)
@@ -126,6 +126,7 @@ def _progress_bar() -> Progress:
         TextColumn("{task.description}", markup=False),
         TextColumn("{task.fields[problems]}", style="yellow", markup=False),
         console=hints,
+        auto_refresh=False,  # nothing is drawn beside a load, only before and after it
     )
 
 

@@ -1,6 +1,7 @@
 """`eyelevel site check`: whether a recording replays as it was recorded."""
 
 import tempfile
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,10 +13,12 @@ from eyelevel.cli.site_info import print_marks
 from eyelevel.lab import run_tool
 from eyelevel.pictures.beside import beside, difference_share
 from eyelevel.run import open_site, site_info
-from eyelevel.run.page_check import PageFindings, check_page
+from eyelevel.run.page_check import PageFindings, PageLoad, check_page
 
 EXIT_DIFFERS = 1
 TOOL_FOUND_DIFFERENCES = 2
+NOT_LOADED = "Failed to load resource: "
+"""How Chromium's console tells what the misses say already, in other words over each protocol."""
 LISTED_MAX = 20
 """Lines of a list for people; `--json` has them all."""
 
@@ -38,18 +41,18 @@ def check(
     The page is loaded without shaping. What it asks for and the recording does not hold is listed,
     what holds its rendering first. Exits 1 on a difference, and where the page cannot be
     measured: a load fails, or misses what blocks rendering, or other URLs than the other loads, or
-    its scripts make up over 5 % of its requests.
+    over 5 % of its requests.
     """
     site = open_site(file)
     archive = Path(site.path).resolve()
-    found = run_tool(["archive", "check", str(archive)], accept=(0, TOOL_FOUND_DIFFERENCES))
+    with hints.status(f"replaying {site.name} over HTTP/1.1, 2 and 3"):
+        found = run_tool(["archive", "check", str(archive)], accept=(0, TOOL_FOUND_DIFFERENCES))
     differs = any(each["differences"] for each in found["protocols"])
     if not as_json:
         _print_bytes(found)
     failure = ""
     if loads:
-        with hints.status(f"loading {site.name} {loads} times"):
-            page = check_page(archive, loads)
+        page = _load(archive, site.name, loads)
         failure = page.failure()
         pictures = _write_pictures(page, archive, picture or Path(f"{site.name}.check.png"))
         found["page"] = _as_json(page) | pictures
@@ -61,6 +64,19 @@ def check(
         print_marks(site_info(archive))
     if differs or failure:
         raise typer.Exit(EXIT_DIFFERS)
+
+
+def _load(archive: Path, name: str, loads: int) -> PageFindings:
+    said = f"loading {name} {loads} times"
+    with hints.status(said) as status:
+        done = 0
+
+        def on_load(load: PageLoad) -> None:
+            nonlocal done
+            done += 1
+            status.update(f"{said}: {done} done, the last over {load.http_version}")
+
+        return check_page(archive, loads, on_load)
 
 
 def _print_bytes(found: dict[str, Any]) -> None:
@@ -83,27 +99,40 @@ def _print_page(page: PageFindings, pictures: dict[str, Any]) -> None:
     asked = max(len(load.asked) for load in page.loads)
     agree = "the same" if page.misses_agree else "not the same"
     shares = f"{page.lacking_share:.1%} the recording's own, {page.made_up_share:.1%} made up"
-    say(f"misses    {len(page.misses)} of {asked} requests ({shares}), {agree} in all loads")
-    for miss in page.misses[:LISTED_MAX]:
+    missed = [miss for miss in page.misses if not miss.is_icon]
+    icons = len(page.misses) - len(missed)
+    say(f"misses    {len(missed)} of {asked} requests ({shares}), {agree} in all loads")
+    for miss in missed[:LISTED_MAX]:
         kind = "render-blocking " if miss.render_blocking else ""
-        nearest = f"; nearest {miss.nearest_url}" if miss.nearest_url else ""
+        nearest = f": {miss.nearest_url[:100]}" if miss.nearest_url else ""
         say(f"  {kind}{miss.resource_type} {miss.url[:200]}: {miss.explanation}{nearest}")
+    if icons:
+        say(f"  icons of the browser's tab, which are not counted: {icons}")
     if page.hosts_missing:
         say(f"hosts that were not recorded: {', '.join(page.hosts_missing)}")
-    errors = list(dict.fromkeys(error for load in page.loads for error in load.console_errors))
-    say(f"console   {len(errors)} errors")
+    errors = [each for each in _console_errors(page) if not each.startswith(NOT_LOADED)]
+    say(f"console   {len(errors)} errors beside what was not loaded")
     for error in errors[:LISTED_MAX]:
         say(f"  {error[:200]}")
     changing = page.not_always_asked
     say(f"requests  {'the same in all loads' if not changing else 'differ between loads'}")
-    for url, count in list(changing.items())[:LISTED_MAX]:
-        say(f"  in {count} of {len(page.loads)} loads: {url}")
+    loads_of = Counter(load.http_version for load in page.loads)
+    for url, counts in list(changing.items())[:LISTED_MAX]:
+        each = ", ".join(
+            f"{count} of {loads_of[name]} over {name}" for name, count in counts.items()
+        )
+        say(f"  in {each}: {url}")
     for url in page.values_differ[:LISTED_MAX]:
         say(f"  other values in the query: {url[:200]}")
     for name, share in pictures["picture_difference_shares"].items():
         alike = "of another size" if share is None else f"{share:.1%} of the points differ"
         say(f"picture   {name}: {alike}")
     say(f"pictures  {pictures['pictures']}")
+
+
+def _console_errors(page: PageFindings) -> list[str]:
+    """Each once, whichever load it came from."""
+    return list(dict.fromkeys(error for load in page.loads for error in load.console_errors))
 
 
 def _write_pictures(page: PageFindings, archive: Path, out: Path) -> dict[str, Any]:

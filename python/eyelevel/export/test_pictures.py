@@ -50,5 +50,5 @@ def test_the_strip_has_even_times_and_ends_after_the_last_change():
 
 def test_a_load_without_frames_is_refused(tmp_path):
     with pytest.raises(ExportError, match="no frames"):
-        write_video(Frames([], []), "", tmp_path / "load.mp4")
+        write_video(Frames.of([]), "", tmp_path / "load.mp4")
     assert not list(tmp_path.iterdir())

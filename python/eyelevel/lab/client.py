@@ -1,18 +1,13 @@
 """One running lab: configured by one line of JSON, heard in events (spec/lab-events.md)."""
 
-import contextlib
-import json
-import queue
-import subprocess
-import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import TracebackType
 from typing import Any, Self
 
 from eyelevel.lab.binary import find_binary
-from eyelevel.lab.errors import LabError
+from eyelevel.lab.conversation import Conversation
+from eyelevel.lab.hosts import is_unasked
 
 READY_TIMEOUT_S = 30.0
 """A lab is up in 150 ms on a quiet machine; a busy one may take many times that."""
@@ -20,8 +15,8 @@ READY_TIMEOUT_S = 30.0
 STOP_TIMEOUT_S = 10.0
 """For the summary after the stop command; then the lab is killed."""
 
-ERROR_BYTES_MAX = 4000
-"""Of the lab's standard error, for messages."""
+END_GRACE_S = 1.0
+"""For the supervisor's own end; killed, the kernel ends everything inside the lab all the same."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +28,7 @@ class LabConfig:
     site: str | None = None
     stack: Mapping[str, Any] | None = None
     realtime: bool = True
+    realtime_servers: bool = True
     log: str | None = None
     certificates: str | None = None
     watch_interval_ms: int | None = None
@@ -40,13 +36,13 @@ class LabConfig:
     cross_traffic: Sequence[Mapping[str, Any]] = ()
     connection_logs: Mapping[str, Any] | None = None
 
-    def line(self) -> bytes:
-        """The configuration as one line of JSON; what is as usual is left out."""
+    def message(self) -> dict[str, Any]:
+        """The configuration; what is as usual is left out."""
         value = {name: getattr(self, name) for name in ("site", "stack", "path", "seed")}
         for field_ in fields(self):
             if (given := getattr(self, field_.name)) != field_.default:
                 value[field_.name] = given
-        return json.dumps(value).encode() + b"\n"
+        return value
 
 
 @dataclass(frozen=True)
@@ -65,6 +61,7 @@ class Ready:
     main_url: str | None
     origins: tuple[Mapping[str, Any], ...]
     realtime_priority: bool
+    server_realtime_priority: bool
     startup_ms: float
     site_digest: str | None
 
@@ -79,6 +76,15 @@ class Ready:
     def quic_origins(self) -> tuple[str, ...]:
         """`host:port` of every secure origin, as Chromium's flag wants them."""
         return tuple(f"{o['host']}:{o['port']}" for o in self.origins if o["scheme"] == "https")
+
+    def unasked_hosts(self) -> tuple[tuple[str, str], ...]:
+        """Hosts that a browser asks no resolver for, and where in the lab they are.
+
+        An address that was recorded for itself is where it says. Others (loopback, private ones)
+        and `localhost` are the machine's own, which is not what was recorded.
+        """
+        hosts = {o["host"]: o["address"] for o in self.origins}
+        return tuple((host, at) for host, at in hosts.items() if is_unasked(host) and host != at)
 
 
 @dataclass(frozen=True)
@@ -106,34 +112,17 @@ class Lab:
         """`on_path` gets each `path` event, in a thread of its own (see `watch_interval_ms`)."""
         self._config = config
         self._on_path = on_path
-        self._events: list[Mapping[str, Any]] = []
-        self._heard: queue.Queue[Mapping[str, Any] | None] = queue.Queue()
         self._summary: LabSummary | None = None
         self._first_connection = 0
         self.ready: Ready
 
     def __enter__(self) -> Self:
-        command = [find_binary(), "up"]
-        # A session of its own: Ctrl-C is this process's to handle, which then ends the lab.
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        self._errors = bytearray()
-        self._readers = [
-            threading.Thread(target=self._read_events, daemon=True),
-            threading.Thread(target=self._read_errors, daemon=True),
-        ]
-        for reader in self._readers:
-            reader.start()
+        self._conversation = Conversation("the lab", [find_binary(), "up"], self._is_path)
         try:
-            self._write(self._config.line())
-            self.ready = Ready.of(self._await("ready", READY_TIMEOUT_S))
+            self._conversation.say(self._config.message())
+            self.ready = Ready.of(self._conversation.wait_for("ready", READY_TIMEOUT_S))
         except BaseException:
-            self._kill()
+            self._conversation.end(END_GRACE_S)
             raise
         return self
 
@@ -147,7 +136,7 @@ class Lab:
             if kind is None:
                 self.stop()
             else:
-                self._kill()
+                self._conversation.end(END_GRACE_S)
 
     @property
     def command_prefix(self) -> tuple[str, ...]:
@@ -160,27 +149,34 @@ class Lab:
         prefix = (find_binary(), "enter", "--pid", str(self.ready.init_pid))
         return (*prefix, "--server-tid", str(self.ready.server_tid), "--")
 
+    @property
+    def own_server_prefix(self) -> tuple[str, ...]:
+        """The same for somebody else's server, which gets the priority that ours would have."""
+        *prefix, end = self.server_command_prefix
+        return (*prefix, *(("--realtime",) if self.ready.server_realtime_priority else ()), end)
+
     def revisit(self, *, connections_stay: bool = False) -> None:
         """Begin a next page load: `stop` gives the requests and connections from now on.
 
         `connections_stay`: those that are still open are the next load's, too.
         """
-        self._write(b'{"command": "revisit"}\n')
-        event = self._await("revisit", STOP_TIMEOUT_S)
+        self._conversation.say({"command": "revisit"})
+        event = self._conversation.wait_for("revisit", STOP_TIMEOUT_S)
         if not connections_stay:
             self._first_connection = event["connection"]
-        self._events.clear()
+        self._conversation.events.clear()
 
     def stop(self) -> LabSummary:
         """End the lab in order and return what it reported; LabError where it had failed."""
         if self._summary is not None:
             return self._summary
         try:
-            self._write(b'{"command": "stop"}\n')
-            summary = self._await("summary", STOP_TIMEOUT_S)
+            self._conversation.say({"command": "stop"})
+            summary = self._conversation.wait_for("summary", STOP_TIMEOUT_S)
         finally:
-            self._kill()
-        of_kind = lambda kind: tuple(e for e in self._events if e["event"] == kind)  # noqa: E731
+            self._conversation.end(END_GRACE_S)
+        events = self._conversation.events
+        of_kind = lambda kind: tuple(e for e in events if e["event"] == kind)  # noqa: E731
         self._summary = LabSummary(
             of_kind("request"),
             tuple(c for c in of_kind("connection") if c["connection"] >= self._first_connection),
@@ -191,65 +187,9 @@ class Lab:
         )
         return self._summary
 
-    def _write(self, line: bytes) -> None:
-        assert self._process.stdin is not None
-        # A broken pipe: it ended by itself, and its last event says why.
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(line)
-            self._process.stdin.flush()
-
-    def _await(self, kind: str, timeout_s: float) -> Mapping[str, Any]:
-        deadline = time.monotonic() + timeout_s
-        while True:
-            try:
-                event = self._heard.get(timeout=max(0.0, deadline - time.monotonic()))
-            except queue.Empty:
-                raise LabError(f"the lab gave no `{kind}` within {timeout_s:g} s") from None
-            if event is None:
-                raise LabError(f"the lab ended: {self._last_words()}")
-            self._events.append(event)
-            if event["event"] == kind:
-                return event
-            if event["event"] == "error" and kind == "ready":
-                raise LabError(event["message"])
-
-    def _last_words(self) -> str:
-        errors = [e["message"] for e in self._events if e["event"] == "error"]
-        text = errors[-1] if errors else bytes(self._errors).decode(errors="replace").strip()
-        return text or f"exit status {self._process.poll()}, no message"
-
-    def _read_events(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            try:
-                event = json.loads(line)
-            except ValueError:
-                event = {"event": "error", "message": f"the lab wrote {line[:200]!r}"}
-            if event["event"] == "path":
-                if self._on_path is not None:
-                    self._on_path(event)
-                continue
-            self._heard.put(event)
-        self._heard.put(None)
-
-    def _read_errors(self) -> None:
-        assert self._process.stderr is not None
-        for line in self._process.stderr:
-            if len(self._errors) < ERROR_BYTES_MAX:
-                self._errors += line
-
-    def _kill(self) -> None:
-        """Ends the supervisor; the kernel then ends everything inside the lab."""
-        assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.close()
-        try:
-            self._process.wait(timeout=1.0)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        for reader in self._readers:
-            reader.join(timeout=1.0)
-        for pipe in (self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                pipe.close()
+    def _is_path(self, event: Mapping[str, Any]) -> bool:
+        if event["event"] != "path":
+            return False
+        if self._on_path is not None:
+            self._on_path(event)
+        return True

@@ -21,6 +21,7 @@ STEP_METRICS: dict[str, str] = {
         "to the last of: an object's end, a visual change, the next page's load event, its first "
         "paint"
     ),
+    "first_response_ms": "to the first byte of the first response, of the network's objects",
     "load_event_ms": "to the load event of the page that the step opened",
     "first_contentful_paint_ms": "to the first text or image of the page that the step opened",
     "first_visual_change_ms": "when any pixel first differs from what was there",
@@ -47,13 +48,18 @@ def step_metrics(
         return None if at_ms is None else round(at_ms - start_ms, 3)
 
     history = visual_history((max(at_ms - start_ms, 0.0), picture) for at_ms, picture in frames)
+    # Those that were asked for while an element was scrolled into view are not the step's doing.
+    own = [each for each in step["objects"] if each["started_ms"] >= start_ms]
+    step = {**step, "objects": own}
     objects = fetched(step)
     ends_ms = [each["finished_ms"] for each in objects if each["finished_ms"] is not None]
+    responses_ms = [each["response_ms"] for each in objects if each["response_ms"] is not None]
     last_change_ms = last_visual_change(history)
     opened_ms = (step["load_event_ms"], step["first_contentful_paint_ms"])
     ends = [since_start(each) for each in (*ends_ms, *opened_ms)] + [last_change_ms]
     return {
         "duration_ms": max((each for each in ends if each is not None), default=None),
+        "first_response_ms": since_start(min(responses_ms, default=None)),
         "load_event_ms": since_start(step["load_event_ms"]),
         "first_contentful_paint_ms": since_start(step["first_contentful_paint_ms"]),
         "first_visual_change_ms": first_visual_change(history),

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eyelevel.metrics.boxes import Luma, map_of_each
+from eyelevel.metrics.changes import Box
 from eyelevel.metrics.edges import REACH_PIXELS, connected, thinned_gradient
 from eyelevel.metrics.history import VisualHistory
 from eyelevel.metrics.perceptual_speed_index import index_from_first_change
-from eyelevel.metrics.rows import map_of_each
-from eyelevel.metrics.structural_similarity import Luma
 
 
 def contentful_speed_index(history: VisualHistory) -> float | None:
@@ -21,7 +21,7 @@ def contentful_speed_index(history: VisualHistory) -> float | None:
     if not history.changed:
         return None
 
-    def gradient(picture: Luma, _: slice) -> Luma:
+    def gradient(picture: Luma, _: Box) -> Luma:
         return thinned_gradient(picture)
 
     maps = map_of_each(history.brightness[1:], gradient, REACH_PIXELS)

@@ -6,12 +6,15 @@ picture of each for the indices that compare positions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
+
+from eyelevel.metrics.changes import Box, changed_boxes
+from eyelevel.store.channels import any_channel
 
 NEAR_WHITE_MIN = 250
 """A pixel with all three channels at this value or above is background and left out of histograms,
@@ -20,6 +23,9 @@ white."""
 
 BRIGHTNESS_WIDTH_PX = 320
 """About how wide the grey pictures are: whole blocks of pixels are averaged."""
+
+CHANGES_GAP_PX = 8
+"""Changes that are closer are one: a further box costs as much as some hundred pixels."""
 
 Picture = NDArray[np.uint8]
 """height x width x 3, red, green, blue."""
@@ -53,35 +59,68 @@ def visual_history(frames: Iterable[tuple[float, Picture]]) -> VisualHistory:
     brightness: list[NDArray[np.uint8]] = []
     before: Picture | None = None
     for time_ms, picture in frames:
-        if before is not None:
+        if before is None:
+            histograms.append(histogram(picture))
+            brightness.append(small_brightness(picture))
+        else:
             _check_sequence(at_ms[-1], before, time_ms, picture)
-            if np.array_equal(before, picture):
+            changed = changed_boxes(before, picture, CHANGES_GAP_PX)
+            if not changed:
                 continue
-        histograms.append(histogram(picture))
+            histograms.append(_histogram_after(histograms[-1], before, picture, changed))
+            brightness.append(_brightness_after(brightness[-1], picture, changed))
         at_ms.append(float(time_ms))
-        brightness.append(small_brightness(picture))
         before = picture
     stacked = np.stack(histograms) if histograms else np.zeros((0, 3, 256), np.int64)
     return VisualHistory(tuple(at_ms), stacked, tuple(brightness))
 
 
+def _histogram_after(
+    counts: NDArray[np.int64], before: Picture, picture: Picture, changed: Sequence[Box]
+) -> NDArray[np.int64]:
+    """Counted in what changed alone, where that is less."""
+    if 2 * sum(picture[box].size for box in changed) > picture.size:
+        return histogram(picture)
+    for box in changed:
+        counts = counts - histogram(before[box]) + histogram(picture[box])
+    return counts
+
+
+def _brightness_after(
+    small: NDArray[np.uint8], picture: Picture, changed: Sequence[Box]
+) -> NDArray[np.uint8]:
+    """With the blocks that what changed lies in computed again."""
+    small, block = small.copy(), _block_px(picture)
+    for box in changed:
+        own = tuple(slice(each.start // block, -(-each.stop // block)) for each in box)
+        rows, columns = (slice(each.start * block, each.stop * block) for each in own)
+        small[own] = _mean_of_blocks(picture[rows, columns], block)
+    return small
+
+
 def histogram(picture: Picture) -> NDArray[np.int64]:
     """3 x 256 pixel counts of a picture without its near-white pixels."""
-    # numpy reduces an axis of three slowly.
-    red, green, blue = (picture[..., channel] < NEAR_WHITE_MIN for channel in range(3))
-    coloured = red | green | blue
+    coloured = any_channel(picture < NEAR_WHITE_MIN)
     # Pillow counts in compiled code; numpy needs ten times as long.
-    mask = Image.fromarray(np.where(coloured, np.uint8(255), np.uint8(0)))
+    mask = Image.fromarray(coloured.view(np.uint8))
     counts = Image.fromarray(picture).histogram(mask)
     return np.array(counts, np.int64).reshape(3, 256)
 
 
 def small_brightness(picture: Picture) -> NDArray[np.uint8]:
     """Mean brightness (ITU-R BT.601 weights) of square blocks of pixels, within 1 of 255."""
-    block = max(1, round(picture.shape[1] / BRIGHTNESS_WIDTH_PX))
+    return _mean_of_blocks(picture, _block_px(picture))
+
+
+def _block_px(picture: Picture) -> int:
+    return max(1, round(picture.shape[1] / BRIGHTNESS_WIDTH_PX))
+
+
+def _mean_of_blocks(picture: Picture, block: int) -> NDArray[np.uint8]:
+    """Whole blocks alone: what is left over at the right and below counts for nothing."""
     height, width = (length // block * block for length in picture.shape[:2])
-    whole = Image.fromarray(picture).convert("L").crop((0, 0, width, height))
-    return np.asarray(whole.reduce(block), np.uint8)
+    whole = np.ascontiguousarray(picture[:height, :width])
+    return np.asarray(Image.fromarray(whole).convert("L").reduce(block), np.uint8)
 
 
 def _check_sequence(before_ms: float, before: Picture, at_ms: float, picture: Picture) -> None:

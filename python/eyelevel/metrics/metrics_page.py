@@ -6,6 +6,7 @@ from pathlib import Path
 
 from eyelevel.metrics import METRICS
 from eyelevel.metrics.after_load import STEP_METRICS
+from eyelevel.store.downlink import MEASURES as DOWNLINK_MEASURES
 
 _CONVENTION = """\
 ## Convention
@@ -74,6 +75,17 @@ def reference_page() -> str:
         "| name | meaning |",
         "| --- | --- |",
         *(f"| `{name}` | {meaning} |" for name, meaning in STEP_METRICS.items()),
+        "",
+        "## The downlink during a load",
+        "",
+        "From the path's timeline in the record (`spec/lab-events.md`): intervals of 1 ms, or of",
+        "2, 4, ... ms where 512 would not reach. They describe loads, in the trials' table and",
+        "beside causes; no stack is called faster by them. A load with cross traffic",
+        "beside it has none, and neither has a record of before there was a timeline.",
+        "",
+        "| name | definition |",
+        "| --- | --- |",
+        *(f"| `{name}` | {definition} |" for name, definition in DOWNLINK_MEASURES.items()),
         "",
         _CONVENTION,
         "Written by `python -m eyelevel.metrics.metrics_page`; a test compares the two.",

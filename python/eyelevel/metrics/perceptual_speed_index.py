@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from eyelevel.metrics.boxes import map_of_each
 from eyelevel.metrics.history import VisualHistory
-from eyelevel.metrics.rows import map_of_each
 from eyelevel.metrics.speed_index import missing_area
-from eyelevel.metrics.structural_similarity import WINDOW_PIXELS, similarity_to
+from eyelevel.metrics.structural_similarity import REACH_PIXELS, similarity_to
 
 
 def perceptual_speed_index(history: VisualHistory) -> float | None:
@@ -22,7 +22,7 @@ def perceptual_speed_index(history: VisualHistory) -> float | None:
     if not history.changed:
         return None
     similarity = similarity_to(history.brightness[-1].astype(np.float64))
-    maps = map_of_each(history.brightness[1:], similarity, WINDOW_PIXELS // 2)
+    maps = map_of_each(history.brightness[1:], similarity, REACH_PIXELS)
     return index_from_first_change(history.at_ms[1:], [float(np.mean(each)) for each in maps])
 
 

@@ -12,11 +12,12 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-Luma = NDArray[np.float64]
-"""height x width, 0 to 255."""
+from eyelevel.metrics.boxes import Luma, renew
+from eyelevel.metrics.changes import Box, changed_boxes
 
 WINDOW_PIXELS = 11
 WINDOW_SIGMA = 1.5
+REACH_PIXELS = WINDOW_PIXELS // 2
 LUMINANCE_CONSTANT = (0.01 * 255) ** 2
 CONTRAST_CONSTANT = (0.03 * 255) ** 2
 """Window and constants of the paper."""
@@ -35,11 +36,12 @@ def structural_similarity(first: Luma, second: Luma) -> float:
 
 def similarity_map(first: Luma, second: Luma) -> Luma:
     """Similarity around each pixel; it depends on no pixel further than half a window away."""
-    return similarity_to(second)(first, slice(0, len(second)))
+    height, width = first.shape
+    return similarity_to(second)(first, (slice(0, height), slice(0, width)))
 
 
-def similarity_to(final: Luma) -> Callable[[Luma, slice], Luma]:
-    """A function like `similarity_map` for bands of rows of pictures, each against `final`.
+def similarity_to(final: Luma) -> Callable[[Luma, Box], Luma]:
+    """A function like `similarity_map` for boxes of pictures, each against `final`.
 
     What depends on `final` alone is computed once.
     """
@@ -48,16 +50,34 @@ def similarity_to(final: Luma) -> Callable[[Luma, slice], Luma]:
     final_square = final_mean * final_mean
     final_variance = blur(final * final, weights) - final_square
 
-    def map_of(picture: Luma, rows: slice) -> Luma:
-        mean, mean_2, square_2 = blur(picture, weights), final_mean[rows], final_square[rows]
+    def around(picture: Luma, box: Box) -> Luma:
+        mean, mean_2, square_2 = blur(picture, weights), final_mean[box], final_square[box]
         square, product = mean * mean, mean * mean_2
         variance = blur(picture * picture, weights) - square
-        covariance = blur(picture * final[rows], weights) - product
+        covariance = blur(picture * final[box], weights) - product
         alike = (2 * product + LUMINANCE_CONSTANT) * (2 * covariance + CONTRAST_CONSTANT)
         whole = (square + square_2 + LUMINANCE_CONSTANT) * (
-            variance + final_variance[rows] + CONTRAST_CONSTANT
+            variance + final_variance[box] + CONTRAST_CONSTANT
         )
         return np.divide(alike, whole)
+
+    def map_of(picture: Luma, box: Box) -> Luma:
+        # A page fills with what it keeps: where a picture equals the final one, the similarity is
+        # 1, and needs no blur.
+        found = np.ones(picture.shape)
+        top, left = box[0].start, box[1].start
+
+        def part(own: Box) -> Luma:
+            rows, columns = own
+            there = (
+                slice(top + rows.start, top + rows.stop),
+                slice(left + columns.start, left + columns.stop),
+            )
+            return around(picture[own], there)
+
+        for changed in changed_boxes(picture, final[box], 2 * REACH_PIXELS):
+            renew(found, changed, REACH_PIXELS, part)
+        return found
 
     return map_of
 

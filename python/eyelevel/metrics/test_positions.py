@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from eyelevel.metrics import visual_history
+from eyelevel.metrics.boxes import map_of_each
 from eyelevel.metrics.contentful_speed_index import contentful_speed_index
 from eyelevel.metrics.edges import REACH_PIXELS, edges, thinned_gradient
 from eyelevel.metrics.history import small_brightness
 from eyelevel.metrics.perceptual_speed_index import perceptual_speed_index
-from eyelevel.metrics.rows import map_of_each
-from eyelevel.metrics.structural_similarity import WINDOW_PIXELS, luma, similarity_map
+from eyelevel.metrics.structural_similarity import REACH_PIXELS as SIMILAR_REACH_PIXELS
+from eyelevel.metrics.structural_similarity import luma, similarity_map
 from eyelevel.metrics.visual_progress import visual_progress
 
 
@@ -44,23 +45,26 @@ def test_half_of_the_edges_first():
     assert contentful_speed_index(history) == pytest.approx(100 + 200 * 0.5, abs=1)
 
 
-def test_rows_that_changed_are_enough():
+def test_the_box_that_changed_is_enough():
     generator = np.random.default_rng(20261121)
     picture = generator.integers(0, 256, (120, 64), dtype=np.uint8)
     pictures = [picture]
     for _ in range(30):
         first = int(generator.integers(0, 119))
         last = int(generator.integers(first + 1, min(first + 40, 120) + 1))
+        left = int(generator.integers(0, 63))
+        right = int(generator.integers(left + 1, 65))
         picture = picture.copy()
-        picture[first:last] = generator.integers(0, 256, (last - first, 64), dtype=np.uint8)
+        changed = generator.integers(0, 256, (last - first, right - left), dtype=np.uint8)
+        picture[first:last, left:right] = changed
         pictures.append(picture)
     final = pictures[-1].astype(float)
     similar = map_of_each(
-        pictures, lambda band, rows: similarity_map(band, final[rows]), WINDOW_PIXELS // 2
+        pictures, lambda part, box: similarity_map(part, final[box]), SIMILAR_REACH_PIXELS
     )
     for found, each in zip(similar, pictures, strict=True):
         np.testing.assert_allclose(found, similarity_map(each.astype(float), final), atol=1e-9)
-    gradients = map_of_each(pictures, lambda band, rows: thinned_gradient(band), REACH_PIXELS)
+    gradients = map_of_each(pictures, lambda part, box: thinned_gradient(part), REACH_PIXELS)
     for found, each in zip(gradients, pictures, strict=True):
         np.testing.assert_allclose(found, thinned_gradient(each.astype(float)), atol=1e-9)
 

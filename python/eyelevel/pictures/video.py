@@ -27,6 +27,9 @@ def read_video(path: Path, cropped: bool = True) -> tuple[Iterator[tuple[float, 
     Not `cropped`, the whole picture is taken for the page. Raises `VideoError` where ffmpeg is
     missing or cannot read the file.
     """
+    if not path.is_file():
+        raise VideoError(f"reading {path}: there is no such file")
+    path = path.absolute()  # a name that begins with a dash is no option
     width, height, times_ms = _describe(path)
     whole = viewport = Viewport(0, 0, width, height)
     if cropped:
@@ -76,6 +79,7 @@ def _run(command: list[str], path: Path) -> bytes:
     except subprocess.TimeoutExpired as error:
         raise VideoError(f"reading {path}: {command[0]} did not end; is it damaged?") from error
     if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip().split("\n")[-1]
+        last_line = done.stderr.decode(errors="replace").strip().split("\n")[-1]
+        said = last_line.removeprefix(f"{path}: ")
         raise VideoError(f"reading {path}: {said}; is it a whole video file?")
     return done.stdout

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from eyelevel.plan.devices import Device
-from eyelevel.plan.stacks import Visit
+from eyelevel.plan.stacks import Stack, Visit
 
 BrowserName = Literal["chromium", "firefox"]
 ColorScheme = Literal["light", "dark"]
@@ -44,19 +44,27 @@ class BrowserSettings:
         """The key that the browser cannot have, and why; None where it can have all."""
         if self.browser == "chromium":
             return None
-        phone = self.device is not None and self.device.mobile
-        asked = {
-            "visit": self.visit != "first",
-            "device": phone,
-            "cpu_slowdown": self.cpu_slowdown != 1 and not phone,
-            "javascript": not self.javascript,
-            "blocked_hosts": bool(self.blocked_hosts),
-            "after_load": bool(self.after_load),
-            "netlog": self.netlog,
-            "trace": self.trace,
-        }
-        key = next((name for name, wanted in asked.items() if wanted), None)
-        return key and (key, f"`{key}`: Firefox cannot do that here; use Chromium for it")
+        if self.cpu_slowdown != 1:
+            return "cpu_slowdown", (
+                "`cpu_slowdown`: Firefox has no way to slow a page's scripts down; set it to 1 "
+                "(a phone's device has one of its own), or use Chromium"
+            )
+        for key in ("netlog", "trace"):
+            if getattr(self, key):
+                return key, f"`{key}`: a log of Chromium's; Firefox has none like it"
+        return None
+
+    def refused_stack(self, stack: Stack) -> str | None:
+        """Why the browser cannot measure with `stack`; None where it can."""
+        visit = stack.visit or self.visit
+        resumes_quic = stack.http_version == "h3" and visit == "repeat"
+        if self.browser == "firefox" and resumes_quic and not stack.early_data:
+            return (
+                f"`{stack.name}`, a repeat visit: Firefox resumes a QUIC session only where the "
+                "servers take early data; write `early_data = true` (`quic+0rtt`) or "
+                '`visit = "warm"`, or use Chromium'
+            )
+        return None
 
     def settings(self) -> dict[str, Any]:
         """As a plan's and a trial's documents have them.

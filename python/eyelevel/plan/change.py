@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from eyelevel.nearest import unknown
 from eyelevel.networks import NETWORKS_BY_NAME
@@ -20,6 +21,8 @@ _SHORT = {
     "http": "http_version",
 }
 _WHOLE = {"http3": ("tcp+", "quic"), "h3": ("tcp+", "quic"), "quic": ("tcp+", "quic")}
+_EXAMPLES = "`http3`, `cc=bbr`, `iw=10→32` or `tcp→quic`"
+_OF_NETWORKS = ("rtt", "latency", "delay", "rate", "bandwidth", "loss", "queue", "network")
 _ARROW = re.compile(r"\s*(?:→|->)\s*")
 
 
@@ -39,11 +42,14 @@ def question_plan(
     Raises PlanError for what cannot be read; values are checked when the text is parsed.
     """
     before, after, stacks = _stacks(change, base)
+    if not networks and not users:
+        raise PlanError(["--networks: it names none; write them with commas between: `dsl,lte`"])
     for network in networks:
         if network not in NETWORKS_BY_NAME:
             raise PlanError([f"--networks: {unknown('network', network, NETWORKS_BY_NAME)}"])
     listed = [", ".join(map(_text, names)) for names in (sites, networks)]
-    title = f"What does {after} change against {before}?"
+    shown = ", ".join(PurePath(site).name.removesuffix(".wacz") for site in sites)
+    title = f"What does {after} change against {before} for {shown}?"
     return (
         f"title = {_text(title)}\nsites = [{listed[0]}]\n"
         f"{users or f'networks = [{listed[1]}]'}\n"
@@ -57,17 +63,29 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
     if base not in STACKS_BY_NAME:
         raise PlanError([f"--base: {unknown('stack', base, STACKS_BY_NAME)}"])
     word = change.strip()
+    if not word:
+        raise PlanError([f"--change: it says nothing; write {_EXAMPLES}"])
     if "=" not in word:
         pair = _WHOLE.get(word.lower()) or tuple(_ARROW.split(word))
         for name in pair:
             if name not in STACKS_BY_NAME:
-                raise PlanError([f"--change: {unknown('stack', name, STACKS_BY_NAME)}"])
+                known = [*_WHOLE, *STACKS_BY_NAME]
+                raise PlanError([f"--change: {unknown('change or stack', name, known)}"])
         if len(pair) != 2:
             raise PlanError([f"--change: `{word}` names one stack; write `{base}→{word}`"])
+        if pair[0] == pair[1]:
+            raise PlanError([f"--change: `{word}` names one stack twice; nothing changes"])
         return pair[0], pair[1], [_text(name) for name in pair]
     key, _, values = word.partition("=")
     known = [name for name in StackTable.model_fields if name not in ("name", "base")]
     name = _SHORT.get(key.strip(), key.strip())
+    if key.strip() in _OF_NETWORKS:
+        raise PlanError(
+            [
+                f"--change: `{key.strip()}` is a network's, the same for both stacks; name "
+                "networks with --networks, or give a table of your users' with --users"
+            ]
+        )
     if name not in known:
         raise PlanError([f"--change: {unknown('key of a stack', name, [*known, *_SHORT])}"])
     given = _ARROW.split(values)
@@ -80,13 +98,16 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
         raise PlanError([f"--change: `{base}` has {name} = {new} already; nothing changes"])
     tables, names = [], []
     for value in (old, new):
-        if value == preset:
+        # Where both values are asked for, both are in the stacks' names.
+        if value == preset and len(given) == 1:
             names.append(base)
             tables.append(_text(base))
             continue
         names.append(f"{base}-{key.strip()}-{value}".lower())
+        # BBR cannot but pace; that this differs, too, stands in the report's table of differences.
+        paces = ", pacing = true" if (name, value) == ("congestion_control", "bbr") else ""
         tables.append(
-            f"{{ name = {_text(names[-1])}, base = {_text(base)}, {name} = {_toml(value)} }}"
+            f"{{ name = {_text(names[-1])}, base = {_text(base)}, {name} = {_toml(value)}{paces} }}"
         )
     return names[0], names[1], tables
 

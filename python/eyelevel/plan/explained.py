@@ -111,6 +111,12 @@ def _chain(s: Settings) -> str:
     return f"{s['certificate_key'].upper()}, {said}"
 
 
+def _names(s: Settings) -> str:
+    if s["tls_version"] == "none":
+        return "none"
+    return "as recorded" if s["coalescing"] else "one"
+
+
 def _think_time(s: Settings) -> str:
     return s["think_time"] if isinstance(s["think_time"], str) else f"{s['think_time']:g} ms"
 
@@ -171,7 +177,7 @@ ASPECTS: tuple[Aspect, ...] = (
     Aspect("cipher", "equalised", _cipher),
     Aspect("key share", "equalised", _key_share),
     Aspect("certificate chain", "equalised", _chain),
-    Aspect("certificate names", "equalised", lambda s: "as recorded" if s["coalescing"] else "one"),
+    Aspect("certificate names", "equalised", _names),
     Aspect("server think time", "equalised", _think_time),
     Aspect("protected at once", "inherent", _record),
     Aspect("round trips to the first response", "inherent", _round_trips),

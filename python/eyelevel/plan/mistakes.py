@@ -7,6 +7,7 @@ from pydantic import BaseModel
 from eyelevel.nearest import unknown
 from eyelevel.plan.lines import Path
 from eyelevel.plan.model import CrossTrafficTable, NetworkTable, PlanFile, StackTable, StopTable
+from eyelevel.plan.stacks import TCP_FAST_OPEN
 
 # Keys that people try for another one which is not alike in its letters.
 _OTHER_WORDS = {
@@ -22,6 +23,12 @@ _OTHER_WORDS = {
     "dark_mode": "color_scheme",
     "js": "javascript",
     "block": "blocked_hosts",
+}
+# Keys of a stack that no stack can have, with the reason.
+_REFUSED_KEYS = {
+    "tcp_fast_open": TCP_FAST_OPEN,
+    "fast_open": TCP_FAST_OPEN,
+    "tfo": TCP_FAST_OPEN,
 }
 
 
@@ -41,6 +48,8 @@ def explain_mistake(found: Any) -> tuple[Path, str]:
             model = PlanFile
         if "cross_traffic" in path[:-1]:
             model = CrossTrafficTable
+        if model is StackTable and key in _REFUSED_KEYS:
+            return path, f"`{key}`: {_REFUSED_KEYS[key]}"
         if (other := _OTHER_WORDS.get(str(key))) in model.model_fields:
             return path, f"unknown key `{key}`; did you mean `{other}`?"
         return path, unknown("key", str(key), model.model_fields)

@@ -89,14 +89,18 @@ def parse_plan(
     except tomllib.TOMLDecodeError as error:
         raise PlanError([f"{file}: not TOML: {error}"]) from error
     lines = line_numbers(text)
-    problems: list[str] = []
+    problems: list[tuple[int, str]] = []
 
     def report(path: Path, message: str) -> None:
-        problems.append(f"{file}:{line_of(lines, path)}: {message}")
+        line = line_of(lines, path)
+        problems.append((line, f"{file}:{line}: {message}"))
+
+    def refused() -> PlanError:
+        return PlanError([said for _, said in sorted(problems, key=lambda each: each[0])])
 
     places = _expand_patterns(data, site_names, matching, report)
     if problems:
-        raise PlanError(problems)
+        raise refused()
 
     def report_expanded(path: Path, message: str) -> None:
         report(_origin(path, places), message)
@@ -106,7 +110,7 @@ def parse_plan(
     except ValidationError as error:
         for found in error.errors():
             report_expanded(*explain_mistake(found))
-        raise PlanError(problems) from error
+        raise refused() from error
     trace_files: dict[str, str] = {}
     networks = _resolve(
         parsed.networks,
@@ -117,21 +121,18 @@ def parse_plan(
     stacks = _resolve(parsed.stacks, "stacks", stack_of, report_expanded)
     _check_names(parsed, stacks, site_names, metric_names, report_expanded)
     if problems:
-        raise PlanError(problems)
+        raise refused()
     weights = _weights(parsed, networks)
+    key = "cross_traffic"
     try:
         cross_traffic = cross_traffic_of(parsed.cross_traffic or ())
         networks, weights = with_twins(networks, parsed.networks, weights, cross_traffic)
-    except ValueError as error:
-        report(("cross_traffic",), str(error))
-        raise PlanError(problems) from error
-    causes = None
-    if parsed.causes:
-        try:
+        key, causes = "causes", None
+        if parsed.causes:
             stacks, networks, causes = with_causes(stacks, networks, parsed.causes)
-        except ValueError as error:
-            report(("causes",), str(error))
-            raise PlanError(problems) from error
+    except ValueError as error:
+        report((key,), str(error))
+        raise refused() from error
     return Plan(
         title=parsed.title,
         sites=tuple(parsed.sites),
@@ -264,11 +265,13 @@ def _check_names(
         report(("reference",), unknown("stack", parsed.reference, names))
     if parsed.device is not None and parsed.device not in DEVICES_BY_NAME:
         report(("device",), unknown("device", parsed.device, DEVICES_BY_NAME))
-    elif refused := _browser(parsed).refusal():
-        report((refused[0],), refused[1])
-    repeats = [at for at, stack in enumerate(stacks) if stack.visit in ("repeat", "warm")]
-    if repeats and parsed.browser != "chromium":
-        report(("stacks", repeats[0]), "a repeat visit: Firefox cannot do that here")
+    else:
+        browser = _browser(parsed)
+        if refused := browser.refusal():
+            report((refused[0],), refused[1])
+        for index, stack in enumerate(stacks):
+            if reason := browser.refused_stack(stack):
+                report(("stacks", index), reason)
     if metric_names is not None and parsed.primary_metric not in metric_names:
         report(("primary_metric",), unknown("metric", parsed.primary_metric, metric_names))
     for index, site in enumerate(parsed.sites):

@@ -27,6 +27,8 @@ class Published:
     """Standard deviation of the logarithm of object sizes within a page."""
     types: dict[str, tuple[float, float]]
     """Type to its share of the objects beside the page's document and its typical bytes."""
+    object_bytes_max: float | None = None
+    """The largest object of all sites, which the site with the most bytes has; None: not given."""
     rank_correlation: float = 0.7
     """Of objects and total bytes: pages with many objects have more bytes. Assumed."""
     depth_shares: tuple[float, ...] = (0.6, 0.28, 0.12)
@@ -50,6 +52,7 @@ PUBLISHED: dict[str, Published] = {
             "font": (0.019, 61e3),
             "data": (0.08, 10e3),
         },
+        object_bytes_max=43e6,
     ),
     "httparchive2025": Published(
         title="HTTP Archive, desktop pages of 2025: page weight and requests",

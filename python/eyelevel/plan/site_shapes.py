@@ -77,8 +77,15 @@ def site_shapes(like: Published, count: int, seed: int) -> tuple[SiteShape, ...]
                 (like.objects, like.total_bytes, like.origins), ranks, strict=True
             )
         )
-        shapes.append(_site(like, max(2, round(objects)), total, round(origins), random))
+        largest = _largest_share(like) if ranks[1] == count - 1 else 0.0
+        drawn = _site(like, max(2, round(objects)), total, largest, round(origins), random)
+        shapes.append(drawn)
     return tuple(shapes)
+
+
+def _largest_share(like: Published) -> float:
+    """What the largest object has of the bytes of the site with the most."""
+    return (like.object_bytes_max or 0.0) / like.total_bytes[-1][1]
 
 
 def _correlated(place: float, correlation: float, random: Random) -> float:
@@ -92,9 +99,11 @@ def _ranks(values: Sequence[float]) -> list[int]:
     return ranks
 
 
-def _site(like: Published, count: int, total: float, origins: int, random: Random) -> SiteShape:
+def _site(
+    like: Published, count: int, total: float, largest: float, origins: int, random: Random
+) -> SiteShape:
     kinds = ["document", *_kinds(like, count - 1, random)]
-    sizes = _sizes(like, kinds, total, random)
+    sizes = _sizes(like, kinds, total, largest, random)
     origins = max(1, min(origins, count))
     hosts = [PAGE, *_hosts(count - 1, origins, random)]
     objects = [ObjectShape("document", sizes[0], hosts[0], PAGE, 1)]
@@ -119,16 +128,22 @@ def _kinds(like: Published, count: int, random: Random) -> list[str]:
     return kinds[:count]
 
 
-def _sizes(like: Published, kinds: Sequence[str], total: float, random: Random) -> list[int]:
+def _sizes(
+    like: Published, kinds: Sequence[str], total: float, largest: float, random: Random
+) -> list[int]:
     """A normal distribution in the logarithm with the sum `total`; larger types are rather larger.
 
-    The document counts as a style sheet of text.
+    The document counts as a style sheet of text. The largest object, never the document, has at
+    least the share `largest` of the bytes.
     """
     count = len(kinds)
     spread = like.object_bytes_spread
     weights = sorted(exp(spread * _NORMAL.inv_cdf((n + 0.5) / count)) for n in range(count))
     typical = {kind: size for kind, (_, size) in like.types.items()} | {"document": 18e3}
     wishes = [typical[kind] * exp(spread * random.gauss()) for kind in kinds]
+    if largest > weights[-1] / sum(weights):
+        weights[-1] = sum(weights[:-1]) * largest / (1 - largest)
+        wishes[PAGE] = min(wishes)
     unit = total / sum(weights)
     return [max(OBJECT_BYTES_MIN, round(unit * weights[rank])) for rank in _ranks(wishes)]
 
@@ -161,16 +176,20 @@ def _parent(objects: Sequence[ObjectShape], kind: str, depth: int, random: Rando
 
 
 def _roomy(objects: Sequence[ObjectShape]) -> list[ObjectShape]:
-    """Bodies not smaller than what they have to say."""
+    """Bodies not smaller than what they have to say; the largest gives what others take more."""
     children = [0] * len(objects)
     for each in objects[1:]:
         children[each.parent] += 1
     # The document also has the elements that style sheets draw on.
     children[PAGE] = len(objects)
-    return [
-        replace(each, bytes=max(each.bytes, markup_bytes(each.kind, number)))
-        for each, number in zip(objects, children, strict=True)
+    least = [
+        markup_bytes(each.kind, number) for each, number in zip(objects, children, strict=True)
     ]
+    sizes = [max(each.bytes, needed) for each, needed in zip(objects, least, strict=True)]
+    largest = max(range(len(sizes)), key=sizes.__getitem__)
+    surplus = sum(sizes) - sum(each.bytes for each in objects)
+    sizes[largest] = max(least[largest], sizes[largest] - surplus)
+    return [replace(each, bytes=size) for each, size in zip(objects, sizes, strict=True)]
 
 
 def markup_bytes(kind: str, children: int) -> int:

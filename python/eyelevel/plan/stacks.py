@@ -104,6 +104,24 @@ _REFUSALS: tuple[tuple[Callable[[Stack], bool], str], ...] = (
         "`buffer_bytes_max` sets TCP buffers: a stack over QUIC has none",
     ),
     (
+        lambda s: (
+            s.tls_record_bytes != TLS_RECORD_BYTES
+            and (s.http_version == "h3" or s.tls_version == "none")
+        ),
+        "`tls_record_bytes`: QUIC protects each packet, cleartext none: neither has TLS records",
+    ),
+    (
+        lambda s: s.http_version != "h3" and s.quic_packet_bytes != QUIC_PACKET_BYTES,
+        "`quic_packet_bytes` is QUIC's: the kernel cuts TCP's segments to the path",
+    ),
+    (
+        lambda s: (
+            s.tls_version == "none"
+            and (s.certificate_chain_bytes is not None or s.certificate_key != "ecdsa")
+        ),
+        "`certificate_chain_bytes` and `certificate_key` need TLS: cleartext has no certificate",
+    ),
+    (
         lambda s: s.http_version == "h3" and s.tls_version != "1.3",
         "`tls_version`: QUIC has TLS 1.3 only",
     ),

@@ -37,6 +37,11 @@ def test_a_device_stands_in_the_identity_with_its_numbers():
         ("dark = true", "plan.toml:6: unknown key `dark`; did you mean `color_scheme`?"),
         ('blocked_host = ["a.b"]', "did you mean `blocked_hosts`?"),
         ('blocked_hosts = ["https://Ads.example/x"]', "write `ads.example`"),
+        (
+            'browser = "firefox"\ndevice = "moto-g"',
+            "Firefox has no way to slow a page's scripts down",
+        ),
+        ('browser = "firefox"\nnetlog = true', "plan.toml:7: `netlog`: a log of Chromium's"),
         ("cpu_slowdown = 21", "plan.toml:6: `cpu_slowdown`"),
         ('color_scheme = "blue"', "plan.toml:6: `color_scheme`: Input should be 'light' or 'dark'"),
     ],
@@ -58,3 +63,14 @@ def test_steps_are_checked_and_stand_in_the_identity():
         with pytest.raises(PlanError, match=r"plan\.toml:6:") as found:
             parse_plan(PLAIN + f'after_load = ["{step}"]\n', "plan.toml")
         assert said in str(found.value)
+
+
+def test_firefox_takes_what_it_can_do():
+    """A phone but for its slow-down, and repeat visits but for QUIC without early data."""
+    line = 'browser = "firefox"\ndevice = "moto-g"\ncpu_slowdown = 1\nblocked_hosts = ["a.b"]\n'
+    found = browser_of(line + 'javascript = false\nvisit = "warm"\nafter_load = ["scroll end"]\n')
+    assert found["device"]["mobile"] and found["visit"] == "warm"
+    quic = PLAIN.replace('"tcp"', '"quic"')
+    assert quic != PLAIN
+    with pytest.raises(PlanError, match="Firefox resumes a QUIC session only where"):
+        parse_plan(quic + 'browser = "firefox"\nvisit = "repeat"\n', "plan.toml")

@@ -9,6 +9,8 @@ from eyelevel.plan.plan import parse_plan
 def stacks(change, base="tcp+"):
     plan = parse_plan(question_plan(["a.wacz"], change, ["dsl", "lte"], base), "question")
     assert plan.stop and plan.reference == plan.stacks[0].name
+    after, before = plan.stacks[1].name, plan.stacks[0].name
+    assert plan.title == f"What does {after} change against {before} for a?"
     return {stack.name: stack for stack in plan.stacks}
 
 
@@ -21,7 +23,9 @@ def test_http3_is_the_tuned_pair(change):
 def test_a_window_before_and_after(change):
     found = list(stacks(change).values())
     assert [stack.initial_window_packets for stack in found] == [10, 32]
-    assert found[1].name == "tcp+" and found[0].http_version == "h2"
+    key = change.split("=")[0]
+    assert [stack.name for stack in found] == [f"tcp+-{key}-10", f"tcp+-{key}-32"]
+    assert found[0].http_version == "h2"
 
 
 def test_one_value_is_set_against_the_base():
@@ -29,12 +33,16 @@ def test_one_value_is_set_against_the_base():
     assert [stack.congestion_control for stack in found.values()] == ["cubic", "bbr"]
     assert list(found) == ["tcp+", "tcp+-cc-bbr"]
     assert stacks("pacing=off", "quic")["quic-pacing-false"].pacing is False
+    assert stacks("cc=bbr", "tcp")["tcp-cc-bbr"].pacing is True
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("htp3", "did you mean"),
+        ("", "it says nothing; write `http3`"),
+        ("htp3", "did you mean `http3`"),
+        ("quic→quic", "nothing changes"),
+        ("rtt=10", "is a network's, .* --networks"),
         ("quic+bbr", "write `tcp\\+→quic\\+bbr`"),
         ("iww=3", "did you mean `iw`"),
         ("iw=", "cannot be read"),
@@ -45,6 +53,11 @@ def test_one_value_is_set_against_the_base():
 def test_what_cannot_be_read_names_the_way_out(change, message):
     with pytest.raises(PlanError, match=message):
         stacks(change)
+
+
+def test_no_network_is_no_question():
+    with pytest.raises(PlanError, match="names none; write them with commas"):
+        question_plan(["a.wacz"], "http3", [])
 
 
 def test_users_stand_in_the_place_of_named_networks():

@@ -24,6 +24,12 @@ def test_handshakes_take_the_round_trips_that_their_versions_need() -> None:
     assert found["the same on a repeat visit"] == resumed
 
 
+def test_cleartext_has_nothing_of_tls() -> None:
+    found = rows("http1-plain")
+    aspects = ("cipher", "key share", "certificate chain", "certificate names", "protected at once")
+    assert {found[aspect] for aspect in aspects} == {("none",)}
+
+
 def test_every_preset_and_older_records_are_explained() -> None:
     assert all(len(values) == len(STACKS) for values in rows(*[s.name for s in STACKS]).values())
     new = ("tls_version", "priorities", "certificate_key", "coalescing", "think_time", "early_data")

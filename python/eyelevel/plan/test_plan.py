@@ -57,6 +57,7 @@ def test_bare_loss_is_refused_with_what_to_write():
         ("blocks =", "runs =", "plan.toml:5: unknown key `runs`; did you mean `blocks`?"),
         ("initial_window_packets = 64", "quic_packet_bytes = 1500", "equal to 1452"),
         ("window_packets =", "windows =", "did you mean `initial_window_packets`?"),
+        ("initial_window_packets = 64", "tcp_fast_open = true", "Chromium has none"),
         ('"dsl"', '"dls"', "plan.toml:2: unknown network `dls`; did you mean `dsl`?"),
         ('["tcp",', '["tpc",', "plan.toml:3: unknown stack `tpc`; did you mean `tcp`?"),
         ('= "tcp"', '= "tcp+"', "plan.toml:4: unknown stack `tcp+`"),
@@ -84,6 +85,13 @@ def test_a_mistake_is_named_with_its_line_and_the_way_out(old, new, expected):
 def test_all_mistakes_are_reported_at_once():
     text = GOOD.replace('"dsl"', '"dls"').replace('"agency"', '"agenci"')
     assert len(refused(text, site_names=["agency"])) == 2
+
+
+def test_mistakes_come_in_the_order_of_the_lines():
+    wrong = GOOD.replace("reference =", "referense =").replace("31", "0") + "runs = 3\n"
+    wrong = wrong.replace("loss_two_way", "los")
+    lines = [int(problem.split(":")[1]) for problem in refused(wrong)]
+    assert lines == [1, 2, 4, 5, 6]
 
 
 def test_two_arms_of_one_stack_need_two_names():

@@ -75,6 +75,11 @@ def test_no_preset_is_refused_that_is_listed_and_each_refused_one_says_why():
         ("quic+bbr", {"pacing": False}, "paces"),
         ("quic+sprout", {"pacing": True}, "never"),
         ("quic", {"buffer_bytes_max": 4096}, "TCP buffers"),
+        ("quic", {"tls_record_bytes": 16384}, "TLS records"),
+        ("http1-plain", {"tls_record_bytes": 16384}, "TLS records"),
+        ("tcp+", {"quic_packet_bytes": 1200}, "QUIC's"),
+        ("http1-plain", {"certificate_chain_bytes": 10_000}, "need TLS"),
+        ("http1-plain", {"certificate_key": "rsa"}, "need TLS"),
     ],
 )
 def test_what_cannot_be_had_is_refused_with_the_reason(

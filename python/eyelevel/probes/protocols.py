@@ -12,9 +12,6 @@ THESIS_NAMES = {
 GOOGLE_QUIC_ORDER = ("Q043", "Q039", "Q035")
 """Google's QUIC versions of 2018, in the order in which partners are searched."""
 
-QUIC_ORDER = ("quic", "quic-v2")
-"""Of our own files."""
-
 COMPARISONS = (
     ("tls1.2", "tls1.3"),
     ("tls1.2", "quic"),

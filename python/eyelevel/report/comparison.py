@@ -66,7 +66,8 @@ def _verdict(name: str, gain: Estimate, p_holm: float | None, bound: float) -> V
     if status == "failed" and (p_holm is None or p_holm > SIGNIFICANCE_LEVEL):
         status = "passed"
     limit = percent(bound, signed=False)
-    message = f"{name} changed by {said(gain)}; the limit is {limit} slower"
+    how = "is" if gain.value is None else "changed by"
+    message = f"{name} {how} {said(gain)}; the limit is {limit} slower"
     return Verdict(name, status, message, gain.value, gain.low, gain.high, bound)
 
 

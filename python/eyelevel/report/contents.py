@@ -13,6 +13,7 @@ import polars as pl
 from eyelevel.metrics import METRICS_BY_NAME, metrics_of
 from eyelevel.report.causes import NetworkSplit, split_causes, without_twins
 from eyelevel.report.metrics_shown import shown
+from eyelevel.report.steps import StepCells, compare_steps
 from eyelevel.stats import (
     Blocks,
     Cell,
@@ -64,6 +65,8 @@ class Contents:
     """`stop.json` of a study that stopped before all its blocks."""
     splits: tuple[NetworkSplit, ...] = ()
     """What the counterfactuals say; they are in no other field."""
+    steps: tuple[StepCells, ...] = ()
+    """Each step after the load, by stack."""
 
     def trial(self, name: str) -> StoredTrial:
         """The record of one trial by its hash."""
@@ -124,6 +127,7 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
         gains=tuple(gains),
         stopped=stopped,
         splits=splits,
+        steps=compare_steps(directory, plan, blocks.kept),
         timeout_rates=_rates(table, arms, "result"),
         failure_rates=_rates(table, arms, "instrument"),
     )

@@ -53,6 +53,8 @@ def sites_section(contents: Contents) -> Markup:
         "is the one of Wolsing et al. 2019, for comparison with the paper; it assumes independent "
         "runs and is not corrected for their number."
     )
+    if contents.plan.get("stop"):
+        note += " None of these allows for a study that stops when it has seen enough."
     return element(
         "section",
         element("h2", "Site by site", id="sites"),

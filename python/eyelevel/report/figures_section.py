@@ -1,48 +1,32 @@
 """The papers' figures and tables on the page, each drawn when it is opened."""
 
-import json
 from typing import Any
 
 import polars as pl
 
 from eyelevel.report.contents import Contents
+from eyelevel.report.drawings import Drawings
 from eyelevel.report.html import Markup, element, join, table
-from eyelevel.report.paper_figures import FIGURES, TABLES, PaperTable
+from eyelevel.report.paper_figures import FIGURES, TABLES, TRACES, PaperTable
 from eyelevel.report.words import percent
 
-SPECIFICATION_BYTES_MAX = 800_000
-ALL_BYTES_MAX = 2_000_000  # keeps the page below 15 MB beside the filmstrips
 ROWS_MAX = 200
 
 
-def figures_section(contents: Contents) -> tuple[Markup, dict[str, dict[str, Any]]]:
-    """The section, and the charts' specifications by the id of their place."""
-    specifications: dict[str, dict[str, Any]] = {}
-    parts, absent, left = [], [], ALL_BYTES_MAX
+def figures_section(contents: Contents, drawings: Drawings) -> Markup:
+    """The section; its charts go to `drawings`."""
+    parts, absent = [], []
     for figure in FIGURES:
-        rows = figure.rows(contents)
-        if not rows.height:
+        if figure.name in TRACES:
+            continue
+        found = drawings.place(figure)
+        if found is None:
             absent.append(figure.name)
-            continue
-        summary = element("summary", figure.title, " ", element("small", figure.source))
-        chart = figure.chart(rows, contents)
-        size = len(json.dumps(chart))
-        if size > min(left, SPECIFICATION_BYTES_MAX):
-            command = element("code", f"eyelevel figures DIR --only {figure.name}")
-            parts.append(
-                element("details", summary, element("p", "Too large for this page: ", command, "."))
-            )
-            continue
-        left -= size
-        place = f"figure-{figure.name}"
-        specifications[place] = chart
-        label = f"Chart: {figure.title}, {figure.source}"
-        picture = element("div", id=place, class_="drawing", role="img", aria_label=label)
-        scroll = element(
-            "div", picture, class_="scroll", tabindex="0", role="region", aria_label=figure.title
-        )
-        parts.append(element("details", summary, scroll, class_="figure"))
+        else:
+            parts.append(found)
     for each in TABLES:
+        if each.name in TRACES:
+            continue
         rows = each.rows(contents)
         if rows.height:
             parts.append(_table(each, rows))
@@ -51,14 +35,13 @@ def figures_section(contents: Contents) -> tuple[Markup, dict[str, dict[str, Any
     note = "Each is a command, too: " + f"eyelevel figures DIR --only {FIGURES[0].name}. "
     if absent:
         note += f"This run has nothing for {', '.join(absent)}."
-    section = element(
+    return element(
         "section",
         element("h2", "Figures of the papers", id="figures"),
         *parts,
         element("p", note, class_="note"),
         aria_labelledby="figures",
     )
-    return section, specifications
 
 
 def _table(each: PaperTable, rows: pl.DataFrame) -> Markup:

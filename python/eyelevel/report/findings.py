@@ -1,9 +1,14 @@
 """The first screen: the question, the answer, what to beware of, the table of gains."""
 
+from collections import Counter
+
+import polars as pl
+
 from eyelevel.networks.stages import describe
 from eyelevel.report.contents import Contents
 from eyelevel.report.html import Markup, element, join, table
 from eyelevel.report.metrics_shown import title_of
+from eyelevel.report.sure import not_sure_enough
 from eyelevel.report.words import (
     FEW_BLOCKS,
     NO_BREAK,
@@ -22,15 +27,7 @@ BUSY_SHARE = 0.5
 def opening(contents: Contents) -> Markup:
     """Question, answer in a sentence a stack, and warnings."""
     plan = contents.plan
-    sentences = answer(
-        contents.gains,
-        plan["reference"],
-        plan["primary_metric"],
-        plan["smallest_effect_of_interest"],
-    )
-    if not sentences:
-        sentences = ["There is no complete block to compare yet."]
-    sentences += overall(contents)
+    sentences = answers(contents)
     first = outcomes_differ(contents)
     return element(
         "header",
@@ -40,6 +37,37 @@ def opening(contents: Contents) -> Markup:
         *(element("p", sentence, class_="answer") for sentence in sentences),
         *(_warning(each) for each in warnings(contents) if each not in first),
     )
+
+
+def answers(contents: Contents) -> list[str]:
+    """A sentence a stack, and one over all networks of a plan with weights; why there is none."""
+    plan = contents.plan
+    sentences = answer(
+        contents.gains,
+        plan["reference"],
+        plan["primary_metric"],
+        plan["smallest_effect_of_interest"],
+    )
+    return [*(sentences or [_why_no_answer(contents)]), *overall(contents)]
+
+
+def _why_no_answer(contents: Contents) -> str:
+    """What ended most of the loads that count for nothing."""
+    nothing = "There is no complete block to compare yet"
+    failed = contents.table.filter(~pl.col("outcome").is_in(["ok", "timeout"]))
+    if not failed.height:
+        return f"{nothing}."
+    (outcome, count), *_ = (
+        failed.group_by("outcome", maintain_order=True)
+        .len()
+        .sort("len", descending=True, maintain_order=True)
+        .iter_rows()
+    )
+    details = failed.filter(pl.col("outcome") == outcome)["outcome_detail"]
+    said, often = Counter(details.to_list()).most_common(1)[0]
+    which = "" if often == count else "one of them: "
+    of = contents.table.height
+    return f"{nothing}: {count} of {of} loads ended as {outcome}: {which}{said.rstrip('.')}."
 
 
 def _warning(said: tuple[str, str]) -> Markup:
@@ -87,6 +115,7 @@ def warnings(contents: Contents) -> list[tuple[str, str]]:
         reason = contents.stopped["reason"]
         text = f"It ended {reason}. Its intervals hold whenever one stops."
         found.append(("The study stopped early.", text))
+    found += not_sure_enough(contents)
     pending = len(contents.plan["trials"]) - contents.table.height
     if pending:
         text = f"{pending} of {len(contents.plan['trials'])} loads are not there yet."
@@ -115,10 +144,17 @@ def warnings(contents: Contents) -> list[tuple[str, str]]:
     for site, altered in contents.environment.get("altered_sites", {}).items():
         text = f"{'. '.join(altered)}. Its loads say how the altered page behaves."
         found.append((f"{site} is not as it was recorded.", text))
+    for site, share in contents.environment.get("secure_shares", {}).items():
+        text = (
+            f"{percent(1 - share, signed=False)} of its objects were recorded over http: they come "
+            "in cleartext over HTTP/1.1 with every stack, so that stacks look more alike than they "
+            "are."
+        )
+        found.append((f"{site} is not all https.", text))
     if len(_versions(contents)) > 1:
         text = "The loads were made with more than one version; see what was run."
         found.append(("Versions changed during the run.", text))
-    if (blocks := contents.plan["blocks"]) < FEW_BLOCKS:
+    if (blocks := contents.plan["blocks"]) < FEW_BLOCKS and not contents.plan.get("stop"):
         found.append(_few_blocks(contents, blocks))
     return found
 
@@ -161,14 +197,19 @@ def gain_tables(contents: Contents) -> Markup:
         "the means over the runs, averaged over the sites; negative is faster. Below each gain its "
         f"95{NO_BREAK}% interval: the run-to-run noise of these sites in this lab, not what other "
         f"sites would show. {title_of(contents.plan['primary_metric'])} was declared as the "
-        "primary metric; its comparisons are corrected after Holm before anything is called "
-        "faster or slower. The other metrics describe, without correction."
+        "primary metric; "
     )
     if contents.plan.get("stop"):
         note += (
-            " The study might stop at any block, so the primary metric's gain is the geometric "
-            "mean's and its interval a confidence sequence, which holds at all blocks together "
-            "for all comparisons together."
+            "since the study might stop at any block, its gain is the geometric mean's and its "
+            "interval a confidence sequence, which holds at all blocks together for all "
+            "comparisons together. The other metrics describe, with neither correction nor "
+            "allowance for stopping."
+        )
+    else:
+        note += (
+            "its comparisons are corrected after Holm before anything is called faster or slower. "
+            "The other metrics describe, without correction."
         )
     if any(cell.timeouts or cell.timeouts_reference for cell in contents.cells):
         note += (

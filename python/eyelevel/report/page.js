@@ -84,11 +84,21 @@
       const made = (await view(id, theme())).signal("metric", metric).signal("hidden", hidden);
       return (id.startsWith("curve") ? made.signal("site", site) : made).runAsync();
     }));
-    for (const row of document.querySelectorAll("table.cells tbody tr")) {
-      const [ofSite, ofNetwork, ofArm] = [...row.children].map((each) => each.textContent);
-      row.hidden = (site !== ALL_SITES && ofSite !== site) || hidden.includes(ofArm) ||
-        (network !== ALL_NETWORKS && ofNetwork !== network);
+    for (const table of document.querySelectorAll("table.cells")) {
+      const [siteAt, networkAt, stackAt] = columnsOf(table);
+      for (const row of table.tBodies[0].rows) {
+        const text = (column) => row.cells[column].textContent;
+        row.hidden = (siteAt >= 0 && site !== ALL_SITES && text(siteAt) !== site) ||
+          (network !== ALL_NETWORKS && text(networkAt) !== network) ||
+          hidden.includes(text(stackAt));
+      }
     }
+  }
+
+  // By their headings: not every table has a column of sites.
+  function columnsOf(table) {
+    const headings = [...table.tHead.rows[0].cells].map((each) => each.textContent.trim());
+    return ["site", "network", "stack"].map((name) => headings.indexOf(name));
   }
 
   for (const button of keys) {

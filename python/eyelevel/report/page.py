@@ -8,6 +8,7 @@ from eyelevel.report.appendix import appendix_section
 from eyelevel.report.contents import Contents
 from eyelevel.report.cross_traffic import cross_traffic_section
 from eyelevel.report.details import outcomes_section, setup_section, sites_section
+from eyelevel.report.drawings import Drawings
 from eyelevel.report.figures_section import figures_section
 from eyelevel.report.filmstrips import Filmstrips, filmstrips
 from eyelevel.report.findings import gain_tables, opening
@@ -15,6 +16,7 @@ from eyelevel.report.html import Markup, element, join, options
 from eyelevel.report.methods import methods_section
 from eyelevel.report.metrics_shown import title_of
 from eyelevel.report.shell import shell
+from eyelevel.report.steps_section import steps_section
 from eyelevel.report.why import why_section
 
 ALL_NETWORKS = "all networks"
@@ -24,16 +26,17 @@ SCRIPTS = ("tables.js", "strips.js", "page.js")
 def page(contents: Contents) -> str:
     """The whole page as text."""
     strips = filmstrips(contents)
-    paper_figures, drawings = figures_section(contents)
+    drawings = Drawings(contents)
     main = element(
         "main",
         opening(contents),
         gain_tables(contents),
         _charts(contents),
-        why_section(contents),
+        why_section(contents, drawings),
         _filmstrips(contents, strips),
         sites_section(contents),
-        paper_figures,
+        steps_section(contents),
+        figures_section(contents, drawings),
         cross_traffic_section(contents),
         outcomes_section(contents),
         setup_section(contents),
@@ -41,7 +44,7 @@ def page(contents: Contents) -> str:
         methods_section(contents),
     )
     data = {
-        "specs": _specifications(contents) | drawings,
+        "specs": _specifications(contents) | drawings.specifications,
         "strips": strips.as_data(),
         "arms": contents.arms,
     }
@@ -89,7 +92,8 @@ def _extent(gains: pl.DataFrame) -> tuple[float, float]:
     """The axis of all gain charts: every dot is inside, and intervals that are not much wider."""
     values = gains["value"].drop_nulls().to_list()
     reach = 2.5 * max([0.02, *(abs(value) for value in values)])
-    bounds = [*gains["low"].drop_nulls().to_list(), *gains["high"].drop_nulls().to_list(), 0.0]
+    # A gain may be known without an interval, as of one block.
+    bounds = [*values, *gains["low"].drop_nulls(), *gains["high"].drop_nulls(), 0.0]
     return max(-reach, min(bounds)), min(reach, max(bounds))
 
 

@@ -26,6 +26,7 @@ from eyelevel.report.das_rows import (
     varying_networks,
 )
 from eyelevel.report.disagreements import disagreement_strips, disagreements
+from eyelevel.report.downlinks import downlink_figure, downlink_levels, downlink_medians
 from eyelevel.report.metrics_shown import title_of
 from eyelevel.report.single_objects import single_objects
 from eyelevel.report.waterfalls import pair_objects
@@ -179,6 +180,8 @@ FIGURES: tuple[PaperFigure, ...] = (
                 lambda rows, _: reproducibility(rows)),
     PaperFigure("waterfall", "What a typical pair of loads asked for, in time",
                 "beyond the papers", pair_objects, lambda rows, _: waterfall(rows)),
+    PaperFigure("downlink", "Bytes on their way against what the downlink holds, and silences",
+                "beyond the papers", downlink_levels, downlink_figure),
     PaperFigure("break-even", "Break-even map over loss, RTT and rate",
                 "beyond the papers", break_even_rows, break_even_chart),
     PaperFigure("single-object", "Load times of single objects by size",
@@ -217,4 +220,13 @@ TABLES: tuple[PaperTable, ...] = (
         "beyond the papers",
         break_even_points,
     ),
+    PaperTable(
+        "downlink-medians",
+        "Silences and use of the downlink",
+        "beyond the papers",
+        downlink_medians,
+    ),
 )
+
+TRACES = ("waterfall", "downlink", "downlink-medians")
+"""What describes loads, beside the causes of a difference, and not among the papers' figures."""

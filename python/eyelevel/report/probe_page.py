@@ -45,7 +45,8 @@ def _opening(analysis: Analysis) -> Markup:
         element("h1", TITLE),
         element(
             "p",
-            f"{rows} measurements of {hosts} hosts from {len(labels)} files: "
+            f"{rows} measurements of {hosts} hosts from "
+            f"{len(labels)} {'file' if len(labels) == 1 else 'files'}: "
             f"{', '.join(labels.values())}. Each row of A in file order is "
             "paired with the first row of B of the same URL, family and vantage point at most 60 s "
             "apart; A - B is positive where B is faster. Intervals are of 95% over hosts: rows of "

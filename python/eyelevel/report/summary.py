@@ -5,8 +5,9 @@ from typing import Any
 from eyelevel.report import cross_traffic
 from eyelevel.report.causes import NetworkSplit
 from eyelevel.report.contents import Contents
-from eyelevel.report.findings import overall, warnings
-from eyelevel.report.words import answer, verdict
+from eyelevel.report.findings import answers, warnings
+from eyelevel.report.steps import StepCells
+from eyelevel.report.words import verdict
 
 
 def summary_of(contents: Contents) -> dict[str, Any]:
@@ -16,7 +17,8 @@ def summary_of(contents: Contents) -> dict[str, Any]:
     `gain` (share, negative is faster), its 95 % interval and, for the primary metric, `p_holm` and
     `verdict`. `outcomes`: counts by stack and outcome. `cross_traffic`: null, or `flows` (medians
     by network and stack) and `harm` (as the gains). `causes`: by network and stack the
-    parts of the difference in milliseconds, of a plan with `causes`.
+    parts of the difference in milliseconds, of a plan with `causes`. `after_load`: of each step
+    the medians and paired differences by site, network, stack and metric.
     """
     plan = contents.plan
     metric, smallest = plan["primary_metric"], plan["smallest_effect_of_interest"]
@@ -29,10 +31,7 @@ def summary_of(contents: Contents) -> dict[str, Any]:
         "plan_hash": plan["hash"],
         "reference": plan["reference"],
         "primary_metric": metric,
-        "answer": [
-            *answer(contents.gains, plan["reference"], metric, smallest),
-            *overall(contents),
-        ],
+        "answer": answers(contents),
         "stopped": contents.stopped["reason"] if contents.stopped else None,
         "warnings": [f"{head} {text}" for head, text in warnings(contents)],
         "trials": contents.table.height,
@@ -58,6 +57,7 @@ def summary_of(contents: Contents) -> dict[str, Any]:
         ],
         "cross_traffic": cross_traffic.as_json(contents),
         "causes": [_causes(each) for each in contents.splits],
+        "after_load": [_step(each) for each in contents.steps],
     }
 
 
@@ -72,4 +72,26 @@ def _causes(each: NetworkSplit) -> dict[str, Any]:
             name: {"value": part.value, "low": part.low, "high": part.high}
             for name, part in parts.items()
         },
+    }
+
+
+def _step(step: StepCells) -> dict[str, Any]:
+    return {
+        "step": step.text,
+        "differences": [
+            {
+                "site": cell.site,
+                "network": cell.network,
+                "stack": cell.arm,
+                "metric": cell.metric,
+                "pairs": cell.pairs,
+                "median": cell.median,
+                "median_reference": cell.median_reference,
+                "difference": cell.difference.value,
+                "difference_low": cell.difference.low,
+                "difference_high": cell.difference.high,
+                "undetermined_because": cell.difference.reason or None,
+            }
+            for cell in step.cells
+        ],
     }

@@ -11,6 +11,7 @@ from eyelevel.plan import Plan, Site, Trial, expand, parse_plan, plan_document, 
 from eyelevel.store import ENVIRONMENT_FILE, PLAN_FILE, Frames, write_document, write_trial
 from eyelevel.store.deltas import Part, encode
 from eyelevel.store.sample import sample_record
+from eyelevel.store.webp import Picture
 
 SITES = ("startup", "dashboard")
 SPEED = {"tcp": 1.0, "tcp+": 0.93, "quic": 0.86}
@@ -55,9 +56,24 @@ def record_of(trial: Trial, load_ms: float, outcome: str = "ok") -> dict[str, An
     lateness = {"lateness_us_p50": 14.0, "lateness_us_p99": 120.0, "lateness_us_max": 640.0}
     kinds = trial.network_settings.get("cross_traffic", ())
     record["cross_traffic"] = _cross_traffic(kinds) if kinds else None
-    record["path"] = {"down": lateness, "up": lateness}
+    timeline = _timeline(load_ms) if outcome == "ok" else None
+    record["path"] = {"down": {**lateness, "timeline": timeline}, "up": lateness}
+    record["browser"] = {**record["browser"], "navigation_start_ns": 0}
     record["versions"] = {"eyelevel": "0.1.0", "browser": "Chromium 156", "kernel": "6.1"}
     return record
+
+
+def _timeline(load_ms: float) -> dict[str, Any]:
+    """Two bursts: the page, and after a silence its objects."""
+    interval_ms = 16
+    bursts = [int(share * load_ms / interval_ms) for share in (0.2, 0.3, 0.5, 0.9)]
+    active = [bursts[0] <= n < bursts[1] or bursts[2] <= n < bursts[3] for n in range(bursts[3])]
+    return {
+        "start_ns": 0,
+        "interval_ms": interval_ms,
+        "released_bytes": [6000 * each for each in active],
+        "inside_bytes_max": [(9000 + 500 * (n % 7)) * each for n, each in enumerate(active)],
+    }
 
 
 def _cross_traffic(kinds: Any) -> dict[str, Any]:
@@ -105,11 +121,12 @@ def environment() -> dict[str, Any]:
 
 
 def _frames(site: str, load_ms: float) -> Frames:
-    return Frames([0.0, *(stage * load_ms for stage in STAGES)], _parts(site))
+    parts, last = _drawn(site)
+    return Frames([0.0, *(stage * load_ms for stage in STAGES)], parts, lambda: last)
 
 
 @cache
-def _parts(site: str) -> list[Part]:
+def _drawn(site: str) -> tuple[list[Part], Picture]:
     picture = Image.new("RGB", (640, 360), "white")
     pictures = [np.array(picture)]
     brush = ImageDraw.Draw(picture)
@@ -124,4 +141,4 @@ def _parts(site: str) -> list[Part]:
             left = 340 + 90 * (index - 2)
             brush.rectangle((left, 90, left + 78, 220), (60 * index, 160, 220 - 40 * index))
         pictures.append(np.array(picture))
-    return encode(pictures)
+    return encode(pictures), pictures[-1]

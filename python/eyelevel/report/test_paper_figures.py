@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 import vl_convert
 
+from eyelevel.figures.files import FORMATS
 from eyelevel.report import read_contents, synthetic
 from eyelevel.report.break_even import _crossings
 from eyelevel.report.paper_figures import FIGURES, TABLES
@@ -64,6 +65,16 @@ def test_every_figure_is_drawn(contents, figure):
     assert rows.height
     svg = vl_convert.vegalite_to_svg(figure.chart(rows, contents))
     assert svg.count("<path") > 3 or "<image" in svg
+
+
+@pytest.mark.parametrize("name", ["disagreement", "gain-cdf"])
+@pytest.mark.parametrize(
+    ("ending", "begins"), [("pdf", b"%PDF"), ("svg", b"<svg"), ("png", b"\x89PNG")]
+)
+def test_charts_with_pictures_and_without_become_files(contents, name, ending, begins):
+    chart = figure(name).chart(figure(name).rows(contents), contents)
+    made = FORMATS[ending](chart)
+    assert made.startswith(begins) and b"image/webp" not in made
 
 
 def test_the_gains_are_those_of_the_records(contents):

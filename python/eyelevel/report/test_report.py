@@ -1,7 +1,9 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
+import polars as pl
 import pytest
 
 from eyelevel.plan import preset_text
@@ -10,6 +12,7 @@ from eyelevel.report.appendix import appendix_section
 from eyelevel.report.filmstrips import _times, filmstrips
 from eyelevel.report.findings import warnings
 from eyelevel.report.html import data_block, element, table
+from eyelevel.report.page import _extent
 from eyelevel.report.synthetic import SITES, metrics_of, write_run
 from eyelevel.report.words import NO_BREAK
 from eyelevel.store import StoreError, committed
@@ -97,6 +100,12 @@ def test_a_busy_machine_is_warned_of(contents):
     assert [head for head, _ in warnings(quiet)] == ["Only 3 blocks."]
 
 
+def test_objects_in_cleartext_are_warned_of(contents):
+    partly = replace(contents, environment={"secure_shares": {"startup": 0.75}})
+    head, text = warnings(partly)[0]
+    assert head == "startup is not all https." and text.startswith("25.0")
+
+
 def test_different_failure_rates_are_said_before_the_numbers(tmp_path):
     blocks = [
         f"{site}/{network}/{n}" for site in SITES for network in ("dsl", "lte") for n in (1, 2)
@@ -125,11 +134,32 @@ def test_a_run_without_any_load_still_has_a_page(tmp_path):
     assert "There is no complete block to compare yet." in page
 
 
+def test_without_a_whole_block_the_most_frequent_end_is_counted(tmp_path):
+    text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 1")
+    blocks = [f"{site}/{network}/1" for site in SITES for network in ("dsl", "lte")]
+    write_run(tmp_path, {(block, "quic"): "starved" for block in blocks}, text)
+    contents = read_contents(tmp_path, metrics_of)
+    count, of = len(blocks), contents.table.height
+    said = f"{count} of {of} loads ended as starved: made up for a test."
+    assert summary_of(contents)["answer"] == [f"There is no complete block to compare yet: {said}"]
+    each_its_own = contents.table.with_columns(outcome_detail=pl.col("hash"))
+    (answer,) = summary_of(replace(contents, table=each_its_own))["answer"]
+    assert f"{count} of {of} loads ended as starved: one of them: " in answer
+
+
 def test_one_block_has_values_without_intervals(tmp_path):
     text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 1")
     write_run(tmp_path, text=text)
     page = build_report(tmp_path, metrics_of).read_text(encoding="utf-8")
     assert "one block shows no spread" in page and "Only 1 block." in page
+
+
+def test_a_gain_without_an_interval_is_within_the_axis_of_the_chart():
+    alone = {"value": [-0.06, -0.285], "low": [None, None], "high": [None, None]}
+    gains = pl.DataFrame(alone, schema=dict.fromkeys(alone, pl.Float64))
+    assert _extent(gains) == (-0.285, 0.0)
+    wide = gains.with_columns(low=pl.lit(-9.0), high=pl.lit(0.1))
+    assert _extent(wide) == (-2.5 * 0.285, 0.1)
 
 
 def test_a_missing_file_is_named_and_the_older_report_stays(tmp_path):
@@ -152,6 +182,14 @@ def test_the_summary_says_what_the_page_says(contents, text):
         "dsl": "faster",
         "lte": "undetermined",
     }
+
+
+def test_every_key_of_the_summary_is_in_its_reference(contents):
+    reference = Path(__file__).parents[3] / "docs/reference/report.md"
+    documented = set(re.findall(r"`(\w+)`", reference.read_text(encoding="utf-8")))
+    found = summary_of(contents)
+    lists = [found[key][0] for key in ("gains", "blocks_excluded")]
+    assert documented >= {*found, *(key for each in lists for key in each)}
 
 
 def test_filmstrips_share_one_time_axis(contents):

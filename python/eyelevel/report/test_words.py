@@ -41,6 +41,26 @@ def test_the_answer_says_each_networks_number_with_its_uncertainty():
     ]
 
 
+def test_an_interval_without_zero_that_claims_nothing_says_why():
+    (sentence,) = answer([gain(-0.2, -0.28, -0.12, p=0.071)], "tcp", "speed_index_ms", 0.05)
+    assert sentence.replace(NO_BREAK, " ") == (
+        "Speed Index: no clear difference between quic and tcp on dsl (−20.0 %, 95 % interval "
+        "−28.0 % to −12.0 %; clear if it were the only comparison, p = 0.071 among all of them)."
+    )
+
+
+def test_many_networks_are_counted_and_not_listed():
+    faster = [gain(-0.1 - n / 100, -0.2, -0.05, network=f"net-{n}") for n in range(4)]
+    shown = lacking("one block shows no spread", 0.02)
+    found = [*faster, shown, shown, shown, lacking("no complete block of a")]
+    sentences = answer(found, "tcp", "speed_index_ms", 0.05)
+    assert [text.replace(NO_BREAK, " ") for text in sentences] == [
+        "Speed Index: quic was faster than tcp on 4 networks (−13.0 % to −10.0 %; each in "
+        "the tables); quic against tcp is undetermined on 4 networks (+2.0 % to +2.0 %; mostly "
+        "since one block shows no spread; each in the tables)."
+    ]
+
+
 def test_numbers_as_a_reader_wants_them():
     assert percent(-0.0004).replace(NO_BREAK, " ") == "0.0 %"
     assert milliseconds(1234.4, 180).replace(NO_BREAK, " ") == "1 234 ms"

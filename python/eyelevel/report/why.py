@@ -3,7 +3,9 @@
 from eyelevel.plan.causes import MEANINGS
 from eyelevel.report.causes import NetworkSplit
 from eyelevel.report.contents import Contents
+from eyelevel.report.drawings import Drawings
 from eyelevel.report.html import Markup, element, join, table
+from eyelevel.report.load_traces import traces
 from eyelevel.report.metrics_shown import title_of
 from eyelevel.report.words import NO_BREAK
 from eyelevel.stats import Estimate
@@ -16,10 +18,17 @@ NAMES = {
 }
 
 
-def why_section(contents: Contents) -> Markup:
-    """The parts by network and stack; nothing for a plan without `causes`."""
-    if not contents.splits:
+def why_section(contents: Contents, drawings: Drawings) -> Markup:
+    """The parts by network and stack, of a plan with `causes`; and what typical loads were like."""
+    parts = [*_causes(contents), *traces(contents, drawings)]
+    if not parts:
         return Markup("")
+    return element("section", element("h2", "Why", id="why"), *parts, aria_labelledby="why")
+
+
+def _causes(contents: Contents) -> list[Markup]:
+    if not contents.splits:
+        return []
     metric = title_of(contents.plan["primary_metric"])
     columns = ["part", "ms", "95 % interval", "round trips"]
     tables = [
@@ -42,14 +51,11 @@ def why_section(contents: Contents) -> Markup:
         f"sum of the single ones; what remains is the difference without any. Without: {meanings}. "
         "Intervals are not corrected for their number."
     )
-    return element(
-        "section",
-        element("h2", "Why", id="why"),
+    return [
         *(element("p", sentence) for sentence in why_sentences(contents.splits)),
         element("div", *tables, class_="pair"),
         element("p", note, class_="note"),
-        aria_labelledby="why",
-    )
+    ]
 
 
 def why_sentences(splits: tuple[NetworkSplit, ...]) -> list[str]:

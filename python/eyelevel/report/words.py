@@ -1,6 +1,7 @@
 """How numbers and findings are said."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 from eyelevel.report.metrics_shown import title_of
@@ -8,6 +9,7 @@ from eyelevel.stats import Estimate, NetworkGain, smallest_detectable
 
 SIGNIFICANCE_LEVEL = 0.05
 NO_BREAK = "\N{NO-BREAK SPACE}"
+NETWORKS_NAMED_MAX = 3  # of one finding: more would bury the answer, and the table has them
 FEW_BLOCKS = 10  # below it, a report warns of what so few runs cannot show
 
 
@@ -70,7 +72,10 @@ def answer(
         for finding, opening in _OPENINGS.items():
             found = [gain for gain in primary if verdict(gain, smallest_effect) == finding]
             if found:
-                details = _join([_detail(gain) for gain in found])
+                open_end = finding == "no clear difference"
+                details = _join([_detail(gain, open_end) for gain in found])
+                if len(found) > NETWORKS_NAMED_MAX:
+                    details = f"{len(found)} networks ({_range(found)})"
                 clauses.append(f"{opening.format(arm=arm, reference=reference)} on {details}")
         if clauses:
             sentences.append(f"{title_of(metric)}: {'; '.join(clauses)}.")
@@ -89,13 +94,27 @@ def detectable(gains: Sequence[NetworkGain], metric: str) -> tuple[float, float]
     return (min(found), max(found)) if found else None
 
 
-def _detail(gain: NetworkGain) -> str:
+def _detail(gain: NetworkGain, unclear: bool = False) -> str:
     estimate = gain.gain
     if estimate.value is None:
         return f"{gain.network} ({estimate.reason})"
     if not estimate.determined:
         return f"{gain.network} ({percent(estimate.value)}; {estimate.reason})"
-    return f"{gain.network} ({percent(estimate.value)}, 95 % interval {interval(estimate)})"
+    said = f"{percent(estimate.value)}, 95 % interval {interval(estimate)}"
+    if unclear and (estimate.low > 0 or estimate.high < 0):
+        # The interval is of this one comparison; the verdict allows for all of them.
+        said += f"; clear if it were the only comparison, p = {gain.p_holm:.2g} among all of them"
+    return f"{gain.network} ({said})"
+
+
+def _range(found: Sequence[NetworkGain]) -> str:
+    """Of many networks the least and the largest gain; else why there is none."""
+    values = [gain.gain.value for gain in found if gain.gain.value is not None]
+    reasons = Counter(gain.gain.reason for gain in found if not gain.gain.determined)
+    said = [f"{percent(min(values))} to {percent(max(values))}"] if values else []
+    if reasons:
+        said.append(f"mostly since {reasons.most_common(1)[0][0]}")
+    return "; ".join(said) + "; each in the tables"
 
 
 def _join(parts: Sequence[str]) -> str:

@@ -82,15 +82,17 @@ def transfer(
     bytes_max: int,
     duration_ms: int,
     warm_up: bool = False,
+    logs: Path | None = None,
 ) -> Bulk:
-    """Move `bytes_max` of the body, or as much as comes in `duration_ms`.
+    """Move `bytes_max` of the body, or as much as comes in `duration_ms`. The path's logs are kept
+    in the folder `logs`, if one is given.
 
     Raises LabError where lab or transfer failed.
     """
     with TemporaryDirectory(prefix="eyelevel-bulk-") as text:
         folder = Path(text)
         config = LabConfig(
-            lab_path(network), seed, str(site), lab_stack(stack, network), log=str(folder)
+            lab_path(network), seed, str(site), lab_stack(stack, network), log=str(logs or folder)
         )
         with Lab(config) as lab:
             authority = folder / "authority.pem"
@@ -107,7 +109,7 @@ def transfer(
             ]
             told = _run(command, duration_ms / 1e3 + GRACE_S)
             summary = lab.stop()
-        log = read_log((folder / "down.log").read_bytes(), "down.log")
+        log = read_log(((logs or folder) / "down.log").read_bytes(), "down.log")
     if not summary.connections:
         raise LabError(f"a transfer over {stack.name}: the servers reported no connection")
     in_force = summary.connections[-1]["in_force"]

@@ -60,7 +60,12 @@ def write_bundle(directory: Path, sites: Sequence[RecordedSite], file: Path) -> 
             pack.writestr(zipfile.ZipInfo(MANIFEST, _DATE), json.dumps(manifest))
             for name, path in members:
                 entry = zipfile.ZipInfo(name, _DATE)
-                packed = path.suffix in (".npz", ".wacz", ".gz")  # these do not shrink further
+                packed = path.suffix in (
+                    ".npz",
+                    ".webp",
+                    ".wacz",
+                    ".gz",
+                )  # these do not shrink further
                 entry.compress_type = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED
                 with path.open("rb") as source, pack.open(entry, "w", force_zip64=True) as target:
                     shutil.copyfileobj(source, target)

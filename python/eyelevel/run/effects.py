@@ -1,6 +1,7 @@
 """The first effects of a run that goes on: a look, not a result."""
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 from eyelevel.plan import Plan
@@ -15,15 +16,19 @@ def effects_so_far(plan: Plan, directory: Path) -> Callable[[], str]:
     At most SHOWN_MAX, the largest first. They are not corrected and come without a verdict: who
     stops at what they show is misled (`stop` in a plan is the way to stop early).
     """
+    # Imported where it is used: the report's charts take long, and few commands need it; and before
+    # the first load, which would else wait for it in the middle of a run.
+    from eyelevel.report.causes import without_twins
+    from eyelevel.report.contents import read_table
+    from eyelevel.report.words import interval, percent
+    from eyelevel.stats import compare_cells, network_gains, select_blocks
+
+    # scipy's tests are imported at their first use, and take a processor two seconds.
+    import_module("scipy.stats")
+
     document = read_document(directory, PLAN_FILE)
 
     def look() -> str:
-        # Imported where it is used: the report's charts take long, and few commands need it.
-        from eyelevel.report.causes import without_twins
-        from eyelevel.report.contents import read_table
-        from eyelevel.report.words import interval, percent
-        from eyelevel.stats import compare_cells, compare_networks, select_blocks
-
         _, table = read_table(directory, document)
         blocks = select_blocks(table, [stack.name for stack in plan.stacks])
         shown = document
@@ -32,7 +37,7 @@ def effects_so_far(plan: Plan, directory: Path) -> Callable[[], str]:
         arms = [stack["name"] for stack in shown["stacks"]]
         metric = plan.primary_metric
         cells = compare_cells(blocks.kept, [metric], plan.reference, arms)
-        gains = compare_networks(cells, metric, sorted(blocks.kept["site"].unique()))
+        gains = network_gains(cells, sorted(blocks.kept["site"].unique()))
         known = [each for each in gains if each.gain.value is not None]
         known.sort(key=lambda each: -abs(each.gain.value or 0.0))
         said = []

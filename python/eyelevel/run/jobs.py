@@ -3,16 +3,17 @@
 import os
 import signal
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from itertools import groupby
+from itertools import groupby, islice
 from multiprocessing import get_context
 from types import FrameType
 from typing import Any
 
 from eyelevel.errors import ExpectedError
 from eyelevel.plan import Trial
+from eyelevel.run.cores import Processors
 
 CORES_A_LAB = 2
 """One for the browser, one for the servers and the emulated path."""
@@ -27,22 +28,22 @@ class JobsError(ExpectedError):
     """Labs cannot run side by side here."""
 
 
-def core_sets(cores: Collection[int], jobs: int) -> list[frozenset[int]]:
-    """Disjoint sets of CORES_A_LAB of the `cores`; JobsError where there are too few."""
-    if jobs * CORES_A_LAB > len(cores):
-        fit = max(1, len(cores) // CORES_A_LAB)
+def core_sets(processors: Processors, jobs: int) -> list[frozenset[int]]:
+    """Disjoint sets of CORES_A_LAB whole cores, a job each; JobsError where there are too few."""
+    if jobs * CORES_A_LAB > processors.count:
+        fit = max(1, processors.count // CORES_A_LAB)
         raise JobsError(
             f"--jobs {jobs} needs {jobs * CORES_A_LAB} cores, {CORES_A_LAB} a lab; this process "
-            f"may use {len(cores)}; give --jobs {fit}: labs that share cores measure each other"
+            f"may use {processors}; give --jobs {fit}: labs that share cores measure each other"
         )
-    ordered = sorted(cores)
-    return [frozenset(ordered[at * CORES_A_LAB : (at + 1) * CORES_A_LAB]) for at in range(jobs)]
+    cores = iter(processors.cores)
+    return [frozenset().union(*islice(cores, CORES_A_LAB)) for _ in range(jobs)]
 
 
 def check_jobs(jobs: int) -> None:
     """Raises JobsError, before anything is written, where there are too few cores for `jobs`."""
     if jobs > 1:
-        core_sets(os.sched_getaffinity(0), jobs)
+        core_sets(Processors.usable(), jobs)
 
 
 @contextmanager

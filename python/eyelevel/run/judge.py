@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from eyelevel.run.first_flight import reduced, wrong_first_flight
 from eyelevel.run.render_blocking import blocks_rendering
 from eyelevel.run.unserved import unserved
 
@@ -29,13 +30,6 @@ CIPHERS = {
     "1.3": "TLS13_AES_128_GCM_SHA256",
 }
 """The one suite that our servers have, by TLS version and the certificate's key."""
-PACKETS_AT_ONCE = 10
-"""The kernel does not pace a connection's first ten segments (net/ipv4/tcp_output.c), nor do we."""
-TCP_FLIGHT_SHARE_SEEN = 0.5
-PACED_FLIGHT_RTT_SHARE_MIN = 0.15
-"""A paced first flight of 32 packets takes about a third of a round trip, as its first ten packets
-leave at once and the rest at twice the window a round trip; less than half of that is no pacing."""
-
 PROTOCOLS = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
 _EXEMPT_TYPES = ("WebSocket", "Preflight")
 # Names that the lab does not resolve and addresses where it does not listen: the request was not
@@ -138,13 +132,20 @@ def _starved(load: Observed) -> str:
 
 def _wrong_protocol(load: Observed) -> str:
     expected = PROTOCOLS[load.stack["http_version"]]
+    schemes = set()
     for item in load.objects:
         if item["from"] != "network" or item["protocol"] is None:
             continue
-        if item["resource_type"] in _EXEMPT_TYPES or urlsplit(item["url"]).scheme != "https":
+        if item["resource_type"] in _EXEMPT_TYPES:
             continue
-        if item["protocol"] != expected:
+        schemes.add(scheme := urlsplit(item["url"]).scheme)
+        if scheme == "https" and item["protocol"] != expected:
             return f"{item['url']} came over {item['protocol']} instead of {expected}"
+    if schemes == {"http"} and load.stack["tls_version"] != "none":
+        return (
+            "every object came over http in cleartext, with which no stack is in force; "
+            "`eyelevel site import --secure` makes an https site of the recording"
+        )
     return ""
 
 
@@ -157,13 +158,15 @@ def _wrong_stack(load: Observed) -> str:
         which, in_force = f"connection {connection['connection']}", connection["in_force"]
         for name, value in wanted.items():
             seen = in_force.get(name)
+            if name == "initial_window_packets" and reduced(stack, in_force):
+                continue
             if seen is not None and seen != value:
                 return f"{which}: {name} was {seen}, not {value}"
         if _knows_pacing(stack):
             paced = in_force.get("pacing_rate_bytes_s_max") is not None
             if paced != stack["pacing"]:
                 return f"{which} was {'paced' if paced else 'not paced'}"
-        if reason := _wrong_first_flight(stack, in_force):
+        if reason := wrong_first_flight(stack, in_force):
             return f"{which}: {reason}"
     return _wrong_visit(load)
 
@@ -216,23 +219,6 @@ def _in_force_wanted(stack: Mapping[str, Any]) -> dict[str, Any]:
 def _knows_pacing(stack: Mapping[str, Any]) -> bool:
     """Over QUIC the rate is the controller's, and null until the first acknowledgement."""
     return stack["http_version"] != "h3" and stack["congestion_control"] != "bbr"
-
-
-def _wrong_first_flight(stack: Mapping[str, Any], in_force: Mapping[str, Any]) -> str:
-    """Judged where it was filled: an initial window of full packets left before an answer."""
-    packets, span_ms = in_force.get("first_flight_packets"), in_force.get("first_flight_ms")
-    window = stack["initial_window_packets"]
-    if packets is None or span_ms is None or not stack["pacing"]:
-        return ""
-    # Over TCP a look after each write misses the flight's end, which waits in the kernel.
-    filled = window if stack["http_version"] == "h3" else window * TCP_FLIGHT_SHARE_SEEN
-    if packets < filled or stack["congestion_control"] != "cubic":
-        return ""
-    paced_share = (packets - PACKETS_AT_ONCE) / (window - PACKETS_AT_ONCE)
-    paced_ms = PACED_FLIGHT_RTT_SHARE_MIN * (in_force.get("rtt_ms_min") or 0.0)
-    if window > PACKETS_AT_ONCE and span_ms < paced_ms * min(1.0, paced_share):
-        return f"{packets} packets left within {span_ms:.1f} ms though they should be paced"
-    return ""
 
 
 def _missed(load: Observed) -> str:

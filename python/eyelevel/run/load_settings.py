@@ -36,6 +36,7 @@ def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Load
         after_load=tuple(parse_step(text) for text in asked.get("after_load", ())),
         http_version=trial.stack_settings["http_version"],
         quic_origins=lab.ready.quic_origins(),
+        unasked_hosts=lab.ready.unasked_hosts(),
         spki_sha256=lab.ready.spki_sha256,
         ca_certificate=lab.ready.ca_certificate,
         command_prefix=lab.command_prefix,

@@ -1,6 +1,5 @@
 """Run a plan's trials in their order, each committed once, so that any run can be resumed."""
 
-import os
 import signal
 import time
 from bisect import insort
@@ -15,8 +14,11 @@ from types import FrameType
 from eyelevel.plan import Plan, Site, Trial, expand, plan_document
 from eyelevel.plan.trials import plan_hash
 from eyelevel.run.attempts import RETRIES, commit_trial
+from eyelevel.run.cleartext import check_secure, secure_share
+from eyelevel.run.cores import Processors
 from eyelevel.run.environment import describe
 from eyelevel.run.jobs import core_sets, lanes, run_blocks
+from eyelevel.run.looks import Looks
 from eyelevel.run.path_validation import short_validation
 from eyelevel.run.sites import RecordedSite, altered_in
 from eyelevel.run.stack_cache import measured_cells
@@ -65,8 +67,10 @@ def prepare(
 ) -> list[Trial]:
     """Write `plan.json` and `environment.json`; the trials in their order.
 
-    Raises StoreError where `directory` holds another plan's run, or this one's without `resume`.
+    Raises StoreError where `directory` holds another plan's run, or this one's without `resume`,
+    PlanError where a site has nothing that a stack could be in force on.
     """
+    check_secure(plan.stacks, sites)
     trials = planned(plan, [site.of_plan() for site in sites], directory, resume=resume)
     if not (directory / ENVIRONMENT_FILE).exists():
         environment = describe() | {
@@ -75,6 +79,9 @@ def prepare(
         }
         if altered := {site.name: said for site in sites if (said := altered_in(site.path))}:
             environment["altered_sites"] = altered
+        shares = {site.name: secure_share(site.path) for site in sites}
+        if partly := {name: share for name, share in shares.items() if 0 < share < 1}:
+            environment["secure_shares"] = partly
         write_document(directory, ENVIRONMENT_FILE, environment)
     return trials
 
@@ -124,14 +131,15 @@ def run_trials(
     """Run what is missing of `trials`; `archives` maps a site's name to its file.
 
     `may_stop` is asked after each repetition, by its number, why the study may stop; it goes on
-    while the answer is empty. `effects` is asked then, too, what is seen so far.
+    while the answer is empty. `effects` is asked then, too, what is seen so far, where looking has
+    taken no more than its share of the time.
 
     The first Ctrl-C lets the current loads end, the second one ends them at once; what is committed
     stays. Raises JobsError where there are too few cores for the jobs.
     """
     queue = todo(trials, directory)
     progress = Progress(total=len(trials), done=len(trials) - len(queue))
-    sets = core_sets(os.sched_getaffinity(0), execution.jobs) if execution.jobs > 1 else []
+    sets = core_sets(Processors.usable(), execution.jobs) if execution.jobs > 1 else []
     clock = _Clock(queue, execution.jobs)
     began_s: dict[str, float] = {}
 
@@ -151,6 +159,7 @@ def run_trials(
         files = dict(execution.trace_files)
         return trial, archives[trial.site], directory, files, execution.retries
 
+    looks = Looks(effects) if effects else None
     stopped, ended = "", queue[0].repetition - 1 if queue else 0
     with _interruptible() as interrupted, lanes(sets) as pools:
         for repetition, group in groupby(queue, key=lambda each: each.repetition):
@@ -168,8 +177,8 @@ def run_trials(
             if interrupted():
                 break
             ended = repetition
-            if effects and progress.done < progress.total:
-                progress.effects = effects()
+            if looks and progress.done < progress.total and looks.may_look(time.monotonic()):
+                progress.effects = looks.look()
                 on_progress(progress)
         return RunResult(directory, progress.total, progress.done, interrupted(), stopped)
 

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 from eyelevel.browser.observations import ObjectLoad
 from eyelevel.lab import run_tool
-from eyelevel.run.render_blocking import blocks_rendering
+from eyelevel.run.below import only_scripts_below
+from eyelevel.run.render_blocking import IN_BODY, blocks_rendering
 
 NOT_RECORDED = ("net::ERR_NAME_NOT_RESOLVED", "net::ERR_CONNECTION_REFUSED")
 """Names that the lab does not resolve, addresses where it does not listen."""
@@ -65,6 +66,11 @@ def miss_of(
         reason = "the icon of a browser's tab, which its recorder did not ask for"
     elif answer is not None:
         reason += f"; the nearest has another {answer.get('difference')}"
+    if item is not None and item.render_blocking == IN_BODY:
+        markup = texts.get(by or "", "")
+        only = only_scripts_below(markup, by or "", url)
+        held = "only scripts stand" if only else "it holds what stands"
+        reason += f"; a synchronous script of the body: {held} below it"
     return Miss(
         url=url,
         resource_type=kind,

@@ -18,6 +18,7 @@ END_TIMEOUT_S = 2.0
 ERROR_BYTES_MAX = 2000
 PORT = 443
 SAID = "said.txt"
+ANSWERS = "answers.tsv"
 _POLL_S = 0.01
 _TCP_LISTEN = "0A"
 
@@ -34,6 +35,7 @@ class Place:
         """What its command is told."""
         return {
             "EYELEVEL_FILES": str(self.folder / "files"),
+            "EYELEVEL_ANSWERS": str(self.folder / ANSWERS),
             "EYELEVEL_CERTIFICATE": str(self.folder / "certificate.pem"),
             "EYELEVEL_KEY": str(self.folder / "key.pem"),
             "EYELEVEL_FOLDER": str(self.folder / "work"),
@@ -57,7 +59,8 @@ def own_server(
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="eyelevel-server-")))
         folder.chmod(0o755)  # a server may give up its privileges
         (folder / "work").mkdir(mode=0o777)
-        run_tool(["archive", "export", archive, "--files", str(folder / "files")], says_json=False)
+        export = ["archive", "export", archive, "--files", str(folder / "files")]
+        run_tool([*export, "--index", str(folder / ANSWERS)], says_json=False)
         lab = stack.enter_context(Lab(replace(config, certificates=str(folder))))
         addresses = dict.fromkeys(each["address"] for each in lab.ready.origins)
         place = Place(folder, tuple(addresses))
@@ -70,7 +73,7 @@ def _running(command: list[str], place: Place, lab: Lab, http_version: str) -> I
     said = place.folder / SAID
     with said.open("wb") as output:
         process = subprocess.Popen(
-            [*lab.server_command_prefix, *command],
+            [*lab.own_server_prefix, *command],
             env={**os.environ, **place.environment, "EYELEVEL_HTTP_VERSION": http_version},
             stdin=subprocess.DEVNULL,
             stdout=output,

@@ -47,8 +47,9 @@ class PageFindings:
     """What all loads of a page showed together."""
 
     loads: tuple[PageLoad, ...]
-    not_always_asked: dict[str, int]
-    """Requests (`request_key`) that some loads made and others did not: how many did."""
+    not_always_asked: dict[str, dict[str, int]]
+    """Requests (`request_key`) that some loads made and others did not: how many of each HTTP
+    version's did, so that what the page leaves to chance is told from what a protocol changes."""
     values_differ: tuple[str, ...]
     """Requests of all loads whose queries had other values in some: the page's clock runs on."""
     hosts_missing: tuple[str, ...]
@@ -109,10 +110,18 @@ def check_page(
 
 def findings(loads: Sequence[PageLoad], recorded_hosts: set[str]) -> PageFindings:
     """What loads of one page show together: pure."""
-    asked = Counter(key for load in loads for key in {request_key(url) for url in load.asked})
+    asked = [(load.http_version, {request_key(url) for url in load.asked}) for load in loads]
+    always = set.intersection(*(keys for _, keys in asked)) if asked else set()
+    sometimes = set().union(*(keys for _, keys in asked)) - always
     urls = Counter(url for load in loads for url in load.asked)
     changing = {request_key(url) for url, count in urls.items() if count != len(loads)}
-    not_always = {key: count for key, count in sorted(asked.items()) if count != len(loads)}
+    not_always = {
+        key: {
+            version: sum(key in keys for of, keys in asked if of == version)
+            for version in dict.fromkeys(version for version, _ in asked)
+        }
+        for key in sorted(sometimes)
+    }
     missed_hosts = {urlsplit(miss.url).hostname or "" for load in loads for miss in load.misses}
 
     def share(*of_recording: bool) -> float:
@@ -152,6 +161,7 @@ def _load(archive: Path, http_version: HttpVersion, texts: Texts, quiet_s: float
             url=lab.ready.main_url or "",
             http_version=http_version,
             quic_origins=lab.ready.quic_origins(),
+            unasked_hosts=lab.ready.unasked_hosts(),
             spki_sha256=lab.ready.spki_sha256,
             command_prefix=lab.command_prefix,
             viewport_px=screen.viewport_px,

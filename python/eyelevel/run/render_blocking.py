@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-# As Chromium's network log has them; the second is of scripts in the body.
-_BLOCKING = ("Blocking", "InBodyParserBlocking")
+# As Chromium's network log has them.
+IN_BODY = "InBodyParserBlocking"
+"""Of synchronous scripts in the body."""
+_BLOCKING = ("Blocking", IN_BODY)
 
 
 def blocks_rendering(item: Mapping[str, Any]) -> bool:

@@ -1,12 +1,32 @@
 """Whether a sequential study may stop: looked at after each repetition (spec/plan.md, `stop`)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from eyelevel.plan import Plan
 from eyelevel.stats import comparisons, select_blocks, sequential_gains
+from eyelevel.stats.sequential_study import Comparison, State
 from eyelevel.store import PLAN_FILE, STOP_FILE, read_document, write_document
+
+_SAID: dict[State, str] = {
+    "narrow enough": "known closely enough",
+    "no difference that matters": "no difference that matters",
+    "futile": "not to be known closely enough by all blocks, either",
+}
+NAMED_MAX = 3  # comparisons of one kind; more are counted
+
+
+def stopped_since(found: Sequence[Comparison]) -> str:
+    """Why a study may stop, in words: what each of its comparisons has come to."""
+    said = []
+    for state, words in _SAID.items():
+        of_kind = [f"{each.arm} on {each.network}" for each in found if each.state == state]
+        if of_kind:
+            many = len(of_kind) > NAMED_MAX
+            named = f"{len(of_kind)} comparisons" if many else ", ".join(of_kind)
+            said.append(f"{named}: {words}")
+    return "; ".join(said)
 
 
 def stopping_rule(plan: Plan, directory: Path) -> Callable[[int], str] | None:
@@ -48,10 +68,7 @@ def stopping_rule(plan: Plan, directory: Path) -> Callable[[int], str] | None:
         )
         if any(each.state == "open" for each in found):
             return ""
-        states = dict.fromkeys(each.state for each in found)
-        reason = (
-            f"after {repetition} of {plan.blocks} blocks: every comparison is {' or '.join(states)}"
-        )
+        reason = f"after {repetition} of {plan.blocks} blocks: {stopped_since(found)}"
         value = {
             "version": 1,
             "repetition": repetition,

@@ -25,7 +25,8 @@ def run(tmp_path):
 def test_what_is_packed_is_there_again_with_its_plan(run, tmp_path):
     directory, sites = run
     file = tmp_path / "run.zip"
-    assert write_bundle(directory, sites, file) == 2 + 2 + 2 * 36
+    last_pictures = 2
+    assert write_bundle(directory, sites, file) == 2 + 2 + 2 * 36 + last_pictures
     found = open_bundle(file, tmp_path / "unpacked")
     assert committed(found.run) == committed(directory)
     assert [path.read_bytes() for path in found.sites] == [b"startup", b"dashboard"]

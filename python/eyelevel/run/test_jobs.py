@@ -3,6 +3,7 @@ import os
 import pytest
 
 from eyelevel.plan import Site, expand, parse_plan
+from eyelevel.run.cores import Processors
 from eyelevel.run.jobs import JobsError, core_sets, lanes, run_blocks
 
 PLAN = """sites = ["a", "b"]
@@ -14,16 +15,33 @@ blocks = 2
 TRIALS = expand(parse_plan(PLAN, "plan"), [Site("a", "sha256:a"), Site("b", "sha256:b")])
 
 
+def processors(*cores, quota=None):
+    return Processors(tuple(map(frozenset, cores)), quota)
+
+
 def test_every_lab_has_two_cores_of_its_own():
-    assert core_sets({7, 0, 1, 2, 5}, 2) == [frozenset({0, 1}), frozenset({2, 5})]
+    found = core_sets(processors({0}, {1}, {2}, {5}, {7}), 2)
+    assert found == [frozenset({0, 1}), frozenset({2, 5})]
+
+
+def test_labs_share_no_core_by_its_threads():
+    found = core_sets(processors({0, 4}, {1, 5}, {2, 6}, {3, 7}), 2)
+    assert found == [frozenset({0, 4, 1, 5}), frozenset({2, 6, 3, 7})]
 
 
 @pytest.mark.parametrize(
-    ("cores", "jobs", "fit"), [({0, 1}, 2, 1), ({0, 1, 2, 3, 4}, 3, 2), ({0}, 1, 1)]
+    ("cores", "quota", "jobs", "fit", "said"),
+    [
+        ([{0}, {1}], None, 2, 1, "may use 2;"),
+        ([{0}, {1}, {2}, {3}, {4}], None, 3, 2, "may use 5;"),
+        ([{0}], None, 1, 1, "may use 1;"),
+        ([{0, 2}, {1, 3}], None, 2, 1, r"may use 2 \(with 4 hardware threads\);"),
+        ([{0}, {1}, {2}, {3}], 2.5, 2, 1, "may use the time of 2.5, the quota of"),
+    ],
 )
-def test_too_few_cores_are_refused_with_what_fits(cores, jobs, fit):
-    with pytest.raises(JobsError, match=f"--jobs {jobs} needs .*give --jobs {fit}"):
-        core_sets(cores, jobs)
+def test_too_few_cores_are_refused_with_what_fits(cores, quota, jobs, fit, said):
+    with pytest.raises(JobsError, match=f"--jobs {jobs} needs .*{said}.*give --jobs {fit}:"):
+        core_sets(processors(*cores, quota=quota), jobs)
 
 
 def test_a_block_stays_on_its_cores_in_its_order():

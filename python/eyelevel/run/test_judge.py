@@ -86,6 +86,10 @@ def late(**changed: float) -> dict[str, Any]:
         ("starved", late(lateness_us_max=5001.0)),
         ("starved", {"host": {"cpu_steal_share": 0.021}}),
         ("wrong-protocol", {"objects": [an_object(protocol="h3")]}),
+        (
+            "wrong-protocol",
+            {"objects": [an_object(url="http://a.example/", protocol="http/1.1")]},
+        ),
         ("wrong-stack", {"connections": [a_connection(congestion_control="bbr")]}),
         ("wrong-stack", {"connections": [a_connection(initial_window_packets=10)]}),
         ("wrong-stack", {"connections": [a_connection(pacing_rate_bytes_s_max=None)]}),
@@ -136,6 +140,16 @@ def test_some_objects_have_no_protocol_to_be_wrong(exempt: dict[str, Any]) -> No
     assert judge(replace(GOOD, objects=objects)) == ("ok", "")
 
 
+def test_a_page_in_cleartext_is_what_a_stack_without_tls_is_for() -> None:
+    stack = GOOD.stack | {"http_version": "h1", "tls_version": "none"}
+    objects = [an_object(url="http://a.example/", protocol="http/1.1")]
+    connection = a_connection() | {"protocol": "http/1.1"}
+    for name in ("tls_version", "cipher", "key_exchange"):
+        connection["in_force"][name] = None
+    plain = replace(GOOD, objects=objects, stack=stack, connections=[connection])
+    assert judge(plain) == ("ok", "")
+
+
 def test_a_starved_timeout_is_no_result() -> None:
     slow = replace(GOOD, ended="timeout", detail="no load event", **late(lateness_us_max=9000.0))
     assert judge(slow)[0] == "starved"
@@ -172,6 +186,22 @@ def test_a_first_flight_that_the_page_did_not_fill_is_not_judged() -> None:
     short = a_connection(first_flight_packets=12, first_flight_ms=0.1)
     paced = a_connection(first_flight_packets=32, first_flight_ms=8.0)
     assert judge(replace(GOOD, connections=[short, paced]))[0] == "ok"
+
+
+def test_a_window_that_a_lost_handshake_reduced_is_the_networks_doing() -> None:
+    lost = a_connection(initial_window_packets=1, syn_ack_retransmitted_packets=2)
+    assert judge(replace(GOOD, connections=[lost])) == ("ok", "")
+    for in_force in ({"syn_ack_retransmitted_packets": 1}, {"retransmitted_packets": 5}, {}):
+        kept = a_connection(initial_window_packets=1, **in_force)
+        assert judge(replace(GOOD, connections=[kept]))[0] == "wrong-stack"
+
+
+@pytest.mark.parametrize("window", [4, 10])
+def test_a_window_that_pacing_lets_out_at_once_is_not_judged_by_its_pace(window: int) -> None:
+    stack = {**GOOD.stack, "initial_window_packets": window}
+    flight = {"initial_window_packets": window, "first_flight_packets": 10, "first_flight_ms": 0.1}
+    connections = [a_connection(**flight)]
+    assert judge(replace(GOOD, stack=stack, connections=connections)) == ("ok", "")
 
 
 def test_rsa_certificates_have_their_own_cipher_in_tls_1_2() -> None:

@@ -70,8 +70,9 @@ def test_more_than_a_twentieth_missing_fails():
 
 def test_loads_that_differ_are_told_apart():
     other = f"{HOST}/other"
-    found = findings([page(), page(asked(other), missing=(other,))], {"a.example"})
-    assert found.not_always_asked == {other: 1}
+    asks = page(asked(other), missing=(other,), version="h1")
+    found = findings([page(), asks, page(version="h1")], {"a.example"})
+    assert found.not_always_asked == {other: {"h2": 0, "h1": 1}}
     assert not found.misses_agree and found.failure() == "not every load missed the same URLs"
 
 
@@ -113,3 +114,13 @@ def test_a_script_in_the_body_holds_what_stands_below_it():
     script = asked(f"{HOST}/base.js", "Script", "InBodyParserBlocking")
     found = findings([page(script, missing=(script.url,))], {"a.example"})
     assert found.failure() == f"render-blocking {script.url} is not in the recording"
+    assert "it holds what stands below it" in found.misses[0].explanation
+
+
+def test_a_script_at_the_bodys_end_fails_the_check_which_says_that_nothing_stands_below_it():
+    script = asked(f"{HOST}/base.js", "Script", "InBodyParserBlocking")
+    texts = {f"{HOST}/": "<body><p>x</p><script src=/base.js></script><script>1</script></body>"}
+    loaded = page(script, missing=(script.url,), texts=texts, by={script.url: f"{HOST}/"})
+    found = findings([loaded], {"a.example"})
+    assert found.failure() == f"render-blocking {script.url} is not in the recording"
+    assert "only scripts stand below it" in found.misses[0].explanation

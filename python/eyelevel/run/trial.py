@@ -19,17 +19,16 @@ from eyelevel.run.after_load import (
     all_objects,
     all_pictures_match,
     failed_step,
-    step_frames,
 )
+from eyelevel.run.coding import Coding, Pictures, coding
 from eyelevel.run.connection_logs import connection_logs
 from eyelevel.run.cross_traffic import cross_traffic_record, silent_flow
-from eyelevel.run.fingerprint import final_picture
 from eyelevel.run.host import HostSample
 from eyelevel.run.judge import Observed, judge
 from eyelevel.run.load_settings import load_settings
 from eyelevel.run.own_server import own_server
 from eyelevel.run.traces import check_trace_files
-from eyelevel.store import RECORD_VERSION, Frame, Frames
+from eyelevel.store import RECORD_VERSION, Frames
 
 
 @dataclass(frozen=True)
@@ -56,8 +55,8 @@ def run_trial(
     by digest. An interruption (KeyboardInterrupt) passes
     through, with nothing left behind.
     """
-    with connection_logs(trial.browser.get("logs", ())) as logs:
-        result = _run_trial(trial, archive, url, trace_files, logs.config)
+    with connection_logs(trial.browser.get("logs", ())) as logs, coding() as pictures:
+        result = _run_trial(trial, archive, url, trace_files, logs.config, pictures)
     return replace(result, logs={**result.logs, **logs.files})
 
 
@@ -67,11 +66,13 @@ def _run_trial(
     url: str | None,
     trace_files: Mapping[str, str],
     logs: Mapping[str, Any] | None,
+    pictures: Coding,
 ) -> TrialResult:
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     started_s = time.monotonic()
     before = HostSample.take(started_s)
     raw: RawLoad | None = None
+    load_ended: HostSample | None = None
     summary, ready = LabSummary(), None
     try:
         check_trace_files(trace_files, trial.network_settings)
@@ -95,22 +96,28 @@ def _run_trial(
                 lab.revisit(connections_stay=trial.browser.get("visit") == "warm")
                 before = HostSample.take(time.monotonic())
 
+            def end_measured_visit(over: RawLoad) -> None:
+                nonlocal load_ended
+                load_ended = HostSample.take(time.monotonic())
+                pictures.begin(over)
+
             settings = load_settings(trial, lab, archive, url)
-            raw = load_page(replace(settings, between_visits=begin_measured_visit))
-            load_ended = HostSample.take(time.monotonic())
+            told = {"between_visits": begin_measured_visit, "when_over": end_measured_visit}
+            raw = load_page(replace(settings, **told))
             summary = lab.stop()
         reason = next(iter(summary.errors), "") or silent_flow(summary.cross_traffic)
         failure = ("lab-failed", reason) if reason else None
     except LabError as error:
-        failure, load_ended = ("lab-failed", str(error)), HostSample.take(time.monotonic())
+        failure = ("lab-failed", str(error))
     except BrowserStartError as error:
-        failure, load_ended = ("browser-crashed", str(error)), HostSample.take(time.monotonic())
+        failure = ("browser-crashed", str(error))
+    load_ended = load_ended or HostSample.take(time.monotonic())
     wall_ms = (time.monotonic() - started_s) * 1e3
     host = {**before.until(load_ended), "wall_ms": round(wall_ms, 3), **_lab_facts(ready)}
     if summary.server_cpu_s is not None and not trial.stack_settings.get("server"):
         host["server_cpu_s"] = summary.server_cpu_s
     outcome, detail = failure or _judge(trial, raw, summary, host)
-    return _result(trial, started_at, outcome, detail, raw, summary, host)
+    return _result(trial, started_at, outcome, detail, raw, pictures.result(), summary, host)
 
 
 def _let_settle(trial: Trial) -> None:
@@ -152,17 +159,13 @@ def _result(
     outcome: str,
     detail: str,
     raw: RawLoad | None,
+    pictures: Pictures,
     summary: LabSummary,
     host: Mapping[str, Any],
 ) -> TrialResult:
-    pictures = [Frame.of_image(each.at_ms, each.image) for each in raw.frames] if raw else []
-    frames = Frames.of(pictures)
-    steps = step_frames(raw.after_load) if raw else ()
+    frames, steps = pictures.frames, pictures.steps
     observed = raw.as_record() if raw else {"navigation": None, "objects": [], "browser": {}}
-    browser = {
-        **observed["browser"],
-        "final_picture": final_picture(pictures[-1].picture if pictures else None),
-    }
+    browser = {**observed["browser"], "final_picture": pictures.final}
     record = {
         "version": RECORD_VERSION,
         "trial": trial.record_key(),
@@ -204,4 +207,5 @@ def _eyelevel_version() -> str:
 def _lab_facts(ready: Ready | None) -> dict[str, Any]:
     if ready is None:
         return {}
-    return {"realtime_priority": ready.realtime_priority, "lab_startup_ms": ready.startup_ms}
+    names = ("realtime_priority", "server_realtime_priority")
+    return {**{name: getattr(ready, name) for name in names}, "lab_startup_ms": ready.startup_ms}

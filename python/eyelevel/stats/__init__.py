@@ -21,7 +21,13 @@ from eyelevel.stats.power import smallest_detectable
 from eyelevel.stats.quantile_gain import quantile_gain
 from eyelevel.stats.sequential import confidence_sequence
 from eyelevel.stats.sequential_study import Comparison, comparisons, sequential_gains
-from eyelevel.stats.study import Cell, NetworkGain, compare_cells, compare_networks
+from eyelevel.stats.study import (
+    Cell,
+    NetworkGain,
+    compare_cells,
+    compare_networks,
+    network_gains,
+)
 from eyelevel.stats.unpaired_gain import unpaired_gain
 from eyelevel.stats.weighted_gain import weighted_gain
 from eyelevel.stats.welch_anova import welch_anova
@@ -60,6 +66,7 @@ __all__ = [
     "mann_whitney",
     "mean_gain",
     "median",
+    "network_gains",
     "performance_gain",
     "quantile_gain",
     "rates_differ",

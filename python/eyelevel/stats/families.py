@@ -33,7 +33,9 @@ def correct(families: Mapping[str, Sequence[float | None]], method: Method) -> d
     found = {}
     for name, values in families.items():
         known = [p for p in values if p is not None]
-        adjusted = iter(multipletests(known, method=_METHODS[method])[1] if known else ())
+        # One comparison is its own family, without a correction that collects all garbage first.
+        several = len(known) > 1
+        adjusted = iter(multipletests(known, method=_METHODS[method])[1] if several else known)
         complete = tuple(None if p is None else float(next(adjusted)) for p in values)
         found[name] = Family(name, method, complete, len(known))
     return found

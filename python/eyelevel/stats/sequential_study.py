@@ -1,6 +1,7 @@
 """A study's primary gains by a confidence sequence, and whether it may stop."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -14,6 +15,9 @@ from eyelevel.stats.study import NetworkGain
 
 FAMILY_LEVEL = 0.05
 FUTILE_WIDTH_RATIO = 1.5  # the spread seen so far is itself uncertain: a smaller excess may vanish
+
+BLOCKS_COUNTED_MAX = 1000
+"""What so many would not show, only a quieter machine or a larger effect will."""
 
 State = Literal["narrow enough", "no difference that matters", "futile", "open"]
 
@@ -82,6 +86,23 @@ def comparisons(
             state = "futile"  # no further block gives a mean
         found.append(Comparison(each.network, each.arm, state, width))
     return found
+
+
+def blocks_needed(gain: NetworkGain, interval_width_max: float, family: int) -> int | None:
+    """After how many blocks with the spread seen so far an interval is that narrow.
+
+    None where none is known, or where it would be more than BLOCKS_COUNTED_MAX.
+    """
+    low, high, n = gain.gain.low, gain.gain.high, gain.gain.n
+    if low is None or high is None:
+        return None
+
+    def enough(count: int) -> bool:
+        return _at_the_end(high - low, n, count, family) <= interval_width_max
+
+    if not enough(BLOCKS_COUNTED_MAX):
+        return None
+    return bisect_left(range(n, BLOCKS_COUNTED_MAX), True, key=enough) + n
 
 
 def _repetitions(

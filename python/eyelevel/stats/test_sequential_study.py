@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from eyelevel.stats.estimate import Estimate, undetermined
-from eyelevel.stats.sequential_study import comparisons, sequential_gains
+from eyelevel.stats.sequential_study import blocks_needed, comparisons, sequential_gains
 from eyelevel.stats.study import NetworkGain
 from eyelevel.stats.weighted_gain import weighted_gain
 
@@ -44,6 +44,19 @@ def test_what_cannot_become_narrow_enough_is_futile_unless_one_wants_to_go_on():
     found = gains(table(12, noise=0.5))
     assert states(found) == ["futile"] and states(found, futility=False) == ["open"]
     assert states(gains(table(12, noise=0.1)), width=0.12) == ["open"]
+
+
+def test_the_blocks_that_it_would_take():
+    (found,) = gains(table(12, noise=0.1))
+    width = found.gain.high - found.gain.low
+    assert blocks_needed(found, width * 1.01, 1) == 12
+    needed = blocks_needed(found, width / 2, 1)
+    # Four times as many but for what the sequence pays for looking.
+    assert 36 <= needed <= 60
+    seen = [each.gain.high - each.gain.low for each in gains(table(needed, noise=0.1))]
+    assert seen[0] == pytest.approx(width / 2, rel=0.25)
+    assert blocks_needed(found, width / 200, 1) is None
+    assert blocks_needed(gains(table(1))[0], 0.1, 1) is None
 
 
 def test_a_repetition_without_every_site_does_not_count():

@@ -1,30 +1,29 @@
 """Pictures as lossless differences, from the last one backwards (pure).
 
-The last picture is kept whole, each earlier one as the box in which it differs from the one after
-it; in the box, pixels that do not differ have one colour that none of the others has. Backwards,
-because a page fills: what is not there yet is mostly plain, and costs little. Each part is a
-lossless WebP.
+The last picture is kept elsewhere, each earlier one as the box in which it differs from the one
+after it; in the box, pixels that do not differ have one colour that none of the others has.
+Backwards, because a page fills: what is not there yet is mostly plain, and costs little. Each part
+is a lossless WebP.
 """
 
-import io
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
-Picture = NDArray[np.uint8]
-"""height x width x 3, red, green, blue."""
+from eyelevel.store.channels import any_channel, unlike_colour
+from eyelevel.store.webp import HASTY_EFFORT, LESS_EFFORT, Picture, decode_webp, encode_webp
 
-EFFORT = {"method": 3, "quality": 50}
-"""Of the encoder (docs/decisions/frame-capture.md)."""
-
-HASTY_EFFORT = {"method": 0, "quality": 0}
 HASTY_AFTER_PICTURES = 24.0
-"""After so many whole pictures' worth of changes (a page with a video) speed counts: ten times
-as fast, and twice as large."""
+"""After so many whole pictures' worth of changes (a page with a video) speed counts."""
+
+ENCODERS_MAX = 4
+"""Threads: a lab has two cores, and nothing is measured while pictures are encoded."""
 
 
 @dataclass(frozen=True)
@@ -38,45 +37,58 @@ class Part:
 
 
 def encode(pictures: Sequence[Picture]) -> list[Part]:
-    """One part a picture, in the pictures' order; all of one size, each unlike its neighbours."""
-    if not pictures:
+    """One part for each picture but the last, in their order; all of one size, each unlike its
+    neighbours."""
+    if len(pictures) < 2:
         return []
-    known: dict[bytes, Part] = {}
-    parts = [Part(0, 0, (0, 0, 0), _webp(pictures[-1], EFFORT))]
+    # The encoder lets other threads run; what is here beside it takes little.
+    with ThreadPoolExecutor(min(ENCODERS_MAX, len(pictures))) as encoders:
+        return [each() for each in _begun(pictures, encoders)]
+
+
+def _begun(pictures: Sequence[Picture], encoders: Executor) -> list[Callable[[], Part]]:
+    """Each picture's part, which may still be in the making."""
+    parts: list[Callable[[], Part]] = []
+    known: dict[bytes, Callable[[], Part]] = {}
     changed_pictures = 0.0
     for after, picture in pairwise(reversed(pictures)):
         top, bottom, left, right = _box(after, picture)
-        changed = np.ascontiguousarray(picture[top:bottom, left:right])
+        changed = picture[top:bottom, left:right].copy()
         changed_pictures += changed.size / picture.size
-        effort = EFFORT if changed_pictures <= HASTY_AFTER_PICTURES else HASTY_EFFORT
-        same = (changed == after[top:bottom, left:right]).all(axis=2)
-        unchanged = _unused_colour(changed[~same])
-        changed[same] = unchanged
+        effort = LESS_EFFORT if changed_pictures <= HASTY_AFTER_PICTURES else HASTY_EFFORT
+        differs = any_channel(changed != after[top:bottom, left:right])
+        unchanged = _unused_colour(changed, differs)
+        for channel in range(3):
+            np.copyto(changed[..., channel], unchanged[channel], where=~differs)
         # Animations repeat themselves: equal boxes are encoded once.
-        key = bytes((*unchanged,)) + repr((top, left, changed.shape)).encode() + changed.tobytes()
+        place = repr((top, left, changed.shape, unchanged)).encode()
+        key = hashlib.sha256(place + changed.tobytes()).digest()
         if key not in known:
-            known[key] = Part(top, left, unchanged, _webp(changed, effort))
+            known[key] = _part(top, left, unchanged, encoders.submit(encode_webp, changed, effort))
         parts.append(known[key])
     return parts[::-1]
 
 
-def decode(parts: Sequence[Part]) -> Iterator[Picture]:
+def _part(
+    top: int, left: int, unchanged: tuple[int, int, int], webp: "Future[bytes]"
+) -> Callable[[], Part]:
+    """One part however often it is asked for, as a load keeps equal ones once."""
+    return cache(lambda: Part(top, left, unchanged, webp.result()))
+
+
+def decode(parts: Sequence[Part], last: Picture) -> Iterator[Picture]:
     """The pictures in their order; raises OSError or ValueError where a part is damaged."""
-    if not parts:
-        return
-    picture = _pixels(parts[-1])
+    picture = last.copy()
     # Going back, what each step covers is what going forward brings again.
     forward: list[tuple[int, int, Picture]] = []
-    for part in reversed(parts[:-1]):
-        box = _pixels(part)
+    for part in reversed(parts):
+        box = decode_webp(part.webp)
         height, width, _ = box.shape
         there = picture[part.top : part.top + height, part.left : part.left + width]
         if there.shape != box.shape:
             raise ValueError("a part reaches beyond the picture")
         forward.append((part.top, part.left, there.copy()))
-        # numpy reduces an axis of three slowly.
-        red, green, blue = (box[..., each] != part.unchanged[each] for each in range(3))
-        changed = red | green | blue
+        changed = unlike_colour(box, part.unchanged)
         for each in range(3):
             np.copyto(there[..., each], box[..., each], where=changed)
     yield picture.copy()
@@ -87,29 +99,21 @@ def decode(parts: Sequence[Part]) -> Iterator[Picture]:
 
 
 def _box(after: Picture, picture: Picture) -> tuple[int, int, int, int]:
-    differs = (after != picture).any(axis=2)
+    differs = any_channel(after != picture)
     rows, columns = np.flatnonzero(differs.any(axis=1)), np.flatnonzero(differs.any(axis=0))
     if not len(rows):
         return 0, 1, 0, 1
     return int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
 
 
-def _unused_colour(pixels: Picture) -> tuple[int, int, int]:
-    """Black where no pixel is, else the first grey or other colour that none has."""
-    packed = pixels.astype(np.uint32) @ np.array([65536, 256, 1], np.uint32)
-    used = np.unique(packed)
-    # Sorted and without repetition, so the first that is not its own rank is the first gap.
-    gaps = np.flatnonzero(used != np.arange(len(used)))
-    free = int(gaps[0]) if len(gaps) else len(used)
-    return free >> 16, free >> 8 & 255, free & 255
-
-
-def _webp(picture: Picture, effort: dict[str, int]) -> bytes:
-    buffer = io.BytesIO()
-    Image.fromarray(picture).save(buffer, "WEBP", lossless=True, **effort)
-    return buffer.getvalue()
-
-
-def _pixels(part: Part) -> Picture:
-    with Image.open(io.BytesIO(part.webp)) as image:
-        return np.array(image.convert("RGB"))
+def _unused_colour(picture: Picture, among: NDArray[np.bool_]) -> tuple[int, int, int]:
+    """The first colour, from black on, that no pixel `among` those of the picture has."""
+    red, green, blue = (picture[..., channel] for channel in range(3))
+    for level in range(256):
+        alike = among & (red == level)
+        used = np.zeros((256, 256), dtype=bool)
+        used[green[alike], blue[alike]] = True
+        if not used.all():
+            free = int(used.argmin())
+            return level, free >> 8, free & 255
+    raise ValueError("a picture of all colours that there are")

@@ -4,6 +4,7 @@ A trial's directory is written under a temporary name, synced and renamed: it is
 at all, and the first writer wins, on one machine or on many that share the directory.
 """
 
+import contextlib
 import gzip
 import json
 import os
@@ -19,7 +20,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from eyelevel.store.errors import StoreError
+from eyelevel.store.files import TEMPORARY_PREFIX, sync_directory, write_synced, write_whole
 from eyelevel.store.frames import Frames, read_frames
+from eyelevel.store.pictures import PICTURES, keep_picture
 from eyelevel.store.schema import RECORD, RECORD_VERSION, hash_of_key
 
 TRIALS = "trials"
@@ -33,7 +36,6 @@ STOP_FILE = "stop.json"
 LOGS = "logs"
 """A trial's folder of logs of connections and packets."""
 RECORD_EFFORT = 6
-TEMPORARY_PREFIX = ".writing-"
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,17 @@ class StoredTrial:
 
     def frames(self) -> Frames:
         """The load's frames; none where nothing was captured. Raises StoreError when damaged."""
-        return read_frames(self.path / FRAMES_FILE)
+        return read_frames(self.path / FRAMES_FILE, self._pictures)
 
     def step_frames(self) -> tuple[Frames, ...]:
         """The frames of each step after the load."""
         steps = self.record.get("after_load", ())
-        return tuple(read_frames(self.path / step_frames_file(i + 1)) for i in range(len(steps)))
+        files = [self.path / step_frames_file(number) for number in range(1, len(steps) + 1)]
+        return tuple(read_frames(file, self._pictures) for file in files)
+
+    @property
+    def _pictures(self) -> Path:
+        return self.path.parent.parent / PICTURES
 
 
 def step_frames_file(number: int) -> str:
@@ -68,37 +75,50 @@ def write_trial(
     """Commit one trial under `directory`; False when another writer had committed it before.
 
     The record is checked first, so that what could not be read is never written. Raises StoreError
-    for a record that breaks the schema, and OSError when the disk refuses.
+    for a record that breaks the schema and when the disk refuses.
     """
     name = record["trial"]["hash"]
     check_record(record, f"trial {name}")
+    with _refusals(directory / TRIALS / name):
+        return _write_trial(directory, record, frames, step_frames, logs)
+
+
+def _write_trial(
+    directory: Path,
+    record: Mapping[str, Any],
+    frames: Frames | None,
+    step_frames: Sequence[Frames],
+    logs: Mapping[str, bytes],
+) -> bool:
     trials = directory / TRIALS
     trials.mkdir(parents=True, exist_ok=True)
-    target = trials / name
+    target = trials / record["trial"]["hash"]
     if target.exists():
         return False
     temporary = Path(tempfile.mkdtemp(prefix=TEMPORARY_PREFIX, dir=trials))
     try:
         temporary.chmod(0o755)  # mkdtemp makes a private one; records are meant to be shared
-        if frames:
-            _write_synced(temporary / FRAMES_FILE, frames.to_bytes())
-        for number, own in enumerate(step_frames, start=1):
-            if own:
-                _write_synced(temporary / step_frames_file(number), own.to_bytes())
+        own = {FRAMES_FILE: frames or ()}
+        own |= {step_frames_file(number): each for number, each in enumerate(step_frames, start=1)}
+        for file, of_file in own.items():
+            if of_file:
+                # Before the trial that names it: a picture without a trial harms nobody.
+                last = keep_picture(directory / PICTURES, of_file.last())
+                write_synced(temporary / file, of_file.to_bytes(last))
         for log, content in logs.items():
             (temporary / log).parent.mkdir(exist_ok=True)
-            _write_synced(temporary / log, content)
+            write_synced(temporary / log, content)
         # No time in the header: the same record gives the same bytes.
         record_bytes = gzip.compress(_json_bytes(record), RECORD_EFFORT, mtime=0)
-        _write_synced(temporary / RECORD_FILE, record_bytes)
-        _sync_directory(temporary)
+        write_synced(temporary / RECORD_FILE, record_bytes)
+        sync_directory(temporary)
         try:
             temporary.rename(target)  # refuses a directory that is there and not empty
         except OSError:
             if target.exists():
                 return False
             raise
-        _sync_directory(trials)
+        sync_directory(trials)
         return True
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -170,24 +190,24 @@ def missing(directory: Path, hashes: Iterable[str]) -> list[str]:
 
 def remove_leftovers(directory: Path) -> int:
     """Remove what killed writers left; call it only while nobody else writes. Returns how many."""
-    leftovers = list((directory / TRIALS).glob(f"{TEMPORARY_PREFIX}*"))
+    folders = directory, directory / TRIALS, directory / PICTURES
+    leftovers = [each for folder in folders for each in folder.glob(f"{TEMPORARY_PREFIX}*")]
     for leftover in leftovers:
-        shutil.rmtree(leftover, ignore_errors=True)
+        if leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
+        else:
+            leftover.unlink(missing_ok=True)
     return len(leftovers)
 
 
 def write_document(directory: Path, name: str, value: Mapping[str, Any]) -> None:
-    """Write `plan.json` or `environment.json`, whole or not at all."""
-    directory.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=TEMPORARY_PREFIX, dir=directory)
-    os.close(handle)
-    try:
-        _write_synced(Path(temporary), _json_bytes(value))
-        Path(temporary).chmod(0o644)
-        Path(temporary).rename(directory / name)
-        _sync_directory(directory)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    """Write `plan.json` or `environment.json`, whole or not at all.
+
+    Raises StoreError when the disk refuses.
+    """
+    with _refusals(directory / name):
+        directory.mkdir(parents=True, exist_ok=True)
+        write_whole(directory / name, _json_bytes(value))
 
 
 def read_document(directory: Path, name: str) -> dict[str, Any]:
@@ -251,16 +271,12 @@ def _json_bytes(value: Mapping[str, Any]) -> bytes:
     return text.encode() + b"\n"
 
 
-def _write_synced(file: Path, content: bytes) -> None:
-    with file.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-
-
-def _sync_directory(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+@contextlib.contextmanager
+def _refusals(target: Path) -> Iterator[None]:
+    """A full disk names no file, and who writes under a temporary name none that a user knows."""
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"writing {target}: {error.strerror or error}; whatever was whole is kept"
+        ) from error

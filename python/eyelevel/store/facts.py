@@ -10,7 +10,9 @@ from urllib.parse import urlsplit
 
 import polars as pl
 
+from eyelevel.store.downlink import MEASURES, measures_of
 from eyelevel.store.hashing import canonical_json
+from eyelevel.store.timer_gap import timer_gap_ms
 
 TRIAL_COLUMNS: dict[str, pl.DataType] = {
     "hash": pl.String(),
@@ -31,6 +33,7 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "missed": pl.String(),  # URLs without their queries, sorted, one a line
     "final_picture": pl.Binary(),  # shades of grey; null: not taken
     "cpu_pressure_share": pl.Float64(),
+    "timer_gap_ms": pl.Float64(),  # not explained by a long task; null: no timer
     "wall_ms": pl.Float64(),  # of the whole trial
     "lateness_us_p99": pl.Float64(),  # of the worse direction
     "lateness_us_max": pl.Float64(),
@@ -45,6 +48,7 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "versions": pl.String(),  # canonical JSON
     "retried": pl.Int64(),  # attempts that failed before
     "cross_traffic": pl.String(),  # canonical JSON; null: none
+    **dict.fromkeys(MEASURES, pl.Float64()),
 }
 
 
@@ -59,6 +63,7 @@ def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
         "\n".join(sorted(missed_urls(record))),
         bytes.fromhex(picture) if picture else None,
         record["host"].get("cpu_pressure_share"),
+        timer_gap_ms(record),
         record["host"].get("wall_ms"),
         _lateness(record, "lateness_us_p99"),
         _lateness(record, "lateness_us_max"),
@@ -73,6 +78,7 @@ def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
         canonical_json(record["versions"]),
         len(record.get("retried", ())),
         _cross_traffic(record),
+        *measures_of(record),
     )
 
 

@@ -3,16 +3,19 @@
 import io
 import zipfile
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
-from eyelevel.store.deltas import Part, Picture, decode, encode
+from eyelevel.store.deltas import Part, decode, encode
 from eyelevel.store.errors import StoreError
+from eyelevel.store.pictures import read_picture
+from eyelevel.store.webp import Picture, decode_webp
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +35,20 @@ class Frame:
 class Frames:
     """The frames of one load, kept as differences; each pass over them decodes them again.
 
-    Memory is that of one whole picture and of what changed.
+    Memory is that of the last picture and of what changed.
     """
 
-    def __init__(self, at_ms: Sequence[float], parts: Sequence[Part], source: str = "") -> None:
+    def __init__(
+        self,
+        at_ms: Sequence[float],
+        parts: Sequence[Part],
+        last: Callable[[], Picture],
+        source: str = "",
+    ) -> None:
+        """`parts`: of each frame but the last, whose picture `last` gives."""
         self.at_ms = tuple(at_ms)
         self._parts = parts
+        self._last = last
         self._source = source or "frames in memory"
 
     @classmethod
@@ -48,15 +59,23 @@ class Frames:
             if not np.array_equal(frame.picture, kept[-1].picture):
                 kept.append(frame)
         parts = encode([frame.picture for frame in kept])
-        return cls([frame.at_ms for frame in kept], parts)
+        last = kept[-1].picture if kept else np.zeros((0, 0, 3), np.uint8)
+        return cls([frame.at_ms for frame in kept], parts, lambda: last)
+
+    def last(self) -> Picture:
+        """The last frame's picture; not for a load without frames. Raises StoreError."""
+        return self._last()
 
     def __len__(self) -> int:
         return len(self.at_ms)
 
     def __iter__(self) -> Iterator[Frame]:
         """In order of time. Raises StoreError where a picture is damaged."""
+        if not self.at_ms:
+            return
         try:
-            for at_ms, picture in zip(self.at_ms, decode(self._parts), strict=True):
+            pictures = decode(self._parts, self._last())
+            for at_ms, picture in zip(self.at_ms, pictures, strict=True):
                 yield Frame(at_ms, picture)
         except (OSError, ValueError) as error:
             raise _damaged(self._source, error) from error
@@ -70,8 +89,11 @@ class Frames:
         there = {index: frame for index, frame in enumerate(self) if index in set(wanted)}
         return [there[index] for index in wanted]
 
-    def to_bytes(self) -> bytes:
-        """The content of a frames file; the same frames give the same bytes."""
+    def to_bytes(self, last: str) -> bytes:
+        """The content of a frames file; the same frames give the same bytes.
+
+        `last` is the name of the last frame's picture (`eyelevel.store.pictures`).
+        """
         number = {part: index for index, part in enumerate(dict.fromkeys(self._parts))}
         buffer = io.BytesIO()
         np.savez(
@@ -82,29 +104,40 @@ class Frames:
             unchanged=np.array([p.unchanged for p in number], dtype=np.uint8).reshape(-1, 3),
             webp=np.frombuffer(b"".join(p.webp for p in number), dtype=np.uint8),
             offset=np.cumsum([0, *(len(p.webp) for p in number)], dtype=np.int64),
+            last=np.frombuffer(last.encode("ascii"), dtype=np.uint8),
         )
         return buffer.getvalue()
 
 
-def read_frames(path: Path) -> Frames:
-    """The frames of a file; none where the file is absent (a load without capture)."""
+def read_frames(path: Path, pictures: Path) -> Frames:
+    """The frames of a file; none where the file is absent (a load without capture).
+
+    `pictures`: the folder of the run's last pictures.
+    """
     if not path.exists():
-        return Frames([], [])
+        return Frames.of([])
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            at_ms, numbers = arrays["at_ms"], arrays["part"]
+            at_ms, numbers = arrays["at_ms"].tolist(), arrays["part"].tolist()
             corners, colours = arrays["corner"], arrays["unchanged"]
             webp, offset = arrays["webp"].tobytes(), arrays["offset"]
+            name = arrays["last"].tobytes().decode("ascii") if "last" in arrays else None
         cuts = [webp[start:end] for start, end in pairwise(offset)]
         parts = [
             Part(int(top), int(left), tuple(map(int, colour)), cut)
             for (top, left), colour, cut in zip(corners, colours, cuts, strict=True)
         ]
-        if len(at_ms) != len(numbers) or (len(offset) and offset[-1] != len(webp)):
+        if len(offset) and offset[-1] != len(webp):
             raise ValueError("its parts do not fit together")
-        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(parts):
+        if numbers and not 0 <= min(numbers) <= max(numbers) < len(parts):
             raise ValueError("a frame names a picture that is not there")
-        return Frames(at_ms.tolist(), [parts[number] for number in numbers], str(path))
+        if len(at_ms) != len(numbers) + (name is not None):
+            raise ValueError("its parts do not fit together")
+        own = [parts[number] for number in numbers]
+        if name is None:  # of before loads shared their last pictures
+            *own, whole = own
+            return Frames(at_ms, own, partial(decode_webp, whole.webp), str(path))
+        return Frames(at_ms, own, partial(read_picture, pictures, name), str(path))
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise _damaged(str(path), error) from error
 

@@ -24,6 +24,11 @@ LOADS_MIN = 4
 """A load is starved when its CPU pressure is above three times the median of the same page's loads
 and 0.30 above it; fewer than four loads have no median worth comparing with."""
 
+TIMER_GAP_RATIO_MAX = 2.0
+TIMER_GAP_MARGIN_MS = 200.0
+"""The page stood still when its timer's gap is above twice the median of the page's loads over the
+network, whatever the stack, and 200 ms above it."""
+
 Judged = Mapping[str, tuple[str, str]]
 
 
@@ -37,7 +42,7 @@ def judge_all(records: Iterable[Mapping[str, Any]]) -> Judged:
 
 def judge_table(table: pl.DataFrame) -> pl.DataFrame:
     """The table of facts; `outcome` and `outcome_detail` are now the judged ones."""
-    for rule in (_starved, _missed, _different):
+    for rule in (_starved, _missed, _different, _stood_still):
         found = rule(table.filter(pl.col("outcome") == "ok"))
         if not found:
             continue
@@ -102,6 +107,24 @@ def _starved(loads: pl.DataFrame) -> Judged:
                     f"CPU pressure was {share:.0%}, the median of this page's loads {quiet:.0%}"
                 )
                 found[name] = ("starved", detail)
+    return found
+
+
+def _stood_still(loads: pl.DataFrame) -> Judged:
+    found = {}
+    there = loads.filter(pl.col("timer_gap_ms").is_not_null())
+    for names, gaps_ms in _groups(there, ("site", "network"), "timer_gap_ms"):
+        if len(names) < LOADS_MIN:
+            continue
+        usual_ms = statistics.median(gaps_ms)
+        bound_ms = max(TIMER_GAP_RATIO_MAX * usual_ms, usual_ms + TIMER_GAP_MARGIN_MS)
+        for name, gap_ms in zip(names, gaps_ms, strict=True):
+            if gap_ms > bound_ms:
+                detail = (
+                    f"the page's own timer stood still for {gap_ms:.0f} ms without a long task; "
+                    f"the median of this page's loads is {usual_ms:.0f} ms"
+                )
+                found[name] = ("capture-incomplete", detail)
     return found
 
 

@@ -42,8 +42,9 @@ OUTCOMES: tuple[Outcome, ...] = (
     ),
     Outcome(
         "wrong-protocol",
-        "An object came over another protocol than the stack's. `data:`, `blob:`, cache, service "
-        "worker and WebSocket are exempt and counted.",
+        "An object came over another protocol than the stack's, or all came over http, with which "
+        "no stack is in force. `data:`, `blob:`, cache, service worker and WebSocket are exempt "
+        "and counted.",
         "instrument",
         True,
     ),
@@ -63,8 +64,9 @@ OUTCOMES: tuple[Outcome, ...] = (
     ),
     Outcome(
         "capture-incomplete",
-        "Frames were lost, the last one is not what the page shows at its end, or the page's own "
-        "timings could not be read.",
+        "Frames were lost, the last one is not what the page shows at its end, the page's own "
+        "timings could not be read, or its own timer stood still for 200 ms more than in the "
+        "page's other loads without a long task to explain it.",
         "instrument",
         True,
     ),

@@ -1,5 +1,7 @@
+import contextlib
 import gzip
 import json
+import resource
 import threading
 
 import numpy as np
@@ -62,6 +64,29 @@ def test_a_killed_writer_leaves_no_trial(tmp_path):
     (tmp_path / "trials" / ".writing-abc").mkdir(parents=True)
     assert committed(tmp_path) == set()
     assert remove_leftovers(tmp_path) == 1
+
+
+@contextlib.contextmanager
+def small_disk():
+    """The kernel refuses files above 200 bytes: of the test's own output, too, if that is one."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_disk_that_refuses_names_the_file_and_keeps_nothing_half(tmp_path):
+    record = sample_record()
+    name = record["trial"]["hash"]
+    said = rf"^writing .*/trials/{name}: File too large; "
+    with pytest.raises(StoreError, match=said), small_disk():
+        write_trial(tmp_path, record)
+    said = r"^writing .*/plan\.json: File too large; "
+    with pytest.raises(StoreError, match=said), small_disk():
+        write_document(tmp_path, "plan.json", {"long": "x" * 500})
+    assert [each.name for each in tmp_path.rglob("*")] == ["trials"]
 
 
 def test_missing_keeps_the_plans_order(tmp_path):

@@ -1,9 +1,13 @@
+import io
+
 import numpy as np
 import pytest
 
-from eyelevel.store.deltas import decode, encode
+from eyelevel.store.deltas import Part, decode, encode
 from eyelevel.store.errors import StoreError
 from eyelevel.store.frames import Frame, Frames, read_frames
+from eyelevel.store.pictures import keep_picture, read_picture
+from eyelevel.store.webp import EFFORT, encode_webp
 
 SEED = 11
 
@@ -35,28 +39,72 @@ def noise(generator: np.random.Generator, colours: int) -> list[np.ndarray]:
 def test_every_picture_comes_back_bit_by_bit(colours):
     # With two or three values a channel a free colour has to be looked for.
     pictures = noise(np.random.default_rng(SEED), colours)
-    back = list(decode(encode(pictures)))
+    back = list(decode(encode(pictures), pictures[-1]))
     assert len(back) == len(pictures), f"seed {SEED}"
     assert all(map(np.array_equal, back, pictures)), f"seed {SEED}"
+
+
+def test_pictures_that_change_over_their_whole_width_come_back_and_stay_as_they_were():
+    dark, grey = (
+        page((slice(None), slice(None), (0, 0, 0))),
+        page((slice(None), slice(None), (9, 9, 9))),
+    )
+    corners = grey.copy()
+    corners[0, 0] = corners[-1, -1] = 200
+    pictures = [dark, grey, corners]
+    before = [picture.copy() for picture in pictures]
+    parts = encode(pictures)
+    assert all(map(np.array_equal, pictures, before))
+    assert all(map(np.array_equal, decode(parts, pictures[-1]), before))
 
 
 def test_a_box_with_every_colour_of_a_cube_still_has_a_free_one():
     levels = np.arange(0, 256, 17, dtype=np.uint8)
     cube = np.stack(np.meshgrid(levels, levels, levels), axis=-1).reshape(64, 64, 3)
     pictures = [cube, np.full_like(cube, 9)]
-    assert all(map(np.array_equal, decode(encode(pictures)), pictures))
+    assert all(map(np.array_equal, decode(encode(pictures), pictures[-1]), pictures))
+
+
+def written(folder, frames=FRAMES):
+    """The file of `frames`, its last picture in `folder`, too."""
+    kept = Frames.of(frames)
+    file = folder / "frames.npz"
+    file.write_bytes(kept.to_bytes(keep_picture(folder, kept.last())))
+    return file
 
 
 def test_frames_come_back_from_their_file(tmp_path):
-    (tmp_path / "frames.npz").write_bytes(Frames.of(FRAMES).to_bytes())
-    found = read_frames(tmp_path / "frames.npz")
+    found = read_frames(written(tmp_path), tmp_path)
     assert found.at_ms == tuple(frame.at_ms for frame in FRAMES)
     assert all(map(np.array_equal, (f.picture for f in found), PICTURES))
 
 
+def test_frames_come_back_from_a_file_with_the_last_picture_in_it(tmp_path):
+    # As files were before loads shared their last pictures: a part of its own, the last.
+    parts = [*encode(PICTURES), Part(0, 0, (0, 0, 0), encode_webp(PICTURES[-1], EFFORT))]
+    frames = Frames([frame.at_ms for frame in FRAMES], parts, lambda: PICTURES[-1])
+    with np.load(io.BytesIO(frames.to_bytes(""))) as arrays:
+        own = {name: arrays[name] for name in arrays if name != "last"}
+    np.savez(tmp_path / "frames.npz", **own)
+    found = read_frames(tmp_path / "frames.npz", tmp_path)
+    assert all(map(np.array_equal, (f.picture for f in found), PICTURES))
+    assert len(found) == len(PICTURES)
+
+
+def test_loads_that_end_alike_share_their_last_picture(tmp_path):
+    written(tmp_path)
+    (first,) = tmp_path.glob("*.webp")
+    before = first.stat()
+    written(tmp_path, FRAMES[2:])
+    assert [each.stat() for each in tmp_path.glob("*.webp")] == [before]
+    written(tmp_path, FRAMES[:2])
+    assert len(list(tmp_path.glob("*.webp"))) == 2
+
+
 def test_an_animation_that_repeats_itself_costs_once():
     long = [Frame(float(index), PICTURES[1 + index % 2]) for index in range(200)]
-    assert len(Frames.of(long).to_bytes()) < len(Frames.of(long[:3]).to_bytes()) + 200 * 16
+    short = Frames.of(long[:3]).to_bytes("")
+    assert len(Frames.of(long).to_bytes("")) < len(short) + 200 * 16
 
 
 def test_of_equal_neighbours_the_first_is_kept():
@@ -65,7 +113,7 @@ def test_of_equal_neighbours_the_first_is_kept():
 
 
 def test_the_same_frames_give_the_same_file():
-    assert Frames.of(FRAMES).to_bytes() == Frames.of(FRAMES).to_bytes()
+    assert Frames.of(FRAMES).to_bytes("") == Frames.of(FRAMES).to_bytes("")
 
 
 def test_what_was_on_the_screen_at_a_time():
@@ -75,20 +123,36 @@ def test_what_was_on_the_screen_at_a_time():
 
 
 def test_no_file_means_no_frames(tmp_path):
-    assert list(read_frames(tmp_path / "frames.npz")) == []
+    assert list(read_frames(tmp_path / "frames.npz", tmp_path)) == []
 
 
 @pytest.mark.parametrize("keep", [0, 10, 300])
 def test_a_truncated_file_is_refused_by_name(tmp_path, keep):
-    file = tmp_path / "frames.npz"
-    file.write_bytes(Frames.of(FRAMES).to_bytes()[:keep])
+    file = written(tmp_path)
+    file.write_bytes(file.read_bytes()[:keep])
     with pytest.raises(StoreError, match=r"frames\.npz: damaged"):
-        read_frames(file)
+        read_frames(file, tmp_path)
 
 
 def test_a_damaged_picture_is_refused_by_name(tmp_path):
-    file = tmp_path / "frames.npz"
-    content = Frames.of(FRAMES).to_bytes()
-    file.write_bytes(content.replace(b"VP8L", b"VP8X"))
+    file = written(tmp_path)
+    file.write_bytes(file.read_bytes().replace(b"VP8L", b"VP8X"))
     with pytest.raises(StoreError, match=r"frames\.npz"):
-        list(read_frames(file))
+        list(read_frames(file, tmp_path))
+
+
+@pytest.mark.parametrize("content", [None, b"", encode_webp(PICTURES[0], EFFORT)])
+def test_a_last_picture_that_is_not_there_whole_is_refused_by_name(tmp_path, content):
+    file = written(tmp_path)
+    (picture,) = tmp_path.glob("*.webp")
+    picture.unlink() if content is None else picture.write_bytes(content)
+    with pytest.raises(StoreError, match=picture.name):
+        list(read_frames(file, tmp_path))
+
+
+def test_a_damaged_last_picture_is_mended_by_the_next_load_that_ends_with_it(tmp_path):
+    name = keep_picture(tmp_path, PICTURES[1])
+    (picture,) = tmp_path.glob("*.webp")
+    picture.write_bytes(b"half")
+    assert keep_picture(tmp_path, PICTURES[1]) == name
+    assert np.array_equal(read_picture(tmp_path, name), PICTURES[1])

@@ -69,3 +69,31 @@ def test_an_outcome_that_is_there_already_stays() -> None:
     timed_out = sample_record(arm="tcp", outcome="timeout") | miss("https://a.example/x")
     judged = judge_all([timed_out, sample_record(arm="quic")])
     assert judged[timed_out["trial"]["hash"]][0] == "timeout"
+
+
+def stood_still(arm: str, repetition: int, gap_ms: float, task_ms: float = 0.0) -> dict[str, Any]:
+    """A load whose timer had a gap with a long task of `task_ms` in it."""
+    record = sample_record(arm=arm, repetition=repetition)
+    record["navigation"] |= {
+        "timer_gaps_ms": [[300.0, gap_ms], [2000.0, 60.0]],
+        "long_tasks_ms": [[310.0, task_ms]] if task_ms else [],
+    }
+    return record
+
+
+def test_a_page_that_stood_still_longer_than_its_other_loads() -> None:
+    records = [stood_still("tcp", 1, 150), stood_still("quic", 1, 528)]
+    assert set(outcomes(records).values()) == {"ok"}, "two loads have no median"
+    records += [stood_still("tcp", 2, 180), stood_still("quic", 2, 220)]
+    judged = judge_all(records)
+    found = [judged[record["trial"]["hash"]] for record in records]
+    assert [outcome for outcome, _ in found] == ["ok", "capture-incomplete", "ok", "ok"]
+    assert "stood still for 528 ms" in found[1][1] and "is 200 ms" in found[1][1]
+
+
+def test_a_long_task_explains_a_gap_and_a_slow_page_its_own() -> None:
+    explained = [stood_still("tcp", n, 150) for n in (1, 2, 3)] + [stood_still("tcp", 4, 600, 450)]
+    slow = [stood_still("tcp", n, 900) for n in (1, 2, 3)] + [stood_still("tcp", 4, 1500)]
+    without = [sample_record(repetition=n) for n in (1, 2, 3, 4)]
+    for records in (explained, slow, without):
+        assert {outcome for outcome, _ in judge_all(records).values()} == {"ok"}

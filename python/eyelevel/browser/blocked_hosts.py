@@ -1,0 +1,68 @@
+"""Make Firefox ask nothing of some hosts, by an extension that is only a list.
+
+WebDriver BiDi's intercepts know no host with a `*`, and hold each request that they match until a
+program answered. Firefox decides by the list itself (`declarativeNetRequest`), at once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+KINDS = [
+    "main_frame",
+    "sub_frame",
+    "stylesheet",
+    "script",
+    "image",
+    "imageset",
+    "font",
+    "object",
+    "object_subrequest",
+    "media",
+    "xmlhttprequest",
+    "websocket",
+    "ping",
+    "beacon",
+    "csp_report",
+    "web_manifest",
+    "xml_dtd",
+    "xslt",
+    "speculative",
+    "other",
+]
+
+_MANIFEST = {
+    "manifest_version": 3,
+    "name": "blocked hosts",
+    "version": "1",
+    "permissions": ["declarativeNetRequest"],
+    "declarative_net_request": {
+        "rule_resources": [{"id": "hosts", "enabled": True, "path": "hosts.json"}]
+    },
+    "browser_specific_settings": {"gecko": {"id": "blocked-hosts@eyelevel.invalid"}},
+}
+
+
+def host_expression(host: str) -> str:
+    """Matches the URLs of a host, or of all below `*.HOST`, and no others."""
+    below = r"[^/?#@]+\." if host.startswith("*.") else ""
+    name = host.removeprefix("*.").replace(".", r"\.")
+    return rf"^[a-z]+://{below}{name}(:[0-9]+)?/"
+
+
+def write_extension(folder: Path, hosts: Sequence[str]) -> None:
+    """Write the extension that blocks `hosts` to a new folder."""
+    rules: list[dict[str, Any]] = [
+        {
+            "id": number,
+            "action": {"type": "block"},
+            "condition": {"regexFilter": host_expression(host), "resourceTypes": KINDS},
+        }
+        for number, host in enumerate(hosts, start=1)
+    ]
+    folder.mkdir()
+    (folder / "manifest.json").write_text(json.dumps(_MANIFEST), encoding="utf-8")
+    (folder / "hosts.json").write_text(json.dumps(rules), encoding="utf-8")

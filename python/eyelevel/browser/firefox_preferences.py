@@ -1,0 +1,87 @@
+"""What a Firefox is told before it starts; why: docs/decisions/firefox.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from eyelevel.browser.observations import LoadSettings
+
+COARSE_POINTER = 1
+"""Of `ui.*PointerCapabilities`: a finger, which cannot hover."""
+
+COMMON_PREFERENCES: Mapping[str, bool | int | str] = {
+    # Nothing but the page uses the network, and nothing changes while it loads.
+    "app.update.disabledForTesting": True,
+    "app.normandy.enabled": False,
+    "browser.safebrowsing.malware.enabled": False,
+    "browser.safebrowsing.phishing.enabled": False,
+    "browser.shell.checkDefaultBrowser": False,
+    "browser.startup.page": 0,
+    "browser.tabs.firefox-view": False,
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "extensions.update.enabled": False,
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+    "network.dns.native_https_query": False,
+    "network.trr.mode": 5,  # names are asked of the lab's resolver, never over HTTPS
+    "services.settings.server": "data:,",
+    "toolkit.telemetry.enabled": False,
+    # Times to the microsecond instead of to the millisecond.
+    "privacy.reduceTimerPrecision": False,
+    # The lab's authority is the only one that matters, and it answers no question about itself.
+    "security.OCSP.enabled": 0,
+    "security.cert_pinning.enforcement_level": 0,
+    "security.enterprise_roots.enabled": False,
+    "security.pki.certificate_transparency.mode": 0,
+    # Recordings hold http origins; the page must not know that it is driven.
+    "dom.security.https_first": False,
+    "dom.webdriver.enabled": False,
+    "intl.accept_languages": "en-US,en",
+    "ui.caretBlinkTime": 0,
+}
+
+PROTOCOL_PREFERENCES: Mapping[str, Mapping[str, bool | int | str]] = {
+    "h1": {"network.http.http2.enabled": False, "network.http.http3.enable": False},
+    "h2": {"network.http.http3.enable": False},
+    "h3": {
+        "network.http.http3.enable": True,
+        # Else an authority of one's own turns HTTP/3 off.
+        "network.http.http3.disable_when_third_party_roots_found": False,
+    },
+}
+
+
+MOBILE_PREFERENCES: Mapping[str, bool | int | str] = {
+    # As on a phone: touch alone, which hovers over nothing; `<meta name=viewport>` counts, and a
+    # page without it is laid out 980 wide.
+    "dom.meta-viewport.enabled": True,
+    "dom.w3c_touch_events.enabled": 1,
+    "dom.w3c_touch_events.legacy_apis.enabled": True,
+    "dom.maxtouchpoints.testing.value": 5,
+    "ui.primaryPointerCapabilities": COARSE_POINTER,
+    "ui.allPointerCapabilities": COARSE_POINTER,
+    "general.platform.override": "Linux armv81",
+}
+
+
+def preferences(settings: LoadSettings) -> dict[str, bool | int | str]:
+    """Everything that differs from Firefox's own, by the preference's name."""
+    found = dict(COMMON_PREFERENCES) | PROTOCOL_PREFERENCES[settings.http_version]
+    if settings.http_version == "h3":
+        # Each listed host is asked over QUIC at once, without a first answer over TCP.
+        mapped = [f"{host};h3=:{port}" for host, port in map(_split, settings.quic_origins)]
+        found["network.http.http3.alt-svc-mapping-for-testing"] = ",".join(mapped)
+    if settings.mobile:
+        found |= MOBILE_PREFERENCES
+    found["layout.css.devPixelsPerPx"] = f"{settings.device_scale}"
+    found["javascript.enabled"] = settings.javascript
+    if settings.http_version != "h3":
+        found["security.tls.enable_0rtt_data"] = settings.early_data
+    dark = settings.color_scheme == "dark"
+    found["layout.css.prefers-color-scheme.content-override"] = 0 if dark else 1
+    return found
+
+
+def _split(origin: str) -> Sequence[str]:
+    host, _, port = origin.rpartition(":")
+    return host, port

@@ -1,0 +1,72 @@
+"""What the downlink held and when it was empty, for typical loads on one time axis."""
+
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from eyelevel.figures.inline import inline
+
+WIDTH_PX = 420
+HEIGHT_PX = 130
+ROW_PX = 13
+
+
+def downlink_chart(
+    levels: pl.DataFrame, silences: pl.DataFrame, capacities: pl.DataFrame, arms: list[str]
+) -> dict[str, Any]:
+    """A panel a network: kilobytes on their way above, the times without any below.
+
+    `levels`: `network`, `arm`, `at_s`, `kilobytes`; `silences`: `network`, `arm`, `start_s`,
+    `end_s`; `capacities`: `network`, `what`, `kilobytes`. `arms` give the colours.
+    """
+    panels = []
+    for network in levels["network"].unique(maintain_order=True):
+        own = [each.filter(pl.col("network") == network) for each in (levels, silences, capacities)]
+        panels.append(_panel(str(network), *own, arms=arms))
+    return alt.vconcat(*panels, spacing=28).resolve_scale(color="shared").to_dict(validate=False)
+
+
+def _panel(
+    network: str,
+    levels: pl.DataFrame,
+    silences: pl.DataFrame,
+    capacities: pl.DataFrame,
+    *,
+    arms: list[str],
+) -> alt.VConcatChart:
+    present = [arm for arm in arms if arm in levels["arm"]]
+    last_s = float(levels["at_s"].max() or 0.0)  # type: ignore[arg-type]
+    domain = alt.Scale(domain=[0, last_s], nice=False)
+    colour = alt.Color("arm:N", scale=alt.Scale(domain=arms), title=None)
+    lines = (
+        alt.Chart(inline(levels, "arm", "at_s", "kilobytes"))
+        .mark_line(interpolate="step-after", strokeWidth=1.3)
+        .encode(
+            x=alt.X("at_s:Q", scale=domain, title=None, axis=alt.Axis(labels=False)),
+            y=alt.Y("kilobytes:Q", title="kB on their way"),
+            color=colour,
+        )
+    )
+    limits = alt.Chart(inline(capacities, "what", "kilobytes")).encode(y="kilobytes:Q")
+    rules = limits.mark_rule(strokeDash=[4, 3], color="gray")
+    names = limits.mark_text(align="right", baseline="bottom", dx=-2, color="gray").encode(
+        x=alt.datum(last_s), text="what:N"
+    )
+    gaps = (
+        alt.Chart(inline(silences, "arm", "start_s", "end_s"))
+        .mark_bar(height=ROW_PX - 4)
+        .encode(
+            x=alt.X("start_s:Q", scale=domain, title="seconds from navigation start"),
+            x2="end_s:Q",
+            y=alt.Y("arm:N", sort=present, scale=alt.Scale(domain=present), title=None),
+            color=colour,
+            tooltip=["arm:N", "start_s:Q", "end_s:Q"],
+        )
+        .properties(width=WIDTH_PX, height=alt.Step(ROW_PX))
+    )
+    title = alt.TitleParams(network, anchor="start", fontSize=12)
+    above = alt.layer(lines, rules, names).properties(width=WIDTH_PX, height=HEIGHT_PX, title=title)
+    below = "nothing on its way:"
+    gaps = gaps.properties(title=alt.TitleParams(below, anchor="start", fontSize=11))
+    return alt.vconcat(above, gaps, spacing=6)

@@ -1,0 +1,116 @@
+"""A process of the data plane from start to end: lines of JSON in, events out."""
+
+import contextlib
+import json
+import queue
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from eyelevel.lab.binary import NAME
+from eyelevel.lab.errors import LabError
+
+ERROR_BYTES_MAX = 4000
+"""Of its standard error, for messages."""
+
+
+class Conversation:
+    """One process; `end` is to be called whatever happens."""
+
+    def __init__(
+        self,
+        subject: str,
+        command: Sequence[str],
+        on_event: Callable[[Mapping[str, Any]], bool] | None = None,
+    ) -> None:
+        """`subject` names it in messages; what `on_event`, called in a thread of its own, answers
+        with true is dealt with and kept from `events`."""
+        self.subject = subject
+        self.events: list[Mapping[str, Any]] = []
+        """What `wait_for` has passed so far, in order."""
+        self._on_event = on_event
+        self._heard: queue.Queue[Mapping[str, Any] | None] = queue.Queue()
+        self._errors = bytearray()
+        # A session of its own: Ctrl-C is this process's to handle, which then ends the other.
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self._readers = [
+            threading.Thread(target=self._read_events, daemon=True),
+            threading.Thread(target=self._read_errors, daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def say(self, message: Mapping[str, Any]) -> None:
+        """One line of JSON."""
+        assert self._process.stdin is not None
+        # A broken pipe: it ended by itself, and its last words say why.
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(json.dumps(message).encode() + b"\n")
+            self._process.stdin.flush()
+
+    def wait_for(self, kind: str, timeout_s: float) -> Mapping[str, Any]:
+        """The next event of this kind; LabError where none comes, with its last words."""
+        deadline = time.monotonic() + timeout_s
+        while True:
+            try:
+                event = self._heard.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                raise LabError(f"{self.subject} gave no `{kind}` within {timeout_s:g} s") from None
+            if event is None:
+                raise LabError(self._last_words())
+            self.events.append(event)
+            if event["event"] == kind:
+                return event
+            if event["event"] == "error" and kind == "ready":
+                raise LabError(event["message"])
+
+    def end(self, grace_s: float) -> None:
+        """The end of its input ends it; killed where it takes longer than `grace_s`."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(timeout=grace_s)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        for reader in self._readers:
+            reader.join(timeout=1.0)
+        for pipe in (self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+    def _last_words(self) -> str:
+        # The end of its output may be heard before its message.
+        self._readers[1].join(timeout=1.0)
+        own = f"{NAME}: "
+        said = [e["message"] for e in self.events if e["event"] == "error"]
+        said.append(bytes(self._errors).decode(errors="replace").strip())
+        text = next(filter(None, said[-2:]), f"exit status {self._process.poll()}, no message")
+        # Its own message stands for itself; anything else needs to say whose it is.
+        return text.removeprefix(own) if text.startswith(own) else f"{self.subject} ended: {text}"
+
+    def _read_events(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            try:
+                event = json.loads(line)
+            except ValueError:
+                event = {"event": "error", "message": f"{self.subject} wrote {line[:200]!r}"}
+            if self._on_event is None or not self._on_event(event):
+                self._heard.put(event)
+        self._heard.put(None)
+
+    def _read_errors(self) -> None:
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            if len(self._errors) < ERROR_BYTES_MAX:
+                self._errors += line

@@ -1,0 +1,42 @@
+"""Figures on the page, each drawn when it is opened, within the page's bytes."""
+
+import json
+from typing import Any
+
+from eyelevel.report.contents import Contents
+from eyelevel.report.html import Markup, element
+from eyelevel.report.paper_figures import PaperFigure
+
+SPECIFICATION_BYTES_MAX = 800_000
+ALL_BYTES_MAX = 2_000_000  # keeps the page below 15 MB beside the filmstrips
+
+
+class Drawings:
+    """The charts' specifications by the id of their place."""
+
+    def __init__(self, contents: Contents) -> None:
+        self.specifications: dict[str, dict[str, Any]] = {}
+        self._contents = contents
+        self._left = ALL_BYTES_MAX
+
+    def place(self, figure: PaperFigure) -> Markup | None:
+        """The place of `figure`; None where this run has nothing for it."""
+        rows = figure.rows(self._contents)
+        if not rows.height:
+            return None
+        summary = element("summary", figure.title, " ", element("small", figure.source))
+        chart = figure.chart(rows, self._contents)
+        size = len(json.dumps(chart))
+        if size > min(self._left, SPECIFICATION_BYTES_MAX):
+            command = element("code", f"eyelevel figures DIR --only {figure.name}")
+            said = element("p", "Too large for this page: ", command, ".")
+            return element("details", summary, said)
+        self._left -= size
+        place = f"figure-{figure.name}"
+        self.specifications[place] = chart
+        label = f"Chart: {figure.title}, {figure.source}"
+        picture = element("div", id=place, class_="drawing", role="img", aria_label=label)
+        scroll = element(
+            "div", picture, class_="scroll", tabindex="0", role="region", aria_label=figure.title
+        )
+        return element("details", summary, scroll, class_="figure")

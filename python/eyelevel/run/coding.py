@@ -1,0 +1,54 @@
+"""A load's pictures, coded while its browser and its lab end: nothing is measured any more then."""
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from eyelevel.browser import RawLoad
+from eyelevel.run.after_load import step_frames
+from eyelevel.run.fingerprint import final_picture
+from eyelevel.store import Frame, Frames
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """What is kept of a load's pictures."""
+
+    frames: Frames
+    steps: tuple[Frames, ...]
+    """Of each step after the load."""
+    final: str | None
+    """The last picture of the load itself, small."""
+
+
+class Coding:
+    """The work on one load's pictures, begun once at most."""
+
+    def __init__(self, worker: ThreadPoolExecutor) -> None:
+        self._worker = worker
+        self._work: Future[Pictures] | None = None
+
+    def begin(self, raw: RawLoad) -> None:
+        """Of a load that is over; returns at once."""
+        self._work = self._worker.submit(_coded, raw)
+
+    def result(self) -> Pictures:
+        """Waits for its end; nothing where no load came so far.
+
+        Raises OSError where a picture is damaged.
+        """
+        return self._work.result() if self._work else Pictures(Frames.of([]), (), None)
+
+
+@contextmanager
+def coding() -> Iterator[Coding]:
+    """Work that is not asked for its result is waited for, too: nothing runs beside a next load."""
+    with ThreadPoolExecutor(1) as worker:
+        yield Coding(worker)
+
+
+def _coded(raw: RawLoad) -> Pictures:
+    pictures = [Frame.of_image(each.at_ms, each.image) for each in raw.frames]
+    last = pictures[-1].picture if pictures else None
+    return Pictures(Frames.of(pictures), step_frames(raw.after_load), final_picture(last))

@@ -1,0 +1,88 @@
+"""What the emulated downlink carried during one load: silences, and bytes on their way.
+
+From the path's timeline in a record: packets in intervals of 1 ms, or of as many more as let the
+whole time fit into 512 intervals. A reader of an older record, which has none, finds nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+MEASURES = {
+    "receive_gap_ms_max": "The longest time between two packets that reached the client, from the "
+    "first to the load event, in whole intervals without any: at most two intervals too short.",
+    "downlink_empty_share": "Share of the time from navigation start to the load event in which no "
+    "packet was on its way to the client: neither waiting, in transmission nor under way. The page "
+    "then waits for a request to travel, for a server, or for itself.",
+    "downlink_used_share": "Bytes that reached the client until the load event, IP headers "
+    "included, over what the downlink's rate (a trace's mean rate) carries in that time.",
+    "on_the_way_bytes_max": "The most bytes that were on their way to the client at once: waiting "
+    "in the queue, in transmission and under way. A path holds its rate times its one-way delay, "
+    "and its queue beside.",
+}
+"""What each load has, where nothing else shared its path; of the downlink alone, as its packets
+are seen: what a sender has not had acknowledged is more, by the way back."""
+
+
+@dataclass(frozen=True)
+class Downlink:
+    """The intervals of one load, from navigation start to its load event."""
+
+    interval_ms: float
+    start_ms: np.ndarray
+    """Of each interval, from navigation start; the first may lie before it by one interval."""
+    received_bytes: np.ndarray
+    on_the_way_bytes: np.ndarray
+    """The most at once in the interval."""
+    load_ms: float
+
+    def empty(self) -> list[tuple[float, float]]:
+        """When nothing was on its way: starts and ends, ascending."""
+        busy = (self.on_the_way_bytes > 0) | (self.received_bytes > 0)
+        edges = np.flatnonzero(np.diff(np.concatenate(([False], busy, [False]))))
+        changes = self.start_ms[0] + edges * self.interval_ms
+        bounds = np.concatenate(([0.0], changes, [self.load_ms])).clip(0.0, self.load_ms)
+        return [(float(start), float(end)) for start, end in bounds.reshape(-1, 2) if end > start]
+
+
+def downlink_of(record: Mapping[str, Any]) -> Downlink | None:
+    """None where the page did not load, where the record has no timeline, and where cross traffic
+    shared the path."""
+    down = (record["path"] or {}).get("down", {})
+    timeline = down.get("timeline")
+    navigation_ns = record["browser"].get("navigation_start_ns")
+    load_ms = (record["navigation"] or {}).get("page_load_time_ms")
+    if not timeline or navigation_ns is None or not load_ms or record.get("cross_traffic"):
+        return None
+    interval_ms = float(timeline["interval_ms"])
+    received = np.asarray(timeline["released_bytes"], np.int64)
+    start_ms = (timeline["start_ns"] - navigation_ns) / 1e6 + interval_ms * np.arange(received.size)
+    during = (start_ms + interval_ms > 0) & (start_ms < load_ms)
+    if not during.any():
+        return None
+    return Downlink(
+        interval_ms,
+        start_ms[during],
+        received[during],
+        np.asarray(timeline["inside_bytes_max"], np.int64)[during],
+        float(load_ms),
+    )
+
+
+def measures_of(record: Mapping[str, Any]) -> tuple[float | None, ...]:
+    """The values of MEASURES; the used share is null where the downlink has no rate."""
+    found = downlink_of(record)
+    if found is None:
+        return (None,) * len(MEASURES)
+    rate_bit_s = record["trial"]["network_settings"].get("rate_down_bit_s") or 0
+    carried = rate_bit_s / 8e3 * found.load_ms
+    arrivals = np.flatnonzero(found.received_bytes)
+    gaps = np.diff(arrivals) - 1
+    return (
+        float(gaps.max()) * found.interval_ms if gaps.size else None,
+        sum(end - start for start, end in found.empty()) / found.load_ms,
+        float(found.received_bytes.sum()) / carried if carried else None,
+        float(found.on_the_way_bytes.max()),
+    )

@@ -1,0 +1,56 @@
+"""Last pictures, one file each in a folder of the run that all of its loads share.
+
+Most loads of one site end with one and the same picture, to the pixel, whatever the network and
+the stack; it is most of what a load's frames take, and of the time to encode them. So it is kept
+under a name made of its pixels, once a run, however many loads name it.
+"""
+
+import hashlib
+from pathlib import Path
+
+from eyelevel.store.errors import StoreError
+from eyelevel.store.files import write_whole
+from eyelevel.store.webp import EFFORT, Picture, decode_webp, encode_webp
+
+PICTURES = "pictures"
+
+_NAME_DIGITS = 20
+
+
+def keep_picture(folder: Path, picture: Picture) -> str:
+    """Have `picture` in `folder`, written whole or not at all; its name. Raises OSError."""
+    name = _name_of(picture)
+    try:
+        _read(folder, name)
+    except (OSError, ValueError):  # not there, or damaged
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(_file(folder, name), encode_webp(picture, EFFORT))
+    return name
+
+
+def read_picture(folder: Path, name: str) -> Picture:
+    """Raises StoreError where it is not there, or not what its name says."""
+    try:
+        return _read(folder, name)
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"reading {_file(folder, name)}, the last picture of loads of this run: {error}; copy "
+            "it from where the run was copied from, or run the plan again elsewhere (a load that "
+            "ends with this picture writes it)"
+        ) from error
+
+
+def _read(folder: Path, name: str) -> Picture:
+    picture = decode_webp(_file(folder, name).read_bytes())
+    if _name_of(picture) != name:
+        raise ValueError("its pixels are not those that it is named after")
+    return picture
+
+
+def _file(folder: Path, name: str) -> Path:
+    return folder / f"{name}.webp"
+
+
+def _name_of(picture: Picture) -> str:
+    size = "x".join(map(str, picture.shape)).encode()
+    return hashlib.sha256(size + b":" + picture.tobytes()).hexdigest()[:_NAME_DIGITS]

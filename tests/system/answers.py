@@ -1,0 +1,18 @@
+"""What a recording answers, to compare two of them."""
+
+import json
+from typing import Any
+
+from eyelevel.lab import run_tool
+
+
+def answers(archive, tmp_path) -> dict[str, tuple[Any, ...]]:
+    """Status, fields in their order and decoded body by URL."""
+    har = tmp_path / f"{archive.stem}.har"
+    run_tool(["archive", "export", str(archive), "--har", str(har)])
+    found = {}
+    for entry in json.loads(har.read_text(encoding="utf-8"))["log"]["entries"]:
+        said = entry["response"]
+        fields = tuple((each["name"].lower(), each["value"]) for each in said["headers"])
+        found[entry["request"]["url"]] = (said["status"], fields, said["content"].get("text"))
+    return found

@@ -1,0 +1,31 @@
+"""Loads by the command. One that says itself that it is worth nothing is done again, as
+`eyelevel run` does, a bounded number of times: a busy machine is not what tests are about."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from hang import HANG_S
+
+from eyelevel.run.attempts import RETRIED, RETRIES_MAX
+
+COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
+GOOD = ("ok", "starved")
+"""A machine that stays busy starves every attempt, and all that does not hang on time holds."""
+
+
+def load(*arguments: str, out: Path | None = None) -> dict[str, Any]:
+    """What `eyelevel load` says of one load. With `out`, its record is in the only folder there."""
+    for attempt in range(1 + RETRIES_MAX):
+        kept = ("--out", str(out / str(attempt))) if out else ()
+        command = [*COMMAND, "load", *arguments, *kept, "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+        assert done.stdout, done.stderr
+        (trial,) = json.loads(done.stdout)
+        if trial["outcome"] not in RETRIED:
+            break
+    assert trial["outcome"] in GOOD, trial["outcome_detail"]
+    trial["kept_in"] = out and out / str(attempt)
+    return dict(trial)
