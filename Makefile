@@ -3,7 +3,7 @@
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
-RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock .cargo/config.toml
 SCRIPT := packaging/eyelevel.data/scripts/eyelevel
 
 .DEFAULT_GOAL := help
@@ -32,7 +32,7 @@ bench: setup ## the bounds of docs/benchmarks.md, measured on this machine
 bench-path: setup ## the emulated path against its bounds; PARTS="ping bulk" for some of it
 	$(PYTHON) benchmarks/bench_path.py $(PARTS)
 
-bench-browser: setup ## the browser's bounds; PARTS="cost spread" for some, "capture" takes an hour
+bench-browser: setup ## the browser's bounds; PARTS="cost spread" for some, "capture" takes half an hour
 	$(PYTHON) benchmarks/bench_browser.py $(PARTS)
 
 bench-replay: setup ## the replay servers beside nginx; PARTS="h1 h2" for some of it

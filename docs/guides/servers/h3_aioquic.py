@@ -1,7 +1,6 @@
 """aioquic with the site of a lab: HTTP/3 alone. Needs `pip install aioquic` in its Python."""
 
 import asyncio
-import mimetypes
 import os
 from pathlib import Path
 
@@ -11,7 +10,21 @@ from aioquic.h3.events import H3Event, HeadersReceived
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.events import ProtocolNegotiated, QuicEvent
 
-FILES = Path(os.environ["EYELEVEL_FILES"]).resolve()
+FILES = Path(os.environ["EYELEVEL_FILES"])
+
+
+def answers() -> dict[str, tuple[Path, str]]:
+    """The file and type of each URL without its scheme, and of each path for other queries."""
+    found: dict[str, tuple[Path, str]] = {}
+    for line in Path(os.environ["EYELEVEL_ANSWERS"]).read_text("utf-8").splitlines():
+        host, target, file, kind = line.split("\t")
+        answer = (FILES / file, kind)
+        found[host + target] = answer
+        found.setdefault(host + target.split("?")[0], answer)
+    return found
+
+
+ANSWERS = answers()
 
 
 class Site(QuicConnectionProtocol):
@@ -33,15 +46,12 @@ class Site(QuicConnectionProtocol):
             return
         fields = dict(event.headers)
         host = fields[b":authority"].decode().split(":")[0]
-        path = fields[b":path"].decode().split("?")[0].lstrip("/")
-        file = (FILES / host / path).resolve()
-        if file.is_dir():
-            file /= "index.html"
-        found = file.is_relative_to(FILES) and file.is_file()
-        body = file.read_bytes() if found else b""
-        kind = mimetypes.guess_type(file.name)[0] or "text/html"
+        target = fields[b":path"].decode()
+        found = ANSWERS.get(host + target) or ANSWERS.get(host + target.split("?")[0])
+        file, kind = found or (None, "text/plain")
+        body = file.read_bytes() if file else b""
         head = [
-            (b":status", b"200" if found else b"404"),
+            (b":status", b"200" if file else b"404"),
             (b"content-type", kind.encode()),
             (b"access-control-allow-origin", b"*"),
             (b"content-length", str(len(body)).encode()),

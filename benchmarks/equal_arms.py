@@ -1,0 +1,64 @@
+"""One stack under two names, as a run found it: `benchmarks/equal_arms.py DIR`.
+
+DIR holds a finished run with two equal arms, such as of `benchmarks/equal_arms.toml` (320 loads,
+half an hour). Its names are swapped 1000 times at random within blocks; each metric is in turn the
+one that was declared, a family over all networks. Asked: at most 6.4 % of families with any claim,
+and raw p values that are uniform. Nothing is asserted.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from eyelevel.report import read_contents
+from eyelevel.report.contents import Contents
+from eyelevel.stats.equal_arms import REJECTED_SHARE_MAX, p_values, swap_names
+
+PERMUTATIONS = 1000
+SEED = 2
+
+
+def main(directory: Path) -> int:
+    """One line a metric, the declared one first."""
+    contents = read_contents(directory)
+    if len(contents.arms) != 2:
+        print(f"{directory}: two equal arms are asked, it has {contents.arms}", file=sys.stderr)
+        return 1
+    kept = contents.blocks.kept
+    print(f"{kept['block'].n_unique()} of {contents.table['block'].n_unique()} blocks, "
+          f"{len(contents.sites)} sites, {PERMUTATIONS} permutations")  # fmt: skip
+    print(f"asked: claims in at most {REJECTED_SHARE_MAX:.1%} of families, uniform p values")
+    print(f"{'metric':28} {'claims':>7} {'uniform, p':>11} {'p of the true names':>20}")
+    shares = []
+    for metric in contents.metrics:
+        pairs = pairs_of(contents, metric)
+        found = swap_names(pairs, PERMUTATIONS, np.random.Generator(np.random.PCG64(SEED)))
+        (true,) = p_values(pairs)[:1]
+        shares.append(found.rejected_share)
+        print(f"{metric:28} {found.rejected_share:7.1%} {found.uniform_p:11.2f} {true or 0:20.2f}")
+    print(f"mean over metrics {np.mean(shares):.1%}")
+    return 0
+
+
+def pairs_of(contents: Contents, metric: str) -> dict[str, list[np.ndarray]]:
+    """By network the sites' loads in pairs: blocks x 2, the reference's first."""
+    wide = contents.blocks.kept.pivot(
+        "arm", index=["network", "site", "block"], values=metric, maintain_order=True
+    )
+    return {
+        network: [
+            wide.filter((pl.col("network") == network) & (pl.col("site") == site))
+            .select(contents.arms)
+            .cast(pl.Float64)
+            .fill_null(np.nan)
+            .to_numpy()
+            for site in contents.sites
+        ]
+        for network in contents.networks
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
