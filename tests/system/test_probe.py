@@ -19,9 +19,15 @@ OVER_MS_MAX = 2.0
 """Above theory plus the measured time of cryptography at both ends (issue 8)."""
 
 ATTEMPTS = 8
-"""The least of several: a busy machine makes single ones late, never early. Prober, servers and
-path ask for real-time priority: at a load of 10 on two cores Retry then ended 1.7 ms above theory
-and without it 4 to 25 ms, nearly all of it waiting for a processor."""
+ROUNDS_MAX = 8
+"""The least of several attempts: a busy machine makes single ones late, never early. Prober,
+servers and path ask for real-time priority: at a load of 10 on two cores Retry then ended 1.7 ms
+above theory and without it 4 to 25 ms, nearly all of it waiting for a processor. A host that takes
+the processors away delays those with priority, too, every one of eight at times: eight more then
+follow, a bounded number of times. What is slow by itself is slow in all of them."""
+
+Law = tuple[str, int]
+"""What a row times and how many round trips it takes."""
 
 pytestmark = pytest.mark.skipif(bool(cannot_build_labs()), reason=cannot_build_labs() or "-")
 
@@ -49,21 +55,29 @@ def config(address: str, authority: Path, **changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def probed(folder: Path, target: Mapping[str, Any], **changes: Any) -> dict[str, list[Any]]:
-    """Rows by protocol, none of them failed."""
+def probed(
+    folder: Path, target: Mapping[str, Any], laws: Mapping[str, Law] | None = None, **changes: Any
+) -> dict[str, list[Any]]:
+    """Rows by protocol, none of them failed, of enough rounds for the laws to show."""
     behaviour = {"names": ["lab"], "realtime": True} | dict(target)
     with Lab(LabConfig(PATH, 1)) as lab, ProbeTarget.behind(lab, behaviour) as servers:
         authority = folder / "ca.pem"
         authority.write_text(servers.authority_pem, encoding="ascii")
         wanted = config(lab.ready.server_address, authority, **changes)
         rows: dict[str, list[Any]] = {}
-        for row in probe_events("probe", wanted, lab.command_prefix):
-            assert row["failure"] is None, row
-            rows.setdefault(row["protocol"], []).append(row)
+        for _ in range(ROUNDS_MAX):
+            for row in probe_events("probe", wanted, lab.command_prefix):
+                assert row["failure"] is None, row
+                # Without the servers' part, which is told at their end: no law shows too early.
+                row["crypto_both_us"] = row["crypto_us"]
+                rows.setdefault(row["protocol"], []).append(row)
+            shown = (least_over_ms(rows[of], *law) for of, law in (laws or {}).items())
+            if all(over_ms <= OVER_MS_MAX for over_ms in shown):
+                break
     for protocol, of_protocol in rows.items():
         of_servers = servers.crypto_us_min.get(protocol.removesuffix("-v2")) or 0
         for row in of_protocol:
-            row["crypto_both_us"] = row["crypto_us"] + of_servers
+            row["crypto_both_us"] += of_servers
     return rows
 
 
@@ -73,12 +87,10 @@ def least_over_ms(rows: list[Any], key: str, round_trips: int) -> float:
 
 
 def test_round_trips_of_full_handshakes(tmp_path: Path) -> None:
-    rows = probed(
-        tmp_path,
-        {"quic_versions": [1, 0x6B3343CF]},
-        protocols=["tcp", "tls1.2", "tls1.3", "quic", "quic-v2"],
-    )
     expected = {"tcp": 1, "tls1.3": 2, "tls1.2": 3, "quic": 1, "quic-v2": 1}
+    laws = {protocol: ("connection_us", count) for protocol, count in expected.items()}
+    two_versions = {"quic_versions": [1, 0x6B3343CF]}
+    rows = probed(tmp_path, two_versions, laws, protocols=list(expected))
     for protocol, count in expected.items():
         over_ms = least_over_ms(rows[protocol], "connection_us", count)
         assert -0.5 < over_ms <= OVER_MS_MAX, (protocol, over_ms)
@@ -89,15 +101,17 @@ def test_round_trips_of_full_handshakes(tmp_path: Path) -> None:
 
 
 def test_resumed_sessions_with_early_data_ask_a_round_trip_sooner(tmp_path: Path) -> None:
+    laws = {"tls1.3": ("first_request_byte_us", 1), "quic": ("first_request_byte_us", 0)}
     rows = probed(
         tmp_path,
         {"early_data": True},
+        laws,
         protocols=["tls1.3", "quic"],
         resume_session=True,
         early_data=True,
     )
-    for protocol, count in (("tls1.3", 1), ("quic", 0)):
-        over_ms = least_over_ms(rows[protocol], "first_request_byte_us", count)
+    for protocol, law in laws.items():
+        over_ms = least_over_ms(rows[protocol], *law)
         assert over_ms <= OVER_MS_MAX, (protocol, over_ms)
         assert all(row["resumed"] and row["early_data_accepted"] for row in rows[protocol])
 
@@ -122,7 +136,8 @@ def test_early_data_that_is_not_wanted_costs_nothing_but_time(tmp_path: Path) ->
 def test_certificates_beyond_the_amplification_limit_and_retry_cost_quic_a_round_trip(
     tmp_path: Path, target: dict[str, Any], round_trips: int, extra: int, retries: int
 ) -> None:
-    rows = probed(tmp_path, target, protocols=["quic", "tls1.3"])
+    laws = {"quic": ("connection_us", round_trips), "tls1.3": ("connection_us", 2)}
+    rows = probed(tmp_path, target, laws, protocols=["quic", "tls1.3"])
     over_ms = least_over_ms(rows["quic"], "connection_us", round_trips)
     assert -0.5 < over_ms <= OVER_MS_MAX
     best = min(rows["quic"], key=lambda row: row["connection_us"])
@@ -133,10 +148,11 @@ def test_certificates_beyond_the_amplification_limit_and_retry_cost_quic_a_round
 
 
 def test_another_key_share_costs_a_round_trip_and_is_told(tmp_path: Path) -> None:
-    rows = probed(tmp_path, {"hello_retry": True}, protocols=["quic", "tls1.3"])
-    for protocol, count in (("quic", 2), ("tls1.3", 3)):
+    laws = {"quic": ("connection_us", 2), "tls1.3": ("connection_us", 3)}
+    rows = probed(tmp_path, {"hello_retry": True}, laws, protocols=["quic", "tls1.3"])
+    for protocol, law in laws.items():
         assert all(row["hello_retry_request"] for row in rows[protocol])
-        assert -0.5 < least_over_ms(rows[protocol], "connection_us", count) <= OVER_MS_MAX
+        assert -0.5 < least_over_ms(rows[protocol], *law) <= OVER_MS_MAX
         assert min(row["extra_round_trips"] for row in rows[protocol]) == 0
 
 
