@@ -95,6 +95,18 @@ def test_an_interrupted_command_says_so(tmp_path) -> None:
     assert process.returncode == 130 and said.endswith("eyelevel: interrupted\n")
 
 
+def test_a_page_that_nothing_serves_is_told_with_what_the_recorder_met(tmp_path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        host = f"127.0.0.1:{server.getsockname()[1]}"
+    done = eyelevel("record", f"https://{host}/", "--out", str(tmp_path / "site.wacz"))
+    assert done.returncode == 1
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith(
+        f"eyelevel: recording https://{host}/ failed: connecting to {host} failed: Connection ref"
+    )
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("kind", ["networks", "stacks", "sites", "plans"])
 def test_lists_are_tables_for_people_and_json_for_machines(kind: str) -> None:
     for_people, for_machines = eyelevel("list", kind), eyelevel("list", kind, "--json")

@@ -5,10 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from hang import HANG_S
+
 from eyelevel.store import iterate_trials
 
 COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
-TIMEOUT_S = 120.0
 GOOD = ("ok", "starved")  # a machine that other work keeps busy starves loads
 
 
@@ -19,7 +20,7 @@ def test_a_url_is_recorded_loaded_and_answered(labs: None, origin: str, tmp_path
             [*COMMAND, *words, *more],
             capture_output=True,
             text=True,
-            timeout=TIMEOUT_S,
+            timeout=HANG_S,
             check=False,
             cwd=tmp_path,
         )

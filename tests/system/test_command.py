@@ -24,6 +24,19 @@ reference = "tcp+"
 blocks = 1
 """
 
+# The command, with Ctrl-C pressed and pressed again while its first load runs.
+INTERRUPTED_TWICE = """
+import signal, sys
+import eyelevel.run.loop as loop
+def interrupted_twice(*arguments):
+    signal.raise_signal(signal.SIGINT)
+    signal.raise_signal(signal.SIGINT)
+    return "ok"
+loop.commit_trial = interrupted_twice
+from eyelevel.cli.main import main
+sys.exit(main())
+"""
+
 pytestmark = pytest.mark.usefixtures("labs")
 
 
@@ -76,7 +89,8 @@ def test_an_interrupted_run_is_resumed(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=HANG_S)
     assert process.returncode == 130
-    assert "--resume" in said
+    assert said.count("ending after the current load; Ctrl-C again breaks it off\n") == 1
+    assert said.endswith(f"the rest: eyelevel {' '.join(run)} --resume\n")
     before = {trial.path: trial.record for trial in iterate_trials(out)}
     assert 1 <= len(before) < 3
 
@@ -96,6 +110,20 @@ def test_an_interrupted_run_is_resumed(tmp_path: Path) -> None:
     rebuilt = eyelevel("report", str(out), "--json")
     assert rebuilt.returncode == 0
     assert (out / "report.html").read_text(encoding="utf-8") == page
+
+
+def test_a_second_interrupt_breaks_the_load_off_and_says_how_to_go_on(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN.format(site=CORPUS / "dashboard.wacz"))
+    run = ("run", str(plan), "--out", str(tmp_path / "out"))
+    command = [sys.executable, "-c", INTERRUPTED_TWICE, *run]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    assert done.returncode == 130 and "Traceback" not in done.stderr
+    assert "ending after the current load; Ctrl-C again breaks it off\n" in done.stderr
+    assert done.stderr.endswith(
+        f"\na load was broken off; the rest: eyelevel {' '.join(run)} --resume\n"
+        "eyelevel: interrupted\n"
+    )
 
 
 def test_replay_runs_a_command_beside_the_site() -> None:

@@ -49,6 +49,8 @@ enum Command {
     Visit,
     /// How much was kept so far.
     Counts,
+    /// What of a host's exchanges was left out.
+    Why { host: String },
     /// Write the site and end.
     Stop(Box<Stop>),
 }
@@ -82,6 +84,9 @@ enum Event<'a> {
         ca_certificate: &'a str,
     },
     Counts(StoreCounts),
+    Why {
+        left_out: Option<String>,
+    },
     Written {
         counts: StoreCounts,
         info: Box<SiteInfo>,
@@ -112,6 +117,9 @@ pub fn run(arguments: RecordArguments) -> Result<i32, Error> {
             match commands.recv().await {
                 Some(Ok(Command::Visit)) => store.begin_visit(),
                 Some(Ok(Command::Counts)) => emit(&Event::Counts(store.counts())),
+                Some(Ok(Command::Why { host })) => emit(&Event::Why {
+                    left_out: store.left_out_of(&host),
+                }),
                 Some(Ok(Command::Stop(stop))) => break writing(*stop)?,
                 Some(Err(reason)) => return Err(Error::Config(reason)),
                 None => {

@@ -122,6 +122,11 @@ impl Store {
         }
     }
 
+    /// What was left out of a host's exchanges, a sentence; the first where there are several.
+    pub fn left_out_of(&self, host: &str) -> Option<String> {
+        self.lock().about(host).cloned()
+    }
+
     pub(crate) fn begin(&self) -> Ticket {
         let mut inner = self.lock();
         let ticket = Ticket {
@@ -205,12 +210,8 @@ impl Store {
             }
         };
         if !exchanges.iter().any(|each| each.url == main_url) {
-            let about = inner
-                .left_out
-                .keys()
-                .find(|each| each.contains(&main_url.host));
             return Err(RecordError::Nothing {
-                reason: match about {
+                reason: match inner.about(&main_url.host) {
                     Some(sentence) => format!("the page {main_url} was not stored: {sentence}"),
                     None => format!("the page {main_url} was not asked for"),
                 },
@@ -241,6 +242,10 @@ impl Inner {
         if self.left_out.len() < LEFT_OUT_MAX || self.left_out.contains_key(&sentence) {
             *self.left_out.entry(sentence).or_default() += 1;
         }
+    }
+
+    fn about(&self, host: &str) -> Option<&String> {
+        self.left_out.keys().find(|each| each.contains(host))
     }
 
     fn provenance(

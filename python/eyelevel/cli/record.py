@@ -144,7 +144,9 @@ def _record_visits(
             hosts |= {host_of(each.url) for each in (*raw.objects, *stepped)}
             _tell(url, raw, recorder)
             if raw.ended == "navigation-failed":
-                raise RecordError(f"recording {url} failed: {raw.detail}")
+                # The browser sees but a proxy that refuses; the recorder knows why.
+                why = recorder.left_out_of(host_of(url)) or raw.detail
+                raise RecordError(f"recording {url} failed: {why}")
             if failed := next((step.failed for step in raw.after_load if step.failed), None):
                 raise RecordError(f"recording {url}: a step of the script failed: {failed}")
     with tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:

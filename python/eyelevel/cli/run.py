@@ -1,5 +1,7 @@
 """`eyelevel run`: a plan from its first load to its report."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
 from typing import Annotated
@@ -30,6 +32,7 @@ from eyelevel.run.jobs import check_jobs
 from eyelevel.run.loop import Progress as RunProgress
 
 EXIT_INTERRUPTED = 130
+ENDING = "ending after the current load; Ctrl-C again breaks it off"
 
 Jobs = Annotated[int, typer.Option(min=1, help="Labs side by side, each on two cores of its own.")]
 Retries = Annotated[
@@ -90,23 +93,17 @@ def run_plan(
     sites = [open_site(name) for name in plan.sites]
     trials = prepare(plan, sites, out, resume=resume)
     archives = {each.name: str(each.path.resolve()) for each in sites}
-    told = ""
-    with _progress_bar() as bar:
-        task = bar.add_task("starting", total=len(trials), left="", problems="")
-
-        def show(progress: RunProgress) -> None:
-            nonlocal told
-            bar.update(task, completed=progress.done, refresh=True, **_texts(progress))
-            if progress.effects != told:
-                told = progress.effects
-                bar.console.print(told, markup=False, soft_wrap=True)
-
-        rule, effects = stopping_rule(plan, out), effects_so_far(plan, out)
-        result = run_trials(trials, archives, out, show, rule, execution, effects)
+    rest = f"the rest: {how_to_resume}"
+    rule, effects = stopping_rule(plan, out), effects_so_far(plan, out)
+    try:
+        with _shown_progress(len(trials)) as show:
+            result = run_trials(trials, archives, out, show, rule, execution, effects)
+    except KeyboardInterrupt:
+        hints.print(f"a load was broken off; {rest}", markup=False, soft_wrap=True)
+        raise
     if result.interrupted:
-        hints.print(
-            f"interrupted after {result.done} of {result.total} loads; the rest: {how_to_resume}"
-        )
+        said = f"interrupted after {result.done} of {result.total} loads; {rest}"
+        hints.print(said, markup=False, soft_wrap=True)
         raise typer.Exit(EXIT_INTERRUPTED)
     if result.stopped:
         hints.print(f"stopped early: {result.stopped}", markup=False)
@@ -116,6 +113,24 @@ def _condition(text: str, plan: Plan) -> Condition:
     """Read before the first load: a typing error must not cost a run."""
     names = [[each.name for each in group] for group in (plan.stacks, plan.networks)]
     return parse_condition(text, names[0], list(METRICS_BY_NAME), names[1])
+
+
+@contextmanager
+def _shown_progress(total: int) -> Iterator[Callable[[RunProgress], None]]:
+    """A bar, and lines above it: first effects, and that an interrupt was heard."""
+    told: dict[str, str] = {}
+    with _progress_bar() as bar:
+        task = bar.add_task("starting", total=total, left="", problems="")
+
+        def show(progress: RunProgress) -> None:
+            bar.update(task, completed=progress.done, refresh=True, **_texts(progress))
+            lines = {"effects": progress.effects, "ending": ENDING if progress.ending else ""}
+            for about, line in lines.items():
+                if line and line != told.get(about):
+                    told[about] = line
+                    bar.console.print(line, markup=False, soft_wrap=True)
+
+        yield show
 
 
 def _progress_bar() -> Progress:

@@ -75,6 +75,12 @@ class Recorder:
         self._conversation.say({"command": "counts"})
         return self._conversation.wait_for("counts", ANSWER_TIMEOUT_S)
 
+    def left_out_of(self, host: str) -> str | None:
+        """Why an exchange with `host` is not stored, such as that nothing answers there."""
+        self._conversation.say({"command": "why", "host": host})
+        left_out = self._conversation.wait_for("why", ANSWER_TIMEOUT_S)["left_out"]
+        return None if left_out is None else str(left_out)
+
     def write(self, **said: Any) -> Mapping[str, Any]:
         """Write the site and end; what a recording can say of itself is in the spec.
 

@@ -48,6 +48,8 @@ class Progress:
     """The one that began last."""
     effects: str = ""
     """What was seen after the last whole repetition."""
+    ending: bool = False
+    """Interrupted once: the current loads end, and no other begins."""
 
 
 @dataclass(frozen=True)
@@ -159,9 +161,13 @@ def run_trials(
         files = dict(execution.trace_files)
         return trial, archives[trial.site], directory, files, execution.retries
 
+    def interrupt() -> None:
+        progress.ending = True
+        on_progress(progress)
+
     looks = Looks(effects) if effects else None
     stopped, ended = "", queue[0].repetition - 1 if queue else 0
-    with _interruptible() as interrupted, lanes(sets) as pools:
+    with _interruptible(interrupt) as interrupted, lanes(sets) as pools:
         for repetition, group in groupby(queue, key=lambda each: each.repetition):
             if may_stop and (stopped := may_stop(ended)):
                 break
@@ -220,14 +226,15 @@ class _Clock:
 
 
 @contextmanager
-def _interruptible() -> Iterator[Callable[[], bool]]:
-    """The first SIGINT is noted; the next one interrupts as usual."""
+def _interruptible(on_first: Callable[[], None]) -> Iterator[Callable[[], bool]]:
+    """The first SIGINT is noted and told; the next one interrupts as usual."""
     noted = False
 
     def note(number: int, frame: FrameType | None) -> None:
         nonlocal noted
         noted = True
         signal.signal(signal.SIGINT, before)
+        on_first()
 
     before = signal.signal(signal.SIGINT, note)
     try:
