@@ -15,12 +15,15 @@ RTT_MS = 100.0
 FAR = Network("far", 1_000_000_000, 1_000_000_000, RTT_MS, 1000.0)
 PACKET_BYTES = 1500
 SEGMENT_BYTES = 1448
+EMPTY_BYTES = PACKET_BYTES - SEGMENT_BYTES
+"""A packet that only acknowledges, as follows what a late client sends between flights."""
+
 RECORD_OVERHEAD_SHARE_MAX = 0.03
 """22 bytes for each TLS record of 4 kB, HTTP/2's 9 for each frame of 8 kB, and the head."""
 
 
 def flights(tmp_path: Path, stack: str, body_bytes: int) -> list[list[int]]:
-    """Bytes of the servers' packets from the first full one of the response on, by round trip."""
+    """Bytes of the servers' segments from the first full one of the response on, by round trip."""
     site, url = bulk_site(tmp_path, body_bytes)
     logs = tmp_path / "logs"
     logs.mkdir()
@@ -35,7 +38,8 @@ def flights(tmp_path: Path, stack: str, body_bytes: int) -> list[list[int]]:
         logs=logs,
     )
     log = read_log((logs / "down.log").read_bytes(), "down.log")
-    every = by_round_trip(log.arrived_s * 1e3, log.arrived_bytes)
+    segments = log.arrived_bytes > EMPTY_BYTES
+    every = by_round_trip(log.arrived_s[segments] * 1e3, log.arrived_bytes[segments])
     handshake = next(at for at, sizes in enumerate(every) if PACKET_BYTES in sizes)
     response = [sizes for sizes in every[handshake + 1 :] if PACKET_BYTES in sizes]
     first = response[0].index(PACKET_BYTES)
