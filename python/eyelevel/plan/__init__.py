@@ -5,7 +5,8 @@ from eyelevel.plan.browser_settings import BrowserSettings, browser_settings
 from eyelevel.plan.devices import DEVICES, DEVICES_BY_NAME, Device
 from eyelevel.plan.errors import PlanError
 from eyelevel.plan.one_cell import one_cell
-from eyelevel.plan.plan import Plan, is_archive_path, parse_plan
+from eyelevel.plan.parse import parse_plan
+from eyelevel.plan.plan import Plan, is_archive_path
 from eyelevel.plan.presets import PRESETS, PRESETS_BY_NAME, preset_text
 from eyelevel.plan.stacks import REFUSED_PRESETS, STACKS, STACKS_BY_NAME, Stack, lab_stack
 from eyelevel.plan.tables import Readers, StagesRead, TraceFile

@@ -3,7 +3,7 @@ import pytest
 from eyelevel.networks.from_csv import networks_from_csv, toml_of
 from eyelevel.plan.change import question_plan
 from eyelevel.plan.errors import PlanError
-from eyelevel.plan.plan import parse_plan
+from eyelevel.plan.parse import parse_plan
 
 
 def stacks(change, base="tcp+"):

@@ -2,7 +2,7 @@ import pytest
 
 from eyelevel.networks import CrossTraffic
 from eyelevel.plan.errors import PlanError
-from eyelevel.plan.plan import parse_plan
+from eyelevel.plan.parse import parse_plan
 from eyelevel.plan.trials import Site, expand
 
 OF_A_NETWORK = """\

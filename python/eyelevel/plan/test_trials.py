@@ -5,7 +5,7 @@ from itertools import groupby
 import pytest
 
 from eyelevel.plan.errors import PlanError
-from eyelevel.plan.plan import parse_plan
+from eyelevel.plan.parse import parse_plan
 from eyelevel.plan.trials import Site, expand, plan_document
 from eyelevel.store.directory import read_trial, write_trial
 from eyelevel.store.sample import sample_record

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from eyelevel.plan.errors import PlanError
-from eyelevel.plan.plan import StopRule, parse_plan
+from eyelevel.plan.parse import parse_plan
+from eyelevel.plan.plan import StopRule
 from eyelevel.plan.presets import PRESETS, preset_text
 from eyelevel.plan.presets_page import presets_page
 from eyelevel.plan.schema import plan_schema
