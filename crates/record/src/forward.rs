@@ -43,7 +43,7 @@ pub async fn forward(
     };
     let client = upgrade::is_asked(request.headers()).then(|| hyper::upgrade::on(&mut request));
     let outgoing = outgoing(request, &upstream, &shared, pending.request_body.clone());
-    let mut answer = match upstream.send(outgoing).await {
+    let mut answer = match upstream.send(&pending.url, outgoing).await {
         Ok(answer) => answer,
         Err(error) => {
             pending.leave_out(error.to_string());

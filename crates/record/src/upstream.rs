@@ -135,9 +135,9 @@ impl Upstream {
         &self.target
     }
 
-    /// Sends a request and waits for the head of its response.
-    pub async fn send(&self, mut request: Request<Tee>) -> Result<Answer, RecordError> {
-        let subject = format!("{} {}", request.method(), request.uri());
+    /// Sends a request for `url` and waits for the head of its response.
+    pub async fn send(&self, url: &str, mut request: Request<Tee>) -> Result<Answer, RecordError> {
+        let subject = format!("{} {url}", request.method());
         let mut reason = String::new();
         for _ in 0..ATTEMPTS {
             let mut held = self.link.lock().await;
@@ -153,14 +153,21 @@ impl Upstream {
             let sent_at = Instant::now();
             let sent = match &mut link.sender {
                 Sender::H1(sender, head) => {
+                    let head = head.clone();
                     // Held until the head is there: HTTP/1.1 has one request at a time.
                     let answered = sender.try_send_request(request).await;
-                    answered.map(|response| (response, Some(head.clone())))
+                    if answered.is_err() {
+                        *held = None;
+                    }
+                    answered.map(|response| (response, Some(head)))
                 }
                 Sender::H2(sender) => {
                     let mut sender = sender.clone();
                     drop(held);
                     let answered = sender.try_send_request(request).await;
+                    if answered.is_err() {
+                        *self.link.lock().await = None;
+                    }
                     answered.map(|response| (response, None))
                 }
             };
@@ -177,7 +184,6 @@ impl Upstream {
                 }
                 Err(mut error) => {
                     reason = error.error().to_string();
-                    *self.link.lock().await = None;
                     match error.take_message() {
                         Some(unsent) => request = unsent,
                         None => break,
