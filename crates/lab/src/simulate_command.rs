@@ -61,7 +61,13 @@ fn simulate(wanted: &Wanted) -> Result<Moved, Error> {
     let found = CONTROLLERS
         .iter()
         .find(|(name, _)| *name == wanted.congestion_control);
-    let (controller, _) = found.ok_or_else(|| wrong("unknown congestion control"))?;
+    let Some((controller, _)) = found else {
+        let known: Vec<_> = CONTROLLERS.iter().map(|(name, _)| *name).collect();
+        let (unknown, known) = (&wanted.congestion_control, known.join(", "));
+        return Err(wrong(&format!(
+            "no congestion control `{unknown}`; known: {known}"
+        )));
+    };
     let in_range = (1..=RATE_BIT_S_MAX).contains(&wanted.rate_bit_s)
         && (1..=BODY_BYTES_MAX).contains(&wanted.body_bytes)
         && (1.0..=DURATION_MS_MAX).contains(&wanted.duration_ms)
