@@ -47,6 +47,9 @@ pub struct LabConfig {
     /// servers' namespace; ours then serve nothing.
     #[serde(default)]
     pub certificates: Option<PathBuf>,
+    /// Whether the longest common prefix answers where nothing better was recorded.
+    #[serde(default)]
+    pub longest_prefix: bool,
     /// Whether the far end reaches the network outside.
     #[serde(default)]
     pub internet: bool,

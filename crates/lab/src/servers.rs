@@ -76,6 +76,9 @@ impl ServerThread {
         let (shutdown, ended) = oneshot::channel();
         let (stack, ends, tcp) = (config.stack.clone(), ends.clone(), tcp.clone());
         let (counts, certificates) = (counts.clone(), config.certificates.clone());
+        let rules = Rules {
+            longest_prefix: config.longest_prefix,
+        };
         let realtime = config.realtime && config.realtime_servers;
         let body = move || -> Result<(), Error> {
             let origins = site.as_ref().map_or(&[][..], |site| site.origins());
@@ -110,7 +113,7 @@ impl ServerThread {
                 let options = ServerOptions {
                     addresses: listen_addresses(ipv6),
                     ports_ephemeral: false,
-                    rules: Rules::default(),
+                    rules,
                     now_ns: clock_ns,
                     logs,
                     events: sink(counts),

@@ -35,6 +35,7 @@ class LabConfig:
     internet: bool = False
     cross_traffic: Sequence[Mapping[str, Any]] = ()
     connection_logs: Mapping[str, Any] | None = None
+    longest_prefix: bool = False
 
     def message(self) -> dict[str, Any]:
         """The configuration; what is as usual is left out."""

@@ -39,6 +39,8 @@ class BrowserSettings:
     after_load: tuple[str, ...] = ()
     """Steps as `eyelevel.plan.after_load` reads them."""
     logs: tuple[LogKind, ...] = ()
+    longest_prefix: bool = False
+    """Of the replay: answer with the longest common prefix where nothing better was recorded."""
 
     def refusal(self) -> tuple[str, str] | None:
         """The key that the browser cannot have, and why; None where it can have all."""
@@ -55,7 +57,12 @@ class BrowserSettings:
         return None
 
     def refused_stack(self, stack: Stack) -> str | None:
-        """Why the browser cannot measure with `stack`; None where it can."""
+        """Why browser or replay cannot measure with `stack`; None where they can."""
+        if self.longest_prefix and stack.server is not None:
+            return (
+                f"`{stack.name}`: `longest_prefix` is our servers'; somebody else's answers by its "
+                "own rules"
+            )
         visit = stack.visit or self.visit
         resumes_quic = stack.http_version == "h3" and visit == "repeat"
         if self.browser == "firefox" and resumes_quic and not stack.early_data:

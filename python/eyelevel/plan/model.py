@@ -174,6 +174,7 @@ class PlanFile(_Table):
     trace: bool = False
     after_load: Annotated[list[StepText], Field(max_length=STEPS_MAX)] = []
     logs: list[LogKind] = []
+    longest_prefix: bool = False
     cross_traffic: CrossTrafficTables | None = None
     stop: StopTable | None = None
     causes: Annotated[list[Cause], Field(min_length=1)] | None = None

@@ -116,6 +116,7 @@ def _browser(parsed: PlanFile) -> BrowserSettings:
         netlog=parsed.netlog,
         trace=parsed.trace,
         logs=tuple(dict.fromkeys(parsed.logs)),
+        longest_prefix=parsed.longest_prefix,
     )
 
 

@@ -52,6 +52,15 @@ def test_mistakes_are_named_with_their_line(line: str, said: str):
     assert said in str(found.value)
 
 
+def test_the_longest_prefix_is_a_rule_that_a_plan_allows():
+    assert browser_of("longest_prefix = true\n")["longest_prefix"] is True
+    assert "longest_prefix" not in browser_of("longest_prefix = false\n")
+    own = '{ base = "tcp", name = "ours", server = { command = ["x"], protocols = ["h2"] } }'
+    own = PLAIN.replace('["tcp"]', f'["tcp", {own}]')
+    with pytest.raises(PlanError, match="`longest_prefix` is our servers'"):
+        parse_plan(own + "longest_prefix = true\n", "plan.toml")
+
+
 def test_steps_are_checked_and_stand_in_the_identity():
     browser = browser_of('after_load = ["scroll end", " click  a.next "]\n')
     assert browser["after_load"] == ["scroll end", "click  a.next"]

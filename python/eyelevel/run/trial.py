@@ -84,6 +84,7 @@ def _run_trial(
             trial.lab_stack(),
             cross_traffic=trial.lab_cross_traffic(),
             connection_logs=logs,
+            longest_prefix=trial.browser.get("longest_prefix", False),
         )
         server = trial.stack_settings.get("server")
         version = trial.stack_settings["http_version"]
