@@ -32,6 +32,8 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
         (("load", "./nowhere.wacz"), 1, "nowhere.wacz"),
         (("load", "agency", "--network", "dls"), 1, "unknown network `dls`; did you mean `dsl`?"),
         (("load", "agency", "--stack", "quik"), 1, "unknown stack `quik`; did you mean `quic`?"),
+        (("load", "agency", "--stack", "quic+0rtt"), 1, "(of a load: `--visit repeat`)"),
+        (("ask", "agency", "--change", "iw=x→y"), 1, "asking `iw=x→y` of `agency`: "),
         (("run", "quickstar", "--out", "x"), 1, "no plan file `quickstar` and no preset"),
         (("ask", "https:///", "--change", "http3"), 1, "names no host; write it as `https://"),
         (("ask", "https://[", "--change", "http3"), 1, "names no host; write it as `https://"),

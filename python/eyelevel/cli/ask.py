@@ -82,9 +82,9 @@ def ask(
             )
         except PlanError as error:  # its lines are of a plan that nobody wrote
             problems = [re.sub(rf"^{QUESTION}:\d+: ", "", each) for each in error.problems]
-            raise PlanError(
-                [f"asking `{change}` of `{place}`: {each}" for each in problems]
-            ) from error
+            # Both stacks may have the same mistake.
+            said = [f"asking `{change}` of `{place}`: {each}" for each in dict.fromkeys(problems)]
+            raise PlanError(said) from error
 
     if _is_url(site) and not is_page_url(site):
         raise PlanError([f"`{site}` names no host; write it as `{EXAMPLE}`"])

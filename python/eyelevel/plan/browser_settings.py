@@ -64,6 +64,11 @@ class BrowserSettings:
                 "own rules"
             )
         visit = stack.visit or self.visit
+        if stack.early_data and visit != "repeat":
+            return (
+                f"`{stack.name}`: early data goes out on a repeat visit alone, with the first "
+                'one\'s session tickets; write `visit = "repeat"` (of a load: `--visit repeat`)'
+            )
         resumes_quic = stack.http_version == "h3" and visit == "repeat"
         if self.browser == "firefox" and resumes_quic and not stack.early_data:
             return (

@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from pydantic import ValidationError
+
 from eyelevel.nearest import unknown
 from eyelevel.networks import NETWORKS_BY_NAME
 from eyelevel.plan.errors import PlanError
@@ -20,7 +22,7 @@ _SHORT = {
     "cc": "congestion_control",
     "http": "http_version",
 }
-_WHOLE = {"http3": ("tcp+", "quic"), "h3": ("tcp+", "quic"), "quic": ("tcp+", "quic")}
+_STACK_OF_WORD = {"http3": "quic", "h3": "quic"}
 _EXAMPLES = "`http3`, `cc=bbr`, `iw=10→32` or `tcp→quic`"
 _OF_NETWORKS = ("rtt", "latency", "delay", "rate", "bandwidth", "loss", "queue", "network")
 _ARROW = re.compile(r"\s*(?:→|->)\s*")
@@ -42,6 +44,8 @@ def question_plan(
     Raises PlanError for what cannot be read; values are checked when the text is parsed.
     """
     before, after, stacks = _stacks(change, base)
+    # Early data needs the tickets of a first visit, and its reference a like visit.
+    visit = 'visit = "repeat"\n' if _has_early_data(change, base, (before, after)) else ""
     if not networks and not users:
         raise PlanError(["--networks: it names none; write them with commas between: `dsl,lte`"])
     for network in networks:
@@ -54,6 +58,7 @@ def question_plan(
         f"title = {_text(title)}\nsites = [{listed[0]}]\n"
         f"{users or f'networks = [{listed[1]}]'}\n"
         f"stacks = [{', '.join(stacks)}]\nreference = {_text(before)}\nblocks = {blocks_max}\n"
+        f"{visit}"
         f"[stop]\ninterval_width_max = {WIDTH_MAX}\nblocks_min = {BLOCKS_MIN}\n"
     )
 
@@ -66,10 +71,12 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
     if not word:
         raise PlanError([f"--change: it says nothing; write {_EXAMPLES}"])
     if "=" not in word:
-        pair = _WHOLE.get(word.lower()) or tuple(_ARROW.split(word))
+        pair = [_STACK_OF_WORD.get(each.lower(), each) for each in _ARROW.split(word)]
+        if pair == ["quic"]:
+            pair = ["tcp+", "quic"]
         for name in pair:
             if name not in STACKS_BY_NAME:
-                known = [*_WHOLE, *STACKS_BY_NAME]
+                known = [*_STACK_OF_WORD, *STACKS_BY_NAME]
                 raise PlanError([f"--change: {unknown('change or stack', name, known)}"])
         if len(pair) != 2:
             raise PlanError([f"--change: `{word}` names one stack; write `{base}→{word}`"])
@@ -92,8 +99,8 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
     if len(given) > 2 or not all(given):
         raise PlanError([f"--change: `{word}` cannot be read; write `{key}=OLD→NEW`"])
     preset = getattr(STACKS_BY_NAME[base], name)
-    new = _value(given[-1])
-    old = _value(given[0]) if len(given) == 2 else preset
+    new = _value(name, given[-1])
+    old = _value(name, given[0]) if len(given) == 2 else preset
     if old == new:
         raise PlanError([f"--change: `{base}` has {name} = {new} already; nothing changes"])
     tables, names = [], []
@@ -112,8 +119,27 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
     return names[0], names[1], tables
 
 
-def _value(text: str) -> int | float | bool | str:
+def _has_early_data(change: str, base: str, names: Sequence[str]) -> bool:
+    known = (STACKS_BY_NAME[name] for name in (base, *names) if name in STACKS_BY_NAME)
+    return any(each.early_data for each in known) or change.strip().startswith("early_data")
+
+
+def _value(name: str, text: str) -> int | float | bool | str:
+    """As the key `name` takes it: a number where that is one, else a word (`tls_version=1.2`)."""
     word = text.strip().strip('"')
+    value = _number_or_word(word)
+    try:
+        StackTable.model_validate({name: value})
+    except ValidationError:
+        try:
+            StackTable.model_validate({name: word})
+        except ValidationError:
+            return value  # the plan's check says what is wrong with it
+        return word
+    return value
+
+
+def _number_or_word(word: str) -> int | float | bool | str:
     if word.lower() in ("on", "true", "yes"):
         return True
     if word.lower() in ("off", "false", "no"):

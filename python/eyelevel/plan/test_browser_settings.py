@@ -52,6 +52,14 @@ def test_mistakes_are_named_with_their_line(line: str, said: str):
     assert said in str(found.value)
 
 
+@pytest.mark.parametrize("visit", ["", 'visit = "warm"\n'])
+def test_early_data_without_a_visit_that_has_it_is_refused(visit: str):
+    plain = PLAIN.replace('["tcp"]', '["tcp", "tcp+0rtt"]')
+    with pytest.raises(PlanError, match=r'plan.toml:3: `tcp\+0rtt`: .* write `visit = "repeat"`'):
+        parse_plan(plain + visit, "plan.toml")
+    assert parse_plan(plain + 'visit = "repeat"\n', "plan.toml").browser.visit == "repeat"
+
+
 def test_the_longest_prefix_is_a_rule_that_a_plan_allows():
     assert browser_of("longest_prefix = true\n")["longest_prefix"] is True
     assert "longest_prefix" not in browser_of("longest_prefix = false\n")

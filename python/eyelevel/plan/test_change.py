@@ -28,6 +28,25 @@ def test_a_window_before_and_after(change):
     assert found[0].http_version == "h2"
 
 
+@pytest.mark.parametrize("change", ["tls_version=1.2", "tls_version=1.3→1.2"])
+def test_a_value_that_looks_like_a_number_is_what_its_key_takes(change):
+    assert [each.tls_version for each in stacks(change).values()] == ["1.3", "1.2"]
+
+
+@pytest.mark.parametrize(("change", "names"), [("tcp→http3", ["tcp", "quic"]), ("h3→tcp", 0)])
+def test_a_word_for_a_stack_may_stand_on_either_side(change, names):
+    assert list(stacks(change)) == (names or ["quic", "tcp"])
+
+
+@pytest.mark.parametrize(
+    ("change", "base"),
+    [("tcp+→tcp+0rtt", "tcp+"), ("early_data=on", "quic"), ("iw=10", "quic+0rtt")],
+)
+def test_early_data_is_asked_about_on_repeat_visits(change, base):
+    plan = parse_plan(question_plan(["a.wacz"], change, ["dsl"], base), "question")
+    assert plan.browser.visit == "repeat"
+
+
 def test_one_value_is_set_against_the_base():
     found = stacks("cc=bbr")
     assert [stack.congestion_control for stack in found.values()] == ["cubic", "bbr"]

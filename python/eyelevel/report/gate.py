@@ -17,8 +17,8 @@ from eyelevel.stats import Estimate, quantile_gain
 Status = Literal["passed", "failed", "undetermined"]
 
 _CONDITION = re.compile(
-    r"(?P<arm>[^\s.]+)\.(?P<metric>\w+)\.p(?P<quantile>\d{1,2}) (?P<way>worse|better) than "
-    r"(?P<reference>\S+) by (?P<bound>\d+(?:\.\d+)?) ?%(?: on (?P<network>\S+))?"
+    r"(?P<arm>\S.*)\.(?P<metric>\w+)\.p(?P<quantile>\d{1,2}) (?P<way>worse|better) than "
+    r"(?P<reference>\S.*) by (?P<bound>\d+(?:\.\d+)?) ?%(?: on (?P<network>\S.*))?"
 )
 _EXAMPLE = "quic.speed_index.p50 worse than tcp+ by 5% on dsl"
 

@@ -26,6 +26,14 @@ def condition(text):
     return parse_condition(text, ARMS, ["speed_index_ms", "page_load_time_ms"], NETWORKS)
 
 
+def test_names_may_have_dots_and_spaces():
+    arms, networks = ["tcp+tls1.2", "tcp+-think_time-50 ms"], ["my lte"]
+    text = f"{arms[0]}.speed_index.p50 worse than {arms[1]} by 2.5% on my lte"
+    found = parse_condition(text, arms, ["speed_index_ms"], networks)
+    assert [found.arm, found.reference, found.network] == [*arms, *networks]
+    assert (found.metric, found.bound) == ("speed_index_ms", 0.025)
+
+
 @pytest.mark.parametrize(
     ("text", "statuses"),
     [
