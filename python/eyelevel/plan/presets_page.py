@@ -47,7 +47,7 @@ def presets_page() -> str:
         *_table([*tuning, "slow start after idle", "TCP buffers"], stacks),
         "",
         "`tcp+0rtt` and `quic+0rtt` also take requests in a resumed connection's first flight:",
-        "that needs `visit = \"repeat\"`, and plans refuse them on other visits.",
+        'that needs `visit = "repeat"`, and plans refuse them on other visits.',
         "`http1-plain` serves an https recording as its cleartext twin: scheme and links to its",
         "hosts are moved to http, nothing else.",
         "",

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from eyelevel.run.first_flight import reduced, wrong_first_flight
 from eyelevel.run.render_blocking import blocks_rendering
 from eyelevel.run.unserved import unserved
+from eyelevel.store import NOT_RECORDED
 
 LATENESS_US_P99_MAX = 1000.0
 """Packets released later than this, at the 99th percentile, starve a load."""
@@ -32,14 +33,6 @@ CIPHERS = {
 """The one suite that our servers have, by TLS version and the certificate's key."""
 PROTOCOLS = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
 _EXEMPT_TYPES = ("WebSocket", "Preflight")
-# Names that the lab does not resolve and addresses where it does not listen: the request was not
-# in the recording.
-# Firefox says "refused" also where QUIC failed and it then tried TCP.
-_NOT_RECORDED = (
-    "net::ERR_NAME_NOT_RESOLVED",
-    "net::ERR_CONNECTION_REFUSED",
-    "NS_ERROR_UNKNOWN_HOST",
-)
 # A page or an object that the network never delivered: a result of stack and network.
 _TRANSPORT_ERRORS = (
     "net::ERR_CONNECTION_",
@@ -94,7 +87,7 @@ def judge(load: Observed) -> tuple[str, str]:
 def misses(load: Observed) -> set[str]:
     """URLs that the page asked for and the recording does not hold."""
     unanswered = {r["url"] for r in load.requests if r["match"] == "miss"}
-    unresolved = {o["url"] for o in load.objects if (o["failed"] or "") in _NOT_RECORDED}
+    unresolved = {o["url"] for o in load.objects if (o["failed"] or "") in NOT_RECORDED}
     return unanswered | unresolved
 
 
@@ -242,7 +235,7 @@ def _timeout(load: Observed) -> str:
 def _different_page(load: Observed) -> str:
     for item in load.objects:
         failed = item["failed"] or ""
-        if failed.startswith(_TRANSPORT_ERRORS) and failed not in _NOT_RECORDED:
+        if failed.startswith(_TRANSPORT_ERRORS) and failed not in NOT_RECORDED:
             return f"{item['url']} failed: {failed}"
     return load.failed_step
 
@@ -262,7 +255,7 @@ def _capture_incomplete(load: Observed) -> str:
 
 def _is_transport_error(detail: str) -> bool:
     return any(error in detail for error in _TRANSPORT_ERRORS) and not any(
-        error in detail for error in _NOT_RECORDED
+        error in detail for error in NOT_RECORDED
     )
 
 

@@ -14,9 +14,6 @@ from eyelevel.lab import run_tool
 from eyelevel.run.below import only_scripts_below
 from eyelevel.run.render_blocking import IN_BODY, blocks_rendering
 
-NOT_RECORDED = ("net::ERR_NAME_NOT_RESOLVED", "net::ERR_CONNECTION_REFUSED")
-"""Names that the lab does not resolve, addresses where it does not listen."""
-
 _NAME_MIN = 4
 """A shorter path, as of a site's root, stands in texts by chance."""
 

@@ -13,8 +13,9 @@ from eyelevel.browser.observations import HttpVersion, ObjectLoad
 from eyelevel.lab import Lab, LabConfig, LabSummary
 from eyelevel.networks import find_network
 from eyelevel.plan import STACKS_BY_NAME, lab_stack
-from eyelevel.run.misses import NOT_RECORDED, Miss, Texts, in_order, miss_of, recorded_texts
+from eyelevel.run.misses import Miss, Texts, in_order, miss_of, recorded_texts
 from eyelevel.run.sites import recorded_screen, site_info
+from eyelevel.store import NOT_RECORDED
 
 STACKS: dict[HttpVersion, str] = {"h1": "http1", "h2": "tcp", "h3": "quic"}
 """What a page is loaded over, in turn; without a path between them their tuning is no matter."""

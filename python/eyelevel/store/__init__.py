@@ -18,7 +18,7 @@ from eyelevel.store.directory import (
     write_trial,
 )
 from eyelevel.store.errors import StoreError
-from eyelevel.store.facts import TRIAL_COLUMNS
+from eyelevel.store.facts import NOT_RECORDED, TRIAL_COLUMNS
 from eyelevel.store.frames import Frame, Frames
 from eyelevel.store.judgement import judge_table
 from eyelevel.store.outcomes import OUTCOMES, OUTCOMES_BY_NAME, Outcome
@@ -28,6 +28,7 @@ from eyelevel.store.table import TABLE_FILE, Columns, MetricsOf, trials_table
 __all__ = [
     "ENVIRONMENT_FILE",
     "LOGS",
+    "NOT_RECORDED",
     "OUTCOMES",
     "OUTCOMES_BY_NAME",
     "PLAN_FILE",

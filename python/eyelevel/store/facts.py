@@ -111,17 +111,23 @@ def _server_cpu_ms(record: Mapping[str, Any]) -> float | None:
     return None if seconds is None else seconds * 1e3
 
 
+NOT_RECORDED = (
+    "net::ERR_NAME_NOT_RESOLVED",
+    "net::ERR_CONNECTION_REFUSED",
+    "NS_ERROR_UNKNOWN_HOST",
+)
+"""How an object fails whose name the lab does not resolve or at whose address it does not listen:
+the request was not in the recording. Firefox says "refused" also where QUIC failed and it then
+tried TCP, so that its word is not among these."""
+
+
 def missed_urls(record: Mapping[str, Any]) -> frozenset[str]:
     """What the page asked for and the recording does not hold, by URL without its query.
 
     Queries are left aside because pages put random numbers into them.
     """
     missed = [each["url"] for each in record["requests"] if each["match"] == "miss"]
-    missed += [
-        each["url"]
-        for each in record["objects"]
-        if (each["failed"] or "") == "net::ERR_NAME_NOT_RESOLVED"
-    ]
+    missed += [each["url"] for each in record["objects"] if (each["failed"] or "") in NOT_RECORDED]
     return frozenset(url.split("?", 1)[0] for url in missed)
 
 

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import pytest
+
+from eyelevel.store.facts import NOT_RECORDED
 from eyelevel.store.judgement import judge_all
 from eyelevel.store.sample import sample_record
 
@@ -39,8 +42,9 @@ def test_other_misses_than_the_blocks_other_stacks() -> None:
     assert set(found.values()) == {"missed-requests"}
 
 
-def test_a_name_that_did_not_resolve_is_a_miss_too() -> None:
-    unresolved = {"url": "https://b.example/", "failed": "net::ERR_NAME_NOT_RESOLVED"}
+@pytest.mark.parametrize("error", NOT_RECORDED)
+def test_a_host_that_is_not_there_is_a_miss_too_in_each_browsers_words(error: str) -> None:
+    unresolved = {"url": "https://b.example/", "failed": error}
     found = outcomes(block(tcp={"objects": [unresolved]}))
     assert set(found.values()) == {"missed-requests"}
 
