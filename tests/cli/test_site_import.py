@@ -23,6 +23,19 @@ def test_the_viewport_goes_into_the_file(tmp_path):
     assert json.loads(done.stdout)["provenance"]["viewport_px"] == [1920, 1200]
 
 
+def test_a_page_moves_to_https_with_the_rest(tmp_path):
+    plain = "http://dashboard.example/pages/notifications.html"
+    done = run("--out", str(tmp_path / "x.wacz"), "--secure", "--page", plain, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["main_url"] == plain.replace("http:", "https:")
+
+
+def test_a_page_that_is_none_is_refused(tmp_path):
+    done = run("--out", str(tmp_path / "x.wacz"), "--page", "dashboard")
+    assert done.returncode == 2 and "--page dashboard: write it as `https://" in done.stderr
+    assert "main-url" not in done.stderr and not (tmp_path / "x.wacz").exists()
+
+
 def test_a_viewport_that_is_none_is_refused(tmp_path):
     for wrong in ("wide", "1920", "0x700"):
         done = run("--out", str(tmp_path / "x.wacz"), "--viewport", wrong)

@@ -116,13 +116,18 @@ pub fn run(arguments: ArchiveArguments) -> Result<i32, Error> {
             viewport,
         } => {
             let mut imported = import(&paths)?;
+            let is_named = main_url.is_some();
+            if is_named {
+                imported.main_url = main_url; // it moves to https with the others
+            }
             if secure {
                 eyelevel_archive::secure(&mut imported);
             }
             if viewport.is_some() {
                 imported.provenance.viewport_px = viewport;
             }
-            write_imported(&imported, &paths[0], &out, main_url)?
+            let named = imported.main_url.clone().filter(|_| is_named);
+            write_imported(&imported, &paths[0], &out, named)?
         }
         ArchiveCommand::Export {
             file,

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.output import hints, print_json
+from eyelevel.cli.page_url import EXAMPLE, is_page_url
 from eyelevel.cli.site_info import print_info
 from eyelevel.cli.viewport import viewport_px
 from eyelevel.lab import run_tool
@@ -34,6 +35,8 @@ def import_site(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Make a site of other tools' recordings; WARC and WACZ files replay as they are."""
+    if page and not is_page_url(page):
+        raise typer.BadParameter(f"write it as `{EXAMPLE}`", param_hint=f"--page {page}")
     arguments = ["archive", "import", *map(str, files), "--out", str(out)]
     arguments += ["--secure"] if secure else []
     arguments += ["--main-url", page] if page else []
