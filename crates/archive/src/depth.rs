@@ -8,37 +8,134 @@ use crate::url::Url;
 /// Exchanges in the longest chain in which each made the browser ask for the next.
 ///
 /// What made the browser ask is the recorded initiator, else the `Referer`, else, for a redirect's
-/// target, the redirect; what has none of them hangs on the main page.
+/// target, the redirect; what has none of them hangs on the main page. A chain that comes back to
+/// itself counts each of its URLs once. Takes time and memory in proportion to the exchanges: a
+/// hostile recording may be one chain.
 pub fn of(exchanges: &[Exchange], main_url: &Url) -> usize {
-    let mut parents: HashMap<&Url, Url> = HashMap::new();
+    let mut numbers: HashMap<&Url, usize> = HashMap::new();
+    for exchange in exchanges {
+        let next = numbers.len();
+        numbers.entry(&exchange.url).or_insert(next);
+    }
+    let main = numbers.get(main_url).copied();
+    // By the URL's number: none not seen yet, else its parent's, where that is in the recording.
+    let mut parents: Vec<Option<Option<usize>>> = vec![None; numbers.len()];
     for exchange in exchanges {
         let named = exchange.initiator.as_deref();
         let parent = named
             .or_else(|| exchange.request_header("referer"))
-            .and_then(|url| url.parse().ok())
-            .unwrap_or_else(|| main_url.clone());
-        parents.entry(&exchange.url).or_insert(parent);
+            .and_then(|url| url.parse::<Url>().ok());
+        let parent = parent.map_or(main, |url| numbers.get(&url).copied());
+        let number = numbers[&exchange.url];
+        parents[number].get_or_insert(parent);
         let target = exchange
             .response_header("location")
             .filter(|_| (300..400).contains(&exchange.status))
             .and_then(|location| exchange.url.join(location).ok());
-        if let Some(redirected) = exchanges
-            .iter()
-            .find(|each| Some(&each.url) == target.as_ref())
-        {
-            parents.insert(&redirected.url, exchange.url.clone());
+        if let Some(&redirected) = target.and_then(|url| numbers.get(&url)) {
+            parents[redirected] = Some(Some(number));
         }
     }
-    let depth_of = |url: &Url| {
-        let (mut depth, mut at) = (1, url);
-        // A page may redirect or refer to itself: no chain is longer than the exchanges are many.
-        while let (Some(parent), true) = (parents.get(at), depth < parents.len()) {
-            if at == main_url || parent == at || !parents.contains_key(parent) {
-                break;
-            }
-            (depth, at) = (depth + 1, parent);
+    let mut parents: Vec<Option<usize>> = parents.into_iter().map(Option::flatten).collect();
+    // Every chain begins with the page, whatever is recorded as what asked for it.
+    if let Some(main) = main {
+        parents[main] = None;
+    }
+    longest_chain(&parents)
+}
+
+/// Nodes on the longest way along `parents`, each given by its number or absent; on a cycle each
+/// counts once.
+fn longest_chain(parents: &[Option<usize>]) -> usize {
+    const UNKNOWN: usize = 0;
+    let mut depths = vec![UNKNOWN; parents.len()];
+    let mut is_seen = vec![false; parents.len()];
+    let mut way = Vec::new();
+    for start in 0..parents.len() {
+        let mut next = Some(start);
+        while let Some(node) = next.filter(|&node| !is_seen[node]) {
+            is_seen[node] = true;
+            way.push(node);
+            next = parents[node];
         }
-        depth
-    };
-    parents.keys().map(|url| depth_of(url)).max().unwrap_or(0)
+        // The way ends at a root, at a node whose depth is known, or at one of its own.
+        let is_cycle = next.is_some_and(|node| depths[node] == UNKNOWN);
+        let at = way.iter().position(|&node| is_cycle && Some(node) == next);
+        let cycle = way.split_off(at.unwrap_or(way.len()));
+        for &node in &cycle {
+            depths[node] = cycle.len();
+        }
+        while let Some(node) = way.pop() {
+            depths[node] = 1 + parents[node].map_or(0, |parent| depths[parent]);
+        }
+    }
+    depths.into_iter().max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::header::Header;
+    use crate::import::blank;
+
+    fn url(number: usize) -> Url {
+        format!("https://a.test/{number}").parse().unwrap()
+    }
+
+    /// `exchanges` of them, number 0 the page; `initiator_of` gives what made the browser ask.
+    fn depth(exchanges: usize, initiator_of: impl Fn(usize) -> Option<usize>) -> usize {
+        let exchange = |number| Exchange {
+            initiator: initiator_of(number).map(|number| url(number).to_string()),
+            ..blank(url(number))
+        };
+        let exchanges: Vec<Exchange> = (0..exchanges).map(exchange).collect();
+        of(&exchanges, &url(0))
+    }
+
+    #[test]
+    fn what_names_no_initiator_hangs_on_the_page() {
+        assert_eq!(depth(0, |_| None), 0);
+        assert_eq!(depth(1, |_| None), 1);
+        assert_eq!(depth(5, |_| None), 2);
+        // Of what is not in the recording nothing is known.
+        assert_eq!(depth(5, |_| Some(9)), 1);
+    }
+
+    #[test]
+    fn the_longest_chain_counts() {
+        assert_eq!(
+            depth(6, |number| [None, Some(0), Some(1), None, Some(3), Some(2)]
+                [number]),
+            4
+        );
+    }
+
+    #[test]
+    fn a_chain_that_comes_back_counts_each_once() {
+        // The page's own initiator leads nowhere.
+        assert_eq!(depth(3, |number| Some((number + 2) % 3)), 3);
+        let cycle_of_two_with_a_tail = [None, Some(2), Some(1), Some(1), Some(3), None, None, None];
+        assert_eq!(depth(8, |number| cycle_of_two_with_a_tail[number]), 4);
+        assert_eq!(depth(8, |number| (number == 4).then_some(4)), 2);
+    }
+
+    #[test]
+    fn chains_through_all_of_a_large_recording_are_measured() {
+        const EXCHANGES: usize = 150_000;
+        assert_eq!(depth(EXCHANGES, |number| number.checked_sub(1)), EXCHANGES);
+        let from_the_last = |number| (number + 1 < EXCHANGES).then_some(number + 1);
+        assert_eq!(depth(EXCHANGES, from_the_last), EXCHANGES);
+    }
+
+    #[test]
+    fn redirects_through_all_of_a_large_recording_are_measured() {
+        const EXCHANGES: usize = 150_000;
+        let redirect = |number| Exchange {
+            status: 302,
+            response_headers: vec![Header::new("Location", format!("/{}", number + 1))],
+            ..blank(url(number))
+        };
+        let exchanges: Vec<Exchange> = (0..EXCHANGES).map(redirect).collect();
+        assert_eq!(of(&exchanges, &url(0)), EXCHANGES);
+    }
 }

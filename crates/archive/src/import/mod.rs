@@ -196,7 +196,7 @@ impl Imported {
 }
 
 /// An exchange with nothing but its URL; what a format has is filled in.
-fn blank(url: Url) -> Exchange {
+pub(crate) fn blank(url: Url) -> Exchange {
     Exchange {
         index: 0,
         method: "GET".to_owned(),
