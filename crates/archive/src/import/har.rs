@@ -2,15 +2,16 @@
 //!
 //! A HAR holds bodies as they were shown, not as they were sent. Those that came with a content
 //! coding are compressed again, with brotli or gzip, which the provenance tells: their sizes are not
-//! those of the recording.
+//! those of the recording. The body that a browser's cache gave stands with the status 304; such an
+//! answer becomes a whole one, which the provenance tells, too.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use bytes::Bytes;
-use serde::Deserialize;
 
+use super::har_log::{Content, Entry, Field, File, Initiator};
 use super::{Imported, blank};
-use crate::base64;
 use crate::coding;
 use crate::exchange::Exchange;
 use crate::header::Header;
@@ -19,97 +20,30 @@ use crate::url::Url;
 
 /// The comment of a body whose coding this project's exporter could not undo.
 pub const AS_SENT: &str = "as sent, content coding kept";
-
-#[derive(Deserialize)]
-struct File {
-    log: Log,
-}
-
-#[derive(Deserialize)]
-struct Log {
-    entries: Vec<Entry>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Entry {
-    request: Request,
-    response: Response,
-    started_date_time: Option<String>,
-    #[serde(rename = "serverIPAddress")]
-    server_ip_address: Option<String>,
-    timings: Option<Timings>,
-    #[serde(rename = "_initiator")]
-    initiator: Option<Initiator>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Initiator {
-    Object { url: Option<String> },
-    Other(serde::de::IgnoredAny),
-}
-
-#[derive(Deserialize)]
-struct Timings {
-    wait: Option<f64>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Request {
-    method: String,
-    url: String,
-    #[serde(default)]
-    headers: Vec<Field>,
-    post_data: Option<PostData>,
-}
-
-#[derive(Deserialize)]
-struct PostData {
-    text: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Response {
-    status: i64,
-    #[serde(default)]
-    status_text: String,
-    #[serde(default)]
-    http_version: String,
-    #[serde(default)]
-    headers: Vec<Field>,
-    content: Option<Content>,
-}
-
-#[derive(Deserialize)]
-struct Content {
-    #[serde(default)]
-    size: i64,
-    text: Option<String>,
-    encoding: Option<String>,
-    /// Our own exporter's: a body as it was sent.
-    #[serde(default)]
-    comment: String,
-}
-
-#[derive(Deserialize)]
-struct Field {
-    name: String,
-    value: String,
-}
+const NOT_MODIFIED: i64 = 304;
 
 /// Reads one file.
 pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), String> {
     let json = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content);
     let file: File = serde_json::from_slice(json).map_err(|error| error.to_string())?;
-    let mut compressed = 0;
-    for (number, entry) in file.log.entries.into_iter().enumerate() {
+    let (mut compressed, mut from_cache) = (0, 0);
+    let with_body = urls_with_body(&file.log.entries);
+    for (number, mut entry) in file.log.entries.into_iter().enumerate() {
         let url = entry.request.url.clone();
         let content = entry.response.content.as_ref();
-        let body = content.map_or(Ok(None), recorded_body);
+        let body = content.map_or(Ok(None), Content::body);
         let body = body.map_err(|reason| format!("entry {number}, {url:.300}: {reason}"))?;
+        if entry.response.status == NOT_MODIFIED {
+            if entry.response.has_body() {
+                entry.response.make_whole();
+                from_cache += 1;
+            } else if !with_body.contains(&url) {
+                let reason = "it has the status 304 and no body, which the browser had already; \
+                              record it with an empty cache";
+                imported.leave_out(format!("{url:.300}: {reason}"));
+                continue;
+            }
+        }
         match exchange(entry, body) {
             Ok((exchange, was_compressed)) => {
                 compressed += usize::from(was_compressed);
@@ -124,17 +58,19 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), S
              their sizes are not the recorded ones"
         ));
     }
+    if from_cache > 0 {
+        imported.provenance.altered.push(format!(
+            "{from_cache} answers with status 304 became 200 with the body that the browser had in \
+             its cache: their sizes and fields are not the recorded ones"
+        ));
+    }
     Ok(())
 }
 
-/// A body as the HAR has it; none where it was exported without.
-fn recorded_body(content: &Content) -> Result<Option<Vec<u8>>, &'static str> {
-    match (&content.text, content.encoding.as_deref()) {
-        (Some(text), Some("base64")) => base64::decode(text)
-            .map(Some)
-            .ok_or("its body is not the base64 that it says"),
-        (text, _) => Ok(text.clone().map(String::into_bytes)),
-    }
+/// The URLs whose body the file holds.
+fn urls_with_body(entries: &[Entry]) -> HashSet<String> {
+    let shown = entries.iter().filter(|entry| entry.response.has_body());
+    shown.map(|entry| entry.request.url.clone()).collect()
 }
 
 fn exchange(entry: Entry, body: Option<Vec<u8>>) -> Result<(Exchange, bool), String> {
@@ -152,6 +88,7 @@ fn exchange(entry: Entry, body: Option<Vec<u8>>) -> Result<(Exchange, bool), Str
     let has_no_body = request.method == "HEAD" || [204, 304].contains(&status);
     let content = response.content.unwrap_or(Content {
         size: 0,
+        mime_type: None,
         text: None,
         encoding: None,
         comment: String::new(),
