@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use crate::budget::ReadBudget;
 use crate::exchange::Exchange;
-use crate::gzip::InflateBudget;
 use crate::header::Header;
 use crate::links::{TO_HTTP, relink};
 use crate::url::{Scheme, Url};
@@ -28,7 +28,7 @@ pub(crate) fn in_cleartext(exchanges: &[Exchange]) -> Vec<Exchange> {
         .filter(secure)
         .map(|each| (each.method.clone(), lowered(&each.url)))
         .collect();
-    let mut budget = InflateBudget::for_bodies(exchanges);
+    let mut budget = ReadBudget::for_bodies(exchanges);
     let mut moved = Vec::with_capacity(exchanges.len());
     for exchange in exchanges {
         let key = (exchange.method.clone(), exchange.url.clone());

@@ -9,8 +9,8 @@ use flate2::{Compression, GzBuilder};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
+use crate::budget::ReadBudget;
 use crate::exchange::Exchange;
-use crate::gzip::InflateBudget;
 
 /// Codings of one body; a list makes bombs of bombs, and no server applies two.
 const CODINGS_MAX: usize = 3;
@@ -65,7 +65,7 @@ impl Exchange {
     pub(crate) fn decoded_body_within(
         &self,
         bytes_max: u64,
-        budget: &mut InflateBudget,
+        budget: &mut ReadBudget,
     ) -> Option<Cow<'_, [u8]>> {
         let body = self.decoded_body(bytes_max.min(budget.bytes_left()))?;
         if let Cow::Owned(content) = &body {

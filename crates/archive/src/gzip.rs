@@ -3,53 +3,14 @@
 use bytes::Bytes;
 use flate2::{Decompress, FlushDecompress, Status};
 
+use crate::budget::ReadBudget;
 use crate::error::Damage;
-use crate::exchange::Exchange;
-use crate::limits::{INFLATED_BYTES_ALLOWANCE, INFLATED_BYTES_MAX, INFLATED_RATIO_MAX};
 
 /// The first two bytes of a gzip member (RFC 1952, section 2.3.1).
 pub const MAGIC: &[u8] = &[0x1f, 0x8b];
 
 /// Room for a member at first: most records of a page are smaller, and it doubles when it is full.
 const ROOM_BYTES_FIRST: usize = 32 << 10;
-
-/// How much one file may still inflate to.
-#[derive(Debug)]
-pub struct InflateBudget {
-    bytes_max: u64,
-    bytes_left: u64,
-}
-
-impl InflateBudget {
-    /// The budget of a file of `file_bytes`.
-    pub fn for_file(file_bytes: u64) -> Self {
-        let by_size = file_bytes.saturating_mul(INFLATED_RATIO_MAX);
-        let bytes_max = INFLATED_BYTES_MAX.min(by_size.saturating_add(INFLATED_BYTES_ALLOWANCE));
-        InflateBudget {
-            bytes_max,
-            bytes_left: bytes_max,
-        }
-    }
-
-    /// The budget of all bodies of a site.
-    pub fn for_bodies(exchanges: &[Exchange]) -> Self {
-        Self::for_file(exchanges.iter().map(|each| each.body.len() as u64).sum())
-    }
-
-    /// What is left, bytes.
-    pub fn bytes_left(&self) -> u64 {
-        self.bytes_left
-    }
-
-    /// Takes `bytes` from the budget, or refuses.
-    pub fn spend(&mut self, bytes: u64) -> Result<(), Damage> {
-        let left = self.bytes_left.checked_sub(bytes);
-        self.bytes_left = left.ok_or(Damage::InflatesTooFar {
-            bytes_max: self.bytes_max,
-        })?;
-        Ok(())
-    }
-}
 
 /// Inflates member after member with one set of tables, which cost more to make than a typical
 /// record takes to inflate.
@@ -71,7 +32,7 @@ impl Inflater {
     pub fn member(
         &mut self,
         input: &[u8],
-        budget: &mut InflateBudget,
+        budget: &mut ReadBudget,
     ) -> Result<(Bytes, usize), Damage> {
         let head_bytes = head_length(input)?;
         let (content, deflated_bytes) = self.inflate(&input[head_bytes..], budget)?;
@@ -86,11 +47,7 @@ impl Inflater {
     }
 
     /// Inflates a deflate stream; returns its content and the bytes that it takes in `input`.
-    fn inflate(
-        &mut self,
-        input: &[u8],
-        budget: &InflateBudget,
-    ) -> Result<(Vec<u8>, usize), Damage> {
+    fn inflate(&mut self, input: &[u8], budget: &ReadBudget) -> Result<(Vec<u8>, usize), Damage> {
         self.raw.reset(false);
         let mut content = Vec::with_capacity(ROOM_BYTES_FIRST);
         loop {
@@ -104,9 +61,7 @@ impl Inflater {
                 return Ok((content, total_in));
             }
             if content.len() as u64 > budget.bytes_left() {
-                return Err(Damage::InflatesTooFar {
-                    bytes_max: budget.bytes_max,
-                });
+                return Err(budget.inflates_too_far());
             }
             if content.len() < content.capacity()
                 && (total_in, content.len()) == (consumed, produced)
@@ -182,7 +137,7 @@ mod tests {
     use super::*;
 
     fn inflate(input: &[u8]) -> Result<(Bytes, usize), Damage> {
-        Inflater::new().member(input, &mut InflateBudget::for_file(input.len() as u64))
+        Inflater::new().member(input, &mut ReadBudget::for_file(input.len() as u64))
     }
 
     fn with_everything(content: &[u8], level: u32) -> Vec<u8> {
@@ -210,7 +165,7 @@ mod tests {
                 let member = with_everything(&content[..length], level);
                 let mut input = member.clone();
                 input.extend_from_slice(b"what follows");
-                let mut budget = InflateBudget::for_file(input.len() as u64);
+                let mut budget = ReadBudget::for_file(input.len() as u64);
                 let (inflated, bytes) = inflater.member(&input, &mut budget).unwrap();
                 assert!(
                     inflated == content[..length] && bytes == member.len(),

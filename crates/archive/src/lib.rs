@@ -5,6 +5,7 @@
 //! formats is used and which metadata is added.
 
 mod base64;
+mod budget;
 mod cleartext;
 mod coding;
 mod depth;

@@ -15,9 +15,14 @@ pub const INFLATED_RATIO_MAX: u64 = 64;
 /// to open.
 pub const INFLATED_BYTES_MAX: u64 = 2 << 30;
 
-/// Records of one file: ten times a recording of 10,000 exchanges with request, response and
-/// metadata records.
-pub const RECORDS_MAX: u64 = 300_000;
+/// Exchanges that are recorded, imported or written as one site: ten times the 10,000 that the
+/// project promises to open within a second.
+pub const EXCHANGES_MAX: usize = 100_000;
+
+/// Records of one file, over all WARC files of a container: as many exchanges as are written, with
+/// request, response and metadata records each, and what describes files and pages (`warcinfo`, a
+/// picture).
+pub const RECORDS_MAX: u64 = 3 * EXCHANGES_MAX as u64 + 1_000;
 
 /// Length of a WARC record's own header, bytes: real ones have 300 to 2,000, and long target
 /// URIs (Chromium navigates to at most 2 MB of URL) are the only reason to have more.
@@ -32,6 +37,9 @@ pub const HEAD_FIELDS_MAX: usize = 2_000;
 
 /// Entries of a WACZ's zip directory: WARC files, indexes, pages and logs are tens.
 pub const ZIP_ENTRIES_MAX: usize = 10_000;
+
+/// Length of a zip entry's name, bytes: zip allows 65,535, and every note on a record repeats it.
+pub const ZIP_NAME_BYTES_MAX: usize = 1_024;
 
 /// Size of `datapackage.json` and of each page list, bytes: read whole, so bounded by what a list
 /// of 10,000 pages needs.

@@ -1,8 +1,8 @@
 //! Links to recorded hosts in texts, moved from one scheme to another.
 
+use crate::budget::ReadBudget;
 use crate::coding;
 use crate::exchange::Exchange;
-use crate::gzip::InflateBudget;
 use crate::schemes;
 
 /// A body that is rewritten is held decoded; a page's texts are far smaller.
@@ -66,7 +66,7 @@ pub(crate) fn relink(
     exchange: &mut Exchange,
     hosts: &[String],
     direction: &Direction,
-    budget: &mut InflateBudget,
+    budget: &mut ReadBudget,
 ) -> Body {
     let headers = exchange.request_headers.iter_mut();
     for header in headers.chain(&mut exchange.response_headers) {

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::budget::ReadBudget;
 use crate::exchange::Exchange;
-use crate::gzip::InflateBudget;
 use crate::header::Header;
 use crate::import::Imported;
 use crate::links::{Body, Direction, TO_HTTPS, relink};
@@ -32,7 +32,7 @@ pub fn secure(imported: &mut Imported) {
         .map(|each| (each.method.clone(), each.url.clone()))
         .collect();
     let mut counts = Counts::default();
-    let mut budget = InflateBudget::for_bodies(&exchanges);
+    let mut budget = ReadBudget::for_bodies(&exchanges);
     for mut exchange in exchanges {
         let was_plain = exchange.url.scheme == Scheme::Http;
         let upgraded = upgrade(&exchange.url);
@@ -129,7 +129,7 @@ fn rewrite(
     exchange: &mut Exchange,
     hosts: &[String],
     direction: &Direction,
-    budget: &mut InflateBudget,
+    budget: &mut ReadBudget,
 ) -> Body {
     let relinked = relink(exchange, hosts, direction, budget);
     if exchange.is_html() {

@@ -6,11 +6,12 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
+use crate::budget::ReadBudget;
 use crate::cleartext;
 use crate::digest::hexadecimal;
 use crate::error::Error;
 use crate::exchange::{Exchange, Note};
-use crate::gzip::{self, InflateBudget};
+use crate::gzip;
 use crate::limits::REDIRECTS_MAX;
 use crate::map::map_file;
 use crate::origin::{self, Origin};
@@ -55,7 +56,7 @@ impl Site {
 
     /// Opens a recorded site that is already in memory; `file_name` is for messages.
     pub fn from_bytes(file_name: &str, file: Bytes) -> Result<Site, Error> {
-        let mut budget = InflateBudget::for_file(file.len() as u64);
+        let mut budget = ReadBudget::for_file(file.len() as u64);
         let container = read_container(file_name, &file, &mut budget)?;
         let mut index = pairing::Index::default();
         let mut records_read = 0;
@@ -164,7 +165,7 @@ impl Site {
 pub(crate) fn read_container(
     file_name: &str,
     file: &Bytes,
-    budget: &mut InflateBudget,
+    budget: &mut ReadBudget,
 ) -> Result<Wacz, Error> {
     if file.starts_with(wacz::MAGIC) {
         wacz::read(file_name, file, budget)

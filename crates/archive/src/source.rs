@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 
+use crate::budget::ReadBudget;
 use crate::digest::{self, Verdict};
 use crate::error::{Damage, Error};
-use crate::gzip::{self, InflateBudget, Inflater};
+use crate::gzip::{self, Inflater};
 use crate::http1;
-use crate::limits::RECORDS_MAX;
 use crate::record::{self, Record};
 
 /// A record and where it stands.
@@ -36,10 +36,10 @@ impl WarcFile {
     ///
     /// Gzip members and zip entries carry checksums. A plain file has none, so there the records'
     /// own digests are verified, where they have any.
-    pub fn records(&self, budget: &mut InflateBudget) -> Result<Vec<Located>, Error> {
+    pub fn records(&self, budget: &mut ReadBudget) -> Result<Vec<Located>, Error> {
         let mut records = Vec::new();
         if !self.content.starts_with(gzip::MAGIC) {
-            self.cut(&self.content, None, &mut records)?;
+            self.cut(&self.content, None, &mut records, budget)?;
             for located in records.iter().filter(|_| !self.is_checked) {
                 self.verify(located)?;
             }
@@ -51,7 +51,7 @@ impl WarcFile {
             let damaged = |reason| self.damaged(records.len() as u64, offset as u64, reason);
             let member = inflater.member(&self.content[offset..], budget);
             let (content, bytes) = member.map_err(damaged)?;
-            self.cut(&content, Some(offset as u64), &mut records)?;
+            self.cut(&content, Some(offset as u64), &mut records, budget)?;
             offset += bytes;
         }
         Ok(records)
@@ -102,17 +102,14 @@ impl WarcFile {
         content: &Bytes,
         member: Option<u64>,
         records: &mut Vec<Located>,
+        budget: &mut ReadBudget,
     ) -> Result<(), Error> {
         let mut position = 0;
         while position < content.len() {
             let number = records.len() as u64;
             let offset = member.unwrap_or(position as u64);
             let damaged = |reason| self.damaged(number, offset, reason);
-            if number >= RECORDS_MAX {
-                return Err(damaged(Damage::TooManyRecords {
-                    records_max: RECORDS_MAX,
-                }));
-            }
+            budget.take_record().map_err(damaged)?;
             let (record, bytes) = record::parse(&content.slice(position..)).map_err(damaged)?;
             records.push(Located {
                 record,

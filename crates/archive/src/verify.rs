@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
+use crate::budget::ReadBudget;
 use crate::digest::{self, Verdict};
 use crate::error::Error;
-use crate::gzip::InflateBudget;
 use crate::site::{Site, read_container};
 use crate::wacz::Container;
 
@@ -26,7 +26,7 @@ impl Site {
     /// what was wrong before it was packed.
     pub fn verify(&self) -> Result<Verification, Error> {
         let file = self.file();
-        let mut budget = InflateBudget::for_file(file.len() as u64);
+        let mut budget = ReadBudget::for_file(file.len() as u64);
         let wacz = read_container(self.file_name(), file, &mut budget)?;
         let mut verification = Verification::default();
         for warc_file in &wacz.warc_files {

@@ -1,14 +1,15 @@
 //! WACZ containers (Web Archive Collection Zipped 1.1.1): a zip file with WARC files in it.
 
+use std::collections::HashSet;
 use std::io::{Cursor, Read};
 
 use bytes::Bytes;
 use serde::Deserialize;
 use zip::{CompressionMethod, ZipArchive};
 
+use crate::budget::ReadBudget;
 use crate::error::Error;
-use crate::gzip::InflateBudget;
-use crate::limits::{METADATA_BYTES_MAX, ZIP_ENTRIES_MAX};
+use crate::limits::{METADATA_BYTES_MAX, ZIP_ENTRIES_MAX, ZIP_NAME_BYTES_MAX};
 use crate::provenance::Provenance;
 use crate::source::WarcFile;
 use crate::url::Url;
@@ -60,7 +61,7 @@ pub struct Container<'a> {
 }
 
 impl<'a> Container<'a> {
-    /// Reads the zip directory; refuses names that lead out of the archive.
+    /// Reads the zip directory; refuses entries that overlap and names that lead out of the archive.
     pub fn open(file: &'a str, content: &'a Bytes) -> Result<Self, Error> {
         let broken = |reason: String| Error::Container {
             file: file.to_owned(),
@@ -68,10 +69,15 @@ impl<'a> Container<'a> {
             offset: Some(content.len() as u64),
             reason,
         };
-        let zip = ZipArchive::new(Cursor::new(content.clone()))
+        let mut zip = ZipArchive::new(Cursor::new(content.clone()))
             .map_err(|error| broken(error.to_string()))?;
         if zip.len() > ZIP_ENTRIES_MAX {
             return Err(broken(format!("more than {ZIP_ENTRIES_MAX} entries")));
+        }
+        // Then what is stored is no longer than the file, however many entries there are.
+        let overlaps = zip.has_overlapping_entries();
+        if overlaps.map_err(|error| broken(error.to_string()))? {
+            return Err(broken("its entries overlap".to_owned()));
         }
         let names: Result<Vec<String>, _> = zip
             .file_names()
@@ -86,6 +92,11 @@ impl<'a> Container<'a> {
             names,
         };
         for name in &container.names.clone() {
+            if name.len() > ZIP_NAME_BYTES_MAX {
+                let cut: String = name.chars().take(80).collect();
+                let reason = format!("its name has more than {ZIP_NAME_BYTES_MAX} bytes");
+                return Err(container.error(&cut, &reason));
+            }
             let leads_out = name.starts_with('/')
                 || name.contains(['\\', '\0'])
                 || name.split('/').any(|part| part == "..");
@@ -99,7 +110,7 @@ impl<'a> Container<'a> {
     /// An entry's content, its checksum verified; stored ones are not copied.
     ///
     /// `None` if there is no such entry.
-    pub fn read(&mut self, name: &str, budget: &mut InflateBudget) -> Result<Option<Bytes>, Error> {
+    pub fn read(&mut self, name: &str, budget: &mut ReadBudget) -> Result<Option<Bytes>, Error> {
         let Some(index) = self.zip.index_for_name(name) else {
             return Ok(None);
         };
@@ -147,7 +158,7 @@ fn error_in(file: &str, entry: &str, offset: Option<u64>, reason: &str) -> Error
     }
 }
 
-fn inflate(entry: impl Read, budget: &mut InflateBudget) -> Result<Bytes, String> {
+fn inflate(entry: impl Read, budget: &mut ReadBudget) -> Result<Bytes, String> {
     let mut content = Vec::new();
     let mut bounded = entry.take(budget.bytes_left().saturating_add(1));
     bounded
@@ -159,13 +170,17 @@ fn inflate(entry: impl Read, budget: &mut InflateBudget) -> Result<Bytes, String
 }
 
 /// Reads what of a WACZ is used; refuses one whose directory lacks a listed resource.
-pub fn read(file: &str, content: &Bytes, budget: &mut InflateBudget) -> Result<Wacz, Error> {
+pub fn read(file: &str, content: &Bytes, budget: &mut ReadBudget) -> Result<Wacz, Error> {
     let mut container = Container::open(file, content)?;
     let package = read_package(&mut container, budget)?;
     let names = container.names.clone();
-    for resource in &package.resources {
-        if !names.contains(&resource.path) {
-            return Err(container.error(&resource.path, "datapackage.json lists it, but it lacks"));
+    let mut listed = HashSet::new();
+    for Resource { path, .. } in &package.resources {
+        if names.binary_search(path).is_err() {
+            return Err(container.error(path, "datapackage.json lists it, but it lacks"));
+        }
+        if !listed.insert(path) {
+            return Err(container.error(path, "datapackage.json lists it twice"));
         }
     }
     let mut wacz = Wacz {
@@ -193,7 +208,7 @@ pub fn read(file: &str, content: &Bytes, budget: &mut InflateBudget) -> Result<W
 
 fn read_package(
     container: &mut Container<'_>,
-    budget: &mut InflateBudget,
+    budget: &mut ReadBudget,
 ) -> Result<DataPackage, Error> {
     const NAME: &str = "datapackage.json";
     let json = container.read(NAME, budget)?;
@@ -210,7 +225,7 @@ fn read_package(
 /// The first page of `pages/pages.jsonl`, whose first line is its header.
 fn first_page(
     container: &mut Container<'_>,
-    budget: &mut InflateBudget,
+    budget: &mut ReadBudget,
 ) -> Result<Option<Url>, Error> {
     #[derive(Deserialize)]
     struct Page {

@@ -5,6 +5,7 @@ mod support;
 use std::io::{Cursor, Write};
 
 use bytes::Bytes;
+use eyelevel_archive::limits::RECORDS_MAX;
 use eyelevel_archive::{Damage, Error, Format, Site, import_content};
 use support::{gzip, open, page, record, response};
 use zip::write::SimpleFileOptions;
@@ -162,6 +163,59 @@ fn containers_that_lie_are_refused() {
         let error = wacz(&entries).unwrap_err().to_string();
         assert!(error.contains(expected), "{error} lacks {expected}");
     }
+}
+
+#[test]
+fn entries_that_share_bytes_are_refused() {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    zip.start_file("datapackage.json", stored).unwrap();
+    zip.write_all(b"{}").unwrap();
+    zip.start_file("archive/0.warc", stored).unwrap();
+    zip.write_all(&page("1", A)).unwrap();
+    for number in 1..3 {
+        let name = format!("archive/{number}.warc");
+        zip.shallow_copy_file("archive/0.warc", &name).unwrap();
+    }
+    let file = Bytes::from(zip.finish().unwrap().into_inner());
+    let error = Site::from_bytes("test.wacz", file).unwrap_err().to_string();
+    assert!(error.contains("entries overlap"), "{error}");
+}
+
+#[test]
+fn records_are_counted_over_all_files_of_a_container() {
+    let package = ("datapackage.json", &b"{}"[..]);
+    let (warc, half) = (page("1", A), RECORDS_MAX / 2);
+    let many = record("warcinfo", "0", &[], b"").repeat(half as usize);
+    let all = [
+        package,
+        ("archive/0.warc", &many),
+        ("archive/1.warc", &many),
+    ];
+    let error = wacz(&[&all[..], &[("archive/2.warc", &warc)]].concat()).unwrap_err();
+    let expected = format!(
+        "archive/2.warc is damaged at record 0, byte 0: the file has more than {RECORDS_MAX} records"
+    );
+    assert!(error.to_string().contains(&expected), "{error}");
+}
+
+#[test]
+fn names_that_go_on_and_resources_listed_twice_are_refused() {
+    let warc = page("1", A);
+    let long = "a".repeat(2_000);
+    let package = ("datapackage.json", &b"{}"[..]);
+    let error = wacz(&[package, ("archive/x.warc", &warc), (&long, b"")]).unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("its name has more than 1024 bytes"),
+        "{error}"
+    );
+    assert!(!error.contains(&long), "{error}");
+    let listed = "{\"path\": \"archive/x.warc\"}";
+    let twice = format!("{{\"resources\": [{listed}, {listed}]}}");
+    let package = ("datapackage.json", twice.as_bytes());
+    let error = wacz(&[package, ("archive/x.warc", &warc)]).unwrap_err();
+    assert!(error.to_string().contains("lists it twice"), "{error}");
 }
 
 #[test]

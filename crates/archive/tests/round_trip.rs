@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use bytes::Bytes;
+use eyelevel_archive::limits::EXCHANGES_MAX;
 use eyelevel_archive::{Exchange, Header, Provenance, Screenshot, Site, SiteMetadata, write_wacz};
 use proptest::prelude::*;
 
@@ -179,4 +180,37 @@ fn what_would_not_read_back_is_refused_and_nothing_is_left_behind() {
             .iter()
             .any(|entry| entry.to_string_lossy().starts_with(&name))
     );
+}
+
+/// As many exchanges as a recording may have, each of three records.
+fn full_recording() -> Vec<Exchange> {
+    let small = Exchange {
+        request_headers: vec![Header::new("accept", "*/*")],
+        response_headers: vec![Header::new("content-length", "0")],
+        initiator: Some("https://a.test/".to_owned()),
+        body: Bytes::new(),
+        ..example()
+    };
+    let numbered = |index| {
+        let mut exchange = small.clone();
+        exchange.index = index;
+        exchange.url.path_and_query = format!("/{index}");
+        exchange
+    };
+    (0..EXCHANGES_MAX).map(numbered).collect()
+}
+
+#[test]
+fn a_full_recording_reads_back_and_a_longer_one_is_not_written() {
+    let mut exchanges = full_recording();
+    let file = Temporary::new("full");
+    write_wacz(&file.0, &exchanges, &metadata(&exchanges)).unwrap();
+    let site = Site::open(&file.0).unwrap();
+    assert_eq!(site.exchanges().len(), EXCHANGES_MAX);
+    assert_eq!(site.exchanges().last(), exchanges.last());
+    drop(site);
+    exchanges.push(exchanges[0].clone());
+    let error = write_wacz(&file.0, &exchanges, &metadata(&exchanges)).unwrap_err();
+    let expected = "cannot write exchange 100000: a recorded site holds at most 100000 exchanges";
+    assert!(error.to_string().starts_with(expected), "{error}");
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use eyelevel_archive::limits::EXCHANGES_MAX;
 use eyelevel_archive::{
     Exchange, Provenance, Screenshot, SiteMetadata, Url, start_page, write_wacz,
 };
@@ -18,8 +19,6 @@ use crate::merge::merge;
 use crate::spool::Spool;
 use crate::tee::Budget;
 
-/// Exchanges that are kept: a third of the records that a reader accepts, since each may need three.
-const EXCHANGES_MAX: usize = 100_000;
 /// Sentences about what is left out; the rest is counted.
 const LEFT_OUT_MAX: usize = 1000;
 /// Hosts whose certificates are kept.

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::{empty_folder, io_error};
+use crate::budget::ReadBudget;
 use crate::digest;
 use crate::error::Error;
 use crate::exchange::Exchange;
-use crate::gzip::InflateBudget;
 use crate::limits::INFLATED_BYTES_MAX;
 use crate::site::Site;
 
@@ -33,7 +33,7 @@ pub struct ExportedFile {
 pub fn export_files(site: &Site, folder: &Path) -> Result<Vec<ExportedFile>, Error> {
     let mut exported = Vec::new();
     empty_folder(folder)?;
-    let mut budget = InflateBudget::for_bodies(site.exchanges());
+    let mut budget = ReadBudget::for_bodies(site.exchanges());
     let mut written = HashSet::new();
     for exchange in site.exchanges() {
         let is_body = exchange.status == 200 && !exchange.body.is_empty();

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::io_error;
 use crate::base64;
+use crate::budget::ReadBudget;
 use crate::error::Error;
 use crate::exchange::Exchange;
-use crate::gzip::InflateBudget;
 use crate::header::Header;
 use crate::import::har::AS_SENT;
 use crate::limits::INFLATED_BYTES_MAX;
@@ -18,7 +18,7 @@ use crate::timestamp;
 /// Writes one HAR. Its bodies are decoded, as the format wants it, where their coding can be
 /// undone; others stand as sent, which their comment says.
 pub fn export_har(site: &Site, out: &Path) -> Result<(), Error> {
-    let mut budget = InflateBudget::for_bodies(site.exchanges());
+    let mut budget = ReadBudget::for_bodies(site.exchanges());
     let exchanges = site.exchanges().iter();
     let entries: Vec<Value> = exchanges.map(|each| entry(each, &mut budget)).collect();
     let har = json!({"log": {
@@ -30,7 +30,7 @@ pub fn export_har(site: &Site, out: &Path) -> Result<(), Error> {
     std::fs::write(out, text).map_err(io_error("write", out))
 }
 
-fn entry(exchange: &Exchange, budget: &mut InflateBudget) -> Value {
+fn entry(exchange: &Exchange, budget: &mut ReadBudget) -> Value {
     let wait = exchange.time_to_first_byte_ms.unwrap_or(0.0);
     let version = match exchange.protocol.as_str() {
         "h2" => "HTTP/2",

@@ -17,6 +17,7 @@ use eyelevel_units::one_line;
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::gzip;
+use crate::limits::EXCHANGES_MAX;
 use crate::map::map_file;
 use crate::provenance::Provenance;
 use crate::screenshot::Screenshot;
@@ -25,8 +26,6 @@ use crate::timestamp;
 use crate::url::Url;
 use crate::writer::{SiteMetadata, check_writable};
 
-/// Exchanges of one import: what a reader accepts, three records each.
-const EXCHANGES_MAX: usize = 100_000;
 /// Sentences about what is left out; beyond it the list says nothing new.
 const LEFT_OUT_MAX: usize = 1000;
 

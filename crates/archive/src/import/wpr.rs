@@ -9,9 +9,9 @@ use serde::Deserialize;
 
 use super::{Imported, blank};
 use crate::base64;
+use crate::budget::ReadBudget;
 use crate::coding;
 use crate::exchange::Exchange;
-use crate::gzip::InflateBudget;
 use crate::http1;
 use crate::url::Url;
 
@@ -35,7 +35,7 @@ struct Archived {
 
 /// Reads one file.
 pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), String> {
-    let budget = InflateBudget::for_file(content.len() as u64);
+    let budget = ReadBudget::for_file(content.len() as u64);
     let json = coding::gunzip(&content, budget.bytes_left())?;
     let archive: Archive = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
     for (host, by_url) in archive.requests {

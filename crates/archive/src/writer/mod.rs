@@ -20,6 +20,7 @@ use zip::{CompressionMethod, ZipWriter};
 use crate::digest;
 use crate::error::Error;
 use crate::exchange::Exchange;
+use crate::limits::EXCHANGES_MAX;
 use crate::provenance::Provenance;
 use crate::screenshot::Screenshot;
 use crate::url::Url;
@@ -67,6 +68,12 @@ pub fn write_wacz(
             source,
         }
     };
+    if exchanges.len() > EXCHANGES_MAX {
+        return Err(Error::Unwritable {
+            index: EXCHANGES_MAX,
+            reason: format!("a recorded site holds at most {EXCHANGES_MAX} exchanges"),
+        });
+    }
     let mut temporary_name = path.file_name().unwrap_or_default().to_owned();
     temporary_name.push(format!(".{}.part", std::process::id()));
     let temporary = path.with_file_name(temporary_name);
