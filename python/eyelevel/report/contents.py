@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,10 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
         plan, table, blocks = without_twins(plan, table, blocks)
         arms = [stack["name"] for stack in plan["stacks"]]
     cells = compare_cells(blocks.kept, names, plan["reference"], arms)
-    gains = compare_networks(cells, plan["primary_metric"], sites)
+    networks = sorted(each["name"] for each in plan["networks"])
+    others = [arm for arm in arms if arm != plan["reference"]]
+    planned = list(product(networks, others, names))
+    gains = compare_networks(cells, plan["primary_metric"], sites, planned)
     if plan.get("stop"):
         gains = _sequential(gains, plan, blocks.kept)
     return Contents(

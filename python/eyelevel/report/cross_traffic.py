@@ -56,9 +56,15 @@ def harms(contents: Contents) -> list[Harm]:
             rows = _paired(contents.blocks.kept, network, alone, arm)
             cells = compare_cells(rows, contents.metrics, "beside", ["beside", "alone"])
             for metric in contents.metrics:
-                gains = [cell.gain for cell in cells if cell.metric == metric]
+                by_site = {cell.site: cell.gain for cell in cells if cell.metric == metric}
+                gains = [by_site.get(site, _lost(site)) for site in contents.sites]
                 found.append(Harm(network, alone, arm, metric, harm_of_gains(gains)))
     return found
+
+
+def _lost(site: str) -> Estimate:
+    """Of a site without its loads: a mean over the other sites would be of other pages."""
+    return Estimate(None, reason=f"no complete block of {site}")
 
 
 def flows_of(contents: Contents) -> list[dict[str, Any]]:

@@ -42,13 +42,15 @@ def opening(contents: Contents) -> Markup:
 def answers(contents: Contents) -> list[str]:
     """A sentence a stack, and one over all networks of a plan with weights; why there is none."""
     plan = contents.plan
+    if not contents.blocks.kept.height:
+        return [_why_no_answer(contents), *overall(contents)]
     sentences = answer(
         contents.gains,
         plan["reference"],
         plan["primary_metric"],
         plan["smallest_effect_of_interest"],
     )
-    return [*(sentences or [_why_no_answer(contents)]), *overall(contents)]
+    return [*sentences, *overall(contents)]
 
 
 def _why_no_answer(contents: Contents) -> str:

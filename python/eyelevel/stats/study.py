@@ -15,6 +15,7 @@ from eyelevel.stats.gain import mean_gain, performance_gain
 from eyelevel.stats.paired import hodges_lehmann, median
 
 Floats = NDArray[np.float64]
+Key = tuple[str, str, str]  # network, stack, metric
 
 _NONE = np.zeros(0)
 _EMPTY = (
@@ -89,14 +90,18 @@ def compare_cells(
 
 
 def compare_networks(
-    cells: Sequence[Cell], primary_metric: str, sites: Sequence[str]
+    cells: Sequence[Cell],
+    primary_metric: str,
+    sites: Sequence[str],
+    planned: Sequence[Key] = (),
 ) -> list[NetworkGain]:
     """The mean gain over `sites` by network, stack and metric.
 
-    Undetermined where a site has no cell. For the primary metric the p values are corrected after
-    Holm over the family of all networks and stacks; other metrics are descriptive.
+    Undetermined where a site has no cell; so is each of the `planned` (network, stack, metric)
+    that has none at all. For the primary metric the p values are corrected after Holm over the
+    family of all networks and stacks; other metrics are descriptive.
     """
-    gains = network_gains(cells, sites)
+    gains = network_gains(cells, sites, planned)
     primary = [index for index, each in enumerate(gains) if each.metric == primary_metric]
     adjusted = holm([gains[index].gain.p for index in primary])
     for index, p in zip(primary, adjusted, strict=True):
@@ -104,15 +109,20 @@ def compare_networks(
     return gains
 
 
-def network_gains(cells: Sequence[Cell], sites: Sequence[str]) -> list[NetworkGain]:
+def network_gains(
+    cells: Sequence[Cell], sites: Sequence[str], planned: Sequence[Key] = ()
+) -> list[NetworkGain]:
     """The same without any correction, for a look that claims nothing."""
-    grouped: dict[tuple[str, str, str], list[Cell]] = {}
+    # What is planned stays in the answer without any cell: left out, it would look never asked.
+    grouped: dict[Key, list[Cell]] = {key: [] for key in planned}
     for cell in cells:
         grouped.setdefault((cell.network, cell.arm, cell.metric), []).append(cell)
     return [NetworkGain(*key, _over_sites(found, sites)) for key, found in grouped.items()]
 
 
 def _over_sites(cells: Sequence[Cell], sites: Sequence[str]) -> Estimate:
+    if not cells:
+        return undetermined("no complete block is left")
     if absent := sorted(set(sites) - {cell.site for cell in cells}):
         return undetermined(f"no complete block of {', '.join(absent)}", len(cells))
     return mean_gain([cell.gain for cell in cells])

@@ -97,3 +97,18 @@ def test_bounds_that_hold_together_are_weighted_as_they_are():
     assert (overall.value, overall.low, overall.high) == pytest.approx((-0.15, -0.25, -0.05))
     open_end = [found[0], NetworkGain("lte", "quic", "speed", undetermined("too few", 2, -0.1))]
     assert weighted_gain(open_end, {"dsl": 3, "lte": 1}).low is None
+
+
+def test_a_network_with_a_weight_and_without_a_gain_leaves_no_mean():
+    found = [NetworkGain("dsl", "quic", "speed", Estimate(-0.1, -0.2, 0, 0.01, 0.03, 10, 5))]
+    overall = weighted_gain(found, {"dsl": 1, "lte": 99})
+    assert overall.value is None and overall.reason == "lte: no complete block is left"
+
+
+def test_the_network_that_lacks_an_interval_is_blamed_and_not_another():
+    sound = NetworkGain("dsl", "quic", "speed", Estimate(-0.1, -0.2, 0, 0.01, None, 10, 5))
+    late = NetworkGain("lte", "quic", "speed", undetermined("a load timed out", 5))
+    assert weighted_gain([sound, late], {"dsl": 1, "lte": 1}).reason == "lte: a load timed out"
+    lost = NetworkGain("3g", "quic", "speed", undetermined("no complete block is left"))
+    both = weighted_gain([sound, late, lost], {"dsl": 1, "lte": 1, "3g": 1})
+    assert both.reason == "lte: a load timed out; 3g: no complete block is left"

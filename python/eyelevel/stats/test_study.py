@@ -90,6 +90,17 @@ def test_a_site_without_any_block_leaves_the_network_undetermined():
     assert gains[0].gain.value is None and "no complete block of b" in gains[0].gain.reason
 
 
+def test_a_planned_network_without_any_block_is_undetermined_and_not_left_out():
+    cells = study(LOADS)[1]
+    planned = [("dsl", "quic", "speed"), ("lte", "quic", "speed")]
+    gains = compare_networks(cells, "speed", ["a", "b"], planned)
+    assert [(each.network, each.gain.value is None) for each in gains] == [
+        ("dsl", False),
+        ("lte", True),
+    ]
+    assert gains[1].gain.reason == "no complete block is left" and gains[1].p_holm is None
+
+
 def test_the_answer_does_not_depend_on_the_order_of_rows():
     shuffled = dict(sorted(LOADS.items(), reverse=True))
     assert study(shuffled)[1] == study(LOADS)[1]

@@ -7,20 +7,25 @@ from eyelevel.stats.estimate import Estimate, undetermined
 from eyelevel.stats.gain import CONFIDENCE, with_interval
 from eyelevel.stats.study import NetworkGain
 
+NAMED_MAX = 3  # networks without an interval; more would bury what is said
+
 
 def weighted_gain(gains: Sequence[NetworkGain], weights: Mapping[str, float]) -> Estimate:
     """The mean over networks of one stack's gains, each counting by its weight.
 
     The weights are taken as known; errors of different networks add in squares, the interval is
-    Student's t with Welch and Satterthwaite's degrees of freedom. Undetermined as soon as one gain
-    is: a mean over the other networks would be of other users.
+    Student's t with Welch and Satterthwaite's degrees of freedom. Undetermined as soon as one
+    network of `weights` has no gain with an interval: a mean over the others would be of other
+    users.
 
     Of a study that may stop early the gains have no errors but intervals that hold together
     (Bonferroni): the bounds' weighted means are then bounds that hold, too, and wider than need be.
     """
-    if not gains:
+    if not gains and not weights:
         return undetermined("there is no complete block to compare yet")
-    total = math.fsum(weights[each.network] for each in gains)
+    if lacking := _lacking(gains, weights):
+        return undetermined(lacking, len(gains))
+    total = math.fsum(weights.values())
     if all(_simultaneous(each.gain) for each in gains):
         shares = [weights[each.network] / total for each in gains]
         value, low, high = (
@@ -31,6 +36,22 @@ def weighted_gain(gains: Sequence[NetworkGain], weights: Mapping[str, float]) ->
         )
         return Estimate(value, low, high, None, None, None, len(gains))
     return _of_errors(gains, weights, total)
+
+
+def _lacking(gains: Sequence[NetworkGain], weights: Mapping[str, float]) -> str:
+    """Which networks have no interval and why, a few of them by name; nothing where all have."""
+    found = {each.network: each.gain for each in gains}
+    reasons = {}
+    for network in weights:
+        gain = found.get(network)
+        if gain is None:
+            reasons[network] = "no complete block is left"
+        elif gain.low is None or gain.high is None:
+            reasons[network] = gain.reason or "no interval"
+    said = [f"{network}: {reason}" for network, reason in reasons.items()]
+    if len(said) > NAMED_MAX:
+        said[NAMED_MAX:] = [f"{len(said) - NAMED_MAX} more networks"]
+    return "; ".join(said)
 
 
 def _simultaneous(gain: Estimate) -> bool:
