@@ -8,36 +8,58 @@ import polars as pl
 from eyelevel.figures.inline import inline
 
 GAIN_AXIS = alt.Axis(format="+.0%", tickCount=5)
+SHARE_AXIS = alt.Axis(format=".0%", tickCount=3)
 SIGNIFICANCE_COLOURS = {"faster": "#0b6b4b", "neither": "#c9cecb", "slower": "#a8341b"}
 STEPS_MAX = 50
 UNDETERMINED = {"undetermined": "#8a6d00"}
+_OF_PANEL = ("network", "metric")
 
 
 def gain_cdf(cells: pl.DataFrame, arms: list[str]) -> dict[str, Any]:
     """Wolsing et al. 2019, figure 3: the share of sites with at most a gain, by network and metric.
 
-    `cells`: `network`, `metric` (its title), `arm`, `gain` (share), one row a site.
+    `cells`: `network`, `metric` (its title), `arm`, `gain` (share, null where undetermined), one
+    row a site. Undetermined sites count in the share, so their curve ends below one.
     """
-    ranked = cells.sort("gain").with_columns(
-        rank=pl.int_range(1, pl.len() + 1).over("network", "metric", "arm"),
-        sites=pl.len().over("network", "metric", "arm"),
-    )
-    # A step a pixel is as fine as print can show.
-    every = (pl.col("sites") - 1) // STEPS_MAX + 1
-    ranked = ranked.filter(
-        (pl.col("rank") % every == 0) | (pl.col("rank") == pl.col("sites")) | (pl.col("rank") == 1)
-    ).with_columns(share=pl.col("rank") / pl.col("sites"))
-    columns = ("network", "metric", "arm", "gain", "share")
-    first = ranked.group_by("network", "metric", "arm", maintain_order=True).first()
-    start = first.with_columns(share=pl.lit(0.0)).select(columns)
-    base = alt.Chart(inline(pl.concat([start, ranked.select(columns)]), *columns))
+    steps = inline(_steps(cells), *_OF_PANEL, "arm", "gain", "share")
+    base = alt.Chart(steps)
     lines = base.mark_line(interpolate="step-after", strokeWidth=1.5).encode(
         x=alt.X("gain:Q", title="performance gain (left is faster)", axis=GAIN_AXIS),
-        y=alt.Y("share:Q", title="share of sites", axis=alt.Axis(format=".0%", tickCount=3)),
+        y=alt.Y("share:Q", title="share of sites", axis=SHARE_AXIS, scale=alt.Scale(domain=[0, 1])),
         color=_arm(arms),
     )
     zero = base.mark_rule(strokeDash=[3, 3], color="gray").encode(x=alt.datum(0))
-    return _facets(alt.layer(zero, lines).properties(width=150, height=110), cells)
+    lost = cells["gain"].null_count()
+    said = f"{lost} of {cells.height} gains are undetermined: their curves end below 100 %"
+    chart = alt.layer(zero, lines).properties(width=150, height=110)
+    return _facets(chart, cells, said if lost else "")
+
+
+def _steps(cells: pl.DataFrame) -> pl.DataFrame:
+    """The corners of the curves; those with undetermined sites go on to their panel's edge."""
+    curve = (*_OF_PANEL, "arm")
+    sites = cells.group_by(curve, maintain_order=True).agg(
+        sites=pl.len(), known=pl.col("gain").count()
+    )
+    ranked = (
+        cells.filter(pl.col("gain").is_not_null())
+        .sort("gain")
+        .with_columns(rank=pl.int_range(1, pl.len() + 1).over(curve))
+        .join(sites, on=curve, maintain_order="left")
+    )
+    # A step a pixel is as fine as print can show.
+    every = (pl.col("known") - 1) // STEPS_MAX + 1
+    last = pl.col("rank") == pl.col("known")
+    corners = ranked.filter((pl.col("rank") % every == 0) | last | (pl.col("rank") == 1))
+    first = ranked.filter(pl.col("rank") == 1).with_columns(rank=pl.lit(0))
+    panels = ranked.group_by(_OF_PANEL).agg(low=pl.col("gain").min(), high=pl.col("gain").max())
+    short = sites.filter(pl.col("known") < pl.col("sites")).join(
+        panels, on=_OF_PANEL, maintain_order="left"
+    )
+    edge = short.with_columns(gain=pl.col("high"), rank=pl.col("known"))
+    flat = short.filter(pl.col("known") == 0).with_columns(gain=pl.col("low"), rank=pl.lit(0))
+    named = [*curve, "gain", (pl.col("rank") / pl.col("sites")).alias("share")]
+    return pl.concat([each.select(named) for each in (first, corners, edge, flat)])
 
 
 def significance_shares(cells: pl.DataFrame, arms: list[str]) -> dict[str, Any]:
@@ -76,10 +98,12 @@ def against_attribute(
 ) -> dict[str, Any]:
     """Wolsing's slide 14: the difference in round trips against an attribute of the site.
 
-    `cells`: `network`, `arm`, `site`, `difference_rtts`, and `attribute`.
+    `cells`: `network`, `arm`, `site`, `difference_rtts`, and `attribute`; what has one of the last
+    two null is counted and not drawn.
     """
     columns = ("network", "arm", "site", "difference_rtts", attribute)
-    base = alt.Chart(inline(cells, *columns))
+    drawn = cells.drop_nulls(["difference_rtts", attribute])
+    base = alt.Chart(inline(drawn, *columns))
     dots = base.mark_point(filled=True, opacity=0.7).encode(
         x=alt.X(f"{attribute}:Q", title=title),
         y=alt.Y("difference_rtts:Q", title="difference in round trips"),
@@ -87,13 +111,20 @@ def against_attribute(
     )
     zero = base.mark_rule(strokeDash=[3, 3], color="gray").encode(y=alt.datum(0))
     chart = alt.layer(zero, dots).properties(width=180, height=140)
-    return chart.facet(facet="network:N", columns=3).to_dict(validate=False)
+    made = chart.facet(facet="network:N", columns=3)
+    if lost := cells.height - drawn.height:
+        why = "undetermined, or without round trips to count in"
+        made = made.properties(
+            title=_note(f"{lost} of {cells.height} differences are not drawn: {why}")
+        )
+    return made.to_dict(validate=False)
 
 
 def mean_gains(rows: pl.DataFrame, arms: list[str]) -> dict[str, Any]:
     """Wolsing et al. 2019, section 4: mean gains over the sites, with their intervals.
 
-    `rows`: `network`, `metric` (its title), `arm`, `gain`, `low`, `high` (null where none).
+    `rows`: `network`, `metric` (its title), `arm`, `gain`, `low`, `high` (null where none; without
+    a gain the place says so).
     """
     plain = alt.Chart(inline(rows))
     base = plain.encode(y=alt.Y("arm:N", sort=arms, title=None), color=_arm(arms))
@@ -102,10 +133,16 @@ def mean_gains(rows: pl.DataFrame, arms: list[str]) -> dict[str, Any]:
     interval = known.mark_rule(strokeWidth=1.5).encode(
         x=alt.X("low:Q", title="mean gain (left is faster)", axis=axis), x2="high:Q"
     )
-    dot = base.mark_point(filled=True, size=35, opacity=1).encode(x=alt.X("gain:Q", axis=axis))
+    dot = (
+        base.transform_filter("isValid(datum.gain)")
+        .mark_point(filled=True, size=35, opacity=1)
+        .encode(x=alt.X("gain:Q", axis=axis))
+    )
+    unknown = base.transform_filter("!isValid(datum.gain)").mark_text(align="left", fontSize=8)
+    note = unknown.encode(x=alt.value(4), text=alt.value("undetermined"), color=alt.value("gray"))
     zero = plain.mark_rule(strokeDash=[3, 3], color="gray").encode(x=alt.datum(0))
     size = {"width": 150, "height": 20 * max(1, len(arms) - 1)}
-    return _facets(alt.layer(zero, interval, dot).properties(**size), rows)
+    return _facets(alt.layer(zero, interval, dot, note).properties(**size), rows)
 
 
 def single_object(loads: pl.DataFrame, arms: list[str]) -> dict[str, Any]:
@@ -141,7 +178,9 @@ def _object_panel(rows: pl.DataFrame, arms: list[str], title: str) -> alt.LayerC
     return alt.layer(bars, spread, numbers).properties(width=280, height=28 * len(arms))
 
 
-def _facets(chart: alt.LayerChart | alt.Chart, cells: pl.DataFrame) -> dict[str, Any]:
+def _facets(
+    chart: alt.LayerChart | alt.Chart, cells: pl.DataFrame, title: str = ""
+) -> dict[str, Any]:
     made = chart.facet(
         row=alt.Row(
             "network:N", title=None, sort=cells["network"].unique(maintain_order=True).to_list()
@@ -150,7 +189,13 @@ def _facets(chart: alt.LayerChart | alt.Chart, cells: pl.DataFrame) -> dict[str,
             "metric:N", title=None, sort=cells["metric"].unique(maintain_order=True).to_list()
         ),
     )
+    if title:
+        made = made.properties(title=_note(title))
     return made.to_dict(validate=False)
+
+
+def _note(text: str) -> alt.TitleParams:
+    return alt.TitleParams(text, anchor="start", fontSize=10, fontWeight="normal")
 
 
 def _arm(arms: list[str]) -> alt.Color:

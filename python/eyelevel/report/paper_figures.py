@@ -44,7 +44,11 @@ class PaperFigure:
 
 
 def cell_rows(contents: Contents) -> pl.DataFrame:
-    """One row a site, network, stack and metric with a gain, with the site's attributes."""
+    """One row a site, network, stack and metric that was compared, with the site's attributes.
+
+    `gain` and `difference_ms` are null where they are undetermined, as with a timeout: a share of
+    sites that leaves these out would favour the stack that timed out.
+    """
     networks = {each["name"]: each for each in contents.plan["networks"]}
     rows = [
         {
@@ -60,7 +64,7 @@ def cell_rows(contents: Contents) -> pl.DataFrame:
             "rtt_ms": float(networks[cell.network]["rtt_ms_min"]),
         }
         for cell in contents.cells
-        if cell.gain.value is not None
+        if cell.pairs
     ]
     if not rows:
         return pl.DataFrame()
@@ -83,14 +87,28 @@ def _primary(contents: Contents) -> pl.DataFrame:
 
 
 def _extremes(contents: Contents) -> pl.DataFrame:
-    """Das 2014, table 5.1: by stack the ten sites helped and hurt most, with their attributes."""
+    """Das 2014, table 5.1: by stack the ten sites helped and hurt most, with their attributes.
+
+    A site with an undetermined gain has no mean over the networks: ten of these follow, and
+    `sites_undetermined` counts all.
+    """
     rows = _primary(contents)
     if not rows.height:
         return rows
-    attributes = pl.col("origins", "objects", "encoded_bytes").first()
-    sites = rows.group_by("arm", "site").agg(pl.col("gain").mean(), attributes).sort("arm", "gain")
+    lost = pl.col("gain").null_count()
+    sites = (
+        rows.group_by("arm", "site")
+        .agg(
+            gain=pl.when(lost == 0).then(pl.col("gain").mean()),
+            networks_undetermined=lost,
+            **{name: pl.col(name).first() for name in ("origins", "objects", "encoded_bytes")},
+        )
+        .sort("arm", "gain", "site", nulls_last=True)
+        .with_columns(sites_undetermined=pl.col("gain").null_count().over("arm"))
+    )
     rank = pl.int_range(pl.len()).over("arm")
-    return sites.filter((rank < 10) | (rank >= pl.len().over("arm") - 10))
+    known = pl.len().over("arm") - pl.col("sites_undetermined")
+    return sites.filter((rank < 10) | ((rank >= known - 10) & (rank < known + 10)))
 
 
 def _single_origin(contents: Contents) -> pl.DataFrame:
@@ -102,11 +120,12 @@ def _single_origin(contents: Contents) -> pl.DataFrame:
     rows = _primary(contents)
     if not rows.height:
         return rows
-    found = rows.filter((pl.col("origins") == 1) & pl.col("difference_ms").is_not_null())
     return (
-        found.group_by("network", "arm", maintain_order=True)
+        rows.filter(pl.col("origins") == 1)
+        .group_by("network", "arm", maintain_order=True)
         .agg(
-            sites=pl.len(),
+            sites=pl.col("difference_ms").count(),
+            sites_undetermined=pl.col("difference_ms").null_count(),
             difference_ms_median=pl.col("difference_ms").median(),
             difference_rtts_median=pl.col("difference_rtts").median(),
         )
@@ -121,10 +140,11 @@ def _loads(contents: Contents) -> pl.DataFrame:
 
 
 def _gains(contents: Contents) -> pl.DataFrame:
+    measured = {cell.metric for cell in contents.cells if cell.pairs}
     rows = [
         (e.network, title_of(e.metric), e.arm, e.gain.value, e.gain.low, e.gain.high)
         for e in contents.gains
-        if e.gain.value is not None
+        if e.metric in measured
     ]
     names = ("network", "metric", "arm", "gain", "low", "high")
     schema = {name: pl.String if index < 3 else pl.Float64 for index, name in enumerate(names)}

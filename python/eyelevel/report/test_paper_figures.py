@@ -153,3 +153,63 @@ def test_the_reference_page_names_every_figure_and_table():
     page = Path(__file__).parents[3] / "docs" / "reference" / "figures.md"
     said = set(re.findall(r"^\| `([a-z0-9-]+)` \|", page.read_text(encoding="utf-8"), re.M))
     assert said == {each.name for each in (*FIGURES, *TABLES)}
+
+
+LATE = """\
+sites = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]
+networks = ["dsl", "lte"]
+stacks = ["tcp", "quic"]
+reference = "tcp"
+blocks = 6
+"""
+
+
+@pytest.fixture(scope="module")
+def late(tmp_path_factory):
+    """quic times out once on 4 of 10 sites of dsl and on every site of lte, else it is faster."""
+    directory = tmp_path_factory.mktemp("late")
+    outcomes = {(f"{site}/dsl/3", "quic"): "timeout" for site in "abcd"}
+    outcomes |= {(f"{site}/lte/3", "quic"): "timeout" for site in "abcdefghij"}
+    write_run(directory, outcomes, text=LATE, noise=0.01)
+    return read_contents(directory, metrics_of)
+
+
+def test_sites_with_a_timeout_count_among_the_shares_of_sites(late):
+    rows = figure("significance").rows(late).filter("primary")
+    shares = rows.group_by("network", "anova").len().sort("network", "anova").rows()
+    assert shares == [
+        ("dsl", "faster", 6),
+        ("dsl", "undetermined", 4),
+        ("lte", "undetermined", 10),
+    ]
+    chart = figure("significance").chart(rows, late)
+    assert "undetermined" in vl_convert.vegalite_to_svg(chart)
+
+
+def test_a_curve_ends_below_one_where_sites_are_undetermined(late):
+    rows = figure("gain-cdf").rows(late).filter("primary")
+    chart = figure("gain-cdf").chart(rows, late)
+    (text,) = chart["datasets"].values()
+    drawn = pl.read_csv(text.encode())
+    assert drawn.filter(network="dsl")["share"].max() == pytest.approx(0.6)
+    assert "14 of 20 gains are undetermined" in str(chart["title"])
+    vl_convert.vegalite_to_svg(chart)
+
+
+def test_sites_that_cannot_be_ranked_are_counted(late):
+    rows = figure("extremes").rows(late)
+    assert rows.height == 10 and rows["gain"].null_count() == 10  # none has a gain on lte
+    assert rows["networks_undetermined"].to_list() == [2] * 4 + [1] * 6
+    assert set(rows["sites_undetermined"]) == {10}
+    chart = figure("mean-gains").chart(figure("mean-gains").rows(late), late)
+    assert vl_convert.vegalite_to_svg(chart).count(">undetermined<") >= 2
+
+
+def test_differences_that_are_not_drawn_are_counted(late):
+    rows = figure("origins").rows(late)
+    assert rows.height == 20 and rows["difference_rtts"].null_count() == 0
+    lost = rows.with_columns(
+        difference_rtts=pl.when(pl.col("network") == "dsl").then("difference_rtts")
+    )
+    chart = figure("origins").chart(lost, late)
+    assert "10 of 20 differences are not drawn" in str(chart["title"])
