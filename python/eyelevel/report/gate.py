@@ -114,10 +114,14 @@ def _verdict(condition: Condition, network: str, contents: Contents) -> Verdict:
         f"{subject} on {network} is {said(estimate)} against {condition.reference}; the limit is "
         f"{percent(condition.bound, signed=False)} {condition.way}"
     )
-    value = None if estimate.value is None or math.isinf(estimate.value) else estimate.value
-    high = None if estimate.high is None or math.isinf(estimate.high) else estimate.high
+    value, low, high = map(_finite, (estimate.value, estimate.low, estimate.high))
     name = f"{condition.text} [{network}]"
-    return Verdict(name, status, message, value, estimate.low, high, condition.bound)
+    return Verdict(name, status, message, value, low, high, condition.bound)
+
+
+def _finite(share: float | None) -> float | None:
+    """What JSON can say: it has no infinity."""
+    return None if share is None or math.isinf(share) else share
 
 
 def said(estimate: Estimate) -> str:
@@ -126,6 +130,8 @@ def said(estimate: Estimate) -> str:
         return f"undetermined ({estimate.reason})"
     if estimate.low is None:
         return f"{percent(estimate.value)} without an interval ({estimate.reason})"
+    if math.isinf(estimate.value):
+        return f"a timeout's ({interval(estimate)})"
     return f"{percent(estimate.value)} ({interval(estimate)})"
 
 

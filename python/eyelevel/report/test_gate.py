@@ -48,6 +48,17 @@ def test_a_condition_holds_or_not(contents, text, statuses):
     assert [each.status for each in evaluate(condition(text), contents)] == statuses
 
 
+def test_a_stack_whose_every_load_timed_out_fails_the_gate(tmp_path):
+    late = {(f"startup/dsl/{n}", "quic"): "timeout" for n in range(1, 13)}
+    write_run(tmp_path, late, text=TEXT)
+    run = read_contents(tmp_path, metrics_of)
+    (slower,) = evaluate(condition("quic.speed_index.p50 worse than tcp by 5% on dsl"), run)
+    (faster,) = evaluate(condition("tcp.speed_index.p50 better than quic by 5% on dsl"), run)
+    assert (slower.status, faster.status) == ("failed", "failed")
+    assert "is a timeout's (+∞" in slower.message
+    assert (slower.value, slower.low, slower.high) == (None, None, None)  # JSON has no infinity
+
+
 def test_too_few_blocks_are_no_pass(tmp_path):
     write_run(tmp_path)
     few = read_contents(tmp_path, metrics_of)

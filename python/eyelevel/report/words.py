@@ -18,7 +18,7 @@ def percent(share: float, signed: bool = True) -> str:
     text = f"{share * 100:+.1f}" if signed else f"{share * 100:.1f}"
     if float(text) == 0:
         text = "0.0"
-    return text.replace("-", "−") + f"{NO_BREAK}%"
+    return text.replace("-", "−").replace("inf", "∞") + f"{NO_BREAK}%"
 
 
 def milliseconds(value: float | None, limit_s: float) -> str:

@@ -35,7 +35,8 @@ def sequential_gains(
     One value a repetition: the mean over sites of log(value / reference); a repetition counts where
     every site has its block. So the gain is the geometric mean's, less one. The family's level,
     5 %, is shared equally (Bonferroni): `p_holm` has the corrected p value at that. `kept` has the
-    kept blocks. Assumes what `confidence_sequence` does of these values.
+    kept blocks. Assumes what `confidence_sequence` does of these values. Undetermined with a
+    timeout or with a value of 0, which has no ratio.
     """
     others = [arm for arm in arms if arm != reference]
     comparisons = len(networks) * len(others)
@@ -44,7 +45,9 @@ def sequential_gains(
         part = kept.filter(pl.col("network") == network)
         for arm in others:
             values = _repetitions(part, metric, arm, reference, sites)
-            on_log = confidence_sequence(values, FAMILY_LEVEL / comparisons)
+            on_log = confidence_sequence(values["ratio"], FAMILY_LEVEL / comparisons)
+            if (values["lowest"] <= 0).any() and (values["highest"] < math.inf).all():
+                on_log = undetermined("a load's value is 0, so there is no ratio", on_log.n)
             p = None if on_log.p is None else min(1.0, on_log.p * comparisons)
             found.append(NetworkGain(network, arm, metric, _as_gain(on_log), p))
     return found
@@ -107,22 +110,27 @@ def blocks_needed(gain: NetworkGain, interval_width_max: float, family: int) -> 
 
 def _repetitions(
     part: pl.DataFrame, metric: str, arm: str, reference: str, sites: Collection[str]
-) -> np.ndarray:
+) -> pl.DataFrame:
+    """By repetition with every site: the mean log `ratio`, the `lowest` and `highest` value."""
     late = pl.col("outcome") == "timeout"
     value = pl.when(late).then(math.inf).otherwise(pl.col(metric))
     own, other = (
-        part.filter(pl.col("arm") == name).select("site", "repetition", value.log().alias(column))
+        part.filter(pl.col("arm") == name).select("site", "repetition", value.alias(column))
         for name, column in ((arm, "own"), (reference, "other"))
     )
-    joined = (
+    return (
         own.join(other, on=["site", "repetition"])
         .drop_nulls()
         .group_by("repetition")
-        .agg((pl.col("own") - pl.col("other")).mean().alias("ratio"), pl.len())
+        .agg(
+            pl.len(),
+            ratio=(pl.col("own").log() - pl.col("other").log()).mean(),
+            lowest=pl.min_horizontal("own", "other").min(),
+            highest=pl.max_horizontal("own", "other").max(),
+        )
         .filter(pl.col("len") == len(sites))
         .sort("repetition")
     )
-    return joined["ratio"].to_numpy()
 
 
 def _as_gain(on_log: Estimate) -> Estimate:

@@ -76,6 +76,19 @@ def test_a_timeout_leaves_no_mean_and_no_hope():
     assert "timed out" in found.gain.reason and states([found]) == ["futile"]
 
 
+def test_a_value_of_zero_leaves_no_ratio_and_is_no_timeout():
+    for arms in (["quic"], ["tcp"], ["tcp", "quic"]):
+        zero = table(12).with_columns(
+            speed=pl.when(pl.col("repetition") == 2, pl.col("arm").is_in(arms))
+            .then(0.0)
+            .otherwise("speed")
+        )
+        (found,) = gains(zero)
+        assert found.gain.value is None and found.gain.n == 12
+        assert found.gain.reason == "a load's value is 0, so there is no ratio"
+        assert states([found]) == ["open"]
+
+
 def test_networks_count_by_their_weights():
     found = [
         NetworkGain("dsl", "quic", "speed", Estimate(-0.1, -0.2, 0, 0.01, 0.03, 10, 5)),
