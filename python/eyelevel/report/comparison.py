@@ -2,23 +2,20 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from eyelevel.report.contents import Contents
 from eyelevel.report.gate import GateError, Verdict, decide, said
+from eyelevel.report.run_differences import run_differences
 from eyelevel.report.words import SIGNIFICANCE_LEVEL, percent
 from eyelevel.stats import Estimate, holm, mean_gain, unpaired_gain
-
-# Of the environment: a difference in one of these is a reason for a gain of its own.
-_COMPARED = ("cpu", "cores", "machine", "versions", "data_plane", "realtime_allowed")
 
 
 @dataclass(frozen=True)
 class RunComparison:
-    """A verdict a network and stack, and what else differs between the runs."""
+    """A verdict a network and stack, and what is not alike between the runs, a line each."""
 
     metric: str
     verdicts: tuple[Verdict, ...]
@@ -30,8 +27,9 @@ def compare_runs(old: Contents, new: Contents, metric: str, bound: float) -> Run
 
     The gain of NEW against OLD by network and stack: the mean over sites, Welch's errors. A
     comparison fails when it is slower by the bound at least, and its p value after Holm's
-    correction over all of them is at most 0.05. Only sites of the same recording are compared;
-    raises GateError where the runs have nothing in common.
+    correction over all of them is at most 0.05. Only what both runs have is compared, sites by the
+    same recording; the rest is among the differences. Raises GateError where the runs have nothing
+    in common.
     """
     digests = [{site["name"]: site["digest"] for site in each.plan["sites"]} for each in (old, new)]
     sites = [name for name in digests[1] if digests[0].get(name) == digests[1][name]]
@@ -58,7 +56,7 @@ def compare_runs(old: Contents, new: Contents, metric: str, bound: float) -> Run
         _verdict(f"{arm}.{metric} on {network}", gain, p, bound)
         for (network, arm), gain, p in zip(cells, gains, adjusted, strict=True)
     ]
-    return RunComparison(metric, tuple(verdicts), tuple(_differences(old, new)))
+    return RunComparison(metric, tuple(verdicts), tuple(run_differences(old, new)))
 
 
 def _verdict(name: str, gain: Estimate, p_holm: float | None, bound: float) -> Verdict:
@@ -78,23 +76,3 @@ def _values(run: Contents, site: str, network: str, arm: str, metric: str) -> np
     )
     value = pl.when(late).then(math.inf).otherwise(pl.col(metric)).alias("value")
     return own.select(value)["value"].drop_nulls().to_numpy()
-
-
-def _differences(old: Contents, new: Contents) -> list[str]:
-    found = []
-    for key in _COMPARED:
-        before, after = old.environment.get(key), new.environment.get(key)
-        if before != after:
-            found.append(f"{key.replace('_', ' ')}: {_said(before)} before, {_said(after)} now")
-    for kind in ("networks", "stacks"):
-        known = {each["name"]: each for each in old.plan[kind]}
-        for each in new.plan[kind]:
-            if each["name"] in known and known[each["name"]] != each:
-                found.append(f"the settings of `{each['name']}` are not the same")
-    return found
-
-
-def _said(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {item}" for key, item in value.items())
-    return str(value)
