@@ -14,6 +14,7 @@ from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.networks import find_network
 from eyelevel.plan.explained import ExplainedRow, explain
 from eyelevel.plan.stacks import stack_settings
+from eyelevel.report.conditions import visits
 from eyelevel.report.contents import read_contents
 from eyelevel.store.measured import measured_rows
 
@@ -81,7 +82,8 @@ def _of_run(directory: Path) -> tuple[list[str], list[ExplainedRow]]:
     contents = read_contents(directory)
     settings = dict(contents.table.select("arm", "stack_settings").iter_rows())
     arms = [arm for arm in contents.arms if arm in settings]
-    rows = explain([json.loads(settings[arm]) for arm in arms])
+    visit_of = visits(contents.plan)
+    rows = explain([{"visit": visit_of[arm], **json.loads(settings[arm])} for arm in arms])
     for aspect, values in measured_rows(contents.table, arms):
         rows.append(ExplainedRow(aspect, "measured", tuple(values), len(set(values)) > 1))
     return arms, rows

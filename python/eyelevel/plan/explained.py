@@ -31,7 +31,10 @@ class ExplainedRow:
 
 
 def explain(stacks: Sequence[Settings]) -> list[ExplainedRow]:
-    """One row an aspect, equalised ones first; `stacks` are settings as the lab gets them."""
+    """One row an aspect, equalised ones first.
+
+    `stacks` are settings as the lab gets them, with `visit` where it is not the first.
+    """
     rows = []
     for aspect in ASPECTS:
         values = tuple(aspect.of(_Complete(settings)) for settings in stacks)
@@ -49,10 +52,19 @@ class _Complete(dict[str, Any]):
         "coalescing": True,
         "think_time": "none",
         "early_data": False,
+        "visit": "first",
     }
 
     def __missing__(self, key: str) -> Any:
         return self._THEN.get(key)
+
+
+def _visit(s: Settings) -> str:
+    meant = {
+        "repeat": "repeat: a second load, with TLS tickets",
+        "warm": "warm: a second load, over open connections",
+    }
+    return meant.get(s["visit"], str(s["visit"]))
 
 
 def _server(s: Settings) -> str:
@@ -163,6 +175,7 @@ def _by_transport(tcp: str, quic: str) -> Callable[[Settings], str]:
 
 
 ASPECTS: tuple[Aspect, ...] = (
+    Aspect("visit", "equalised", _visit),
     Aspect("server", "equalised", _server),
     Aspect("congestion control", "equalised", congestion_control_said),
     Aspect("initial window", "equalised", lambda s: f"{s['initial_window_packets']} packets"),

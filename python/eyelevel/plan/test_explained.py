@@ -36,3 +36,10 @@ def test_every_preset_and_older_records_are_explained() -> None:
     settings = stack_settings(STACKS_BY_NAME["tcp+"], DSL)
     old = {key: value for key, value in settings.items() if key not in new}
     assert [row.values for row in explain([old])] == [row.values for row in explain([settings])]
+
+
+def test_a_visit_is_ours_to_set_and_a_first_one_where_nothing_is_said() -> None:
+    settings = stack_settings(STACKS_BY_NAME["tcp+"], DSL)
+    found = explain([settings, {**settings, "visit": "warm"}])
+    assert [row.aspect for row in found if row.differs] == ["visit"]
+    assert found[0].values == ("first", "warm: a second load, over open connections")

@@ -3,10 +3,28 @@
 from collections.abc import Mapping
 from typing import Any
 
+_VISITS: Mapping[str, str] = {
+    "repeat": (
+        "on a repeat visit (a second load with the first one's TLS tickets, without its "
+        "connections, HTTP cache, cookies and storage)"
+    ),
+    "warm": (
+        "on a warm visit (a second load over the connections that the first left open, without its "
+        "HTTP cache, cookies and storage)"
+    ),
+}
 
-def conditions_said(browser: Mapping[str, Any]) -> str:
-    """Of a plan's `browser`; empty where everything was as recorded."""
-    said = []
+
+def visits(plan: Mapping[str, Any]) -> dict[str, str]:
+    """Which visit each stack of a `plan.json` was measured on, by the stack's name."""
+    of_plan = plan["browser"].get("visit", "first")
+    return {stack["name"]: stack.get("visit") or of_plan for stack in plan["stacks"]}
+
+
+def conditions_said(plan: Mapping[str, Any]) -> str:
+    """Of a `plan.json`; empty where everything was as recorded."""
+    browser = plan["browser"]
+    said = _visits_said(visits(plan))
     if browser.get("browser", "chromium") == "firefox":
         film = ", its pictures a film of the screen, 30 a second" if browser["capture"] else ""
         said.append(f"in Firefox{film}")
@@ -22,6 +40,20 @@ def conditions_said(browser: Mapping[str, Any]) -> str:
         said.append("without JavaScript")
     if hosts := browser.get("blocked_hosts"):
         said.append(f"with requests to {', '.join(hosts)} blocked")
+    if not browser["capture"]:
+        said.append("without taking pictures")
     if steps := browser.get("after_load"):
         said.append(f"followed by {'; '.join(steps)}")
     return ", ".join(said)
+
+
+def _visits_said(by_stack: Mapping[str, str]) -> list[str]:
+    """A clause a kind of visit other than the first; stacks are named where they differ in it."""
+    clauses = []
+    for kind, said in _VISITS.items():
+        names = [name for name, visit in by_stack.items() if visit == kind]
+        if len(names) == len(by_stack):
+            clauses.append(said)
+        elif names:
+            clauses.append(f"{', '.join(names)} {said}")
+    return clauses

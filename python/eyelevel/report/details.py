@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from eyelevel.plan.explained import congestion_control_said, explain
+from eyelevel.report.conditions import visits
 from eyelevel.report.contents import Contents
 from eyelevel.report.excluded import excluded_table
 from eyelevel.report.findings import describe_network
@@ -251,7 +252,7 @@ def _stacks(contents: Contents) -> Markup:
     buffers: dict[str, set[Any]] = {}
     different = contents.table.select("arm", "stack_settings").unique(maintain_order=True)
     for arm, text in different.iter_rows():
-        settings[arm] = json.loads(text)
+        settings[arm] = {"visit": visits(contents.plan)[arm], **json.loads(text)}
         buffers.setdefault(arm, set()).add(settings[arm].get("buffer_bytes_max"))
     arms = [arm for arm in contents.arms if arm in settings]
     names = dict.fromkeys(name for arm in arms for name in settings[arm])
@@ -274,7 +275,7 @@ def _stacks(contents: Contents) -> Markup:
     return join(
         [
             table("Stacks: what differs", ["aspect", "kind", *arms], explained),
-            table("Stacks, as given to the lab", ["setting", *arms], rows),
+            table("Stacks, as given to lab and browser", ["setting", *arms], rows),
         ]
     )
 

@@ -1,6 +1,6 @@
 """A methods paragraph and references to paste into a paper, written from what the plan says."""
 
-from eyelevel.report.conditions import conditions_said
+from eyelevel.report.conditions import conditions_said, visits
 from eyelevel.report.contents import Contents
 from eyelevel.report.html import Markup, element
 from eyelevel.report.metrics_shown import title_of
@@ -28,7 +28,9 @@ def paragraph(contents: Contents) -> str:
     versions = contents.environment.get("versions", {})
     kept = contents.blocks.kept["block"].n_unique()
     planned = len({trial["block"] for trial in plan["trials"]})
-    conditions = conditions_said(plan["browser"])
+    conditions = conditions_said(plan)
+    again = any(visit != "first" for visit in visits(plan).values())
+    load = "load, with the visit before it," if again else "load"
     sure = (
         "Confidence sequences, which hold at any stopping time, bound the geometric mean's gain; "
         "the level of 5 % is shared equally by all comparisons."
@@ -43,7 +45,7 @@ def paragraph(contents: Contents) -> str:
         f"{f'{conditions}, ' if conditions else ''}with "
         f"{counts[2]} protocol stacks. Trials were randomised in complete blocks (seed "
         f"{plan['seed']}): in each of {plan['blocks']} repetitions at most, every stack loaded "
-        "every site once over every network, each load in a new browser and new network "
+        f"every site once over every network, each {load} in a new browser and new network "
         f"namespaces. The primary metric, {title_of(plan['primary_metric'])}, was declared "
         "beforehand, with a smallest effect of interest of "
         f"{percent(plan['smallest_effect_of_interest'], signed=False)}. {kept} of {planned} blocks "
