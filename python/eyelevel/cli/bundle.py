@@ -6,9 +6,8 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.output import results
-from eyelevel.run import open_site
 from eyelevel.run.bundle import write_bundle
-from eyelevel.store import PLAN_FILE, read_document
+from eyelevel.run.inputs import find_inputs
 
 
 def bundle(
@@ -18,15 +17,15 @@ def bundle(
     ] = None,
     site: Annotated[
         list[str] | None,
-        typer.Option(help="A recording of the plan that is neither shipped nor at its place."),
+        typer.Option(help="A recording that is no longer where the plan names it. Repeatable."),
     ] = None,
 ) -> None:
-    """Pack plan, recordings, records and report into one file, for `eyelevel rerun`."""
-    given = [open_site(name) for name in site or []]
-    known = {each.name for each in given}
-    wanted = [each["name"] for each in read_document(directory, PLAN_FILE)["sites"]]
-    sites = [*given, *(open_site(name) for name in wanted if name not in known)]
+    """Pack plan, recordings, traces, records, report and locks into one file, for `eyelevel rerun`.
+
+    Recordings and traces are looked for where the plan names them, from this folder.
+    """
+    inputs = find_inputs(directory, site or ())
     file = out or directory.with_name(directory.resolve().name + ".zip")
-    count = write_bundle(directory, sites, file)
+    count = write_bundle(directory, inputs, file)
     size_mb = file.stat().st_size / 1e6
     results.print(f"{file}: {count} files, {size_mb:.1f} MB", markup=False, soft_wrap=True)

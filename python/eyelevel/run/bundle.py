@@ -1,29 +1,33 @@
-"""One file that holds a run and what it takes to repeat it: plan, sites, records, report.
-
-A ZIP file: `bundle.json` (version, the plan's hash, the SHA-256 of every other file), `run/` (the
-run's directory) and `sites/NAME.wacz` (the recordings, under the names that the plan knows).
-"""
+"""One file that holds a run and what it takes to repeat it: spec/run-record.md has its layout."""
 
 import hashlib
+import io
 import json
 import os
 import shutil
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, BinaryIO
 
-from eyelevel.plan import Plan, parse_plan
-from eyelevel.run.sites import RecordedSite
+from eyelevel.plan import Plan
+from eyelevel.plan.of_document import plan_of_document
+from eyelevel.run.inputs import RunInputs
+from eyelevel.run.locks import locks
+from eyelevel.run.sites import recording_name
 from eyelevel.store import PLAN_FILE, TABLE_FILE, StoreError, read_document
 
-BUNDLE_VERSION = 1
+BUNDLE_VERSION = 2
+VERSIONS_READ = (1, 2)
+"""The first had neither files of networks nor locks."""
+
 MANIFEST = "bundle.json"
 MANIFEST_BYTES_MAX = 200_000_000  # of a million files
+FOLDERS = ("run", "sites", "files", "locks")
 # ZIP cannot say earlier years; one date makes the same run the same bundle.
 _DATE = (1980, 1, 1, 0, 0, 0)
+_PACKED = (".npz", ".webp", ".wacz", ".gz")  # these do not shrink further
 
 
 @dataclass(frozen=True)
@@ -35,39 +39,37 @@ class Bundle:
     sites: tuple[Path, ...]
 
 
-def write_bundle(directory: Path, sites: Sequence[RecordedSite], file: Path) -> int:
-    """Pack the run in `directory` with the recordings of its plan; the number of files.
+def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
+    """Pack the run in `directory` with what it was made from; the number of files.
 
     Raises StoreError where a site is not the recording that the plan names.
     """
     document = read_document(directory, PLAN_FILE)
-    by_name = {site.name: site for site in sites}
-    members: list[tuple[str, Path]] = []
+    members: list[tuple[str, Path | bytes]] = []
     for wanted in document["sites"]:
-        site = by_name.get(wanted["name"])
+        name = wanted["name"]
+        site = inputs.sites.get(name)
         if site is None or site.digest != wanted["digest"]:
             raise StoreError(
-                f"bundling {directory}: the recording of `{wanted['name']}` with the digest "
+                f"bundling {directory}: the recording of `{name}` with the digest "
                 f"{wanted['digest']} is not at hand; name its file with --site"
             )
-        members.append((f"sites/{site.name}{''.join(site.path.suffixes[-2:])}", site.path))
+        kind = site.path.name.removeprefix(recording_name(site.path))
+        members.append((f"sites/{name}{kind}", site.path))
+    members += [(f"files/{digest}", path) for digest, path in sorted(inputs.files.items())]
+    members += [(f"locks/{name}", content) for name, content in sorted(locks().items())]
     members += sorted(_files(directory))
-    digests = {name: _sha256(path) for name, path in members}
+    digests = {name: _sha256(content) for name, content in members}
     manifest = {"version": BUNDLE_VERSION, "plan_hash": document["hash"], "files": digests}
     temporary = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as pack:
             pack.writestr(zipfile.ZipInfo(MANIFEST, _DATE), json.dumps(manifest))
-            for name, path in members:
+            for name, content in members:
                 entry = zipfile.ZipInfo(name, _DATE)
-                packed = path.suffix in (
-                    ".npz",
-                    ".webp",
-                    ".wacz",
-                    ".gz",
-                )  # these do not shrink further
+                packed = PurePosixPath(name).suffix in _PACKED
                 entry.compress_type = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED
-                with path.open("rb") as source, pack.open(entry, "w", force_zip64=True) as target:
+                with _opened(content) as source, pack.open(entry, "w", force_zip64=True) as target:
                     shutil.copyfileobj(source, target)
         temporary.rename(file)
     finally:
@@ -91,18 +93,16 @@ def open_bundle(file: Path, directory: Path) -> Bundle:
         raise StoreError(f"unpacking {file}: damaged ({error}); get it again") from error
     run = directory / "run"
     document = read_document(run, PLAN_FILE)
-    found = {
-        path.name.removesuffix(".gz").removesuffix(".warc").removesuffix(".wacz"): path
-        for path in (directory / "sites").iterdir()
-    }
-    names = [site["name"] for site in document["sites"]]
-    sites = tuple(found[name] for name in names)
-    plan = parse_plan(
-        document["source"],
-        str(file),
-        matching=lambda pattern: [name for name in names if fnmatchcase(name, pattern)],
-    )
-    return Bundle(run, replace(plan, sites=tuple(map(str, sites))), sites)
+    found = {recording_name(path): path for path in _listed(directory / "sites")}
+    if lost := [site["name"] for site in document["sites"] if site["name"] not in found]:
+        raise StoreError(f"unpacking {file}: it lacks the recording of `{lost[0]}`; get it again")
+    sites = tuple(found[site["name"]] for site in document["sites"])
+    files = {path.name: str(path.resolve()) for path in _listed(directory / "files")}
+    return Bundle(run, plan_of_document(document, tuple(map(str, sites)), files), sites)
+
+
+def _listed(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
 def _files(directory: Path) -> Iterator[tuple[str, Path]]:
@@ -118,7 +118,7 @@ def _manifest(pack: zipfile.ZipFile, file: Path) -> Mapping[str, Any]:
     if pack.getinfo(MANIFEST).file_size > MANIFEST_BYTES_MAX:
         raise StoreError(f"unpacking {file}: its list of files is too long")
     manifest = json.loads(pack.read(MANIFEST))
-    if manifest.get("version") != BUNDLE_VERSION:
+    if manifest.get("version") not in VERSIONS_READ:
         raise StoreError(
             f"unpacking {file}: bundle version {manifest.get('version')!r}, but this eyelevel "
             f"reads version {BUNDLE_VERSION}; use the eyelevel that wrote it"
@@ -128,7 +128,7 @@ def _manifest(pack: zipfile.ZipFile, file: Path) -> Mapping[str, Any]:
 
 def _unpack(pack: zipfile.ZipFile, file: Path, name: str, digest: str, directory: Path) -> None:
     parts = PurePosixPath(name).parts
-    if parts[0] not in ("run", "sites") or ".." in parts or name.startswith("/"):
+    if parts[0] not in FOLDERS or ".." in parts or name.startswith("/"):
         raise StoreError(f"unpacking {file}: `{name}` would lie outside of the directory")
     target = directory.joinpath(*parts)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -138,6 +138,10 @@ def _unpack(pack: zipfile.ZipFile, file: Path, name: str, digest: str, directory
         raise StoreError(f"unpacking {file}: `{name}` is damaged; get the bundle again")
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
+def _sha256(content: Path | bytes) -> str:
+    with _opened(content) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _opened(content: Path | bytes) -> BinaryIO:
+    return io.BytesIO(content) if isinstance(content, bytes) else content.open("rb")

@@ -69,10 +69,15 @@ def open_site(name: str) -> RecordedSite:
         raise PlanError(
             [f"there is no recorded site `{name}`; shipped: {known}; or give a WACZ or WARC file"]
         )
-    stem = path.name
+    return RecordedSite(recording_name(path), path, site_info(path)["digest"])
+
+
+def recording_name(path: Path) -> str:
+    """What a recording is called in plans and tables: its file's name without its kind."""
+    name = path.name
     for suffix in (".gz", ".warc", ".wacz"):
-        stem = stem.removesuffix(suffix)
-    return RecordedSite(stem, path, site_info(path)["digest"])
+        name = name.removesuffix(suffix)
+    return name
 
 
 def site_info(path: Path) -> dict[str, Any]:

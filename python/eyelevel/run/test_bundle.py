@@ -1,11 +1,15 @@
 import json
 import zipfile
+from dataclasses import replace
+from importlib.metadata import version
 
 import pytest
 
 from eyelevel.report import read_contents
 from eyelevel.report.synthetic import metrics_of, write_run
 from eyelevel.run.bundle import open_bundle, write_bundle
+from eyelevel.run.inputs import RunInputs
+from eyelevel.run.locks import locks
 from eyelevel.run.sites import RecordedSite
 from eyelevel.store import PLAN_FILE, StoreError, committed, read_document
 
@@ -14,19 +18,20 @@ from eyelevel.store import PLAN_FILE, StoreError, committed, read_document
 def run(tmp_path):
     directory = tmp_path / "run"
     write_run(directory)
-    sites = []
+    sites = {}
     for site in read_document(directory, PLAN_FILE)["sites"]:
         path = tmp_path / f"{site['name']}.wacz"
         path.write_bytes(site["name"].encode())
-        sites.append(RecordedSite(site["name"], path, site["digest"]))
-    return directory, sites
+        sites[site["name"]] = RecordedSite(site["name"], path, site["digest"])
+    return directory, RunInputs(sites, {})
 
 
 def test_what_is_packed_is_there_again_with_its_plan(run, tmp_path):
-    directory, sites = run
+    directory, inputs = run
     file = tmp_path / "run.zip"
     last_pictures = 2
-    assert write_bundle(directory, sites, file) == 2 + 2 + 2 * 36 + last_pictures
+    count = write_bundle(directory, inputs, file)
+    assert count == 2 + 2 + 2 * 36 + last_pictures + len(locks())
     found = open_bundle(file, tmp_path / "unpacked")
     assert committed(found.run) == committed(directory)
     assert [path.read_bytes() for path in found.sites] == [b"startup", b"dashboard"]
@@ -42,10 +47,32 @@ def test_the_same_run_makes_the_same_bundle(run, tmp_path):
 
 
 def test_another_recording_of_that_name_is_refused(run, tmp_path):
-    directory, sites = run
-    other = [RecordedSite(site.name, site.path, "sha256:other") for site in sites]
+    directory, inputs = run
+    other = {name: replace(site, digest="sha256:other") for name, site in inputs.sites.items()}
     with pytest.raises(StoreError, match="name its file with --site"):
-        write_bundle(directory, other, tmp_path / "run.zip")
+        write_bundle(directory, RunInputs(other, {}), tmp_path / "run.zip")
+
+
+def test_locks_say_what_the_versions_of_everything_are(run, tmp_path):
+    write_bundle(*run, tmp_path / "run.zip")
+    open_bundle(tmp_path / "run.zip", tmp_path / "unpacked")
+    folder = tmp_path / "unpacked/locks"
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == locks()
+    assert f"polars=={version('polars')}\n" in (folder / "installed.txt").read_text()
+    assert 'name = "eyelevel-lab"' in (folder / "Cargo.lock").read_text()
+    assert "polars==" in (folder / "requirements.lock").read_text()
+
+
+def test_a_bundle_without_a_recording_of_its_plan_is_refused(run, tmp_path):
+    def without(content):
+        manifest = json.loads(content["bundle.json"])
+        del manifest["files"]["sites/startup.wacz"]
+        content["bundle.json"] = json.dumps(manifest).encode()
+
+    write_bundle(*run, tmp_path / "run.zip")
+    repacked(tmp_path / "run.zip", without)
+    with pytest.raises(StoreError, match="lacks the recording of `startup`"):
+        open_bundle(tmp_path / "run.zip", tmp_path / "unpacked")
 
 
 def repacked(file, change):

@@ -32,7 +32,7 @@ def read_trace_file(name: str) -> TraceFile:
 
 def check_trace_files(trace_files: Mapping[str, str], settings: Mapping[str, object]) -> None:
     """Raise LabError where a trace that a network's `settings` name is not what it was."""
-    for digest in _digests(settings):
+    for digest in file_digests(settings):
         file = trace_files.get(digest)
         if file is None:
             raise LabError(f"the file {digest} of the network is not at hand; give it")
@@ -40,7 +40,7 @@ def check_trace_files(trace_files: Mapping[str, str], settings: Mapping[str, obj
             raise LabError(f"the file {file} has changed since the plan was read; restore it")
 
 
-def _digests(settings: Mapping[str, object]) -> list[str]:
+def file_digests(settings: Mapping[str, object]) -> list[str]:
     """Of all files that a network's settings stand for."""
     found = [settings.get(key) for key in ("trace_down_sha256", "trace_up_sha256")]
     digests = [str(digest) for digest in found if digest is not None]
