@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
@@ -13,6 +13,7 @@ import polars as pl
 
 from eyelevel.metrics import METRICS_BY_NAME, metrics_of
 from eyelevel.report.causes import NetworkSplit, split_causes, without_twins
+from eyelevel.report.cells_shown import TESTED_MAX, cells_shown
 from eyelevel.report.metrics_shown import shown
 from eyelevel.report.steps import StepCells, compare_steps
 from eyelevel.stats import (
@@ -20,11 +21,13 @@ from eyelevel.stats import (
     Cell,
     NetworkGain,
     RateTest,
+    SiteTests,
     compare_cells,
     compare_networks,
     rates_differ,
     select_blocks,
     sequential_gains,
+    site_tests,
 )
 from eyelevel.store import (
     ENVIRONMENT_FILE,
@@ -72,6 +75,13 @@ class Contents:
     def trial(self, name: str) -> StoredTrial:
         """The record of one trial by its hash."""
         return read_trial(self.directory, name)
+
+    @cached_property
+    def site_tests(self) -> tuple[SiteTests, ...]:
+        """The further tests of the comparisons that the page shows, `TESTED_MAX` at most."""
+        several = [cell for cell in self.cells if cell.pairs > 1]
+        chosen = cells_shown(several, self.plan["primary_metric"], TESTED_MAX, TESTED_MAX)
+        return tuple(site_tests(self.blocks.kept, chosen, self.plan["reference"], self.arms))
 
     @property
     def arms(self) -> list[str]:

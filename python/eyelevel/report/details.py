@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from eyelevel.plan.explained import congestion_control_said, explain
+from eyelevel.report.cells_shown import cells_shown
 from eyelevel.report.conditions import visits
 from eyelevel.report.contents import Contents
 from eyelevel.report.excluded import excluded_table
@@ -28,10 +29,8 @@ NOT_SAID = ("version", "stacks_validated")  # of the environment, in the list of
 
 def sites_section(contents: Contents) -> Markup:
     """Each site's medians, gains, paired differences and the published ANOVA."""
-    cells = list(contents.cells)
-    if len(cells) > CELLS_MAX:
-        cells = [cell for cell in cells if cell.metric == contents.plan["primary_metric"]]
-    cells = _extremes(cells)
+    primary = contents.plan["primary_metric"]
+    cells = cells_shown(contents.cells, primary, CELLS_MAX, EXTREMES_MAX)
     left_out = len(contents.cells) - len(cells)
     blocks = []
     for metric in dict.fromkeys(cell.metric for cell in cells):
@@ -41,7 +40,7 @@ def sites_section(contents: Contents) -> Markup:
             "mean gain, 95 % interval", "paired difference, 95 % interval", "ANOVA at 0.01",
         ]  # fmt: skip
         content = table(f"{title_of(metric)}, by site", columns, rows, class_="cells")
-        opened = {"open": ""} if metric == contents.plan["primary_metric"] else {}
+        opened = {"open": ""} if metric == primary else {}
         blocks.append(element("details", element("summary", title_of(metric)), content, **opened))
     if left_out:
         text = f"{left_out} comparisons are left to the records: `eyelevel.open(DIR).cells()`."
@@ -63,18 +62,6 @@ def sites_section(contents: Contents) -> Markup:
         element("p", note, class_="note"),
         aria_labelledby="sites",
     )
-
-
-def _extremes(cells: list[Cell]) -> list[Cell]:
-    """The cells with the largest gains and losses where there are too many, in their order."""
-    if len(cells) <= EXTREMES_MAX:
-        return cells
-    known = sorted(
-        (cell.gain.value, index) for index, cell in enumerate(cells) if cell.gain.value is not None
-    )
-    half = EXTREMES_MAX // 2
-    chosen = sorted(index for _, index in (*known[:half], *known[max(half, len(known) - half) :]))
-    return [cells[index] for index in chosen]
 
 
 def _cell_row(contents: Contents, cell: Cell) -> list[object]:

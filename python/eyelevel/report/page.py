@@ -12,6 +12,7 @@ from eyelevel.report.drawings import Drawings
 from eyelevel.report.figures_section import figures_section
 from eyelevel.report.filmstrips import Filmstrips, filmstrips
 from eyelevel.report.findings import gain_tables, opening
+from eyelevel.report.further_section import further_section
 from eyelevel.report.html import Markup, element, join, options
 from eyelevel.report.methods import methods_section
 from eyelevel.report.metrics_shown import title_of
@@ -35,6 +36,7 @@ def page(contents: Contents) -> str:
         why_section(contents, drawings),
         _filmstrips(contents, strips),
         sites_section(contents),
+        further_section(contents),
         steps_section(contents),
         figures_section(contents, drawings),
         cross_traffic_section(contents),

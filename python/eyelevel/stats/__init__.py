@@ -21,6 +21,7 @@ from eyelevel.stats.power import smallest_detectable
 from eyelevel.stats.quantile_gain import quantile_gain
 from eyelevel.stats.sequential import confidence_sequence
 from eyelevel.stats.sequential_study import Comparison, comparisons, sequential_gains
+from eyelevel.stats.site_tests import SiteTests, site_tests
 from eyelevel.stats.study import (
     Cell,
     NetworkGain,
@@ -45,6 +46,7 @@ __all__ = [
     "NetworkGain",
     "PairDifference",
     "RateTest",
+    "SiteTests",
     "SitesModel",
     "anova_of_two",
     "binomial_interval",
@@ -73,6 +75,7 @@ __all__ = [
     "restricted_mean_difference",
     "select_blocks",
     "sequential_gains",
+    "site_tests",
     "smallest_detectable",
     "unpaired_gain",
     "weighted_gain",

@@ -1,14 +1,15 @@
 """Games-Howell: which pairs of stacks differ in their means, all pairs being one family."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import scipy
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from eyelevel.stats.difference_test import as_groups, trouble
+from eyelevel.stats.studentized_range import range_quantile, range_survival
 
 CONFIDENCE = 0.95
 
@@ -27,32 +28,42 @@ class PairDifference:
 
 
 def games_howell(
-    groups: Mapping[str, ArrayLike], confidence: float = CONFIDENCE
+    groups: Mapping[str, ArrayLike], confidence: float = CONFIDENCE, against: str | None = None
 ) -> list[PairDifference]:
     """Every pair of groups, in the order given (Games and Howell, J. Educ. Stat. 1, 1976).
+
+    With `against`, a group's name, only the others' pairs with it, as the second of each; all pairs
+    are the family all the same.
 
     Assumes runs that are independent and about normal within a group; variances and sizes may
     differ. Intervals and p values hold for all pairs together (studentised range). It does not use
     that runs come in blocks. Undetermined with a timeout or a group without spread.
     R: `rstatix::games_howell_test`.
     """
-    names = list(groups)
-    found = as_groups(list(groups.values()))
-    reason = trouble(found, means=True)
-    if not reason and any(np.ptp(group) == 0 for group in found):
+    found = dict(zip(groups, as_groups(list(groups.values())), strict=True))
+    if against is None:
+        pairs = list(combinations(found, 2))
+    else:
+        pairs = [(name, against) for name in found if name != against]
+    reason = trouble(list(found.values()), means=True)
+    if not reason and any(np.ptp(group) == 0 for group in found.values()):
         reason = "the runs of a stack show no spread at all"
     if reason:
-        return [PairDifference(a, b, reason=reason) for a, b in combinations(names, 2)]
-    result = scipy.stats.tukey_hsd(*found, equal_var=False)
-    bounds = result.confidence_interval(confidence)
+        return [PairDifference(a, b, reason=reason) for a, b in pairs]
     return [
-        PairDifference(
-            names[i],
-            names[j],
-            float(result.statistic[i, j]),
-            float(bounds.low[i, j]),
-            float(bounds.high[i, j]),
-            float(result.pvalue[i, j]),
-        )
-        for i, j in combinations(range(len(names)), 2)
+        PairDifference(a, b, *_compared(found[a], found[b], len(found), confidence))
+        for a, b in pairs
     ]
+
+
+def _compared(
+    x: NDArray[np.float64], r: NDArray[np.float64], groups: int, confidence: float
+) -> tuple[float, float, float, float]:
+    """Difference of means, its bounds and p; degrees of freedom after Welch and Satterthwaite."""
+    own, other = x.var(ddof=1) / len(x), r.var(ddof=1) / len(r)
+    freedom = (own + other) ** 2 / (own**2 / (len(x) - 1) + other**2 / (len(r) - 1))
+    error = math.sqrt((own + other) / 2)
+    value = float(x.mean() - r.mean())
+    reach = range_quantile(confidence, groups, freedom) * error
+    p = range_survival(abs(value) / error, groups, freedom)
+    return value, value - reach, value + reach, p

@@ -1,0 +1,31 @@
+"""Which comparisons a page shows where a study has too many of them."""
+
+from collections.abc import Sequence
+
+from eyelevel.stats import Cell
+
+TESTED_MAX = 400
+"""Comparisons with the further tests: they take 6 ms each, and nobody reads more of them."""
+
+
+def cells_shown(
+    cells: Sequence[Cell], primary_metric: str, every_metric_max: int, rows_max: int
+) -> list[Cell]:
+    """Every metric's up to `every_metric_max` cells; else the primary metric's, `rows_max` at most.
+
+    Of too many those with the largest gains and losses are shown; all stay in their order.
+    """
+    if len(cells) <= every_metric_max:
+        return list(cells)
+    return _extremes([cell for cell in cells if cell.metric == primary_metric], rows_max)
+
+
+def _extremes(cells: list[Cell], rows_max: int) -> list[Cell]:
+    if len(cells) <= rows_max:
+        return cells
+    known = sorted(
+        (cell.gain.value, index) for index, cell in enumerate(cells) if cell.gain.value is not None
+    )
+    half = rows_max // 2
+    chosen = sorted(index for _, index in (*known[:half], *known[max(half, len(known) - half) :]))
+    return [cells[index] for index in chosen]
