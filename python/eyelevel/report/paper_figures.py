@@ -29,6 +29,7 @@ from eyelevel.report.disagreements import disagreement_strips, disagreements
 from eyelevel.report.downlinks import downlink_figure, downlink_levels, downlink_medians
 from eyelevel.report.metrics_shown import title_of
 from eyelevel.report.single_objects import single_objects
+from eyelevel.report.single_origin import single_origin
 from eyelevel.report.waterfalls import pair_objects
 
 
@@ -109,28 +110,6 @@ def _extremes(contents: Contents) -> pl.DataFrame:
     rank = pl.int_range(pl.len()).over("arm")
     known = pl.len().over("arm") - pl.col("sites_undetermined")
     return sites.filter((rank < 10) | ((rank >= known - 10) & (rank < known + 10)))
-
-
-def _single_origin(contents: Contents) -> pl.DataFrame:
-    """Wolsing et al. 2019, table 3: single-origin sites' differences in ms and round trips.
-
-    Against the reference: with `tcp+` as reference the paper's QUIC - (TCP+ - 1 RTT) is one round
-    trip more than the difference.
-    """
-    rows = _primary(contents)
-    if not rows.height:
-        return rows
-    return (
-        rows.filter(pl.col("origins") == 1)
-        .group_by("network", "arm", maintain_order=True)
-        .agg(
-            sites=pl.col("difference_ms").count(),
-            sites_undetermined=pl.col("difference_ms").null_count(),
-            difference_ms_median=pl.col("difference_ms").median(),
-            difference_rtts_median=pl.col("difference_rtts").median(),
-        )
-        .with_columns(less_one_rtt=pl.col("difference_rtts_median") + 1)
-    )
 
 
 def _loads(contents: Contents) -> pl.DataFrame:
@@ -223,9 +202,9 @@ class PaperTable:
 TABLES: tuple[PaperTable, ...] = (
     PaperTable(
         "single-origin",
-        "Single-origin sites in round trips",
+        "Single-origin sites: QUIC - (TCP+ - 1 RTT)",
         "Wolsing et al. 2019, table 3",
-        _single_origin,
+        single_origin,
     ),
     PaperTable(
         "disagreements",
