@@ -59,22 +59,37 @@ def _causes(contents: Contents) -> list[Markup]:
 
 
 def why_sentences(splits: tuple[NetworkSplit, ...]) -> list[str]:
-    """The largest part of each difference, in words."""
+    """Of each difference the largest part whose interval excludes zero, in words; else that none
+    does: the largest of parts that may all be noise is no cause."""
     said = []
     for each in splits:
         parts = {NAMES[name]: part for name, part in each.split.causes.items()}
         parts |= {"their interaction": each.split.interaction, "other causes": each.split.remaining}
-        known = {name: part.value for name, part in parts.items() if part.value is not None}
-        whole = each.split.difference
-        if whole.value is None or not known:
-            said.append(f"{each.arm} on {each.network}: undetermined ({whole.reason}).")
+        certain = {name: part for name, part in parts.items() if _certain(part)}
+        whole, subject = each.split.difference, f"{each.arm} on {each.network}"
+        if whole.value is None:
+            said.append(f"{subject}: undetermined ({whole.reason}).")
             continue
-        name = max(known, key=lambda one: abs(known[one]))
+        reach = f"95 % interval {_reach(whole)}" if whole.determined else whole.reason
+        subject += f": of {_ms(whole.value)} ({reach})"
+        if not certain:
+            said.append(f"{subject} no part is told from none.")
+            continue
+        name, part = max(certain.items(), key=lambda one: abs(one[1].value or 0.0))
+        value = part.value or 0.0
         said.append(
-            f"{each.arm} on {each.network}: of {_ms(whole.value)} the largest part, "
-            f"{_ms(known[name])}{_rtts(known[name], each.rtt_ms)}, is due to {name}."
+            f"{subject} the largest part that is told from none, {_ms(value)} ({_reach(part)})"
+            f"{_rtts(value, each.rtt_ms)}, is due to {name}."
         )
     return said
+
+
+def _certain(part: Estimate) -> bool:
+    return part.low is not None and part.high is not None and (part.low > 0 or part.high < 0)
+
+
+def _reach(part: Estimate) -> str:
+    return f"{_ms(part.low or 0.0)} to {_ms(part.high or 0.0)}"
 
 
 def _rows(each: NetworkSplit) -> list[list[object]]:
@@ -90,7 +105,7 @@ def _row(name: str, part: Estimate, rtt_ms: float) -> list[object]:
         return [name, "undetermined", part.reason, ""]
     reach = part.reason or "none"
     if part.low is not None and part.high is not None:
-        reach = f"{_ms(part.low)} to {_ms(part.high)}"
+        reach = _reach(part)
     rtts = f"{part.value / rtt_ms:+.2f}".replace("-", "−") if rtt_ms else "none"
     return [name, _ms(part.value), reach, rtts]
 
