@@ -2,11 +2,19 @@
 
 use crate::error::Damage;
 use crate::exchange::Exchange;
+use crate::header::Header;
 use crate::limits::{
     INFLATED_BYTES_ALLOWANCE, INFLATED_BYTES_MAX, INFLATED_RATIO_MAX, RECORDS_MAX,
 };
 
-/// What one file may still take, over all its members: inflated bytes and records.
+/// The least that an allocator hands out for a name (glibc, 64 bit: `MINSIZE` of malloc.c), bytes.
+const ALLOCATION_BYTES_MIN: usize = 32;
+
+/// What one file may still take, over all its members: records, and bytes of memory for what is
+/// inflated, for lists of fields and for what is kept more than once.
+///
+/// Bodies and values of fields are slices of the file or of what was inflated, and cost nothing
+/// more.
 #[derive(Debug)]
 pub struct ReadBudget {
     bytes_max: u64,
@@ -41,6 +49,24 @@ impl ReadBudget {
         let left = self.bytes_left.checked_sub(bytes);
         self.bytes_left = left.ok_or_else(|| self.inflates_too_far())?;
         Ok(())
+    }
+
+    /// Takes `bytes` of memory beside what is inflated from the budget, or refuses.
+    pub fn keep(&mut self, bytes: u64) -> Result<(), Damage> {
+        let left = self.bytes_left.checked_sub(bytes);
+        self.bytes_left = left.ok_or(Damage::TakesTooMuch {
+            bytes_max: self.bytes_max,
+        })?;
+        Ok(())
+    }
+
+    /// Takes the memory of a list of fields from the budget, or refuses: a field of three bytes
+    /// (`a:` and its line end) costs 88.
+    pub fn keep_fields(&mut self, fields: &Vec<Header>) -> Result<(), Damage> {
+        let list_bytes = fields.capacity() * size_of::<Header>();
+        let names = fields.iter().map(|field| field.name.capacity());
+        let name_bytes: usize = names.map(|bytes| bytes.max(ALLOCATION_BYTES_MIN)).sum();
+        self.keep((list_bytes + name_bytes) as u64)
     }
 
     /// Takes one record from the budget, or refuses.

@@ -106,6 +106,10 @@ pub enum Damage {
     Gzip(String),
     #[error("it inflates beyond the bound of {bytes_max} bytes for a file of this size")]
     InflatesTooFar { bytes_max: u64 },
+    #[error(
+        "it would take more than {bytes_max} bytes of memory, the bound for a file of this size"
+    )]
+    TakesTooMuch { bytes_max: u64 },
     #[error("there is no `WARC/1.0` or `WARC/1.1` line")]
     NoVersion,
     #[error("its header has no end within {bytes_max} bytes")]

@@ -4,7 +4,8 @@
 pub const FILE_BYTES_MAX: u64 = 64 << 30;
 
 /// Inflated bytes that any file may take, whatever its size: a 10 MB object of zeros in a small
-/// file is a legitimate test page, and eight of them fit.
+/// file is a legitimate test page, and eight of them fit. This and the next two bound the memory
+/// of header fields, too, of plain files as well: a record and its message take 2 to 4 kB.
 pub const INFLATED_BYTES_ALLOWANCE: u64 = 80 << 20;
 
 /// Inflated bytes per byte of the file beyond the allowance. Text shrinks by 5 to 20; gzip bombs
@@ -12,7 +13,7 @@ pub const INFLATED_BYTES_ALLOWANCE: u64 = 80 << 20;
 pub const INFLATED_RATIO_MAX: u64 = 64;
 
 /// Inflated bytes of one file in all: 2 GiB, twice the largest archive that the project promises
-/// to open.
+/// to open; the fields of as many exchanges as are written take half of it.
 pub const INFLATED_BYTES_MAX: u64 = 2 << 30;
 
 /// Exchanges that are recorded, imported or written as one site: ten times the 10,000 that the

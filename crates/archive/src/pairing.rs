@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 
+use crate::budget::ReadBudget;
 use crate::error::{Damage, Error};
 use crate::exchange::{Exchange, Note};
 use crate::header::Header;
@@ -29,13 +30,18 @@ pub struct Index {
 
 impl Index {
     /// Adds the exchanges of one file.
-    pub fn add(&mut self, file: &WarcFile, records: Vec<Located>) -> Result<(), Error> {
-        let mut requests = Requests::collect(file, &records)?;
+    pub fn add(
+        &mut self,
+        file: &WarcFile,
+        records: Vec<Located>,
+        budget: &mut ReadBudget,
+    ) -> Result<(), Error> {
+        let mut requests = Requests::collect(file, &records, budget)?;
         for located in &records {
             let result = match located.record.kind() {
                 _ if self.take_screenshot(&located.record) => Ok(None),
-                "response" | "resource" => self.add_response(located, &mut requests),
-                "revisit" => self.add_revisit(located, &mut requests),
+                "response" | "resource" => self.add_response(located, &mut requests, budget),
+                "revisit" => self.add_revisit(located, &mut requests, budget),
                 "request" | "metadata" | "warcinfo" => Ok(None),
                 kind => Ok(Some(format!("`{kind}` records are not used"))),
             };
@@ -75,6 +81,7 @@ impl Index {
         &mut self,
         located: &Located,
         requests: &mut Requests,
+        budget: &mut ReadBudget,
     ) -> Result<Option<String>, Damage> {
         let record = &located.record;
         let url = match target_url(record)? {
@@ -94,12 +101,12 @@ impl Index {
             (exchange.status, exchange.reason) = (200, "OK".to_owned());
             exchange.body = record.block.clone();
         } else {
-            fill_response(&mut exchange, record)?;
+            fill_response(&mut exchange, record, budget)?;
         }
         let note =
             (exchange.status < 200).then(|| format!("{}: an interim response", exchange.url));
         if note.is_none() {
-            requests.join(located, &mut exchange);
+            requests.join(located, &mut exchange, budget)?;
             self.push(record, exchange);
         }
         Ok(note)
@@ -111,6 +118,7 @@ impl Index {
         &mut self,
         located: &Located,
         requests: &mut Requests,
+        budget: &mut ReadBudget,
     ) -> Result<Option<String>, Damage> {
         let record = &located.record;
         let url = match target_url(record)? {
@@ -122,20 +130,22 @@ impl Index {
                 "{url} is a revisit of a response that is not in the file"
             )));
         };
-        let original = self.exchanges[original].clone();
+        let original = &self.exchanges[original];
         let mut exchange = new_exchange(record, url);
         let has_head = record.block.starts_with(b"HTTP/");
         if has_head {
-            fill_response(&mut exchange, record)?;
+            fill_response(&mut exchange, record, budget)?;
         }
         // A 304 answers only who has the body already; a browser without a cache needs it.
         if !has_head || exchange.status == 304 {
             exchange.status = original.status;
-            exchange.reason = original.reason;
-            exchange.response_headers = original.response_headers;
+            exchange.reason.clone_from(&original.reason);
+            exchange.response_headers = original.response_headers.clone();
+            budget.keep_fields(&exchange.response_headers)?;
+            budget.keep(exchange.reason.len() as u64)?;
         }
-        exchange.body = original.body;
-        requests.join(located, &mut exchange);
+        exchange.body = original.body.clone();
+        requests.join(located, &mut exchange, budget)?;
         self.push(record, exchange);
         Ok(None)
     }
@@ -218,8 +228,13 @@ fn new_exchange(record: &Record, url: Url) -> Exchange {
     }
 }
 
-fn fill_response(exchange: &mut Exchange, record: &Record) -> Result<(), Damage> {
+fn fill_response(
+    exchange: &mut Exchange,
+    record: &Record,
+    budget: &mut ReadBudget,
+) -> Result<(), Damage> {
     let message = http1::parse(&record.block)?;
+    budget.keep_fields(&message.headers)?;
     let line = http1::parse_status_line(&message.start_line)?;
     exchange.body = http1::decode_body(&message, record.field("WARC-Payload-Digest"))?;
     exchange.status = line.status;

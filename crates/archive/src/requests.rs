@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 
+use crate::budget::ReadBudget;
 use crate::error::{Damage, Error};
 use crate::exchange::Exchange;
 use crate::header::Header;
@@ -21,8 +22,9 @@ pub struct Requests {
     by_concurrent_id: HashMap<String, usize>,
     /// By target URI, with the record's number, in the file's order.
     by_uri: HashMap<String, Vec<(u64, usize)>>,
-    /// What metadata records say, by the id that they are concurrent to.
-    metadata: HashMap<String, Metadata>,
+    metadata: Vec<Metadata>,
+    /// Positions in `metadata` by the ids that its records are concurrent to.
+    metadata_by_id: HashMap<String, usize>,
 }
 
 /// A recorded request, not yet joined with its response.
@@ -33,7 +35,7 @@ struct Request {
 }
 
 /// What a metadata record says of its exchange.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Metadata {
     time_to_first_byte_ms: Option<f64>,
     initiator: Option<String>,
@@ -41,12 +43,16 @@ struct Metadata {
 
 impl Requests {
     /// Reads the requests and metadata records of one file.
-    pub fn collect(file: &WarcFile, records: &[Located]) -> Result<Self, Error> {
+    pub fn collect(
+        file: &WarcFile,
+        records: &[Located],
+        budget: &mut ReadBudget,
+    ) -> Result<Self, Error> {
         let mut requests = Requests::default();
         for located in records {
             let damaged = |reason| file.damaged(located.number, located.offset, reason);
             match located.record.kind() {
-                "request" => requests.add(located).map_err(damaged)?,
+                "request" => requests.add(located, budget).map_err(damaged)?,
                 "metadata" => requests.add_metadata(&located.record),
                 _ => {}
             }
@@ -54,7 +60,7 @@ impl Requests {
         Ok(requests)
     }
 
-    fn add(&mut self, located: &Located) -> Result<(), Damage> {
+    fn add(&mut self, located: &Located, budget: &mut ReadBudget) -> Result<(), Damage> {
         let record = &located.record;
         let Some(uri) = record.uri_field("WARC-Target-URI") else {
             return Ok(());
@@ -63,6 +69,7 @@ impl Requests {
             return Ok(()); // dns:, whois: and the like
         }
         let message = http1::parse(&record.block)?;
+        budget.keep_fields(&message.headers)?;
         let body = http1::decode_body(&message, record.field("WARC-Payload-Digest"))?;
         let method = http1::parse_method(&message.start_line)?;
         let position = self.requests.len();
@@ -100,16 +107,25 @@ impl Requests {
             }
         }
         for id in concurrent_ids(record) {
-            self.metadata.insert(id, found.clone());
+            self.metadata_by_id.insert(id, self.metadata.len());
         }
+        self.metadata.push(found);
     }
 
     /// Moves the request of the response `located` into `exchange`: the one that names it or is
     /// named by it, else the nearest one left with the same target URI.
-    pub fn join(&mut self, located: &Located, exchange: &mut Exchange) {
+    pub fn join(
+        &mut self,
+        located: &Located,
+        exchange: &mut Exchange,
+        budget: &mut ReadBudget,
+    ) -> Result<(), Damage> {
         let record = &located.record;
         let id = record.uri_field("WARC-Record-ID").unwrap_or("");
-        if let Some(metadata) = self.metadata.get(id) {
+        if let Some(&position) = self.metadata_by_id.get(id) {
+            let metadata = &self.metadata[position];
+            // One record may speak of many responses, and each keeps its own copy.
+            budget.keep(metadata.initiator.as_ref().map_or(0, String::len) as u64)?;
             exchange.time_to_first_byte_ms = metadata.time_to_first_byte_ms;
             exchange.initiator.clone_from(&metadata.initiator);
         }
@@ -117,13 +133,14 @@ impl Requests {
         let by_id = self.by_concurrent_id.get(id).copied().or_else(named);
         let by_id = by_id.filter(|&position| self.requests[position].is_some());
         let Some(position) = by_id.or_else(|| self.nearest(located)) else {
-            return;
+            return Ok(());
         };
         if let Some(request) = self.requests[position].take() {
             exchange.method = request.method;
             exchange.request_headers = request.headers;
             exchange.request_body = request.body;
         }
+        Ok(())
     }
 
     fn nearest(&self, located: &Located) -> Option<usize> {

@@ -63,7 +63,7 @@ impl Site {
         for warc_file in &container.warc_files {
             let records = warc_file.records(&mut budget)?;
             records_read += records.len() as u64;
-            index.add(warc_file, records)?;
+            index.add(warc_file, records, &mut budget)?;
         }
         let (exchanges, notes, screenshot) = index.finish();
         if exchanges.is_empty() {

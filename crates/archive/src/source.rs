@@ -111,6 +111,7 @@ impl WarcFile {
             let damaged = |reason| self.damaged(number, offset, reason);
             budget.take_record().map_err(damaged)?;
             let (record, bytes) = record::parse(&content.slice(position..)).map_err(damaged)?;
+            budget.keep_fields(&record.fields).map_err(damaged)?;
             records.push(Located {
                 record,
                 number,
@@ -147,5 +148,26 @@ fn compare_payload(record: &Record, recorded: &str) -> Option<Verdict> {
             }
         }
         verdict => Some(verdict),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_plain_files_count_for_what_they_take() {
+        let head = "WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: <urn:test:1>\r\n";
+        let date = "WARC-Date: 2026-11-01T12:00:00Z\r\nContent-Length: 0\r\n";
+        let record = format!("{head}{date}{}\r\n\r\n\r\n", "a:\n".repeat(1_900));
+        let warc_file = WarcFile {
+            name: "test.warc".to_owned(),
+            content: Bytes::from(record.repeat(2_000)),
+            is_checked: false,
+        };
+        let records = warc_file.records(&mut ReadBudget::for_file(0));
+        let error = records.map(|records| records.len()).unwrap_err();
+        let expected = "would take more than 83886080 bytes of memory";
+        assert!(error.to_string().contains(expected), "{error}");
     }
 }
