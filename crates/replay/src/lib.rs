@@ -11,6 +11,7 @@ mod events;
 mod logs;
 pub mod matcher;
 pub mod quic;
+mod range;
 pub mod response;
 pub mod scheduler;
 mod server;

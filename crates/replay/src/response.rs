@@ -1,6 +1,7 @@
 //! From an answer of the matcher to status, fields and body: the same for every protocol, pure.
 
 use crate::matcher::{Answer, Request};
+use crate::range::{self, Part};
 use bytes::Bytes;
 use eyelevel_archive::{Exchange, response_headers_to_send};
 use http::header::{self, HeaderName, HeaderValue};
@@ -65,10 +66,18 @@ impl Responses {
             think: Duration::ZERO,
         };
         let is_safe = matches!(request.method, "GET" | "HEAD");
+        // The matcher gives no exchange that has none.
+        let part = range::part(exchange, request).unwrap_or(Part::Recorded);
         match reply.status {
-            StatusCode::OK if is_safe => conditional(request, reply),
             StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED => without_body(reply),
-            _ => reply,
+            // RFC 9110, section 13.2.2: conditions count before ranges.
+            StatusCode::OK if is_safe && is_unchanged(request, &reply) => not_modified(reply),
+            StatusCode::PARTIAL_CONTENT
+                if part != Part::Recorded && is_unchanged(request, &reply) =>
+            {
+                not_modified(reply)
+            }
+            _ => partial(&part, reply),
         }
     }
 }
@@ -89,8 +98,8 @@ fn prepare(exchange: &Exchange) -> Prepared {
     }
 }
 
-/// RFC 9110, section 13.2.2: the order in which conditions and ranges count.
-fn conditional(request: &Request<'_>, reply: Reply) -> Reply {
+/// Whether the copy that the client has still holds (RFC 9110, section 13.1).
+fn is_unchanged(request: &Request<'_>, reply: &Reply) -> bool {
     let recorded = |name| {
         reply
             .headers
@@ -105,26 +114,11 @@ fn conditional(request: &Request<'_>, reply: Reply) -> Reply {
             .get(name)
             .and_then(|value| value.to_str().ok())
     };
-    let unchanged = match (asked("if-none-match"), asked("if-modified-since")) {
+    match (asked("if-none-match"), asked("if-modified-since")) {
         (Some(tags), _) => names_etag(tags, etag),
         // A browser sends back the text that it got, so that no date needs to be compared.
         (None, Some(date)) => !modified.is_empty() && date == modified,
         (None, None) => false,
-    };
-    if unchanged {
-        return not_modified(reply);
-    }
-    let Some(range) = asked("range").filter(|_| request.method == "GET") else {
-        return reply;
-    };
-    let is_strong = !etag.is_empty() && !etag.starts_with("W/");
-    let still_holds = asked("if-range").is_none_or(|condition| {
-        (is_strong && condition == etag) || (!modified.is_empty() && condition == modified)
-    });
-    if still_holds {
-        partial(range, reply)
-    } else {
-        reply
     }
 }
 
@@ -143,6 +137,7 @@ fn not_modified(mut reply: Reply) -> Reply {
         header::CONTENT_TYPE,
         header::CONTENT_ENCODING,
         header::CONTENT_LANGUAGE,
+        header::CONTENT_RANGE,
     ] {
         reply.headers.remove(name);
     }
@@ -156,66 +151,28 @@ fn without_body(mut reply: Reply) -> Reply {
     reply
 }
 
-/// One range of bytes (RFC 9110, section 14); several, or what is no range, get the whole.
-fn partial(range: &str, mut reply: Reply) -> Reply {
-    let length = reply.body.len();
-    let content_range = |text: String| HeaderValue::try_from(text).ok();
-    match parse_range(range, length) {
-        Range::Whole => return reply,
-        Range::Part { start, end } => {
-            reply.status = StatusCode::PARTIAL_CONTENT;
-            reply.body = reply.body.slice(start..end);
-            if let Some(value) = content_range(format!("bytes {start}-{}/{length}", end - 1)) {
-                reply.headers.insert(header::CONTENT_RANGE, value);
-            }
+/// Makes of the recorded response the part that answers (RFC 9110, sections 14.4 and 15.3.7).
+fn partial(part: &Part, mut reply: Reply) -> Reply {
+    reply.status = match part {
+        Part::Recorded => return reply,
+        Part::Whole => StatusCode::OK,
+        Part::Slice { body, .. } => {
+            reply.body = reply.body.slice(body.clone());
+            StatusCode::PARTIAL_CONTENT
         }
-        Range::Outside => {
-            reply.status = StatusCode::RANGE_NOT_SATISFIABLE;
+        Part::Outside { .. } => {
             reply.body = Bytes::new();
-            if let Some(value) = content_range(format!("bytes */{length}")) {
-                reply.headers.insert(header::CONTENT_RANGE, value);
-            }
+            StatusCode::RANGE_NOT_SATISFIABLE
         }
+    };
+    reply.headers.remove(header::CONTENT_RANGE);
+    let content_range = part.content_range().map(HeaderValue::try_from);
+    if let Some(Ok(value)) = content_range {
+        reply.headers.insert(header::CONTENT_RANGE, value);
     }
     let length = HeaderValue::from(reply.body.len());
     reply.headers.insert(header::CONTENT_LENGTH, length);
     reply
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Range {
-    Whole,
-    Part { start: usize, end: usize },
-    Outside,
-}
-
-fn parse_range(text: &str, length: usize) -> Range {
-    let Some((first, last)) = text
-        .trim()
-        .strip_prefix("bytes=")
-        .and_then(|range| range.split_once('-'))
-    else {
-        return Range::Whole;
-    };
-    let number = |text: &str| text.trim().parse::<usize>();
-    match (number(first), number(last)) {
-        (Ok(start), _) if start >= length && (last.trim().is_empty() || number(last).is_ok()) => {
-            Range::Outside
-        }
-        (Ok(start), Ok(last)) if last >= start => {
-            let end = last.saturating_add(1).min(length);
-            Range::Part { start, end }
-        }
-        (Ok(start), _) if last.trim().is_empty() => Range::Part { start, end: length },
-        (_, Ok(suffix)) if first.trim().is_empty() => match suffix.min(length) {
-            0 => Range::Outside,
-            suffix => Range::Part {
-                start: length - suffix,
-                end: length,
-            },
-        },
-        _ => Range::Whole,
-    }
 }
 
 /// What a server answers that allows the request to come (Fetch standard, CORS protocol).
@@ -263,26 +220,6 @@ fn not_recorded() -> Reply {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ranges_are_read_as_rfc_9110_section_14_1_2_says() {
-        for (text, expected) in [
-            ("bytes=0-0", Range::Part { start: 0, end: 1 }),
-            ("bytes=2-", Range::Part { start: 2, end: 10 }),
-            ("bytes=2-99", Range::Part { start: 2, end: 10 }),
-            ("bytes=-3", Range::Part { start: 7, end: 10 }),
-            ("bytes=-30", Range::Part { start: 0, end: 10 }),
-            ("bytes=10-", Range::Outside),
-            ("bytes=-0", Range::Outside),
-            ("bytes=5-2", Range::Whole),
-            ("bytes=0-1,3-4", Range::Whole),
-            ("bytes=a-b", Range::Whole),
-            ("lines=0-1", Range::Whole),
-        ] {
-            assert_eq!(parse_range(text, 10), expected, "{text}");
-        }
-        assert_eq!(parse_range("bytes=0-", 0), Range::Outside);
-    }
 
     #[test]
     fn entity_tags_compare_weakly() {

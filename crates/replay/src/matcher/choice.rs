@@ -1,34 +1,34 @@
 //! Which of several exchanges with the same URL and method answers a request.
 
 use super::Request;
+use crate::range::{self, Part};
 use eyelevel_archive::Exchange;
 
 const PARTIAL: u16 = 206;
+const NOT_SATISFIABLE: u16 = 416;
 const NOT_MODIFIED: u16 = 304;
 
-/// Leaves the candidates that answer best, in recorded order; never none of some.
+/// Leaves the candidates that answer best, in recorded order; none only where none of them holds the
+/// bytes that a right answer needs.
 pub(super) fn narrow(
     exchanges: &[Exchange],
     request: &Request<'_>,
     mut candidates: Vec<usize>,
 ) -> Vec<usize> {
-    if request.is_conditional() {
-        keep_best(&mut candidates, |at| {
-            conditions_equal(&exchanges[at], request)
-        });
-    } else {
+    let is_conditional = request.is_conditional();
+    if !is_conditional {
         keep_some(&mut candidates, |&at| exchanges[at].status != NOT_MODIFIED);
     }
-    let range = request.header("range");
-    if range.is_empty() {
-        keep_some(&mut candidates, |&at| exchanges[at].status != PARTIAL);
-    } else {
-        let same_range = |&at: &usize| exchanges[at].request_header("range").unwrap_or("") == range;
-        keep_some(&mut candidates, same_range);
-    }
+    candidates.retain(|&at| range::part(&exchanges[at], request).is_some());
     if candidates.len() < 2 {
         return candidates;
     }
+    if is_conditional {
+        keep_best(&mut candidates, |at| {
+            conditions_equal(&exchanges[at], request)
+        });
+    }
+    keep_range(exchanges, request, &mut candidates);
     keep_best(&mut candidates, |at| varying_equal(&exchanges[at], request));
     if !request.body.is_empty() {
         keep_best(&mut candidates, |at| {
@@ -36,6 +36,23 @@ pub(super) fn narrow(
         });
     }
     candidates
+}
+
+/// The same range as it was recorded comes first, then what holds the most of it.
+fn keep_range(exchanges: &[Exchange], request: &Request<'_>, candidates: &mut Vec<usize>) {
+    if request.header("range").is_empty() {
+        let is_for_ranges = |status| matches!(status, PARTIAL | NOT_SATISFIABLE);
+        keep_some(candidates, |&at| !is_for_ranges(exchanges[at].status));
+    }
+    keep_some(candidates, |&at| {
+        range::is_same_range(&exchanges[at], request)
+    });
+    let slice_bytes = |at: usize| match range::part(&exchanges[at], request) {
+        Some(Part::Slice { body, .. }) => Some(body.len()),
+        _ => None,
+    };
+    let most = candidates.iter().filter_map(|&at| slice_bytes(at)).max();
+    candidates.retain(|&at| slice_bytes(at).is_none_or(|bytes| Some(bytes) == most));
 }
 
 fn keep_some(candidates: &mut Vec<usize>, wanted: impl Fn(&usize) -> bool) {

@@ -59,6 +59,14 @@ pub struct Miss {
     pub difference: &'static str,
 }
 
+/// What was recorded of a URL.
+enum Found {
+    /// An answer.
+    Match { exchange: usize, how: How },
+    /// The URL, but not the bytes that are asked for.
+    OtherRange { nearest: usize },
+}
+
 /// How often each recorded request was answered: the state that repeated requests need, kept apart
 /// so that the matcher is shared and constant.
 #[derive(Clone, Debug, Default)]
@@ -94,10 +102,18 @@ impl Matcher {
             method => &[(method, false)],
         };
         for (method, is_head) in methods {
-            if let Some((exchange, how)) = self.find(exchanges, request, &origin, method, progress)
-            {
-                let how = if *is_head { How::Head } else { how };
-                return Answer::Match { exchange, how };
+            match self.find(exchanges, request, &origin, method, progress) {
+                Some(Found::Match { exchange, how }) => {
+                    let how = if *is_head { How::Head } else { how };
+                    return Answer::Match { exchange, how };
+                }
+                Some(Found::OtherRange { nearest }) => {
+                    return Answer::Miss(Miss {
+                        nearest_url: Some(exchanges[nearest].url.to_string()),
+                        difference: "range",
+                    });
+                }
+                None => {}
             }
         }
         let same_url = format!("{origin}{}", request.path_and_query);
@@ -115,7 +131,7 @@ impl Matcher {
         origin: &str,
         method: &str,
         progress: &mut Progress,
-    ) -> Option<(usize, How)> {
+    ) -> Option<Found> {
         let has_method = |at: &usize| exchanges[*at].method == method;
         let exact = self
             .index
@@ -127,22 +143,31 @@ impl Matcher {
             .copied()
             .filter(has_method)
             .collect();
-        if !exact.is_empty() {
-            let at = progress.next(&choice::narrow(exchanges, request, exact));
-            let recorded = &exchanges[at].request_body;
-            // Where no body was recorded there is nothing to compare.
-            let differs = !recorded.is_empty() && recorded != request.body;
-            return Some((at, if differs { How::Body } else { How::Exact }));
-        }
-        if let Some((alike, how)) = self.alike(exchanges, request, origin, method) {
-            let at = progress.next(&choice::narrow(exchanges, request, alike));
-            return Some((at, how));
-        }
-        if !self.rules.longest_prefix {
+        let (candidates, how) = if !exact.is_empty() {
+            (exact, How::Exact)
+        } else if let Some(alike) = self.alike(exchanges, request, origin, method) {
+            alike
+        } else if self.rules.longest_prefix {
+            let nearest = self.index.longest_prefix(origin, request.path_and_query)?;
+            let nearest = Some(nearest).filter(has_method)?;
+            (vec![nearest], How::Prefix)
+        } else {
             return None;
+        };
+        let nearest = candidates[0];
+        let narrowed = choice::narrow(exchanges, request, candidates);
+        if narrowed.is_empty() {
+            return Some(Found::OtherRange { nearest });
         }
-        let nearest = self.index.longest_prefix(origin, request.path_and_query)?;
-        has_method(&nearest).then_some((nearest, How::Prefix))
+        let exchange = progress.next(&narrowed);
+        let recorded = &exchanges[exchange].request_body;
+        // Where no body was recorded there is nothing to compare.
+        let differs = !recorded.is_empty() && recorded != request.body;
+        let how = match how {
+            How::Exact if differs => How::Body,
+            how => how,
+        };
+        Some(Found::Match { exchange, how })
     }
 
     /// The exchanges of the one recorded URL with the same path and the most alike query.

@@ -38,7 +38,7 @@ impl Request<'_> {
     }
 
     /// The first field called `name`, as text; empty where there is none.
-    pub(super) fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         let value = self.headers.get(name);
         value.and_then(|value| value.to_str().ok()).unwrap_or("")
     }

@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod raw;
+pub mod recording;
 
 use bytes::Bytes;
 use eyelevel_archive::{Origin, Site};

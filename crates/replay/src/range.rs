@@ -1,0 +1,264 @@
+//! What of a recorded exchange answers a request's `Range` (RFC 9110, section 14): for the matcher,
+//! which passes over an exchange that holds nothing of it, and for the response. Pure.
+
+use crate::matcher::Request;
+use eyelevel_archive::Exchange;
+use std::ops;
+
+const PARTIAL: u16 = 206;
+const NOT_SATISFIABLE: u16 = 416;
+
+/// What a server sends that holds what the exchange holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The response as it was recorded.
+    Recorded,
+    /// The whole, with status 200, which was recorded as one range.
+    Whole,
+    /// Some bytes.
+    Slice {
+        /// Where they stand in the recorded body; never empty.
+        body: ops::Range<usize>,
+        /// Where they begin in the whole.
+        first: usize,
+        /// The whole's length, where it is known.
+        length: Option<usize>,
+    },
+    /// No bytes: the range begins behind the end.
+    Outside {
+        /// The whole's length.
+        length: usize,
+    },
+}
+
+impl Part {
+    /// The value of `Content-Range` (RFC 9110, section 14.4) of a response that is made anew.
+    pub fn content_range(&self) -> Option<String> {
+        match self {
+            Self::Recorded | Self::Whole => None,
+            Self::Slice {
+                body,
+                first,
+                length,
+            } => {
+                let last = first + body.len() - 1;
+                let length = length.map_or_else(|| "*".to_owned(), |length| length.to_string());
+                Some(format!("bytes {first}-{last}/{length}"))
+            }
+            Self::Outside { length } => Some(format!("bytes */{length}")),
+        }
+    }
+}
+
+/// What of `exchange` answers `request`; none where a right answer needs bytes that it lacks.
+pub(crate) fn part(exchange: &Exchange, request: &Request<'_>) -> Option<Part> {
+    let is_read = exchange.method == "GET" && matches!(request.method, "GET" | "HEAD");
+    let is_whole = exchange.status == 200;
+    if !is_read || !(is_whole || matches!(exchange.status, PARTIAL | NOT_SATISFIABLE)) {
+        return Some(Part::Recorded);
+    }
+    // Ranges are defined for GET alone (section 14.2).
+    let asked = match request.method {
+        "GET" => request.header("range"),
+        _ => "",
+    };
+    if (is_whole && asked.is_empty()) || is_recorded_answer(exchange, request) {
+        return Some(Part::Recorded);
+    }
+    let held = Held::of(exchange)?;
+    let asked = Asked::parse(asked).filter(|_| condition_holds(exchange, request));
+    match asked {
+        Some(asked) => held.cut(&asked),
+        // Also to several ranges, which a server need not send.
+        None if is_whole => Some(Part::Recorded),
+        None => held.is_whole().then_some(Part::Whole),
+    }
+}
+
+/// Whether the recorded request asked for the same range, in the same case.
+pub(crate) fn is_same_range(exchange: &Exchange, request: &Request<'_>) -> bool {
+    let same = |name| exchange.request_header(name).unwrap_or("") == request.header(name);
+    same("range") && (same("if-range") || condition_holds(exchange, request))
+}
+
+/// Whether the recorded server was asked the same, or answers every range with the whole.
+fn is_recorded_answer(exchange: &Exchange, request: &Request<'_>) -> bool {
+    let recorded = |name| exchange.request_header(name).unwrap_or("");
+    if exchange.status != 200 {
+        return is_same_range(exchange, request);
+    }
+    let is_condition_same = recorded("if-range") == request.header("if-range");
+    let is_same = recorded("range") == request.header("range") && is_condition_same;
+    let ignores = !recorded("range").is_empty() && recorded("if-range").is_empty();
+    let accepts = exchange.response_header("accept-ranges").unwrap_or("");
+    is_same || ignores || accepts.trim().eq_ignore_ascii_case("none")
+}
+
+/// Whether `If-Range` allows a part (RFC 9110, section 13.1.5).
+fn condition_holds(exchange: &Exchange, request: &Request<'_>) -> bool {
+    let condition = request.header("if-range");
+    let named = |name| exchange.response_header(name) == Some(condition);
+    condition.is_empty()
+        || (named("etag") && !condition.starts_with("W/"))
+        // A browser sends back the text that it got, so that no date needs to be compared.
+        || named("last-modified")
+        // It held when it was recorded; the response need not repeat it (section 15.3.7).
+        || (exchange.status == PARTIAL && exchange.request_header("if-range") == Some(condition))
+}
+
+/// Which bytes of the whole a recorded body holds.
+struct Held {
+    first: usize,
+    end: usize,
+    length: Option<usize>,
+}
+
+impl Held {
+    fn of(exchange: &Exchange) -> Option<Self> {
+        let bytes = exchange.body.len();
+        let content_range = || {
+            let text = exchange.response_header("content-range")?;
+            let text = text.trim().strip_prefix("bytes ")?;
+            let (range, length) = text.split_once('/')?;
+            let length = match length.trim() {
+                "*" => None,
+                length => Some(number(length)?),
+            };
+            Some((range.trim(), length))
+        };
+        match exchange.status {
+            PARTIAL => {
+                let (range, length) = content_range()?;
+                let (first, last) = range.split_once('-')?;
+                let (first, last) = (number(first)?, number(last)?);
+                let told = last.checked_sub(first)?.checked_add(1)?;
+                // Of a transfer that broke off less is held; more belongs to no place.
+                let fits = bytes <= told && length.is_none_or(|length| last < length);
+                fits.then_some(Self {
+                    first,
+                    end: first + bytes,
+                    length,
+                })
+            }
+            NOT_SATISFIABLE => {
+                let (_, length) = content_range()?;
+                Some(Self {
+                    first: 0,
+                    end: 0,
+                    length,
+                })
+            }
+            _ => Some(Self {
+                first: 0,
+                end: bytes,
+                length: Some(bytes),
+            }),
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.first == 0 && self.end > 0 && self.length == Some(self.end)
+    }
+
+    fn cut(&self, asked: &Asked) -> Option<Part> {
+        let (first, last) = match *asked {
+            Asked::From { first, last } => (first, last),
+            Asked::Last(0) => (self.length?, None),
+            Asked::Last(bytes) => (self.length?.saturating_sub(bytes), None),
+        };
+        if let Some(length) = self.length.filter(|length| first >= *length) {
+            return Some(Part::Outside { length });
+        }
+        // A server may send less than was asked for (section 14.2), but from its beginning on: a
+        // client that asked for the rest goes on there.
+        let end = last.map_or(self.end, |last| last.saturating_add(1).min(self.end));
+        let is_held = self.first <= first && first < end;
+        is_held.then(|| Part::Slice {
+            body: first - self.first..end - self.first,
+            first,
+            length: self.length,
+        })
+    }
+}
+
+/// One range as it was asked for (RFC 9110, section 14.1.2).
+#[derive(Debug, PartialEq, Eq)]
+enum Asked {
+    From { first: usize, last: Option<usize> },
+    Last(usize),
+}
+
+impl Asked {
+    /// None where there is no range, or several, or what is none.
+    fn parse(text: &str) -> Option<Self> {
+        let (unit, range) = text.split_once('=')?;
+        let (first, last) = range.split_once('-')?;
+        if !unit.trim().eq_ignore_ascii_case("bytes") {
+            return None;
+        }
+        match (first.trim(), last.trim()) {
+            ("", last) => Some(Self::Last(number(last)?)),
+            (first, "") => Some(Self::From {
+                first: number(first)?,
+                last: None,
+            }),
+            (first, last) => {
+                let (first, last) = (number(first)?, number(last)?);
+                (first <= last).then_some(Self::From {
+                    first,
+                    last: Some(last),
+                })
+            }
+        }
+    }
+}
+
+/// Digits alone, where they fit.
+fn number(text: &str) -> Option<usize> {
+    let text = text.trim();
+    let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(text: &str, bytes: usize) -> Option<Part> {
+        let held = Held {
+            first: 0,
+            end: bytes,
+            length: Some(bytes),
+        };
+        held.cut(&Asked::parse(text)?)
+    }
+
+    #[test]
+    fn ranges_are_read_as_rfc_9110_section_14_1_2_says() {
+        let slice = |body: ops::Range<usize>| Part::Slice {
+            first: body.start,
+            body,
+            length: Some(10),
+        };
+        let outside = Part::Outside { length: 10 };
+        for (text, expected) in [
+            ("bytes=0-0", Some(slice(0..1))),
+            ("bytes=2-", Some(slice(2..10))),
+            ("bytes=2-99", Some(slice(2..10))),
+            ("bytes=-3", Some(slice(7..10))),
+            ("bytes=-30", Some(slice(0..10))),
+            ("bytes=10-", Some(outside.clone())),
+            ("bytes=-0", Some(outside)),
+            ("bytes=5-2", None),
+            ("bytes=0-1,3-4", None),
+            ("bytes=a-b", None),
+            ("bytes=+1-2", None),
+            ("bytes=-", None),
+            ("bytes", None),
+            ("lines=0-1", None),
+        ] {
+            assert_eq!(cut(text, 10), expected, "{text}");
+        }
+        assert_eq!(cut("bytes=0-", 0), Some(Part::Outside { length: 0 }));
+    }
+}
