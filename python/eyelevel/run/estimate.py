@@ -1,17 +1,29 @@
 """What a plan costs, and what its number of runs can show: predicted before the first load."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
+import scipy
 
 from eyelevel.networks import Network, settling_s
 from eyelevel.plan import Plan
 from eyelevel.run.sites import RecordedSite, site_info
-from eyelevel.stats import compare_cells, select_blocks, smallest_detectable
-from eyelevel.store import PLAN_FILE, read_document
+from eyelevel.run.stopping import compared
+from eyelevel.stats import (
+    compare_cells,
+    confidence_sequence,
+    select_blocks,
+    smallest_detectable,
+)
+from eyelevel.stats.power import POWER
+from eyelevel.stats.sequential_study import FAMILY_LEVEL
+from eyelevel.store import PLAN_FILE, TRIALS, committed, read_document
+from eyelevel.store.pictures import PICTURES
 
 TRIAL_OVERHEAD_S = 3.5
 """A trial beyond the load: the bound of benchmarks/bench.py."""
@@ -19,8 +31,11 @@ ROUND_TRIPS = 12
 """Of a page: name, handshake, document, and a few levels of what it refers to."""
 FAST_BIT_S = 10**9
 """Of a direction without a link."""
-RECORD_BYTES = 150_000
-"""Of a load with its frames: of the shipped sites 90 to 165 kB, and a record of 10."""
+RECORD_BYTES = 10_000
+LOAD_BYTES = 40_000
+"""Of a load with its frames: of the shipped sites 21 to 55 kB (docs/decisions/frame-capture.md)."""
+PICTURE_BYTES = 100_000
+"""Of a site's last picture, kept once: of the shipped sites 43 to 146 kB."""
 DEVIATION = 0.10
 """Of a block's difference as a share of the reference, where nothing is known; seen on an otherwise
 idle machine: 0.03 to 0.15."""
@@ -30,7 +45,9 @@ idle machine: 0.03 to 0.15."""
 class PlanEstimate:
     """Predictions, each with what it goes by; `effect` as a share, at 80 % power and level 0.05.
 
-    The effect is that of one network's mean gain over the sites, before Holm's correction.
+    The effect is that of one network's mean gain over the sites, before Holm's correction; of a
+    plan that may stop early what its confidence sequences show at the last block, the level shared
+    by all comparisons as in its report. Time and disk are those of all blocks.
     """
 
     trials: int
@@ -52,7 +69,7 @@ def estimate(plan: Plan, sites: Sequence[RecordedSite], like: Path | None = None
         for network in plan.networks
     )
     time_source = "recordings' sizes, rates and round trips; roughly"
-    disk, disk_source = float(RECORD_BYTES * trials), "150 kB a load, as of the shipped sites"
+    disk, disk_source = _disk_bytes(plan, len(sites)), "what the shipped sites' loads take"
     deviation, effect_source = DEVIATION, "blocks that scatter by 10 %, an assumption"
     if like is not None:
         document = read_document(like, PLAN_FILE)
@@ -62,18 +79,68 @@ def estimate(plan: Plan, sites: Sequence[RecordedSite], like: Path | None = None
         _, table = read_table(like, document)
         if (wall_ms := table["wall_ms"].mean()) is not None:
             seconds, time_source = trials * float(wall_ms) / 1e3, f"mean load of {like}"
-        files = [each.stat().st_size for each in like.glob("trials/*/*")]
-        if table.height:
-            disk, disk_source = sum(files) / table.height * trials, f"mean load of {like}"
+        if (found := _disk_bytes_like(plan, len(sites), like, document)) is not None:
+            disk, disk_source = found
         if (seen := _deviation(plan, document, table)) is not None:
             deviation, effect_source = seen, f"the scatter of blocks in {like}"
-    effect = None
+    effect: float | None = None
+    error = deviation / math.sqrt(plan.blocks * len(sites))
     if plan.blocks < 2:
         effect_source = "one block shows no spread"
+    elif plan.stop:
+        effect, effect_source = _sequential_effect(plan, error, effect_source)
     else:
-        error = deviation / math.sqrt(plan.blocks * len(sites))
         effect = smallest_detectable(error, (plan.blocks - 1) * len(sites))
+    if plan.stop:
+        time_source += "; at most, since it may stop early"
     return PlanEstimate(trials, seconds, time_source, disk, disk_source, effect, effect_source)
+
+
+def _sequential_effect(plan: Plan, error: float, source: str) -> tuple[float | None, str]:
+    """The effect that the confidence sequences exclude none of at the last block, as a share.
+
+    They are of one value a repetition. As `smallest_detectable`: the interval's half width and the
+    power's t quantile, in standard errors.
+    """
+    arms, networks = compared(plan)
+    comparisons = (len(arms) - 1) * len(networks)
+    # The width in standard errors depends on the number of values alone.
+    unit = confidence_sequence(np.arange(float(plan.blocks)), FAMILY_LEVEL / max(comparisons, 1))
+    if unit.low is None or unit.high is None or not unit.standard_error:
+        return None, unit.reason
+    half_width = (unit.high - unit.low) / 2 / unit.standard_error
+    power = float(scipy.stats.t.ppf(POWER, plan.blocks - 1))
+    source = f"{source}; at the last block, the level shared by {comparisons} comparisons"
+    return math.expm1((half_width + power) * error), source
+
+
+def _disk_bytes(plan: Plan, sites: int) -> float:
+    trials = len(plan.stacks) * plan.blocks * sites * len(plan.networks)
+    if not plan.browser.capture:
+        return float(RECORD_BYTES * trials)
+    return float(LOAD_BYTES * trials + PICTURE_BYTES * sites)
+
+
+def _disk_bytes_like(
+    plan: Plan, sites: int, like: Path, document: Mapping[str, Any]
+) -> tuple[float, str] | None:
+    """By the files of an earlier run's loads, and its last pictures by site: each is kept once."""
+    names = committed(like)
+    if not names:
+        return None
+    a_load = math.fsum(_size(like / TRIALS / name) for name in names) / len(names)
+    pictures = _size(like / PICTURES) / len(document["sites"])
+    trials = len(plan.stacks) * plan.blocks * sites * len(plan.networks)
+    asked, had = plan.browser.settings(), document["browser"]
+    source = f"mean load of {like}"
+    kept = ("netlog", "trace", "logs")
+    if more := [f"`{key}`" for key in kept if asked.get(key) and asked[key] != had.get(key)]:
+        source += f", without this plan's {' and '.join(more)}"
+    return a_load * trials + pictures * sites, source
+
+
+def _size(folder: Path) -> int:
+    return sum(each.stat().st_size for each in folder.rglob("*") if each.is_file())
 
 
 def _load_s(site: RecordedSite, network: Network) -> float:

@@ -29,6 +29,16 @@ def stopped_since(found: Sequence[Comparison]) -> str:
     return "; ".join(said)
 
 
+def compared(plan: Plan) -> tuple[list[str], list[str]]:
+    """The stacks and networks that are compared: all but counterfactuals."""
+    arms, networks = ([each.name for each in every] for every in (plan.stacks, plan.networks))
+    if plan.causes:
+        twins = {name for found in plan.causes.stacks.values() for name in found.values()}
+        arms = [name for name in arms if name not in twins]
+        networks = [name for name in networks if name not in plan.causes.networks.values()]
+    return arms, networks
+
+
 def stopping_rule(plan: Plan, directory: Path) -> Callable[[int], str] | None:
     """Given the repetition that is done, why the study may stop, or nothing; None without a rule.
 
@@ -40,11 +50,7 @@ def stopping_rule(plan: Plan, directory: Path) -> Callable[[int], str] | None:
     document = read_document(directory, PLAN_FILE)
     sites = [site["name"] for site in document["sites"]]
     every = [stack.name for stack in plan.stacks]
-    arms, networks = every, [network.name for network in plan.networks]
-    if plan.causes:
-        twins = {name for found in plan.causes.stacks.values() for name in found.values()}
-        arms = [name for name in every if name not in twins]
-        networks = [name for name in networks if name not in plan.causes.networks.values()]
+    arms, networks = compared(plan)
 
     def look(repetition: int) -> str:
         if repetition < rule.blocks_min or repetition >= plan.blocks:
