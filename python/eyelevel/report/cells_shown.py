@@ -20,6 +20,15 @@ def cells_shown(
     return _extremes([cell for cell in cells if cell.metric == primary_metric], rows_max)
 
 
+def timed_out_shown(cells: Sequence[Cell], primary_metric: str, rows_max: int) -> list[Cell]:
+    """The cells in which loads timed out: all metrics', or the primary one's with most timeouts."""
+    late = [cell for cell in cells if cell.timeouts or cell.timeouts_reference]
+    if len(late) <= rows_max:
+        return late
+    primary = [cell for cell in late if cell.metric == primary_metric]
+    return sorted(primary, key=lambda cell: -(cell.timeouts + cell.timeouts_reference))[:rows_max]
+
+
 def _extremes(cells: list[Cell], rows_max: int) -> list[Cell]:
     if len(cells) <= rows_max:
         return cells

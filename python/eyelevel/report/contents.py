@@ -13,15 +13,17 @@ import polars as pl
 
 from eyelevel.metrics import METRICS_BY_NAME, metrics_of
 from eyelevel.report.causes import NetworkSplit, split_causes, without_twins
-from eyelevel.report.cells_shown import TESTED_MAX, cells_shown
+from eyelevel.report.cells_shown import TESTED_MAX, cells_shown, timed_out_shown
 from eyelevel.report.metrics_shown import shown
 from eyelevel.report.steps import StepCells, compare_steps
 from eyelevel.stats import (
     Blocks,
     Cell,
+    CensoredCell,
     NetworkGain,
     RateTest,
     SiteTests,
+    censored_cells,
     compare_cells,
     compare_networks,
     rates_differ,
@@ -82,6 +84,14 @@ class Contents:
         several = [cell for cell in self.cells if cell.pairs > 1]
         chosen = cells_shown(several, self.plan["primary_metric"], TESTED_MAX, TESTED_MAX)
         return tuple(site_tests(self.blocks.kept, chosen, self.plan["reference"], self.arms))
+
+    @cached_property
+    def censored(self) -> tuple[CensoredCell, ...]:
+        """What can be said where loads timed out, `TESTED_MAX` comparisons at most."""
+        several = [cell for cell in self.cells if cell.pairs > 1]
+        chosen = timed_out_shown(several, self.plan["primary_metric"], TESTED_MAX)
+        limit_ms = 1000 * self.plan["browser"]["timeout_s"]
+        return tuple(censored_cells(self.blocks.kept, chosen, self.plan["reference"], limit_ms))
 
     @property
     def arms(self) -> list[str]:

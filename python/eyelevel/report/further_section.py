@@ -1,17 +1,22 @@
 """The loads of each site once more, by tests that assume other things than the published ANOVA."""
 
-import math
-from collections.abc import Callable
 from typing import Any
 
+from eyelevel.report.censored_table import censored_details
 from eyelevel.report.contents import Contents
 from eyelevel.report.html import Markup, element, join, table
 from eyelevel.report.metrics_shown import title_of
-from eyelevel.report.words import milliseconds
-from eyelevel.stats import DifferenceTest, SiteTests
-
-P_LEAST = 1e-10
-"""No assumption holds so well that a smaller one could be told from it."""
+from eyelevel.report.tested import (
+    interval_cell,
+    interval_json,
+    p_value,
+    said_p,
+    signed_ms,
+    tested_cell,
+    tested_json,
+    undetermined_cell,
+)
+from eyelevel.stats import SiteTests
 
 COLUMNS = (
     "site", "network", "stack", "Welch's ANOVA, p", "Kruskal-Wallis, p",
@@ -60,6 +65,7 @@ def further_section(contents: Contents) -> Markup:
         element("h2", "Further tests, site by site", id="tests"),
         *blocks,
         element("p", note, class_="note"),
+        censored_details(contents),
         aria_labelledby="tests",
     )
 
@@ -72,16 +78,16 @@ def further_as_json(contents: Contents) -> list[dict[str, Any]]:
             "network": each.network,
             "stack": each.arm,
             "metric": each.metric,
-            "welch_anova": _test_json(each.welch_anova),
-            "kruskal_wallis": _test_json(each.kruskal_wallis),
-            "games_howell": _interval_json(each.games_howell.value, each.games_howell),
+            "welch_anova": tested_json(each.welch_anova),
+            "kruskal_wallis": tested_json(each.kruskal_wallis),
+            "games_howell": interval_json(each.games_howell.value, each.games_howell),
             "mann_whitney": {
                 "statistic": each.mann_whitney.u,
                 "p": each.mann_whitney.p,
                 "undetermined_because": None if each.mann_whitney.p else each.mann_whitney.reason,
             },
-            "cliffs_delta": _interval_json(each.mann_whitney.delta, each.mann_whitney, p=False),
-            "mean_difference": _interval_json(
+            "cliffs_delta": interval_json(each.mann_whitney.delta, each.mann_whitney, p=False),
+            "mean_difference": interval_json(
                 each.mean_difference.value, each.mean_difference, p=False
             ),
         }
@@ -104,75 +110,16 @@ def _row(contents: Contents, each: SiteTests) -> list[object]:
         each.site,
         each.network,
         each.arm,
-        test_cell(each.welch_anova, "F"),
-        test_cell(each.kruskal_wallis, "H"),
+        tested_cell(each.welch_anova, "F"),
+        tested_cell(each.kruskal_wallis, "H"),
         howell,
-        _undetermined(dominance.reason) if dominance.p is None else p_value(dominance.p),
+        undetermined_cell(dominance.reason) if dominance.p is None else p_value(dominance.p),
         interval_cell(dominance.delta, dominance.low, dominance.high, dominance.reason, _delta),
         interval_cell(difference.value, difference.low, difference.high, difference.reason,
                       duration),
     ]  # fmt: skip
 
 
-def test_cell(test: DifferenceTest, letter: str) -> object:
-    """A p value above its statistic, or why there is none."""
-    if test.p is None or test.statistic is None:
-        return _undetermined(test.reason)
-    freedom = ", ".join(f"{each:.3g}" for each in test.degrees_of_freedom)
-    return join([p_value(test.p), element("small", f"{letter}({freedom}) = {test.statistic:.3g}")])
-
-
-def interval_cell(
-    value: float | None,
-    low: float | None,
-    high: float | None,
-    reason: str,
-    say: Callable[[float], str],
-) -> object:
-    """A value above its interval, or why there is none."""
-    if value is None:
-        return _undetermined(reason)
-    if low is None or high is None:
-        return join([say(value), element("small", reason)])
-    return join([say(value), element("small", f"{say(low)} to {say(high)}")])
-
-
-def p_value(p: float) -> str:
-    """Two digits; of the least ones nothing is known but that they are small."""
-    return f"{P_LEAST:g} or less" if p <= P_LEAST else f"{p:.2g}"
-
-
-def said_p(p: float) -> str:
-    """The same in a sentence: `p = 0.03`."""
-    return f"p ≤ {P_LEAST:g}" if p <= P_LEAST else f"p = {p:.2g}"
-
-
-def signed_ms(value: float, limit_s: float) -> str:
-    """A difference of times."""
-    if math.isinf(value):
-        return "unbounded"
-    return ("+" if value > 0 else "") + milliseconds(value, limit_s)
-
-
 def _delta(value: float) -> str:
     text = f"{value:+.2f}"
     return "0.00" if float(text) == 0 else text.replace("-", "−")
-
-
-def _undetermined(reason: str) -> Markup:
-    return join(["undetermined", element("small", reason)])
-
-
-def _test_json(test: DifferenceTest) -> dict[str, Any]:
-    return {
-        "statistic": test.statistic,
-        "degrees_of_freedom": list(test.degrees_of_freedom),
-        "p": test.p,
-        "undetermined_because": test.reason or None,
-    }
-
-
-def _interval_json(value: float | None, each: Any, p: bool = True) -> dict[str, Any]:
-    found = {"value": value, "low": each.low, "high": each.high}
-    found |= {"p": each.p} if p else {}
-    return found | {"undetermined_because": each.reason or None}

@@ -4,6 +4,7 @@ from typing import Any
 
 from eyelevel.report import cross_traffic
 from eyelevel.report.causes import NetworkSplit
+from eyelevel.report.censored_table import censored_as_json
 from eyelevel.report.contents import Contents
 from eyelevel.report.findings import answers, warnings
 from eyelevel.report.further_section import further_as_json
@@ -16,11 +17,12 @@ def summary_of(contents: Contents) -> dict[str, Any]:
 
     `answer`: a sentence for each stack. `gains`: one entry for each network, stack and metric with
     `gain` (share, negative is faster), its 95 % interval and, for the primary metric, `p_holm` and
-    `verdict`. `site_tests`: the further tests of the comparisons that the page shows. `outcomes`:
-    counts by stack and outcome. `cross_traffic`: null, or `flows` (medians by network and stack)
-    and `harm` (as the gains). `causes`: by network and stack the parts of the difference in
-    milliseconds, of a plan with `causes`. `after_load`: of each step the medians and paired
-    differences by site, network, stack and metric.
+    `verdict`. `site_tests`: the further tests of the comparisons that the page shows.
+    `timeouts_censored`: what can be said of those in which loads timed out. `outcomes`: counts by
+    stack and outcome. `cross_traffic`: null, or `flows` (medians by network and stack) and `harm`
+    (as the gains). `causes`: by network and stack the parts of the difference in milliseconds, of a
+    plan with `causes`. `after_load`: of each step the medians and paired differences by site,
+    network, stack and metric.
     """
     plan = contents.plan
     metric, smallest = plan["primary_metric"], plan["smallest_effect_of_interest"]
@@ -58,6 +60,7 @@ def summary_of(contents: Contents) -> dict[str, Any]:
             for each in contents.gains
         ],
         "site_tests": further_as_json(contents),
+        "timeouts_censored": censored_as_json(contents),
         "cross_traffic": cross_traffic.as_json(contents),
         "causes": [_causes(each) for each in contents.splits],
         "after_load": [_step(each) for each in contents.steps],

@@ -8,9 +8,10 @@ import pytest
 
 from eyelevel.plan import preset_text
 from eyelevel.report import build_report, read_contents, summary_of
-from eyelevel.report.cells_shown import cells_shown
-from eyelevel.report.further_section import further_section, p_value
+from eyelevel.report.cells_shown import cells_shown, timed_out_shown
+from eyelevel.report.further_section import further_section
 from eyelevel.report.synthetic import SITES, metrics_of, write_run
+from eyelevel.report.tested import p_value
 from eyelevel.report.words import NO_BREAK
 from eyelevel.stats import Estimate
 
@@ -32,7 +33,8 @@ def test_the_page_has_them_collapsed_for_every_site(run, contents):
     text = build_report(run, metrics_of).read_text(encoding="utf-8").replace(NO_BREAK, " ")
     section = re.search(r'<section aria-labelledby="tests">.*?</section>', text, re.DOTALL)[0]
     assert "<details open" not in section
-    assert section.count("<details>") == len(contents.metrics)
+    assert section.count(": further tests, by site</caption>") == len(contents.metrics)
+    section = section[: section.index("<details><summary>Loads that timed out")]
     assert section.count("<tr>") == len(contents.cells) + len(contents.metrics)
     for said in ("Welch", "Kruskal-Wallis", "Games-Howell", "Mann-Whitney", "Cliff"):
         assert f'<th scope="col">{said}' in section.replace("&#x27;", "'")
@@ -56,9 +58,10 @@ def test_the_summary_has_the_same(contents):
 def test_its_keys_are_in_the_reference(contents):
     reference = Path(__file__).parents[3] / "docs/reference/report.md"
     documented = set(re.findall(r"`(\w+)`", reference.read_text(encoding="utf-8")))
-    first = summary_of(contents)["site_tests"][0]
-    inner = {key for each in first.values() if isinstance(each, dict) for key in each}
-    assert documented >= {*first, *inner}
+    for name in ("site_tests", "timeouts_censored"):
+        first = summary_of(contents)[name][0]
+        inner = {key for each in first.values() if isinstance(each, dict) for key in each}
+        assert documented >= {*first, *inner}
 
 
 def test_of_many_comparisons_the_primary_metrics_extremes_are_chosen(contents):
@@ -80,3 +83,33 @@ def test_one_block_has_no_tests_and_says_nothing_of_them(tmp_path):
 
 def test_p_values_claim_no_more_digits_than_they_have():
     assert [p_value(p) for p in (0.0312, 3e-5, 1e-12)] == ["0.031", "3e-05", "1e-10 or less"]
+
+
+def test_loads_that_timed_out_are_compared_as_censored_values(run, contents):
+    text = build_report(run, metrics_of).read_text(encoding="utf-8").replace(NO_BREAK, " ")
+    assert "Loads that timed out as slower than 180 s: 7 comparisons" in text
+    found = summary_of(contents)["timeouts_censored"]
+    assert {(e["site"], e["network"], e["stack"]) for e in found} == {("dashboard", "lte", "quic")}
+    first = found[0]
+    assert (first["timeouts"], first["timeouts_reference"], first["pairs"]) == (1, 0, 10)
+    limited = first["restricted_mean_difference"]
+    cell = contents.censored[0].cell
+    # One load of ten at the limit, the others a tenth of a second apart.
+    assert limited["value"] == pytest.approx((180_000 - cell.median_reference) / 10, rel=0.1)
+    assert limited["low"] < 0 < limited["high"] and limited["p"] > 0.05
+    assert first["log_rank"]["p"] is not None
+
+
+def test_of_many_comparisons_with_timeouts_those_with_most_are_chosen(contents):
+    some = replace(contents.cells[0], metric="primary")
+    cells = [replace(some, timeouts=n, timeouts_reference=0) for n in (0, 1, 3, 2)]
+    other = replace(some, metric="other", timeouts=9)
+    assert timed_out_shown([*cells, other], "primary", 4) == [*cells[1:], other]
+    assert [e.timeouts for e in timed_out_shown([*cells, other], "primary", 2)] == [3, 2]
+
+
+def test_a_run_without_timeouts_has_no_censored_table(tmp_path):
+    write_run(tmp_path)
+    contents = read_contents(tmp_path, metrics_of)
+    assert contents.censored == () and summary_of(contents)["timeouts_censored"] == []
+    assert "censored values" not in further_section(contents)

@@ -5,6 +5,7 @@ from eyelevel.stats.binomial import binomial_interval
 from eyelevel.stats.blocks import Blocks, ExcludedBlock, select_blocks
 from eyelevel.stats.bootstrap import bootstrap_difference
 from eyelevel.stats.censored import log_rank, restricted_mean_difference
+from eyelevel.stats.censored_cells import CensoredCell, censored_cells
 from eyelevel.stats.difference_test import DifferenceTest
 from eyelevel.stats.equivalence import equivalence
 from eyelevel.stats.estimate import Estimate
@@ -37,6 +38,7 @@ __all__ = [
     "Anova",
     "Blocks",
     "Cell",
+    "CensoredCell",
     "Comparison",
     "DifferenceTest",
     "Dominance",
@@ -51,6 +53,7 @@ __all__ = [
     "anova_of_two",
     "binomial_interval",
     "bootstrap_difference",
+    "censored_cells",
     "compare_cells",
     "compare_networks",
     "comparisons",

@@ -1,0 +1,76 @@
+"""Comparisons in which loads timed out: what can be said of them all the same."""
+
+from typing import Any
+
+from eyelevel.report.contents import Contents
+from eyelevel.report.html import Markup, element, join, table
+from eyelevel.report.metrics_shown import title_of
+from eyelevel.report.tested import (
+    interval_cell,
+    interval_json,
+    said_p,
+    signed_ms,
+    tested_cell,
+    tested_json,
+)
+
+NOTE = (
+    "A load that timed out has no time, so it has no mean; that it took longer than the limit is "
+    "known. The restricted mean is the mean of times up to the limit ({limit_s:g} s), which a "
+    "timeout counts as: it understates how much slower a stack is that times out. Its interval "
+    "assumes independent blocks, enough of them for a mean to be about normal. The log-rank test "
+    "compares whole distributions; it assumes independent runs and finds most where hazards are "
+    "proportional. Neither is corrected for the number of comparisons."
+)
+
+
+def censored_details(contents: Contents) -> Markup:
+    """Collapsed; nothing where no load timed out."""
+    found = contents.censored
+    if not found:
+        return Markup("")
+    limit_s = contents.plan["browser"]["timeout_s"]
+    rows: list[list[object]] = []
+    for each in found:
+        cell, mean = each.cell, each.restricted_mean_difference
+        difference = interval_cell(
+            mean.value, mean.low, mean.high, mean.reason, lambda value: signed_ms(value, limit_s)
+        )
+        if mean.p is not None:
+            difference = join([difference, element("small", said_p(mean.p))])
+        counts = f"{cell.timeouts} and {cell.timeouts_reference} of {cell.pairs}"
+        rank = tested_cell(each.log_rank, "z")
+        rows.append(
+            [cell.site, cell.network, cell.arm, title_of(cell.metric), counts, difference, rank]
+        )
+    columns = [
+        "site", "network", "stack", "metric", "timeouts, stack and reference",
+        "difference of restricted means, 95 % interval", "log-rank, p",
+    ]  # fmt: skip
+    caption = f"Loads that timed out as slower than {limit_s:g} s: {len(found)} comparisons"
+    return element(
+        "details",
+        element("summary", "Loads that timed out, as censored values"),
+        table(caption, columns, rows, class_="cells tests"),
+        element("p", NOTE.format(limit_s=limit_s), class_="note"),
+    )
+
+
+def censored_as_json(contents: Contents) -> list[dict[str, Any]]:
+    """The same for machines: an object a comparison."""
+    return [
+        {
+            "site": each.cell.site,
+            "network": each.cell.network,
+            "stack": each.cell.arm,
+            "metric": each.cell.metric,
+            "pairs": each.cell.pairs,
+            "timeouts": each.cell.timeouts,
+            "timeouts_reference": each.cell.timeouts_reference,
+            "restricted_mean_difference": interval_json(
+                each.restricted_mean_difference.value, each.restricted_mean_difference
+            ),
+            "log_rank": tested_json(each.log_rank),
+        }
+        for each in contents.censored
+    ]
