@@ -21,12 +21,18 @@ def cells_shown(
 
 
 def timed_out_shown(cells: Sequence[Cell], primary_metric: str, rows_max: int) -> list[Cell]:
-    """The cells in which loads timed out: all metrics', or the primary one's with most timeouts."""
-    late = [cell for cell in cells if cell.timeouts or cell.timeouts_reference]
+    """The primary metric's cells in which loads timed out; of too many those with most timeouts.
+
+    A load that timed out has done so by every metric.
+    """
+    late = [
+        cell
+        for cell in cells
+        if cell.metric == primary_metric and (cell.timeouts or cell.timeouts_reference)
+    ]
     if len(late) <= rows_max:
         return late
-    primary = [cell for cell in late if cell.metric == primary_metric]
-    return sorted(primary, key=lambda cell: -(cell.timeouts + cell.timeouts_reference))[:rows_max]
+    return sorted(late, key=lambda cell: -(cell.timeouts + cell.timeouts_reference))[:rows_max]
 
 
 def _extremes(cells: list[Cell], rows_max: int) -> list[Cell]:

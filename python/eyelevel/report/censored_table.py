@@ -20,7 +20,7 @@ NOTE = (
     "timeout counts as: it understates how much slower a stack is that times out. Its interval "
     "assumes independent blocks, enough of them for a mean to be about normal. The log-rank test "
     "compares whole distributions; it assumes independent runs and finds most where hazards are "
-    "proportional. Neither is corrected for the number of comparisons."
+    "proportional; above zero its z says that the stack's loads ended sooner. Neither is corrected for the number of comparisons."
 )
 
 
@@ -40,20 +40,23 @@ def censored_details(contents: Contents) -> Markup:
             difference = join([difference, element("small", said_p(mean.p))])
         counts = f"{cell.timeouts} and {cell.timeouts_reference} of {cell.pairs}"
         rank = tested_cell(each.log_rank, "z")
-        rows.append(
-            [cell.site, cell.network, cell.arm, title_of(cell.metric), counts, difference, rank]
-        )
+        rows.append([cell.site, cell.network, cell.arm, counts, difference, rank])
     columns = [
-        "site", "network", "stack", "metric", "timeouts, stack and reference",
+        "site", "network", "stack", "timeouts, stack and reference",
         "difference of restricted means, 95 % interval", "log-rank, p",
     ]  # fmt: skip
-    caption = f"Loads that timed out as slower than {limit_s:g} s: {len(found)} comparisons"
+    metric = title_of(contents.plan["primary_metric"])
+    caption = f"{metric} where loads timed out after {limit_s:g} s: {_comparisons(len(found))}"
     return element(
         "details",
         element("summary", "Loads that timed out, as censored values"),
         table(caption, columns, rows, class_="cells tests"),
         element("p", NOTE.format(limit_s=limit_s), class_="note"),
     )
+
+
+def _comparisons(count: int) -> str:
+    return "1 comparison" if count == 1 else f"{count} comparisons"
 
 
 def censored_as_json(contents: Contents) -> list[dict[str, Any]]:
