@@ -20,7 +20,8 @@ NOTE = (
     "timeout counts as: it understates how much slower a stack is that times out. Its interval "
     "assumes independent blocks, enough of them for a mean to be about normal. The log-rank test "
     "compares whole distributions; it assumes independent runs and finds most where hazards are "
-    "proportional; above zero its z says that the stack's loads ended sooner. Neither is corrected for the number of comparisons."
+    "proportional; above zero its z says that the stack's loads ended sooner. Neither is corrected "
+    "for the number of comparisons."
 )
 
 

@@ -108,6 +108,38 @@ def test_for_balanced_data_the_mixed_model_is_a_t_test_of_the_sites_means():
     assert found.deviation_runs == pytest.approx(0.03, abs=0.005)
 
 
+@pytest.mark.parametrize("between", [0.05, 0.0])
+@pytest.mark.parametrize("seed", range(9, 19))
+def test_for_balanced_data_the_mixed_model_is_its_closed_form(between, seed):
+    count, runs = 9, 6
+    pairs = sites(count, runs, -0.1, between, 0.04, seed)
+    ratios = np.array([np.log(x / r) for x, r in pairs.values()])
+    # Searle, Casella and McCulloch 1992, 3.8: mean squares between and within sites.
+    of_means = runs * ratios.mean(axis=1).var(ddof=1)
+    of_runs = ratios.var(axis=1, ddof=1).mean()
+    if of_means <= of_runs:
+        of_means = of_runs = ratios.var(ddof=1)
+    found = gain_over_sites(pairs)
+    assert found.gain.value == pytest.approx(math.expm1(ratios.mean()), abs=1e-9)
+    assert found.deviation_sites == pytest.approx(math.sqrt((of_means - of_runs) / runs), abs=1e-5)
+    assert found.deviation_runs == pytest.approx(math.sqrt(of_runs), rel=1e-5)
+
+
+def test_for_other_data_the_mixed_model_is_statsmodels_where_sites_differ():
+    from statsmodels.regression.mixed_linear_model import MixedLM
+
+    every = sites(12, 10, -0.1, 0.05, 0.03)
+    pairs = {name: (x[n % 6 :], r[n % 6 :]) for n, (name, (x, r)) in enumerate(every.items())}
+    ratios = {name: 100 * np.log(x / r) for name, (x, r) in pairs.items()}
+    joined = np.concatenate(list(ratios.values()))
+    names = np.repeat(list(ratios), [len(each) for each in ratios.values()])
+    fit = MixedLM(joined, np.ones((len(joined), 1)), names).fit(reml=True)
+    found = gain_over_sites(pairs)
+    assert math.log1p(found.gain.value) == pytest.approx(fit.params[0] / 100, abs=1e-6)
+    assert found.deviation_sites == pytest.approx(math.sqrt(fit.cov_re[0, 0]) / 100, rel=1e-4)
+    assert found.deviation_runs == pytest.approx(math.sqrt(fit.scale) / 100, rel=1e-4)
+
+
 def test_the_mixed_model_says_where_it_cannot_be_fitted():
     assert "fewer than 5 sites" in gain_over_sites(sites(4, 5, 0, 0.1, 0.1)).gain.reason
     late = sites(6, 5, 0, 0.1, 0.1)
