@@ -42,15 +42,22 @@ def site_curves(
 ) -> dict[str, Any]:
     """Figures 5-1, 6-1, 6-3 and 6-4: over sites, the share with at most a median load time.
 
-    `rows`: `network`, `arm` (OPTIMAL for the reference curve), `site`, `seconds`; panels come in
-    the order of the rows. `arms`: all of the study, which give the colours.
+    `rows`: `network`, `arm` (OPTIMAL for the reference curve), `site`, `seconds` (infinite for a
+    timeout: its site counts in the share, so that the curve ends below one); panels come in the
+    order of the rows. `arms`: all of the study, which give the colours.
     """
-    count = pl.len().over("network", "arm")
-    ranked = rows.sort("network", "arm", "seconds").with_columns(
-        rank=pl.int_range(1, pl.len() + 1).over("network", "arm"), sites=count
+    is_known = pl.col("seconds").is_finite()
+    ranked = (
+        rows.sort("network", "arm", "seconds")
+        .with_columns(
+            rank=pl.int_range(1, pl.len() + 1).over("network", "arm"),
+            sites=pl.len().over("network", "arm"),
+            known=is_known.sum().over("network", "arm"),
+        )
+        .filter(is_known)
     )
-    every = (pl.col("sites") - 1) // STEPS_MAX + 1
-    thinned = ranked.filter((pl.col("rank") % every == 0) | (pl.col("rank") == pl.col("sites")))
+    every = (pl.col("known") - 1) // STEPS_MAX + 1
+    thinned = ranked.filter((pl.col("rank") % every == 0) | (pl.col("rank") == pl.col("known")))
     steps = thinned.with_columns(share=pl.col("rank") / pl.col("sites"))
     first = ranked.filter(pl.col("rank") == 1).with_columns(share=pl.lit(0.0))
     drawn = pl.concat([first, steps]).select("network", "arm", "seconds", "share")
@@ -63,7 +70,12 @@ def site_curves(
         .mark_line(interpolate="step-after", strokeWidth=1.5)
         .encode(
             x=alt.X("seconds:Q", title=f"{metric} in s", axis=alt.Axis(tickCount=4)),
-            y=alt.Y("share:Q", title="share of sites", axis=alt.Axis(format=".0%", tickCount=3)),
+            y=alt.Y(
+                "share:Q",
+                title="share of sites",
+                axis=alt.Axis(format=".0%", tickCount=3),
+                scale=alt.Scale(domain=[0, 1]),
+            ),
             color=alt.Color("arm:N", scale=alt.Scale(domain=names), legend=legend, title=None),
             strokeDash=alt.StrokeDash(
                 "arm:N", scale=alt.Scale(domain=names, range=dashes), legend=legend, title=None

@@ -40,6 +40,8 @@ def conditions_said(plan: Mapping[str, Any]) -> str:
         said.append("without JavaScript")
     if hosts := browser.get("blocked_hosts"):
         said.append(f"with requests to {', '.join(hosts)} blocked")
+    if browser.get("longest_prefix"):
+        said.append("answered by the longest common prefix where nothing better was recorded")
     if not browser["capture"]:
         said.append("without taking pictures")
     if steps := browser.get("after_load"):

@@ -1,3 +1,4 @@
+import io
 import re
 from pathlib import Path
 
@@ -213,3 +214,22 @@ def test_differences_that_are_not_drawn_are_counted(late):
     )
     chart = figure("origins").chart(lost, late)
     assert "10 of 20 differences are not drawn" in str(chart["title"])
+
+
+def test_a_site_that_a_stack_never_brings_stays_among_its_sites(tmp_path):
+    outcomes = {(f"a/das-3-30/{block}", "quic"): "timeout" for block in range(1, 7)}
+    far = [f"{site}/das-3-60/{block}" for site in "ab" for block in range(1, 7)]
+    outcomes |= {(block, "quic"): "timeout" for block in far}
+    write_run(tmp_path, outcomes, text=GRID)
+    found = read_contents(tmp_path, metrics_of)
+    rows = figure("grid-cdf").rows(found)
+    of_quic = rows.filter(network="das-3-30", arm="quic")["seconds"]
+    assert len(of_quic) == 3 and of_quic.is_finite().sum() == 2
+    specification = figure("grid-cdf").chart(rows, found)
+    (text,) = specification["datasets"].values()
+    drawn = pl.read_csv(io.StringIO(text))
+    highest = drawn.group_by("network", "arm").agg(pl.max("share"))
+    ends = {(network, arm): share for network, arm, share in highest.iter_rows()}
+    assert ends["das-3-30", "quic"] == pytest.approx(2 / 3) and ends["das-3-30", "tcp"] == 1
+    heat = figure("heat-map").rows(found).filter(arm="quic")
+    assert "das-3-30" in heat["network"] and "das-3-60" not in heat["network"]
