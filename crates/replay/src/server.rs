@@ -60,6 +60,9 @@ impl Server {
             refuse_secure_origins(&site)?;
         }
         let authority = Arc::new(authority(&site, &stack)?);
+        let secure = site.origins().iter();
+        let secure = secure.filter(|origin| origin.scheme == Scheme::Https);
+        authority.check_chains(secure.map(|origin| origin.host.as_str()))?;
         let mut tls = server_config(authority.clone(), &stack)?;
         if let Some(keys) = &options.logs.keys {
             tls.key_log = keys.clone();

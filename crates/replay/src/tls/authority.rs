@@ -1,4 +1,4 @@
-use super::certificate::{LEAF_NAME, ROOT_NAME, base_params, pem, serial_number};
+use super::certificate::{LEAF_NAME, ROOT_NAME, base_params, leaf_bytes_max, pem, serial_number};
 use super::chains::Chains;
 use super::padding;
 use crate::{CertificateKey, ReplayError};
@@ -111,14 +111,44 @@ impl Authority {
             return Ok(leaf.clone());
         }
         let alone = [host.to_owned()];
-        let names: &[String] = self.groups.get(host).map_or(&alone, |group| group);
-        let leaf = Arc::new(self.sign(host, names)?);
+        let leaf = Arc::new(self.sign(host, self.names(host, &alone))?);
         let mut leaves = lock();
         if leaves.len() >= LEAVES_MAX {
             leaves.clear();
         }
         leaves.insert(host.to_owned(), leaf.clone());
         Ok(leaf)
+    }
+
+    /// Refuses hosts whose chains cannot have the wanted size, which no handshake could tell its
+    /// client.
+    ///
+    /// A server starts for every load, so that a leaf is signed only where its names may be too
+    /// many.
+    ///
+    /// # Errors
+    /// [`ReplayError::Certificate`] of a host whose chain is too long, the longest first.
+    pub fn check_chains<'a>(
+        &self,
+        hosts: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), ReplayError> {
+        let Chains::All(wanted) = self.chains else {
+            return Ok(());
+        };
+        let key_bytes = self.leaf_key.subject_public_key_info().len();
+        let estimates = hosts.into_iter().map(|host| {
+            let alone = [host.to_owned()];
+            let leaf = leaf_bytes_max(self.names(host, &alone), key_bytes);
+            (leaf + self.root.len(), host)
+        });
+        let mut doubtful: Vec<(usize, &str)> = estimates
+            .filter(|(bytes, _)| padding::content_bytes(wanted as usize, *bytes).is_none())
+            .collect();
+        doubtful.sort_unstable_by(|left, right| right.cmp(left));
+        for (_, host) in doubtful {
+            self.leaf(host)?;
+        }
+        Ok(())
     }
 
     /// A host's chain and its key as PEM.
@@ -129,6 +159,11 @@ impl Authority {
         let leaf = self.leaf(host)?;
         let chain = leaf.cert.iter().map(|each| pem("CERTIFICATE", each));
         Ok((chain.collect(), self.leaf_key.serialize_pem()))
+    }
+
+    /// The names of a host's certificate; `alone` where it shares none.
+    fn names<'a>(&'a self, host: &str, alone: &'a [String]) -> &'a [String] {
+        self.groups.get(host).map_or(alone, |group| group)
     }
 
     fn sign(&self, host: &str, names: &[String]) -> Result<CertifiedKey, ReplayError> {
@@ -150,7 +185,7 @@ impl Authority {
                 let reason = format!(
                     "its chain has {short} bytes and cannot be padded to {wanted}: set \
                      certificate_chain_bytes to at least {}",
-                    short + padding::OVERHEAD_BYTES_MAX
+                    short + padding::OVERHEAD_BYTES_MAX + padding::SIGNATURES_BYTES_SPREAD
                 );
                 ReplayError::certificate(host, reason)
             })?;

@@ -10,6 +10,10 @@ use sha2::{Digest, Sha256};
 pub(super) const ROOT_NAME: &str = "eyelevel replay authority";
 pub(super) const LEAF_NAME: &str = "eyelevel replay";
 
+/// Of a leaf as ours are, with the root's ECDSA signature at its longest and all lengths written in
+/// three bytes; a test holds it against leaves.
+const LEAF_BYTES_WITHOUT_NAMES_AND_KEY_MAX: usize = 340;
+
 pub(super) fn base_params(
     name: &str,
     names: Vec<String>,
@@ -32,6 +36,19 @@ pub(super) fn serial_number(host: &str) -> SerialNumber {
     bytes.into()
 }
 
+/// The most bytes that a leaf without padding has, in DER.
+pub(super) fn leaf_bytes_max(names: &[String], public_key_info_bytes: usize) -> usize {
+    // An address of 16 bytes may be written with less. Before each: a tag and its length.
+    let name_bytes = |name: &String| match name.len() {
+        _ if name.contains(':') => 18,
+        bytes @ 0..=127 => bytes + 2,
+        bytes @ 128..=255 => bytes + 3,
+        bytes => bytes + 4,
+    };
+    let names: usize = names.iter().map(name_bytes).sum();
+    LEAF_BYTES_WITHOUT_NAMES_AND_KEY_MAX + public_key_info_bytes + names
+}
+
 /// RFC 7468: base64 in lines of 64.
 pub(super) fn pem(label: &str, der: &[u8]) -> String {
     let text = BASE64.encode(der);
@@ -42,7 +59,9 @@ pub(super) fn pem(label: &str, der: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::serial_number;
+    use super::super::{Authority, Chains};
+    use super::{leaf_bytes_max, serial_number};
+    use crate::CertificateKey;
 
     #[test]
     fn every_host_has_a_serial_number_of_its_own() {
@@ -52,6 +71,36 @@ mod tests {
         for host in ["a.example", "b.example", "c.example", "d.example"] {
             assert_eq!(serial(host).len(), 20);
             assert_eq!(serial(host)[0] & 0xc0, 0x40);
+        }
+    }
+
+    #[test]
+    fn a_leaf_is_no_longer_than_it_was_estimated() {
+        let many = |count: usize, name: &str| -> Vec<String> {
+            (0..count).map(|each| format!("{each}{name}")).collect()
+        };
+        let groups = [
+            vec!["a".to_owned()],
+            vec![format!("{}.example", "a".repeat(240))],
+            many(2, ".example"),
+            many(12, ".a-longer-name.example"),
+            many(200, ".example"),
+            many(900, &".label".repeat(30)),
+            vec!["192.0.2.1".to_owned(), "2001:db8::1".to_owned()],
+        ];
+        for key in [CertificateKey::Ecdsa, CertificateKey::Rsa] {
+            for names in &groups {
+                let host = &names[0];
+                let groups = vec![names.clone()];
+                let authority = Authority::new(groups, host, key, Chains::Short).unwrap();
+                let signed = authority.leaf(host).unwrap();
+                let key_bytes = signed.key.public_key().unwrap().len();
+                let estimated = leaf_bytes_max(names, key_bytes);
+                let leaf = signed.cert[0].len();
+                let spare = estimated.checked_sub(leaf).expect("too small an estimate");
+                // Near enough that few leaves are signed for nothing.
+                assert!(spare < 64, "{key:?} {host}: {leaf}, estimated {estimated}");
+            }
         }
     }
 }

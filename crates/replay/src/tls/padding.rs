@@ -12,6 +12,9 @@ const OBJECT_IDENTIFIER: [u64; 8] = [1, 3, 6, 1, 4, 1, 32473, 1];
 /// the identifier, two strings' heads, and up to four bytes where outer lengths need more.
 pub(super) const OVERHEAD_BYTES_MAX: usize = 32;
 
+/// What ECDSA signatures in DER, one of the leaf and one of the root, may be longer in another run.
+pub(super) const SIGNATURES_BYTES_SPREAD: usize = 8;
+
 /// The content that fills a chain of `short` bytes up to `wanted`; none where there is no room.
 pub(super) fn content_bytes(wanted: usize, short: usize) -> Option<usize> {
     let lacking = wanted.checked_sub(short)?;
