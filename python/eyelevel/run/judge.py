@@ -45,6 +45,9 @@ _TRANSPORT_ERRORS = (
     "NS_ERROR_GENERATE_FAILURE",
     "NS_ERROR_NET_",
 )
+# An object whose server could not agree with the browser on TLS over TCP: the lab's fault, and no
+# network's, so that a page which fails like this is no timeout.
+_HANDSHAKE_ERRORS = ("net::ERR_SSL_", "net::ERR_BAD_SSL_")
 
 
 @dataclass(frozen=True)
@@ -235,7 +238,7 @@ def _timeout(load: Observed) -> str:
 def _different_page(load: Observed) -> str:
     for item in load.objects:
         failed = item["failed"] or ""
-        if failed.startswith(_TRANSPORT_ERRORS) and failed not in NOT_RECORDED:
+        if failed.startswith(_TRANSPORT_ERRORS + _HANDSHAKE_ERRORS) and failed not in NOT_RECORDED:
             return f"{item['url']} failed: {failed}"
     return load.failed_step
 

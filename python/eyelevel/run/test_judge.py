@@ -79,6 +79,7 @@ def late(**changed: float) -> dict[str, Any]:
     [
         ("browser-crashed", {"ended": "browser-crashed", "detail": "signal 11"}),
         ("lab-failed", {"ended": "navigation-failed", "detail": "net::ERR_CERT_INVALID"}),
+        ("lab-failed", {"ended": "navigation-failed", "detail": "net::ERR_SSL_PROTOCOL_ERROR"}),
         ("lab-failed", {"requests": []}),
         ("timeout", {"ended": "timeout", "detail": "no load event within 180 s"}),
         ("timeout", {"ended": "navigation-failed", "detail": "net::ERR_QUIC_PROTOCOL_ERROR"}),
@@ -112,6 +113,8 @@ def late(**changed: float) -> dict[str, Any]:
             },
         ),
         ("different-page", {"objects": [an_object(failed="net::ERR_CONNECTION_RESET")]}),
+        ("different-page", {"objects": [an_object(failed="net::ERR_SSL_PROTOCOL_ERROR")]}),
+        ("different-page", {"objects": [an_object(failed="net::ERR_BAD_SSL_CLIENT_AUTH_CERT")]}),
         ("capture-incomplete", {"frames": 1}),
         ("capture-incomplete", {"frames_lost": 2}),
         ("capture-incomplete", {"final_picture_matches": False}),
