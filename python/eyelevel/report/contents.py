@@ -21,11 +21,13 @@ from eyelevel.stats import (
     Cell,
     CensoredCell,
     NetworkGain,
+    NetworkModel,
     RateTest,
     SiteTests,
     censored_cells,
     compare_cells,
     compare_networks,
+    models_over_sites,
     rates_differ,
     select_blocks,
     sequential_gains,
@@ -92,6 +94,20 @@ class Contents:
         chosen = timed_out_shown(several, self.plan["primary_metric"], TESTED_MAX)
         limit_ms = 1000 * self.plan["browser"]["timeout_s"]
         return tuple(censored_cells(self.blocks.kept, chosen, self.plan["reference"], limit_ms))
+
+    @cached_property
+    def sites_models(self) -> tuple[NetworkModel, ...]:
+        """What the primary metric's gains would be on other sites; empty below five sites."""
+        plan = self.plan
+        found = models_over_sites(
+            self.blocks.kept,
+            plan["primary_metric"],
+            plan["reference"],
+            self.arms,
+            self.networks,
+            self.sites,
+        )
+        return tuple(found)
 
     @property
     def arms(self) -> list[str]:

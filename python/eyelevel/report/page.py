@@ -13,6 +13,7 @@ from eyelevel.report.figures_section import figures_section
 from eyelevel.report.filmstrips import Filmstrips, filmstrips
 from eyelevel.report.findings import gain_tables, opening
 from eyelevel.report.further_section import further_section
+from eyelevel.report.gain_details import gain_details
 from eyelevel.report.html import Markup, element, join, options
 from eyelevel.report.methods import methods_section
 from eyelevel.report.metrics_shown import title_of
@@ -32,6 +33,7 @@ def page(contents: Contents) -> str:
         "main",
         opening(contents),
         gain_tables(contents),
+        gain_details(contents),
         _charts(contents),
         why_section(contents, drawings),
         _filmstrips(contents, strips),

@@ -8,6 +8,7 @@ from eyelevel.report.censored_table import censored_as_json
 from eyelevel.report.contents import Contents
 from eyelevel.report.findings import answers, warnings
 from eyelevel.report.further_section import further_as_json
+from eyelevel.report.other_sites import other_sites_as_json
 from eyelevel.report.steps import StepCells
 from eyelevel.report.words import verdict
 
@@ -17,7 +18,8 @@ def summary_of(contents: Contents) -> dict[str, Any]:
 
     `answer`: a sentence for each stack. `gains`: one entry for each network, stack and metric with
     `gain` (share, negative is faster), its 95 % interval and, for the primary metric, `p_holm` and
-    `verdict`. `site_tests`: the further tests of the comparisons that the page shows.
+    `verdict`. `other_sites`: what the gains would be on sites like these, by the mixed model.
+    `site_tests`: the further tests of the comparisons that the page shows.
     `timeouts_censored`: what can be said of those in which loads timed out. `outcomes`: counts by
     stack and outcome. `cross_traffic`: null, or `flows` (medians by network and stack) and `harm`
     (as the gains). `causes`: by network and stack the parts of the difference in milliseconds, of a
@@ -59,6 +61,7 @@ def summary_of(contents: Contents) -> dict[str, Any]:
             }
             for each in contents.gains
         ],
+        "other_sites": other_sites_as_json(contents),
         "site_tests": further_as_json(contents),
         "timeouts_censored": censored_as_json(contents),
         "cross_traffic": cross_traffic.as_json(contents),

@@ -23,6 +23,7 @@ from eyelevel.stats.quantile_gain import quantile_gain
 from eyelevel.stats.sequential import confidence_sequence
 from eyelevel.stats.sequential_study import Comparison, comparisons, sequential_gains
 from eyelevel.stats.site_tests import SiteTests, site_tests
+from eyelevel.stats.sites_models import NetworkModel, models_over_sites
 from eyelevel.stats.study import (
     Cell,
     NetworkGain,
@@ -46,6 +47,7 @@ __all__ = [
     "ExcludedBlock",
     "Family",
     "NetworkGain",
+    "NetworkModel",
     "PairDifference",
     "RateTest",
     "SiteTests",
@@ -71,6 +73,7 @@ __all__ = [
     "mann_whitney",
     "mean_gain",
     "median",
+    "models_over_sites",
     "network_gains",
     "performance_gain",
     "quantile_gain",
