@@ -20,6 +20,7 @@ from eyelevel.stats import (
     Blocks,
     Cell,
     CensoredCell,
+    GainTests,
     NetworkGain,
     NetworkModel,
     RateTest,
@@ -27,6 +28,7 @@ from eyelevel.stats import (
     censored_cells,
     compare_cells,
     compare_networks,
+    gain_tests,
     models_over_sites,
     rates_differ,
     select_blocks,
@@ -79,6 +81,13 @@ class Contents:
     def trial(self, name: str) -> StoredTrial:
         """The record of one trial by its hash."""
         return read_trial(self.directory, name)
+
+    @cached_property
+    def gain_tests(self) -> tuple[GainTests, ...]:
+        """The p values of `gains`, in their order."""
+        primary = self.plan["primary_metric"] if self.plan.get("stop") else None
+        effect = self.plan["smallest_effect_of_interest"]
+        return tuple(gain_tests(self.gains, effect, primary))
 
     @cached_property
     def site_tests(self) -> tuple[SiteTests, ...]:

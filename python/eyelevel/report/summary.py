@@ -8,6 +8,7 @@ from eyelevel.report.censored_table import censored_as_json
 from eyelevel.report.contents import Contents
 from eyelevel.report.findings import answers, warnings
 from eyelevel.report.further_section import further_as_json
+from eyelevel.report.gain_p_values import p_values_as_json
 from eyelevel.report.other_sites import other_sites_as_json
 from eyelevel.report.steps import StepCells
 from eyelevel.report.words import verdict
@@ -17,14 +18,14 @@ def summary_of(contents: Contents) -> dict[str, Any]:
     """Findings as JSON has them; shares and bounds are null where they are undetermined.
 
     `answer`: a sentence for each stack. `gains`: one entry for each network, stack and metric with
-    `gain` (share, negative is faster), its 95 % interval and, for the primary metric, `p_holm` and
-    `verdict`. `other_sites`: what the gains would be on sites like these, by the mixed model.
-    `site_tests`: the further tests of the comparisons that the page shows.
-    `timeouts_censored`: what can be said of those in which loads timed out. `outcomes`: counts by
-    stack and outcome. `cross_traffic`: null, or `flows` (medians by network and stack) and `harm`
-    (as the gains). `causes`: by network and stack the parts of the difference in milliseconds, of a
-    plan with `causes`. `after_load`: of each step the medians and paired differences by site,
-    network, stack and metric.
+    `gain` (share, negative is faster), its 95 % interval, its p values with their `family` and, for
+    the primary metric, `p_holm` and `verdict`. `other_sites`: what the gains would be on sites like
+    these, by the mixed model. `site_tests`: the further tests of the comparisons that the page
+    shows. `timeouts_censored`: what can be said of those in which loads timed out. `outcomes`:
+    counts by stack and outcome. `cross_traffic`: null, or `flows` (medians by network and stack)
+    and `harm` (as the gains). `causes`: by network and stack the parts of the difference in
+    milliseconds, of a plan with `causes`. `after_load`: of each step the medians and paired
+    differences by site, network, stack and metric.
     """
     plan = contents.plan
     metric, smallest = plan["primary_metric"], plan["smallest_effect_of_interest"]
@@ -55,11 +56,13 @@ def summary_of(contents: Contents) -> dict[str, Any]:
                 "gain": each.gain.value,
                 "gain_low": each.gain.low,
                 "gain_high": each.gain.high,
+                **p_values_as_json(tests),
                 "p_holm": each.p_holm,
                 "verdict": verdict(each, smallest) if each.metric == metric else None,
                 "undetermined_because": each.gain.reason or None,
             }
-            for each in contents.gains
+            for tests in contents.gain_tests
+            for each in (tests.gain,)
         ],
         "other_sites": other_sites_as_json(contents),
         "site_tests": further_as_json(contents),

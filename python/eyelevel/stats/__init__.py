@@ -11,6 +11,7 @@ from eyelevel.stats.equivalence import equivalence
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.families import Family, correct, holm
 from eyelevel.stats.gain import mean_gain, performance_gain
+from eyelevel.stats.gain_tests import GainTests, gain_tests
 from eyelevel.stats.games_howell import PairDifference, games_howell
 from eyelevel.stats.harm import harm, harm_of_gains
 from eyelevel.stats.kruskal_wallis import kruskal_wallis
@@ -46,6 +47,7 @@ __all__ = [
     "Estimate",
     "ExcludedBlock",
     "Family",
+    "GainTests",
     "NetworkGain",
     "NetworkModel",
     "PairDifference",
@@ -63,6 +65,7 @@ __all__ = [
     "correct",
     "equivalence",
     "gain_over_sites",
+    "gain_tests",
     "games_howell",
     "harm",
     "harm_of_gains",

@@ -1,0 +1,90 @@
+"""The p values behind the gains: as they are, corrected both ways, and of equivalence."""
+
+from typing import Any
+
+from eyelevel.report.contents import Contents
+from eyelevel.report.html import Markup, element, table
+from eyelevel.report.metrics_shown import title_of
+from eyelevel.report.tested import interval_cell, p_value, undetermined_cell
+from eyelevel.report.words import percent
+from eyelevel.stats import GainTests
+
+ROWS_MAX = 400  # a larger study shows its primary metric's, and of those the first ones
+
+NOTE = (
+    "p is of no difference, from the t interval: it assumes blocks that are independent, with "
+    "residuals about normal. Holm's correction, by which a stack is called faster or slower, "
+    "bounds the chance of any false claim in the family. Benjamini and Hochberg's bounds the share "
+    "of false ones among the claims, for comparisons that are independent or positively dependent, "
+    "and finds more. A family is one metric's comparisons over all networks and stacks: of "
+    "{primary} there are {members}. p of equivalence is of two one-sided t tests (TOST): at most "
+    "0.05 where the 90 % interval lies within ±{effect}, the smallest effect of interest; it "
+    "assumes what p does and is not corrected. The finding “no difference that matters” asks for "
+    "the whole 95 % interval."
+)
+
+
+def p_values_details(contents: Contents) -> Markup:
+    """Collapsed; nothing without a gain."""
+    tests = [each for each in contents.gain_tests if each.gain.gain.reason or each.gain.gain.p]
+    if not tests:
+        return Markup("")
+    primary = contents.plan["primary_metric"]
+    shown = tests
+    if len(tests) > ROWS_MAX:
+        shown = [each for each in tests if each.gain.metric == primary][:ROWS_MAX]
+    # The primary metric first, the networks and stacks of each metric together.
+    order = {metric: at for at, metric in enumerate(contents.metrics)}
+    rows = [_row(each) for each in sorted(shown, key=lambda each: order[each.gain.metric])]
+    columns = [
+        "metric", "network", "stack", "gain, 95 % interval", "p", "p after Holm",
+        "p after Benjamini-Hochberg", "p of equivalence",
+    ]  # fmt: skip
+    effect = contents.plan["smallest_effect_of_interest"]
+    members = next((each.members for each in shown if each.gain.metric == primary), 0)
+    note = NOTE.format(
+        primary=title_of(primary), members=members, effect=percent(effect, signed=False)
+    )
+    if left_out := len(tests) - len(shown):
+        note += f" {left_out} comparisons of other metrics are in `eyelevel report --json`."
+    if contents.plan.get("stop"):
+        note += (
+            f" Since the study might stop at any block, p of {title_of(primary)} is its confidence "
+            "sequence's, corrected after Bonferroni where Holm's stands; those of other metrics do "
+            "not allow for stopping."
+        )
+    return element(
+        "details",
+        element("summary", "p values, corrections and equivalence"),
+        table("The gains' p values", columns, rows, class_="differences"),
+        element("p", note, class_="note"),
+    )
+
+
+def p_values_as_json(each: GainTests) -> dict[str, Any]:
+    """What stands beside a gain for machines."""
+    return {
+        "p": each.gain.gain.p,
+        "p_benjamini_hochberg": each.p_benjamini_hochberg,
+        "p_equivalence": each.equivalence.p,
+        "family": each.family,
+    }
+
+
+def _row(each: GainTests) -> list[object]:
+    gain = each.gain.gain
+    alike = each.equivalence
+    return [
+        title_of(each.gain.metric),
+        each.gain.network,
+        each.gain.arm,
+        interval_cell(gain.value, gain.low, gain.high, gain.reason, percent),
+        _p(gain.p),
+        _p(each.gain.p_holm),
+        _p(each.p_benjamini_hochberg),
+        undetermined_cell(alike.reason) if alike.p is None else p_value(alike.p),
+    ]
+
+
+def _p(value: float | None) -> object:
+    return element("span", "none", class_="quiet") if value is None else p_value(value)
