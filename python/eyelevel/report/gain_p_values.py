@@ -13,14 +13,14 @@ ROWS_MAX = 400  # a larger study shows its primary metric's, and of those the fi
 
 NOTE = (
     "p is of no difference, from the t interval: it assumes blocks that are independent, with "
-    "residuals about normal. Holm's correction, by which a stack is called faster or slower, "
-    "bounds the chance of any false claim in the family. Benjamini and Hochberg's bounds the share "
-    "of false ones among the claims, for comparisons that are independent or positively dependent, "
-    "and finds more. A family is one metric's comparisons over all networks and stacks: of "
-    "{primary} there are {members}. p of equivalence is of two one-sided t tests (TOST): at most "
-    "0.05 where the 90 % interval lies within ±{effect}, the smallest effect of interest; it "
-    "assumes what p does and is not corrected. The finding “no difference that matters” asks for "
-    "the whole 95 % interval."
+    "residuals about normal. Holm's correction, of the primary metric, by which a stack is called "
+    "faster or slower, bounds the chance of any false claim in the family. Benjamini and "
+    "Hochberg's bounds the share of false ones among the claims, for comparisons that are "
+    "independent or positively dependent, and finds more. A family is one metric's comparisons "
+    "over all networks and stacks: of {primary} there are {members}. p of equivalence is of two "
+    "one-sided t tests (TOST): at most 0.05 where the 90 % interval lies within ±{effect}, the "
+    "smallest effect of interest; it assumes what p does and is not corrected. The finding “no "
+    "difference that matters” asks for the whole 95 % interval."
 )
 
 
@@ -56,7 +56,7 @@ def p_values_details(contents: Contents) -> Markup:
     return element(
         "details",
         element("summary", "p values, corrections and equivalence"),
-        table("The gains' p values", columns, rows, class_="differences"),
+        table("The gains' p values", columns, rows, class_="gain-details"),
         element("p", note, class_="note"),
     )
 

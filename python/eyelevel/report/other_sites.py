@@ -50,7 +50,7 @@ def other_sites_details(contents: Contents) -> Markup:
         "details",
         element("summary", "On other sites like these"),
         table(
-            f"{title_of(primary)}: a mixed model over sites", columns, rows, class_="differences"
+            f"{title_of(primary)}: a mixed model over sites", columns, rows, class_="gain-details"
         ),
         element("p", note, class_="note"),
     )
