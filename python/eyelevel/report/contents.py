@@ -31,6 +31,7 @@ from eyelevel.stats import (
     gain_tests,
     models_over_sites,
     rates_differ,
+    restricted_gains,
     select_blocks,
     sequential_gains,
     site_tests,
@@ -101,8 +102,23 @@ class Contents:
         """What can be said where loads timed out, `TESTED_MAX` comparisons at most."""
         several = [cell for cell in self.cells if cell.pairs > 1]
         chosen = timed_out_shown(several, self.plan["primary_metric"], TESTED_MAX)
-        limit_ms = 1000 * self.plan["browser"]["timeout_s"]
-        return tuple(censored_cells(self.blocks.kept, chosen, self.plan["reference"], limit_ms))
+        kept, reference = self.blocks.kept, self.plan["reference"]
+        return tuple(censored_cells(kept, chosen, reference, self.limit_ms))
+
+    @cached_property
+    def restricted_gains(self) -> tuple[NetworkGain, ...]:
+        """The primary metric's gains up to the limit, where loads timed out."""
+        metric, reference = self.plan["primary_metric"], self.plan["reference"]
+        return tuple(
+            restricted_gains(
+                self.blocks.kept, self.cells, metric, reference, self.sites, self.limit_ms
+            )
+        )
+
+    @property
+    def limit_ms(self) -> float:
+        """After how long a load times out."""
+        return 1000 * float(self.plan["browser"]["timeout_s"])
 
     @cached_property
     def sites_models(self) -> tuple[NetworkModel, ...]:

@@ -10,6 +10,7 @@ from eyelevel.report.findings import answers, warnings
 from eyelevel.report.further_section import further_as_json
 from eyelevel.report.gain_p_values import p_values_as_json
 from eyelevel.report.other_sites import other_sites_as_json
+from eyelevel.report.restricted_table import restricted_as_json
 from eyelevel.report.steps import StepCells
 from eyelevel.report.words import verdict
 
@@ -19,13 +20,14 @@ def summary_of(contents: Contents) -> dict[str, Any]:
 
     `answer`: a sentence for each stack. `gains`: one entry for each network, stack and metric with
     `gain` (share, negative is faster), its 95 % interval, its p values with their `family` and, for
-    the primary metric, `p_holm` and `verdict`. `other_sites`: what the gains would be on sites like
-    these, by the mixed model. `site_tests`: the further tests of the comparisons that the page
-    shows. `timeouts_censored`: what can be said of those in which loads timed out. `outcomes`:
-    counts by stack and outcome. `cross_traffic`: null, or `flows` (medians by network and stack)
-    and `harm` (as the gains). `causes`: by network and stack the parts of the difference in
-    milliseconds, of a plan with `causes`. `after_load`: of each step the medians and paired
-    differences by site, network, stack and metric.
+    the primary metric, `p_holm` and `verdict`. `gains_up_to_limit`: those of the mean times up to
+    the limit, where loads timed out. `other_sites`: what the gains would be on sites like these, by
+    the mixed model. `site_tests`: the further tests of the comparisons that the page shows.
+    `timeouts_censored`: what can be said of those in which loads timed out. `outcomes`: counts by
+    stack and outcome. `cross_traffic`: null, or `flows` (medians by network and stack) and `harm`
+    (as the gains). `causes`: by network and stack the parts of the difference in milliseconds, of a
+    plan with `causes`. `after_load`: of each step the medians and paired differences by site,
+    network, stack and metric.
     """
     plan = contents.plan
     metric, smallest = plan["primary_metric"], plan["smallest_effect_of_interest"]
@@ -64,6 +66,7 @@ def summary_of(contents: Contents) -> dict[str, Any]:
             for tests in contents.gain_tests
             for each in (tests.gain,)
         ],
+        "gains_up_to_limit": restricted_as_json(contents),
         "other_sites": other_sites_as_json(contents),
         "site_tests": further_as_json(contents),
         "timeouts_censored": censored_as_json(contents),
