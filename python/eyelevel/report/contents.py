@@ -24,6 +24,7 @@ from eyelevel.stats import (
     NetworkGain,
     NetworkModel,
     RateTest,
+    RestrictedDifference,
     SiteTests,
     censored_cells,
     compare_cells,
@@ -31,7 +32,7 @@ from eyelevel.stats import (
     gain_tests,
     models_over_sites,
     rates_differ,
-    restricted_gains,
+    restricted_differences,
     select_blocks,
     sequential_gains,
     site_tests,
@@ -106,14 +107,17 @@ class Contents:
         return tuple(censored_cells(kept, chosen, reference, self.limit_ms))
 
     @cached_property
-    def restricted_gains(self) -> tuple[NetworkGain, ...]:
-        """The primary metric's gains up to the limit, where loads timed out."""
-        metric, reference = self.plan["primary_metric"], self.plan["reference"]
-        return tuple(
-            restricted_gains(
-                self.blocks.kept, self.cells, metric, reference, self.sites, self.limit_ms
-            )
+    def restricted_differences(self) -> tuple[RestrictedDifference, ...]:
+        """The primary metric's means up to the limit compared, where loads timed out."""
+        found = restricted_differences(
+            self.blocks.kept,
+            self.cells,
+            self.plan["primary_metric"],
+            self.plan["reference"],
+            self.sites,
+            self.limit_ms,
         )
+        return tuple(found)
 
     @property
     def limit_ms(self) -> float:

@@ -20,7 +20,7 @@ def summary_of(contents: Contents) -> dict[str, Any]:
 
     `answer`: a sentence for each stack. `gains`: one entry for each network, stack and metric with
     `gain` (share, negative is faster), its 95 % interval, its p values with their `family` and, for
-    the primary metric, `p_holm` and `verdict`. `gains_up_to_limit`: those of the mean times up to
+    the primary metric, `p_holm` and `verdict`. `differences_up_to_limit`: of the mean times up to
     the limit, where loads timed out. `other_sites`: what the gains would be on sites like these, by
     the mixed model. `site_tests`: the further tests of the comparisons that the page shows.
     `timeouts_censored`: what can be said of those in which loads timed out. `outcomes`: counts by
@@ -66,7 +66,7 @@ def summary_of(contents: Contents) -> dict[str, Any]:
             for tests in contents.gain_tests
             for each in (tests.gain,)
         ],
-        "gains_up_to_limit": restricted_as_json(contents),
+        "differences_up_to_limit": restricted_as_json(contents),
         "other_sites": other_sites_as_json(contents),
         "site_tests": further_as_json(contents),
         "timeouts_censored": censored_as_json(contents),

@@ -21,7 +21,7 @@ from eyelevel.stats.outcome_rates import RateTest, rates_differ
 from eyelevel.stats.paired import hodges_lehmann, median
 from eyelevel.stats.power import smallest_detectable
 from eyelevel.stats.quantile_gain import quantile_gain
-from eyelevel.stats.restricted_gains import restricted_gains
+from eyelevel.stats.restricted_differences import RestrictedDifference, restricted_differences
 from eyelevel.stats.sequential import confidence_sequence
 from eyelevel.stats.sequential_study import Comparison, comparisons, sequential_gains
 from eyelevel.stats.site_tests import SiteTests, site_tests
@@ -53,6 +53,7 @@ __all__ = [
     "NetworkModel",
     "PairDifference",
     "RateTest",
+    "RestrictedDifference",
     "SiteTests",
     "SitesModel",
     "anova_of_two",
@@ -82,7 +83,7 @@ __all__ = [
     "performance_gain",
     "quantile_gain",
     "rates_differ",
-    "restricted_gains",
+    "restricted_differences",
     "restricted_mean_difference",
     "select_blocks",
     "sequential_gains",
