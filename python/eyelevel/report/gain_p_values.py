@@ -25,9 +25,9 @@ NOTE = (
 
 
 def p_values_details(contents: Contents) -> Markup:
-    """Collapsed; nothing without a gain."""
-    tests = [each for each in contents.gain_tests if each.gain.gain.reason or each.gain.gain.p]
-    if not tests:
+    """Collapsed; nothing where no gain has a p value."""
+    tests = contents.gain_tests
+    if all(each.gain.gain.p is None for each in tests):
         return Markup("")
     primary = contents.plan["primary_metric"]
     shown = tests
