@@ -35,7 +35,9 @@ impl Inflater {
         budget: &mut ReadBudget,
     ) -> Result<(Bytes, usize), Damage> {
         let head_bytes = head_length(input)?;
-        let (content, deflated_bytes) = self.inflate(&input[head_bytes..], budget)?;
+        let (mut content, deflated_bytes) = self.inflate(&input[head_bytes..], budget)?;
+        // Else each of 300,000 small records would keep the room that it was inflated in.
+        content.shrink_to_fit();
         budget.spend(content.len() as u64)?;
         let end = head_bytes + deflated_bytes;
         let trailer = input.get(end..end + 8).ok_or_else(cut_off)?;
@@ -173,6 +175,14 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_small_member_keeps_no_room_for_a_large_one() {
+        let content = b"some content";
+        let (inflated, _) = inflate(&with_everything(content, 6)).unwrap();
+        let room_bytes = inflated.try_into_mut().unwrap().capacity();
+        assert_eq!(room_bytes, content.len());
     }
 
     #[test]
