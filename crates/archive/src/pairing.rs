@@ -25,7 +25,7 @@ pub struct Index {
     /// Positions in `exchanges` by what a revisit refers to.
     by_record_id: HashMap<String, usize>,
     by_payload_digest: HashMap<String, usize>,
-    by_url: HashMap<Url, Vec<usize>>,
+    by_url_and_date: HashMap<(Url, Option<i64>), usize>,
 }
 
 impl Index {
@@ -162,9 +162,7 @@ impl Index {
             let date = record
                 .field("WARC-Refers-To-Date")
                 .and_then(timestamp::parse);
-            let candidates = self.by_url.get(&url)?;
-            let same_date = |index: &&usize| self.exchanges[**index].recorded_at_unix_ms == date;
-            candidates.iter().find(same_date)
+            self.by_url_and_date.get(&(url, date))
         };
         let by_digest = || {
             self.by_payload_digest
@@ -185,10 +183,9 @@ impl Index {
                     .entry(digest.to_owned())
                     .or_insert(index);
             }
-            self.by_url
-                .entry(exchange.url.clone())
-                .or_default()
-                .push(index);
+            self.by_url_and_date
+                .entry((exchange.url.clone(), exchange.recorded_at_unix_ms))
+                .or_insert(index);
         }
         self.exchanges.push(exchange);
     }

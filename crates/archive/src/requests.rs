@@ -1,6 +1,6 @@
 //! The recorded requests of one file, and which response each belongs to.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
 
@@ -20,8 +20,8 @@ pub struct Requests {
     /// By the request's own id, and by the ids of the records that it was concurrent to.
     by_id: HashMap<String, usize>,
     by_concurrent_id: HashMap<String, usize>,
-    /// By target URI, with the record's number, in the file's order.
-    by_uri: HashMap<String, Vec<(u64, usize)>>,
+    /// By target URI and the record's number; those that are joined go when they are met again.
+    by_uri: HashMap<String, BTreeMap<u64, usize>>,
     metadata: Vec<Metadata>,
     /// Positions in `metadata` by the ids that its records are concurrent to.
     metadata_by_id: HashMap<String, usize>,
@@ -87,7 +87,7 @@ impl Requests {
         self.by_uri
             .entry(uri.to_owned())
             .or_default()
-            .push((located.number, position));
+            .insert(located.number, position);
         Ok(())
     }
 
@@ -143,15 +143,23 @@ impl Requests {
         Ok(())
     }
 
-    fn nearest(&self, located: &Located) -> Option<usize> {
+    fn nearest(&mut self, located: &Located) -> Option<usize> {
         let candidates = self
             .by_uri
-            .get(located.record.uri_field("WARC-Target-URI")?)?;
-        let left = candidates
-            .iter()
-            .filter(|(_, position)| self.requests[*position].is_some());
-        let nearest = left.min_by_key(|(number, _)| number.abs_diff(located.number));
-        nearest.map(|&(_, position)| position)
+            .get_mut(located.record.uri_field("WARC-Target-URI")?)?;
+        let number = located.number;
+        loop {
+            let before = candidates.range(..number).next_back();
+            let behind = candidates.range(number..).next();
+            // Of two that are as near, the one before.
+            let both = before.into_iter().chain(behind);
+            let (&at, &position) = both.min_by_key(|(other, _)| other.abs_diff(number))?;
+            // Each goes when it is looked at, so that a file with one URI takes no longer.
+            candidates.remove(&at);
+            if self.requests[position].is_some() {
+                return Some(position);
+            }
+        }
     }
 }
 
