@@ -2,7 +2,7 @@
 
 mod support;
 
-use eyelevel_archive::{Damage, Error, Site};
+use eyelevel_archive::{Damage, Error, Format, Site, import_content};
 use support::{gzip, open, page, record, response};
 
 const A: &str = "https://a.test/";
@@ -80,4 +80,22 @@ fn an_initiator_that_many_responses_share_counts_each_time() {
     assert!(site.exchanges()[9].initiator.is_some());
     let refused = refused_at(shared(300));
     assert!((70..100).contains(&refused), "{refused}");
+}
+
+#[test]
+fn fields_of_web_page_replay_count_too() {
+    // `GET / HTTP/1.1`, and `HTTP/1.1 200 OK` with a line `ba:` and many `a:`, as base64.
+    let request = "R0VUIC8gSFRUUC8xLjENCg0K";
+    let response = format!("SFRUUC8xLjEgMjAwIE9LDQpi{}DQo=", "YToK".repeat(1_990));
+    let archived =
+        format!(r#"{{"SerializedRequest": "{request}", "SerializedResponse": "{response}"}}"#);
+    let archive = |exchanges: usize| {
+        let all = vec![archived.as_str(); exchanges].join(",");
+        let json = format!(r#"{{"Requests": {{"a.test": {{"https://a.test/": [{all}]}}}}}}"#);
+        import_content(Format::WebPageReplay, gzip(json.as_bytes()).into())
+    };
+    assert_eq!(archive(100).unwrap().exchanges.len(), 100);
+    let many = archive(2_000).map(|imported| imported.exchanges.len());
+    let error = many.unwrap_err().to_string();
+    assert!(error.contains("bytes of memory, the bound"), "{error}");
 }

@@ -35,8 +35,12 @@ struct Archived {
 
 /// Reads one file.
 pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), String> {
-    let budget = ReadBudget::for_file(content.len() as u64);
+    let mut budget = ReadBudget::for_file(content.len() as u64);
     let json = coding::gunzip(&content, budget.bytes_left())?;
+    let mut keep = |exchange: &Exchange| {
+        budget.keep_fields(&exchange.request_headers)?;
+        budget.keep_fields(&exchange.response_headers)
+    };
     let archive: Archive = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
     for (host, by_url) in archive.requests {
         let protocol = match archive.negotiated_protocol.get(&host).map(String::as_str) {
@@ -54,6 +58,7 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), S
                 let response = decoded(&archived.serialized_response)?;
                 match exchange(&url, &request, &response) {
                     Ok(mut exchange) => {
+                        keep(&exchange).map_err(|damage| format!("{url:.300}: {damage}"))?;
                         exchange.protocol = protocol.to_owned();
                         let time = archive.deterministic_time_seed_ms;
                         exchange.recorded_at_unix_ms = (time > 0).then_some(time);
