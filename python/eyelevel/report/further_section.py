@@ -50,11 +50,11 @@ def further_section(contents: Contents) -> Markup:
         caption = f"{title_of(metric)}: further tests, by site"
         content = table(caption, list(COLUMNS), rows, class_="cells tests")
         blocks.append(element("details", element("summary", title_of(metric)), content))
-    if left_out := len(contents.cells) - len(tests):
+    if left_out := sum(cell.pairs > 1 for cell in contents.cells) - len(tests):
         text = (
-            f"{left_out} comparisons are left out: with one block there is nothing to test, and of "
-            "a large study only the largest gains and losses of the primary metric are tested. "
-            "`eyelevel.stats` has each test for a notebook."
+            f"{left_out} comparisons are left out: of a study this large the largest gains and "
+            "losses of the primary metric are tested. The package eyelevel.stats has each test "
+            "for a notebook."
         )
         blocks.append(element("p", text, class_="note"))
     note = NOTE

@@ -17,7 +17,7 @@ NOTE = (
     "faster or slower, bounds the chance of any false claim in the family. Benjamini and "
     "Hochberg's bounds the share of false ones among the claims, for comparisons that are "
     "independent or positively dependent, and finds more. A family is one metric's comparisons "
-    "over all networks and stacks: of {primary} there are {members}. p of equivalence is of two "
+    "over all networks and stacks; with a p value are, of {primary}, {members}. p of equivalence is of two "
     "one-sided t tests (TOST): at most 0.05 where the 90 % interval lies within ±{effect}, the "
     "smallest effect of interest; it assumes what p does and is not corrected. The finding “no "
     "difference that matters” asks for the whole 95 % interval."
@@ -26,10 +26,12 @@ NOTE = (
 
 def p_values_details(contents: Contents) -> Markup:
     """Collapsed; nothing where no gain has a p value."""
-    tests = contents.gain_tests
-    if all(each.gain.gain.p is None for each in tests):
+    if all(each.gain.gain.p is None for each in contents.gain_tests):
         return Markup("")
     primary = contents.plan["primary_metric"]
+    # A metric that no load has, as those of frames without any, has nothing to say here.
+    there = {primary, *(e.gain.metric for e in contents.gain_tests if e.gain.gain.p is not None)}
+    tests = [each for each in contents.gain_tests if each.gain.metric in there]
     shown = tests
     if len(tests) > ROWS_MAX:
         shown = [each for each in tests if each.gain.metric == primary][:ROWS_MAX]

@@ -1,6 +1,7 @@
 """Both corrections and the equivalence of the gains, on the page and in the summary."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from eyelevel.report.gain_p_values import p_values_details
 from eyelevel.report.synthetic import SITES, metrics_of, write_run
 from eyelevel.report.words import NO_BREAK
 from eyelevel.stats import correct, equivalence
+from eyelevel.stats.estimate import undetermined
 
 PRIMARY = "speed_index_ms"
 
@@ -61,7 +63,7 @@ def test_the_page_has_them_below_the_gains_collapsed(contents):
     assert text.index('id="gain"') < at < text.index('id="charts"')
     details = text[at : text.index("</details>", at)]
     assert details.count("<tr>") == 1 + len(contents.gains)
-    assert "of Speed Index there are 3." in details and "±5.0 %" in details
+    assert "of Speed Index, 3." in details and "±5.0 %" in details
 
 
 def test_a_study_that_may_stop_has_neither_for_its_primary_metric(tmp_path):
@@ -73,6 +75,17 @@ def test_a_study_that_may_stop_has_neither_for_its_primary_metric(tmp_path):
         assert (each["p_equivalence"] is None) == primary
     details = p_values_details(contents)
     assert "for which these do not allow" in details and "Bonferroni" in details
+
+
+def test_a_metric_that_no_load_has_is_not_in_the_table(contents):
+    late = [
+        replace(each, gain=undetermined("no complete block is left"))
+        if each.metric == "last_visual_change_ms"
+        else each
+        for each in contents.gains
+    ]
+    details = p_values_details(replace(contents, gains=tuple(late)))
+    assert "First Visual Change" in details and "Last Visual Change" not in details
 
 
 def test_a_run_without_gains_has_no_table(tmp_path):
