@@ -24,7 +24,7 @@ def gain_cdf(cells: pl.DataFrame, arms: list[str]) -> dict[str, Any]:
     steps = inline(_steps(cells), *_OF_PANEL, "arm", "gain", "share")
     base = alt.Chart(steps)
     lines = base.mark_line(interpolate="step-after", strokeWidth=1.5).encode(
-        x=alt.X("gain:Q", title="performance gain (left is faster)", axis=GAIN_AXIS),
+        x=alt.X("gain:Q", title="gain (left is faster)", axis=GAIN_AXIS),
         y=alt.Y("share:Q", title="share of sites", axis=SHARE_AXIS, scale=alt.Scale(domain=[0, 1])),
         color=_arm(arms),
     )

@@ -17,7 +17,7 @@ NOTE = (
     "faster or slower, bounds the chance of any false claim in the family. Benjamini and "
     "Hochberg's bounds the share of false ones among the claims, for comparisons that are "
     "independent or positively dependent, and finds more. A family is one metric's comparisons "
-    "over all networks and stacks; with a p value are, of {primary}, {members}. p of equivalence "
+    "over all networks and stacks; {members} of {primary} have a p value. p of equivalence "
     "is of two one-sided t tests (TOST): at most 0.05 where the 90 % interval lies within "
     "±{effect}, the smallest effect of interest; it assumes what p does and is not corrected. The "
     "finding “no difference that matters” asks for the whole 95 % interval."

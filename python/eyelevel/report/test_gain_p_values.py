@@ -63,7 +63,7 @@ def test_the_page_has_them_below_the_gains_collapsed(contents):
     assert text.index('id="gain"') < at < text.index('id="charts"')
     details = text[at : text.index("</details>", at)]
     assert details.count("<tr>") == 1 + len(contents.gains)
-    assert "of Speed Index, 3." in details and "±5.0 %" in details
+    assert "3 of Speed Index have a p value" in details and "±5.0 %" in details
 
 
 def test_a_study_that_may_stop_has_neither_for_its_primary_metric(tmp_path):
