@@ -13,6 +13,7 @@ from eyelevel.browser.errors import CommandError
 from eyelevel.browser.firefox_tab import FirefoxTab
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.browser.quiet import QuietRule
+from eyelevel.browser.unanswered import Reply, Unanswered
 from eyelevel.plan.after_load import Step
 
 PLACE_FUNCTION = """(element) => {
@@ -33,14 +34,17 @@ class BiDiHands:
         self._settings = settings
         self._clock_ahead_s = clock_ahead_s
         self._documents = tab.documents
-        self._rule: QuietRule | None = None
-        self.unanswered = 0
-        """Inputs that were sent and not answered."""
+        self._inputs = Unanswered()
 
     def begin_step(self, rule: QuietRule) -> None:
         """Tell `rule` of all that happens from now on."""
         self._tab.follow(rule)
-        self._rule, self.unanswered = rule, 0
+        self._inputs.begin_step(rule)
+
+    @property
+    def unanswered(self) -> int:
+        """Inputs that were sent and not answered."""
+        return self._inputs.count
 
     @property
     def documents(self) -> int:
@@ -83,21 +87,7 @@ class BiDiHands:
 
     def _act(self, method: str, parameters: dict[str, Any]) -> Act:
         def act(fail: Callable[[str], None]) -> None:
-            rule = self._rule
-
-            def note(reply: dict[str, Any]) -> None:
-                if rule is None or rule is not self._rule:
-                    return  # of an earlier step, which the cap has ended
-                self.unanswered -= 1
-                rule.handle_activity(time.monotonic())
-                thrown = reply.get("result", {}).get("exceptionDetails")
-                if thrown is not None:
-                    fail(thrown["text"].splitlines()[0])
-                elif reply.get("type") == "error":
-                    fail(str(reply.get("message")))
-
-            self.unanswered += 1
-            self._bidi.send(method, parameters, note)
+            self._bidi.send(method, parameters, self._inputs.sent(fail, _problem))
 
         return act
 
@@ -122,3 +112,10 @@ class BiDiHands:
         if place is None:
             raise CommandError(NOT_SHOWN)
         return round(place[0]), round(place[1])
+
+
+def _problem(reply: Reply) -> str | None:
+    thrown = reply.get("result", {}).get("exceptionDetails")
+    if thrown is not None:
+        return str(thrown["text"].splitlines()[0])
+    return str(reply.get("message")) if reply.get("type") == "error" else None

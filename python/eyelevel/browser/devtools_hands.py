@@ -12,6 +12,7 @@ from eyelevel.browser.devtools import DevTools
 from eyelevel.browser.errors import CommandError
 from eyelevel.browser.navigation_clock import NavigationClock
 from eyelevel.browser.quiet import QuietRule
+from eyelevel.browser.unanswered import Reply, Unanswered
 from eyelevel.plan.after_load import Step
 
 Send = Callable[[str, dict[str, Any]], None]
@@ -36,10 +37,13 @@ class DevToolsHands:
         self._clock = clock
         self._lifecycle_s = lifecycle_s
         self._follow = follow
-        self._rule: QuietRule | None = None
-        self.unanswered = 0
-        """Inputs that were sent and not answered."""
+        self._inputs = Unanswered()
         self.final_picture_matches = capture.final_picture_matches
+
+    @property
+    def unanswered(self) -> int:
+        """Inputs that were sent and not answered."""
+        return self._inputs.count
 
     @property
     def documents(self) -> int:
@@ -49,7 +53,7 @@ class DevToolsHands:
     def begin_step(self, rule: QuietRule) -> None:
         """Tell `rule` of all that happens from now on."""
         self._follow(rule)
-        self._rule, self.unanswered = rule, 0
+        self._inputs.begin_step(rule)
         self._lifecycle_s.clear()
 
     def opened_s(self) -> tuple[float | None, float | None]:
@@ -72,23 +76,9 @@ class DevToolsHands:
         return lambda fail: _click(self._send(fail), x, y)
 
     def _send(self, fail: Callable[[str], None]) -> Send:
-        rule = self._rule
-
-        def note(reply: dict[str, Any]) -> None:
-            if rule is None or rule is not self._rule:
-                return  # of an earlier step, which the cap has ended
-            self.unanswered -= 1
-            rule.handle_activity(time.monotonic())
-            thrown = reply.get("result", {}).get("exceptionDetails")
-            if thrown is not None:
-                text = thrown.get("exception", {}).get("description") or thrown["text"]
-                fail(text.splitlines()[0])
-            elif "error" in reply:
-                fail(str(reply["error"].get("message")))
-
         def send(method: str, parameters: dict[str, Any]) -> None:
-            self.unanswered += 1
-            self._devtools.send(method, parameters, self._page, note)
+            answered = self._inputs.sent(fail, _problem)
+            self._devtools.send(method, parameters, self._page, answered)
 
         return send
 
@@ -109,6 +99,14 @@ class DevToolsHands:
     def _call(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
         deadline = time.monotonic() + FIND_TIMEOUT_S
         return self._devtools.call(method, parameters, self._page, deadline)
+
+
+def _problem(reply: Reply) -> str | None:
+    thrown = reply.get("result", {}).get("exceptionDetails")
+    if thrown is not None:
+        text = thrown.get("exception", {}).get("description") or thrown["text"]
+        return str(text.splitlines()[0])
+    return str(reply["error"].get("message")) if "error" in reply else None
 
 
 def _click(send: Send, x: float, y: float) -> None:

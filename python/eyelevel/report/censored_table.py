@@ -3,9 +3,10 @@
 from typing import Any
 
 from eyelevel.report.contents import Contents
-from eyelevel.report.html import Markup, element, join, table
+from eyelevel.report.html import Markup, element, join
 from eyelevel.report.metrics_shown import title_of
 from eyelevel.report.tested import (
+    collapsed_table,
     interval_cell,
     interval_json,
     said_p,
@@ -48,12 +49,8 @@ def censored_details(contents: Contents) -> Markup:
     ]  # fmt: skip
     metric = title_of(contents.plan["primary_metric"])
     caption = f"{metric} where loads timed out after {limit_s:g} s: {_comparisons(len(found))}"
-    return element(
-        "details",
-        element("summary", "Loads that timed out, as censored values"),
-        table(caption, columns, rows, class_="cells tests"),
-        element("p", NOTE.format(limit_s=limit_s), class_="note"),
-    )
+    summary, note = "Loads that timed out, as censored values", NOTE.format(limit_s=limit_s)
+    return collapsed_table(summary, caption, columns, rows, note, class_="cells tests")
 
 
 def _comparisons(count: int) -> str:

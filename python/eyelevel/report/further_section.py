@@ -84,7 +84,9 @@ def further_as_json(contents: Contents) -> list[dict[str, Any]]:
             "mann_whitney": {
                 "statistic": each.mann_whitney.u,
                 "p": each.mann_whitney.p,
-                "undetermined_because": None if each.mann_whitney.p else each.mann_whitney.reason,
+                "undetermined_because": (
+                    each.mann_whitney.reason if each.mann_whitney.p is None else None
+                ),
             },
             "cliffs_delta": interval_json(each.mann_whitney.delta, each.mann_whitney, p=False),
             "mean_difference": interval_json(

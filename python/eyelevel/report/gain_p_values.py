@@ -3,9 +3,9 @@
 from typing import Any
 
 from eyelevel.report.contents import Contents
-from eyelevel.report.html import Markup, element, table
+from eyelevel.report.html import Markup, element
 from eyelevel.report.metrics_shown import title_of
-from eyelevel.report.tested import interval_cell, p_value, undetermined_cell
+from eyelevel.report.tested import collapsed_table, interval_cell, p_value, undetermined_cell
 from eyelevel.report.words import percent
 from eyelevel.stats import GainTests
 
@@ -55,12 +55,8 @@ def p_values_details(contents: Contents) -> Markup:
             "sequence's, corrected after Bonferroni where Holm's stands; those of other metrics do "
             "not allow for stopping."
         )
-    return element(
-        "details",
-        element("summary", "p values, corrections and equivalence"),
-        table("The gains' p values", columns, rows, class_="gain-details"),
-        element("p", note, class_="note"),
-    )
+    summary = "p values, corrections and equivalence"
+    return collapsed_table(summary, "The gains' p values", columns, rows, note)
 
 
 def p_values_as_json(each: GainTests) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 from typing import Any
 
 from eyelevel.report.contents import Contents
-from eyelevel.report.html import Markup, element, table
+from eyelevel.report.html import Markup
 from eyelevel.report.metrics_shown import title_of
-from eyelevel.report.tested import interval_cell, p_value
+from eyelevel.report.tested import collapsed_table, interval_cell, p_value
 from eyelevel.report.words import percent
 
 NOTE = (
@@ -46,14 +46,8 @@ def other_sites_details(contents: Contents) -> Markup:
     note = NOTE
     if contents.plan.get("stop"):
         note += " It does not allow for a study that stops when it has seen enough."
-    return element(
-        "details",
-        element("summary", "On other sites like these"),
-        table(
-            f"{title_of(primary)}: a mixed model over sites", columns, rows, class_="gain-details"
-        ),
-        element("p", note, class_="note"),
-    )
+    caption = f"{title_of(primary)}: a mixed model over sites"
+    return collapsed_table("On other sites like these", caption, columns, rows, note)
 
 
 def other_sites_as_json(contents: Contents) -> list[dict[str, Any]]:

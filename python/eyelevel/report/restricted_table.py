@@ -3,9 +3,9 @@
 from typing import Any
 
 from eyelevel.report.contents import Contents
-from eyelevel.report.html import Markup, element, table
+from eyelevel.report.html import Markup
 from eyelevel.report.metrics_shown import title_of
-from eyelevel.report.tested import interval_cell, p_value, signed_ms
+from eyelevel.report.tested import collapsed_table, interval_cell, p_value, signed_ms
 
 NOTE = (
     "Where a load timed out, the gain is undetermined. Here every timeout counts as the limit of "
@@ -39,12 +39,7 @@ def restricted_details(contents: Contents) -> Markup:
     if contents.plan.get("stop"):
         note += " None of this allows for a study that stops when it has seen enough."
     caption = f"{title_of(contents.plan['primary_metric'])}, of times up to {limit_s:g} s"
-    return element(
-        "details",
-        element("summary", "Where loads timed out"),
-        table(caption, columns, rows, class_="gain-details"),
-        element("p", note, class_="note"),
-    )
+    return collapsed_table("Where loads timed out", caption, columns, rows, note)
 
 
 def restricted_as_json(contents: Contents) -> list[dict[str, Any]]:

@@ -4,12 +4,29 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from eyelevel.report.html import Markup, element, join
+from eyelevel.report.html import Markup, element, join, table
 from eyelevel.report.words import milliseconds
 from eyelevel.stats import DifferenceTest
 
 P_LEAST = 1e-10
 """No assumption holds so well that a smaller one could be told from it."""
+
+
+def collapsed_table(
+    summary: str,
+    caption: str,
+    columns: list[str],
+    rows: list[list[object]],
+    note: str,
+    class_: str = "gain-details",
+) -> Markup:
+    """A table that opens when it is asked for, and what its tests assume."""
+    return element(
+        "details",
+        element("summary", summary),
+        table(caption, columns, rows, class_=class_),
+        element("p", note, class_="note"),
+    )
 
 
 def tested_cell(test: DifferenceTest, letter: str) -> object:
