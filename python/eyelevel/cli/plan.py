@@ -77,7 +77,8 @@ def estimate(
     made = table("", "", "by")
     made.add_row("loads", str(found.trials), "")
     made.add_row("time", duration(found.seconds), found.time_source)
-    made.add_row("disk", f"{found.disk_bytes / 1e6:,.0f} MB", found.disk_source)
+    digits = 1 if found.disk_bytes < 10e6 else 0
+    made.add_row("disk", f"{found.disk_bytes / 1e6:,.{digits}f} MB", found.disk_source)
     effect = "undetermined" if found.effect is None else f"{found.effect:.1%}"
     made.add_row("smallest effect", effect, found.effect_source)
     results.print(made)

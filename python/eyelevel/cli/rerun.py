@@ -17,7 +17,8 @@ from eyelevel.run.bundle import open_bundle
 
 def rerun(
     file: Annotated[Path, typer.Argument(help="A bundle, from `eyelevel bundle`.")],
-    out: Annotated[Path, typer.Option(help="A new directory: original/ and again/ go there.")],
+    out: Annotated[Path, typer.Option(help="The directory: original/ and again/ go there.")],
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier rerun.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run a bundle's plan again on its own recordings, and compare both runs.
@@ -25,9 +26,10 @@ def rerun(
     The same loads in the same order with the same seeds. Exits 1 where a stack is slower than it
     was by more than the smallest effect of interest, or where that cannot be determined.
     """
-    unpacked = open_bundle(file, out / "original")
+    unpacked = open_bundle(file, out / "original", resume=resume)
     again = out / "again"
-    run_plan(unpacked.plan, again, resume=False, how_to_resume="start again with a new --out")
+    rest = f"eyelevel rerun {file} --out {out} --resume"
+    run_plan(unpacked.plan, again, resume=resume, how_to_resume=rest)
     summary = make_report(again)
     if not as_json:
         print_summary(summary)

@@ -77,16 +77,26 @@ def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
     return len(members)
 
 
-def open_bundle(file: Path, directory: Path) -> Bundle:
+def open_bundle(file: Path, directory: Path, *, resume: bool = False) -> Bundle:
     """Unpack a bundle into the new `directory`, every file checked against its digest.
 
-    Raises StoreError for a damaged bundle, and where `directory` is there and not empty.
+    With `resume` what of this bundle is there already stays. Raises StoreError for a damaged
+    bundle, and where `directory` holds anything else.
     """
-    if directory.exists() and any(directory.iterdir()):
-        raise StoreError(f"unpacking {file}: {directory} is not empty; choose another directory")
+    is_there = directory.exists() and any(directory.iterdir())
+    if is_there and not resume:
+        raise StoreError(
+            f"unpacking {file}: {directory} is not empty; continue with --resume, or choose "
+            "another directory"
+        )
     try:
         with zipfile.ZipFile(file) as pack:
             manifest = _manifest(pack, file)
+            plan = directory / "run" / PLAN_FILE
+            if plan.exists() and _sha256(plan) != manifest["files"][f"run/{PLAN_FILE}"]:
+                raise StoreError(
+                    f"unpacking {file}: {directory} holds another study; choose another directory"
+                )
             for name, digest in manifest["files"].items():
                 _unpack(pack, file, name, digest, directory)
     except (zipfile.BadZipFile, KeyError) as error:
@@ -131,11 +141,16 @@ def _unpack(pack: zipfile.ZipFile, file: Path, name: str, digest: str, directory
     if parts[0] not in FOLDERS or ".." in parts or name.startswith("/"):
         raise StoreError(f"unpacking {file}: `{name}` would lie outside of the directory")
     target = directory.joinpath(*parts)
+    if target.exists() and _sha256(target) == digest:
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
-    with pack.open(name) as source, target.open("wb") as stream:
+    partial = target.with_name(f".{target.name}.partial")
+    with pack.open(name) as source, partial.open("wb") as stream:
         shutil.copyfileobj(source, stream)
-    if _sha256(target) != digest:
+    if _sha256(partial) != digest:
+        partial.unlink()
         raise StoreError(f"unpacking {file}: `{name}` is damaged; get the bundle again")
+    partial.replace(target)
 
 
 def _sha256(content: Path | bytes) -> str:

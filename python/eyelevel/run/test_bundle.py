@@ -53,6 +53,26 @@ def test_another_recording_of_that_name_is_refused(run, tmp_path):
         write_bundle(directory, RunInputs(other, {}), tmp_path / "run.zip")
 
 
+def test_unpacking_that_was_interrupted_goes_on_and_mixes_no_studies(run, tmp_path):
+    file, there = tmp_path / "run.zip", tmp_path / "unpacked"
+    write_bundle(*run, file)
+    open_bundle(file, there)
+    lost = there / "run" / "report.html"
+    plan = there / "run" / PLAN_FILE
+    kept_ns = plan.stat().st_mtime_ns
+    lost.unlink(missing_ok=True)
+    (there / "sites" / "startup.wacz").write_bytes(b"half of it")
+    with pytest.raises(StoreError, match="continue with --resume"):
+        open_bundle(file, there)
+    found = open_bundle(file, there, resume=True)
+    assert [path.read_bytes() for path in found.sites] == [b"startup", b"dashboard"]
+    assert plan.stat().st_mtime_ns == kept_ns
+    plan.write_text("{}", encoding="utf-8")
+    with pytest.raises(StoreError, match="holds another study"):
+        open_bundle(file, there, resume=True)
+    assert plan.read_text(encoding="utf-8") == "{}"
+
+
 def test_locks_say_what_the_versions_of_everything_are(run, tmp_path):
     write_bundle(*run, tmp_path / "run.zip")
     open_bundle(tmp_path / "run.zip", tmp_path / "unpacked")
