@@ -69,12 +69,12 @@ impl Ack {
     }
 }
 
-/// Packets were declared lost, or marked as having met congestion.
+/// Packets were declared lost.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss {
     /// When; equal to the last [`Ack::now`] when that acknowledgement revealed it.
     pub now: Instant,
-    /// Declared lost now; 0 for an ECN mark.
+    /// Declared lost now.
     pub bytes_lost: u64,
     /// The largest [`PacketSent::number`] among them; a repetition of lost data counts as the
     /// packet that carried them first, for TCP does not react to its loss a second time.
@@ -87,10 +87,23 @@ pub struct Loss {
     pub persistent: bool,
 }
 
+/// A packet came with the mark of a queue that would have dropped it else (RFC 3168). Of which of the
+/// packets that an acknowledgement names that is, QUIC's counts do not say.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    /// When; equal to the last [`Ack::now`].
+    pub now: Instant,
+    /// The largest [`PacketSent::number`] acknowledged so far, as RFC 9002 section 7.1 takes it.
+    pub number_newest: u64,
+    /// In flight after that acknowledgement.
+    pub bytes_in_flight: u64,
+}
+
 /// A congestion controller: events in, a window and a pacing rate out.
 ///
 /// For one acknowledgement the calls come in this order: [`Self::on_packet_acked`] for each packet,
-/// oldest first, [`Self::on_ack`] once, then [`Self::on_loss`] if it revealed losses.
+/// oldest first, [`Self::on_ack`] once, then [`Self::on_loss`] if it revealed losses and
+/// [`Self::on_mark`] if it told of marks.
 /// `docs/guides/congestion-controller.md` adds one, step by step.
 pub trait Controller: Debug + Send + Sync {
     /// The name in plans, tables and messages, as [`crate::CONTROLLERS`] lists it.
@@ -111,6 +124,12 @@ pub trait Controller: Debug + Send + Sync {
 
     /// Packets were lost.
     fn on_loss(&mut self, loss: &Loss);
+
+    /// A packet was marked; after [`Self::on_loss`] where one acknowledgement showed both.
+    /// Left out, marks are ignored, as the kernel's BBR does.
+    fn on_mark(&mut self, mark: &Mark) {
+        let _ = mark;
+    }
 
     /// All packets of the last loss event have arrived after all.
     fn on_spurious_loss(&mut self, now: Instant) {

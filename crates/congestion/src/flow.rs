@@ -1,7 +1,8 @@
 use crate::delivery::SentState;
 use crate::repairs::Repairs;
 use crate::{
-    Ack, Controller, DeliverySampler, Loss, PacketAcked, PacketSent, RttEstimator, UNPACED_PACKETS,
+    Ack, Controller, DeliverySampler, Loss, Mark, PacketAcked, PacketSent, RttEstimator,
+    UNPACED_PACKETS,
 };
 use eyelevel_units::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -194,8 +195,7 @@ impl Flow {
         }
     }
 
-    /// The packets lost since the last call are one loss event; or, with none lost, an ECN mark on
-    /// the newest packet acknowledged.
+    /// The packets lost since the last call are one loss event.
     pub fn on_congestion(&mut self, now: Instant, bytes_lost: u64, persistent: bool) {
         let number_newest = self.number_lost_newest.take();
         self.controller.on_loss(&Loss {
@@ -205,6 +205,15 @@ impl Flow {
             bytes_in_flight: self.bytes_in_flight,
             bytes_delivered: self.sampler.bytes_delivered(),
             persistent,
+        });
+    }
+
+    /// The acknowledgement that came last tells of more marked packets than the one before.
+    pub fn on_mark(&mut self, now: Instant) {
+        self.controller.on_mark(&Mark {
+            now,
+            number_newest: self.number_newest_acked,
+            bytes_in_flight: self.bytes_in_flight,
         });
     }
 
@@ -226,6 +235,11 @@ impl Flow {
         let rate = self.controller.pacing_rate_bytes_s()?;
         let unpaced = (UNPACED_PACKETS * self.packet_bytes).saturating_sub(burst_bytes(rate));
         (self.bytes_sent + self.packet_bytes > unpaced).then_some(rate)
+    }
+
+    /// Everything that was sent, the handshake included.
+    pub fn bytes_sent(&self) -> u64 {
+        self.bytes_sent
     }
 
     /// In flight, as known here.

@@ -26,7 +26,7 @@ mod sprout_ewma;
 mod usage;
 
 pub use bbr::Bbr;
-pub use controller::{Ack, Controller, Loss, PacketAcked, PacketSent};
+pub use controller::{Ack, Controller, Loss, Mark, PacketAcked, PacketSent};
 pub use cubic::{Cubic, CubicGrowth};
 pub use delivery::{DeliverySampler, RateSample};
 pub use flow::Flow;

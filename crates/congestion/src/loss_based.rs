@@ -5,10 +5,10 @@ mod reduction;
 use crate::hystart::{Observation, SlowStartExit};
 use crate::prr::Reduction;
 use crate::usage::WindowUsage;
-use crate::{Ack, Controller, Loss, PacketSent, Rtt, Settings, window_pacing_rate_bytes_s};
+use crate::{Ack, Controller, Loss, Mark, PacketSent, Rtt, Settings, window_pacing_rate_bytes_s};
 use eyelevel_units::{Duration, Instant};
 pub use growth::Growth;
-use reduction::Undo;
+use reduction::{Cause, Undo};
 
 /// The kernel's frame around a loss-based controller: slow start, growth only while the window is
 /// the limit, proportional rate reduction, idle periods and the pacing rate.
@@ -33,8 +33,8 @@ pub struct LossBased<G> {
     reduction: Option<Reduction>,
     /// Losses up to this packet belong to congestion already reacted to.
     number_reduced: Option<u64>,
-    /// New data were lost during the reduction.
-    reduce_again: bool,
+    /// New data were lost or marked during the reduction.
+    reduce_again: Option<Cause>,
     undo: Option<Undo>,
     number_next: u64,
     sent_at: Option<Instant>,
@@ -62,7 +62,7 @@ impl<G: Growth> LossBased<G> {
             usage: WindowUsage::default(),
             reduction: None,
             number_reduced: None,
-            reduce_again: false,
+            reduce_again: None,
             undo: None,
             number_next: 0,
             sent_at: None,
@@ -209,6 +209,10 @@ impl<G: Growth> Controller for LossBased<G> {
 
     fn on_loss(&mut self, loss: &Loss) {
         self.react(loss);
+    }
+
+    fn on_mark(&mut self, mark: &Mark) {
+        self.react_to_mark(mark);
     }
 
     fn on_spurious_loss(&mut self, _now: Instant) {

@@ -1,6 +1,6 @@
 use super::LossBased;
 use crate::prr::Reduction;
-use crate::{Ack, Controller, Growth, Loss};
+use crate::{Ack, Controller, Growth, Loss, Mark};
 
 /// RFC 9002 section 7.2: the smallest window.
 const WINDOW_PACKETS_MIN: u64 = 2;
@@ -10,6 +10,13 @@ const WINDOW_PACKETS_MIN: u64 = 2;
 pub(super) struct Undo {
     window_packets: u64,
     threshold_packets: Option<u64>,
+}
+
+/// What a reduction is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    Loss,
+    Mark,
 }
 
 /// Reactions to congestion.
@@ -25,15 +32,35 @@ impl<G: Growth> LossBased<G> {
         let new = Some(loss.number_newest) > self.number_reduced;
         let begins = new && self.reduction.is_none();
         if begins {
-            self.begin_reduction();
+            self.begin_reduction(Cause::Loss);
         } else if new {
-            self.reduce_again = true;
+            self.reduce_again.get_or_insert(Cause::Loss);
         }
         if let Some(reduction) = &mut self.reduction {
             if begins || revealed.is_none() {
                 reduction.on_delivered(bytes_acked);
             }
             reduction.update(loss.bytes_in_flight, bytes_acked, true);
+        }
+    }
+
+    /// Marks of one window shrink it once, by as much as a loss does, and no later finding gives that
+    /// back: the kernel's `tcp_enter_cwr`, for which a state of loss stands as well.
+    pub(super) fn react_to_mark(&mut self, mark: &Mark) {
+        self.undo = None;
+        if Some(mark.number_newest) <= self.number_reduced {
+            return;
+        }
+        if self.reduction.is_some() {
+            self.reduce_again = Some(Cause::Mark);
+            return;
+        }
+        self.begin_reduction(Cause::Mark);
+        let revealed = self.last_ack.filter(|(at, _)| *at == mark.now);
+        let bytes_acked = revealed.map_or(self.packet_bytes, |(_, bytes)| bytes);
+        if let Some(reduction) = &mut self.reduction {
+            reduction.on_delivered(bytes_acked);
+            reduction.update(mark.bytes_in_flight, bytes_acked, false);
         }
     }
 
@@ -48,15 +75,15 @@ impl<G: Growth> LossBased<G> {
         }
         self.reduction = None;
         self.limited_at = ack.now;
-        if core::mem::take(&mut self.reduce_again) {
-            self.begin_reduction();
+        if let Some(cause) = self.reduce_again.take() {
+            self.begin_reduction(cause);
         }
     }
 
     pub(super) fn undo_reduction(&mut self) {
         if let Some(undo) = self.undo.take() {
             self.reduction = None;
-            self.reduce_again = false;
+            self.reduce_again = None;
             self.window_packets = self.window_packets.max(undo.window_packets);
             self.threshold_packets = match (self.threshold_packets, undo.threshold_packets) {
                 (Some(now), Some(before)) => Some(now.max(before)),
@@ -65,8 +92,8 @@ impl<G: Growth> LossBased<G> {
         }
     }
 
-    fn begin_reduction(&mut self) {
-        self.undo = Some(Undo {
+    fn begin_reduction(&mut self, cause: Cause) {
+        self.undo = (cause == Cause::Loss).then_some(Undo {
             window_packets: self.window_packets,
             threshold_packets: self.threshold_packets,
         });
@@ -88,12 +115,12 @@ impl<G: Growth> LossBased<G> {
 
     fn on_timeout(&mut self, number_newest: u64) {
         if Some(number_newest) > self.number_reduced {
-            self.begin_reduction();
+            self.begin_reduction(Cause::Loss);
         }
         self.growth.on_timeout();
         self.slow_start.reset();
         self.reduction = None;
-        self.reduce_again = false;
+        self.reduce_again = None;
         self.packets_acked = 0;
         self.window_packets = WINDOW_PACKETS_MIN;
     }

@@ -35,6 +35,8 @@ pub enum Payload {
         ranges: Vec<(u64, u64)>,
         /// When the packets since the last one arrived, where the receiver says.
         arrivals: Vec<(u64, Instant)>,
+        /// Packets that came marked, in all.
+        marked: u64,
     },
 }
 
@@ -75,6 +77,10 @@ pub struct Scenario {
     pub rtt_ms: f64,
     /// What the drop-tail queue holds, in time at the rate.
     pub queue_ms: f64,
+    /// In the place of the drop-tail queue.
+    pub queue: Option<QueueSpec>,
+    /// Whether packets are ECT(0), which such a queue may mark.
+    pub ecn: bool,
     /// One packet's chance to be lost, in each direction.
     pub loss: f64,
     /// Of the path's luck.
@@ -109,6 +115,8 @@ impl Scenario {
             rate_bit_s,
             rtt_ms,
             queue_ms,
+            queue: None,
+            ecn: false,
             loss: 0.0,
             seed: 1,
             trace: None,
@@ -160,7 +168,10 @@ impl Scenario {
         if self.trace.is_none() {
             down.push(StageSpec::Rate {
                 rate_bit_s: self.rate_bit_s,
-                queue: QueueSpec::droptail_ms(self.queue_ms),
+                queue: self
+                    .queue
+                    .clone()
+                    .unwrap_or(QueueSpec::droptail_ms(self.queue_ms)),
             });
         }
         down.push(loss.clone());
@@ -193,8 +204,10 @@ pub struct Outcome {
     pub packets_sent: u64,
     /// Declared lost by the sender.
     pub packets_lost: u64,
-    /// By the bottleneck, for want of room.
+    /// By the bottleneck's queue.
     pub dropped_by_queue: u64,
+    /// By it, instead of being dropped.
+    pub marked_by_queue: u64,
     /// From entering the bottleneck to leaving it, half of the packets.
     pub queue_delay_ms_p50: f64,
     /// The same of the slowest 5 %.
@@ -225,6 +238,7 @@ impl Outcome {
                 .counters()
                 .get(1)
                 .map_or(0, |rate| rate.dropped_total()),
+            marked_by_queue: network.up.counters().get(1).map_or(0, |rate| rate.marked),
             queue_delay_ms_p50: percentile(0.5),
             queue_delay_ms_p95: percentile(0.95),
             window_packets: sender.flow().controller().window_bytes() / packet_bytes,

@@ -1,6 +1,6 @@
 use super::Payload;
 use crate::Endpoint;
-use eyelevel_link::Packet;
+use eyelevel_link::{Ecn, Packet};
 use eyelevel_units::{Duration, Instant};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -13,7 +13,8 @@ const RANGES_MAX: usize = 32;
 const OPPORTUNITY_BYTES: u64 = 1504;
 
 /// Takes packets, directly or through a trace of delivery opportunities with an endless queue, and
-/// acknowledges every second one (later every so many), or after 25 ms, or at once at a gap.
+/// acknowledges every second one (later every so many), or after 25 ms, or at once at a gap or a
+/// mark.
 #[derive(Debug)]
 pub struct Receiver {
     ranges: VecDeque<(u64, u64)>,
@@ -26,9 +27,10 @@ pub struct Receiver {
     packets_per_ack: u32,
     timestamps: bool,
     arrivals: Vec<(u64, Instant)>,
+    marked: u64,
     busy: Option<Busy>,
     /// Came while it was busy, with their times of sending.
-    waiting: VecDeque<(Instant, Payload)>,
+    waiting: VecDeque<(Instant, Packet<Payload>)>,
     free_at: Instant,
 }
 
@@ -96,6 +98,7 @@ impl Receiver {
             }),
             timestamps,
             arrivals: Vec::new(),
+            marked: 0,
         }
     }
 
@@ -117,10 +120,12 @@ impl Receiver {
         until
     }
 
-    fn take(&mut self, now: Instant, entered: Instant, payload: Payload) {
-        let Payload::Data { number, chunk, .. } = payload else {
+    fn take(&mut self, now: Instant, entered: Instant, packet: Packet<Payload>) {
+        let Payload::Data { number, chunk, .. } = packet.payload else {
             return;
         };
+        let marked = packet.ecn == Ecn::Ce;
+        self.marked += u64::from(marked);
         self.delays.push(now.since(entered));
         if self.timestamps {
             self.arrivals.push((number, now));
@@ -150,7 +155,7 @@ impl Receiver {
         self.unacknowledged += 1;
         let early = self.delays.len() < PACKETS_EARLY;
         let enough = if early { 2 } else { self.packets_per_ack };
-        if self.unacknowledged >= enough || gap_now {
+        if self.unacknowledged >= enough || gap_now || marked {
             self.ack_at = Some(now);
         } else {
             self.ack_at = Some(self.ack_at.unwrap_or(now + ACK_DELAY));
@@ -172,9 +177,9 @@ impl Endpoint<Payload> for Receiver {
                     return;
                 };
                 if self.busy_until(now).is_some() || !self.waiting.is_empty() {
-                    self.waiting.push_back((sent_at, datagram.payload));
+                    self.waiting.push_back((sent_at, datagram));
                 } else {
-                    self.take(now, sent_at, datagram.payload);
+                    self.take(now, sent_at, datagram);
                 }
             }
         }
@@ -185,14 +190,22 @@ impl Endpoint<Payload> for Receiver {
             return None;
         }
         while self.ack_at.is_none_or(|at| at > now) {
-            let (sent_at, payload) = self.waiting.pop_front()?;
-            self.take(now, sent_at, payload);
+            let (sent_at, packet) = self.waiting.pop_front()?;
+            self.take(now, sent_at, packet);
         }
         self.ack_at = None;
         self.unacknowledged = 0;
         let ranges = self.ranges.iter().copied().collect();
         let arrivals = std::mem::take(&mut self.arrivals);
-        Some(Packet::new(80, Payload::Ack { ranges, arrivals }))
+        let marked = self.marked;
+        Some(Packet::new(
+            80,
+            Payload::Ack {
+                ranges,
+                arrivals,
+                marked,
+            },
+        ))
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -224,7 +237,7 @@ impl Endpoint<Payload> for Receiver {
             }
         }
         for (entered, packet) in delivered {
-            self.take(now, entered, packet.payload);
+            self.take(now, entered, packet);
         }
     }
 }

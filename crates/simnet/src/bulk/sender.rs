@@ -1,13 +1,11 @@
+mod losses;
+
 use super::{Payload, Scenario, answer, list};
 use crate::Endpoint;
 use eyelevel_congestion::{DepartureTimer, Flow};
-use eyelevel_link::Packet;
+use eyelevel_link::{Ecn, Packet};
 use eyelevel_units::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
-
-const PACKET_THRESHOLD: u64 = 3;
-const GRANULARITY: Duration = Duration::from_millis(1);
-const PEER_ACK_DELAY: Duration = Duration::from_millis(25);
 
 #[derive(Clone, Copy, Debug)]
 struct Sent {
@@ -21,6 +19,9 @@ pub struct Sender {
     flow: Flow,
     packet_bytes: u64,
     header_bytes: u64,
+    ecn: Ecn,
+    /// Packets that came marked, as the receiver said last.
+    marked: u64,
     pacer: DepartureTimer,
     in_flight: BTreeMap<u64, Sent>,
     again: VecDeque<u64>,
@@ -51,6 +52,8 @@ impl Sender {
             chunk_next: 0,
             packet_bytes: scenario.settings.packet_bytes,
             header_bytes: scenario.header_bytes,
+            ecn: if scenario.ecn { Ecn::Ect0 } else { Ecn::NotEct },
+            marked: 0,
             chunks: scenario.chunks,
             receive_window_bytes: scenario.receive_window_bytes,
             number_next: 0,
@@ -108,25 +111,13 @@ impl Sender {
         self.chunks = self.chunks.map(|before| before + chunks);
     }
 
-    fn probe_timeout(&self) -> Duration {
-        let Some(smoothed) = self.flow.rtt_smoothed() else {
-            return Duration::from_secs(1);
-        };
-        // The variance is bounded by half the smoothed round trip: enough for these tests.
-        (smoothed + (smoothed / 2).max(GRANULARITY) + PEER_ACK_DELAY)
-            * 2u32.pow(self.timeouts.min(6))
-    }
-
-    fn loss_delay(&self) -> Duration {
-        let rtt = self
-            .flow
-            .rtt_smoothed()
-            .unwrap_or_default()
-            .max(self.rtt_latest);
-        (rtt * 9 / 8).max(GRANULARITY)
-    }
-
-    fn on_ack(&mut self, now: Instant, ranges: &[(u64, u64)], arrivals: &[(u64, Instant)]) {
+    fn on_ack(
+        &mut self,
+        now: Instant,
+        ranges: &[(u64, u64)],
+        arrivals: &[(u64, Instant)],
+        marked: u64,
+    ) {
         let mut acked: Vec<u64> = Vec::new();
         for (first, last) in ranges {
             acked.extend(
@@ -152,48 +143,11 @@ impl Sender {
         self.flow.on_acks_end(now, None, false);
         self.note(now, &named);
         self.detect_losses(now);
-    }
-
-    fn detect_losses(&mut self, now: Instant) {
-        let Some(largest) = self.number_acked else {
-            return;
-        };
-        let delay = self.loss_delay();
-        let lost: Vec<(u64, Sent)> = self
-            .in_flight
-            .range(..largest)
-            .filter(|(number, sent)| {
-                largest >= **number + PACKET_THRESHOLD || now.since(sent.at) >= delay
-            })
-            .map(|(number, sent)| (*number, *sent))
-            .collect();
-        let (Some(first), Some(last)) = (lost.first(), lost.last()) else {
-            return;
-        };
-        let unbroken = last.0 - first.0 + 1 == lost.len() as u64;
-        let span = last.1.at.since(first.1.at);
-        let persistent = unbroken && span > 3 * self.probe_timeout();
-        for (number, sent) in &lost {
-            self.in_flight.remove(number);
-            self.again.push_back(sent.chunk);
-            self.flow.on_packet_lost(*number, self.packet_bytes);
+        if marked > self.marked {
+            self.marked = marked;
+            self.flow.on_mark(now);
+            self.note(now, &format!("mark\t{marked}"));
         }
-        self.packets_lost += lost.len() as u64;
-        let bytes = lost.len() as u64 * self.packet_bytes;
-        self.flow.on_congestion(now, bytes, persistent);
-        let numbers: Vec<u64> = lost.iter().map(|(number, _)| *number).collect();
-        let kind = if persistent { "timeout" } else { "loss" };
-        self.note(now, &format!("{kind}\t{}", list(&numbers)));
-    }
-
-    fn loss_timer(&self) -> Option<Instant> {
-        let largest = self.number_acked?;
-        let oldest = self.in_flight.range(..largest).next();
-        oldest.map(|(_, sent)| sent.at + self.loss_delay())
-    }
-
-    fn probe_timer(&self) -> Option<Instant> {
-        (!self.in_flight.is_empty()).then(|| self.last_sent_at + self.probe_timeout())
     }
 
     fn has_data(&self) -> bool {
@@ -230,22 +184,28 @@ impl Sender {
         self.flow.on_packet_sent(now, number, self.packet_bytes);
         self.note(now, &format!("sent\t{number}"));
         let wire_bytes = (self.packet_bytes + self.header_bytes) as u32;
-        Packet::new(
-            wire_bytes,
-            Payload::Data {
-                number,
-                chunk,
-                sent_at: now,
-            },
-        )
+        let payload = Payload::Data {
+            number,
+            chunk,
+            sent_at: now,
+        };
+        Packet {
+            ecn: self.ecn,
+            ..Packet::new(wire_bytes, payload)
+        }
     }
 }
 
 impl Endpoint<Payload> for Sender {
     fn handle_datagram(&mut self, now: Instant, datagram: Packet<Payload>) {
         self.clock = now;
-        if let Payload::Ack { ranges, arrivals } = datagram.payload {
-            self.on_ack(now, &ranges, &arrivals);
+        if let Payload::Ack {
+            ranges,
+            arrivals,
+            marked,
+        } = datagram.payload
+        {
+            self.on_ack(now, &ranges, &arrivals, marked);
             self.note_state(now);
         }
     }
