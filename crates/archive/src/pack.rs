@@ -29,6 +29,9 @@ struct Manifest {
     /// The server's address of each host.
     addresses: BTreeMap<String, IpAddr>,
     exchanges: Vec<Entry>,
+    /// The names in each host's certificate; a host without any has one of its own.
+    #[serde(default)]
+    certificate_names: BTreeMap<String, Vec<String>>,
     /// How the site came about, for the provenance.
     source: Option<String>,
 }
@@ -107,6 +110,7 @@ pub fn pack(manifest: &Path, out: &Path) -> Result<(), Error> {
         created_at_unix_ms,
         provenance: Provenance {
             source: site.source,
+            certificate_names: site.certificate_names,
             ..Provenance::default()
         },
         screenshot: None,

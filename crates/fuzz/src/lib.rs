@@ -10,15 +10,17 @@ mod targets;
 pub type Target = fn(&[u8]);
 
 /// All targets by name; `corpus/NAME` holds where each begins.
-pub const TARGETS: [(&str, Target); 13] = [
+pub const TARGETS: [(&str, Target); 15] = [
     ("archive", targets::archive::run),
     ("coding", targets::coding::run),
     ("dns_answer", targets::dns_answer::run),
     ("har", targets::har::run),
     ("http3_response", targets::http3_response::run),
+    ("http3_streams", targets::http3_streams::run),
     ("mahimahi", targets::mahimahi::run),
     ("mitmproxy", targets::mitmproxy::run),
     ("path_log", targets::path_log::run),
+    ("qpack", targets::qpack::run),
     ("quic_datagram", targets::quic_datagram::run),
     ("stages_json", targets::stages_json::run),
     ("stages_text", targets::stages_text::run),

@@ -2,10 +2,11 @@
 
 use crate::Error;
 use crate::emit::emit;
-use crate::threads::runtime;
+use crate::threads::{clock_ns, runtime};
 use clap::Args;
-use eyelevel_replay::check::{Client, Transfer};
-use eyelevel_replay::{HttpVersion, TlsVersion};
+
+use eyelevel_replay::check::{Client, Late, Transfer};
+use eyelevel_replay::{Ecn, HttpVersion, TlsVersion};
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -25,6 +26,9 @@ pub struct BulkArguments {
     /// 1.2 or 1.3
     #[arg(long, default_value = "1.3")]
     tls: String,
+    /// Over QUIC: whether packets may be marked, off or on; over TCP the kernel's setting counts
+    #[arg(long, default_value = "off")]
+    ecn: String,
     /// The PEM file with the authority to trust
     #[arg(long)]
     ca: PathBuf,
@@ -34,6 +38,12 @@ pub struct BulkArguments {
     /// The time after which it ends
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     duration_ms: u64,
+    /// Instead of a transfer: ask for this, urgently, while `--url` flows
+    #[arg(long, requires = "late_after_bytes")]
+    late_url: Option<String>,
+    /// Once so much of the body came
+    #[arg(long, requires = "late_url")]
+    late_after_bytes: Option<u64>,
     /// Connect once before: a process's first handshake seeds its random generator, which takes
     /// tens of milliseconds
     #[arg(long)]
@@ -44,8 +54,12 @@ pub struct BulkArguments {
 #[derive(Serialize)]
 struct Bulk {
     connect_ms: f64,
+    certificate_bytes: u64,
+    tickets: Option<u64>,
     #[serde(flatten)]
-    transfer: Transfer,
+    transfer: Option<Transfer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    late: Option<Late>,
 }
 
 /// Runs the command and prints one line of JSON.
@@ -66,11 +80,20 @@ pub fn run(arguments: &BulkArguments) -> Result<i32, Error> {
         "1.3" => TlsVersion::Tls13,
         other => return Err(wrong(format!("{other} is no TLS version; use 1.2 or 1.3"))),
     };
+    let ecn = match arguments.ecn.as_str() {
+        "off" => Ecn::Off,
+        "on" => Ecn::On,
+        other => {
+            return Err(wrong(format!(
+                "{other} is no setting of ECN; use off or on"
+            )));
+        }
+    };
     let read = std::fs::read(&arguments.ca);
     let authority = read.map_err(|e| wrong(format!("read {}: {e}", arguments.ca.display())))?;
     let (url, to) = (&arguments.url, arguments.to);
     let bulk = runtime()?.block_on(async {
-        let connect = || Client::connect_for(url, to, version, tls_version, &authority);
+        let connect = || Client::connect_for(url, to, version, tls_version, ecn, &authority);
         if arguments.warm_up {
             drop(connect().await?);
         }
@@ -78,13 +101,20 @@ pub fn run(arguments: &BulkArguments) -> Result<i32, Error> {
         let mut client = connect().await?;
         let connect_ms = started.elapsed().as_secs_f64() * 1e3;
         let duration = Duration::from_millis(arguments.duration_ms);
-        let transfer = client
-            .transfer(&arguments.url, arguments.bytes_max, duration)
-            .await
-            .map_err(wrong)?;
+        let (mut transfer, mut late) = (None, None);
+        if let (Some(late_url), Some(after)) = (&arguments.late_url, arguments.late_after_bytes) {
+            let asked = client.late(url, late_url, after, duration, clock_ns);
+            late = Some(asked.await.map_err(wrong)?);
+        } else {
+            let asked = client.transfer(url, arguments.bytes_max, duration);
+            transfer = Some(asked.await.map_err(wrong)?);
+        }
         Ok::<_, Error>(Bulk {
             connect_ms,
+            certificate_bytes: client.certificate_bytes(),
+            tickets: client.tickets(),
             transfer,
+            late,
         })
     })?;
     emit(&bulk);

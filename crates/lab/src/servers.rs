@@ -7,6 +7,7 @@ use crate::threads::{clock_ns, join, runtime};
 use crate::topology::{Ends, TcpSettings, build_server};
 use eyelevel_archive::Site;
 use eyelevel_netns::{Device, RealtimePriority, current_thread_id, request_realtime};
+use eyelevel_path::FirstWindows;
 use eyelevel_replay::matcher::Rules;
 use eyelevel_replay::{
     ConnectionLogs, Event, Server, ServerOptions, Service, StackConfig, certificate_files,
@@ -70,12 +71,13 @@ impl ServerThread {
         ends: &Ends,
         tcp: &TcpSettings,
         ipv6: bool,
-        (counts, logs): (&Arc<Counts>, ConnectionLogs),
+        (counts, logs, windows): (&Arc<Counts>, ConnectionLogs, &FirstWindows),
     ) -> Result<Self, Error> {
         let (ready, listening) = mpsc::sync_channel(1);
         let (shutdown, ended) = oneshot::channel();
         let (stack, ends, tcp) = (config.stack.clone(), ends.clone(), tcp.clone());
         let (counts, certificates) = (counts.clone(), config.certificates.clone());
+        let windows = windows.clone();
         let rules = Rules {
             longest_prefix: config.longest_prefix,
         };
@@ -116,7 +118,7 @@ impl ServerThread {
                     rules,
                     now_ns: clock_ns,
                     logs,
-                    events: sink(counts),
+                    events: sink(counts, windows),
                 };
                 let server = Server::bind(site, stack, options)?;
                 let identity = Identity {
@@ -190,8 +192,15 @@ fn listen_addresses(ipv6: bool) -> Vec<IpAddr> {
     }
 }
 
-fn sink(counts: Arc<Counts>) -> eyelevel_replay::EventSink {
-    Arc::new(move |event: Event| {
+fn sink(counts: Arc<Counts>, windows: FirstWindows) -> eyelevel_replay::EventSink {
+    Arc::new(move |mut event: Event| {
+        if let Event::Connection(connection) = &mut event
+            && let Some((client, server)) = connection.client.zip(connection.address)
+            && let Some(bytes) = windows.of(client, server)
+        {
+            // The path alone sees what a client's TCP offers.
+            connection.in_force.receive_window_bytes = Some(bytes);
+        }
         if let Event::Request(request) = &event {
             counts.requests.fetch_add(1, Ordering::Relaxed);
             if request.r#match == "miss" {

@@ -4,7 +4,7 @@ use crate::Error;
 use eyelevel_netns::{
     Device, Netlink, RouteDestination, RouteSettings, set_sysctl, unshare_network,
 };
-use eyelevel_replay::StackConfig;
+use eyelevel_replay::{Ecn, StackConfig};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Name of the device on both sides.
@@ -17,6 +17,10 @@ const MTU_BYTES: u32 = 1500;
 /// least, initial and largest bytes (Documentation/networking/ip-sysctl, Linux 6).
 const RECEIVE_BUFFER: [u64; 3] = [4096, 131_072, 6_291_456];
 const SEND_BUFFER: [u64; 3] = [4096, 16_384, 4_194_304];
+
+/// The kernel takes half of a buffer for packets' own overhead until it has seen some
+/// (`TCP_DEFAULT_SCALING_RATIO`), and offers the rest.
+const BUFFER_PER_WINDOW: u64 = 2;
 
 /// Addresses of the two ends, which no recorded origin has.
 #[derive(Clone, Debug)]
@@ -86,7 +90,8 @@ impl Ends {
 pub struct TcpSettings {
     routes: RouteSettings,
     slow_start_after_idle: bool,
-    buffer_bytes_max: Option<u64>,
+    ecn: Option<Ecn>,
+    receive_window_bytes: Option<u32>,
 }
 
 impl TcpSettings {
@@ -104,15 +109,19 @@ impl TcpSettings {
                     congestion_control: Some(kernel_name(&stack.congestion_control).to_owned()),
                 },
                 slow_start_after_idle: stack.slow_start_after_idle,
-                buffer_bytes_max: stack.buffer_bytes_max,
+                ecn: Some(stack.ecn),
+                receive_window_bytes: stack.receive_window_bytes,
             },
         }
     }
 
     fn apply(&self) -> Result<(), Error> {
         let triple = |stock: [u64; 3]| {
-            let max = self.buffer_bytes_max.unwrap_or(stock[2]);
-            format!("{} {} {}", stock[0], stock[1].min(max), max)
+            let buffer = self
+                .receive_window_bytes
+                .map(|window| BUFFER_PER_WINDOW * u64::from(window));
+            let [first, most] = buffer.map_or([stock[1], stock[2]], |bytes| [bytes, bytes]);
+            format!("{} {first} {most}", stock[0].min(first))
         };
         set_sysctl("net.ipv4.tcp_rmem", &triple(RECEIVE_BUFFER))?;
         set_sysctl("net.ipv4.tcp_wmem", &triple(SEND_BUFFER))?;
@@ -120,6 +129,11 @@ impl TcpSettings {
         set_sysctl("net.ipv4.tcp_slow_start_after_idle", idle)?;
         // A connection must not start from what an earlier one learned.
         set_sysctl("net.ipv4.tcp_no_metrics_save", "1")?;
+        if let Some(ecn) = self.ecn {
+            set_sysctl("net.ipv4.tcp_ecn", if ecn == Ecn::On { "1" } else { "0" })?;
+            // Else a connection whose first SYN was lost would go without (RFC 3168, 6.1.1.1).
+            set_sysctl("net.ipv4.tcp_ecn_fallback", "0")?;
+        }
         Ok(())
     }
 }

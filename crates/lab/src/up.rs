@@ -15,7 +15,9 @@ use eyelevel_archive::{Origin, Site};
 use eyelevel_link::Direction;
 use eyelevel_netns::sandbox::{self, Forked, Inside};
 use eyelevel_netns::{local_addresses, monotonic_now, set_sysctl};
-use eyelevel_path::{Ends as PathEnds, Path, PathSettings, PathSummary, SecondPair, Watch};
+use eyelevel_path::{
+    Ends as PathEnds, FirstWindows, Path, PathSettings, PathSummary, SecondPair, Watch,
+};
 use eyelevel_replay::TlsVersion;
 use eyelevel_units::{Instant, Seed};
 use serde::Serialize;
@@ -148,14 +150,14 @@ fn lab(
     replace_files(&ends, site.is_none(), around.outside.as_ref())?;
     let tcp = TcpSettings::of(config.stack.as_ref());
 
-    let counts = Arc::new(Counts::default());
+    let (counts, windows) = (Arc::new(Counts::default()), FirstWindows::default());
     let servers = ServerThread::start(
         config,
         site.clone(),
         &ends,
         &tcp,
         ipv6,
-        (&counts, around.opened.of_servers.clone()),
+        (&counts, around.opened.of_servers.clone(), &windows),
     )?;
     let _way_out = around
         .outside
@@ -183,6 +185,7 @@ fn lab(
             logs: around.logs,
             capture: around.opened.capture,
             watch: watch.clone(),
+            windows: Some(windows),
         },
     )?;
     let restarter = path.restarter();
@@ -230,9 +233,13 @@ fn lab(
     join(servers.thread, "servers")??;
     around.opened.of_servers.flush();
     stopper.stop();
-    let summary = join(path, "path")??;
+    let mut path = join(path, "path")??;
+    if site.is_none() {
+        // Whose they are, nobody can say.
+        path.connections.clear();
+    }
     emit(&Summary {
-        path: summary,
+        path,
         cross_traffic,
         requests: counts.requests.load(Ordering::Relaxed),
         misses: counts.misses.load(Ordering::Relaxed),

@@ -31,7 +31,9 @@ pub struct Release<P> {
 /// nearest the exit first, and before a packet that arrives at that instant. So a packet that
 /// leaves a queue makes room for one that comes at the same nanosecond.
 ///
-/// Time never runs back: a call with an earlier `now` than a previous one counts as that one.
+/// A packet may be handed over late, after calls with a later `now`: what counts is that nothing has
+/// happened since its own instant. Where something has, and after a packet that came later, it
+/// arrives at the instant of that ([`Self::arrival_at`]): time never runs back.
 #[derive(Debug)]
 pub struct Direction<P, O = ()> {
     stages: Vec<Stage<P>>,
@@ -41,6 +43,7 @@ pub struct Direction<P, O = ()> {
     deadline: Instant,
     counters: Vec<StageCounters>,
     released: VecDeque<Release<P>>,
+    /// The latest event or arrival.
     clock: Instant,
     arrivals: u64,
     observer: O,
@@ -101,6 +104,7 @@ impl<P: Clone, O: Observer<P>> Direction<P, O> {
     /// A packet arrives at `now`. Returns its number, from 0.
     pub fn handle_packet(&mut self, now: Instant, packet: Packet<P>) -> u64 {
         self.run_until(now);
+        self.clock = self.arrival_at(now);
         let number = self.arrivals;
         self.arrivals += 1;
         let (at, wire_bytes) = (self.clock, packet.wire_bytes);
@@ -123,6 +127,11 @@ impl<P: Clone, O: Observer<P>> Direction<P, O> {
         );
         self.refresh_deadline();
         number
+    }
+
+    /// When a packet arrives that is handed over as of `now`, once all events until then are handled.
+    pub fn arrival_at(&self, now: Instant) -> Instant {
+        now.max(self.clock).min(LATEST)
     }
 
     /// Lets the time pass to `now`. [`poll_transmit`](Self::poll_transmit) does so by itself.
@@ -172,7 +181,6 @@ impl<P: Clone, O: Observer<P>> Direction<P, O> {
         while self.deadline <= now && self.deadline < Instant::MAX {
             self.step();
         }
-        self.clock = self.clock.max(now).min(LATEST);
     }
 
     /// Handles the earliest event; at one instant that of the stage nearest the exit.

@@ -151,6 +151,52 @@ fn nothing_held_means_no_wake_up() {
 }
 
 #[test]
+fn a_packet_told_late_has_the_fate_it_would_have_had() {
+    let stages = [
+        StageSpec::Delay { delay_ms: 20.0 },
+        rate(12_000_000, QueueSpec::droptail_packets(8)),
+    ];
+    // A packet every 0.4 ms, of which the link takes one a millisecond: within 0.1 ms after an
+    // arrival nothing happens.
+    let fates = |late: u64| {
+        let mut direction = Direction::new(&stages, Seed::new(1)).unwrap();
+        let mut left = Vec::new();
+        for at in (0..200).map(|packet| packet * 4 * MS / 10) {
+            let asked = Instant::from_nanos(at + late);
+            while let Some(release) = direction.poll_transmit(asked) {
+                left.push((release.number, release.at.as_nanos()));
+            }
+            direction.handle_packet(Instant::from_nanos(at), Packet::new(1500, ()));
+        }
+        left
+    };
+    let in_time = fates(0);
+    assert!(in_time.len() > 50);
+    assert_eq!(in_time, fates(MS / 10));
+}
+
+#[test]
+fn a_packet_told_after_what_it_could_have_changed_comes_then() {
+    let mut direction =
+        Direction::new(&[rate(12_000_000, QueueSpec::Infinite)], Seed::new(1)).unwrap();
+    direction.handle_packet(Instant::ZERO, Packet::new(1500, ()));
+    direction.handle_timeout(Instant::from_nanos(MS / 2));
+    assert_eq!(
+        direction.arrival_at(Instant::from_nanos(MS / 4)),
+        Instant::from_nanos(MS / 4)
+    );
+    direction.handle_timeout(Instant::from_nanos(3 * MS));
+    let sent = Instant::from_nanos(MS);
+    assert_eq!(direction.arrival_at(Instant::from_nanos(MS / 4)), sent);
+    direction.handle_packet(Instant::from_nanos(MS / 4), Packet::new(1500, ()));
+    let times: Vec<u64> =
+        std::iter::from_fn(|| direction.poll_transmit(Instant::from_nanos(9 * MS)))
+            .map(|release| release.at.as_nanos())
+            .collect();
+    assert_eq!(times, [MS, 2 * MS]);
+}
+
+#[test]
 fn the_same_seed_gives_the_same_fates_and_another_seed_others() {
     let fates = |seed: u64| {
         let stages = [StageSpec::Loss { probability: 0.3 }];

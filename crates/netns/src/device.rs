@@ -1,13 +1,35 @@
 use crate::Error;
+use crate::losses::{Losses, Lost};
 use crate::tun::Tun;
-use crate::veth::Veth;
+use crate::veth::{self, Veth};
+use eyelevel_units::Instant;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+/// A stamp that is older than this was made before somebody set the wall clock.
+const WAITED_MAX: Duration = Duration::from_secs(60);
+
+/// A packet that was read.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadPacket {
+    /// Bytes of the packet and of the offload header before it.
+    pub length: usize,
+    /// When the read returned.
+    pub at: Instant,
+    /// When the namespace handed it to the device, by the kernel's stamp; none where the kernel gave
+    /// none.
+    pub came: Option<Instant>,
+}
 
 /// One end of an emulated path: an interface of a namespace whose packets are read and written
 /// whole, a TUN device or, where those are closed to the user, a virtual Ethernet pair.
-pub enum Device {
-    /// A TUN device.
+pub struct Device {
+    end: End,
+    losses: Option<Losses>,
+}
+
+enum End {
     Tun(Tun),
     /// A virtual Ethernet pair with a packet socket.
     Veth(Veth),
@@ -19,51 +41,99 @@ impl Device {
     /// # Errors
     /// Where neither kind can be made: the error is that of the TUN device, which names the remedy.
     pub fn create(name: &str) -> Result<Self, Error> {
-        match Tun::create(name) {
-            Ok(tun) => Ok(Self::Tun(tun)),
-            Err(error) => Veth::create(name).map(Self::Veth).map_err(|_| error),
-        }
+        let end = match Tun::create(name) {
+            Ok(tun) => End::Tun(tun),
+            Err(error) => Veth::create(name).map(End::Veth).map_err(|_| error)?,
+        };
+        let devices = vec![name.to_owned(), veth::port_name(name)];
+        let losses = Losses::open(devices).ok();
+        Ok(Self { end, losses })
     }
 
     /// What kind it is, for records: `tun` or `veth`.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Tun(_) => "tun",
-            Self::Veth(_) => "veth",
+        match self.end {
+            End::Tun(_) => "tun",
+            End::Veth(_) => "veth",
         }
     }
 
     /// Whether it takes and gives packets that are still to be cut or summed.
     pub fn has_offload(&self) -> bool {
-        matches!(self, Self::Tun(_))
+        matches!(self.end, End::Tun(_))
+    }
+
+    /// Packets that its namespace lost so far beside the emulated path, by source: in the device, on
+    /// their way from it to the reader, in the queues of sockets. None where the kernel does not say.
+    pub fn lost(&mut self) -> Option<Lost> {
+        let mut lost = self.losses.as_mut()?.read().ok()?;
+        if let End::Veth(veth) = &mut self.end {
+            lost.insert("packet_socket", veth.lost());
+        }
+        Some(lost)
+    }
+
+    /// To be called before packets are read: holds the clock of the kernel's stamps against that of
+    /// the lab.
+    #[inline]
+    pub fn read_clocks(&mut self) {
+        match &mut self.end {
+            End::Tun(tun) => tun.read_clocks(),
+            End::Veth(veth) => veth.read_clocks(),
+        }
+    }
+
+    /// Whether there may be something to read; false costs no system call.
+    #[inline]
+    pub fn may_have_packets(&self) -> bool {
+        match &self.end {
+            End::Tun(tun) => tun.may_have_packets(),
+            End::Veth(_) => true,
+        }
+    }
+
+    /// Until when, at most `now`, nothing came that was not read yet, if the packet read last came at
+    /// `latest`. `ready`: there may be more to read.
+    #[inline]
+    pub fn all_read_until(&self, now: Instant, latest: Instant, ready: bool) -> Instant {
+        match &self.end {
+            End::Tun(tun) => tun.oldest_waiting().map_or(now, |oldest| oldest.min(now)),
+            End::Veth(_) if ready => latest.min(now),
+            End::Veth(_) => now,
+        }
     }
 
     /// Reads one packet, its [`crate::OffloadHeader`] before it, into a buffer of at least
     /// [`crate::READ_BYTES_MAX`]. `Ok(None)`: none is waiting.
     #[inline]
-    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        match self {
-            Self::Tun(tun) => tun.read(buffer),
-            Self::Veth(veth) => veth.read(buffer),
+    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<ReadPacket>> {
+        let mut read = match &mut self.end {
+            End::Tun(tun) => tun.read(buffer)?,
+            End::Veth(veth) => veth.read(buffer)?,
+        };
+        if let Some(read) = &mut read {
+            let is_sound = |came: &Instant| read.at.since(*came) < WAITED_MAX;
+            read.came = read.came.filter(is_sound).map(|came| came.min(read.at));
         }
+        Ok(read)
     }
 
     /// Hands one packet to the namespace: its offload header first (empty where the device has no
     /// offload), then its bytes, the IP header in one part.
     #[inline]
     pub fn write(&mut self, parts: &[IoSlice<'_>]) -> io::Result<()> {
-        match self {
-            Self::Tun(tun) => tun.write(parts),
-            Self::Veth(veth) => veth.write(parts),
+        match &mut self.end {
+            End::Tun(tun) => tun.write(parts),
+            End::Veth(veth) => veth.write(parts),
         }
     }
 }
 
 impl AsFd for Device {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Tun(tun) => tun.as_fd(),
-            Self::Veth(veth) => veth.as_fd(),
+        match &self.end {
+            End::Tun(tun) => tun.as_fd(),
+            End::Veth(veth) => veth.as_fd(),
         }
     }
 }

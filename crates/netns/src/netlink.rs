@@ -41,14 +41,7 @@ impl Netlink {
 
     /// The kernel's number of the interface `name`.
     pub fn link_index(&self, name: &str) -> Result<u32, Error> {
-        let name = std::ffi::CString::new(name).expect("device names are literals without NUL");
-        // SAFETY: `name` is NUL-terminated and outlives the call.
-        let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
-        if index == 0 {
-            Err(Error::last(format!("find the interface {name:?}")))
-        } else {
-            Ok(index)
-        }
+        interface_index(name)
     }
 
     /// Sets the interface up with this MTU.
@@ -166,6 +159,18 @@ impl Netlink {
             NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
             _ => Ok(()),
         }
+    }
+}
+
+/// The kernel's number of the interface `name` in the calling thread's network namespace.
+pub(crate) fn interface_index(name: &str) -> Result<u32, Error> {
+    let name = std::ffi::CString::new(name).expect("device names are literals without NUL");
+    // SAFETY: `name` is NUL-terminated and outlives the call.
+    let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
+    if index == 0 {
+        Err(Error::last(format!("find the interface {name:?}")))
+    } else {
+        Ok(index)
     }
 }
 

@@ -47,6 +47,12 @@ impl Wait {
         ))
     }
 
+    /// Sleeps for `time`, whatever can be read meanwhile. Returns whether the stop was asked for.
+    pub fn pause(&mut self, time: Duration) -> Result<bool, Error> {
+        self.poll(1, Some(time))?;
+        Ok(self.descriptors[0].revents != 0)
+    }
+
     /// Waits at most `timeout`, for ever without one. Sets `ready` for each watched descriptor that can
     /// be read and leaves it for the others. Returns whether the stop was asked for.
     pub fn wait(
@@ -54,16 +60,28 @@ impl Wait {
         timeout: Option<Duration>,
         ready: &mut [bool; WATCHED_MAX],
     ) -> Result<bool, Error> {
+        if !self.poll(self.descriptors.len(), timeout)? {
+            return Ok(false);
+        }
+        let (stop, watched) = self.descriptors.split_at(1);
+        for (ready, descriptor) in ready.iter_mut().zip(watched) {
+            *ready |= descriptor.revents != 0;
+        }
+        Ok(stop[0].revents != 0)
+    }
+
+    /// Polls the first `count` descriptors. Returns false where a signal ended it.
+    fn poll(&mut self, count: usize, timeout: Option<Duration>) -> Result<bool, Error> {
         let time = timeout.map(|t| libc::timespec {
             tv_sec: t.as_secs() as libc::time_t,
             tv_nsec: t.subsec_nanos().into(),
         });
         let time_pointer = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-        // SAFETY: descriptors and time outlive the call; the count is the list's length.
+        // SAFETY: descriptors and time outlive the call; the count is at most the list's length.
         let count = unsafe {
             libc::ppoll(
                 self.descriptors.as_mut_ptr(),
-                self.descriptors.len() as libc::nfds_t,
+                count as libc::nfds_t,
                 time_pointer,
                 std::ptr::null(),
             )
@@ -75,11 +93,7 @@ impl Wait {
             }
             return Err(Error::new("wait for packets", error));
         }
-        let (stop, watched) = self.descriptors.split_at(1);
-        for (ready, descriptor) in ready.iter_mut().zip(watched) {
-            *ready |= descriptor.revents != 0;
-        }
-        Ok(stop[0].revents != 0)
+        Ok(true)
     }
 }
 

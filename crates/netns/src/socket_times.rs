@@ -71,6 +71,28 @@ pub struct Received {
 /// # Errors
 /// The kernel's, `WouldBlock` among them.
 pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received> {
+    let (bytes, stamp_ns) = receive_stamped(socket, buffer)?;
+    let read_ns = monotonic_ns();
+    let arrived = stamp_ns.and_then(|stamp_ns| {
+        let age_ns = i128::from(unix_ns()) - i128::from(stamp_ns);
+        (0..STAMP_AGE_NS_MAX)
+            .contains(&age_ns)
+            .then(|| monotonic_ns().saturating_sub(age_ns as u64))
+    });
+    Ok(Received {
+        bytes,
+        at_ns: arrived.unwrap_or(read_ns).min(read_ns),
+        read_ns,
+        stamped: arrived.is_some(),
+    })
+}
+
+/// Reads once from a non-blocking socket: the bytes, and the kernel's stamp of the last one as Unix
+/// time, where it gave one.
+pub(crate) fn receive_stamped(
+    socket: BorrowedFd<'_>,
+    buffer: &mut [u8],
+) -> io::Result<(usize, Option<u64>)> {
     let mut control = [0_u64; CONTROL_BYTES / 8];
     let mut part = libc::iovec {
         iov_base: buffer.as_mut_ptr().cast(),
@@ -88,19 +110,7 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received
     if bytes < 0 {
         return Err(io::Error::last_os_error());
     }
-    let read_ns = monotonic_ns();
-    let arrived = stamp_of(&message).and_then(|stamp_ns| {
-        let age_ns = i128::from(unix_ns()) - i128::from(stamp_ns);
-        (0..STAMP_AGE_NS_MAX)
-            .contains(&age_ns)
-            .then(|| monotonic_ns().saturating_sub(age_ns as u64))
-    });
-    Ok(Received {
-        bytes: bytes as usize,
-        at_ns: arrived.unwrap_or(read_ns).min(read_ns),
-        read_ns,
-        stamped: arrived.is_some(),
-    })
+    Ok((bytes as usize, stamp_of(&message)))
 }
 
 /// The `SCM_TIMESTAMPNS` of a message that `recvmsg` has filled in, as Unix time.

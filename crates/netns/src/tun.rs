@@ -1,5 +1,10 @@
-use crate::Error;
+use crate::arrivals::Arrivals;
+use crate::clock::monotonic_now;
+use crate::device::ReadPacket;
 use crate::error::check;
+use crate::packet_ring::PacketRing;
+use crate::{Error, OFFLOAD_HEADER_BYTES};
+use eyelevel_units::Instant;
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IoSlice, Read, Write};
@@ -8,7 +13,7 @@ use std::os::unix::fs::OpenOptionsExt;
 
 /// Packets that the kernel holds for the emulator before it reads them; only a burst within one
 /// wake-up has to fit, the emulated queue is elsewhere.
-const TRANSMIT_QUEUE_PACKETS: libc::c_int = 20_000;
+pub(crate) const TRANSMIT_QUEUE_PACKETS: libc::c_int = 20_000;
 
 /// `TUNSETOFFLOAD` and its bits (linux/if_tun.h): checksums, TCP over IPv4 and IPv6 with ECN, UDP.
 const TUNSETOFFLOAD: libc::c_ulong = 0x4004_54d0;
@@ -19,6 +24,8 @@ const OFFLOAD_UDP: libc::c_ulong = 0x20 | 0x40;
 /// packets are read and written as whole IP packets. It vanishes when dropped.
 pub struct Tun {
     file: File,
+    /// TUN itself does not say when a packet came. None where the kernel refuses packet sockets.
+    arrivals: Option<Arrivals<PacketRing>>,
 }
 
 impl Tun {
@@ -46,17 +53,57 @@ impl Tun {
         )?;
         set_transmit_queue(name)?;
         take_super_packets(&file)?;
-        Ok(Self { file })
+        let ring = crate::netlink::interface_index(name).and_then(PacketRing::open);
+        let mut tun = Self {
+            file,
+            arrivals: ring.ok().map(Arrivals::new),
+        };
+        tun.read_clocks();
+        Ok(tun)
+    }
+
+    /// As [`crate::Device::read_clocks`].
+    pub fn read_clocks(&mut self) {
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.read_clocks();
+        }
     }
 
     /// Reads one packet with its offload header before it. `Ok(None)`: none is waiting.
     #[inline]
-    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        match self.file.read(buffer) {
-            Ok(length) => Ok(Some(length)),
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(None),
-            Err(e) => Err(e),
+    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<ReadPacket>> {
+        loop {
+            let waits = self.oldest_waiting().is_some();
+            match self.file.read(buffer) {
+                Ok(length) => {
+                    let at = monotonic_now();
+                    let packet = buffer.get(OFFLOAD_HEADER_BYTES..length).unwrap_or_default();
+                    let arrivals = self.arrivals.as_mut();
+                    let came = arrivals.and_then(|arrivals| arrivals.of(packet));
+                    return Ok(Some(ReadPacket { length, at, came }));
+                }
+                Err(e) if e.kind() != io::ErrorKind::WouldBlock => return Err(e),
+                Err(_) if !waits => return Ok(None),
+                Err(_) => {
+                    if let Some(arrivals) = &mut self.arrivals {
+                        arrivals.pass();
+                    }
+                }
+            }
         }
+    }
+
+    /// As [`crate::Device::may_have_packets`].
+    #[inline]
+    pub fn may_have_packets(&self) -> bool {
+        let nothing_came = |arrivals: &Arrivals<_>| arrivals.oldest().is_none();
+        !self.arrivals.as_ref().is_some_and(nothing_came)
+    }
+
+    /// When the packet that waits longest to be read came; none where none does, or nobody knows.
+    #[inline]
+    pub fn oldest_waiting(&self) -> Option<Instant> {
+        self.arrivals.as_ref()?.oldest()
     }
 
     /// Hands one packet, its offload header first, to the namespace.

@@ -1,4 +1,9 @@
+use crate::clock::monotonic_now;
+use crate::device::ReadPacket;
 use crate::error::check;
+use crate::packet_socket::{self, link_address, set};
+use crate::socket_times::receive_stamped;
+use crate::wall_clock::WallClock;
 use crate::{Error, Netlink, OFFLOAD_HEADER_BYTES};
 use std::io::{self, IoSlice};
 use std::mem::size_of;
@@ -22,18 +27,20 @@ pub struct Veth {
     socket: OwnedFd,
     port_index: u32,
     hardware_address: [u8; 8],
+    clock: WallClock,
+    lost: u64,
 }
 
 impl Veth {
     /// Creates the pair in the calling thread's network namespace; its packets go to `name`.
     pub fn create(name: &str) -> Result<Self, Error> {
-        let port = format!("{name}-port");
+        let port = port_name(name);
         let mut netlink = Netlink::open()?;
         netlink.add_veth(name, &port)?;
         let index = netlink.link_index(name)?;
         let port_index = netlink.link_index(&port)?;
         let _ = crate::set_sysctl(&format!("net.ipv6.conf.{port}.disable_ipv6"), "1");
-        let control = socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
+        let control = control_socket()?;
         for (command, what) in OFFLOADS_OFF {
             switch_off(&control, name, command)
                 .map_err(|e| Error::new(format!("switch off {what} of {name}"), e))?;
@@ -42,34 +49,56 @@ impl Veth {
         netlink.set_up_without_arp(index)?;
         netlink.set_up(port_index, None)?;
         let socket = packet_socket(port_index)?;
-        Ok(Self {
+        let mut veth = Self {
             socket,
             port_index,
             hardware_address,
-        })
+            clock: WallClock::default(),
+            lost: 0,
+        };
+        veth.read_clocks();
+        Ok(veth)
+    }
+
+    /// Packets for which the packet socket had no room so far.
+    pub fn lost(&mut self) -> u64 {
+        // SAFETY: all-zero is a valid `tpacket_stats`: it is two numbers.
+        let mut counts: libc::tpacket_stats = unsafe { std::mem::zeroed() };
+        let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
+        // SAFETY: the descriptor is open; the kernel writes at most `length` bytes into `counts`.
+        let status = unsafe {
+            libc::getsockopt(
+                self.socket.as_raw_fd(),
+                libc::SOL_PACKET,
+                libc::PACKET_STATISTICS,
+                (&raw mut counts).cast(),
+                &raw mut length,
+            )
+        };
+        // The kernel counts from the last reading on.
+        if status == 0 {
+            self.lost += u64::from(counts.tp_drops);
+        }
+        self.lost
+    }
+
+    /// As [`crate::Device::read_clocks`].
+    pub fn read_clocks(&mut self) {
+        self.clock.read();
     }
 
     /// Reads one packet behind an empty offload header. `Ok(None)`: none is waiting.
-    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<ReadPacket>> {
         let (header, packet) = buffer.split_at_mut(OFFLOAD_HEADER_BYTES);
         header.fill(0);
-        // SAFETY: the buffer is valid for its length.
-        let length = unsafe {
-            libc::recv(
-                self.socket.as_raw_fd(),
-                packet.as_mut_ptr().cast(),
-                packet.len(),
-                0,
-            )
-        };
-        if length >= 0 {
-            return Ok(Some(OFFLOAD_HEADER_BYTES + length as usize));
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() == io::ErrorKind::WouldBlock {
-            Ok(None)
-        } else {
-            Err(error)
+        match receive_stamped(self.socket.as_fd(), packet) {
+            Ok((length, stamp_ns)) => Ok(Some(ReadPacket {
+                length: OFFLOAD_HEADER_BYTES + length,
+                at: monotonic_now(),
+                came: stamp_ns.map(|wall_ns| self.clock.monotonic(wall_ns)),
+            })),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -99,76 +128,41 @@ impl Veth {
     }
 }
 
+/// The other end of the pair whose first one is `name`.
+pub(crate) fn port_name(name: &str) -> String {
+    format!("{name}-port")
+}
+
 impl AsFd for Veth {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 }
 
-fn socket(family: libc::c_int, kind: libc::c_int, protocol: libc::c_int) -> Result<OwnedFd, Error> {
+/// Any socket will do to ask about devices.
+fn control_socket() -> Result<OwnedFd, Error> {
+    let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
     // SAFETY: takes integers; the descriptor is owned at once.
     unsafe {
-        let descriptor = check(
-            libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol),
-            || "open a socket".into(),
-        )?;
+        let descriptor = check(libc::socket(libc::AF_INET, kind, 0), || {
+            "open a socket".into()
+        })?;
         Ok(OwnedFd::from_raw_fd(descriptor))
     }
 }
 
 fn packet_socket(port_index: u32) -> Result<OwnedFd, Error> {
-    // Protocol 0 hears nothing until it is bound: no packet of another device can slip in.
-    let socket = socket(libc::AF_PACKET, libc::SOCK_DGRAM | libc::SOCK_NONBLOCK, 0)?;
-    set_option(
-        &socket,
-        libc::SOL_SOCKET,
-        libc::SO_RCVBUF,
-        RECEIVE_BUFFER_BYTES,
-    )?;
+    let socket = packet_socket::open()?;
+    let bytes = RECEIVE_BUFFER_BYTES;
+    // Beyond the machine's own limit, where this is root of the machine.
+    set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &bytes)
+        .or_else(|_| set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, &bytes))?;
     // What this end sends must not come back to it.
-    set_option(&socket, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, 1)?;
-    let address = link_address(port_index, libc::ETH_P_ALL, [0; 8]);
-    // SAFETY: the address outlives the call, the length is its own.
-    let bound = unsafe {
-        libc::bind(
-            socket.as_raw_fd(),
-            (&raw const address).cast(),
-            size_of::<libc::sockaddr_ll>() as libc::socklen_t,
-        )
-    };
-    check(bound, || "listen on the lab's device".into())?;
+    let on: libc::c_int = 1;
+    set(&socket, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &on)?;
+    set(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &on)?;
+    packet_socket::listen(&socket, port_index)?;
     Ok(socket)
-}
-
-fn set_option(
-    socket: &OwnedFd,
-    level: libc::c_int,
-    option: libc::c_int,
-    value: libc::c_int,
-) -> Result<(), Error> {
-    // SAFETY: the value outlives the call, the length is its own.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            level,
-            option,
-            (&raw const value).cast(),
-            size_of::<libc::c_int>() as libc::socklen_t,
-        )
-    };
-    check(result, || format!("set option {option} of a packet socket")).map(drop)
-}
-
-fn link_address(index: u32, protocol: libc::c_int, hardware: [u8; 8]) -> libc::sockaddr_ll {
-    libc::sockaddr_ll {
-        sll_family: libc::AF_PACKET as u16,
-        sll_protocol: (protocol as u16).to_be(),
-        sll_ifindex: index as i32,
-        sll_hatype: 0,
-        sll_pkttype: 0,
-        sll_halen: 6,
-        sll_addr: hardware,
-    }
 }
 
 #[repr(C)]

@@ -106,6 +106,7 @@ impl Comparison {
             RecordKind::Address => self.addresses.push(record.named_address()),
             RecordKind::Lost => return Err(CheckError::Lost(record.value)),
             RecordKind::Release | RecordKind::Refused => self.release(record),
+            RecordKind::Read => (),
             _ => self.fate(record),
         }
         Ok(())

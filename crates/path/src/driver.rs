@@ -1,19 +1,23 @@
 use crate::batch::Due;
 use crate::capture::Capture;
+use crate::density::SLOT;
 use crate::lane::Lane;
 use crate::log::Log;
 use crate::log_head::LogHead;
+use crate::marks::connections;
+use crate::outside;
 use crate::pace::Pace;
 use crate::restarter::Restarter;
+use crate::settings::{Ends, PathError, PathSettings, SecondPair};
 use crate::summary::{DirectionSummary, PathSummary};
 use crate::tap::Tap;
 use crate::timeline::Timeline;
 use crate::watch::{DirectionState, PathState, Watch};
-use eyelevel_link::{Direction, SpecError, StageSpec};
+use crate::windows::WindowWatch;
+use eyelevel_link::{Direction, StageSpec};
 use eyelevel_netns::{Device, Error, Stop, WATCHED_MAX, Wait, monotonic_now};
 use eyelevel_units::{Instant, Seed};
 use std::fs::File;
-use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex};
 
@@ -23,40 +27,6 @@ const TURNS_MAX: u32 = 64;
 /// Turns after the stop, of some reads a device: what waits in a device is read, and who goes on
 /// sending does not hold the end up.
 const LAST_TURNS_MAX: u32 = 1000;
-
-/// The devices that a path joins.
-pub struct Ends {
-    /// The client's.
-    pub client: Device,
-    /// The server's.
-    pub server: Device,
-    /// A second client's and a second server's, which share the path.
-    pub second: Option<SecondPair>,
-}
-
-/// The devices of hosts beside the first two, with the address of each, by which packets find them.
-pub struct SecondPair {
-    /// The second client's.
-    pub client: (Device, IpAddr),
-    /// The second server's.
-    pub server: (Device, IpAddr),
-}
-
-/// What a path does.
-pub struct PathSettings<'a> {
-    /// The stages from the server to the client, in the order in which a packet meets them.
-    pub down: &'a [StageSpec],
-    /// The stages from the client to the server.
-    pub up: &'a [StageSpec],
-    /// From which every stage derives its generator.
-    pub seed: u64,
-    /// Where to write the logs of down and up.
-    pub logs: Option<(File, File)>,
-    /// Where to write the packets as the servers' end has them, for Wireshark and tcpdump.
-    pub capture: Option<File>,
-    /// Where the counts are shown while the path runs.
-    pub watch: Option<Watch>,
-}
 
 /// Both directions between a client's and a server's device.
 pub struct Path {
@@ -73,21 +43,11 @@ pub struct Path {
     logs: Option<[(File, LogHead); 2]>,
     restarter: Restarter,
     capture: Option<File>,
+    lost_before: outside::Before,
 }
 
 /// Ends a running [`Path`] from another thread.
 pub type Stopper = Stop;
-
-/// Why a path could not be made.
-#[derive(Debug, thiserror::Error)]
-pub enum PathError {
-    /// Its settings make no sense.
-    #[error(transparent)]
-    Spec(#[from] SpecError),
-    /// The kernel refused something.
-    #[error(transparent)]
-    System(#[from] Error),
-}
 
 impl Path {
     /// Joins the devices.
@@ -118,8 +78,10 @@ impl Path {
         });
         let down = direction(settings.down, "down")?;
         let up = direction(settings.up, "up")?;
+        let mut up = Lane::new(up, true, second_server);
+        up.windows = settings.windows.map(WindowWatch::telling);
         let path = Self {
-            up: Lane::new(up, true, second_server),
+            up,
             down: Lane::new(down, false, second_client),
             clients,
             servers,
@@ -129,6 +91,7 @@ impl Path {
             logs,
             restarter: Restarter::default(),
             capture: settings.capture,
+            lost_before: outside::Before::default(),
         };
         Ok((path, stop))
     }
@@ -150,8 +113,15 @@ impl Path {
         let mut ready = [false; WATCHED_MAX];
         let mut turns = 0;
         loop {
-            let now = monotonic_now();
             self.restart_if_asked();
+            if self.up.is_dense() || self.down.is_dense() {
+                if self.wait.pause(SLOT)? {
+                    break;
+                }
+                self.take_turn(&mut ready)?;
+                continue;
+            }
+            let now = monotonic_now();
             self.let_out(now, &mut ready);
             let due = self.due();
             let busy = ready.iter().any(|ready| *ready);
@@ -160,14 +130,30 @@ impl Path {
                 turns = 0;
                 let timeout = pace.timeout(monotonic_now(), due, busy);
                 if self.wait.wait(timeout, &mut ready)? {
-                    self.take_the_rest()?;
-                    return Ok(self.end());
+                    break;
                 }
                 pace.woke(monotonic_now());
             }
-            self.take_in(&mut ready)?;
+            self.take_in(&mut ready, true)?;
             self.show();
         }
+        self.take_the_rest()?;
+        Ok(self.end())
+    }
+
+    /// A slot of a dense stream is over: whatever came until now is read, and what is due written.
+    fn take_turn(&mut self, ready: &mut [bool; WATCHED_MAX]) -> Result<(), Error> {
+        let now = monotonic_now();
+        *ready = [true; WATCHED_MAX];
+        for _ in 0..TURNS_MAX {
+            self.take_in(ready, false)?;
+            if !ready[..self.clients.len() + self.servers.len()].contains(&true) {
+                break;
+            }
+        }
+        self.let_out(now, ready);
+        self.show();
+        Ok(())
     }
 
     fn begin(&mut self, start: Instant, realtime: bool) {
@@ -190,6 +176,7 @@ impl Path {
         if self.restarter.is_asked() {
             self.up.restart();
             self.down.restart();
+            self.lost_before = outside::Before::now(&mut self.clients, &mut self.servers);
         }
     }
 
@@ -197,11 +184,14 @@ impl Path {
     /// may answer at once, so that the first device of its side is `ready` to be read.
     fn let_out(&mut self, now: Instant, ready: &mut [bool; WATCHED_MAX]) {
         if self.due().is_some_and(|due| due.at <= now) {
-            if self.up.may_leave(now) && self.up.let_out(now, &mut self.servers) {
-                ready[self.clients.len()] = true;
+            let (of_clients, of_servers) = ready.split_at_mut(self.clients.len());
+            let up = self.up.certain(now, &self.clients, of_clients);
+            let down = self.down.certain(now, &self.servers, of_servers);
+            if self.up.may_leave(up) && self.up.let_out(up, &mut self.servers) {
+                of_servers[0] = true;
             }
-            if self.down.may_leave(now) && self.down.let_out(now, &mut self.clients) {
-                ready[0] = true;
+            if self.down.may_leave(down) && self.down.let_out(down, &mut self.clients) {
+                of_clients[0] = true;
             }
         }
         for lane in [&mut self.up, &mut self.down] {
@@ -216,16 +206,16 @@ impl Path {
         dues.into_iter().flatten().min_by_key(|due| due.at)
     }
 
-    fn take_in(&mut self, ready: &mut [bool; WATCHED_MAX]) -> Result<(), Error> {
+    fn take_in(&mut self, ready: &mut [bool; WATCHED_MAX], unless_due: bool) -> Result<(), Error> {
         let (of_clients, of_servers) = ready.split_at_mut(self.clients.len());
         for (ready, server) in of_servers.iter_mut().zip(&mut self.servers) {
             if *ready {
-                *ready = self.down.take_in(server)?;
+                *ready = self.down.take_in(server, unless_due)?;
             }
         }
         for (ready, client) in of_clients.iter_mut().zip(&mut self.clients) {
             if *ready {
-                *ready = self.up.take_in(client)?;
+                *ready = self.up.take_in(client, unless_due)?;
             }
         }
         Ok(())
@@ -236,7 +226,7 @@ impl Path {
     fn take_the_rest(&mut self) -> Result<(), Error> {
         let mut ready = [true; WATCHED_MAX];
         for _ in 0..LAST_TURNS_MAX {
-            self.take_in(&mut ready)?;
+            self.take_in(&mut ready, true)?;
             self.let_out(monotonic_now(), &mut ready);
             if !ready[..self.clients.len() + self.servers.len()].contains(&true) {
                 break;
@@ -257,6 +247,9 @@ impl Path {
 
     fn end(mut self) -> PathSummary {
         self.restart_if_asked();
+        let unwritten = (self.down.unwritten(), self.up.unwritten());
+        let (clients, servers) = (&mut self.clients, &mut self.servers);
+        let lost_outside = self.lost_before.until_now(clients, servers, unwritten);
         let capture = self.up.capture.take();
         drop(self.down.capture.take());
         // Both lanes have let go of it.
@@ -264,9 +257,11 @@ impl Path {
         let capture = capture.and_then(|capture| capture.into_inner().ok());
         let capture = capture.map(Capture::finish);
         PathSummary {
+            lost_outside,
             capture_packets: capture.as_ref().map(|capture| capture.packets),
             capture_lost_packets: capture.as_ref().map(|capture| capture.lost),
             capture_failure: capture.and_then(|capture| capture.failure),
+            connections: connections(&self.down.marks, &self.up.marks),
             down: DirectionSummary::of(self.down),
             up: DirectionSummary::of(self.up),
         }

@@ -1,6 +1,9 @@
 //! What the links need to know of a packet: the flow it belongs to, its peer and its ECN mark.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
 
 /// Fields of an IP packet, as far as links look at them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +16,41 @@ pub struct Header {
     pub flow: u32,
     /// The two ECN bits.
     pub ecn: u8,
+    /// The transport protocol's number.
+    protocol: u8,
+    /// What stands where TCP and UDP have their ports; none in a later fragment.
+    ports: Option<[u8; 4]>,
+}
+
+/// A connection in one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Endpoints {
+    protocol: u8,
+    /// Who sent.
+    pub source: SocketAddr,
+    /// Whom to.
+    pub destination: SocketAddr,
+}
+
+impl Endpoints {
+    /// `tcp` or `udp`.
+    pub fn protocol(&self) -> &'static str {
+        if self.protocol == TCP { "tcp" } else { "udp" }
+    }
+}
+
+impl Header {
+    /// The connection, of TCP and UDP.
+    #[inline]
+    pub fn endpoints(&self) -> Option<Endpoints> {
+        let ports = self.ports.filter(|_| matches!(self.protocol, TCP | UDP))?;
+        let port = |at: usize| u16::from_be_bytes([ports[at], ports[at + 1]]);
+        Some(Endpoints {
+            protocol: self.protocol,
+            source: SocketAddr::new(self.source, port(0)),
+            destination: SocketAddr::new(self.destination, port(2)),
+        })
+    }
 }
 
 /// Reads the header of a whole IP packet. `None`: too short, or neither IPv4 nor IPv6.
@@ -47,6 +85,8 @@ fn parse_v4(packet: &[u8]) -> Option<Header> {
             ports.unwrap_or_default(),
         ]),
         ecn: packet[1] & 0b11,
+        protocol: packet[9],
+        ports: ports.and_then(|ports| ports.try_into().ok()),
     })
 }
 
@@ -56,12 +96,19 @@ fn parse_v6(packet: &[u8]) -> Option<Header> {
     }
     let address = |at: usize| -> [u8; 16] { packet[at..at + 16].try_into().expect("16 bytes") };
     let (source, destination) = (address(8), address(24));
-    let ports = packet.get(40..44).unwrap_or_default();
+    let ports = packet.get(40..44);
     Some(Header {
         source: Ipv6Addr::from(source).into(),
         destination: Ipv6Addr::from(destination).into(),
-        flow: hash(&[&source, &destination, &packet[6..7], ports]),
+        flow: hash(&[
+            &source,
+            &destination,
+            &packet[6..7],
+            ports.unwrap_or_default(),
+        ]),
         ecn: packet[1] >> 4 & 0b11,
+        protocol: packet[6],
+        ports: ports.and_then(|ports| ports.try_into().ok()),
     })
 }
 

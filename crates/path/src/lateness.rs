@@ -6,8 +6,8 @@ const STEPS: u64 = 64;
 /// Powers of two covered, in nanoseconds: up to about 137 s, longer than any lab is late.
 const POWERS: u64 = 32;
 
-/// How late packets were released against the link's own release times: a histogram of bounded
-/// size, since a trial may release millions of packets.
+/// How late packets were: read against their arrival, or released against the link's own release
+/// times. A histogram of bounded size, since a trial may release millions of packets.
 #[derive(Clone)]
 pub struct Lateness {
     counts: Box<[u64]>,
@@ -15,7 +15,7 @@ pub struct Lateness {
     max: Duration,
 }
 
-/// Quantiles of [`Lateness`] in microseconds; null where no packet was released.
+/// Quantiles of [`Lateness`] in microseconds; null where there was no packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct LatenessSummary {
     /// Median.
@@ -38,12 +38,19 @@ impl Default for Lateness {
 }
 
 impl Lateness {
-    /// Counts one release.
+    /// Counts one packet.
+    #[inline]
     pub fn record(&mut self, late: Duration) {
+        self.record_many(late, 1);
+    }
+
+    /// Counts packets that were late alike.
+    #[inline]
+    pub fn record_many(&mut self, late: Duration, packets: u64) {
         let nanos = u64::try_from(late.as_nanos()).unwrap_or(u64::MAX);
         let last = self.counts.len() - 1;
-        self.counts[bucket(nanos).min(last)] += 1;
-        self.total += 1;
+        self.counts[bucket(nanos).min(last)] += packets;
+        self.total += packets;
         self.max = self.max.max(late);
     }
 

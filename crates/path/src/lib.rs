@@ -8,34 +8,45 @@
 //! are written as one super-packet again, as a network card's receive offload would hand them on.
 
 mod arena;
+mod arrival;
 mod batch;
 mod blocks;
 mod capture;
 mod check;
 mod checksum;
+mod density;
 mod driver;
 mod header;
 mod lane;
 mod lateness;
 mod log;
 mod log_head;
+mod marks;
+mod outside;
 mod pace;
 mod record;
 mod restarter;
 mod run;
 mod segment;
+mod settings;
 mod summary;
 mod tap;
 mod timeline;
 mod watch;
+mod windows;
 mod wire;
 
+pub use arrival::ArrivalSummary;
 pub use check::{CheckError, LogCheck, check_log};
-pub use driver::{Ends, Path, PathError, PathSettings, SecondPair, Stopper};
+pub use driver::{Path, Stopper};
 pub use lateness::{Lateness, LatenessSummary};
 pub use log_head::LogHead;
+pub use marks::{ConnectionMarks, EcnCounts};
+pub use outside::LostOutside;
 pub use record::{RECORD_BYTES, Record, RecordKind};
 pub use restarter::Restarter;
+pub use settings::{Ends, PathError, PathSettings, SecondPair};
 pub use summary::{DirectionSummary, PathSummary};
 pub use timeline::TimelineSummary;
 pub use watch::{DirectionState, PathState, Watch};
+pub use windows::FirstWindows;

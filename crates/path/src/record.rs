@@ -32,10 +32,12 @@ pub enum RecordKind {
     Lost = 9,
     /// It should have been released, but the receiver's device did not take it.
     Refused = 10,
+    /// Packets were read from the sender's device; their arrivals follow.
+    Read = 11,
 }
 
 impl RecordKind {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Arrival,
         Self::Served,
         Self::Release,
@@ -47,6 +49,7 @@ impl RecordKind {
         Self::Address,
         Self::Lost,
         Self::Refused,
+        Self::Read,
     ];
 }
 
@@ -63,7 +66,7 @@ pub struct Record {
     pub wire_bytes: u32,
     /// What happened.
     pub kind: RecordKind,
-    /// A drop's reason or an arrival's ECN bits.
+    /// A drop's reason, an arrival's ECN bits, or of a read whether it had the kernel's stamp.
     pub reason: u8,
     /// The stage's place.
     pub stage: u16,
@@ -186,7 +189,7 @@ mod tests {
             assert_eq!(Record::parse(&record.to_bytes()), Some(record));
         }
         let mut unknown = [0; RECORD_BYTES];
-        unknown[28] = 11;
+        unknown[28] = 12;
         assert_eq!(Record::parse(&unknown), None);
     }
 

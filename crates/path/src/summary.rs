@@ -1,6 +1,9 @@
+use crate::arrival::ArrivalSummary;
 use crate::lane::Lane;
 use crate::lateness::LatenessSummary;
 use crate::log::LogEnd;
+use crate::marks::{ConnectionMarks, EcnCounts};
+use crate::outside::LostOutside;
 use crate::timeline::{Timeline, TimelineSummary};
 use eyelevel_link::{DropReason, StageCounters};
 use serde::Serialize;
@@ -13,6 +16,11 @@ pub struct PathSummary {
     pub down: DirectionSummary,
     /// From the client to the server.
     pub up: DirectionSummary,
+    /// What was lost although no stage dropped it.
+    pub lost_outside: LostOutside,
+    /// Packets of each connection over TCP or UDP by their ECN bits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<ConnectionMarks>,
     /// Packets in the capture; null where none was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capture_packets: Option<u64>,
@@ -39,11 +47,15 @@ pub struct DirectionSummary {
     pub dropped: BTreeMap<&'static str, u64>,
     /// Packets whose ECN bits a queue set.
     pub marked_packets: u64,
+    /// Packets by their ECN bits.
+    pub ecn: EcnCounts,
     /// Not an IP packet, or refused by the receiving device.
     pub refused_packets: u64,
     /// Actual release against the model's release time.
     #[serde(flatten)]
     pub lateness: LatenessSummary,
+    /// How packets came, and how long they waited to be read.
+    pub arrival: ArrivalSummary,
     /// What it carried over time; of down alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<TimelineSummary>,
@@ -77,8 +89,10 @@ impl DirectionSummary {
             released_bytes: counts.released_bytes - before.counts.released_bytes,
             dropped: drops,
             marked_packets: lane.direction.observer().marked_packets - before.marked_packets,
+            ecn: lane.marks.all(),
             refused_packets: counts.refused - before.counts.refused,
             lateness: lane.lateness.summary(),
+            arrival: lane.arrival.summary(),
             timeline: timeline.as_ref().and_then(Timeline::summary),
             log_records: log.as_ref().map(|log| log.records),
             log_lost_records: log.as_ref().map(|log| log.lost),

@@ -1,16 +1,20 @@
-//! What a path does with packets that wait for it when it is told to stop.
+//! What a path does with packets that waited for it, here until it was told to stop.
 
-use eyelevel_netns::{Device, Netlink, RouteDestination, RouteSettings, is_root, unshare_network};
+use eyelevel_netns::{
+    Device, Netlink, RouteDestination, RouteSettings, is_root, monotonic_now, unshare_network,
+};
 use eyelevel_path::{Ends, Path, PathSettings, PathSummary};
 use std::net::{IpAddr, UdpSocket};
 use std::thread;
+use std::time::Duration;
 
 const CLIENT: &str = "100.64.0.2";
 const SERVER: &str = "100.64.0.1";
 const SENT: u64 = 200;
 
-/// A path whose stop was asked for before it began to read what the client had sent.
-fn stopped_before_it_read() -> PathSummary {
+/// A path whose stop was asked for before it began to read what the client had sent, and a time
+/// that all of it had waited by then.
+fn stopped_before_it_read() -> (PathSummary, Duration) {
     unshare_network().unwrap();
     let mut netlink = Netlink::open().unwrap();
     let client = Device::create("client").unwrap();
@@ -28,6 +32,7 @@ fn stopped_before_it_read() -> PathSummary {
         seed: 1,
         logs: None,
         capture: None,
+        windows: None,
         watch: None,
     };
     let ends = Ends {
@@ -41,7 +46,9 @@ fn stopped_before_it_read() -> PathSummary {
         socket.send_to(b"x", (SERVER, 9)).unwrap();
     }
     stopper.stop();
-    path.run(false).unwrap()
+    let sent = monotonic_now();
+    let until_read = thread::spawn(monotonic_now).join().unwrap() - sent;
+    (path.run(false).unwrap(), until_read)
 }
 
 #[test]
@@ -51,7 +58,15 @@ fn what_was_sent_before_the_stop_is_counted() {
         return;
     }
     // A thread of its own: it stays in the network that it makes.
-    let summary = thread::spawn(stopped_before_it_read).join().unwrap();
+    let (summary, waited) = thread::spawn(stopped_before_it_read).join().unwrap();
     assert!(summary.up.packets >= SENT, "{:?}", summary.up);
     assert_eq!(summary.down.packets, 0);
+    // Each has its own time of arrival, and the model had not gone on before it was read.
+    let arrival = &summary.up.arrival;
+    assert_eq!(arrival.unstamped_packets, 0);
+    let late_us = arrival.lateness.lateness_us_p50.unwrap();
+    assert!(
+        late_us >= waited.as_secs_f64() * 1e6,
+        "{late_us} us, {waited:?}"
+    );
 }

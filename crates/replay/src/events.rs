@@ -7,7 +7,7 @@ use std::sync::Arc;
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum Event {
     /// A response's head was handed to the protocol.
-    Request(RequestEvent),
+    Request(Box<RequestEvent>),
     /// A connection closed, or the server stopped while it was open.
     Connection(Box<ConnectionEvent>),
 }
@@ -23,6 +23,8 @@ pub struct RequestEvent {
     pub method: String,
     /// The request's URL.
     pub url: String,
+    /// Bytes of the request's head, counted as `request_head_bytes` of its connection is.
+    pub head_bytes: Option<u64>,
     /// The response's status.
     pub status: u16,
     /// How the answer was found: see `docs/reference/matching.md`.
@@ -62,6 +64,8 @@ pub struct ConnectionEvent {
     pub ready_at_ns: Option<u64>,
     /// The server's own address that the client connected to.
     pub address: Option<SocketAddr>,
+    /// The client's, by which the path knows the connection.
+    pub client: Option<SocketAddr>,
     /// What the kernel or the QUIC stack said was in force.
     pub in_force: InForce,
 }
@@ -91,6 +95,8 @@ pub struct InForce {
     pub sent_packets: Option<u64>,
     /// Bytes in IP packets' payload beside TCP's header, or in UDP's; repetitions included.
     pub sent_bytes: Option<u64>,
+    /// Bytes received, counted as `sent_bytes` are.
+    pub received_bytes: Option<u64>,
     /// Full packets (TCP: segments, as `TCP_INFO` has them after each write and 32 times in a round
     /// trip) sent from the first one after the handshake until one of them was acknowledged.
     pub first_flight_packets: Option<u32>,
@@ -107,12 +113,50 @@ pub struct InForce {
     pub early_data_offered: Option<bool>,
     /// Whether a request came before the handshake was complete; null where it was not allowed.
     pub early_data_accepted: Option<bool>,
+    /// Bytes of request heads: as they came over HTTP/1.1, their field sections as coded by HPACK or
+    /// QPACK over the others, frame headers left out.
+    pub request_head_bytes: Option<u64>,
+    /// The same of response heads.
+    pub response_head_bytes: Option<u64>,
+    /// Bytes on the stream of the client's QPACK encoder, which fills the table for requests; of
+    /// HTTP/3 only, as the next three.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoder_received_bytes: Option<u64>,
+    /// Bytes on the stream of our QPACK encoder, which fills the table for responses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoder_sent_bytes: Option<u64>,
+    /// Bytes on the stream of the client's QPACK decoder: acknowledgements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decoder_received_bytes: Option<u64>,
+    /// Bytes on the stream of our QPACK decoder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decoder_sent_bytes: Option<u64>,
+    /// The dynamic table for requests: what we offer over HTTP/2, what the client took of it over
+    /// HTTP/3.
+    pub request_table_bytes: Option<u64>,
+    /// The dynamic table for responses: what we took of the client's offer.
+    pub response_table_bytes: Option<u64>,
+    /// Streams that our QPACK encoder may let wait for inserts; null before the client's SETTINGS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocked_streams_max: Option<u64>,
     /// PRIORITY_UPDATE frames of the client (RFC 9218, section 7); null where there was none.
     pub priority_updates: Option<u64>,
     /// Whether an idle connection begins anew: the sysctl, or what our controller was told.
     pub slow_start_after_idle: Option<bool>,
-    /// The largest send buffer: the sysctl `tcp_wmem`; null over QUIC.
-    pub buffer_bytes_max: Option<u64>,
+    /// The socket's send buffer at the end, `SO_SNDBUF`; null over QUIC.
+    pub send_buffer_bytes: Option<u64>,
+    /// What the client offered to receive at first over the whole connection. Over TCP nobody but
+    /// the path sees it, so that this crate leaves it empty; over QUIC `initial_max_data`.
+    pub receive_window_bytes: Option<u64>,
+    /// How long the server had something to send and neither the client's windows nor the network's
+    /// let it: over QUIC while a stream refused what it was given though nothing else waited.
+    pub receive_window_limited_ms: Option<f64>,
+    /// How long the network would have taken more, and the transport had run dry though there was
+    /// more of a response.
+    pub send_buffer_limited_ms: Option<f64>,
+    /// The most that was granted by the response scheduler and not yet sent, whoever held it, heads
+    /// of responses included; null where nothing was scheduled.
+    pub unsent_bytes_max: Option<u64>,
     /// Least round-trip time seen.
     pub rtt_ms_min: Option<f64>,
     /// Smoothed round-trip time at the end.

@@ -27,6 +27,6 @@ pub use logs::{ConnectionLogs, LineLog};
 pub use server::{Server, ServerOptions, certificate_files};
 pub use service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
 pub use stack::{
-    CertificateKey, ChainBytes, HttpVersion, NamedChainBytes, NamedThinkTime, SproutHorizon,
+    CertificateKey, ChainBytes, Ecn, HttpVersion, NamedChainBytes, NamedThinkTime, SproutHorizon,
     StackConfig, ThinkTime, TlsVersion,
 };

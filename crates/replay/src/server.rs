@@ -11,6 +11,7 @@ use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
@@ -151,10 +152,15 @@ impl Server {
                 self.service.clone(),
             ));
         }
+        let (stop, stopping) = watch::channel(false);
+        let mut saying_goodbye = JoinSet::new();
         for listener in self.quic {
-            accepting.spawn(listener.serve(self.stack.clone(), self.service.clone()));
+            let (stack, service) = (self.stack.clone(), self.service.clone());
+            saying_goodbye.spawn(listener.serve(stack, service, stopping.clone()));
         }
         shutdown.await;
+        let _ = stop.send(true);
+        while saying_goodbye.join_next().await.is_some() {}
         accepting.shutdown().await;
     }
 }

@@ -7,7 +7,9 @@ use crate::{
     ClockNs, ConnectionLogs, Event, EventSink, HttpVersion, RequestEvent, StackConfig, think,
 };
 use eyelevel_archive::{Scheme, Site};
-use http::{HeaderMap, Method, Uri};
+use http::header::ALT_SVC;
+use http::{HeaderMap, HeaderValue, Method, Uri};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -33,6 +35,9 @@ pub struct Service {
     responses: Responses,
     progress: Mutex<Progress>,
     priorities: bool,
+    alt_svc: bool,
+    /// The host that each open connection was opened for, where that is known.
+    hosts: Mutex<HashMap<u64, String>>,
     /// By exchange; empty: none thinks.
     think_ns: Vec<u64>,
     now_ns: ClockNs,
@@ -57,6 +62,8 @@ impl Service {
             responses: Responses::new(site.exchanges().len()),
             think_ns: think::times_ns(site.exchanges(), stack.think_time),
             priorities: stack.priorities,
+            alt_svc: stack.names_alt_svc(),
+            hosts: Mutex::default(),
             site,
             progress: Mutex::default(),
             now_ns,
@@ -110,7 +117,17 @@ impl Service {
             let think_ns = self.think_ns.get(*exchange).copied().unwrap_or(0);
             reply.think = Duration::from_nanos(think_ns);
         }
-        self.report(entrance, &request, &answer, &reply, started_ns);
+        let over_h3 = entrance.protocol == HttpVersion::H3.protocol();
+        if self.alt_svc && over_h3 && self.was_opened_for(entrance.connection, &host) {
+            name_alt_svc(&mut reply.headers, port);
+        }
+        self.report(
+            entrance,
+            &request,
+            &answer,
+            &reply,
+            (started_ns, head.head_bytes),
+        );
         reply
     }
 
@@ -151,7 +168,23 @@ impl Service {
         (self.now_ns)()
     }
 
+    /// Notes which host the client named in its handshake (RFC 6066, section 3).
+    pub(crate) fn on_server_name(&self, connection: u64, host: &str) {
+        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        hosts.insert(connection, host.to_ascii_lowercase());
+    }
+
+    /// Whether it is the connection's own host: others coalesce onto it (RFC 9114, section 3.3).
+    fn was_opened_for(&self, connection: u64, host: &str) -> bool {
+        let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        hosts.get(&connection).is_none_or(|own| own == host)
+    }
+
     pub(crate) fn emit(&self, event: Event) {
+        if let Event::Connection(connection) = &event {
+            let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+            hosts.remove(&connection.connection);
+        }
         (self.events)(event);
     }
 
@@ -161,7 +194,7 @@ impl Service {
         request: &Request<'_>,
         answer: &Answer,
         reply: &Reply,
-        started_ns: u64,
+        (started_ns, head_bytes): (u64, Option<u64>),
     ) {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let (nearest_url, difference) = match answer {
@@ -172,11 +205,12 @@ impl Service {
             Answer::Match { .. } | Answer::Preflight => (None, None),
         };
         let at_ns = self.now_ns();
-        self.emit(Event::Request(RequestEvent {
+        self.emit(Event::Request(Box::new(RequestEvent {
             at_ns,
             protocol: entrance.protocol,
             method: request.method.to_owned(),
             url: request.url(),
+            head_bytes,
             status: reply.status.as_u16(),
             r#match: answer.how().as_str(),
             nearest_url,
@@ -186,7 +220,17 @@ impl Service {
             priority: self.asked_priority(entrance, request.headers),
             think_ms: reply.think.as_secs_f64() * 1e3,
             connection: entrance.connection,
-        }));
+        })));
+    }
+}
+
+/// RFC 7838, section 3: the origin has HTTP/3 on the port that it was asked on. Chromium takes a host
+/// for one that heeds priorities only once it has read so, or has opened an HTTP/2 connection to it:
+/// a host that coalesces onto another's connection it never takes for one over HTTP/2, so that it is
+/// not to be told so over HTTP/3 either (docs/decisions/stacks.md).
+fn name_alt_svc(headers: &mut HeaderMap, port: u16) {
+    if let Ok(value) = HeaderValue::try_from(format!("h3=\":{port}\"")) {
+        headers.insert(ALT_SVC, value);
     }
 }
 
@@ -199,6 +243,8 @@ pub struct RequestHead<'a> {
     pub uri: &'a Uri,
     /// The fields.
     pub headers: &'a HeaderMap,
+    /// Its bytes as they came, coded.
+    pub head_bytes: Option<u64>,
 }
 
 impl RequestHead<'_> {

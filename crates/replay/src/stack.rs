@@ -28,15 +28,28 @@ pub struct StackConfig {
     pub pacing: bool,
     /// A sysctl of the namespace: not this crate's to set, kept for the record.
     pub slow_start_after_idle: bool,
-    /// Sysctls of the namespace: not this crate's to set, kept for the record.
-    pub buffer_bytes_max: Option<u64>,
+    /// Whether packets say that they may be marked instead of dropped (RFC 3168, RFC 9000 section
+    /// 13.4). Over TCP the namespaces' sysctl, over QUIC each socket's.
+    #[serde(default)]
+    pub ecn: Ecn,
+    /// The window that TCP offers at first, by sysctls of the namespace: not this crate's to set;
+    /// none: the kernel's.
+    pub receive_window_bytes: Option<u32>,
+    /// Bytes that may be granted by the response scheduler and not yet sent, whether the protocol,
+    /// TLS, the kernel or the QUIC stack holds them; none: the transport's own bounds alone.
+    #[serde(default)]
+    pub unsent_bytes_max: Option<u32>,
     /// Largest TLS record that the servers write, in bytes.
     pub tls_record_bytes: usize,
     /// UDP payload of a full QUIC packet, in bytes.
     pub quic_packet_bytes: u16,
-    /// HPACK's dynamic table for requests, over HTTP/2 alone; none: RFC 9113's 4096.
+    /// The dynamic tables of HPACK or QPACK, for requests and for responses; 0: none are used. None:
+    /// 4096, and over HTTP/1.1, which compresses no header, nothing.
     #[serde(default)]
     pub header_table_bytes: Option<u32>,
+    /// Streams that may wait for inserts into QPACK's tables, over HTTP/3 alone; none: 100.
+    #[serde(default)]
+    pub blocked_streams_max: Option<u32>,
     /// Whether sessions may be resumed with data in the first flight (RFC 8446, section 2.3).
     #[serde(default)]
     pub early_data: bool,
@@ -60,10 +73,25 @@ pub struct StackConfig {
     /// How long a server thinks before it answers.
     #[serde(default)]
     pub think_time: ThinkTime,
+    /// Whether responses over HTTP/3 say that their origin has HTTP/3 (RFC 7838), as real servers
+    /// do; of HTTP/3 only, where none means that they do.
+    #[serde(default)]
+    pub alt_svc: Option<bool>,
 }
 
 fn yes() -> bool {
     true
+}
+
+/// Whether packets may be marked instead of dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ecn {
+    /// Every packet is Not-ECT.
+    #[default]
+    Off,
+    /// Data are ECT(0), and marks count as the congestion control has it.
+    On,
 }
 
 /// The key of the certificates.
@@ -182,6 +210,8 @@ const QUIC_PACKET_BYTES_MIN: u16 = 1200;
 const QUIC_PACKET_BYTES_MAX: u16 = 1452;
 /// The range of `max_fragment_size` in rustls, less its five header bytes: RFC 8446, section 5.1.
 const TLS_RECORD_BYTES: std::ops::RangeInclusive<usize> = 64..=16_384;
+/// From what keeps two full packets ready to as much as no socket holds.
+const UNSENT_BYTES: std::ops::RangeInclusive<u32> = 4096..=16 * 1024 * 1024;
 /// Beyond this chain RFC 8446's certificate message, with names and entries, would pass what
 /// clients take (64 kB in BoringSSL).
 pub(crate) const CERTIFICATE_CHAIN_BYTES_MAX: u32 = 60_000;
@@ -191,6 +221,20 @@ const THINK_TIME_MS_MAX: f64 = 60_000.0;
 const TCP_CONGESTION_CONTROLS: [&str; 3] = ["cubic", "bbr", "reno"];
 /// Beyond this a window is a mistake of units: 10,000 packets are 14 MB.
 const INITIAL_WINDOW_PACKETS: std::ops::RangeInclusive<u32> = 1..=10_000;
+
+/// HPACK's default (RFC 9113, section 6.5.2).
+const HEADER_TABLE_BYTES: u32 = 4096;
+/// Chromium's; as many requests as a connection may have open.
+const BLOCKED_STREAMS_MAX: u32 = 100;
+
+/// h2's HPACK encoder has no larger table; for QPACK what Chromium offers.
+fn header_table_bytes_max(http: HttpVersion) -> u32 {
+    match http {
+        HttpVersion::H1 => 0,
+        HttpVersion::H2 => 4096,
+        HttpVersion::H3 => 65_536,
+    }
+}
 
 impl StackConfig {
     /// A stack tuned as `tcp+` and `quic` are.
@@ -205,10 +249,13 @@ impl StackConfig {
             initial_window_packets: 32,
             pacing: true,
             slow_start_after_idle: false,
-            buffer_bytes_max: None,
+            ecn: Ecn::Off,
+            receive_window_bytes: None,
+            unsent_bytes_max: None,
             tls_record_bytes: 4096,
             quic_packet_bytes: QUIC_PACKET_BYTES_MAX,
             header_table_bytes: None,
+            blocked_streams_max: None,
             early_data: false,
             session_tickets: true,
             priorities: true,
@@ -216,7 +263,13 @@ impl StackConfig {
             certificate_chain_bytes: None,
             coalescing: true,
             think_time: ThinkTime::default(),
+            alt_svc: None,
         }
+    }
+
+    /// Whether responses name the alternative service that they came from.
+    pub(crate) fn names_alt_svc(&self) -> bool {
+        self.http_version == HttpVersion::H3 && self.alt_svc.unwrap_or(true)
     }
 
     /// Refuses what cannot be served, before any socket is made.
@@ -252,6 +305,13 @@ impl StackConfig {
                 self.initial_window_packets
             ));
         }
+        if let Some(bytes) = self.unsent_bytes_max
+            && !UNSENT_BYTES.contains(&bytes)
+        {
+            return Err(format!(
+                "unsent_bytes_max is {bytes}, it must be within {UNSENT_BYTES:?}"
+            ));
+        }
         if let Some(ChainBytes::Given(bytes)) = self.certificate_chain_bytes
             && bytes > CERTIFICATE_CHAIN_BYTES_MAX
         {
@@ -279,13 +339,14 @@ impl StackConfig {
         if self.early_data && tls != TlsVersion::Tls13 {
             return Err("early data needs TLS 1.3: set tls_version to \"1.3\"".into());
         }
-        if self.header_table_bytes.is_some() && http != HttpVersion::H2 {
+        if self.alt_svc.is_some() && http != HttpVersion::H3 {
             return Err(
-                "header_table_bytes is HPACK's, of h2: HTTP/1.1 compresses no header, and \
-                        the HTTP/3 library has QPACK's static table alone"
+                "alt_svc is HTTP/3's: over TCP it would lead the browser to another protocol; \
+                        leave it out"
                     .into(),
             );
         }
+        self.validate_tables()?;
         let known = TCP_CONGESTION_CONTROLS.contains(&self.congestion_control.as_str());
         if http != HttpVersion::H3 && !known {
             return Err(format!(
@@ -302,6 +363,48 @@ impl StackConfig {
         by_name(&self.congestion_control, &self.congestion_settings())
             .map(|_| ())
             .map_err(|error| error.to_string())
+    }
+
+    fn validate_tables(&self) -> Result<(), String> {
+        let http = self.http_version;
+        let table_bytes = self.header_table_bytes.unwrap_or_default();
+        let blocked = self.blocked_streams_max.unwrap_or_default();
+        let bytes_max = header_table_bytes_max(http);
+        if http == HttpVersion::H1 && self.header_table_bytes.is_some() {
+            return Err("HTTP/1.1 compresses no header: leave header_table_bytes out".into());
+        }
+        if table_bytes > bytes_max {
+            return Err(format!(
+                "header_table_bytes is {table_bytes}, over {} it must be at most {bytes_max}",
+                http.protocol()
+            ));
+        }
+        if http != HttpVersion::H3 && self.blocked_streams_max.is_some() {
+            return Err("blocked_streams_max is QPACK's, of h3: leave it out".into());
+        }
+        if blocked > BLOCKED_STREAMS_MAX {
+            return Err(format!(
+                "blocked_streams_max is {blocked}, it must be at most {BLOCKED_STREAMS_MAX}: a \
+                 connection has no more requests at once"
+            ));
+        }
+        Ok(())
+    }
+
+    /// The dynamic tables of HPACK or QPACK, each; 0: none are used.
+    pub fn header_table(&self) -> u32 {
+        match self.http_version {
+            HttpVersion::H1 => 0,
+            _ => self.header_table_bytes.unwrap_or(HEADER_TABLE_BYTES),
+        }
+    }
+
+    /// Streams that may wait for inserts into QPACK's tables.
+    pub fn blocked_streams(&self) -> u32 {
+        match self.http_version {
+            HttpVersion::H3 => self.blocked_streams_max.unwrap_or(BLOCKED_STREAMS_MAX),
+            _ => 0,
+        }
     }
 
     /// What our controllers are told.

@@ -26,7 +26,7 @@ const STEPS: [Step; 8] = [
     Step::Change(3, "u=6"),
 ];
 
-async fn seen(version: HttpVersion, priorities: bool) -> Vec<u64> {
+async fn seen(version: HttpVersion, priorities: bool, unsent: Option<u32>) -> Vec<u64> {
     let recorded: Vec<Recorded> = PATHS
         .iter()
         .enumerate()
@@ -40,6 +40,7 @@ async fn seen(version: HttpVersion, priorities: bool) -> Vec<u64> {
         .collect();
     let stack = StackConfig {
         priorities,
+        unsent_bytes_max: unsent,
         ..stack(version)
     };
     let running = Running::start(site(&recorded), stack);
@@ -61,18 +62,20 @@ async fn body_bytes_leave_in_the_same_order_over_both_protocols() {
             [2, 4].iter().collect()
         );
     };
-    let (h2, h3) = (
-        seen(HttpVersion::H2, true).await,
-        seen(HttpVersion::H3, true).await,
-    );
-    expected(&h2);
-    assert_eq!(h2, h3);
+    for unsent in [None, Some(16 * 1024)] {
+        let (h2, h3) = (
+            seen(HttpVersion::H2, true, unsent).await,
+            seen(HttpVersion::H3, true, unsent).await,
+        );
+        expected(&h2);
+        assert_eq!(h2, h3, "{unsent:?}");
+    }
 }
 
 #[tokio::test]
 async fn without_priorities_all_share_alike_over_both() {
     for version in [HttpVersion::H2, HttpVersion::H3] {
-        let seen = seen(version, false).await;
+        let seen = seen(version, false, None).await;
         // Every response comes up again and again.
         for number in 1..7 {
             let turns = seen.iter().filter(|each| **each == number).count();

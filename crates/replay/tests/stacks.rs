@@ -64,6 +64,66 @@ const YES: Option<bool> = Some(true);
 const NO: Option<bool> = Some(false);
 
 #[tokio::test]
+async fn responses_over_http3_name_their_service_and_no_others_do() {
+    let plain = format!("{URL}plain");
+    let mut recorded = Recorded::new(&plain, pattern(100, 1));
+    recorded.fields += "alt-svc: h3=\":8443\"\r\n";
+    let site = site(&[recorded]);
+    let cases: [(HttpVersion, Option<bool>, Option<&str>); 5] = [
+        (HttpVersion::H3, None, Some("h3=\":443\"")),
+        (HttpVersion::H3, Some(true), Some("h3=\":443\"")),
+        (HttpVersion::H3, Some(false), None),
+        (HttpVersion::H2, None, None),
+        (HttpVersion::H1, None, None),
+    ];
+    for (version, alt_svc, said) in cases {
+        let mut stack = stack(version);
+        stack.alt_svc = alt_svc;
+        let running = Running::start(site.clone(), stack);
+        for url in [plain.clone(), format!("{URL}missing")] {
+            let mut client = running.client(HOST).await;
+            let fetched = client
+                .fetch(Method::GET, &url, HeaderMap::new(), Bytes::new())
+                .await
+                .unwrap();
+            let named = fetched.headers.get("alt-svc");
+            let named = named.map(|value| value.to_str().unwrap());
+            assert_eq!(named, said, "{version:?}, {alt_svc:?}, {url}");
+        }
+        running.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_host_on_anothers_connection_does_not_name_its_service() {
+    let other = "https://other.example.test/";
+    let site = site(&[
+        Recorded::new(URL, pattern(100, 1)),
+        Recorded::new(other, pattern(100, 2)),
+    ]);
+    let running = Running::start(site, stack(HttpVersion::H3));
+    let mut client = running.client(HOST).await;
+    for (url, said) in [(URL, true), (other, false), (URL, true)] {
+        let fetched = client
+            .fetch(Method::GET, url, HeaderMap::new(), Bytes::new())
+            .await
+            .unwrap();
+        assert_eq!(fetched.headers.contains_key("alt-svc"), said, "{url}");
+    }
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn alt_svc_over_tcp_is_refused() {
+    for version in [HttpVersion::H1, HttpVersion::H2] {
+        let mut stack = stack(version);
+        stack.alt_svc = Some(true);
+        let refused = stack.validate().unwrap_err().to_string();
+        assert!(refused.contains("alt_svc is HTTP/3's"), "{refused}");
+    }
+}
+
+#[tokio::test]
 async fn a_second_visit_asks_in_its_first_flight_where_the_stack_allows_it() {
     for version in common::VERSIONS {
         let seen = visit_twice(version, |stack| stack.early_data = true).await;
@@ -148,7 +208,7 @@ fn what_cannot_be_served_is_refused_with_the_reason() {
         change(&mut changed);
         changed.validate().unwrap_err().to_string()
     };
-    let cases: [(Change, HttpVersion, &str); 7] = [
+    let cases: [(Change, HttpVersion, &str); 11] = [
         (
             |s| s.tls_version = TlsVersion::None,
             HttpVersion::H2,
@@ -169,8 +229,28 @@ fn what_cannot_be_served_is_refused_with_the_reason() {
         ),
         (
             |s| s.header_table_bytes = Some(0),
+            HttpVersion::H1,
+            "compresses no header",
+        ),
+        (
+            |s| s.header_table_bytes = Some(4097),
+            HttpVersion::H2,
+            "over h2 it must be at most 4096",
+        ),
+        (
+            |s| s.header_table_bytes = Some(65_537),
             HttpVersion::H3,
-            "static table",
+            "over h3 it must be at most 65536",
+        ),
+        (
+            |s| s.blocked_streams_max = Some(0),
+            HttpVersion::H2,
+            "QPACK's",
+        ),
+        (
+            |s| s.blocked_streams_max = Some(101),
+            HttpVersion::H3,
+            "at most 100",
         ),
         (
             |s| s.congestion_control = "sprout_ewma".into(),

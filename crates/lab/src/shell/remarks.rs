@@ -25,12 +25,14 @@ pub fn tell(path: &Value, log: Option<&Path>) {
                 colored(&format!("eyelevel: {direction}: {text}"), YELLOW)
             );
         };
-        let late_us = seen["lateness_us_p99"].as_f64().unwrap_or_default();
-        if late_us > LATENESS_US_MAX {
-            warn(format!(
-                "the machine was too busy, 1 in 100 packets left {:.1} ms late or more",
-                late_us / 1e3
-            ));
+        for (what, late) in [("left", seen), ("was read", &seen["arrival"])] {
+            let late_us = late["lateness_us_p99"].as_f64().unwrap_or_default();
+            if late_us > LATENESS_US_MAX {
+                warn(format!(
+                    "the machine was too busy, 1 in 100 packets {what} {:.1} ms late or more",
+                    late_us / 1e3
+                ));
+            }
         }
         if let Some(lost) = seen["log_lost_records"].as_u64().filter(|lost| *lost > 0) {
             warn(format!(

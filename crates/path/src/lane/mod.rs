@@ -2,18 +2,22 @@
 
 mod out;
 
+use crate::arrival::Arrival;
 use crate::batch::{Batch, Due};
 use crate::capture::Capture;
+use crate::density::Density;
 use crate::header;
 use crate::lateness::Lateness;
+use crate::marks::Marks;
 use crate::record::{Record, RecordKind};
 use crate::run::Run;
 use crate::segment::Segment;
 use crate::summary::dropped;
 use crate::tap::Tap;
+use crate::windows::WindowWatch;
 use crate::wire::Shape;
 use eyelevel_link::{Direction, Ecn, Packet};
-use eyelevel_netns::{Device, Error, OFFLOAD_HEADER_BYTES, OffloadHeader, monotonic_now};
+use eyelevel_netns::{Device, Error, OFFLOAD_HEADER_BYTES, OffloadHeader, ReadPacket};
 use eyelevel_units::Instant;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -25,18 +29,24 @@ const READS_MAX: usize = 16;
 pub(crate) struct Lane {
     pub direction: Direction<Segment, Tap>,
     pub lateness: Lateness,
+    pub arrival: Arrival,
     /// Whether the origin is the destination of this lane's packets.
     pub toward_origin: bool,
     /// The address whose packets leave by the second device.
     pub second_exit: Option<IpAddr>,
     pub counts: Counts,
+    /// Of the lane toward the origins, where somebody asks.
+    pub windows: Option<WindowWatch>,
     /// Packets as the servers' end of the path has them, where they are asked for.
     pub capture: Option<Arc<Mutex<Capture>>>,
+    /// Packets by their ECN bits.
+    pub marks: Marks,
     /// What there was before the counted load, to be taken off.
     pub before: Before,
     /// Packets that left the direction.
     left: u64,
     batch: Batch,
+    density: Density,
     run: Run,
     whole: Vec<u8>,
 }
@@ -48,6 +58,8 @@ pub(crate) struct Counts {
     pub released: u64,
     pub released_bytes: u64,
     pub refused: u64,
+    /// Of the refused ones those that no stage had made a bit of worse.
+    pub unwritten: u64,
     pub lateness_ns: u64,
 }
 
@@ -68,13 +80,17 @@ impl Lane {
         Self {
             direction,
             lateness: Lateness::default(),
+            arrival: Arrival::default(),
             toward_origin,
             second_exit,
             counts: Counts::default(),
+            windows: None,
             capture: None,
+            marks: Marks::default(),
             before: Before::default(),
             left: 0,
             batch: Batch::default(),
+            density: Density::default(),
             run: Run::default(),
             whole: Vec::new(),
         }
@@ -83,6 +99,8 @@ impl Lane {
     /// A next load begins: the summary will be its alone.
     pub(crate) fn restart(&mut self) {
         self.lateness = Lateness::default();
+        self.marks.restart();
+        self.arrival.restart();
         if let Some(timeline) = &mut self.direction.observer_mut().timeline {
             timeline.restart();
         }
@@ -93,11 +111,23 @@ impl Lane {
         };
     }
 
+    /// Packets that a device should have taken and did not, of this load.
+    pub(crate) fn unwritten(&self) -> u64 {
+        self.counts.unwritten - self.before.counts.unwritten
+    }
+
     /// When the next packets shall be written.
     #[inline]
     pub(crate) fn due(&self) -> Option<Due> {
         let at = self.direction.poll_timeout()?;
         Some(self.batch.due(at))
+    }
+
+    /// Whether its packets leave so close together that they may wait for one another.
+    #[inline]
+    pub(crate) fn is_dense(&self) -> bool {
+        let next = self.direction.poll_timeout();
+        next.is_some_and(|next| self.density.goes_on(next))
     }
 
     /// Whether the next packets might be written at `now`, put off or not.
@@ -112,20 +142,39 @@ impl Lane {
         self.direction.arrivals() + tap.duplicated_packets - tap.dropped_packets - self.left
     }
 
-    /// Reads what waits at `device`. Returns whether there may be more.
-    pub(crate) fn take_in(&mut self, device: &mut Device) -> Result<bool, Error> {
+    /// Until when, at most `now`, the direction knows of all that came by `devices`. What may release
+    /// a packet after that may still be changed by one that waits to be read, and such a device
+    /// becomes `ready`.
+    #[inline]
+    pub(crate) fn certain(&self, now: Instant, devices: &[Device], ready: &mut [bool]) -> Instant {
+        let mut certain = now;
+        for (device, ready) in devices.iter().zip(ready) {
+            let until = device.all_read_until(now, self.arrival.latest(), *ready);
+            *ready |= until < now;
+            certain = certain.min(until);
+        }
+        certain
+    }
+
+    /// Reads what waits at `device`, some at a time: only until something is due, where `unless_due`;
+    /// else a device that has nothing is not asked. Returns whether there may be more.
+    pub(crate) fn take_in(&mut self, device: &mut Device, unless_due: bool) -> Result<bool, Error> {
+        device.read_clocks();
         for _ in 0..READS_MAX {
+            if !unless_due && !device.may_have_packets() {
+                return Ok(false);
+            }
             let room = self.direction.observer_mut().arena.room();
-            let length = match device.read(room) {
-                Ok(Some(length)) => length,
+            let read = match device.read(room) {
+                Ok(Some(read)) => read,
                 Ok(None) => return Ok(false),
                 Err(source) => return Err(read_error(source)),
             };
-            let now = monotonic_now();
-            if self.admit(now, length).is_none() {
+            if self.admit(&read).is_none() {
                 self.counts.refused += 1;
             }
-            if self.due().is_some_and(|due| due.at <= now) {
+            let latest = self.arrival.latest();
+            if unless_due && self.due().is_some_and(|due| due.at <= latest) {
                 break;
             }
         }
@@ -133,7 +182,8 @@ impl Lane {
     }
 
     /// Cuts what was read and hands it to the direction. `None`: it is no packet.
-    fn admit(&mut self, now: Instant, length: usize) -> Option<()> {
+    fn admit(&mut self, read: &ReadPacket) -> Option<()> {
+        let length = read.length;
         let room = self.direction.observer_mut().arena.room();
         let (head, packet) = room.get(..length)?.split_first_chunk()?;
         let offload = OffloadHeader::parse(head)?;
@@ -144,9 +194,17 @@ impl Lane {
         } else {
             header.source
         };
+        if let Some(windows) = &mut self.windows {
+            windows.on_packet(packet, header.flow);
+        }
         let exit = u8::from(self.second_exit == Some(header.destination));
         let segments = shape.segments();
-        self.direction.handle_timeout(now);
+        self.marks.came(&header, segments);
+        let came = read.came.unwrap_or(read.at);
+        self.direction.handle_timeout(came);
+        let now = self.direction.arrival_at(came);
+        self.arrival.record(read, now, segments);
+        self.log_read(now, read, segments);
         let (chunk, at) = self.direction.observer_mut().arena.keep(length, segments);
         let place = (chunk, at + OFFLOAD_HEADER_BYTES as u32);
         if !self.toward_origin {
@@ -174,6 +232,21 @@ impl Lane {
             self.direction.handle_packet(now, packet);
         }
         Some(())
+    }
+
+    fn log_read(&mut self, now: Instant, read: &ReadPacket, segments: u16) {
+        let number = self.direction.arrivals();
+        if let Some(log) = &mut self.direction.observer_mut().log {
+            log.push(&Record {
+                at_ns: now.as_nanos(),
+                packet: number,
+                value: read.at.since(read.came.unwrap_or(read.at)).as_nanos() as u64,
+                wire_bytes: segments.into(),
+                kind: RecordKind::Read,
+                reason: read.came.is_some().into(),
+                stage: 0,
+            });
+        }
     }
 
     fn log_arrival(&mut self, now: Instant, origin: IpAddr, flow: u32, ecn: u8, wire_bytes: u32) {

@@ -1,10 +1,11 @@
 //! The way out: runs of segments are written as one packet, and what was written is counted.
 
 use super::Lane;
+use crate::header;
 use crate::record::{Record, RecordKind};
 use crate::segment::Segment;
 use crate::wire::{HEADERS_MAX, Shape, complete_checksum};
-use eyelevel_link::Packet;
+use eyelevel_link::{Ecn, Packet};
 use eyelevel_netns::{Device, OffloadHeader, monotonic_now};
 use eyelevel_units::Instant;
 use std::io::IoSlice;
@@ -16,6 +17,7 @@ impl Lane {
         let mut last = None;
         while let Some(release) = self.direction.poll_transmit(now) {
             last = Some(release.at);
+            self.density.released(release.at);
             self.left += 1;
             if !self.run.takes(&release.packet) {
                 self.write_run(exits);
@@ -47,6 +49,9 @@ impl Lane {
                 packet.ecn as u8,
             );
         }
+        if packet.ecn == Ecn::Ce {
+            self.count_marks(&segment);
+        }
         let (tap, counts) = (self.direction.observer_mut(), &mut self.counts);
         let stage = tap.last_stage();
         for (number, at, wire_bytes) in self.run.members.drain(..) {
@@ -60,6 +65,7 @@ impl Lane {
             } else {
                 // The device refuses only what its namespace cannot take; the sender sees a loss.
                 counts.refused += 1;
+                counts.unwritten += u64::from(packet.corrupt_bit.is_none());
             }
             if let Some(log) = &mut tap.log {
                 log.push(&Record {
@@ -76,6 +82,16 @@ impl Lane {
                     stage,
                 });
             }
+        }
+    }
+
+    /// The run left marked: of which connection it is and how it came, its own bytes say.
+    fn count_marks(&mut self, segment: &Segment) {
+        let arena = &self.direction.observer().arena;
+        let bytes = arena.bytes(segment.chunk, segment.at, segment.shape.length());
+        if let Some(header) = header::parse(bytes) {
+            let packets = self.run.members.len() as u64;
+            self.marks.left_marked(&header, packets);
         }
     }
 

@@ -1,15 +1,18 @@
 //! One large transfer, its bytes counted and thrown away.
 
 use super::client::{Client, Session};
+use super::tickets::Tickets;
 use crate::tls::client_config_trusting;
-use crate::{HttpVersion, ReplayError, TlsVersion};
+use crate::{Ecn, HttpVersion, ReplayError, TlsVersion};
 use bytes::{Buf, Bytes};
 use http::{Request, Uri};
 use http_body_util::{BodyExt, Full};
+use rustls::client::Resumption;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use serde::Serialize;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What a transfer moved, and when.
@@ -58,7 +61,7 @@ impl Meter {
 
 impl Client {
     /// Connects for `url` at `address`: in cleartext where its scheme is http, else trusting nothing
-    /// but `authority_pem`.
+    /// but `authority_pem`. `ecn` is QUIC's; over TCP it is the kernel's.
     ///
     /// # Errors
     /// [`ReplayError`], with the step that failed.
@@ -67,6 +70,7 @@ impl Client {
         address: SocketAddr,
         version: HttpVersion,
         tls_version: TlsVersion,
+        ecn: Ecn,
         authority_pem: &[u8],
     ) -> Result<Self, ReplayError> {
         let wrong = |what| ReplayError::configuration("the client", what);
@@ -76,9 +80,13 @@ impl Client {
         }
         let root = CertificateDer::from_pem_slice(authority_pem)
             .map_err(|_| wrong("the authority's certificate is no PEM"))?;
-        let tls = client_config_trusting(root, version, tls_version)?;
+        let mut tls = client_config_trusting(root, version, tls_version)?;
+        let tickets = Arc::new(Tickets::default());
+        tls.resumption = Resumption::store(tickets.clone());
         let host = uri.host().ok_or_else(|| wrong("the URL has no host"))?;
-        Self::connect(address, host, version, tls).await
+        let mut client = Self::connect_with(address, host, version, tls, ecn).await?;
+        client.tickets = Some(tickets);
+        Ok(client)
     }
 
     /// Gets `url` and counts the body until `bytes_max` or `duration_max`, whichever is first.

@@ -1,9 +1,11 @@
+use super::tickets::Tickets;
 use crate::quic::H3Opener;
 use bytes::{Buf, Bytes, BytesMut};
 use eyelevel_archive::{Exchange, Header};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::{http1, http2};
+use std::sync::Arc;
 use tokio::task::JoinSet;
 
 /// Fields of a recorded request that belong to its connection, or that are made anew.
@@ -37,6 +39,10 @@ pub struct Client {
     pub(super) session: Session,
     /// Drives the connection; it ends with the client.
     pub(super) _driver: JoinSet<()>,
+    /// Of the chain that the server sent, as DER; 0 in cleartext.
+    pub(super) certificate_bytes: u64,
+    /// None where tickets are the caller's.
+    pub(super) tickets: Option<Arc<Tickets>>,
 }
 
 pub(super) enum Session {
@@ -116,6 +122,18 @@ impl Client {
         }
     }
 
+    /// Bytes of the certificates that the server sent, as DER.
+    #[must_use]
+    pub fn certificate_bytes(&self) -> u64 {
+        self.certificate_bytes
+    }
+
+    /// Session tickets that came so far; None where `connect`'s caller keeps them.
+    #[must_use]
+    pub fn tickets(&self) -> Option<u64> {
+        self.tickets.as_ref().map(|tickets| tickets.count())
+    }
+
     /// A second handle on the same connection, for parallel requests; HTTP/1.1 has none.
     pub fn share(&self) -> Option<Self> {
         let session = match &self.session {
@@ -126,6 +144,8 @@ impl Client {
         Some(Self {
             session,
             _driver: JoinSet::new(),
+            certificate_bytes: self.certificate_bytes,
+            tickets: self.tickets.clone(),
         })
     }
 }

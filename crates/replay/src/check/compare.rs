@@ -2,6 +2,7 @@ use super::Fetched;
 use crate::response::MATCH_HEADER;
 use bytes::Bytes;
 use eyelevel_archive::{Exchange, response_headers_to_send};
+use http::header::ALT_SVC;
 use std::collections::BTreeMap;
 
 /// What of an answer is not as it was recorded; empty where nothing is.
@@ -24,12 +25,16 @@ pub(super) fn differences(exchange: &Exchange, fetched: &Fetched) -> Vec<String>
     }
     let mut recorded = Fields::new();
     for field in response_headers_to_send(exchange) {
+        if field.is(ALT_SVC.as_str()) {
+            continue;
+        }
         let values = recorded.entry(field.name.to_ascii_lowercase()).or_default();
         values.push(field.value.to_vec());
     }
     let mut got = Fields::new();
     for (name, value) in &fetched.headers {
-        if name != MATCH_HEADER {
+        // The server's own: how it found the answer, and over HTTP/3 that it has HTTP/3.
+        if name != MATCH_HEADER && name != ALT_SVC {
             got.entry(name.as_str().to_owned())
                 .or_default()
                 .push(value.as_bytes().to_vec());

@@ -1,11 +1,11 @@
 use super::client::{Client, Session};
 use crate::quic::{H3Connection, client_endpoint, client_transport};
-use crate::{HttpVersion, ReplayError};
+use crate::{Ecn, HttpVersion, ReplayError};
 use bytes::Bytes;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use noq::crypto::rustls::QuicClientConfig;
-use rustls::pki_types::ServerName;
+use rustls::pki_types::{CertificateDer, ServerName};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -32,8 +32,19 @@ impl Client {
         version: HttpVersion,
         tls: rustls::ClientConfig,
     ) -> Result<Self, ReplayError> {
+        Self::connect_with(address, host, version, tls, Ecn::Off).await
+    }
+
+    /// The same with or without ECN over QUIC; over TCP it is the kernel's.
+    pub(super) async fn connect_with(
+        address: SocketAddr,
+        host: &str,
+        version: HttpVersion,
+        tls: rustls::ClientConfig,
+        ecn: Ecn,
+    ) -> Result<Self, ReplayError> {
         if version == HttpVersion::H3 {
-            return Self::connect_quic(address, host, tls).await;
+            return Self::connect_quic(address, host, tls, ecn).await;
         }
         let failed = ReplayError::socket("connecting over TCP and TLS", address);
         let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
@@ -45,7 +56,11 @@ impl Client {
             stream.set_nodelay(true)?;
             connector.connect(name, stream).await
         };
-        Self::over(connected.await.map_err(failed)?, address, version).await
+        let stream = connected.await.map_err(failed)?;
+        let certificates = chain_bytes(stream.get_ref().1.peer_certificates());
+        let mut client = Self::over(stream, address, version).await?;
+        client.certificate_bytes = certificates;
+        Ok(client)
     }
 
     /// Connects to `address` without TLS, for HTTP/1.1.
@@ -92,6 +107,8 @@ impl Client {
         Ok(Self {
             session,
             _driver: driver,
+            certificate_bytes: 0,
+            tickets: None,
         })
     }
 
@@ -99,6 +116,7 @@ impl Client {
         address: SocketAddr,
         host: &str,
         tls: rustls::ClientConfig,
+        ecn: Ecn,
     ) -> Result<Self, ReplayError> {
         let other = |error: &dyn ToString| {
             let error = std::io::Error::other(error.to_string());
@@ -113,7 +131,7 @@ impl Client {
             SocketAddr::V4(_) => [0; 4].into(),
             SocketAddr::V6(_) => [0; 16].into(),
         };
-        let endpoint = client_endpoint(SocketAddr::new(unspecified, 0))?;
+        let endpoint = client_endpoint(SocketAddr::new(unspecified, 0), ecn)?;
         let connecting = endpoint
             .connect_with(config, address, host.trim_matches(['[', ']']))
             .map_err(|error| other(&error))?;
@@ -125,6 +143,10 @@ impl Client {
         } else {
             connecting.await.map_err(|error| other(&error))?
         };
+        let identity = connection
+            .peer_identity()
+            .and_then(|identity| identity.downcast::<Vec<CertificateDer<'static>>>().ok());
+        let certificate_bytes = chain_bytes(identity.as_deref().map(Vec::as_slice));
         let (mut connection, session) = h3::client::builder()
             .send_grease(false)
             .build::<_, _, Bytes>(H3Connection::new(connection))
@@ -138,6 +160,13 @@ impl Client {
         Ok(Self {
             session: Session::H3(session),
             _driver: driver,
+            certificate_bytes,
+            tickets: None,
         })
     }
+}
+
+fn chain_bytes(chain: Option<&[CertificateDer<'static>]>) -> u64 {
+    let sizes = chain.unwrap_or_default().iter();
+    sizes.map(|certificate| certificate.len() as u64).sum()
 }

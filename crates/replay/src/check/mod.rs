@@ -4,9 +4,12 @@ mod bulk;
 mod client;
 mod compare;
 mod connect;
+mod late;
+mod tickets;
 
 pub use bulk::Transfer;
 pub use client::{Client, Fetched};
+pub use late::Late;
 
 use crate::tls::Authority;
 use crate::{HttpVersion, ReplayError, TlsVersion};

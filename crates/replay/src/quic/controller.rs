@@ -1,7 +1,7 @@
 //! Our congestion controllers in noq.
 
 use super::meter::Meter;
-use eyelevel_congestion::{Flow, Settings, by_name};
+use eyelevel_congestion::{Flow, Settings, UNPACED_PACKETS, by_name};
 use eyelevel_units::{Duration as OwnDuration, Instant as OwnInstant};
 use noq::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use noq_proto::RttEstimator;
@@ -124,12 +124,16 @@ impl Controller for FlowController {
         now: Instant,
         _sent: Instant,
         persistent: bool,
-        _is_ecn: bool,
+        is_ecn: bool,
         lost_bytes: u64,
         _largest_lost: u64,
     ) {
-        self.flow
-            .on_congestion(self.own(now), lost_bytes, persistent);
+        let now = self.own(now);
+        if is_ecn {
+            self.flow.on_mark(now);
+        } else {
+            self.flow.on_congestion(now, lost_bytes, persistent);
+        }
     }
 
     fn on_spurious_congestion_event(&mut self) {
@@ -142,6 +146,9 @@ impl Controller for FlowController {
     }
 
     fn window(&self) -> u64 {
+        if self.meter.is_held() {
+            return 0;
+        }
         let window = self.flow.controller().window_bytes();
         if self.sent_after_handshake || !self.meter.is_ready() {
             return window;
@@ -159,6 +166,14 @@ impl Controller for FlowController {
         if let Some(rate) = rate {
             self.meter.on_pacing_rate(rate);
         }
+        let at_start = self.meter.is_ready() && !self.sent_after_handshake;
+        let rate = rate.map(|rate| {
+            if at_start {
+                start_rate(rate, self.flow.bytes_sent(), self.packet_bytes)
+            } else {
+                rate
+            }
+        });
         let mut metrics = ControllerMetrics::default();
         metrics.congestion_window = controller.window_bytes();
         metrics.ssthresh = controller.slow_start_threshold_bytes();
@@ -208,6 +223,15 @@ impl FirstFlight {
     }
 }
 
+/// The rate for the page's first packet, whose burst is what the handshake has left of the kernel's
+/// unpaced packets: it counts its segments among them, while noq's pacer has earned a whole burst anew
+/// since. noq cuts what it has saved to the burst of the rate that it hears.
+fn start_rate(rate_bytes_s: u64, sent_bytes: u64, packet_bytes: u64) -> u64 {
+    let left = (UNPACED_PACKETS * packet_bytes).saturating_sub(sent_bytes);
+    let in_10_ms = left.max(packet_bytes);
+    rate_bytes_s.min(in_10_ms * 100)
+}
+
 /// How much noq's pacer lets out at once at a rate: 2 ms worth within 10 to 256 packets, at most
 /// 10 ms worth, at least a packet (noq-proto 1.4, `connection/pacing.rs`).
 fn burst_bytes(rate_bytes_s: u64, packet_bytes: u64) -> u64 {
@@ -225,6 +249,22 @@ mod tests {
     use super::*;
 
     const PACKET_BYTES: u16 = 1452;
+
+    #[test]
+    fn the_handshakes_packets_are_among_the_unpaced_ones() {
+        let packet = u64::from(PACKET_BYTES);
+        // 32 packets at twice a window in 20 ms; a handshake of two packets.
+        let rate = 2 * 32 * packet * 50;
+        assert_eq!(burst_bytes(rate, packet), 10 * packet);
+        let start = start_rate(rate, 2 * packet, packet);
+        assert_eq!(burst_bytes(start, packet), 8 * packet);
+        // One with a long chain leaves a packet, not none; a slow path's burst is shorter already.
+        assert_eq!(
+            burst_bytes(start_rate(rate, 20 * packet, packet), packet),
+            packet
+        );
+        assert_eq!(start_rate(packet, 2 * packet, packet), packet);
+    }
 
     /// As measured over a queue of two packets: the handshake's losses leave a window that eight
     /// session tickets fill.

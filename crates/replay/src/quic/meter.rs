@@ -13,6 +13,7 @@ pub struct Meter {
     first_flight_packets: AtomicU32,
     first_flight_ns: AtomicU64,
     ready: AtomicBool,
+    held: AtomicBool,
     name: OnceLock<&'static str>,
     changed: AtomicBool,
     waker: Mutex<Option<Waker>>,
@@ -42,6 +43,21 @@ impl Meter {
         self.pacing_rate_bytes_s.store(bytes_s, Ordering::Relaxed);
         self.pacing_rate_bytes_s_max
             .fetch_max(bytes_s, Ordering::Relaxed);
+    }
+
+    /// Called by the server before the connection begins: nothing is sent until it is released.
+    pub(super) fn hold(&self) {
+        self.held.store(true, Ordering::Relaxed);
+    }
+
+    /// Called by the server once its settings are written; whoever sends is to be woken.
+    pub(super) fn release(&self) {
+        self.held.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether nothing may be sent so far.
+    pub(super) fn is_held(&self) -> bool {
+        self.held.load(Ordering::Relaxed)
     }
 
     /// Called by the server once the handshake is over: what is sent from now on is the page's.

@@ -3,20 +3,25 @@
 mod adapter;
 mod controller;
 mod endpoint;
+mod http3;
+mod kernel_timer;
+mod marks;
 mod meter;
 mod report;
-mod requests;
+mod runtime;
+mod sent_frames;
 mod serve;
 mod session;
 
 pub use adapter::{H3Connection, H3Opener};
 pub use endpoint::{QUIC_VERSION, client_transport, transport};
 
-use crate::{ReplayError, Service, StackConfig};
+use crate::{Ecn, ReplayError, Service, StackConfig};
 use endpoint::Configurator;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use tokio::sync::watch;
 
 /// A bound QUIC endpoint that does not serve yet.
 pub(crate) struct Listener {
@@ -33,7 +38,7 @@ impl Listener {
     ) -> Result<Self, ReplayError> {
         let configurator = Configurator::new(tls, stack)?;
         Ok(Self {
-            endpoint: endpoint::bind(address, Some(configurator.base()))?,
+            endpoint: endpoint::bind(address, Some(configurator.base()), stack.ecn)?,
             configurator,
         })
     }
@@ -43,17 +48,18 @@ impl Listener {
         self.endpoint.local_addr().ok()
     }
 
-    /// Serves until the future is dropped.
+    /// Serves until `stopping` turns true, or the future is dropped.
     pub fn serve(
         self,
         stack: Arc<StackConfig>,
         service: Arc<Service>,
+        stopping: watch::Receiver<bool>,
     ) -> impl Future<Output = ()> + Send + 'static {
-        serve::accept(self.endpoint, self.configurator, stack, service)
+        serve::accept(self.endpoint, self.configurator, stack, service, stopping)
     }
 }
 
 /// A client's endpoint on a port of the kernel's choice.
-pub(crate) fn client_endpoint(address: SocketAddr) -> Result<noq::Endpoint, ReplayError> {
-    endpoint::bind(address, None)
+pub(crate) fn client_endpoint(address: SocketAddr, ecn: Ecn) -> Result<noq::Endpoint, ReplayError> {
+    endpoint::bind(address, None, ecn)
 }

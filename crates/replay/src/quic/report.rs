@@ -1,7 +1,7 @@
 //! What is told of a connection at its end.
 
 use super::endpoint::{QUIC_VERSION, Watches};
-use super::requests::EarlyRequests;
+use super::http3::{Compression, EarlyRequests};
 use crate::scheduler::Gate;
 use crate::tls::SUITE_TLS13;
 use crate::{ConnectionEvent, Event, HttpVersion, InForce, Service, StackConfig};
@@ -10,6 +10,10 @@ use noq::crypto::rustls::HandshakeData;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// Of a connection that goes on as long as the lab without being one.
+const HANDSHAKE_INCOMPLETE: &str = "the QUIC handshake was not completed";
 
 /// A connection that reports what was in force when it is dropped.
 pub(super) struct Report {
@@ -17,6 +21,7 @@ pub(super) struct Report {
     pub accepted_at_ns: u64,
     pub ready_at_ns: Arc<OnceLock<u64>>,
     pub address: Option<SocketAddr>,
+    pub client: SocketAddr,
     pub connection: Option<noq::Connection>,
     pub watches: Watches,
     pub stack: Arc<StackConfig>,
@@ -27,6 +32,7 @@ pub(super) struct Report {
     pub early: Option<Arc<EarlyRequests>>,
     /// Sent and received when the handshake was complete.
     pub handshake_bytes: Arc<OnceLock<(u64, u64)>>,
+    pub compression: Arc<Compression>,
 }
 
 impl Drop for Report {
@@ -40,8 +46,15 @@ impl Drop for Report {
         });
         let (stats, handshake) = path.unzip();
         let stats = stats.flatten();
-        let connected = self.connection.is_some();
+        let connected = self.ready_at_ns.get().is_some();
+        let connection = self.connection.as_ref().filter(|_| !connected);
+        let failure = self.failure.take().or_else(|| {
+            let reason = connection?.close_reason();
+            Some(reason.map_or(HANDSHAKE_INCOMPLETE.to_owned(), |reason| reason.to_string()))
+        });
+        let heads = self.compression.bytes();
         let packet_bytes = stats.as_ref().map(|stats| stats.current_mtu);
+        let ms = |time: Duration| time.as_secs_f64() * 1e3;
         let in_force = InForce {
             congestion_control: self.watches.meter.congestion_control().map(str::to_owned),
             pacing_rate_bytes_s_max: self.watches.meter.pacing_rate_bytes_s_max(),
@@ -51,6 +64,7 @@ impl Drop for Report {
             retransmitted_packets: stats.as_ref().map(|stats| stats.lost_packets),
             sent_packets: stats.as_ref().map(|stats| stats.sent_packets),
             sent_bytes: stats.as_ref().map(|stats| stats.udp_tx.bytes),
+            received_bytes: stats.as_ref().map(|stats| stats.udp_rx.bytes),
             first_flight_packets: self
                 .watches
                 .meter
@@ -70,11 +84,24 @@ impl Drop for Report {
                 .early
                 .as_ref()
                 .map(|early| early.seen.load(Ordering::Relaxed)),
+            request_head_bytes: connected.then_some(heads.requests),
+            response_head_bytes: connected.then_some(heads.responses),
+            encoder_received_bytes: connected.then_some(heads.encoder_received),
+            encoder_sent_bytes: connected.then_some(heads.encoder_sent),
+            decoder_received_bytes: connected.then_some(heads.decoder_received),
+            decoder_sent_bytes: connected.then_some(heads.decoder_sent),
+            request_table_bytes: connected.then_some(heads.request_table),
+            response_table_bytes: connected.then_some(heads.response_table),
+            blocked_streams_max: heads.blocked_streams_max,
             priority_updates: Some(self.gate.updates()).filter(|updates| *updates > 0),
             pacing_rate_bytes_s_start: None,
             syn_ack_retransmitted_packets: None,
             slow_start_after_idle: connected.then_some(self.stack.slow_start_after_idle),
-            buffer_bytes_max: None,
+            send_buffer_bytes: None,
+            receive_window_bytes: self.watches.offered.get().copied(),
+            receive_window_limited_ms: Some(ms(self.gate.refused_time())),
+            send_buffer_limited_ms: Some(ms(self.gate.dry_time())),
+            unsent_bytes_max: Some(self.gate.unsent_most() as u64),
             rtt_ms_min: self.watches.meter.rtt_ms_min(),
             rtt_ms_smoothed: stats.as_ref().map(|stats| stats.rtt.as_secs_f64() * 1e3),
             tls_version: connected.then_some("1.3"),
@@ -89,7 +116,7 @@ impl Drop for Report {
                 .map(str::to_owned),
             quic_version: connected.then_some(QUIC_VERSION),
             packet_bytes,
-            failure: self.failure.take(),
+            failure,
         };
         self.service
             .emit(Event::Connection(Box::new(ConnectionEvent {
@@ -99,6 +126,7 @@ impl Drop for Report {
                 accepted_at_ns: self.accepted_at_ns,
                 ready_at_ns: self.ready_at_ns.get().copied(),
                 address: self.address,
+                client: Some(self.client),
                 in_force,
             })));
     }

@@ -1,59 +1,94 @@
-use super::H3Connection;
-use super::endpoint::{Configurator, send_window};
+use super::endpoint::{Configurator, UNIDIRECTIONAL_STREAMS_MAX, send_window};
+use super::http3::{Compression, EarlyRequests, Http3};
 use super::meter::Meter;
 use super::report::Report;
-use super::requests::{EarlyRequests, requests};
-use crate::scheduler::Gate;
+use crate::scheduler::{Gate, Room, one_chunk, two_chunks};
 use crate::service::Entrance;
 use crate::tcp::STALL_INTERVAL;
 use crate::{HttpVersion, Service, StackConfig};
 use eyelevel_archive::Scheme;
+use noq::crypto::rustls::HandshakeData;
 use noq::{Endpoint, Incoming, ZeroRttAccepted};
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// One chunk at a time: noq sends all that a stream holds before it turns to the next, so that a
-/// second chunk would overtake another response's first.
-const PENDING_BYTES_MAX: usize = 1;
+/// How long a server that ends waits for its connections, which only say goodbye.
+const GOODBYE_MAX: Duration = Duration::from_millis(200);
 
-/// Accepts on one endpoint until it is dropped, and with it every connection.
+/// Accepts on one endpoint until `stopping`, or until it is dropped, and with it every connection.
 pub(super) async fn accept(
     endpoint: Endpoint,
     configurator: Configurator,
     stack: Arc<StackConfig>,
     service: Arc<Service>,
+    mut stopping: watch::Receiver<bool>,
 ) {
+    let stopped = stopping.clone();
     let port = endpoint.local_addr().map_or(0, |address| address.port());
     let mut connections = JoinSet::new();
-    while let Some(incoming) = endpoint.accept().await {
+    loop {
+        let incoming = tokio::select! {
+            biased;
+            _ = stopping.wait_for(|stopping| *stopping) => break,
+            incoming = endpoint.accept() => incoming,
+        };
+        let Some(incoming) = incoming else {
+            break;
+        };
         while connections.try_join_next().is_some() {}
         let (number, now_ns) = (service.next_connection(), service.now_ns());
-        let (config, watches) = configurator.connection(service.logs().qlog(number, now_ns));
+        // Where the scheduler does not bound what is unsent, one chunk at a time: noq sends all that
+        // a stream holds before it turns to the next, so that a second chunk would overtake another
+        // response's first.
+        let pending = match stack.unsent_bytes_max {
+            Some(_) => two_chunks,
+            None => one_chunk,
+        };
+        let gate = Gate::by_stream(stack.priorities, Room::of(&stack, pending));
+        let (config, watches) = configurator.connection(&gate, service.logs().qlog(number, now_ns));
         let address = incoming.local_ip().map(|ip| SocketAddr::new(ip, port));
         let report = Report {
             number,
             accepted_at_ns: now_ns,
             ready_at_ns: Arc::default(),
             address,
+            client: incoming.remote_address(),
             connection: None,
             watches,
             stack: stack.clone(),
             service: service.clone(),
             failure: None,
             early: None,
-            gate: Gate::new(stack.priorities, PENDING_BYTES_MAX),
+            gate,
             handshake_bytes: Arc::default(),
+            compression: Arc::new(Compression::new(
+                stack.header_table().into(),
+                stack.blocked_streams().into(),
+            )),
         };
-        connections.spawn(serve(incoming, config, report));
+        connections.spawn(serve(incoming, config, report, stopped.clone()));
     }
+    let ended = async { while connections.join_next().await.is_some() {} };
+    let _ = tokio::time::timeout(GOODBYE_MAX, ended).await;
 }
 
-async fn serve(incoming: Incoming, config: Arc<noq::ServerConfig>, mut report: Report) {
-    let early_data = report.stack.early_data;
-    let (connection, complete) = match connect(incoming, config, early_data).await {
+async fn serve(
+    incoming: Incoming,
+    config: Arc<noq::ServerConfig>,
+    mut report: Report,
+    mut stopping: watch::Receiver<bool>,
+) {
+    let connected = tokio::select! {
+        biased;
+        _ = stopping.wait_for(|stopping| *stopping) => return,
+        connected = connect(incoming, config) => connected,
+    };
+    let (connection, complete) = match connected {
         Ok(connected) => connected,
         Err(error) => {
             report.failure = Some(error.to_string());
@@ -61,8 +96,13 @@ async fn serve(incoming: Incoming, config: Arc<noq::ServerConfig>, mut report: R
         }
     };
     report.connection = Some(connection.clone());
+    let handshake = connection.handshake_data();
+    let handshake = handshake.and_then(|data| data.downcast::<HandshakeData>().ok());
+    if let Some(host) = handshake.and_then(|handshake| handshake.server_name) {
+        report.service.on_server_name(report.number, &host);
+    }
     let early = Arc::new(EarlyRequests::default());
-    if early_data {
+    if report.stack.early_data {
         report.early = Some(early.clone());
     }
     let handshake = {
@@ -73,13 +113,16 @@ async fn serve(incoming: Incoming, config: Arc<noq::ServerConfig>, mut report: R
             if let Some(complete) = complete {
                 complete.await;
             }
-            early.complete.store(true, Ordering::Relaxed);
-            meter.on_ready();
-            let _ = ready.set(service.now_ns());
-            // Early requests and their answers have been in the same packets.
-            if !early.seen.load(Ordering::Relaxed) {
-                let stats = connection.stats();
-                let _ = bytes.set((stats.udp_tx.bytes, stats.udp_rx.bytes));
+            // It ends with a connection that fails, too.
+            if connection.close_reason().is_none() {
+                early.complete.store(true, Ordering::Relaxed);
+                meter.on_ready();
+                let _ = ready.set(service.now_ns());
+                // Early requests and their answers have been in the same packets.
+                if !early.seen.load(Ordering::Relaxed) {
+                    let stats = connection.stats();
+                    let _ = bytes.set((stats.udp_tx.bytes, stats.udp_rx.bytes));
+                }
             }
             std::future::pending::<()>().await;
         }
@@ -92,48 +135,62 @@ async fn serve(incoming: Incoming, config: Arc<noq::ServerConfig>, mut report: R
     let (service, meter) = (report.service.clone(), report.watches.meter.clone());
     let packet_bytes = report.stack.quic_packet_bytes;
     let gate = report.gate.clone();
-    let requests = {
-        let connection = H3Connection::gated(connection.clone(), gate.clone());
-        requests(connection, entrance, service, &gate, &early)
+    let http3 = Http3::new(
+        connection.clone(),
+        report.compression.clone(),
+        gate.clone(),
+        entrance,
+        service,
+    );
+    let stack = report.stack.clone();
+    // The flight of the handshake waits, for microseconds, until our settings are in it: behind it
+    // they might come after the client's first requests, since other connections' flights go between.
+    let begun = || {
+        report.watches.meter.release();
+        // Changes nothing, but wakes who sends.
+        connection.set_max_concurrent_uni_streams(UNIDIRECTIONAL_STREAMS_MAX.into());
+    };
+    let stopping = async {
+        let _ = stopping.wait_for(|stopping| *stopping).await;
     };
     tokio::select! {
         // A request that comes in the datagram that completes the handshake is not early.
         biased;
         () = handshake => {}
-        () = requests => {}
+        () = http3.run(&stack, &early, stopping, begun) => {}
         () = keep_little_unsent(&connection, &meter, &gate, packet_bytes) => {}
         () = watch(&gate) => {}
     }
 }
 
-/// A connection, and what ends with its handshake where it is given out earlier.
+/// A connection, and what ends with its handshake.
 ///
-/// The client's hello is awaited in any case: HTTP/3 over a connection whose hello is incomplete
-/// hangs.
+/// It is given out once the client's hello is whole, since HTTP/3 over a connection whose hello is
+/// incomplete hangs: so our SETTINGS go with the server's first flight, and the client's first
+/// requests may use the table for requests, as they may over HTTP/2 from the start.
 async fn connect(
     incoming: Incoming,
     config: Arc<noq::ServerConfig>,
-    early_data: bool,
 ) -> Result<(noq::Connection, Option<ZeroRttAccepted>), noq::ConnectionError> {
     let mut connecting = incoming.accept_with(config)?;
-    if early_data {
-        connecting.handshake_data().await?;
-        return match connecting.into_0rtt() {
-            Ok((connection, complete)) => Ok((connection, Some(complete))),
-            Err(connecting) => Ok((connecting.await?, None)),
-        };
+    connecting.handshake_data().await?;
+    match connecting.into_0rtt() {
+        Ok((connection, complete)) => Ok((connection, Some(complete))),
+        Err(connecting) => Ok((connecting.await?, None)),
     }
-    Ok((connecting.await?, None))
 }
 
 /// Lets no more than the named bytes wait unsent, whatever the window is: the QUIC counterpart of
-/// `TCP_NOTSENT_LOWAT`. Never ends.
+/// `TCP_NOTSENT_LOWAT` for stacks whose scheduler does not bound what is unsent. Never ends.
 async fn keep_little_unsent(
     connection: &noq::Connection,
     meter: &Meter,
     gate: &Gate,
     packet_bytes: u16,
 ) {
+    if gate.room().unsent_bytes_max.is_some() {
+        return std::future::pending().await;
+    }
     let mut window = 0;
     loop {
         let in_flight = poll_fn(|context| meter.poll_in_flight(context)).await;

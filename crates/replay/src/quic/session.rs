@@ -1,6 +1,7 @@
 //! The TLS session of a QUIC connection, with an eye on what the client's hello offers: noq does
 //! not tell.
 
+use super::sent_frames::{OnSent, WatchedKey, number};
 use crate::tls::HelloWatch;
 use noq::crypto::rustls::QuicServerConfig;
 use noq::crypto::{
@@ -10,12 +11,14 @@ use noq::crypto::{
 use noq_proto::transport_parameters::TransportParameters;
 use noq_proto::{ConnectionId, Side, TransportError};
 use std::any::Any;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// One connection's configuration, shared with whoever reports on it.
 pub(super) struct WatchedConfig {
     pub inner: QuicServerConfig,
     pub hello: Arc<Mutex<HelloWatch>>,
+    pub offered: Arc<OnceLock<u64>>,
+    pub on_sent: OnSent,
 }
 
 impl ServerConfig for WatchedConfig {
@@ -35,6 +38,8 @@ impl ServerConfig for WatchedConfig {
         Box::new(WatchedSession {
             inner: self.inner.start_session(version, params),
             hello: self.hello.clone(),
+            offered: self.offered.clone(),
+            on_sent: self.on_sent.clone(),
         })
     }
 }
@@ -42,6 +47,15 @@ impl ServerConfig for WatchedConfig {
 struct WatchedSession {
     inner: Box<dyn Session>,
     hello: Arc<Mutex<HelloWatch>>,
+    offered: Arc<OnceLock<u64>>,
+    on_sent: OnSent,
+}
+
+impl WatchedSession {
+    fn watched(&self, inner: Box<dyn PacketKey>) -> Box<dyn PacketKey> {
+        let on_sent = self.on_sent.clone();
+        Box::new(WatchedKey { inner, on_sent })
+    }
 }
 
 impl Session for WatchedSession {
@@ -77,15 +91,23 @@ impl Session for WatchedSession {
     }
 
     fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
-        self.inner.transport_parameters()
+        let parameters = self.inner.transport_parameters()?;
+        if let Some(bytes) = parameters.as_ref().and_then(initial_max_data) {
+            let _ = self.offered.set(bytes);
+        }
+        Ok(parameters)
     }
 
     fn write_handshake(&mut self, buf: &mut Vec<u8>) -> Option<Keys> {
-        self.inner.write_handshake(buf)
+        let mut keys = self.inner.write_handshake(buf)?;
+        keys.packet.local = self.watched(keys.packet.local);
+        Some(keys)
     }
 
     fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
-        self.inner.next_1rtt_keys()
+        let mut keys = self.inner.next_1rtt_keys()?;
+        keys.local = self.watched(keys.local);
+        Some(keys)
     }
 
     fn is_valid_retry(&self, orig_dst_cid: ConnectionId, header: &[u8], payload: &[u8]) -> bool {
@@ -99,5 +121,21 @@ impl Session for WatchedSession {
         context: &[u8],
     ) -> Result<(), ExportKeyingMaterialError> {
         self.inner.export_keying_material(output, label, context)
+    }
+}
+
+/// RFC 9000, section 18.2. noq keeps its fields to itself, but writes them as they go on the wire.
+fn initial_max_data(parameters: &TransportParameters) -> Option<u64> {
+    const INITIAL_MAX_DATA: u64 = 0x04;
+    let mut written = Vec::new();
+    parameters.write(&mut written);
+    let mut rest = &written[..];
+    loop {
+        let (name, length) = (number(&mut rest)?, number(&mut rest)?);
+        let (mut value, after) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+        if name == INITIAL_MAX_DATA {
+            return number(&mut value);
+        }
+        rest = after;
     }
 }

@@ -1,4 +1,4 @@
-use super::Priority;
+use super::{Priority, Room};
 
 /// A response on one connection; its number is never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,8 +27,11 @@ pub struct Grant {
 pub struct Scheduler {
     streams: Vec<Option<Stream>>,
     free: Vec<usize>,
-    pending_bytes_max: usize,
-    chunk_bytes: usize,
+    room: Room,
+    /// What the transport has taken and not sent.
+    unsent: usize,
+    /// The most that was granted and not sent.
+    unsent_most: usize,
     clock: u64,
 }
 
@@ -42,6 +45,8 @@ struct Stream {
     remaining: u64,
     /// Granted, and not yet taken by the transport.
     pending: usize,
+    /// Whether anything of it was taken.
+    begun: bool,
     wants: bool,
     stalled: bool,
     /// Nothing more will be asked for; kept for what is still pending.
@@ -49,13 +54,14 @@ struct Stream {
 }
 
 impl Scheduler {
-    /// Grants at most `chunk_bytes` at once and `pending_bytes_max` ahead of the transport.
-    pub fn new(chunk_bytes: usize, pending_bytes_max: usize) -> Self {
+    /// Grants as far as there is room.
+    pub fn new(room: Room) -> Self {
         Self {
             streams: Vec::new(),
             free: Vec::new(),
-            pending_bytes_max,
-            chunk_bytes,
+            room,
+            unsent: 0,
+            unsent_most: 0,
             clock: 0,
         }
     }
@@ -69,6 +75,7 @@ impl Scheduler {
             turn: opened,
             remaining: bytes,
             pending: 0,
+            begun: false,
             wants: false,
             stalled: false,
             closed: false,
@@ -100,9 +107,32 @@ impl Scheduler {
     pub fn on_taken(&mut self, id: StreamId, bytes: usize) {
         if let Some(stream) = self.stream(id) {
             stream.pending = stream.pending.saturating_sub(bytes);
+            stream.begun = true;
             stream.stalled = false;
             self.forget_if_done(id);
         }
+        let waiting = self.pending() + self.unsent;
+        self.unsent_most = self.unsent_most.max(waiting);
+    }
+
+    /// The transport holds so much that is not sent, heads and control frames included.
+    pub fn on_unsent(&mut self, bytes: usize) {
+        self.unsent = bytes;
+    }
+
+    /// The most that was granted and not sent so far, as of each time the transport took something.
+    pub fn unsent_most(&self) -> usize {
+        self.unsent_most
+    }
+
+    /// What may wait below, and how.
+    pub fn room(&self) -> Room {
+        self.room
+    }
+
+    /// Whether a response would go on if less waited unsent.
+    pub fn is_held_back(&self) -> bool {
+        !self.room.is_left(self.pending(), self.unsent) && self.next().is_some()
     }
 
     /// The response is complete or given up; what it was granted counts until it is taken.
@@ -121,6 +151,12 @@ impl Scheduler {
         self.clock > 0 && open.all(|stream| stream.remaining == 0 && stream.pending == 0)
     }
 
+    /// Whether a response has begun and is not all taken.
+    pub fn has_more(&self) -> bool {
+        let mut begun = self.streams.iter().flatten().filter(|stream| stream.begun);
+        begun.any(|stream| stream.remaining > 0 || stream.pending > 0)
+    }
+
     /// Nothing was taken for long though bytes are pending: the clients of the responses that hold
     /// them do not read, so others go first. True where somebody can go now.
     pub fn on_stall(&mut self) -> bool {
@@ -135,17 +171,11 @@ impl Scheduler {
 
     /// The next grant, if one may be given; to be asked until there is none.
     pub fn poll_grant(&mut self) -> Option<Grant> {
-        let counted = self
-            .streams
-            .iter()
-            .flatten()
-            .filter(|stream| !stream.stalled);
-        let pending: usize = counted.map(|stream| stream.pending).sum();
-        if pending >= self.pending_bytes_max {
+        if !self.room.is_left(self.pending(), self.unsent) {
             return None;
         }
         let at = self.next()?;
-        let (turn, chunk) = (self.tick(), self.chunk_bytes);
+        let (turn, chunk) = (self.tick(), self.room.chunk_bytes);
         let stream = self.streams[at].as_mut()?;
         let bytes = usize::try_from(stream.remaining)
             .unwrap_or(chunk)
@@ -161,6 +191,13 @@ impl Scheduler {
             opened: stream.opened,
         };
         Some(Grant { stream, bytes })
+    }
+
+    /// Granted and not taken, but for those whose clients do not read.
+    fn pending(&self) -> usize {
+        let all = self.streams.iter().flatten();
+        let counted = all.filter(|stream| !stream.stalled);
+        counted.map(|stream| stream.pending).sum()
     }
 
     /// The response whose turn it is, if it is ready.

@@ -1,7 +1,9 @@
-use super::{CHUNK_BYTES, Grant, Priority, Scheduler, StreamId};
-use std::collections::{BTreeMap, HashMap};
+use super::sending::Sending;
+use super::{Grant, Priority, Room, Scheduler, StreamId};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
 
 /// Streams whose priority may be told before their response begins: as many as a client may open,
 /// and some that were given up.
@@ -14,8 +16,12 @@ pub struct Gate(Arc<Mutex<State>>);
 #[derive(Debug)]
 struct State {
     scheduler: Scheduler,
-    /// Grants that were given and not yet picked up.
+    /// Grants that wait for their turn to be handed over, in their order.
+    queue: VecDeque<Grant>,
+    /// Grants that may be picked up.
     granted: HashMap<StreamId, usize>,
+    /// Of a transport that sends stream by stream.
+    sending: Option<Sending>,
     wakers: HashMap<StreamId, Waker>,
     /// Whether the transport has taken anything since the last look at it.
     moved: bool,
@@ -29,12 +35,25 @@ struct State {
 }
 
 impl Gate {
-    /// `priorities`: whether clients may change them; `pending_bytes_max`: what a protocol may hold
-    /// that its transport has not taken, beyond which nothing is let through.
-    pub fn new(priorities: bool, pending_bytes_max: usize) -> Self {
+    /// `priorities`: whether clients may change them.
+    pub fn new(priorities: bool, room: Room) -> Self {
+        Self::with(priorities, room, None)
+    }
+
+    /// The same over a transport that sends all that a stream holds before it turns to the next,
+    /// and tells what it takes and sends ([`Self::on_written`], [`Self::on_sent`]): where what is
+    /// unsent is bounded, bytes leave in the order in which they were granted all the same.
+    pub fn by_stream(priorities: bool, room: Room) -> Self {
+        let ordered = room.unsent_bytes_max.is_some();
+        Self::with(priorities, room, Some(Sending::new(ordered)))
+    }
+
+    fn with(priorities: bool, room: Room, sending: Option<Sending>) -> Self {
         Self(Arc::new(Mutex::new(State {
-            scheduler: Scheduler::new(CHUNK_BYTES, pending_bytes_max),
+            scheduler: Scheduler::new(room),
+            queue: VecDeque::new(),
             granted: HashMap::new(),
+            sending,
             wakers: HashMap::new(),
             moved: false,
             priorities,
@@ -53,6 +72,9 @@ impl Gate {
         let id = state.scheduler.open(announced.unwrap_or(priority), bytes);
         if let Some(stream) = stream {
             state.responses.insert(stream, id);
+            if let Some(sending) = &mut state.sending {
+                sending.on_open(stream, id);
+            }
         }
         id
     }
@@ -112,6 +134,9 @@ impl Gate {
     /// The transport has taken bytes, or dropped them with their stream.
     pub fn on_taken(&self, id: StreamId, bytes: usize) {
         let mut state = self.lock();
+        if let Some(sending) = &mut state.sending {
+            sending.on_taken(id);
+        }
         state.scheduler.on_taken(id, bytes);
         state.moved = true;
         let woken = state.advance();
@@ -119,16 +144,103 @@ impl Gate {
         woken.into_iter().for_each(Waker::wake);
     }
 
+    /// The transport holds so many bytes that are not sent.
+    pub fn on_unsent(&self, bytes: usize) {
+        let mut state = self.lock();
+        state.scheduler.on_unsent(bytes);
+        let woken = state.advance();
+        drop(state);
+        woken.into_iter().for_each(Waker::wake);
+    }
+
+    /// A stream of the transport has taken so many bytes, heads and all.
+    pub fn on_written(&self, stream: u64, bytes: usize) {
+        self.on_stream(|sending| sending.on_written(stream, bytes as u64));
+    }
+
+    /// A stream's bytes up to an offset have left for the first time or again.
+    pub fn on_sent(&self, stream: u64, end: u64) {
+        self.on_stream(|sending| sending.on_sent(stream, end));
+    }
+
+    /// A stream was given up; what it held will not be sent.
+    pub fn on_reset(&self, stream: u64) {
+        self.on_stream(|sending| sending.on_reset(stream));
+    }
+
+    /// A stream does not take what it is given: the client's windows are full, or what the transport
+    /// may hold is.
+    pub fn on_refused(&self, stream: u64) {
+        self.on_stream(|sending| sending.on_refused(stream));
+    }
+
+    /// How long streams refused more though nothing waited unsent: the client's windows were full.
+    pub fn refused_time(&self) -> Duration {
+        let state = self.lock();
+        let now = Instant::now();
+        let sending = state.sending.as_ref();
+        sending.map_or(Duration::ZERO, |sending| sending.refused_time(now))
+    }
+
+    /// How long nothing waited unsent though there was more of a response.
+    pub fn dry_time(&self) -> Duration {
+        let state = self.lock();
+        let now = Instant::now();
+        let sending = state.sending.as_ref();
+        sending.map_or(Duration::ZERO, |sending| sending.dry_time(now))
+    }
+
+    fn on_stream(&self, event: impl FnOnce(&mut Sending)) {
+        let mut state = self.lock();
+        let Some(sending) = &mut state.sending else {
+            return;
+        };
+        event(sending);
+        let unsent = sending.unsent();
+        state.scheduler.on_unsent(unsent);
+        let woken = state.advance();
+        state.look_for_idleness();
+        drop(state);
+        woken.into_iter().for_each(Waker::wake);
+    }
+
+    /// The most that was granted and not sent, whoever held it.
+    pub fn unsent_most(&self) -> usize {
+        self.lock().scheduler.unsent_most()
+    }
+
+    /// Whether a response would go on if less waited unsent.
+    pub fn is_held_back(&self) -> bool {
+        self.lock().scheduler.is_held_back()
+    }
+
+    /// What may wait below, and how.
+    pub fn room(&self) -> Room {
+        self.lock().scheduler.room()
+    }
+
     /// A response is complete or given up.
     pub fn close(&self, id: StreamId) {
         let mut state = self.lock();
         state.wakers.remove(&id);
         state.responses.retain(|_, response| *response != id);
+        let queued = state.queue.iter().position(|grant| grant.stream == id);
+        let queued = queued.and_then(|at| state.queue.remove(at));
+        let given = queued.map(|grant| grant.bytes);
         if let Some(bytes) = state.granted.remove(&id) {
+            if let Some(sending) = &mut state.sending {
+                sending.on_taken(id);
+            }
             state.scheduler.on_taken(id, bytes);
+        } else if let Some(bytes) = given {
+            state.scheduler.on_taken(id, bytes);
+        }
+        if let Some(sending) = &mut state.sending {
+            sending.on_close(id);
         }
         state.scheduler.close(id);
         let woken = state.advance();
+        state.look_for_idleness();
         drop(state);
         woken.into_iter().for_each(Waker::wake);
     }
@@ -139,6 +251,9 @@ impl Gate {
         let mut state = self.lock();
         if std::mem::take(&mut state.moved) || !state.scheduler.on_stall() {
             return;
+        }
+        if let Some(sending) = &mut state.sending {
+            sending.on_stall();
         }
         let woken = state.advance();
         drop(state);
@@ -151,10 +266,27 @@ impl Gate {
 }
 
 impl State {
+    /// Whether the transport sends nothing though it could, and why.
+    fn look_for_idleness(&mut self) {
+        let has_more = self.scheduler.has_more();
+        if let Some(sending) = &mut self.sending {
+            sending.look_for_idleness(has_more, Instant::now());
+        }
+    }
+
     /// Gives out what can be given; wakers are returned, to be woken without the lock.
     fn advance(&mut self) -> Vec<Waker> {
+        while let Some(grant) = self.scheduler.poll_grant() {
+            self.queue.push_back(grant);
+        }
         let mut woken = Vec::new();
-        while let Some(Grant { stream, bytes }) = self.scheduler.poll_grant() {
+        while let Some(Grant { stream, bytes }) = self.queue.front().copied() {
+            if let Some(sending) = &mut self.sending
+                && !sending.hand_over(stream)
+            {
+                break;
+            }
+            self.queue.pop_front();
             self.granted.insert(stream, bytes);
             woken.extend(self.wakers.remove(&stream));
         }

@@ -5,13 +5,16 @@ mod body;
 mod core;
 mod gate;
 mod priority;
+mod room;
+mod sending;
 mod update;
 
 pub use self::core::{Grant, Scheduler, StreamId};
 pub use body::ReplyBody;
 pub use gate::Gate;
 pub use priority::Priority;
-pub(crate) use update::{H2Frames, H2Seen, H3Frames};
+pub use room::Room;
+pub(crate) use update::{H2Frames, H2Seen};
 
 /// Bytes of a body that are handed to a protocol at once. Small, because a more urgent response
 /// waits for it: 8 kB take 140 ms at 0.468 Mbit/s. With HTTP/2's frame header it fills whole TLS
@@ -23,7 +26,14 @@ const H2_FRAME_HEADER_BYTES: usize = 9;
 
 /// Bytes of bodies that a protocol may hold before its transport has taken them: two chunks, so
 /// that the next is there when the last has gone.
-pub const PENDING_BYTES_MAX: usize = 2 * CHUNK_BYTES;
+pub const fn two_chunks(chunk_bytes: usize) -> usize {
+    2 * chunk_bytes
+}
+
+/// The same for a transport that takes one chunk at a time.
+pub const fn one_chunk(_: usize) -> usize {
+    1
+}
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,12 @@ use super::core::{Scheduler, StreamId};
 use super::*;
 
 const CHUNK: usize = 100;
+const ROOM: Room = Room {
+    chunk_bytes: CHUNK,
+    chunk_wire_bytes: CHUNK,
+    pending_bytes_max: 2 * CHUNK,
+    unsent_bytes_max: None,
+};
 
 fn priority(field: &str) -> Priority {
     Priority::parse(field)
@@ -23,7 +29,7 @@ fn drain(scheduler: &mut Scheduler, ids: &[StreamId]) -> Vec<usize> {
 }
 
 fn order_of(fields: &[&str]) -> Vec<usize> {
-    let mut scheduler = Scheduler::new(CHUNK, 2 * CHUNK);
+    let mut scheduler = Scheduler::new(ROOM);
     let open = |field: &&str| scheduler.open(priority(field), 2 * CHUNK as u64);
     let ids: Vec<StreamId> = fields.iter().map(open).collect();
     drain(&mut scheduler, &ids)
@@ -39,7 +45,7 @@ fn the_urgent_go_first_and_the_incremental_share() {
 
 #[test]
 fn a_less_urgent_response_does_not_slip_in_between_chunks() {
-    let mut scheduler = Scheduler::new(CHUNK, 2 * CHUNK);
+    let mut scheduler = Scheduler::new(ROOM);
     let urgent = scheduler.open(priority("u=0"), 300);
     let other = scheduler.open(priority("u=1"), 100);
     scheduler.want(urgent);
@@ -54,7 +60,7 @@ fn a_less_urgent_response_does_not_slip_in_between_chunks() {
 
 #[test]
 fn no_more_is_pending_than_allowed() {
-    let mut scheduler = Scheduler::new(CHUNK, 2 * CHUNK);
+    let mut scheduler = Scheduler::new(ROOM);
     let id = scheduler.open(priority(""), 1000);
     for _ in 0..2 {
         scheduler.want(id);
@@ -68,7 +74,7 @@ fn no_more_is_pending_than_allowed() {
 
 #[test]
 fn a_client_that_does_not_read_one_response_gets_the_others() {
-    let mut scheduler = Scheduler::new(CHUNK, 2 * CHUNK);
+    let mut scheduler = Scheduler::new(ROOM);
     let unread = scheduler.open(priority("u=0"), 1000);
     let other = scheduler.open(priority("u=7"), 100);
     for _ in 0..2 {
@@ -88,7 +94,10 @@ fn a_client_that_does_not_read_one_response_gets_the_others() {
 
 #[test]
 fn a_closed_response_counts_until_its_bytes_are_taken_and_its_place_is_used_again() {
-    let mut scheduler = Scheduler::new(CHUNK, CHUNK);
+    let mut scheduler = Scheduler::new(Room {
+        pending_bytes_max: CHUNK,
+        ..ROOM
+    });
     let first = scheduler.open(priority(""), 1000);
     scheduler.want(first);
     scheduler.poll_grant().unwrap();
@@ -106,8 +115,33 @@ fn a_closed_response_counts_until_its_bytes_are_taken_and_its_place_is_used_agai
 }
 
 #[test]
+fn what_is_unsent_below_keeps_the_next_chunk_back() {
+    let mut scheduler = Scheduler::new(Room {
+        pending_bytes_max: usize::MAX,
+        unsent_bytes_max: Some(4 * CHUNK),
+        ..ROOM
+    });
+    let id = scheduler.open(priority(""), 1000);
+    let grant = |scheduler: &mut Scheduler| {
+        scheduler.want(id);
+        scheduler.poll_grant().is_some()
+    };
+    assert!(grant(&mut scheduler) && grant(&mut scheduler));
+    // What the transport holds counts with what it was not given so far.
+    scheduler.on_unsent(CHUNK + 1);
+    assert!(!grant(&mut scheduler) && scheduler.is_held_back());
+    scheduler.on_unsent(CHUNK);
+    assert!(!scheduler.is_held_back() && grant(&mut scheduler));
+    assert!(!grant(&mut scheduler));
+    scheduler.on_taken(id, CHUNK);
+    assert_eq!(scheduler.unsent_most(), 3 * CHUNK);
+    scheduler.close(id);
+    assert!(!scheduler.is_held_back(), "nobody waits");
+}
+
+#[test]
 fn priorities_change_while_responses_are_under_way() {
-    let mut scheduler = Scheduler::new(CHUNK, 2 * CHUNK);
+    let mut scheduler = Scheduler::new(ROOM);
     let first = scheduler.open(priority("u=1"), 200);
     let second = scheduler.open(priority("u=2"), 200);
     scheduler.set_priority(first, priority("u=7"));

@@ -1,5 +1,5 @@
-//! Changes of priority as browsers send them (RFC 9218, section 7): frames that h2 and h3 drop
-//! without telling, read beside them.
+//! Changes of priority as browsers send them over HTTP/2 (RFC 9218, section 7.1): frames that h2
+//! drops without telling, read beside it.
 
 use super::Priority;
 
@@ -8,22 +8,22 @@ const H2_PREFACE_BYTES: usize = 24;
 const H2_HEADER_BYTES: usize = 9;
 const H2_HEADERS: u8 = 0x01;
 const H2_RST_STREAM: u8 = 0x03;
+const H2_CONTINUATION: u8 = 0x09;
+/// RFC 9113, section 6.2: flags of HEADERS, and what the last one puts before the field section.
+const END_HEADERS: u8 = 0x04;
+const PADDED: u8 = 0x08;
+const PRIORITY: u8 = 0x20;
+const H2_PRIORITY_BYTES: u64 = 5;
 /// RFC 9218, section 7.1.
 const H2_PRIORITY_UPDATE: u8 = 0x10;
-/// RFC 9114, section 6.2.1.
-const H3_CONTROL_STREAM: u64 = 0x00;
-/// RFC 9218, section 7.2, for request streams.
-const H3_PRIORITY_UPDATE: u64 = 0x000f_0700;
 /// A priority field has a dozen bytes; what is longer is not read.
 const UPDATE_BYTES_MAX: usize = 256;
-/// RFC 9000, section 16.
-const VARINT_BYTES_MAX: usize = 8;
 
 /// What one side of an HTTP/2 connection said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum H2Seen {
-    /// The first HEADERS of a stream.
-    Opened(u64),
+    /// A stream's first field section is whole: its coded bytes.
+    Head(u64, u64),
     /// A stream was reset.
     Reset(u64),
     /// A stream's priority changed.
@@ -37,7 +37,11 @@ pub(crate) struct H2Frames {
     header: Vec<u8>,
     payload: Vec<u8>,
     payload_left: usize,
+    is_client: bool,
     last_opened: u64,
+    /// The field section under way: bytes that were said to come, and whether it is a head's.
+    section_bytes: u64,
+    is_head: bool,
 }
 
 impl H2Frames {
@@ -45,6 +49,7 @@ impl H2Frames {
     pub fn of_client() -> Self {
         Self {
             preface_left: H2_PREFACE_BYTES,
+            is_client: true,
             ..Self::of_server()
         }
     }
@@ -56,7 +61,10 @@ impl H2Frames {
             header: Vec::with_capacity(H2_HEADER_BYTES),
             payload: Vec::new(),
             payload_left: 0,
+            is_client: false,
             last_opened: 0,
+            section_bytes: 0,
+            is_head: false,
         }
     }
 
@@ -78,6 +86,7 @@ impl H2Frames {
                 }
             } else {
                 let (taken, rest) = bytes.split_at(self.payload_left.min(bytes.len()));
+                self.take_padding(taken[0]);
                 if self.header[3] == H2_PRIORITY_UPDATE {
                     let room = UPDATE_BYTES_MAX - self.payload.len();
                     self.payload
@@ -93,15 +102,31 @@ impl H2Frames {
     }
 
     fn on_header(&mut self, tell: &mut impl FnMut(H2Seen)) {
+        let (kind, flags) = (self.header[3], self.header[4]);
         let stream = stream_id(&self.header[5..]);
-        match self.header[3] {
-            // Later HEADERS of a stream are trailers.
-            H2_HEADERS if stream > self.last_opened => {
-                self.last_opened = stream;
-                tell(H2Seen::Opened(stream));
+        match kind {
+            H2_HEADERS => {
+                // A client's later HEADERS of a stream are trailers; our servers send none.
+                self.is_head = !self.is_client || stream > self.last_opened;
+                self.last_opened = self.last_opened.max(stream);
+                self.section_bytes = self.payload_left as u64;
+                if flags & PRIORITY != 0 {
+                    self.section_bytes = self.section_bytes.saturating_sub(H2_PRIORITY_BYTES);
+                }
             }
+            H2_CONTINUATION => self.section_bytes += self.payload_left as u64,
             H2_RST_STREAM => tell(H2Seen::Reset(stream)),
             _ => {}
+        }
+    }
+
+    /// The first byte of padded HEADERS says how much padding there is.
+    fn take_padding(&mut self, first: u8) {
+        let is_padded = self.header[3] == H2_HEADERS && self.header[4] & PADDED != 0;
+        if is_padded {
+            self.section_bytes = self.section_bytes.saturating_sub(1 + u64::from(first));
+            // Once for each frame.
+            self.header[4] &= !PADDED;
         }
     }
 
@@ -111,6 +136,11 @@ impl H2Frames {
             && let Ok(field) = std::str::from_utf8(field)
         {
             tell(H2Seen::Update(stream_id(id), Priority::parse(field)));
+        }
+        let is_section = matches!(self.header[3], H2_HEADERS | H2_CONTINUATION);
+        if is_section && self.is_head && self.header[4] & END_HEADERS != 0 {
+            let stream = stream_id(&self.header[5..]);
+            tell(H2Seen::Head(stream, self.section_bytes));
         }
         self.header.clear();
         self.payload.clear();
@@ -123,99 +153,22 @@ fn stream_id(bytes: &[u8]) -> u64 {
     u32::from_be_bytes(id).into()
 }
 
-/// A client's unidirectional HTTP/3 stream, byte by byte as it is read.
-#[derive(Debug, Default)]
-pub(crate) struct H3Frames {
-    number: Vec<u8>,
-    state: H3State,
-    payload: Vec<u8>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-enum H3State {
-    #[default]
-    StreamType,
-    FrameType,
-    FrameLength(u64),
-    Payload(u64, u64),
-    /// Not the control stream.
-    Other,
-}
-
-impl H3Frames {
-    /// The next bytes; changes of a request's priority that they complete are told with its stream.
-    pub fn feed(&mut self, mut bytes: &[u8], mut tell: impl FnMut(u64, Priority)) {
-        while !bytes.is_empty() {
-            match self.state {
-                H3State::Other => return,
-                H3State::Payload(kind, left) => {
-                    let length = usize::try_from(left).unwrap_or(usize::MAX);
-                    let (taken, rest) = bytes.split_at(length.min(bytes.len()));
-                    if kind == H3_PRIORITY_UPDATE {
-                        let room = UPDATE_BYTES_MAX - self.payload.len();
-                        self.payload
-                            .extend_from_slice(&taken[..taken.len().min(room)]);
-                    }
-                    bytes = rest;
-                    self.on_payload(kind, left - taken.len() as u64, &mut tell);
-                }
-                _ => {
-                    self.number.push(bytes[0]);
-                    bytes = &bytes[1..];
-                    if let Some((value, _)) = varint(&self.number) {
-                        self.number.clear();
-                        self.on_number(value, &mut tell);
-                    }
-                }
-            }
-        }
-    }
-
-    fn on_number(&mut self, value: u64, tell: &mut impl FnMut(u64, Priority)) {
-        match self.state {
-            H3State::StreamType if value == H3_CONTROL_STREAM => self.state = H3State::FrameType,
-            H3State::StreamType => self.state = H3State::Other,
-            H3State::FrameType => self.state = H3State::FrameLength(value),
-            H3State::FrameLength(kind) => self.on_payload(kind, value, tell),
-            H3State::Payload(..) | H3State::Other => {}
-        }
-    }
-
-    fn on_payload(&mut self, kind: u64, left: u64, tell: &mut impl FnMut(u64, Priority)) {
-        if left > 0 {
-            self.state = H3State::Payload(kind, left);
-            return;
-        }
-        self.state = H3State::FrameType;
-        if kind == H3_PRIORITY_UPDATE
-            && let Some((stream, length)) = varint(&self.payload)
-            && let Ok(field) = std::str::from_utf8(&self.payload[length..])
-        {
-            tell(stream, Priority::parse(field));
-        }
-        self.payload.clear();
-    }
-}
-
-/// The number at the beginning and its length; none where it is not whole (RFC 9000, section 16).
-fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
-    let length = 1 << (bytes.first()? >> 6);
-    debug_assert!(length <= VARINT_BYTES_MAX);
-    let (first, rest) = bytes.get(..length)?.split_first()?;
-    let start = u64::from(first & 0x3f);
-    let value = rest
-        .iter()
-        .fold(start, |sum, byte| sum << 8 | u64::from(*byte));
-    Some((value, length))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn frame(kind: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+        flagged(
+            kind,
+            if kind == H2_HEADERS { END_HEADERS } else { 0 },
+            stream,
+            payload,
+        )
+    }
+
+    fn flagged(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
         let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
-        let head = [&length[1..], &[kind, 0], &stream.to_be_bytes()].concat();
+        let head = [&length[1..], &[kind, flags], &stream.to_be_bytes()].concat();
         [&head, payload].concat()
     }
 
@@ -241,6 +194,9 @@ mod tests {
             frame(4, 0, &[]),
             frame(H2_RST_STREAM, 1, &[0; 4]),
             frame(H2_HEADERS, 5, &[]),
+            // Ten bytes of padding and a priority; the section goes on in a second frame.
+            flagged(H2_HEADERS, PADDED | PRIORITY, 7, &[10; 100]),
+            flagged(H2_CONTINUATION, END_HEADERS, 7, &[0x82; 20]),
         ] {
             bytes.extend(part);
         }
@@ -250,30 +206,14 @@ mod tests {
                 frames.feed(piece, |each| seen.push(each))
             });
             let expected = [
-                H2Seen::Opened(1),
+                H2Seen::Head(1, 40),
                 H2Seen::Update(5, URGENT),
                 H2Seen::Reset(1),
-                H2Seen::Opened(5),
+                H2Seen::Head(5, 0),
+                H2Seen::Head(7, 100 - 1 - 10 - 5 + 20),
             ];
             assert_eq!(seen, expected, "{size}");
         }
-    }
-
-    #[test]
-    fn http3_updates_are_found_on_the_control_stream_alone() {
-        // PRIORITY_UPDATE in four bytes; stream 256 in two.
-        let update = [&[0x80, 0x0f, 0x07, 0x00, 8, 0x41, 0x00][..], b"u=0, i"].concat();
-        let body = [&[0x04, 2, 1, 1][..], &update, &[0x21, 0], &update].concat();
-        let control = [&[0x00][..], &body].concat();
-        for size in [1, 3, control.len()] {
-            let (mut frames, mut seen) = (H3Frames::default(), Vec::new());
-            in_pieces(&control, size, |piece| {
-                frames.feed(piece, |stream, priority| seen.push((stream, priority)));
-            });
-            assert_eq!(seen, [(256, URGENT), (256, URGENT)], "{size}");
-        }
-        let encoder = [&[0x02][..], &body].concat();
-        H3Frames::default().feed(&encoder, |_, _| panic!("of QPACK's stream"));
     }
 
     #[test]

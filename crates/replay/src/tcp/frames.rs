@@ -1,6 +1,7 @@
 //! HTTP/2's bytes between TLS and hyper: what of RFC 9218 hyper does not know is said and heard
 //! here.
 
+use super::offer::Offer;
 use crate::scheduler::{Gate, H2Frames, H2Seen};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -11,6 +12,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 const FRAME_HEADER_BYTES: usize = 9;
 const SETTINGS: u8 = 0x04;
+/// Chromium's preface, settings and first window update have 100 bytes.
+const FIRST_READ_BYTES: usize = 512;
 /// `SETTINGS_NO_RFC7540_PRIORITIES` = 1 (RFC 9218, section 2.1.1): Chromium then says changes of
 /// priority in PRIORITY_UPDATE frames, as it does over HTTP/3.
 const NO_RFC7540_PRIORITIES: [u8; 6] = [0, 9, 0, 0, 0, 1];
@@ -20,15 +23,35 @@ const NO_RFC7540_PRIORITIES: [u8; 6] = [0, 9, 0, 0, 0, 1];
 /// hyper does not tell a request's stream, but hands requests over in the order of their HEADERS;
 /// those that it resets without handing them over are taken out.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Opened(Arc<Mutex<VecDeque<u64>>>);
+pub(super) struct Opened(Arc<Mutex<VecDeque<Request>>>);
+
+/// A request's stream, and the bytes of its head as coded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    pub stream: u64,
+    pub head_bytes: u64,
+}
+
+/// What passed that the connection's record is to know.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Passed {
+    /// A change of priority.
+    Update,
+    /// The bytes of a request's head.
+    RequestHead(u64),
+    /// The bytes of a response's head.
+    ResponseHead(u64),
+    /// The table that our encoder may have.
+    ResponseTable(u32),
+}
 
 impl Opened {
-    /// The stream of the request that was handed over just now.
-    pub fn next(&self) -> Option<u64> {
+    /// The request that was handed over just now.
+    pub fn next(&self) -> Option<Request> {
         self.lock().pop_front()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<u64>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<Request>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -40,8 +63,9 @@ pub(super) struct Http2Stream<S, F> {
     sent: H2Frames,
     opened: Opened,
     gate: Gate,
-    on_update: F,
+    tell: F,
     settings: Settings,
+    offer: Offer,
 }
 
 /// The server's first frame, to which a setting is added.
@@ -52,26 +76,30 @@ enum Settings {
     Done,
 }
 
-impl<S, F: FnMut()> Http2Stream<S, F> {
-    /// `on_update` is called for each change of priority.
-    pub fn new(stream: S, gate: Gate, opened: Opened, on_update: F) -> Self {
+impl<S, F: FnMut(Passed)> Http2Stream<S, F> {
+    /// `table_bytes`: what our encoder's table has at most; `tell` is told of what passes.
+    pub fn new(stream: S, gate: Gate, opened: Opened, table_bytes: u32, tell: F) -> Self {
         Self {
             stream,
             received: H2Frames::of_client(),
             sent: H2Frames::of_server(),
             opened,
             gate,
-            on_update,
+            tell,
             settings: Settings::Before,
+            offer: Offer::new(table_bytes),
         }
     }
 
     fn on_received(&mut self, bytes: &[u8]) {
-        let (opened, gate, on_update) = (&self.opened, &self.gate, &mut self.on_update);
+        let (opened, gate, tell) = (&self.opened, &self.gate, &mut self.tell);
         self.received.feed(bytes, |seen| match seen {
-            H2Seen::Opened(stream) => opened.lock().push_back(stream),
+            H2Seen::Head(stream, head_bytes) => {
+                opened.lock().push_back(Request { stream, head_bytes });
+                tell(Passed::RequestHead(head_bytes));
+            }
             H2Seen::Update(stream, priority) => {
-                on_update();
+                tell(Passed::Update);
                 gate.update(stream, priority);
             }
             // hyper hands a stream over even where the client took it back.
@@ -80,11 +108,11 @@ impl<S, F: FnMut()> Http2Stream<S, F> {
     }
 
     fn on_sent(&mut self, bytes: &[u8]) {
-        let opened = &self.opened;
-        self.sent.feed(bytes, |seen| {
-            if let H2Seen::Reset(stream) = seen {
-                opened.lock().retain(|waiting| *waiting != stream);
-            }
+        let (opened, tell) = (&self.opened, &mut self.tell);
+        self.sent.feed(bytes, |seen| match seen {
+            H2Seen::Reset(stream) => opened.lock().retain(|waiting| waiting.stream != stream),
+            H2Seen::Head(_, head_bytes) => tell(Passed::ResponseHead(head_bytes)),
+            H2Seen::Update(..) => {}
         });
     }
 }
@@ -104,7 +132,7 @@ fn with_setting(first: &[u8]) -> Option<(Vec<u8>, usize)> {
     Some((frame, whole))
 }
 
-impl<S: AsyncWrite + Unpin, F: FnMut() + Unpin> Http2Stream<S, F> {
+impl<S: AsyncWrite + Unpin, F: FnMut(Passed) + Unpin> Http2Stream<S, F> {
     /// Writes the first frame in place of hyper's `data`; none once that is done.
     fn poll_settings(
         &mut self,
@@ -134,12 +162,38 @@ impl<S: AsyncWrite + Unpin, F: FnMut() + Unpin> Http2Stream<S, F> {
     }
 }
 
-impl<S: AsyncRead + Unpin, F: FnMut() + Unpin> AsyncRead for Http2Stream<S, F> {
+impl<S: AsyncRead + Unpin, F: FnMut(Passed) + Unpin> Http2Stream<S, F> {
+    /// The client's first bytes, with what it offers.
+    fn poll_offer(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        while !self.offer.give(buffer) {
+            let mut room = [0; FIRST_READ_BYTES];
+            let mut first = ReadBuf::new(&mut room);
+            ready!(Pin::new(&mut self.stream).poll_read(context, &mut first))?;
+            if first.filled().is_empty() {
+                break;
+            }
+            self.on_received(first.filled());
+            if let Some(table_bytes) = self.offer.on_bytes(first.filled()) {
+                (self.tell)(Passed::ResponseTable(table_bytes));
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncRead + Unpin, F: FnMut(Passed) + Unpin> AsyncRead for Http2Stream<S, F> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if !self.offer.is_over() {
+            return self.poll_offer(context, buffer);
+        }
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
         self.on_received(&buffer.filled()[before..]);
@@ -147,7 +201,7 @@ impl<S: AsyncRead + Unpin, F: FnMut() + Unpin> AsyncRead for Http2Stream<S, F> {
     }
 }
 
-impl<S: AsyncWrite + Unpin, F: FnMut() + Unpin> AsyncWrite for Http2Stream<S, F> {
+impl<S: AsyncWrite + Unpin, F: FnMut(Passed) + Unpin> AsyncWrite for Http2Stream<S, F> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -1,4 +1,5 @@
 use super::options::set_pacing_rate_max;
+use crate::scheduler::{Room, two_chunks};
 use crate::{ReplayError, StackConfig};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::net::SocketAddr;
@@ -7,8 +8,8 @@ use tokio::net::TcpListener;
 /// "Huge but finite": 100 Gbit/s, so that the kernel paces at its own rate (twice the window over
 /// the round trip in slow start) and this bound never counts.
 const PACING_RATE_BYTES_S_MAX: u64 = 12_500_000_000;
-/// Bytes in the kernel that are not yet sent, beyond which a socket is not writable: what a more
-/// urgent response waits for.
+/// `TCP_NOTSENT_LOWAT` where the scheduler does not bound what is unsent: beyond it the kernel takes
+/// no new buffer, but each grows to 64 kB.
 pub const NOT_SENT_BYTES_MAX: u32 = 16 * 1024;
 /// A page opens some hundred connections at once at most.
 const BACKLOG: i32 = 1024;
@@ -38,7 +39,7 @@ pub fn listen(address: SocketAddr, stack: &StackConfig) -> Result<TcpListener, R
             .map_err(failed("setting SO_MAX_PACING_RATE"))?;
     }
     socket
-        .set_tcp_notsent_lowat(NOT_SENT_BYTES_MAX)
+        .set_tcp_notsent_lowat(not_sent_low_water(stack))
         .map_err(failed("setting TCP_NOTSENT_LOWAT"))?;
     socket
         .set_tcp_nodelay(true)
@@ -53,4 +54,13 @@ pub fn listen(address: SocketAddr, stack: &StackConfig) -> Result<TcpListener, R
         .listen(BACKLOG)
         .map_err(failed("listening for TCP"))?;
     TcpListener::from_std(socket.into()).map_err(failed("registering a TCP socket"))
+}
+
+/// Where the scheduler bounds what is unsent, the kernel calls a socket writable (below half of its
+/// mark) once there is room for another chunk, and refuses nothing that was granted.
+fn not_sent_low_water(stack: &StackConfig) -> u32 {
+    let room = Room::of(stack, two_chunks);
+    let mark = room.threshold_bytes().map(|bytes| 2 * bytes);
+    let mark = mark.and_then(|bytes| u32::try_from(bytes).ok());
+    mark.unwrap_or(NOT_SENT_BYTES_MAX)
 }

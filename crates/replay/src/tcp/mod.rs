@@ -2,15 +2,18 @@
 
 mod first_flight;
 mod frames;
+mod http1_heads;
 mod listener;
 mod observed;
+mod offer;
 mod options;
 mod sampler;
 mod serve;
 mod turns;
+mod unsent;
 
 pub use listener::{NOT_SENT_BYTES_MAX, listen};
-pub use options::{TcpInfo, pacing_rate_max, set_pacing_rate_max, tcp_info};
+pub use options::{TcpInfo, pacing_rate_max, set_pacing_rate_max, set_receive_buffer, tcp_info};
 pub(crate) use serve::STALL_INTERVAL;
 
 use crate::{Service, StackConfig};

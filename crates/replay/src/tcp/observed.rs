@@ -1,13 +1,17 @@
 use super::first_flight::{FirstFlight, Looks};
+use super::frames::Passed;
 use super::options::{pacing_rate_max, sysctl, tcp_info};
 use super::sampler::Sampler;
 use super::turns::Turns;
+use super::unsent::Unsent;
+use crate::scheduler::Gate;
 use crate::tls::{HelloWatch, version_name};
 use crate::{ConnectionEvent, Event, InForce, Service};
 use eyelevel_archive::Scheme;
 use rustls::{HandshakeKind, ServerConnection};
 use socket2::SockRef;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -31,12 +35,14 @@ pub(super) struct Observed {
     turns: Option<Turns>,
     /// While the first flight is under way.
     looks: Option<Looks>,
+    unsent: Unsent,
 }
 
 /// What becomes known of a connection in the course of its life.
 #[derive(Debug)]
 pub(super) struct ConnectionRecord {
     connection: u64,
+    client: Option<SocketAddr>,
     accepted_at_ns: u64,
     ready_at_ns: Option<u64>,
     protocol: &'static str,
@@ -67,6 +73,7 @@ impl Observed {
         }
         let record = Arc::new(Mutex::new(ConnectionRecord {
             connection,
+            client: stream.peer_addr().ok(),
             accepted_at_ns,
             ready_at_ns: None,
             protocol,
@@ -81,6 +88,7 @@ impl Observed {
             record: record.clone(),
             turns: None,
             looks: None,
+            unsent: Unsent::default(),
         };
         (observed, record)
     }
@@ -136,9 +144,20 @@ impl ConnectionRecord {
             .map(str::to_owned);
     }
 
-    /// The client changed a response's priority.
-    pub fn on_priority_update(&mut self) {
-        *self.in_force.priority_updates.get_or_insert(0) += 1;
+    /// What of HTTP/2 passed.
+    pub fn on_passed(&mut self, passed: Passed) {
+        let in_force = &mut self.in_force;
+        match passed {
+            Passed::Update => *in_force.priority_updates.get_or_insert(0) += 1,
+            Passed::RequestHead(bytes) => *in_force.request_head_bytes.get_or_insert(0) += bytes,
+            Passed::ResponseHead(bytes) => *in_force.response_head_bytes.get_or_insert(0) += bytes,
+            Passed::ResponseTable(bytes) => in_force.response_table_bytes = Some(bytes.into()),
+        }
+    }
+
+    /// The dynamic table that we offer for requests.
+    pub fn on_request_table(&mut self, table_bytes: u32) {
+        self.in_force.request_table_bytes = Some(table_bytes.into());
     }
 
     /// Why it ended before its time.
@@ -154,11 +173,15 @@ impl Drop for Observed {
         let hello = self.hello.as_ref();
         in_force.early_data_offered = hello.and_then(HelloWatch::early_data_offered);
         if let Ok(info) = tcp_info(&self.stream) {
+            let ms = |us: u64| us as f64 / 1e3;
+            in_force.receive_window_limited_ms = Some(ms(info.receive_window_limited_us));
+            in_force.send_buffer_limited_ms = Some(ms(info.send_buffer_limited_us));
             in_force.retransmitted_packets = Some(info.retransmitted_packets.into());
             in_force.rtt_ms_min = info.rtt_us_min.map(|rtt_us| f64::from(rtt_us) / 1000.0);
             in_force.rtt_ms_smoothed = info.rtt_us_smoothed.map(|us| f64::from(us) / 1000.0);
             in_force.sent_packets = Some(info.sent_packets.into());
             in_force.sent_bytes = Some(info.sent_bytes);
+            in_force.received_bytes = Some(info.received_bytes);
             in_force.pacing_rate_bytes_s = info.pacing_rate_bytes_s;
             if let Some(sampler) = &self.sampler {
                 sampler.write(self.service.now_ns(), "closed", &info);
@@ -169,7 +192,9 @@ impl Drop for Observed {
         in_force.first_flight_ms = flight.map(|(_, ms)| ms);
         in_force.pacing_rate_bytes_s_max = pacing_rate_max(&self.stream).ok().flatten();
         in_force.slow_start_after_idle = sysctl("tcp_slow_start_after_idle").map(|set| set != 0);
-        in_force.buffer_bytes_max = sysctl("tcp_wmem");
+        let buffer = SockRef::from(&self.stream).send_buffer_size().ok();
+        in_force.send_buffer_bytes = buffer.map(|bytes| bytes as u64);
+        in_force.unsent_bytes_max = self.gate().map(|gate| gate.unsent_most() as u64);
         let name = SockRef::from(&self.stream).tcp_congestion().ok();
         in_force.congestion_control = name.map(|name| {
             let end = name
@@ -186,6 +211,7 @@ impl Drop for Observed {
                 accepted_at_ns: record.accepted_at_ns,
                 ready_at_ns: record.ready_at_ns,
                 address: self.stream.local_addr().ok(),
+                client: record.client,
                 in_force,
             })));
     }
@@ -198,11 +224,28 @@ impl Observed {
         }
     }
 
-    fn on_written(&mut self, context: &mut Context<'_>, written: &Poll<io::Result<usize>>) {
+    fn on_written(
+        &mut self,
+        context: &mut Context<'_>,
+        asked: usize,
+        written: &Poll<io::Result<usize>>,
+    ) {
+        let taken = match written {
+            Poll::Ready(Ok(bytes)) => *bytes,
+            _ => 0,
+        };
+        self.unsent.on_written(asked, taken);
         if let (Some(turns), Poll::Ready(Ok(_))) = (&self.turns, written) {
             turns.on_written();
         }
+        if let Some(gate) = self.gate() {
+            self.unsent.tell(&self.stream, gate, context);
+        }
         self.look(context);
+    }
+
+    fn gate(&self) -> Option<&Gate> {
+        self.turns.as_ref().and_then(Turns::gate)
     }
 
     /// How far the first flight has come; while it is under way the task is woken for more looks.
@@ -245,6 +288,11 @@ impl AsyncRead for Observed {
         {
             self.look(context);
         }
+        if let Some(gate) = self.gate()
+            && gate.room().unsent_bytes_max.is_some()
+        {
+            self.unsent.tell(&self.stream, gate, context);
+        }
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         if let Some(hello) = &mut self.hello
@@ -263,7 +311,7 @@ impl AsyncWrite for Observed {
         data: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, data);
-        self.on_written(context, &written);
+        self.on_written(context, data.len(), &written);
         written
     }
 
@@ -273,7 +321,8 @@ impl AsyncWrite for Observed {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.on_written(context, &written);
+        let asked = slices.iter().map(|slice| slice.len()).sum();
+        self.on_written(context, asked, &written);
         written
     }
 

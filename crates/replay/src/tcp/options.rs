@@ -23,6 +23,8 @@ const BYTES_RECEIVED_AT: usize = 128;
 const NOTSENT_BYTES_AT: usize = 144;
 const MIN_RTT_AT: usize = 148;
 const DATA_SEGS_OUT_AT: usize = 156;
+const RWND_LIMITED_AT: usize = 176;
+const SNDBUF_LIMITED_AT: usize = 184;
 const BYTES_SENT_AT: usize = 200;
 /// `TCP_INFINITE_SSTHRESH`: slow start has not ended yet.
 const SSTHRESH_INFINITE: u32 = 0x7fff_ffff;
@@ -56,6 +58,10 @@ pub struct TcpInfo {
     pub acknowledged_bytes: u64,
     /// Data received in order.
     pub received_bytes: u64,
+    /// Time in which the receiver's window alone kept data back, in microseconds.
+    pub receive_window_limited_us: u64,
+    /// Time in which everything was sent and the application could not write more.
+    pub send_buffer_limited_us: u64,
     /// Smoothed round-trip time; none where there was no sample.
     pub rtt_us_smoothed: Option<u32>,
     /// Least round-trip time; none where there was no sample.
@@ -96,6 +102,8 @@ pub fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
             sent_bytes: wide(BYTES_SENT_AT)?,
             acknowledged_bytes: wide(BYTES_ACKED_AT)?,
             received_bytes: wide(BYTES_RECEIVED_AT)?,
+            receive_window_limited_us: wide(RWND_LIMITED_AT)?,
+            send_buffer_limited_us: wide(SNDBUF_LIMITED_AT)?,
             rtt_us_smoothed: field(RTT_AT).filter(|rtt| *rtt != 0),
             rtt_us_min: field(MIN_RTT_AT).filter(|rtt| *rtt != u32::MAX && *rtt != 0),
         })
@@ -127,6 +135,31 @@ pub fn set_pacing_rate_max(socket: &impl AsFd, bytes_s: u64) -> io::Result<()> {
     }
 }
 
+/// Sets the receive buffer, beyond `rmem_max` where the socket's namespace is ours.
+///
+/// # Errors
+/// What the kernel says.
+pub fn set_receive_buffer(socket: &impl AsFd, bytes: i32) -> io::Result<()> {
+    let set = |name| {
+        // SAFETY: the descriptor is borrowed, so open; the pointer and length describe `bytes`.
+        let result = unsafe {
+            libc::setsockopt(
+                socket.as_fd().as_raw_fd(),
+                libc::SOL_SOCKET,
+                name,
+                (&raw const bytes).cast(),
+                size_of::<i32>() as libc::socklen_t,
+            )
+        };
+        if result == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error())
+        }
+    };
+    set(libc::SO_RCVBUFFORCE).or_else(|_| set(libc::SO_RCVBUF))
+}
+
 /// Reads `SO_MAX_PACING_RATE`, bytes a second; none where the socket is not paced.
 ///
 /// # Errors
@@ -144,6 +177,39 @@ pub fn pacing_rate_max(socket: &impl AsFd) -> io::Result<Option<u64>> {
     }
     let rate = u64::from_ne_bytes(buffer);
     Ok((rate != UNPACED).then_some(rate))
+}
+
+/// `SIOCOUTQNSD` (linux/sockios.h): bytes that a socket holds and has not sent.
+const SIOCOUTQNSD: u64 = 0x894b;
+
+/// Bytes that a socket holds and has never sent.
+///
+/// # Errors
+/// What the kernel says.
+pub(super) fn not_sent_bytes(socket: &impl AsFd) -> io::Result<usize> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the descriptor is borrowed, so open; the kernel writes one integer.
+    let result =
+        unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), SIOCOUTQNSD as _, &raw mut bytes) };
+    if result == 0 {
+        Ok(usize::try_from(bytes).unwrap_or(0))
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// Whether the kernel calls a socket writable: less than half of `TCP_NOTSENT_LOWAT` waits unsent.
+/// Where it does not, the kernel will tell when it is (poll(2) asks it to; without that, and without
+/// a write that was refused, it stays silent).
+pub(super) fn is_writable(socket: &impl AsFd) -> bool {
+    let mut asked = libc::pollfd {
+        fd: socket.as_fd().as_raw_fd(),
+        events: libc::POLLOUT,
+        revents: 0,
+    };
+    // SAFETY: one whole pollfd, whose descriptor is borrowed, so open; no wait.
+    let ready = unsafe { libc::poll(&raw mut asked, 1, 0) };
+    ready == 1
 }
 
 /// The last number of one of TCP's sysctls, of the network namespace that the thread stands in.
@@ -191,6 +257,8 @@ mod tests {
             "{info:?}"
         );
         assert_eq!(info.retransmitted_packets, 0);
+        assert_eq!(not_sent_bytes(&accepted).unwrap(), 0);
+        assert!(is_writable(&accepted));
         drop(client);
     }
 }

@@ -1,7 +1,8 @@
-use super::frames::{Http2Stream, Opened};
+use super::frames::{Http2Stream, Opened, Passed, Request as Handed};
+use super::http1_heads::{request_head_bytes, response_head_bytes};
 use super::observed::{ConnectionRecord, Observed};
 use super::turns::Turns;
-use crate::scheduler::{Gate, PENDING_BYTES_MAX, ReplyBody};
+use crate::scheduler::{Gate, ReplyBody, Room, two_chunks};
 use crate::service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
 use crate::tls::accept_early;
 use crate::{HttpVersion, StackConfig};
@@ -106,7 +107,7 @@ async fn http<S>(
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     match stack.http_version {
-        HttpVersion::H1 => http1(stream, &turns, entrance, service).await,
+        HttpVersion::H1 => http1(stream, &turns, entrance, service, record).await,
         // HTTP/3 is served by other listeners.
         HttpVersion::H2 | HttpVersion::H3 => {
             http2(stream, &turns, entrance, service, stack, record).await;
@@ -128,14 +129,22 @@ pub(super) async fn cleartext(stream: TcpStream, service: Arc<Service>) {
         scheme: Scheme::Http,
     };
     let turns = stream.hold_ends();
-    http1(stream, &turns, entrance, service).await;
+    http1(stream, &turns, entrance, service, record).await;
 }
 
-async fn http1<S>(stream: S, turns: &Turns, entrance: Entrance, service: Arc<Service>)
-where
+async fn http1<S>(
+    stream: S,
+    turns: &Turns,
+    entrance: Entrance,
+    service: Arc<Service>,
+    record: Arc<Mutex<ConnectionRecord>>,
+) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let answer = service_fn(|request| respond(request, entrance, service.clone(), None));
+    let answer = service_fn(|request| {
+        let way = Way::Http1(record.clone());
+        respond(request, entrance, service.clone(), way)
+    });
     let connection = hyper::server::conn::http1::Builder::new()
         .auto_date_header(false)
         .serve_connection(TokioIo::new(stream), answer);
@@ -153,17 +162,20 @@ async fn http2<S>(
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let gate = Gate::new(stack.priorities, PENDING_BYTES_MAX);
+    let room = Room::of(stack, two_chunks);
+    let gate = Gate::new(stack.priorities, room);
     turns.set_gate(gate.clone());
     let opened = Opened::default();
-    let on_update = move || {
+    let table_bytes = stack.header_table();
+    let tell = move |passed| {
         let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.on_priority_update();
+        record.on_request_table(table_bytes);
+        record.on_passed(passed);
     };
-    let stream = Http2Stream::new(stream, gate.clone(), opened.clone(), on_update);
+    let stream = Http2Stream::new(stream, gate.clone(), opened.clone(), table_bytes, tell);
     let answer = service_fn(|request| {
-        let gated = Some((gate.clone(), opened.next()));
-        respond(request, entrance, service.clone(), gated)
+        let way = Way::Http2(gate.clone(), opened.next());
+        respond(request, entrance, service.clone(), way)
     });
     let connection = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
         .auto_date_header(false)
@@ -173,8 +185,8 @@ async fn http2<S>(
         .max_header_list_size(H2_HEADER_BYTES_MAX)
         .initial_stream_window_size(H2_RECEIVE_WINDOW_BYTES)
         .initial_connection_window_size(H2_RECEIVE_WINDOW_BYTES)
-        .header_table_size(stack.header_table_bytes)
-        .max_send_buf_size(PENDING_BYTES_MAX)
+        .header_table_size(table_bytes)
+        .max_send_buf_size(room.pending_bytes_max)
         .serve_connection(TokioIo::new(stream), answer);
     let connection = turns.drive(connection);
     tokio::pin!(connection);
@@ -186,11 +198,18 @@ async fn http2<S>(
     }
 }
 
+/// How a request came, and its response goes.
+enum Way {
+    Http1(Arc<Mutex<ConnectionRecord>>),
+    /// With the connection's gate, and the request's stream where it is known.
+    Http2(Gate, Option<Handed>),
+}
+
 async fn respond(
     request: Request<Incoming>,
     entrance: Entrance,
     service: Arc<Service>,
-    gated: Option<(Gate, Option<u64>)>,
+    way: Way,
 ) -> Result<Response<ReplyBody>, Infallible> {
     let started_ns = service.now_ns();
     let (parts, body) = request.into_parts();
@@ -199,24 +218,35 @@ async fn respond(
     } else {
         read_body(body).await
     };
+    let head_bytes = match &way {
+        Way::Http1(_) => Some(request_head_bytes(&parts)),
+        Way::Http2(_, handed) => handed.map(|request| request.head_bytes),
+    };
     let head = RequestHead {
         method: &parts.method,
         uri: &parts.uri,
         headers: &parts.headers,
+        head_bytes,
     };
     let reply = service.answer(entrance, &head, &body, started_ns);
     if !reply.think.is_zero() {
         tokio::time::sleep(reply.think).await;
     }
-    let body = match gated {
-        Some((gate, stream)) => {
-            ReplyBody::gated(reply.body, &gate, stream, service.priority(&parts.headers))
+    let body = match &way {
+        Way::Http1(_) => ReplyBody::direct(reply.body),
+        Way::Http2(gate, handed) => {
+            let stream = handed.map(|request| request.stream);
+            ReplyBody::gated(reply.body, gate, stream, service.priority(&parts.headers))
         }
-        None => ReplyBody::direct(reply.body),
     };
     let mut response = Response::new(body);
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
+    if let Way::Http1(record) = &way {
+        let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.on_passed(Passed::RequestHead(head_bytes.unwrap_or_default()));
+        record.on_passed(Passed::ResponseHead(response_head_bytes(&response)));
+    }
     Ok(response)
 }
 

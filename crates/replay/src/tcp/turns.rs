@@ -30,6 +30,11 @@ impl Turns {
         let _ = self.0.gate.set(gate);
     }
 
+    /// Once it is set.
+    pub fn gate(&self) -> Option<&Gate> {
+        self.0.gate.get()
+    }
+
     /// Drives a connection; a turn that ends with something held is followed by another.
     pub async fn drive<F: Future>(&self, connection: F) -> F::Output {
         let mut connection = pin!(connection);
@@ -52,8 +57,13 @@ impl Turns {
     /// Whether the socket's end is to be let go now; asked after writes.
     pub fn poll_release(&self) -> Poll<()> {
         let written = self.0.written.load(Relaxed);
-        let done = || self.0.gate.get().is_none_or(Gate::is_done);
+        let gate = self.0.gate.get();
+        let done = || gate.is_none_or(Gate::is_done);
         if written == 0 || (written == self.0.turn.load(Relaxed) && !done()) {
+            return Poll::Pending;
+        }
+        // More follows as soon as less waits unsent, and a corked end does not keep that up.
+        if gate.is_some_and(Gate::is_held_back) {
             return Poll::Pending;
         }
         self.0.written.store(0, Relaxed);
@@ -64,13 +74,42 @@ impl Turns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheduler::Priority;
+    use crate::scheduler::{Priority, Room};
     use std::task::{Context, Waker};
+
+    fn gate(unsent_bytes_max: Option<usize>) -> Gate {
+        let room = Room {
+            chunk_bytes: 100,
+            chunk_wire_bytes: 100,
+            pending_bytes_max: 100,
+            unsent_bytes_max,
+        };
+        Gate::new(true, room)
+    }
+
+    #[test]
+    fn the_end_is_held_while_a_response_waits_for_room_alone() {
+        let turns = Turns::default();
+        let gate = gate(Some(400));
+        turns.set_gate(gate.clone());
+        let id = gate.open(None, Priority::default(), 200);
+        let mut context = Context::from_waker(Waker::noop());
+        assert_eq!(gate.poll_grant(id, &mut context), Poll::Ready(100));
+        turns.0.turn.store(1, Relaxed);
+        turns.on_written();
+        gate.on_taken(id, 100);
+        gate.on_unsent(301);
+        assert!(gate.poll_grant(id, &mut context).is_pending());
+        turns.0.turn.store(2, Relaxed);
+        assert!(turns.poll_release().is_pending());
+        gate.on_unsent(300);
+        assert!(turns.poll_release().is_ready());
+    }
 
     #[test]
     fn the_end_is_let_go_in_the_first_turn_without_a_write() {
         let turns = Turns::default();
-        turns.set_gate(Gate::new(true, 100));
+        turns.set_gate(gate(None));
         let mut writes = [2, 1, 0, 0, 1, 0].into_iter();
         let mut released = Vec::new();
         let connection = poll_fn(|_: &mut Context<'_>| {
@@ -112,7 +151,7 @@ mod tests {
     #[test]
     fn a_gate_whose_bytes_are_all_taken_lets_go_at_once() {
         let turns = Turns::default();
-        let gate = Gate::new(true, 100);
+        let gate = gate(None);
         turns.set_gate(gate.clone());
         turns.0.turn.store(1, Relaxed);
         // What comes before the first response waits for it.

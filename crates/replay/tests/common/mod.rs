@@ -1,6 +1,7 @@
 //! A server on loopback and what it reported.
 #![allow(dead_code)]
 
+pub mod h3;
 pub mod raw;
 pub mod recording;
 

@@ -6,7 +6,6 @@ mod stream;
 
 pub use stream::{H3Bidirectional, H3Recv, H3Send};
 
-use crate::scheduler::{Gate, H3Frames};
 use bytes::Buf;
 use convert::{connection_error, error_code, stream_lost};
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming};
@@ -18,14 +17,12 @@ use std::task::{Context, Poll, ready};
 type Waiting<T> = Pin<Box<dyn Future<Output = Result<T, ConnectionError>> + Send + Sync>>;
 type Bidirectional = (SendStream, RecvStream);
 
-/// A QUIC connection as h3 wants it, at either end.
+/// A QUIC connection as h3 wants it, at either end: our client's, which is not the server's code.
 pub struct H3Connection {
     connection: noq::Connection,
     accepting_bidirectional: Option<Waiting<Bidirectional>>,
     accepting_unidirectional: Option<Waiting<RecvStream>>,
     opener: H3Opener,
-    /// Of a server: where a client's changes of priority go.
-    gate: Option<Gate>,
 }
 
 impl H3Connection {
@@ -36,16 +33,6 @@ impl H3Connection {
             connection,
             accepting_bidirectional: None,
             accepting_unidirectional: None,
-            gate: None,
-        }
-    }
-
-    /// The same for a server whose responses `gate` lets through: it hears what the client says of
-    /// their priorities.
-    pub(crate) fn gated(connection: noq::Connection, gate: Gate) -> Self {
-        Self {
-            gate: Some(gate),
-            ..Self::new(connection)
         }
     }
 }
@@ -67,9 +54,7 @@ impl<B: Buf> quic::Connection<B> for H3Connection {
                 Box::pin(async move { connection.accept_uni().await })
             }
         ));
-        let heard = self.gate.clone().map(|gate| (H3Frames::default(), gate));
-        let received = stream.map(|stream| H3Recv::new(stream, heard));
-        Poll::Ready(received.map_err(connection_error))
+        Poll::Ready(stream.map(H3Recv::new).map_err(connection_error))
     }
 
     fn poll_accept_bidi(

@@ -1,6 +1,5 @@
 use super::convert::{error_code, read_error, reorder_error, stream_id, write_error};
 use super::reorder::Reordered;
-use crate::scheduler::{Gate, H3Frames};
 use bytes::{Buf, Bytes};
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId, WriteBuf};
 use noq::{RecvStream, SendStream};
@@ -19,7 +18,7 @@ impl<B: Buf> H3Bidirectional<B> {
     pub(super) fn accepted((send, receive): (SendStream, RecvStream)) -> Self {
         Self {
             send: H3Send::new(send),
-            receive: H3Recv::new(receive, None),
+            receive: H3Recv::new(receive),
         }
     }
 
@@ -29,7 +28,6 @@ impl<B: Buf> H3Bidirectional<B> {
             send: H3Send::new(send),
             receive: H3Recv {
                 source: Source::Unordered(Reordered::new(receive.into_unordered())),
-                heard: None,
             },
         }
     }
@@ -145,8 +143,6 @@ impl<B: Buf> quic::SendStream<B> for H3Send<B> {
 /// The receiving side of a stream.
 pub struct H3Recv {
     source: Source,
-    /// Changes of priority, and whom they concern.
-    heard: Option<(H3Frames, Gate)>,
 }
 
 enum Source {
@@ -155,10 +151,9 @@ enum Source {
 }
 
 impl H3Recv {
-    pub(super) fn new(stream: RecvStream, heard: Option<(H3Frames, Gate)>) -> Self {
+    pub(super) fn new(stream: RecvStream) -> Self {
         Self {
             source: Source::Ordered(stream),
-            heard,
         }
     }
 }
@@ -177,9 +172,6 @@ impl quic::RecvStream for H3Recv {
             }
             Source::Unordered(stream) => ready!(stream.poll_chunk(context)).map_err(reorder_error),
         };
-        if let (Ok(Some(bytes)), Some((frames, gate))) = (&chunk, &mut self.heard) {
-            frames.feed(bytes, |stream, priority| gate.update(stream, priority));
-        }
         Poll::Ready(chunk)
     }
 

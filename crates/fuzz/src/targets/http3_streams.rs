@@ -1,0 +1,71 @@
+use super::check_message;
+use bytes::Bytes;
+use eyelevel_http3::{Control, ControlEvent, Error, Message, MessageEvent, Side, Unidirectional};
+
+/// A section beyond it is not kept.
+const SECTION_BYTES_MAX: u64 = 64;
+
+/// The input as a client's control stream, as a request's and as a stream whose type is to be read:
+/// what is said of it does not depend on how its bytes come, and events hold no more than it has.
+pub(crate) fn run(input: &[u8]) {
+    for side in [Side::Client, Side::Server] {
+        let whole = control(side, input, input.len().max(1));
+        assert_eq!(whole, control(side, input, 1));
+        let (bodies, events, error) = message(side, input, input.len().max(1));
+        assert_eq!((bodies, events, error), message(side, input, 1));
+    }
+    let kind = |piece_bytes: usize| {
+        let (mut streams, mut head) = (Unidirectional::of(Side::Client), Vec::new());
+        let found = input.chunks(piece_bytes).find_map(|piece| {
+            let mut piece = Bytes::copy_from_slice(piece);
+            streams.kind(&mut head, &mut piece).transpose()
+        });
+        assert!(head.len() <= 8);
+        found
+    };
+    assert_eq!(kind(1), kind(input.len().max(1)));
+}
+
+fn control(side: Side, input: &[u8], piece_bytes: usize) -> (Vec<ControlEvent>, Option<Error>) {
+    let (mut control, mut events) = (Control::of(side), Vec::new());
+    for piece in input.chunks(piece_bytes) {
+        let mut piece = Bytes::copy_from_slice(piece);
+        loop {
+            match control.next(&mut piece) {
+                Ok(Some(event)) => events.push(event),
+                Ok(None) => break,
+                Err(error) => {
+                    check_message(&error);
+                    return (events, Some(error));
+                }
+            }
+        }
+    }
+    (events, None)
+}
+
+/// The body's bytes, the other events, and the error that ended it.
+type Said = (Vec<u8>, Vec<MessageEvent>, Option<Error>);
+
+fn message(side: Side, input: &[u8], piece_bytes: usize) -> Said {
+    let mut message = Message::of(side, SECTION_BYTES_MAX);
+    let (mut body, mut events) = (Vec::new(), Vec::new());
+    for piece in input.chunks(piece_bytes) {
+        let mut piece = Bytes::copy_from_slice(piece);
+        loop {
+            match message.next(&mut piece) {
+                Ok(Some(MessageEvent::Data(data))) => body.extend_from_slice(&data),
+                Ok(Some(event)) => {
+                    if let MessageEvent::Head(section) | MessageEvent::Trailers(section) = &event {
+                        assert!(section.len() as u64 <= SECTION_BYTES_MAX);
+                    }
+                    events.push(event);
+                }
+                Ok(None) => break,
+                Err(error) => return (body, events, Some(error)),
+            }
+        }
+    }
+    assert!(body.len() <= input.len());
+    (body, events, message.on_end().err())
+}

@@ -1,0 +1,31 @@
+//! HTTP/3 (RFC 9114) and its header compression (RFC 9204), pure: bytes in, events and bytes out.
+//!
+//! No clock, no socket, no task: whoever drives a QUIC connection feeds each stream's bytes and
+//! writes what comes back. Both roles are here, a server's for the replay and a client's for its
+//! tests.
+
+mod control;
+mod error;
+mod frame;
+pub mod head;
+mod message;
+pub mod qpack;
+mod settings;
+mod unidirectional;
+mod varint;
+
+pub use control::{Control, ControlEvent};
+pub use error::{Code, Error, Scope};
+pub use frame::{data_head, goaway, headers};
+pub use message::{Message, MessageEvent};
+pub use settings::Settings;
+pub use unidirectional::{Kind, Unidirectional};
+
+/// One end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Asks.
+    Client,
+    /// Answers.
+    Server,
+}

@@ -1,0 +1,149 @@
+//! The frames of one request or response (RFC 9114, section 4.1).
+
+use crate::Side;
+use crate::error::{Code, Error};
+use crate::frame::{self, Frames, Piece};
+use bytes::{Bytes, BytesMut};
+
+/// What a message's stream says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MessageEvent {
+    /// The head's field section, coded.
+    Head(Bytes),
+    /// Bytes of the body.
+    Data(Bytes),
+    /// The trailers' field section, coded.
+    Trailers(Bytes),
+    /// A field section that is longer than allowed, which was not kept.
+    TooLong,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Head,
+    Body,
+    Trailers,
+}
+
+/// Reads the peer's half of a request's stream.
+#[derive(Debug)]
+pub struct Message {
+    peer: Side,
+    section_bytes_max: u64,
+    frames: Frames,
+    stage: Stage,
+    kind: u64,
+    /// Of a HEADERS frame that is kept.
+    section: Option<BytesMut>,
+}
+
+impl Message {
+    /// Of a peer that is that end; coded field sections longer than `section_bytes_max` are not
+    /// kept.
+    pub fn of(peer: Side, section_bytes_max: u64) -> Self {
+        Self {
+            peer,
+            section_bytes_max,
+            frames: Frames::default(),
+            stage: Stage::Head,
+            kind: 0,
+            section: None,
+        }
+    }
+
+    /// The next event; what was read is taken from `input`. None: all was taken.
+    ///
+    /// # Errors
+    /// Frames where they may not be; of the connection.
+    pub fn next(&mut self, input: &mut Bytes) -> Result<Option<MessageEvent>, Error> {
+        while let Some(piece) = self.frames.next(input) {
+            match piece {
+                Piece::Begin(kind, length) => self.on_begin(kind, length)?,
+                Piece::Payload(bytes) if self.kind == frame::DATA => {
+                    return Ok(Some(MessageEvent::Data(bytes)));
+                }
+                Piece::Payload(bytes) => {
+                    if let Some(section) = &mut self.section {
+                        section.extend_from_slice(&bytes);
+                    }
+                }
+                Piece::End if self.kind == frame::HEADERS => {
+                    let was_head = self.stage == Stage::Head;
+                    self.stage = if was_head {
+                        Stage::Body
+                    } else {
+                        Stage::Trailers
+                    };
+                    let event = match self.section.take() {
+                        None => MessageEvent::TooLong,
+                        Some(section) if was_head => MessageEvent::Head(section.freeze()),
+                        Some(section) => MessageEvent::Trailers(section.freeze()),
+                    };
+                    return Ok(Some(event));
+                }
+                Piece::End => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// The head that was read was an interim response: another follows.
+    pub fn on_interim(&mut self) {
+        self.stage = Stage::Head;
+    }
+
+    /// The stream has ended.
+    ///
+    /// # Errors
+    /// Where the message has not.
+    pub fn on_end(&self) -> Result<(), Error> {
+        if self.frames.is_within() {
+            let reason = "a stream ends within a frame";
+            return Err(Error::connection(Code::FrameError, reason));
+        }
+        match (self.stage, self.peer) {
+            (Stage::Head, Side::Client) => {
+                let reason = "a stream ends without a request";
+                Err(Error::stream(Code::RequestIncomplete, reason))
+            }
+            (Stage::Head, Side::Server) => {
+                let reason = "a stream ends without a response";
+                Err(Error::stream(Code::MessageError, reason))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn on_begin(&mut self, kind: u64, length: u64) -> Result<(), Error> {
+        let unexpected = |reason| Err(Error::connection(Code::FrameUnexpected, reason));
+        self.kind = kind;
+        match (kind, self.stage) {
+            (frame::DATA, Stage::Body) => {}
+            (frame::DATA, Stage::Head) => return unexpected("a body before its head"),
+            (frame::DATA, Stage::Trailers) => return unexpected("a body after its trailers"),
+            (frame::HEADERS, Stage::Trailers) => return unexpected("trailers twice"),
+            (frame::HEADERS, _) => {
+                self.section = (length <= self.section_bytes_max).then(BytesMut::new);
+            }
+            (frame::PUSH_PROMISE, _) if self.peer == Side::Server => {
+                return Err(Error::connection(
+                    Code::IdError,
+                    "a push that was not allowed",
+                ));
+            }
+            (
+                frame::PUSH_PROMISE
+                | frame::SETTINGS
+                | frame::CANCEL_PUSH
+                | frame::GOAWAY
+                | frame::MAX_PUSH_ID
+                | frame::PRIORITY_UPDATE_REQUEST
+                | frame::PRIORITY_UPDATE_PUSH,
+                _,
+            ) => return unexpected("a frame of the control stream in a request"),
+            (kind, _) if frame::is_of_http2(kind) => return unexpected("a frame of HTTP/2"),
+            _ => {}
+        }
+        Ok(())
+    }
+}

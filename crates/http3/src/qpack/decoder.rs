@@ -1,0 +1,286 @@
+use super::instructions::{FromDecoder, FromEncoder};
+use super::reader::{Reader, Unread};
+use super::table::Table;
+use super::{ENTRY_OVERHEAD_BYTES, Field, static_table};
+use crate::error::{Code, Error};
+use bytes::Bytes;
+use std::collections::BTreeSet;
+
+/// What became of a field section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decoded {
+    /// Its fields.
+    Fields(Vec<Field>),
+    /// It refers to entries that are not here so far.
+    Blocked,
+    /// Its fields are larger than allowed; they were not kept.
+    TooLarge,
+}
+
+/// Reads field sections that the peer coded.
+#[derive(Debug)]
+pub struct Decoder {
+    table: Table,
+    table_bytes_max: u64,
+    blocked_streams_max: u64,
+    blocked: BTreeSet<u64>,
+    /// Of the peer's encoder: an instruction that is not whole.
+    begun: Vec<u8>,
+    /// For the peer's encoder.
+    told: Vec<u8>,
+    /// Inserts that the peer knows to have come.
+    acknowledged: u64,
+}
+
+impl Decoder {
+    /// Of a table of at most so many bytes, and so many streams that may wait for inserts: what our
+    /// SETTINGS say.
+    pub fn new(table_bytes_max: u64, blocked_streams_max: u64) -> Self {
+        Self {
+            table: Table::default(),
+            table_bytes_max,
+            blocked_streams_max,
+            blocked: BTreeSet::new(),
+            begun: Vec::new(),
+            told: Vec::new(),
+            acknowledged: 0,
+        }
+    }
+
+    /// The next bytes of the peer's encoder. True: entries have come, and what was blocked may not
+    /// be any more.
+    ///
+    /// # Errors
+    /// What no encoder may say; of the connection.
+    pub fn on_encoder_stream(&mut self, bytes: &[u8]) -> Result<bool, Error> {
+        let before = self.table.inserted();
+        let mut begun = std::mem::take(&mut self.begun);
+        begun.extend_from_slice(bytes);
+        let mut reader = Reader::new(&begun);
+        loop {
+            let mut ahead = reader.clone();
+            match FromEncoder::read(&mut ahead, self.table.capacity()) {
+                Ok(instruction) => self.follow(instruction)?,
+                Err(Unread::Short) => break,
+                Err(Unread::Wrong(reason)) => return Err(encoder_error(reason)),
+            }
+            reader = ahead;
+        }
+        let read = begun.len() - reader.left();
+        begun.drain(..read);
+        self.begun = begun;
+        Ok(self.table.inserted() > before)
+    }
+
+    /// Reads a section that came on that stream. Where it is blocked it is to be given again once
+    /// [`Self::on_encoder_stream`] says so.
+    ///
+    /// # Errors
+    /// A section that cannot be read, or more blocked streams than allowed; of the connection.
+    pub fn decode(
+        &mut self,
+        stream: u64,
+        section: &[u8],
+        section_bytes_max: u64,
+    ) -> Result<Decoded, Error> {
+        let mut reader = Reader::new(section);
+        let required = self.required(&mut reader)?;
+        if required > self.table.inserted() {
+            self.blocked.insert(stream);
+            if self.blocked.len() as u64 > self.blocked_streams_max {
+                return Err(failed("more streams are blocked than allowed"));
+            }
+            return Ok(Decoded::Blocked);
+        }
+        self.blocked.remove(&stream);
+        let base = base(&mut reader, required)?;
+        let mut fields = Vec::new();
+        let mut left = section_bytes_max;
+        while reader.left() > 0 {
+            let line = Line { required, base };
+            let field = self.field(&mut reader, line, section_bytes_max)?;
+            match left.checked_sub(field.size()) {
+                Some(rest) => left = rest,
+                None => {
+                    self.cancel(stream);
+                    return Ok(Decoded::TooLarge);
+                }
+            }
+            fields.push(field);
+        }
+        if required > 0 {
+            FromDecoder::Acknowledged(stream).write(&mut self.told);
+            self.acknowledged = self.acknowledged.max(required);
+        }
+        Ok(Decoded::Fields(fields))
+    }
+
+    /// That stream's sections will not be read.
+    pub fn cancel(&mut self, stream: u64) {
+        self.blocked.remove(&stream);
+        // Without a table no section can refer to it (RFC 9204, section 2.2.2.2).
+        if self.table_bytes_max > 0 {
+            FromDecoder::Cancelled(stream).write(&mut self.told);
+        }
+    }
+
+    /// What is to be written to our decoder's stream; empty where nothing is.
+    pub fn take_told(&mut self) -> Vec<u8> {
+        let unknown = self.table.inserted() - self.acknowledged;
+        if unknown > 0 {
+            FromDecoder::Received(unknown).write(&mut self.told);
+            self.acknowledged += unknown;
+        }
+        std::mem::take(&mut self.told)
+    }
+
+    /// The table that the peer's encoder uses now.
+    pub fn table_bytes(&self) -> u64 {
+        self.table.capacity()
+    }
+
+    fn follow(&mut self, instruction: FromEncoder) -> Result<(), Error> {
+        let field = match instruction {
+            FromEncoder::Capacity(capacity) => {
+                if capacity > self.table_bytes_max {
+                    return Err(encoder_error("a table larger than allowed"));
+                }
+                self.table.set_capacity(capacity);
+                return Ok(());
+            }
+            FromEncoder::InsertStatic(index, value) => {
+                let entry = static_table::get(index);
+                let entry = entry.ok_or(encoder_error("no such entry of the static table"))?;
+                Field { value, ..entry }
+            }
+            FromEncoder::InsertDynamic(from_newest, value) => Field {
+                value,
+                ..self.newest(from_newest)?
+            },
+            FromEncoder::Insert(name, value) => Field { name, value },
+            FromEncoder::Duplicate(from_newest) => self.newest(from_newest)?,
+        };
+        if !self.table.insert(field) {
+            return Err(encoder_error("an entry larger than the table"));
+        }
+        Ok(())
+    }
+
+    fn newest(&self, from_newest: u64) -> Result<Field, Error> {
+        let absolute = (self.table.inserted().checked_sub(1))
+            .and_then(|newest| newest.checked_sub(from_newest));
+        let entry = absolute.and_then(|absolute| self.table.get(absolute));
+        entry
+            .cloned()
+            .ok_or(encoder_error("no such entry of the dynamic table"))
+    }
+
+    /// The required insert count (RFC 9204, section 4.5.1.1).
+    fn required(&self, reader: &mut Reader<'_>) -> Result<u64, Error> {
+        let coded = reader.number(8).map_err(unread)?;
+        if coded == 0 {
+            return Ok(0);
+        }
+        let entries_max = self.table_bytes_max / ENTRY_OVERHEAD_BYTES;
+        let wrong = || failed("a required insert count that cannot be");
+        let range = 2 * entries_max;
+        if coded > range {
+            return Err(wrong());
+        }
+        let value_max = self.table.inserted() + entries_max;
+        let wrapped = value_max / range * range;
+        let mut required = wrapped + coded - 1;
+        if required > value_max {
+            required = required.checked_sub(range).ok_or_else(wrong)?;
+        }
+        if required == 0 {
+            Err(wrong())
+        } else {
+            Ok(required)
+        }
+    }
+
+    fn field(&self, reader: &mut Reader<'_>, line: Line, bytes_max: u64) -> Result<Field, Error> {
+        let first = reader.peek().unwrap_or_default();
+        let with_value = |entry: Field, reader: &mut Reader<'_>| {
+            let value = reader.string(7, bytes_max).map_err(unread)?;
+            Ok(Field { value, ..entry })
+        };
+        if first & 0x80 != 0 {
+            let index = reader.number(6).map_err(unread)?;
+            self.entry(line, first & 0x40 != 0, index)
+        } else if first & 0x40 != 0 {
+            let index = reader.number(4).map_err(unread)?;
+            with_value(self.entry(line, first & 0x10 != 0, index)?, reader)
+        } else if first & 0x20 != 0 {
+            let name = reader.string(3, bytes_max).map_err(unread)?;
+            let value = Bytes::new();
+            with_value(Field { name, value }, reader)
+        } else if first & 0x10 != 0 {
+            let index = reader.number(4).map_err(unread)?;
+            self.behind_base(line, index)
+        } else {
+            let index = reader.number(3).map_err(unread)?;
+            with_value(self.behind_base(line, index)?, reader)
+        }
+    }
+
+    fn entry(&self, line: Line, is_static: bool, index: u64) -> Result<Field, Error> {
+        if is_static {
+            return static_table::get(index).ok_or(failed("no such entry of the static table"));
+        }
+        let absolute = line
+            .base
+            .checked_sub(1)
+            .and_then(|last| last.checked_sub(index));
+        self.at(line, absolute)
+    }
+
+    fn behind_base(&self, line: Line, index: u64) -> Result<Field, Error> {
+        self.at(line, line.base.checked_add(index))
+    }
+
+    fn at(&self, line: Line, absolute: Option<u64>) -> Result<Field, Error> {
+        let absolute = absolute.filter(|absolute| *absolute < line.required);
+        let entry = absolute.and_then(|absolute| self.table.get(absolute));
+        entry
+            .cloned()
+            .ok_or(failed("no such entry of the dynamic table"))
+    }
+}
+
+/// What a section's references are relative to.
+#[derive(Clone, Copy)]
+struct Line {
+    required: u64,
+    base: u64,
+}
+
+/// RFC 9204, section 4.5.1.2.
+fn base(reader: &mut Reader<'_>, required: u64) -> Result<u64, Error> {
+    let is_less = reader.peek().unwrap_or_default() & 0x80 != 0;
+    let delta = reader.number(7).map_err(unread)?;
+    let base = if is_less {
+        required
+            .checked_sub(delta)
+            .and_then(|base| base.checked_sub(1))
+    } else {
+        required.checked_add(delta)
+    };
+    base.ok_or(failed("a base below zero"))
+}
+
+fn unread(why: Unread) -> Error {
+    match why {
+        Unread::Short => failed("a field section that breaks off"),
+        Unread::Wrong(reason) => failed(reason),
+    }
+}
+
+const fn failed(reason: &'static str) -> Error {
+    Error::connection(Code::DecompressionFailed, reason)
+}
+
+const fn encoder_error(reason: &'static str) -> Error {
+    Error::connection(Code::EncoderStreamError, reason)
+}

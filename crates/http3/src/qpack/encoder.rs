@@ -1,0 +1,327 @@
+use super::index::{Index, Key};
+use super::instructions::{
+    FromDecoder, write_capacity, write_duplicate, write_insert, write_insert_dynamic,
+    write_insert_static,
+};
+use super::lines::{Name, Written, write_line, write_prefix};
+use super::reader::{Reader, Unread};
+use super::sections::Sections;
+use super::static_table::{self, StaticMatch};
+use super::table::Table;
+use super::{ENTRY_OVERHEAD_BYTES, Field, FieldLine, Indexing, size};
+use crate::error::{Code, Error};
+use bytes::Bytes;
+
+/// Entries in the oldest part of a full table are not referred to any more but copied, or they could
+/// never go (RFC 9204, section 2.1.1.1): the part that holds one over so much of the table.
+const DRAINING_SHARE: u64 = 4;
+/// Fields that were written as literals and are inserted when they come again, where a section may
+/// not refer to what the peer may not have.
+const SEEN_MAX: usize = 128;
+
+/// Writes field sections for the peer's decoder.
+#[derive(Debug, Default)]
+pub struct Encoder {
+    table: Table,
+    index: Index,
+    sections: Sections,
+    /// Of the peer's SETTINGS: the range of required insert counts depends on it.
+    entries_max: u64,
+    blocked_streams_max: u64,
+    /// Hashes of fields; the next is written at `seen_next`.
+    seen: Vec<u64>,
+    seen_next: usize,
+    /// For the peer's decoder.
+    instructions: Vec<u8>,
+    /// Of the peer's decoder: an instruction that is not whole.
+    begun: Vec<u8>,
+}
+
+/// One section in the making.
+struct Making {
+    /// References to what the peer may not have are allowed.
+    may_block: bool,
+    /// Instructions may be written.
+    may_insert: bool,
+    /// One above the newest entry referred to.
+    required: u64,
+    /// The oldest entry referred to.
+    oldest: u64,
+}
+
+impl Encoder {
+    /// Without a dynamic table, until the peer's SETTINGS are known.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What the peer's decoder allows and what of it is used.
+    pub fn on_settings(&mut self, offered_bytes: u64, table_bytes: u64, blocked_streams_max: u64) {
+        self.entries_max = offered_bytes / ENTRY_OVERHEAD_BYTES;
+        self.blocked_streams_max = blocked_streams_max;
+        let capacity = table_bytes.min(offered_bytes);
+        if capacity > 0 {
+            self.table.set_capacity(capacity);
+            write_capacity(&mut self.instructions, capacity);
+        }
+    }
+
+    /// The table in use.
+    pub fn table_bytes(&self) -> u64 {
+        self.table.capacity()
+    }
+
+    /// The section of these fields, for that stream. `may_insert`: whether what
+    /// [`Self::take_instructions`] gave so far is on its way; else only entries are used that the
+    /// peer is known to have.
+    pub fn encode<'a>(
+        &mut self,
+        stream: u64,
+        fields: impl IntoIterator<Item = FieldLine<'a>>,
+        may_insert: bool,
+    ) -> Vec<u8> {
+        let may_refer = self.sections.may_add();
+        let may_block = self.sections.may_block(stream, self.blocked_streams_max);
+        let mut making = Making {
+            may_block: may_refer && may_block && may_insert,
+            may_insert: may_refer && may_insert,
+            required: 0,
+            oldest: u64::MAX,
+        };
+        let written: Vec<Written<'a>> = fields
+            .into_iter()
+            .map(|line| self.choose(line, &mut making, may_refer))
+            .collect();
+        let mut section = Vec::with_capacity(64);
+        write_prefix(&mut section, making.required, self.entries_max);
+        for each in &written {
+            write_line(&mut section, each, making.required);
+        }
+        if making.required > 0 {
+            self.sections.add(stream, making.required, making.oldest);
+        }
+        section
+    }
+
+    /// What is to be written to our encoder's stream, before the sections that were made so far.
+    pub fn take_instructions(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.instructions)
+    }
+
+    /// The next bytes of the peer's decoder.
+    ///
+    /// # Errors
+    /// What no decoder may say; of the connection.
+    pub fn on_decoder_stream(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let wrong = |reason| Error::connection(Code::DecoderStreamError, reason);
+        let mut begun = std::mem::take(&mut self.begun);
+        begun.extend_from_slice(bytes);
+        let mut reader = Reader::new(&begun);
+        loop {
+            let mut ahead = reader.clone();
+            match FromDecoder::read(&mut ahead) {
+                Ok(FromDecoder::Acknowledged(stream)) => self.sections.on_acknowledged(stream),
+                Ok(FromDecoder::Cancelled(stream)) => {
+                    self.sections.on_cancelled(stream);
+                    Ok(())
+                }
+                Ok(FromDecoder::Received(count)) => {
+                    self.sections.on_received(count, self.table.inserted())
+                }
+                Err(Unread::Short) => break,
+                Err(Unread::Wrong(reason)) => Err(reason),
+            }
+            .map_err(wrong)?;
+            reader = ahead;
+        }
+        let read = begun.len() - reader.left();
+        begun.drain(..read);
+        self.begun = begun;
+        Ok(())
+    }
+
+    fn choose<'a>(
+        &mut self,
+        line: FieldLine<'a>,
+        making: &mut Making,
+        may_refer: bool,
+    ) -> Written<'a> {
+        let FieldLine {
+            name,
+            value,
+            indexing,
+        } = line;
+        let in_static = static_table::find(name, value);
+        if let (Some(StaticMatch::Whole(index)), true) = (in_static, indexing != Indexing::Never) {
+            return Written::Static(index);
+        }
+        let bytes = size(name, value);
+        let key = Key::of(name, value);
+        // As h2 does: what takes more than three quarters of the table would empty it.
+        if may_refer && indexing == Indexing::Allowed && bytes * 4 <= self.table.capacity() * 3 {
+            if let Some(found) = self.index.field(&self.table, key, name, value) {
+                if let Some(absolute) = self.refer(found, key, bytes, making) {
+                    return Written::Dynamic(making.use_entry(absolute));
+                }
+            } else if (making.may_block || self.was_seen(key))
+                && making.may_insert
+                && self.make_room(bytes, making)
+            {
+                let absolute = self.insert(name, value, key, in_static);
+                if making.may_block {
+                    return Written::Dynamic(making.use_entry(absolute));
+                }
+            } else {
+                self.see(key);
+            }
+        }
+        let name = match in_static {
+            Some(StaticMatch::Whole(index) | StaticMatch::Name(index)) => Name::Static(index),
+            None => self.name(name, key, making, may_refer),
+        };
+        Written::Literal(name, value, indexing)
+    }
+
+    /// The entry to refer to in place of the newest that was found; none where the peer may not
+    /// have it and the stream may not block.
+    fn refer(&mut self, found: u64, key: Key, bytes: u64, making: &Making) -> Option<u64> {
+        let is_known = found < self.sections.received();
+        let is_draining = making.may_insert && found < self.draining(making);
+        if is_draining && self.make_room_beside(found, bytes, making) {
+            write_duplicate(&mut self.instructions, self.table.inserted() - 1 - found);
+            let field = self.table.get(found)?.clone();
+            let copy = self.add(field, key);
+            if making.may_block {
+                return Some(copy);
+            }
+        }
+        if is_known || making.may_block {
+            return Some(found);
+        }
+        // An older copy may do.
+        let entry = self.table.get(found)?;
+        let known = self
+            .table
+            .oldest_first()
+            .take_while(|(at, _)| *at < self.sections.received());
+        known
+            .filter(|(_, each)| *each == entry)
+            .last()
+            .map(|(absolute, _)| absolute)
+    }
+
+    /// A name in the dynamic table, where it may be referred to.
+    fn name<'a>(&self, name: &'a [u8], key: Key, making: &mut Making, may_refer: bool) -> Name<'a> {
+        let found = self.index.name(&self.table, key, name);
+        let usable = |absolute: &u64| {
+            may_refer && (making.may_block || *absolute < self.sections.received())
+        };
+        match found.filter(usable) {
+            Some(absolute) => Name::Dynamic(making.use_entry(absolute)),
+            None => Name::Literal(name),
+        }
+    }
+
+    fn insert(
+        &mut self,
+        name: &[u8],
+        value: &[u8],
+        key: Key,
+        in_static: Option<StaticMatch>,
+    ) -> u64 {
+        let to = &mut self.instructions;
+        match (in_static, self.index.name(&self.table, key, name)) {
+            (Some(StaticMatch::Whole(index) | StaticMatch::Name(index)), _) => {
+                write_insert_static(to, index, value);
+            }
+            (None, Some(absolute)) => {
+                write_insert_dynamic(to, self.table.inserted() - 1 - absolute, value);
+            }
+            (None, None) => write_insert(to, name, value),
+        }
+        let field = Field {
+            name: Bytes::copy_from_slice(name),
+            value: Bytes::copy_from_slice(value),
+        };
+        self.add(field, key)
+    }
+
+    fn add(&mut self, field: Field, key: Key) -> u64 {
+        let absolute = self.table.inserted();
+        self.table.insert(field);
+        self.index.insert(key, absolute);
+        absolute
+    }
+
+    /// The first entry that may not go: one that the peer may not have or may still need.
+    fn evictable_below(&self, making: &Making) -> u64 {
+        self.sections.needed_from().min(making.oldest)
+    }
+
+    /// Makes room for an entry; nothing goes where that is not enough.
+    fn make_room(&mut self, bytes: u64, making: &Making) -> bool {
+        self.make_room_below(self.evictable_below(making), bytes)
+    }
+
+    /// The same, and `kept` stays: it is to be copied.
+    fn make_room_beside(&mut self, kept: u64, bytes: u64, making: &Making) -> bool {
+        self.make_room_below(self.evictable_below(making).min(kept), bytes)
+    }
+
+    fn make_room_below(&mut self, below: u64, bytes: u64) -> bool {
+        let (mut free, mut gone) = (self.table.free(), 0);
+        for (absolute, entry) in self.table.oldest_first() {
+            if free >= bytes || absolute >= below {
+                break;
+            }
+            free += entry.size();
+            gone += 1;
+        }
+        if free < bytes {
+            return false;
+        }
+        for _ in 0..gone {
+            let absolute = self.table.oldest();
+            if let Some(entry) = self.table.evict() {
+                let key = Key::of(&entry.name, &entry.value);
+                self.index.remove(key, absolute);
+            }
+        }
+        true
+    }
+
+    /// The first entry that is not among those that are to go soon.
+    fn draining(&self, making: &Making) -> u64 {
+        let wanted = self.table.capacity() / DRAINING_SHARE;
+        let mut free = self.table.free();
+        for (absolute, entry) in self.table.oldest_first() {
+            // What this section refers to cannot be copied into room of its own.
+            if free >= wanted || absolute >= making.oldest {
+                return absolute;
+            }
+            free += entry.size();
+        }
+        self.table.inserted()
+    }
+
+    fn was_seen(&self, key: Key) -> bool {
+        self.seen.contains(&key.field)
+    }
+
+    fn see(&mut self, key: Key) {
+        if self.seen.len() < SEEN_MAX {
+            self.seen.push(key.field);
+        } else {
+            self.seen[self.seen_next] = key.field;
+            self.seen_next = (self.seen_next + 1) % SEEN_MAX;
+        }
+    }
+}
+
+impl Making {
+    fn use_entry(&mut self, absolute: u64) -> u64 {
+        self.required = self.required.max(absolute + 1);
+        self.oldest = self.oldest.min(absolute);
+        absolute
+    }
+}

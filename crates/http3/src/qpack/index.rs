@@ -1,0 +1,88 @@
+use super::table::Table;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Where fields stand in a dynamic table, by what they are.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    /// The newest entry, by name and value.
+    fields: HashMap<u64, u64, BuildHasherDefault<AsItIs>>,
+    /// The newest entry, by name.
+    names: HashMap<u64, u64, BuildHasherDefault<AsItIs>>,
+}
+
+/// A name and a field by their hashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    pub name: u64,
+    pub field: u64,
+}
+
+impl Key {
+    pub fn of(name: &[u8], value: &[u8]) -> Self {
+        let name = fnv(FNV_OFFSET, name);
+        Self {
+            name,
+            // What no name holds keeps the two apart.
+            field: fnv(fnv(name, b"\n"), value),
+        }
+    }
+}
+
+impl Index {
+    pub fn insert(&mut self, key: Key, absolute: u64) {
+        self.fields.insert(key.field, absolute);
+        self.names.insert(key.name, absolute);
+    }
+
+    /// The entry goes.
+    pub fn remove(&mut self, key: Key, absolute: u64) {
+        for (map, hash) in [(&mut self.fields, key.field), (&mut self.names, key.name)] {
+            if map.get(&hash) == Some(&absolute) {
+                map.remove(&hash);
+            }
+        }
+    }
+
+    /// The newest entry that is this field.
+    pub fn field(&self, table: &Table, key: Key, name: &[u8], value: &[u8]) -> Option<u64> {
+        let absolute = *self.fields.get(&key.field)?;
+        let entry = table.get(absolute)?;
+        (entry.name == name && entry.value == value).then_some(absolute)
+    }
+
+    /// The newest entry of this name.
+    pub fn name(&self, table: &Table, key: Key, name: &[u8]) -> Option<u64> {
+        let absolute = *self.names.get(&key.name)?;
+        (table.get(absolute)?.name == name).then_some(absolute)
+    }
+}
+
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0100_0000_01b3;
+
+/// Fowler, Noll and Vo's 1a. Who finds collisions spoils the compression of his own connection: what
+/// is found is compared.
+fn fnv(start: u64, bytes: &[u8]) -> u64 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME);
+    bytes.iter().fold(start, step)
+}
+
+/// For keys that are hashes already.
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = fnv(self.0, bytes);
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        // The map takes its places from the low bits and its marks from the high ones.
+        self.0 = value ^ value >> 32;
+    }
+}

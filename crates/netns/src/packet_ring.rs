@@ -1,0 +1,156 @@
+//! A ring of memory into which the kernel writes the head of each packet that a namespace hands to a
+//! device, with the time at which it did (`PACKET_RX_RING`, packet(7)): reading it is no system call.
+
+use crate::Error;
+use crate::packet_socket::{self, set};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// IPv6 and TCP with its options, or IPv6, UDP and 32 bytes of a QUIC packet: what follows its
+/// connection id is encrypted, so no two are alike.
+pub(crate) const HEAD_BYTES: usize = 80;
+
+/// The kernel's own header and an address stand before the bytes of a packet (`TPACKET2_HDRLEN`).
+const FRAME_BYTES: usize = 160;
+const BLOCK_BYTES: usize = 1 << 16;
+const FRAMES_A_BLOCK: usize = BLOCK_BYTES / FRAME_BYTES;
+/// A frame for each packet that the device's own queue can hold, and some more.
+const BLOCKS: usize = crate::tun::TRANSMIT_QUEUE_PACKETS as usize / FRAMES_A_BLOCK + 2;
+pub(crate) const FRAMES: usize = BLOCKS * FRAMES_A_BLOCK;
+
+/// The head of a packet, and when it came.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen<'a> {
+    /// Unix time.
+    pub wall_ns: u64,
+    /// Bytes of the whole packet.
+    pub length: usize,
+    /// The first of them.
+    pub head: &'a [u8],
+}
+
+/// What a device's packets looked like when they came, in their order.
+pub(crate) struct PacketRing {
+    socket: OwnedFd,
+    memory: NonNull<u8>,
+    next: usize,
+}
+
+// SAFETY: the memory is this ring's alone but for the kernel, and nothing in it is bound to a thread.
+unsafe impl Send for PacketRing {}
+
+impl PacketRing {
+    /// Of the packets that leave the calling thread's network namespace by the device `index`.
+    pub(crate) fn open(index: u32) -> Result<Self, Error> {
+        let socket = packet_socket::open()?;
+        let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
+        set(&socket, libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
+        let ring = libc::tpacket_req {
+            tp_block_size: BLOCK_BYTES as u32,
+            tp_block_nr: BLOCKS as u32,
+            tp_frame_size: FRAME_BYTES as u32,
+            tp_frame_nr: FRAMES as u32,
+        };
+        set(&socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &ring)?;
+        let mut program = outgoing_heads();
+        let filter = libc::sock_fprog {
+            len: program.len() as u16,
+            filter: program.as_mut_ptr(),
+        };
+        set(&socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)?;
+        // SAFETY: a new mapping of the ring's own size; the result is checked.
+        let memory = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                BLOCKS * BLOCK_BYTES,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                socket.as_raw_fd(),
+                0,
+            )
+        };
+        if memory == libc::MAP_FAILED {
+            return Err(Error::last("share memory with a packet socket"));
+        }
+        let ring = Self {
+            memory: NonNull::new(memory.cast()).expect("a mapping is not at 0"),
+            next: 0,
+            socket,
+        };
+        packet_socket::listen(&ring.socket, index)?;
+        Ok(ring)
+    }
+
+    /// The packet `ahead` places behind the next, where it has come.
+    #[inline]
+    pub(crate) fn peek(&self, ahead: usize) -> Option<Seen<'_>> {
+        if ahead >= FRAMES {
+            return None;
+        }
+        let frame = self.frame(self.next + ahead);
+        // SAFETY: every frame begins with a `tpacket2_hdr`, whose first member is the status. While
+        // the status is the user's the kernel writes to nothing in the frame.
+        unsafe {
+            let status = AtomicU32::from_ptr(frame.as_ptr().cast());
+            if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
+                return None;
+            }
+            let header: libc::tpacket2_hdr = frame.as_ptr().cast::<libc::tpacket2_hdr>().read();
+            let start = usize::from(header.tp_net).min(FRAME_BYTES);
+            let kept = (header.tp_snaplen as usize).min(FRAME_BYTES - start);
+            Some(Seen {
+                wall_ns: u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec),
+                length: header.tp_len as usize,
+                head: std::slice::from_raw_parts(frame.as_ptr().add(start), kept),
+            })
+        }
+    }
+
+    /// Gives the next packet's place back to the kernel. It must have come.
+    #[inline]
+    pub(crate) fn take(&mut self) {
+        let frame = self.frame(self.next);
+        // SAFETY: as in `peek`; nothing borrowed from the frame is alive, since `self` is borrowed
+        // for itself.
+        let status = unsafe { AtomicU32::from_ptr(frame.as_ptr().cast()) };
+        status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
+        self.next = (self.next + 1) % FRAMES;
+    }
+
+    #[inline]
+    fn frame(&self, number: usize) -> NonNull<u8> {
+        let number = number % FRAMES;
+        let at = number / FRAMES_A_BLOCK * BLOCK_BYTES + number % FRAMES_A_BLOCK * FRAME_BYTES;
+        // SAFETY: within the mapping, whatever the number.
+        unsafe { self.memory.add(at) }
+    }
+}
+
+impl Drop for PacketRing {
+    fn drop(&mut self) {
+        // SAFETY: mapped in `open` with this length, and unmapped once.
+        unsafe { libc::munmap(self.memory.as_ptr().cast(), BLOCKS * BLOCK_BYTES) };
+    }
+}
+
+/// Keeps the head of each packet that goes out by the device, and nothing of what comes in by it.
+fn outgoing_heads() -> [libc::sock_filter; 4] {
+    let code = |code: u32, jt, jf, k| libc::sock_filter {
+        code: code as u16,
+        jt,
+        jf,
+        k,
+    };
+    let (ld, jeq, ret) = (
+        libc::BPF_LD | libc::BPF_W | libc::BPF_ABS,
+        libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
+        libc::BPF_RET | libc::BPF_K,
+    );
+    [
+        code(ld, 0, 0, (libc::SKF_AD_OFF + libc::SKF_AD_PKTTYPE) as u32),
+        code(jeq, 0, 1, libc::PACKET_OUTGOING.into()),
+        code(ret, 0, 0, HEAD_BYTES as u32),
+        code(ret, 0, 0, 0),
+    ]
+}

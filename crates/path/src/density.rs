@@ -1,0 +1,82 @@
+//! Whether a direction's packets leave so close together that waking for each is the greater part of
+//! what moving them costs.
+
+use eyelevel_units::Instant;
+use std::time::Duration;
+
+/// How long releases and reads of both directions wait for one another in a dense stream. A system
+/// call then carries eight packets at 1 Gbit/s, and arrivals wake nobody: their stamps keep the model
+/// exact.
+pub(crate) const SLOT: Duration = Duration::from_micros(100);
+/// Packets are dense where so many in a row ...
+const PACKETS: u32 = 64;
+/// ... leave at most this far apart in the mean: from 480 Mbit/s of full packets on.
+const GAP: Duration = Duration::from_micros(25);
+
+/// Decides by the model's times of release. Pure.
+#[derive(Debug, Default)]
+pub(crate) struct Density {
+    /// The first of those that are being counted, and how many came after it.
+    first: Instant,
+    counted: u32,
+    latest: Instant,
+    dense: bool,
+}
+
+impl Density {
+    /// A packet left as of `at`.
+    #[inline]
+    pub(crate) fn released(&mut self, at: Instant) {
+        self.latest = at;
+        self.counted += 1;
+        if self.counted == PACKETS {
+            self.dense = at.since(self.first) <= GAP * PACKETS;
+            self.first = at;
+            self.counted = 0;
+        }
+    }
+
+    /// Whether the stream goes on, the next packet leaving as of `next`.
+    #[inline]
+    pub(crate) fn goes_on(&self, next: Instant) -> bool {
+        self.dense && next.since(self.latest) <= SLOT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(micros: u64) -> Instant {
+        Instant::from_nanos(micros * 1000)
+    }
+
+    /// After so many packets, one every `gap` microseconds.
+    fn after(packets: u64, gap: u64) -> (Density, u64) {
+        let mut density = Density::default();
+        (1..=packets).for_each(|number| density.released(at(1_000_000 + number * gap)));
+        (density, 1_000_000 + packets * gap)
+    }
+
+    #[test]
+    fn a_gigabit_is_dense_and_below_half_of_it_nothing_is() {
+        for (gap, dense) in [(1, true), (12, true), (25, true), (26, false), (600, false)] {
+            let (density, last) = after(1000, gap);
+            assert_eq!(density.goes_on(at(last + gap)), dense, "every {gap} us");
+        }
+    }
+
+    #[test]
+    fn a_flight_of_less_than_two_counts_is_no_stream() {
+        let (density, last) = after(u64::from(PACKETS), 1);
+        assert!(!density.goes_on(at(last + 1)));
+    }
+
+    #[test]
+    fn a_pause_and_a_slower_stream_end_it() {
+        let (mut density, last) = after(1000, 12);
+        assert!(!density.goes_on(at(last + 101)));
+        (1..=2 * u64::from(PACKETS)).for_each(|n| density.released(at(last + n * 50)));
+        assert!(!density.goes_on(at(last + 2 * u64::from(PACKETS) * 50 + 50)));
+    }
+}

@@ -1,0 +1,177 @@
+//! The windows that clients offer over TCP at first, as the path saw them.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+const TCP: u8 = 6;
+const SYN: u8 = 0x02;
+/// RFC 7323, section 2.2.
+const OPTION_WINDOW_SCALE: u8 = 3;
+const OPTION_END: u8 = 0;
+const OPTION_NONE: u8 = 1;
+/// RFC 7323, section 2.3.
+const WINDOW_SCALE_MAX: u8 = 14;
+/// Connections that are told; far more than a page opens.
+const CONNECTIONS_MAX: usize = 1 << 14;
+
+/// What is known so far, for whoever asks from another thread.
+#[derive(Clone, Debug, Default)]
+pub struct FirstWindows(Arc<Mutex<HashMap<(SocketAddr, SocketAddr), u64>>>);
+
+impl FirstWindows {
+    /// The window in the first packet that followed a client's SYN, scaled as that said; none where
+    /// no such packet came.
+    pub fn of(&self, client: SocketAddr, server: SocketAddr) -> Option<u64> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(&(client, server)).copied()
+    }
+
+    fn tell(&self, client: SocketAddr, server: SocketAddr, bytes: u64) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() < CONNECTIONS_MAX {
+            known.insert((client, server), bytes);
+        }
+    }
+}
+
+/// Looks at every packet from the clients.
+#[derive(Debug, Default)]
+pub(crate) struct WindowWatch {
+    pub found: FirstWindows,
+    /// What the SYN of each flow said whose window is not told so far.
+    scales: HashMap<u32, u8>,
+}
+
+impl WindowWatch {
+    /// Who tells what it finds there.
+    pub fn telling(found: FirstWindows) -> Self {
+        Self {
+            found,
+            ..Self::default()
+        }
+    }
+
+    /// A packet as the device gave it, of that flow.
+    #[inline]
+    pub fn on_packet(&mut self, packet: &[u8], flow: u32) {
+        let Some((ip_bytes, addresses)) = tcp_over_ip(packet) else {
+            return;
+        };
+        let Some(head) = packet.get(ip_bytes..).filter(|head| head.len() >= 20) else {
+            return;
+        };
+        if head[13] & SYN != 0 {
+            if self.scales.len() < CONNECTIONS_MAX {
+                self.scales.insert(flow, window_scale(head));
+            }
+            return;
+        }
+        // Hardly a connection waits for its second packet, so that others end here.
+        if self.scales.is_empty() {
+            return;
+        }
+        if let Some(scale) = self.scales.remove(&flow) {
+            let field = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
+            let (client, server) = addresses(packet);
+            let (client, server) = ((client, field(0)).into(), (server, field(2)).into());
+            let window = u64::from(field(14)) << scale;
+            self.found.tell(client, server, window);
+        }
+    }
+}
+
+type Addresses = fn(&[u8]) -> (IpAddr, IpAddr);
+
+/// Where TCP's head begins, and how the packet's addresses are read. `None`: it is not TCP, or has
+/// extension headers, which neither of our kernels sends.
+fn tcp_over_ip(packet: &[u8]) -> Option<(usize, Addresses)> {
+    match packet.first()? >> 4 {
+        4 if *packet.get(9)? == TCP && packet.len() >= 20 => {
+            Some((usize::from(packet[0] & 0x0f) * 4, |packet| {
+                let at = |at: usize| -> [u8; 4] { packet[at..at + 4].try_into().expect("four") };
+                (at(12).into(), at(16).into())
+            }))
+        }
+        6 if *packet.get(6)? == TCP && packet.len() >= 40 => Some((40, |packet| {
+            let at = |at: usize| -> [u8; 16] { packet[at..at + 16].try_into().expect("16 bytes") };
+            (at(8).into(), at(24).into())
+        })),
+        _ => None,
+    }
+}
+
+/// 0 where the SYN has no such option.
+fn window_scale(head: &[u8]) -> u8 {
+    let end = (usize::from(head[12] >> 4) * 4).min(head.len());
+    let mut rest = head.get(20..end).unwrap_or_default();
+    loop {
+        match *rest {
+            [] | [OPTION_END, ..] => return 0,
+            [OPTION_NONE, ..] => rest = &rest[1..],
+            [OPTION_WINDOW_SCALE, 3, scale, ..] => return scale.min(WINDOW_SCALE_MAX),
+            [_, length, ..] if length >= 2 => {
+                rest = rest.get(usize::from(length)..).unwrap_or_default();
+            }
+            _ => return 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLIENT: &str = "192.0.2.1:4000";
+    const SERVER: &str = "198.51.100.2:443";
+
+    fn segment(flags: u8, window: u16, options: &[u8]) -> Vec<u8> {
+        let mut packet = vec![0; 40];
+        packet[0] = 0x45;
+        packet[9] = TCP;
+        packet[12..16].copy_from_slice(&[192, 0, 2, 1]);
+        packet[16..20].copy_from_slice(&[198, 51, 100, 2]);
+        packet[20..22].copy_from_slice(&4000u16.to_be_bytes());
+        packet[22..24].copy_from_slice(&443u16.to_be_bytes());
+        packet[32] = ((20 + options.len()) / 4) as u8 * 16;
+        packet[33] = flags;
+        packet[34..36].copy_from_slice(&window.to_be_bytes());
+        packet.extend(options);
+        packet
+    }
+
+    fn found(watch: &WindowWatch) -> Option<u64> {
+        let (client, server) = (CLIENT.parse().unwrap(), SERVER.parse().unwrap());
+        watch.found.of(client, server)
+    }
+
+    #[test]
+    fn the_first_packet_after_the_syn_has_the_window() {
+        let mut watch = WindowWatch::default();
+        // As Linux sends them: segment size, SACK permitted, timestamps, padding, scale.
+        let mut options = vec![2, 4, 5, 0xb4, 4, 2, 8, 10];
+        options.extend([0; 8]);
+        options.extend([OPTION_NONE, OPTION_WINDOW_SCALE, 3, 9]);
+        watch.on_packet(&segment(SYN, 65_535, &options), 7);
+        watch.on_packet(&segment(SYN, 65_535, &options), 7);
+        assert_eq!(found(&watch), None);
+        watch.on_packet(&segment(0x10, 30_719, &[]), 7);
+        assert_eq!(found(&watch), Some(30_719 << 9));
+        watch.on_packet(&segment(0x10, 100, &[]), 7);
+        assert_eq!(found(&watch), Some(30_719 << 9), "the first alone");
+    }
+
+    #[test]
+    fn a_connection_whose_syn_was_not_seen_is_not_told_and_damage_does_no_harm() {
+        let mut watch = WindowWatch::default();
+        watch.on_packet(&segment(0x10, 100, &[]), 7);
+        assert_eq!(found(&watch), None);
+        let whole = segment(SYN, 1, &[8, 0, 3, 3]);
+        for length in 0..whole.len() {
+            watch.on_packet(&whole[..length], 8);
+        }
+        watch.on_packet(&whole, 8);
+        watch.on_packet(&segment(0x10, 100, &[]), 8);
+        assert_eq!(found(&watch), Some(100));
+    }
+}

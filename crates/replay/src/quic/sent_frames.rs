@@ -1,0 +1,183 @@
+//! What of streams a packet carries, read where it is protected: noq tells nobody what it has sent.
+
+use noq::crypto::PacketKey;
+use noq_proto::PathId;
+use noq_proto::crypto::CryptoError;
+use std::sync::Arc;
+
+/// RFC 9000, section 17.2: set in packets with a long header, which carry no stream of a server.
+const LONG_HEADER: u8 = 0x80;
+
+/// What a packet does to a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SentFrame {
+    /// It carries bytes up to this offset.
+    Stream(u64, u64),
+    /// It gives the stream up.
+    Reset(u64),
+}
+
+/// Who hears of the frames of each packet.
+pub(super) type OnSent = Arc<dyn Fn(SentFrame) + Send + Sync>;
+
+/// A key that tells what it protects.
+pub(super) struct WatchedKey {
+    pub inner: Box<dyn PacketKey>,
+    pub on_sent: OnSent,
+}
+
+impl PacketKey for WatchedKey {
+    fn encrypt(&self, path: PathId, packet: u64, buffer: &mut [u8], header_bytes: usize) {
+        if buffer.first().is_some_and(|first| first & LONG_HEADER == 0) {
+            let end = buffer.len().saturating_sub(self.inner.tag_len());
+            let payload = buffer.get(header_bytes..end).unwrap_or_default();
+            frames(payload, |frame| (self.on_sent)(frame));
+        }
+        self.inner.encrypt(path, packet, buffer, header_bytes);
+    }
+
+    fn decrypt(
+        &self,
+        path: PathId,
+        packet: u64,
+        header: &[u8],
+        payload: &mut bytes::BytesMut,
+    ) -> Result<(), CryptoError> {
+        self.inner.decrypt(path, packet, header, payload)
+    }
+
+    fn tag_len(&self) -> usize {
+        self.inner.tag_len()
+    }
+
+    fn confidentiality_limit(&self) -> u64 {
+        self.inner.confidentiality_limit()
+    }
+
+    fn integrity_limit(&self) -> u64 {
+        self.inner.integrity_limit()
+    }
+}
+
+/// Tells of every frame of a stream in a packet's payload. A frame of an unknown kind ends it, for
+/// its length is unknown: noq is told to use none, and its stream frames come last.
+fn frames(mut rest: &[u8], mut on_frame: impl FnMut(SentFrame)) {
+    while next(&mut rest, &mut on_frame).is_some() {}
+}
+
+/// RFC 9000, section 19. `None`: the end, or what cannot be read.
+fn next(rest: &mut &[u8], on_frame: &mut impl FnMut(SentFrame)) -> Option<()> {
+    let kind = number(rest)?;
+    match kind {
+        // Padding, ping, handshake done.
+        0x00 | 0x01 | 0x1e => {}
+        0x02 | 0x03 => {
+            numbers(rest, 2)?;
+            let ranges = number(rest)?;
+            numbers(rest, 1 + 2 * ranges)?;
+            numbers(rest, if kind == 0x03 { 3 } else { 0 })?;
+        }
+        0x04 => {
+            let stream = number(rest)?;
+            numbers(rest, 2)?;
+            on_frame(SentFrame::Reset(stream));
+        }
+        0x05 | 0x11 | 0x15 => numbers(rest, 2)?,
+        0x06 => {
+            number(rest)?;
+            let length = number(rest)?;
+            skip(rest, length)?;
+        }
+        0x07 => {
+            let length = number(rest)?;
+            skip(rest, length)?;
+        }
+        0x08..=0x0f => {
+            let stream = number(rest)?;
+            let offset = if kind & 0x04 != 0 { number(rest)? } else { 0 };
+            let length = if kind & 0x02 != 0 {
+                number(rest)?
+            } else {
+                rest.len() as u64
+            };
+            skip(rest, length)?;
+            on_frame(SentFrame::Stream(stream, offset + length));
+        }
+        0x10 | 0x12 | 0x13 | 0x14 | 0x16 | 0x17 | 0x19 => numbers(rest, 1)?,
+        0x18 => {
+            numbers(rest, 2)?;
+            let length = u64::from(*rest.first()?);
+            skip(rest, 1 + length + 16)?;
+        }
+        0x1a | 0x1b => skip(rest, 8)?,
+        _ => return None,
+    }
+    Some(())
+}
+
+/// RFC 9000, section 16.
+pub(super) fn number(rest: &mut &[u8]) -> Option<u64> {
+    let first = *rest.first()?;
+    let length = 1usize << (first >> 6);
+    let (bytes, after) = rest.split_at_checked(length)?;
+    let value = bytes[1..]
+        .iter()
+        .fold(u64::from(first & 0x3f), |value, byte| {
+            value << 8 | u64::from(*byte)
+        });
+    *rest = after;
+    Some(value)
+}
+
+fn numbers(rest: &mut &[u8], count: u64) -> Option<()> {
+    for _ in 0..count {
+        number(rest)?;
+    }
+    Some(())
+}
+
+fn skip(rest: &mut &[u8], bytes: u64) -> Option<()> {
+    *rest = rest.get(usize::try_from(bytes).ok()?..)?;
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(payload: &[u8]) -> Vec<SentFrame> {
+        let mut seen = Vec::new();
+        frames(payload, |frame| seen.push(frame));
+        seen
+    }
+
+    #[test]
+    fn stream_frames_are_found_behind_others() {
+        let mut payload = vec![0x1e];
+        // An acknowledgement with ECN counts and two ranges, then window frames.
+        payload.extend([0x03, 0x40, 0x50, 0x01, 0x01, 0x02, 0x03, 0x04, 1, 2, 3]);
+        payload.extend([0x11, 0x04, 0x80, 0, 1, 0, 0x10, 0x05]);
+        // A new connection identifier of four bytes.
+        payload.extend([0x18, 1, 0, 4, 1, 2, 3, 4]);
+        payload.extend([0; 16]);
+        payload.extend([0x04, 0x08, 0x00, 0x0a]);
+        // With offset and length, then to the packet's end.
+        payload.extend([0x0e, 0x00, 0x41, 0x00, 0x03, 7, 7, 7]);
+        payload.extend([0x09, 0x04, 9, 9, 9, 9, 9]);
+        assert_eq!(
+            seen(&payload),
+            [
+                SentFrame::Reset(8),
+                SentFrame::Stream(0, 0x103),
+                SentFrame::Stream(4, 5)
+            ]
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_ends_the_packet() {
+        assert_eq!(seen(&[0x40, 0xaf, 1, 2, 3]), []);
+        assert_eq!(seen(&[0x0e, 0x00, 0x00, 0x05, 1]), []);
+        assert_eq!(seen(&[]), []);
+    }
+}

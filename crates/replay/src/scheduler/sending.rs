@@ -1,0 +1,273 @@
+use super::StreamId;
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+/// What a transport holds that sends stream by stream, and whose chunk it may be given next.
+///
+/// noq sends all that a stream holds before it turns to the next that has something, in the order
+/// in which they got it. A chunk for a stream that still holds an earlier one would so overtake what
+/// others were given since: it waits until the earlier one has left.
+#[derive(Debug)]
+pub(super) struct Sending {
+    /// Whether chunks leave in the order in which they were granted; else the transport's is right.
+    ordered: bool,
+    streams: HashMap<u64, Held>,
+    numbers: HashMap<StreamId, u64>,
+    unsent: u64,
+    /// Who was handed a chunk that the transport has not taken.
+    handed: Option<StreamId>,
+    /// Who was handed one last.
+    last: Option<StreamId>,
+    /// Streams that did not take what they were given.
+    refused: HashSet<u64>,
+    refused_watch: Stopwatch,
+    dry_watch: Stopwatch,
+}
+
+/// Adds up the time in which something holds.
+#[derive(Debug, Default)]
+struct Stopwatch {
+    since: Option<Instant>,
+    total: Duration,
+}
+
+impl Stopwatch {
+    fn set(&mut self, holds: bool, now: Instant) {
+        match self.since {
+            None if holds => self.since = Some(now),
+            Some(since) if !holds => {
+                self.total += now.saturating_duration_since(since);
+                self.since = None;
+            }
+            _ => {}
+        }
+    }
+
+    fn read(&self, now: Instant) -> Duration {
+        let since = |since| now.saturating_duration_since(since);
+        self.total + self.since.map_or(Duration::ZERO, since)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    written: u64,
+    /// The largest offset that has left.
+    sent: u64,
+    /// Whether it was ever handed a chunk; before that it holds a head alone.
+    has_body: bool,
+    closed: bool,
+}
+
+impl Held {
+    fn unsent(&self) -> u64 {
+        self.written.saturating_sub(self.sent)
+    }
+}
+
+impl Sending {
+    pub fn new(ordered: bool) -> Self {
+        Self {
+            ordered,
+            streams: HashMap::new(),
+            numbers: HashMap::new(),
+            unsent: 0,
+            handed: None,
+            last: None,
+            refused: HashSet::new(),
+            refused_watch: Stopwatch::default(),
+            dry_watch: Stopwatch::default(),
+        }
+    }
+
+    pub fn on_open(&mut self, stream: u64, id: StreamId) {
+        self.numbers.insert(id, stream);
+        self.streams.entry(stream).or_default();
+    }
+
+    pub fn on_refused(&mut self, stream: u64) {
+        if self.streams.contains_key(&stream) {
+            self.refused.insert(stream);
+        }
+    }
+
+    /// `has_more`: of a response that has begun.
+    pub fn look_for_idleness(&mut self, has_more: bool, now: Instant) {
+        let is_dry = self.unsent == 0;
+        let is_refused = is_dry && !self.refused.is_empty();
+        self.refused_watch.set(is_refused, now);
+        self.dry_watch.set(is_dry && has_more && !is_refused, now);
+    }
+
+    pub fn refused_time(&self, now: Instant) -> Duration {
+        self.refused_watch.read(now)
+    }
+
+    pub fn dry_time(&self, now: Instant) -> Duration {
+        self.dry_watch.read(now)
+    }
+
+    pub fn on_written(&mut self, stream: u64, bytes: u64) {
+        self.refused.remove(&stream);
+        self.change(stream, |held| held.written += bytes);
+    }
+
+    /// What is sent again does not count.
+    pub fn on_sent(&mut self, stream: u64, end: u64) {
+        self.change(stream, |held| held.sent = held.sent.max(end));
+    }
+
+    pub fn on_reset(&mut self, stream: u64) {
+        self.refused.remove(&stream);
+        if let Some(held) = self.streams.remove(&stream) {
+            self.unsent -= held.unsent();
+        }
+    }
+
+    /// Streams without a response do not count: they are the protocol's own.
+    fn change(&mut self, stream: u64, change: impl FnOnce(&mut Held)) {
+        let Some(held) = self.streams.get_mut(&stream) else {
+            return;
+        };
+        let before = held.unsent();
+        change(held);
+        self.unsent = self.unsent + held.unsent() - before;
+        if held.closed && held.unsent() == 0 {
+            self.streams.remove(&stream);
+        }
+    }
+
+    /// The transport has taken a chunk, or it was given back.
+    pub fn on_taken(&mut self, id: StreamId) {
+        self.handed = self.handed.filter(|handed| *handed != id);
+    }
+
+    pub fn on_close(&mut self, id: StreamId) {
+        let Some(stream) = self.numbers.remove(&id) else {
+            return;
+        };
+        self.refused.remove(&stream);
+        if let Some(held) = self.streams.get_mut(&stream) {
+            held.closed = true;
+            if held.unsent() == 0 {
+                self.streams.remove(&stream);
+            }
+        }
+    }
+
+    /// The transport does not take the chunk that was handed over: others need not wait for it.
+    pub fn on_stall(&mut self) {
+        self.handed = None;
+    }
+
+    /// Bytes that are written and not sent.
+    pub fn unsent(&self) -> usize {
+        usize::try_from(self.unsent).unwrap_or(usize::MAX)
+    }
+
+    /// Whether a response is handed its chunk now; if so it is.
+    pub fn hand_over(&mut self, id: StreamId) -> bool {
+        if !self.ordered {
+            return true;
+        }
+        let held = self.numbers.get(&id).and_then(|n| self.streams.get_mut(n));
+        let overtakes = |held: &&mut Held| held.has_body && held.unsent() > 0;
+        if self.handed.is_some() || (self.last != Some(id) && held.as_ref().is_some_and(overtakes))
+        {
+            return false;
+        }
+        if let Some(held) = held {
+            held.has_body = true;
+        }
+        (self.handed, self.last) = (Some(id), Some(id));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::core::Scheduler;
+    use super::super::{Priority, Room};
+    use super::*;
+
+    fn ids() -> (StreamId, StreamId) {
+        let mut scheduler = Scheduler::new(Room {
+            chunk_bytes: 1,
+            chunk_wire_bytes: 1,
+            pending_bytes_max: 1,
+            unsent_bytes_max: None,
+        });
+        let mut open = || scheduler.open(Priority::default(), 1);
+        (open(), open())
+    }
+
+    #[test]
+    fn a_chunk_waits_until_the_streams_earlier_one_has_left() {
+        let (a, b) = ids();
+        let mut sending = Sending::new(true);
+        sending.on_open(0, a);
+        sending.on_open(4, b);
+        // A head is no chunk.
+        sending.on_written(0, 10);
+        assert!(sending.hand_over(a));
+        assert!(!sending.hand_over(b), "one at a time");
+        sending.on_written(0, 100);
+        sending.on_taken(a);
+        assert!(sending.hand_over(a), "nobody was given anything since");
+        sending.on_written(0, 100);
+        sending.on_taken(a);
+        assert!(sending.hand_over(b));
+        sending.on_written(4, 100);
+        sending.on_taken(b);
+        assert!(!sending.hand_over(a));
+        sending.on_sent(0, 209);
+        assert!(!sending.hand_over(a));
+        sending.on_sent(0, 210);
+        assert!(sending.hand_over(a));
+        assert_eq!(sending.unsent(), 100);
+    }
+
+    #[test]
+    fn time_without_anything_unsent_is_the_clients_or_the_servers() {
+        let (a, _) = ids();
+        let mut sending = Sending::new(true);
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        sending.on_open(0, a);
+        sending.on_written(0, 100);
+        sending.look_for_idleness(true, at(0));
+        sending.on_refused(0);
+        sending.look_for_idleness(true, at(10));
+        sending.on_sent(0, 100);
+        sending.look_for_idleness(true, at(30));
+        sending.on_written(0, 50);
+        sending.look_for_idleness(true, at(70));
+        sending.on_sent(0, 150);
+        sending.look_for_idleness(true, at(80));
+        sending.look_for_idleness(false, at(95));
+        assert_eq!(sending.refused_time(at(200)), Duration::from_millis(40));
+        assert_eq!(sending.dry_time(at(200)), Duration::from_millis(15));
+    }
+
+    #[test]
+    fn what_is_sent_again_or_given_up_is_not_unsent() {
+        let (a, b) = ids();
+        let mut sending = Sending::new(true);
+        sending.on_open(0, a);
+        sending.on_open(4, b);
+        sending.on_written(0, 1000);
+        sending.on_written(4, 500);
+        sending.on_sent(0, 600);
+        sending.on_sent(0, 300);
+        assert_eq!(sending.unsent(), 900);
+        sending.on_reset(4);
+        assert_eq!(sending.unsent(), 400);
+        sending.on_sent(4, 500);
+        sending.on_close(a);
+        assert_eq!(sending.unsent(), 400);
+        sending.on_sent(0, 1000);
+        sending.on_close(b);
+        assert_eq!(sending.unsent(), 0);
+        assert!(sending.streams.is_empty() && sending.numbers.is_empty());
+    }
+}

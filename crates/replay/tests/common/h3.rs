@@ -1,0 +1,249 @@
+//! An HTTP/3 client whose streams a test writes by hand, with the compression of `eyelevel-http3`.
+
+use super::Running;
+use bytes::Bytes;
+use eyelevel_http3::qpack::{Decoded, Decoder, Encoder};
+use eyelevel_http3::{
+    Control, ControlEvent, Kind, Message, MessageEvent, Settings, Side, Unidirectional, head,
+    headers,
+};
+use eyelevel_replay::quic::transport;
+use eyelevel_replay::tls::client_config;
+use eyelevel_replay::{HttpVersion, TlsVersion};
+use http::{HeaderMap, Method, Uri};
+use noq::crypto::rustls::QuicClientConfig;
+use noq::{Connection, ConnectionError, ReadError, RecvStream, SendStream};
+use std::sync::{Arc, Mutex};
+
+pub const SETTINGS: Settings = Settings {
+    table_bytes_max: 65_536,
+    blocked_streams_max: 100,
+    field_section_bytes_max: None,
+};
+const SECTION_BYTES_MAX: u64 = 1 << 18;
+
+/// A connection, and what the server said beside its responses.
+pub struct H3 {
+    pub connection: Connection,
+    pub control: SendStream,
+    pub to_decoder: SendStream,
+    pub to_encoder: SendStream,
+    pub encoder: Encoder,
+    pub said: Arc<Mutex<Said>>,
+    _endpoint: noq::Endpoint,
+}
+
+pub struct Said {
+    decoder: Decoder,
+    pub settings: Option<Settings>,
+    pub goaway: Option<u64>,
+    pub encoder_bytes: usize,
+    pub decoder_bytes: Vec<u8>,
+}
+
+/// A response as it came.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+    pub section_bytes: usize,
+    pub has_trailers: bool,
+}
+
+async fn connected(running: &Running, host: &str) -> (noq::Endpoint, Connection) {
+    let origin = &running.site.origins()[0];
+    let tls = client_config(&running.authority, HttpVersion::H3, TlsVersion::Tls13).unwrap();
+    let endpoint = noq::Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
+    let mut config = noq::ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls).unwrap()));
+    config.transport_config(Arc::new(transport(1200)));
+    let connecting = endpoint.connect_with(config, running.address(origin), host);
+    let connection = connecting.unwrap().await.unwrap();
+    (endpoint, connection)
+}
+
+/// A connection on which the client has said nothing so far.
+pub async fn silent(running: &Running, host: &str) -> (noq::Endpoint, Connection) {
+    connected(running, host).await
+}
+
+impl H3 {
+    /// With these settings of the client's, said at once.
+    pub async fn connect(running: &Running, host: &str, settings: Settings) -> Self {
+        let (endpoint, connection) = connected(running, host).await;
+        let open = async |kind: Kind, rest: &[u8]| {
+            let mut stream = connection.open_uni().await.unwrap();
+            stream
+                .write_all(&[kind.head(), rest].concat())
+                .await
+                .unwrap();
+            stream
+        };
+        let control = open(Kind::Control, &settings.frame()).await;
+        let to_decoder = open(Kind::Encoder, &[]).await;
+        let to_encoder = open(Kind::Decoder, &[]).await;
+        let said = Arc::new(Mutex::new(Said {
+            decoder: Decoder::new(settings.table_bytes_max, settings.blocked_streams_max),
+            settings: None,
+            goaway: None,
+            encoder_bytes: 0,
+            decoder_bytes: Vec::new(),
+        }));
+        tokio::spawn(listen(connection.clone(), said.clone()));
+        Self {
+            connection,
+            control,
+            to_decoder,
+            to_encoder,
+            encoder: Encoder::new(),
+            said,
+            _endpoint: endpoint,
+        }
+    }
+
+    /// Until the server's settings are there; our encoder then uses a table of at most that size.
+    pub async fn use_table(&mut self, table_bytes: u64) -> Settings {
+        let settings = self.until(|said| said.settings).await;
+        let (offered, blocked) = (settings.table_bytes_max, settings.blocked_streams_max);
+        self.encoder.on_settings(offered, table_bytes, blocked);
+        settings
+    }
+
+    /// Until the server has said what is asked for.
+    pub async fn until<T>(&self, mut found: impl FnMut(&Said) -> Option<T>) -> T {
+        loop {
+            if let Some(found) = found(&self.said.lock().unwrap()) {
+                return found;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// The field section of a request on the next stream, and what its inserts are.
+    pub fn section(&mut self, stream: u64, url: &str, fields: &HeaderMap) -> (Vec<u8>, Vec<u8>) {
+        let uri: Uri = url.parse().unwrap();
+        let told = std::mem::take(&mut self.said.lock().unwrap().decoder_bytes);
+        self.encoder.on_decoder_stream(&told).unwrap();
+        let lines = head::request_lines(&Method::GET, &uri, fields);
+        let section = self.encoder.encode(stream, lines, true);
+        (section, self.encoder.take_instructions())
+    }
+
+    /// Asks for a URL and reads the answer.
+    pub async fn get(&mut self, url: &str, fields: &HeaderMap) -> Answer {
+        let (mut send, receive) = self.connection.open_bi().await.unwrap();
+        let (section, inserts) = self.section(id(&receive), url, fields);
+        self.to_decoder.write_all(&inserts).await.unwrap();
+        send.write_all(&headers(&section)).await.unwrap();
+        send.finish().unwrap();
+        self.answer(receive).await.unwrap()
+    }
+
+    /// Reads an answer to its end.
+    pub async fn answer(&mut self, mut receive: RecvStream) -> Result<Answer, ReadError> {
+        let mut message = Message::of(Side::Server, SECTION_BYTES_MAX);
+        let mut found: Option<Answer> = None;
+        while let Some(mut bytes) = receive.read_chunk(usize::MAX).await? {
+            while let Some(event) = message.next(&mut bytes).unwrap() {
+                match event {
+                    MessageEvent::Head(section) => {
+                        found = Some(self.head(id(&receive), &section).await);
+                    }
+                    MessageEvent::Data(data) => {
+                        found.as_mut().unwrap().body.extend_from_slice(&data);
+                    }
+                    MessageEvent::Trailers(_) => found.as_mut().unwrap().has_trailers = true,
+                    MessageEvent::TooLong => panic!("a section beyond any"),
+                }
+            }
+        }
+        message.on_end().unwrap();
+        Ok(found.unwrap())
+    }
+
+    async fn head(&mut self, stream: u64, section: &[u8]) -> Answer {
+        let fields = loop {
+            let decoded = {
+                let mut said = self.said.lock().unwrap();
+                said.decoder
+                    .decode(stream, section, SECTION_BYTES_MAX)
+                    .unwrap()
+            };
+            match decoded {
+                Decoded::Fields(fields) => break fields,
+                Decoded::Blocked => tokio::task::yield_now().await,
+                Decoded::TooLarge => panic!("a section beyond any"),
+            }
+        };
+        let told = self.said.lock().unwrap().decoder.take_told();
+        self.to_encoder.write_all(&told).await.unwrap();
+        let (parts, ()) = head::response(fields).unwrap().into_parts();
+        Answer {
+            status: parts.status.as_u16(),
+            headers: parts.headers,
+            body: Vec::new(),
+            section_bytes: section.len(),
+            has_trailers: false,
+        }
+    }
+
+    /// The code and reason that the server closes the connection with.
+    pub async fn closed(&self) -> (u64, String) {
+        closed(&self.connection).await
+    }
+}
+
+/// The code and reason that the server closes the connection with.
+pub async fn closed(connection: &Connection) -> (u64, String) {
+    match connection.closed().await {
+        ConnectionError::ApplicationClosed(close) => (
+            close.error_code.into_inner(),
+            String::from_utf8_lossy(&close.reason).into_owned(),
+        ),
+        other => panic!("{other}"),
+    }
+}
+
+pub fn id(stream: &RecvStream) -> u64 {
+    u64::from(noq::VarInt::from(stream.id()))
+}
+
+/// Reads the server's own streams for as long as the connection lives.
+async fn listen(connection: Connection, said: Arc<Mutex<Said>>) {
+    let kinds = Arc::new(Mutex::new(Unidirectional::of(Side::Server)));
+    while let Ok(stream) = connection.accept_uni().await {
+        tokio::spawn(hear(stream, kinds.clone(), said.clone()));
+    }
+}
+
+async fn hear(mut stream: RecvStream, kinds: Arc<Mutex<Unidirectional>>, said: Arc<Mutex<Said>>) {
+    let (mut kind, mut first) = (None, Vec::new());
+    let mut control = Control::of(Side::Server);
+    while let Ok(Some(mut bytes)) = stream.read_chunk(usize::MAX).await {
+        if kind.is_none() {
+            kind = kinds.lock().unwrap().kind(&mut first, &mut bytes).unwrap();
+        }
+        let Some(kind) = kind else { continue };
+        on_said(&mut said.lock().unwrap(), kind, &mut control, bytes);
+    }
+}
+
+fn on_said(said: &mut Said, kind: Kind, control: &mut Control, mut bytes: Bytes) {
+    match kind {
+        Kind::Control => {
+            while let Some(event) = control.next(&mut bytes).unwrap() {
+                match event {
+                    ControlEvent::Settings(settings) => said.settings = Some(settings),
+                    ControlEvent::GoAway(id) => said.goaway = Some(id),
+                    ControlEvent::PriorityUpdate(..) => panic!("of a server"),
+                }
+            }
+        }
+        Kind::Encoder => {
+            said.encoder_bytes += bytes.len();
+            said.decoder.on_encoder_stream(&bytes).unwrap();
+        }
+        Kind::Decoder => said.decoder_bytes.extend_from_slice(&bytes),
+        Kind::Unknown => {}
+    }
+}
