@@ -23,7 +23,7 @@ def asked(tmp_path, monkeypatch):
     def make_secure(recording, out):
         out.write_bytes(recording.read_bytes() + b", secure")
 
-    def run_plan(plan, out, *, resume, how_to_resume):
+    def run_plan(plan, out, *, resume, how_to_resume, execution):
         ran.append((plan, out))
         raise SystemExit
 

@@ -33,6 +33,8 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
         (("load", "agency", "--network", "dls"), 1, "unknown network `dls`; did you mean `dsl`?"),
         (("load", "agency", "--stack", "quik"), 1, "unknown stack `quik`; did you mean `quic`?"),
         (("load", "agency", "--stack", "quic+0rtt"), 1, "(of a load: `--visit repeat`)"),
+        (("validate", "level", "--stacks", "quic"), 2, "give two, as tcp+,quic"),
+        (("validate", "level", "--stacks", "tcp+,quik"), 1, "unknown stack `quik`; did you mean"),
         (("ask", "agency", "--change", "iw=x→y"), 1, "asking `iw=x→y` of `agency`: "),
         (("run", "quickstar", "--out", "x"), 1, "no plan file `quickstar` and no preset"),
         (("ask", "https:///", "--change", "http3"), 1, "names no host; write it as `https://"),

@@ -12,6 +12,14 @@ from eyelevel.lab import Lab, LabConfig
 from eyelevel.plan import STACKS_BY_NAME, Network, lab_path, lab_stack
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_wait() -> Iterator[None]:
+    """Loads here are judged for what they did: no test waits for the machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EYELEVEL_HOST_WAIT", "0")
+        yield
+
+
 @pytest.fixture(scope="session")
 def labs() -> None:
     """Skips where this machine cannot build labs."""

@@ -39,6 +39,10 @@ TCP_EARLY_DATA = "EnableTLS13EarlyData"
 """Chromium's feature for early data over TCP, off by default; over QUIC it is always on."""
 
 
+CLEAR_BETWEEN_VISITS = "--enable-net-benchmarking"
+"""For loads with two visits: lets the cache be cleared without what is known of servers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Flag:
     """One argument of the browser and why it is given."""
@@ -110,6 +114,9 @@ PROTOCOL_FLAGS: dict[str, tuple[Flag, ...]] = {
 }
 """Flags that pin the protocol, by `http_version`."""
 
+CONNECTION_TYPES: dict[str, str] = {"slow-2g": "Slow-2G", "2g": "2G", "3g": "3G", "4g": "4G"}
+"""Chromium's own names of effective connection types; a name that it does not know it ignores."""
+
 
 def browser_arguments(
     http_version: str,
@@ -120,6 +127,8 @@ def browser_arguments(
     proxy: str | None = None,
     early_data: bool = False,
     unasked_hosts: Sequence[tuple[str, str]] = (),
+    effective_connection_type: str | None = None,
+    is_visited_before: bool = False,
 ) -> list[str]:
     """The browser's arguments without its executable.
 
@@ -140,6 +149,12 @@ def browser_arguments(
     arguments.append(f"--user-data-dir={profile}")
     if http_version == "h3" and quic_origins:
         arguments.append("--origin-to-force-quic-on=" + ",".join(quic_origins))
+    if effective_connection_type is not None:
+        # Else its estimate, and what it holds back for it, would be each stack's own.
+        name = CONNECTION_TYPES[effective_connection_type]
+        arguments.append(f"--force-effective-connection-type={name}")
+    if is_visited_before:
+        arguments.append(CLEAR_BETWEEN_VISITS)
     if unasked_hosts:
         rules = ",".join(f"MAP {host} {address}" for host, address in unasked_hosts)
         arguments.append(f"--host-resolver-rules={rules}")

@@ -148,7 +148,7 @@ class Firefox:
             f"--height={height + TOOLBARS_PX}",
             "--remote-debugging-port=0",
             # Only the browser itself can close its connections and clear what a page stored.
-            *(("--remote-allow-system-access",) if self._settings.visit != "first" else ()),
+            *(("--remote-allow-system-access",) if self._settings.is_visited_before else ()),
             "about:blank",
         ]
         log = move_high(os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))

@@ -171,7 +171,7 @@ class _Load:
             bidi.call("script.addPreloadScript", preload, deadline)
         bidi.call("session.subscribe", {"events": EVENTS}, deadline)
         self._tab = self._open_tab(deadline)
-        if settings.visit != "first":
+        if settings.is_visited_before:
             self._visit_first()
             deadline = time.monotonic() + START_TIMEOUT_S
         self._phases.mark("open")

@@ -71,6 +71,9 @@ def preferences(settings: LoadSettings) -> dict[str, bool | int | str]:
         # Each listed host is asked over QUIC at once, without a first answer over TCP.
         mapped = [f"{host};h3=:{port}" for host, port in map(_split, settings.quic_origins)]
         found["network.http.http3.alt-svc-mapping-for-testing"] = ",".join(mapped)
+        # Firefox marks what it sends and reports marks unless it is told not to.
+        for key in ("mark", "report"):
+            found[f"network.http.http3.ecn_{key}"] = settings.ecn == "on"
     if settings.mobile:
         found |= MOBILE_PREFERENCES
     found["layout.css.devPixelsPerPx"] = f"{settings.device_scale}"

@@ -1,10 +1,14 @@
-"""The visit before a repeat or warm visit: it leaves session tickets, and nothing else.
+"""The visit before a measured one: it leaves session tickets, and nothing else.
 
 The page is loaded in a tab of its own in the context that the measured load will use. Then what
 the page stored (cookies, storage, service workers) and the HTTP cache are cleared, and the browser
 itself closes every connection, which no lost packet can prevent. What remains is what a browser
-keeps of a server: TLS sessions, QUIC's server settings and address tokens, and HSTS. Before a warm
-visit the connections stay open, too.
+keeps of a server: TLS sessions, QUIC's server settings and address tokens, HSTS, and what it speaks
+(HTTP/2, HTTP/3 by its Alt-Svc). Before a warm visit the connections stay open, too.
+
+For a first visit of a known visitor servers give out no tickets, so that nothing but the last is
+left. A host whose requests went over another's connection Chromium does not know by that: it gets
+a request over a connection of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from eyelevel.browser.devtools import DevTools
-from eyelevel.browser.errors import BrowserGoneError, DeadlineError
+from eyelevel.browser.errors import BrowserGoneError, CommandError, DeadlineError
 from eyelevel.browser.network_log import NetworkLog
 from eyelevel.browser.observations import Ended, LoadSettings
 from eyelevel.browser.quiet import QuietRule
@@ -24,6 +28,10 @@ SOCKETS_PAGE = "chrome://net-internals/#sockets"
 """The only way into Chromium's socket pools; DevTools has none."""
 
 CLOSE_CONNECTIONS = "chrome.send('flushSocketPools'); chrome.send('closeIdleSockets'); true"
+
+CLEAR_CACHE = "chrome.benchmarking.clearCache(); true"
+"""Away with the HTTP cache alone; there with `CLEAR_BETWEEN_VISITS`. DevTools' command takes what
+the browser knows of servers with it, which over HTTP/2 it learns from new connections only."""
 
 STEP_TIMEOUT_S = 15.0
 """For each step of the clearing; together they take a tenth of a second."""
@@ -59,6 +67,8 @@ class FirstVisit:
             prepare(self._page)
             ended, detail = self._load()
             if ended == "complete":
+                if self._settings.visitor == "known" and self._settings.visit == "first":
+                    self._reach_all(target, self._page)
                 self._call("Target.closeTarget", {"targetId": target}, "")
                 self._clear()
             return ended, detail
@@ -79,12 +89,42 @@ class FirstVisit:
         for origin in sorted(self._origins()):
             self._call("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
         self._call("Network.clearBrowserCookies", None)
+        if not warm:
+            self._close_connections()
+        if not self._evaluate(CLEAR_CACHE):
+            raise CommandError("this Chromium has no chrome.benchmarking to clear its cache with")
+        self._call("Target.closeTarget", {"targetId": target}, "")
+
+    def _reach_all(self, target: str, page: str) -> None:
+        """A request to each host that no connection was opened to, as from the page in `target`."""
+        unreached = self._unreached()
+        if not unreached:
+            return
+        sockets = self._open(SOCKETS_PAGE)
+        options = {"disableCache": True, "includeCredentials": True}
+        for url in unreached:
+            # Else it would go over another host's connection again.
+            self._close_connections()
+            asked = {"frameId": target, "url": url, "options": options}
+            self._call("Network.loadNetworkResource", asked, page, self._settings.timeout_s)
+        self._call("Target.closeTarget", {"targetId": sockets}, "")
+
+    def _unreached(self) -> list[str]:
+        """A URL of each secure host to which no object of the visit opened a connection."""
+        hosts: dict[str, str] = {}
+        for item in self._network.objects(0.0):
+            if item.source == "network" and item.url.startswith("https://") and not item.failed:
+                hosts.setdefault(_host(item.url), item.url)
+        reached = {
+            _host(item.url) for item in self._network.objects(0.0) if item.connect_ms is not None
+        }
+        return [url for host, url in hosts.items() if host not in reached]
+
+    def _close_connections(self) -> None:
         deadline = time.monotonic() + STEP_TIMEOUT_S
-        while not warm and not self._evaluate(CLOSE_CONNECTIONS):
+        while not self._evaluate(CLOSE_CONNECTIONS):
             if time.monotonic() > deadline:
                 raise DeadlineError(f"{SOCKETS_PAGE} did not open, so connections stay open")
-        self._call("Network.clearBrowserCache", None)
-        self._call("Target.closeTarget", {"targetId": target}, "")
 
     def _origins(self) -> set[str]:
         urls = [item.url for item in self._network.objects(0.0)]
@@ -102,10 +142,14 @@ class FirstVisit:
         return target
 
     def _call(
-        self, method: str, parameters: dict[str, Any] | None, session: str | None = None
+        self,
+        method: str,
+        parameters: dict[str, Any] | None,
+        session: str | None = None,
+        timeout_s: float = STEP_TIMEOUT_S,
     ) -> dict[str, Any]:
         where = self._page if session is None else session
-        deadline = time.monotonic() + STEP_TIMEOUT_S
+        deadline = time.monotonic() + timeout_s
         return self._devtools.call(method, parameters, where, deadline)
 
     def _handle_event(self, method: str, parameters: dict[str, Any], session_id: str) -> None:
@@ -134,6 +178,10 @@ class FirstVisit:
         self._error = (
             reply.get("error", {}).get("message") or reply.get("result", {}).get("errorText") or ""
         )
+
+
+def _host(url: str) -> str:
+    return url.split("/", 3)[2]
 
 
 def observe_with(scripts: Sequence[tuple[str, dict[str, Any]]]) -> Observe:

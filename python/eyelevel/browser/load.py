@@ -60,6 +60,8 @@ def load_in_chromium(settings: LoadSettings) -> RawLoad:
             settings.proxy,
             settings.early_data,
             settings.unasked_hosts,
+            settings.effective_connection_type,
+            settings.is_visited_before,
         )
         if settings.netlog:
             arguments += netlog_arguments(profile)
@@ -99,6 +101,7 @@ class _Load:
         self._version = ""
         self._settled = False
         self._start_cpu_s = 0.0
+        self._connection_type: str | None = None
         self._final_picture_matches: bool | None = None
         self._screenshot = b""
         self._steps: list[StepLoad] = []
@@ -143,7 +146,7 @@ class _Load:
         self._version = call("Browser.getVersion", None, "", deadline)["product"]
         self._phases.mark("start")
         context = call("Target.createBrowserContext", None, "", deadline)["browserContextId"]
-        if self._settings.visit != "first":
+        if self._settings.is_visited_before:
             self._visit_first(context)
             deadline = time.monotonic() + START_TIMEOUT_S
         target = {"url": "about:blank", "browserContextId": context}
@@ -196,7 +199,9 @@ class _Load:
             self._screenshot = base64.b64decode(png["data"])
         self._ask_navigation_start()
         scripts = self._settings.javascript
-        found, gaps = read_timings(self._devtools, self._page, self._timer, scripts, deadline)
+        found, own = read_timings(self._devtools, self._page, self._timer, scripts, deadline)
+        self._connection_type = own.get("effectiveConnectionType")
+        gaps = own.get("timerGaps", [])
         return navigation_from(found, gaps, self._clock, self._lifecycle_s)
 
     def _do_steps(self) -> None:
@@ -235,6 +240,7 @@ class _Load:
             settled=self._settled,
             navigation_start_ns=round(start_s * 1e9),
             frames_lost=self._capture.lost,
+            effective_connection_type=self._connection_type,
             final_picture_matches=self._final_picture_matches,
             screenshot=self._screenshot,
             cpu_s=session.cpu_s() if session is not None else 0.0,

@@ -16,6 +16,8 @@ from eyelevel.plan.after_load import Step
 Capture = Literal["screencast", "trace", "none"]
 BrowserName = Literal["chromium", "firefox"]
 Visit = Literal["first", "repeat", "warm"]
+Visitor = Literal["first", "known"]
+ConnectionType = Literal["slow-2g", "2g", "3g", "4g"]
 HttpVersion = Literal["h1", "h2", "h3"]
 Ended = Literal["complete", "timeout", "navigation-failed", "browser-crashed"]
 Source = Literal["network", "cache", "service-worker", "data"]
@@ -50,12 +52,19 @@ class LoadSettings:
     visit: Visit = "first"
     """`repeat`: after a first visit that leaves session tickets and nothing else; `warm`: one that
     leaves its connections, too."""
+    visitor: Visitor = "first"
+    """`known`: after a visit that leaves what the browser keeps of servers, also where `visit` is
+    the first: then servers that gave out no tickets leave what they speak, and nothing else."""
+    effective_connection_type: ConnectionType | None = None
+    """What Chromium is to take the network for; None: what it estimates."""
     between_visits: Callable[[], None] = lambda: None
     """Called between the visits, when the first one's pages are gone."""
     when_over: Callable[[RawLoad], None] = lambda _: None
     """Called when all was observed; what it does may take place while the browser ends."""
     early_data: bool = False
     """Send requests of repeat visits with the first flight over TCP too."""
+    ecn: Literal["off", "on"] = "off"
+    """Whether Firefox marks what it sends over QUIC, and tells servers of the marks that came."""
     mobile: bool = False
     """Pose as a mobile browser: touch, a mobile viewport and user agent."""
     device_scale: float = 1.0
@@ -85,6 +94,11 @@ class LoadSettings:
     """The load ends when nothing was requested or painted for so long after the load event."""
     cap_s: float = 10.0
     """The load ends at the latest so long after the load event."""
+
+    @property
+    def is_visited_before(self) -> bool:
+        """Whether a visit comes before the measured one."""
+        return self.visit != "first" or self.visitor == "known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +237,8 @@ class RawLoad:
     """Time zero, CLOCK_MONOTONIC; None where there was no navigation."""
     frames_lost: int = 0
     """Frames that could not be kept; above 0 the visual metrics of this load are worth nothing."""
+    effective_connection_type: str | None = None
+    """What Chromium took the network for when the load was over; None: unknown, or Firefox."""
     final_picture_matches: bool | None = None
     """Whether a picture taken at the end equals the last frame, bit by bit. False: a frame is
     missing. None: not taken, or the page was moving, so that nothing can be said."""
@@ -255,6 +271,7 @@ class RawLoad:
                 "settled": self.settled,
                 "navigation_start_ns": self.navigation_start_ns,
                 "frames_lost": self.frames_lost,
+                "effective_connection_type": self.effective_connection_type,
                 "final_picture_matches": self.final_picture_matches,
                 **({"filmed": True} if self.filmed else {}),
                 "cpu_s": self.cpu_s,

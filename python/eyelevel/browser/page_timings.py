@@ -54,8 +54,8 @@ keeps the largest sum (web.dev/articles/cls)."""
 
 def read_timings(
     devtools: DevTools, page: str, timer: TimerWorld, javascript: bool, deadline: float
-) -> tuple[dict[str, Any], list[list[float]]]:
-    """`SCRIPT`'s answer and the timer's gaps, asked of the page with the session `page`.
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """`SCRIPT`'s answer and that of the timer's world, asked of the page with the session `page`.
 
     `javascript`: whether the page's scripts ran; else they may meanwhile, or nothing answers.
     Raises the errors of `DevTools.call`.
@@ -64,7 +64,7 @@ def read_timings(
         devtools.call("Emulation.setScriptExecutionDisabled", {"value": False}, page, deadline)
     evaluate = {"expression": SCRIPT, "awaitPromise": True, "returnByValue": True}
     found = devtools.call("Runtime.evaluate", evaluate, page, deadline)["result"]["value"]
-    gaps: list[list[float]] = []
+    own: dict[str, Any] = {}
     if timer.context is not None:
         read = {
             "expression": READ_SCRIPT,
@@ -72,10 +72,10 @@ def read_timings(
             "returnByValue": True,
         }
         answer = devtools.call("Runtime.evaluate", read, page, deadline)
-        gaps = answer["result"].get("value", [])
+        own = answer["result"].get("value", {})
     if not javascript:
         devtools.call("Emulation.setScriptExecutionDisabled", {"value": True}, page, deadline)
-    return found, gaps
+    return found, own
 
 
 def navigation_from(

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from eyelevel.browser.chromium import DISABLED_FEATURES, FLAGS, PROTOCOL_FLAGS, browser_arguments
 
 
@@ -39,3 +41,17 @@ def test_every_flag_is_given_once_and_has_a_reason():
     assert all(flag.reason for flag in flags)
     names = [argument.split("=")[0] for argument in arguments("h3")]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [("slow-2g", "Slow-2G"), ("2g", "2G"), ("3g", "3G"), ("4g", "4G")]
+)
+def test_a_connection_type_is_forced_by_chromiums_name(kind: str, said: str):
+    given = browser_arguments(
+        "h2", (), None, (1280, 720), Path("/profile"), effective_connection_type=kind
+    )
+    assert f"--force-effective-connection-type={said}" in given
+
+
+def test_without_one_chromium_estimates():
+    assert not any("connection-type" in argument for argument in arguments("h2"))

@@ -32,7 +32,11 @@ TIMER_SCRIPT = f"""
 }})()
 """
 
-READ_SCRIPT = "globalThis.timerGaps ?? []"
+# Of our own world: a page may have put what it likes in the place of its `navigator.connection`.
+READ_SCRIPT = """({
+  timerGaps: globalThis.timerGaps ?? [],
+  effectiveConnectionType: navigator.connection?.effectiveType ?? null,
+})"""
 
 
 class TimerWorld:

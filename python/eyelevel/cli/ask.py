@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from eyelevel.cli.host_wait import HostWaitOption
 from eyelevel.cli.network import read_users
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.page_url import EXAMPLE, is_page_url
@@ -21,9 +22,10 @@ from eyelevel.networks.from_csv import toml_of
 from eyelevel.plan import Plan, PlanError, parse_plan
 from eyelevel.plan.change import BLOCKS_MAX, DEFAULT_BASE, question_plan
 from eyelevel.report import summary_of
-from eyelevel.report.findings import outcomes_differ
-from eyelevel.run import matching, shipped
+from eyelevel.report.findings import said_first
+from eyelevel.run import Execution, matching, shipped
 from eyelevel.run.cleartext import MOSTLY, make_secure
+from eyelevel.run.quiet_host import WAIT_S_MAX
 
 NETWORKS = "dsl,lte"
 SITES_FOLDER = Path("sites")
@@ -52,6 +54,7 @@ def ask(
     blocks: Annotated[int, typer.Option(min=2, help="Blocks at most.")] = BLOCKS_MAX,
     out: Annotated[Path | None, typer.Option(help="Directory of the results.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False,
+    host_wait_s: HostWaitOption = WAIT_S_MAX,
     upstream_ca: Annotated[
         Path | None, typer.Option(help="Of a URL: certificates (PEM) to trust when recording.")
     ] = None,
@@ -96,13 +99,14 @@ def ask(
     words += [users.stem] if users else []
     directory = out or Path("results") / _folder(plan.sites[0], words)
     again = "give the same command with --resume"
-    run_plan(plan, directory, resume=resume, how_to_resume=again)
+    execution = Execution(host_wait_s=host_wait_s, trace_files=plan.trace_files)
+    run_plan(plan, directory, resume=resume, how_to_resume=again, execution=execution)
     summary = make_report(directory)
     if as_json:
         print_json(summary.as_json())
         return
     findings = summary_of(summary.contents)
-    first = [f"{head} {text}" for head, text in outcomes_differ(summary.contents)]
+    first = [f"{head} {text}" for head, text in said_first(summary.contents)]
     others = (each for each in findings["warnings"] if each not in first)
     for sentence in (*first, *findings["answer"], *others):
         results.print(sentence, markup=False)

@@ -9,8 +9,9 @@ from pydantic import TypeAdapter, ValidationError
 from eyelevel.nearest import unknown
 from eyelevel.plan import DEVICES_BY_NAME, BrowserSettings, PlanError, browser_settings
 from eyelevel.plan.browser_settings import CPU_SLOWDOWN_MAX, BrowserName, ColorScheme, LogKind
+from eyelevel.plan.connection_type import ConnectionTypeSetting
 from eyelevel.plan.model import HostName, StepText
-from eyelevel.plan.stacks import Visit
+from eyelevel.plan.stacks import Visit, Visitor
 
 BrowserOption = Annotated[
     BrowserName,
@@ -29,6 +30,18 @@ SchemeOption = Annotated[
 ]
 JavascriptOption = Annotated[
     bool, typer.Option("--javascript/--no-javascript", help="Whether the page's scripts run.")
+]
+VisitorOption = Annotated[
+    Visitor,
+    typer.Option(help="`known`: the browser knows of every host what it speaks, and no more."),
+]
+ConnectionTypeOption = Annotated[
+    ConnectionTypeSetting,
+    typer.Option(
+        "--effective-connection-type",
+        help="What Chromium takes the network for; `network`: by its round trip; `measured`: what "
+        "the browser estimates, on each stack its own.",
+    ),
 ]
 BlockOption = Annotated[
     list[str] | None,
@@ -65,6 +78,8 @@ def browser_of_options(
     *,
     browser: BrowserName,
     visit: Visit,
+    visitor: Visitor,
+    effective_connection_type: ConnectionTypeSetting,
     device: str | None,
     cpu_slowdown: float | None,
     color_scheme: ColorScheme,
@@ -90,6 +105,8 @@ def browser_of_options(
         device=DEVICES_BY_NAME[device] if device else None,
         cpu_slowdown=cpu_slowdown,
         visit=visit,
+        visitor=visitor,
+        effective_connection_type=effective_connection_type,
         color_scheme=color_scheme,
         javascript=javascript,
         blocked_hosts=tuple(block),

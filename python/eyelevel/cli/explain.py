@@ -1,9 +1,10 @@
 """`eyelevel explain`: why results can differ."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -11,11 +12,13 @@ from typer.core import TyperGroup
 from eyelevel.cli.cell import named_stack
 from eyelevel.cli.explain_trial import trial
 from eyelevel.cli.output import hints, print_json, results, table
+from eyelevel.level.explained import NOT_MEASURED, ExplainedRow, explain, measured_of
+from eyelevel.level.level_said import COMMAND
 from eyelevel.networks import find_network
-from eyelevel.plan.explained import ExplainedRow, explain
 from eyelevel.plan.stacks import stack_settings
 from eyelevel.report.conditions import visits
 from eyelevel.report.contents import read_contents
+from eyelevel.run.level_validation import levels_among
 from eyelevel.store.measured import measured_rows
 
 DEFAULT = ("tcp", "tcp+", "quic")
@@ -51,30 +54,38 @@ def stacks(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show what of the stacks is equalised, inherent and measured, in one table.
+    """Show what of the stacks is set and what this machine measured of them, in one table.
 
-    An asterisk marks what is ours to set and is not the same in all of them. What can only be
-    measured (header bytes, acknowledgements, CPU time) is taken from a run.
+    An asterisk marks where they are not the same. Settings are those in force on --network;
+    measured values are `eyelevel validate level`'s, of a pair with that stack, or a run's.
     """
     on = find_network(network)
     if run is None:
-        columns = [named_stack(name).name for name in names or DEFAULT]
-        rows = explain([stack_settings(named_stack(name), on) for name in columns])
+        stacks = [named_stack(name) for name in names or DEFAULT]
+        columns = [stack.name for stack in stacks]
+        levels = levels_among(stacks)
+        rows = explain([stack_settings(each, on) for each in stacks], measured_of(levels, columns))
     else:
         columns, rows = _of_run(run)
     if as_json:
-        print_json({"stacks": columns, "network": on.name, "aspects": [asdict(r) for r in rows]})
+        shown = [_row_json(columns, row) for row in rows]
+        print_json({"stacks": columns, "network": on.name, "aspects": shown})
         return
     made = table("", "aspect", *columns)
     for kind in dict.fromkeys(row.kind for row in rows):
         made.add_row(kind, *[""] * (1 + len(columns)))
         for row in rows:
             if row.kind == kind:
-                mark = "*" if row.differs and kind == "equalised" else ""
-                made.add_row(mark, row.aspect, *row.values)
+                made.add_row("*" if row.differs else "", row.aspect, *row.values)
     results.print(made)
-    if run is None:
-        hints.print("measured (header bytes, acknowledgements, CPU): give a run with --run DIR")
+    if any(NOT_MEASURED in row.values for row in rows):
+        hints.print(f"{NOT_MEASURED}: {COMMAND} --stacks FIRST,SECOND measures two beside another")
+
+
+def _row_json(columns: Sequence[str], row: ExplainedRow) -> dict[str, Any]:
+    """What was not measured is null, for machines."""
+    values = [None if value == NOT_MEASURED else value for value in row.values]
+    return {**asdict(row), "values": dict(zip(columns, values, strict=True))}
 
 
 def _of_run(directory: Path) -> tuple[list[str], list[ExplainedRow]]:
@@ -83,7 +94,10 @@ def _of_run(directory: Path) -> tuple[list[str], list[ExplainedRow]]:
     settings = dict(contents.table.select("arm", "stack_settings").iter_rows())
     arms = [arm for arm in contents.arms if arm in settings]
     visit_of = visits(contents.plan)
-    rows = explain([{"visit": visit_of[arm], **json.loads(settings[arm])} for arm in arms])
+    rows = explain(
+        [{"visit": visit_of[arm], **json.loads(settings[arm])} for arm in arms],
+        measured_of(contents.environment.get("levels") or [], arms),
+    )
     for aspect, values in measured_rows(contents.table, arms):
         rows.append(ExplainedRow(aspect, "measured", tuple(values), len(set(values)) > 1))
     return arms, rows

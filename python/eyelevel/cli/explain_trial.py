@@ -112,7 +112,7 @@ def _names(timelines: Sequence[Timeline]) -> list[str]:
 
 
 def _numbers_of(timeline: Timeline) -> dict[str, Any]:
-    transport = timeline.transport
+    transport, opened = timeline.transport, timeline.opened
     known = [rtt for rtt in transport.rtt_ms if rtt is not None] if transport else []
     return {
         "stack": timeline.stack,
@@ -133,6 +133,10 @@ def _numbers_of(timeline: Timeline) -> dict[str, Any]:
         "rtt_ms_min": timeline.in_force.get("rtt_ms_min"),
         "rtt_ms_smoothed_max": max(known, default=None),
         "page_load_time_ms": timeline.page_load_time_ms,
+        "connections_opened": opened.connections if opened else None,
+        "connections_in_vain": opened.in_vain if opened else None,
+        "connections_ended_in_handshake": opened.in_handshake if opened else None,
+        "bytes_in_vain": opened.bytes if opened else None,
     }
 
 
@@ -167,4 +171,8 @@ _ROWS: tuple[tuple[str, Any], ...] = (
     ("round trip, least, ms", _of("rtt_ms_min", "{:.1f}")),
     ("round trip, smoothed, largest, ms", _of("rtt_ms_smoothed_max", "{:.1f}")),
     ("page load time, ms", _of("page_load_time_ms", "{:.0f}")),
+    ("connections of the load", _of("connections_opened")),
+    ("of them without a request", _of("connections_in_vain")),
+    ("of these ended in the handshake", _of("connections_ended_in_handshake")),
+    ("bytes on those without a request", _of("bytes_in_vain")),
 )

@@ -10,7 +10,7 @@ import typer
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.networks import GROUPS
 from eyelevel.plan import DEVICES, PRESETS, STACKS
-from eyelevel.plan.explained import congestion_control_said
+from eyelevel.plan.control_said import congestion_control_said
 from eyelevel.run import shipped, site_info
 
 GRID = "das"
@@ -61,6 +61,8 @@ def _print(values: list[dict[str, Any]], columns: Columns) -> None:
     titles = [title for title, _ in columns]
     numbers = tuple(t for t, text in columns if text(values[0])[:1].isdigit())
     made = table(*titles, right=numbers)
+    # A name is there to be copied: other columns give way.
+    made.columns[0].no_wrap = True
     for value in values:
         made.add_row(*(text(value) for _, text in columns))
     results.print(made)
@@ -80,8 +82,7 @@ def _networks() -> list[dict[str, Any]]:
 
 
 def _stacks() -> list[dict[str, Any]]:
-    hidden = ("preset", "buffer_bytes_max")
-    return [{k: v for k, v in asdict(s).items() if k not in hidden} for s in STACKS]
+    return [{k: v for k, v in asdict(s).items() if k != "preset"} for s in STACKS]
 
 
 def _sites() -> list[dict[str, Any]]:
@@ -120,11 +121,11 @@ def _yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def _buffers(stack: dict[str, Any]) -> str:
-    factor = stack["buffer_bdp_factor"]
-    if factor is None:
-        return "kernel's" if stack["http_version"] != "h3" else "15 MB"
-    return f"{factor:g} BDP, at least {stack['buffer_bytes_min'] / 2**20:g} MB"
+def _window(stack: dict[str, Any]) -> str:
+    window = stack["receive_window_bytes"]
+    if window is None:
+        return "kernel's" if stack["http_version"] != "h3" else "browser's"
+    return f"{window / 2**20:g} MiB"
 
 
 def _loss(network: dict[str, Any]) -> str:
@@ -151,7 +152,7 @@ _COLUMNS: dict[Kind, Columns] = {
         ("window", lambda s: f"{s['initial_window_packets']}"),
         ("paced", lambda s: _yes(s["pacing"])),
         ("idle restart", lambda s: _yes(s["slow_start_after_idle"])),
-        ("buffers", _buffers),
+        ("first window", _window),
     ),
     Kind.sites: (
         ("name", lambda s: s["name"]),

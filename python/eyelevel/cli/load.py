@@ -1,6 +1,6 @@
 """`eyelevel load`: one site over one network and stack, a few times."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ from eyelevel.cli.browser_options import (
     AfterLoadOption,
     BlockOption,
     BrowserOption,
+    ConnectionTypeOption,
     DeviceOption,
     JavascriptOption,
     LogsOption,
@@ -19,10 +20,12 @@ from eyelevel.cli.browser_options import (
     SchemeOption,
     SlowdownOption,
     TraceOption,
+    VisitorOption,
     browser_of_options,
 )
 from eyelevel.cli.cell import named_stack
 from eyelevel.cli.export import EXPORTS, Exports, write_exports
+from eyelevel.cli.host_wait import HostWaitOption
 from eyelevel.cli.load_cross import CROSS_HELP, harm_of, print_harm
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.metrics import METRICS_BY_NAME, metrics_of
@@ -30,6 +33,7 @@ from eyelevel.networks import find_network, parse_all_cross_traffic
 from eyelevel.plan import PlanError, Trial, expand, one_cell
 from eyelevel.plan.stacks import Visit
 from eyelevel.run import TrialResult, open_site, run_trial
+from eyelevel.run.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.store import TRIALS, StoreError, committed, read_trial, write_trial
 
 EXIT_NOT_OK = 1
@@ -61,6 +65,8 @@ def load(
             "over open connections, too."
         ),
     ] = "first",
+    visitor: VisitorOption = "first",
+    effective_connection_type: ConnectionTypeOption = "network",
     browser: BrowserOption = "chromium",
     device: DeviceOption = None,
     cpu_slowdown: SlowdownOption = None,
@@ -87,6 +93,7 @@ def load(
     ] = False,
     netlog: NetlogOption = False,
     trace: TraceOption = False,
+    host_wait_s: HostWaitOption = WAIT_S_MAX,
     as_json: Annotated[bool, typer.Option("--json", help="Print the trials as JSON.")] = False,
 ) -> None:
     """Load one recorded site in a real browser and print what a person would have seen when.
@@ -99,6 +106,8 @@ def load(
     settings = browser_of_options(
         browser=browser,
         visit=visit,
+        visitor=visitor,
+        effective_connection_type=effective_connection_type,
         device=device,
         cpu_slowdown=cpu_slowdown,
         color_scheme=color_scheme,
@@ -122,8 +131,9 @@ def load(
         _refuse_kept(out, trials)
     rows: list[dict[str, Any]] = []
     exports = Exports(har, video, filmstrip)
+    wait = HostWait(host_wait_s, told=_told_once())
     for trial in trials:
-        result = run_trial(trial, str(recorded.path.resolve()), url)
+        result = run_trial(trial, str(recorded.path.resolve()), url, host_wait=wait)
         if out is not None:
             _keep(out, result, exports)
         rows.append(_row(result))
@@ -141,6 +151,19 @@ def load(
         hints.print(_where(out, exports), markup=False, soft_wrap=True)
     if not any(row["outcome"] == "ok" for row in rows):
         raise typer.Exit(EXIT_NOT_OK)
+
+
+def _told_once() -> Callable[[str], None]:
+    """Says that a load waits when it begins to."""
+    waits = False
+
+    def tell(line: str) -> None:
+        nonlocal waits
+        if line and not waits:
+            hints.print(line, markup=False, soft_wrap=True)
+        waits = bool(line)
+
+    return tell
 
 
 def _refuse_kept(out: Path, trials: Sequence[Trial]) -> None:

@@ -87,6 +87,10 @@ _ROWS: tuple[tuple[str, str, float | None], ...] = (
     ("late by µs, p50", "lateness_us_p50", 1.0),
     ("p99", "lateness_us_p99", 1.0),
     ("largest", "lateness_us_max", 1.0),
+    ("waited to be read µs, p50", "waited_us_p50", 1.0),
+    ("p99", "waited_us_p99", 1.0),
+    ("largest", "waited_us_max", 1.0),
+    ("without a time of arrival", "unstamped_reads", None),
 )
 
 

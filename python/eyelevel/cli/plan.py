@@ -13,6 +13,7 @@ from eyelevel.plan import expand
 from eyelevel.run import estimate as estimate_plan
 from eyelevel.run import open_site
 from eyelevel.run.cleartext import check_secure
+from eyelevel.run.time_limits import check_time_limits, limits_said
 
 app = typer.Typer(
     help="Check a plan, list its trials, predict what it costs.", no_args_is_help=True
@@ -32,11 +33,12 @@ def check(plan: PlanArgument, site: Sites = None, scale: Scale = "full") -> None
     parsed = read_plan(plan, site or [], scale)
     sites = [open_site(name) for name in parsed.sites]
     check_secure(parsed.stacks, sites)
+    check_time_limits(parsed, sites)
     trials = len(expand(parsed, [each.of_plan() for each in sites]))
     results.print(
         f"{plan}: {trials} loads: {_count(len(parsed.sites), 'site')} x "
         f"{_count(len(parsed.networks), 'network')} x {_count(len(parsed.stacks), 'stack')} x "
-        f"{_count(parsed.blocks, 'block')}",
+        f"{_count(parsed.blocks, 'block')}; {limits_said(parsed, sites)}",
         markup=False,
         soft_wrap=True,
     )
@@ -70,6 +72,7 @@ def estimate(
     """Predict time, disk, and the smallest effect that the number of blocks can show."""
     parsed = read_plan(plan, site or [], scale)
     sites = [open_site(name) for name in parsed.sites]
+    check_time_limits(parsed, sites)
     found = estimate_plan(parsed, sites, like)
     if as_json:
         print_json(asdict(found))
@@ -81,6 +84,7 @@ def estimate(
     made.add_row("disk", f"{found.disk_bytes / 1e6:,.{digits}f} MB", found.disk_source)
     effect = "undetermined" if found.effect is None else f"{found.effect:.1%}"
     made.add_row("smallest effect", effect, found.effect_source)
+    made.add_row("time limit of a load", duration(found.timeout_s_max), "the cell with the longest")
     results.print(made)
 
 

@@ -6,19 +6,23 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.gate import conclude
+from eyelevel.cli.host_wait import HostWaitOption
 from eyelevel.cli.output import hints
 from eyelevel.cli.report import make_report, print_summary
 from eyelevel.cli.run import run_plan
 from eyelevel.metrics import metrics_of
 from eyelevel.report import read_contents
 from eyelevel.report.comparison import compare_runs
+from eyelevel.run import Execution
 from eyelevel.run.bundle import open_bundle
+from eyelevel.run.quiet_host import WAIT_S_MAX
 
 
 def rerun(
     file: Annotated[Path, typer.Argument(help="A bundle, from `eyelevel bundle`.")],
     out: Annotated[Path, typer.Option(help="The directory: original/ and again/ go there.")],
     resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier rerun.")] = False,
+    host_wait_s: HostWaitOption = WAIT_S_MAX,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run a bundle's plan again on its own recordings, and compare both runs.
@@ -29,7 +33,8 @@ def rerun(
     unpacked = open_bundle(file, out / "original", resume=resume)
     again = out / "again"
     rest = f"eyelevel rerun {file} --out {out} --resume"
-    run_plan(unpacked.plan, again, resume=resume, how_to_resume=rest)
+    execution = Execution(host_wait_s=host_wait_s, trace_files=unpacked.plan.trace_files)
+    run_plan(unpacked.plan, again, resume=resume, how_to_resume=rest, execution=execution)
     summary = make_report(again)
     if not as_json:
         print_summary(summary)

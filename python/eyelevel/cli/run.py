@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from eyelevel.cli.durations import duration
 from eyelevel.cli.export import Exports, export_all
 from eyelevel.cli.gate import conclude
+from eyelevel.cli.host_wait import HostWaitOption
 from eyelevel.cli.output import hints, print_json
 from eyelevel.cli.plan_text import read_plan
 from eyelevel.cli.report import make_report, print_summary
@@ -30,6 +31,7 @@ from eyelevel.run import (
 )
 from eyelevel.run.jobs import check_jobs
 from eyelevel.run.loop import Progress as RunProgress
+from eyelevel.run.quiet_host import WAIT_S_MAX
 
 EXIT_INTERRUPTED = 130
 ENDING = "ending after the current load; Ctrl-C again breaks it off"
@@ -59,6 +61,7 @@ def run(
     filmstrip: Annotated[bool, typer.Option("--filmstrip", help="There: the pictures.")] = False,
     jobs: Jobs = 1,
     retries: Retries = RETRIES,
+    host_wait_s: HostWaitOption = WAIT_S_MAX,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Load every site of a plan over every network and stack, then report.
@@ -68,7 +71,7 @@ def run(
     parsed = read_plan(plan, site or [], scale)
     conditions = [_condition(text, parsed) for text in fail_if or []]
     again = f"eyelevel run {plan} --out {out} --resume"
-    execution = Execution(retries, jobs, parsed.trace_files)
+    execution = Execution(retries, jobs, host_wait_s, parsed.trace_files)
     run_plan(parsed, out, resume=resume, how_to_resume=again, execution=execution)
     asked = Exports(har, video, filmstrip)
     if any(astuple(asked)):  # after the last load: nothing else may run beside one
@@ -149,7 +152,8 @@ def _texts(progress: RunProgress) -> dict[str, str]:
     problems = {name: n for name, n in progress.outcomes.items() if name != "ok"}
     trial = progress.trial
     return {
-        "description": f"{trial.site} {trial.network} {trial.arm}" if trial else "",
+        "description": progress.waiting
+        or (f"{trial.site} {trial.network} {trial.arm}" if trial else ""),
         "left": f"{duration(progress.left_s)} left" if progress.left_s else "",
         "problems": ", ".join(f"{count} {name}" for name, count in sorted(problems.items())),
     }

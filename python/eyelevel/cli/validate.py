@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.output import hints, print_json, results, table
+from eyelevel.cli.validate_level import level
 from eyelevel.cli.validate_stacks import stacks
 from eyelevel.run.path_validation import Check, validate_path
 
@@ -20,6 +21,7 @@ app = typer.Typer(
 )
 
 app.command("stacks")(stacks)
+app.command("level")(level)
 
 
 @app.command("path")

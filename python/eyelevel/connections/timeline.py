@@ -9,6 +9,7 @@ from eyelevel.connections.qlog import parse_qlog
 from eyelevel.connections.tcp_info import parse_tcp_info
 from eyelevel.connections.transport import Transport
 from eyelevel.store import LOGS, StoredTrial
+from eyelevel.store.in_vain import InVain, connections_in_vain
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class Timeline:
     network: str
     site: str
     outcome: str
+    opened: InVain | None
+    """Of all connections of the load: how many were opened, and how many of them in vain."""
 
 
 def busiest_connection(trial: StoredTrial) -> int:
@@ -101,6 +104,7 @@ def timeline_of(trial: StoredTrial, connection: int) -> Timeline:
         network=record["trial"]["network"],
         site=record["trial"]["site"],
         outcome=record["outcome"],
+        opened=connections_in_vain(record),
     )
 
 

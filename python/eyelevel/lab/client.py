@@ -8,6 +8,7 @@ from typing import Any, Self
 from eyelevel.lab.binary import find_binary
 from eyelevel.lab.conversation import Conversation
 from eyelevel.lab.hosts import is_unasked
+from eyelevel.lab.marks import with_marks
 
 READY_TIMEOUT_S = 30.0
 """A lab is up in 150 ms on a quiet machine; a busy one may take many times that."""
@@ -178,10 +179,12 @@ class Lab:
             self._conversation.end(END_GRACE_S)
         events = self._conversation.events
         of_kind = lambda kind: tuple(e for e in events if e["event"] == kind)  # noqa: E731
+        own = (c for c in of_kind("connection") if c["connection"] >= self._first_connection)
+        connections, path = with_marks(own, summary["path"])
         self._summary = LabSummary(
             of_kind("request"),
-            tuple(c for c in of_kind("connection") if c["connection"] >= self._first_connection),
-            summary["path"],
+            connections,
+            path,
             summary.get("cross_traffic"),
             tuple(e["message"] for e in of_kind("error")),
             summary.get("server_cpu_s"),

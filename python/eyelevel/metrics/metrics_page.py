@@ -7,6 +7,7 @@ from pathlib import Path
 from eyelevel.metrics import METRICS
 from eyelevel.metrics.after_load import STEP_METRICS
 from eyelevel.store.downlink import MEASURES as DOWNLINK_MEASURES
+from eyelevel.store.limits import LIMITS
 
 _CONVENTION = """\
 ## Convention
@@ -86,6 +87,15 @@ def reference_page() -> str:
         "| name | definition |",
         "| --- | --- |",
         *(f"| `{name}` | {definition} |" for name, definition in DOWNLINK_MEASURES.items()),
+        "",
+        "## What kept the servers",
+        "",
+        "From the servers' word at the end of each connection; the report has them beside the",
+        "downlink's.",
+        "",
+        "| name | definition |",
+        "| --- | --- |",
+        *(f"| `{name}` | {definition} |" for name, definition in LIMITS.items()),
         "",
         _CONVENTION,
         "Written by `python -m eyelevel.metrics.metrics_page`; a test compares the two.",

@@ -49,26 +49,40 @@ def _das(rate_mbit_s: float, rtt_ms: int) -> Network:
     return Network(name, rate_bit_s, rate_bit_s, rtt_ms, rtt_ms, queue_bytes_min=2 * PACKET_BYTES)
 
 
+DAS_CAPTION_MBIT_S = 24
+"""Das 2014, caption of figure 5-1: 1, 14 and 24 Mbit/s; his grid has 25 instead of the last."""
+DAS_CAPTION_RTTS_MS = (30, 120, 300)
+
 # Das 2014, section 6.3: the mean rates of his two recorded links, down and up in Mbit/s, with three
-# minimum RTTs. His recordings may not be shipped, so the course is a model's with the same means.
+# minimum RTTs. His recordings may not be shipped, so the courses are a model's with the same means,
+# one of its own for each direction of each operator (seeds down and up): scaled from one, the two
+# operators would be one link at two rates.
 DAS_CELLULAR_MBIT_S = {"verizon": (19.1, 9.1), "att": (6.7, 1.1)}
+DAS_CELLULAR_SEEDS = {"verizon": (1, 2), "att": (3, 4)}
 DAS_CELLULAR_RTTS_MS = (30, 120, 300)
 CELLULAR_S = 60
 CELLULAR_QUEUE_MS = 1000
 
 
 def _made(
-    name: str, model: str, down_mbit_s: float, up_mbit_s: float, rtt_ms: int, queue_ms: int, s: int
+    name: str,
+    model: str,
+    mbit_s: tuple[float, float],
+    rtt_ms: int,
+    queue_ms: int,
+    s: int,
+    seeds: tuple[int, int] = (1, 2),
 ) -> Network:
-    down, up = round(down_mbit_s * 1e6), round(up_mbit_s * 1e6)
+    """Rates and seeds down and up."""
+    down, up = (round(each * 1e6) for each in mbit_s)
     return Network(
         name,
         down,
         up,
         rtt_ms,
         queue_ms,
-        synth_down=SynthSpec(model, down, s, seed=1),
-        synth_up=SynthSpec(model, up, s, seed=2),
+        synth_down=SynthSpec(model, down, s, seed=seeds[0]),
+        synth_up=SynthSpec(model, up, s, seed=seeds[1]),
     )
 
 
@@ -105,16 +119,26 @@ GROUPS: tuple[NetworkGroup, ...] = (
         "5g: Ookla's medians of the fastest US operator in the second quarter of 2023 (up over all "
         "its technologies), course by the cellular model; the queue of 200 ms is ours",
         (
-            _made("starlink", "satellite", 105, 12, 40, 200, 60),
-            _made("5g", "cellular", 220, 12.2, 51, 200, 30),
+            _made("starlink", "satellite", (105, 12), 40, 200, 60),
+            _made("5g", "cellular", (220, 12.2), 51, 200, 30),
         ),
     ),
     NetworkGroup(
         "cellular",
-        "Das 2014, section 6.3: means of his recorded links, course by the cellular model (his "
-        "recordings: trace_down and trace_up); the queue of 1 s, which hardly drops, is ours",
+        "Das 2014, section 6.3: means of his recorded links; the courses are made by the cellular "
+        "model, one of its own for each operator (seeds 1 and 2, 3 and 4), so that nothing but the "
+        "means is the operators' (his recordings: trace_down and trace_up); the queue of 1 s, "
+        "which hardly drops, is ours",
         tuple(
-            _made(f"das-{n}-{rtt}", "cellular", *rates, rtt, CELLULAR_QUEUE_MS, CELLULAR_S)
+            _made(
+                f"das-{n}-{rtt}",
+                "cellular",
+                rates,
+                rtt,
+                CELLULAR_QUEUE_MS,
+                CELLULAR_S,
+                DAS_CELLULAR_SEEDS[n],
+            )
             for n, rates in DAS_CELLULAR_MBIT_S.items()
             for rtt in DAS_CELLULAR_RTTS_MS
         ),
@@ -123,6 +147,11 @@ GROUPS: tuple[NetworkGroup, ...] = (
         "unshaped",
         "Das 2014, figure 5-1: what a load takes on a link that holds nothing back",
         (Network(UNSHAPED, 10**9, 10**9, 0, 100),),
+    ),
+    NetworkGroup(
+        "das-24",
+        "Das 2014, figure 5-1: the rate of its caption that his grid lacks; queues as in the grid",
+        tuple(_das(DAS_CAPTION_MBIT_S, rtt) for rtt in DAS_CAPTION_RTTS_MS),
     ),
     NetworkGroup(
         "das",

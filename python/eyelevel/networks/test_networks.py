@@ -1,5 +1,6 @@
 import itertools
 
+import numpy as np
 import pytest
 
 from eyelevel.networks import (
@@ -96,6 +97,20 @@ def test_settings_of_old_networks_have_no_new_keys():
 @pytest.mark.parametrize("network", NETWORKS, ids=lambda network: network.name)
 def test_a_network_survives_its_settings(network):
     assert Network.of_settings(network.name, network.settings()) == network
+
+
+def second_rates(name, direction):
+    """Of a made course, its packets in each second."""
+    path = lab_path(NETWORKS_BY_NAME[name])
+    link = next(stage for stage in path[direction] if stage["stage"] == "trace")
+    return np.bincount(np.array(link["trace"]) // 1000, minlength=60)[:60]
+
+
+@pytest.mark.parametrize("direction", ["down", "up"])
+def test_das_operators_are_two_links_and_not_one_scaled_twice(direction):
+    verizon, att = (second_rates(name, direction) for name in ("das-verizon-30", "das-att-30"))
+    assert abs(np.corrcoef(verizon, att)[0, 1]) < 0.5
+    assert second_rates("das-att-300", direction).tolist() == att.tolist()
 
 
 @pytest.mark.parametrize("name", ["starlink", "das-att-120"])

@@ -30,7 +30,8 @@ class DirectionLog:
 
     `delay_ms` of a departure is the time since the packet came to the link: waiting and
     transmission. `capacity` is None where the direction has no link. `late_us`: by how much each
-    release came after the model's time; Mahimahi's logs have none.
+    release came after the model's time, `waited_us`: how long what was read stood in its device, by
+    the kernel's stamp; `unstamped_reads` had none. Mahimahi's logs have none of these.
     """
 
     name: str
@@ -46,6 +47,8 @@ class DirectionLog:
     marked: int = 0
     lost_records: int = 0
     late_us: Times = field(default_factory=lambda: np.empty(0))
+    waited_us: Times = field(default_factory=lambda: np.empty(0))
+    unstamped_reads: int = 0
 
     @property
     def end_s(self) -> float:

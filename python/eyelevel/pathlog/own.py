@@ -22,7 +22,10 @@ RECORD = np.dtype(
     ]
 )
 ARRIVAL, SERVED, RELEASE, DROP, MARK, _DUPLICATE, _CORRUPT, UNUSED, _ADDRESS, LOST = range(10)
-KINDS = 11  # with those that were refused
+READ = 11
+KINDS = 12  # with those that were refused
+STAMPED = 1
+"""Of a read: its packets' arrival is the kernel's stamp."""
 LINKS = ("rate", "schedule", "trace")
 ROUNDS_MAX = 4_000_000
 """Of a repeated schedule: over an hour of the shortest, 1 ms."""
@@ -42,7 +45,8 @@ def read_own(content: bytes, name: str) -> DirectionLog:
     kinds = records["kind"]
     start_ns = int(head["start_ns"])
     arrivals, drops = records[kinds == ARRIVAL], records[kinds == DROP]
-    releases = records[kinds == RELEASE]
+    releases, reads = records[kinds == RELEASE], records[kinds == READ]
+    stamped = reads["reason"] == STAMPED
     link = _bottleneck(head["stages"], records[kinds == SERVED])
     departures = releases if link is None else _of_stage(records, SERVED, link)
     delay_ns = np.zeros(len(releases)) if link is None else departures["value"]
@@ -62,6 +66,8 @@ def read_own(content: bytes, name: str) -> DirectionLog:
         marked=int((kinds == MARK).sum()),
         lost_records=int(records[kinds == LOST]["value"].sum()),
         late_us=releases["value"].astype(np.float64) / 1e3,
+        waited_us=reads[stamped]["value"].astype(np.float64) / 1e3,
+        unstamped_reads=int((~stamped).sum()),
     )
 
 

@@ -33,6 +33,10 @@ class DirectionSummary:
     lateness_us_p50: float | None
     lateness_us_p99: float | None
     lateness_us_max: float | None
+    waited_us_p50: float | None
+    waited_us_p99: float | None
+    waited_us_max: float | None
+    unstamped_reads: int
     log_lost_records: int
 
 
@@ -50,7 +54,7 @@ def summarise(log: DirectionLog) -> DirectionSummary:
             capacity = offered * 8 / duration_s
             utilisation = carried / offered if offered else None
     delays = _spread(log.delay_ms if log.capacity is not None else np.empty(0))
-    late = _spread(log.late_us)
+    late, waited = _spread(log.late_us), _spread(log.waited_us)
     return DirectionSummary(
         direction=log.name,
         duration_s=duration_s or 0.0,
@@ -69,6 +73,10 @@ def summarise(log: DirectionLog) -> DirectionSummary:
         lateness_us_p50=late["p50"],
         lateness_us_p99=late["p99"],
         lateness_us_max=late["max"],
+        waited_us_p50=waited["p50"],
+        waited_us_p99=waited["p99"],
+        waited_us_max=waited["max"],
+        unstamped_reads=log.unstamped_reads,
         log_lost_records=log.lost_records,
     )
 

@@ -9,7 +9,7 @@ from eyelevel.pathlog.own import ARRIVAL, DROP, LOST, RECORD, RELEASE
 
 HEAD = {
     "format": "eyelevel-path-log",
-    "version": 1,
+    "version": 2,
     "direction": "down",
     "stages": [{"stage": "loss", "probability": 0.5}],
     "seed": 1,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from eyelevel.pathlog import PathLogError, read_log, series_of, summarise
-from eyelevel.pathlog.own import ARRIVAL, LOST, SERVED, UNUSED
+from eyelevel.pathlog.own import ARRIVAL, LOST, READ, SERVED, UNUSED
 from eyelevel.pathlog.sample import MS, RATE, THREE, own
 from eyelevel.pathlog.series import capacity_bytes
 
@@ -30,6 +30,14 @@ def test_a_log_of_ours_in_numbers():
     assert found.utilisation == pytest.approx(1.0)
     assert found.queue_delay_ms_max == 2 and found.queue_delay_ms_mean == pytest.approx(1.5)
     assert found.lateness_us_max == 40
+
+
+def test_reads_say_how_long_packets_waited_and_which_had_no_stamp():
+    reads = [(0, 0, 30_000, 2, READ, 1, 0), (0, 2, 0, 1, READ, 0, 0)]
+    found = summarise(read_log(own([*reads, *THREE]), "down.log"))
+    assert (found.waited_us_max, found.waited_us_p50, found.unstamped_reads) == (30, 30, 1)
+    assert found.packets == 3
+    assert summarise(read_log(own(THREE), "down.log")).waited_us_max is None
 
 
 def test_a_record_half_written_is_left_out_and_missing_ones_are_counted():
@@ -99,10 +107,10 @@ def test_a_log_of_mahimahi_in_numbers():
         (b"1 - 1500\n", "f:1: `1 - 1500` is no event"),
         (b"\xff\xfe\x00", "f:1: "),
         (b"{}\n", "f:1: the head is no JSON with a format"),
-        (own(THREE, version=2), "f:1: the log is of eyelevel-path-log 2"),
+        (own(THREE, version=3), "f:1: the log is of eyelevel-path-log 3"),
         (own(THREE, [{"stage": "rate"}]), "f:1: the head has no sound stage 1"),
         (own(THREE, start_ns="now"), "f:1: the head has no sound `start_ns`"),
-        (own([(0, 0, 0, 0, 11, 0, 0)]), "f: record 1 is of an unknown kind"),
+        (own([(0, 0, 0, 0, 12, 0, 0)]), "f: record 1 is of an unknown kind"),
         (own([(40 * 24 * 3_600_000 * MS, 0, 0, 0, ARRIVAL, 0, 0)]), "f: record 1 is out of time"),
         (b"1 + 1500\n9999999999999 + 1500\n", "f: an event 9999999999998 ms after the start"),
         (b"1 + " + b"9" * 5000, "f:1: `9999"),

@@ -3,8 +3,11 @@
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
+from eyelevel.networks import Network
+from eyelevel.plan.connection_type import ConnectionTypeSetting
 from eyelevel.plan.devices import Device
-from eyelevel.plan.stacks import Stack, Visit
+from eyelevel.plan.stacks import Stack, Visit, Visitor
+from eyelevel.plan.time_limit import LIMIT_S_MIN, time_limit_s
 
 BrowserName = Literal["chromium", "firefox"]
 ColorScheme = Literal["light", "dark"]
@@ -23,10 +26,15 @@ class BrowserSettings:
     """Of the loads of a plan; defaults are those of a plan file."""
 
     capture: bool = True
-    timeout_s: float = 180.0
+    timeout_s: float = LIMIT_S_MIN
+    timeout_given: bool = False
+    """Whether the plan gives it. Else a load gets longer where its page's bytes need it."""
     same_requests: bool = True
     visit: Visit = "first"
-    """Of the stacks that do not say their own."""
+    """Of the stacks that do not say their own, as are the next two."""
+    visitor: Visitor = "first"
+    effective_connection_type: ConnectionTypeSetting = "network"
+    """Chromium's alone."""
     browser: BrowserName = "chromium"
     device: Device | None = None
     """None: the viewport of each recording."""
@@ -51,10 +59,16 @@ class BrowserSettings:
                 "`cpu_slowdown`: Firefox has no way to slow a page's scripts down; set it to 1 "
                 "(a phone's device has one of its own), or use Chromium"
             )
+        if self.effective_connection_type != "network":
+            return "effective_connection_type", NO_ESTIMATE
         for key in ("netlog", "trace"):
             if getattr(self, key):
                 return key, f"`{key}`: a log of Chromium's; Firefox has none like it"
         return None
+
+    def limit_s(self, body_bytes: float, network: Network) -> float:
+        """After how long a load of a page with so many bytes ends as `timeout`."""
+        return self.timeout_s if self.timeout_given else time_limit_s(body_bytes, network)
 
     def refused_stack(self, stack: Stack) -> str | None:
         """Why browser or replay cannot measure with `stack`; None where they can."""
@@ -64,6 +78,12 @@ class BrowserSettings:
                 "own rules"
             )
         visit = stack.visit or self.visit
+        if visit != "first" and stack.visitor == "first":
+            return (
+                f"`{stack.name}`: a {visit} visit is no first visitor's; drop `visitor`, or `visit`"
+            )
+        if self.browser == "firefox" and stack.effective_connection_type is not None:
+            return f"`{stack.name}`: {NO_ESTIMATE}"
         if stack.early_data and visit != "repeat":
             return (
                 f"`{stack.name}`: early data goes out on a repeat visit alone, with the first "
@@ -96,6 +116,11 @@ class BrowserSettings:
                 found[name] = list(found[name])
         return found
 
+
+NO_ESTIMATE = (
+    "`effective_connection_type`: Chromium's; Firefox estimates no network and holds nothing back "
+    "for one; leave it out"
+)
 
 _FIRST = ("capture", "timeout_s", "same_requests")
 

@@ -15,15 +15,18 @@ from eyelevel.plan.browser_settings import (
     LogKind,
 )
 from eyelevel.plan.causes import Cause
+from eyelevel.plan.connection_type import ConnectionTypeSetting
 from eyelevel.plan.devices import DEVICES_BY_NAME
 from eyelevel.plan.quantities import DurationMs, DurationS, RateBitS, Share, SizeBytes
 from eyelevel.plan.stacks import (
     CertificateKey,
     CongestionControl,
+    Ecn,
     HttpVersion,
     SproutHorizon,
     TlsVersion,
     Visit,
+    Visitor,
 )
 
 BLOCKS_MAX = 10_000  # far beyond any study; a typing error should not plan for years
@@ -91,13 +94,16 @@ class StackTable(_Table):
     initial_window_packets: Annotated[int, Field(ge=1, le=10_000)] | None = None
     pacing: bool | None = None
     slow_start_after_idle: bool | None = None
-    buffer_bytes_max: SizeBytes | None = None
+    ecn: Ecn | None = None
+    receive_window_bytes: Annotated[SizeBytes, Field(ge=4096, le=2**28)] | None = None
+    unsent_bytes_max: Annotated[SizeBytes, Field(ge=4096, le=2**24)] | None = None
     tls_record_bytes: Annotated[int, Field(ge=64, le=16_384)] | None = None
     quic_packet_bytes: Annotated[int, Field(ge=1200, le=1452)] | None = None
     tls_version: TlsVersion | None = None
     probe_gain: Annotated[float, Field(ge=0.1, le=10)] | None = None
     sprout_horizon: SproutHorizon | None = None
     header_table_bytes: Annotated[SizeBytes, Field(le=65_536)] | None = None
+    blocked_streams_max: Annotated[int, Field(ge=0, le=100)] | None = None
     early_data: bool | None = None
     priorities: bool | None = None
     certificate_key: CertificateKey | None = None
@@ -106,7 +112,11 @@ class StackTable(_Table):
     ) = None
     coalescing: bool | None = None
     think_time: Literal["none", "recorded"] | Annotated[DurationMs, Field(le=60_000)] | None = None
+    alt_svc: bool | None = None
+    session_tickets: bool | None = None
     visit: Visit | None = None
+    visitor: Visitor | None = None
+    effective_connection_type: ConnectionTypeSetting | None = None
     server: ServerTable | None = None
 
 
@@ -161,9 +171,11 @@ class PlanFile(_Table):
     primary_metric: str = "speed_index_ms"
     smallest_effect_of_interest: Annotated[Share, Field(gt=0)] = 0.05
     capture: bool = True
-    timeout_s: DurationS = 180.0
+    timeout_s: DurationS | None = None
     same_requests: bool = True
     visit: Visit = "first"
+    visitor: Visitor = "first"
+    effective_connection_type: ConnectionTypeSetting = "network"
     browser: BrowserName = "chromium"
     device: DeviceName | None = None
     cpu_slowdown: Annotated[float, Field(ge=1, le=CPU_SLOWDOWN_MAX, strict=False)] | None = None

@@ -22,6 +22,7 @@ from eyelevel.plan.problems import Problems, Report
 from eyelevel.plan.stacks import OWN_SERVER_MARK, Stack
 from eyelevel.plan.synthetic import is_synthetic, parse_synthetic
 from eyelevel.plan.tables import KeyedError, Readers, network_of, stack_of
+from eyelevel.plan.time_limit import LIMIT_S_MIN
 
 _PATTERN = re.compile(r"[*?\[]")
 
@@ -106,9 +107,12 @@ def _browser(parsed: PlanFile) -> BrowserSettings:
         cpu_slowdown=parsed.cpu_slowdown,
         browser=parsed.browser,
         capture=parsed.capture,
-        timeout_s=parsed.timeout_s,
+        timeout_s=LIMIT_S_MIN if parsed.timeout_s is None else parsed.timeout_s,
+        timeout_given=parsed.timeout_s is not None,
         same_requests=parsed.same_requests,
         visit=parsed.visit,
+        visitor=parsed.visitor,
+        effective_connection_type=parsed.effective_connection_type,
         color_scheme=parsed.color_scheme,
         javascript=parsed.javascript,
         blocked_hosts=tuple(parsed.blocked_hosts),

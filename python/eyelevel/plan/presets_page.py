@@ -6,8 +6,8 @@ from pathlib import Path
 
 from eyelevel.networks import GROUPS, Network, NetworkGroup
 from eyelevel.networks.presets import DAS_RATES_MBIT_S, DAS_RTTS_MS
+from eyelevel.plan.control_said import congestion_control_said
 from eyelevel.plan.devices import DEVICES, Device
-from eyelevel.plan.explained import congestion_control_said
 from eyelevel.plan.presets import PRESETS
 from eyelevel.plan.stacks import REFUSED_PRESETS, STACKS, Stack
 
@@ -25,7 +25,7 @@ def presets_page() -> str:
             str(each.initial_window_packets),
             "yes" if each.pacing else "no",
             "yes" if each.slow_start_after_idle else "no",
-            _buffers(each),
+            _window(each),
         )
         for each in STACKS
     ]
@@ -44,7 +44,7 @@ def presets_page() -> str:
         "",
         "## Stacks",
         "",
-        *_table([*tuning, "slow start after idle", "TCP buffers"], stacks),
+        *_table([*tuning, "slow start after idle", "TCP's first window"], stacks),
         "",
         "`tcp+0rtt` and `quic+0rtt` also take requests in a resumed connection's first flight:",
         'that needs `visit = "repeat"`, and plans refuse them on other visits.',
@@ -103,13 +103,12 @@ def _device(each: Device) -> tuple[str, ...]:
     )
 
 
-def _buffers(stack: Stack) -> str:
+def _window(stack: Stack) -> str:
     if stack.http_version == "h3":
-        return "none"
-    if stack.buffer_bdp_factor is None:
+        return "the browser's"
+    if stack.receive_window_bytes is None:
         return "the kernel's"
-    least = f"{stack.buffer_bytes_min / 2**20:g} MiB"
-    return f"{stack.buffer_bdp_factor:g} x bandwidth-delay product, at least {least}"
+    return f"{stack.receive_window_bytes / 2**20:g} MiB"
 
 
 def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:

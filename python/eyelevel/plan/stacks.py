@@ -1,11 +1,11 @@
 """Protocol stacks: one table of presets, and how a stack becomes the lab's object."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from eyelevel.networks import Network
+from eyelevel.plan.connection_type import ConnectionTypeSetting
 
 HttpVersion = Literal["h1", "h2", "h3"]
 TlsVersion = Literal["none", "1.2", "1.3"]
@@ -15,9 +15,15 @@ SproutHorizon = Literal["max", "min"]
 """Of 100 ms and the smallest round trip time: `max` as in Das's code, `min` as in his text."""
 ThinkTime = Literal["none", "recorded"] | float
 """`none`, as in the papers; `recorded`; or milliseconds."""
+Ecn = Literal["off", "on"]
+"""Whether packets may be marked instead of dropped; the same on both sides and over both
+transports, as far as the browser lets it be set."""
 Visit = Literal["first", "repeat", "warm"]
 """`repeat`: a second one, with warm session tickets and a cold HTTP cache; `warm`: over the
 connections that the first one left open, too."""
+Visitor = Literal["first", "known"]
+"""`known`: the browser knows of every host what it speaks before the load begins, and nothing else
+of it."""
 
 KERNEL_CONGESTION_CONTROLS: tuple[CongestionControl, ...] = ("cubic", "bbr", "reno")
 """What the kernel's TCP has; the other controllers are ours and exist over QUIC alone."""
@@ -27,9 +33,18 @@ KERNEL_CONGESTION_CONTROLS: tuple[CongestionControl, ...] = ("cubic", "bbr", "re
 TLS_RECORD_BYTES = 4096
 # The largest UDP payload that fits 1500-byte packets over IPv4 and IPv6, as full TCP segments do.
 QUIC_PACKET_BYTES = 1452
-# Wolsing et al. 2019, table 1: twice the bandwidth-delay product; 4 MB where that is less.
-TUNED_BUFFER_BDP_FACTOR = 2.0
-TUNED_BUFFER_BYTES_MIN = 4 * 2**20
+# What Chromium's QUIC grants a server over a connection at first, and ours grants a client: TCP is
+# tuned "to match QUIC's defaults" (Wolsing et al. 2019, table 1).
+RECEIVE_WINDOW_BYTES = 15 * 2**20
+# A chunk of a response and what TLS and HTTP add to it, four times: what an urgent response finds
+# before it costs 280 ms at 0.468 Mbit/s, and 1.3 ms at the fastest rate to which it applies.
+UNSENT_BYTES_MAX = 16 * 2**10
+# Above it a server may be woken too late to keep so little ready; transports keep their own bounds.
+UNSENT_RATE_BIT_S_MAX = 100_000_000
+# HPACK's default (RFC 9113, section 6.5.2), and the most that our HTTP/2 server's encoder has.
+HEADER_TABLE_BYTES = 4096
+# What Chromium offers, and as many requests as a connection may have open.
+BLOCKED_STREAMS_MAX = 100
 
 
 OWN_SERVER_MARK = "@own"
@@ -49,9 +64,11 @@ class OwnServer:
 class Stack:
     """One protocol stack with its tuning.
 
-    `buffer_bytes_max`: the largest TCP buffer of both ends. When it is None it follows from
-    `buffer_bdp_factor` (times the path's bandwidth-delay product, at least `buffer_bytes_min`);
-    when that is None too, it is the kernel's. `preset`: the table's entry that it came from.
+    `receive_window_bytes`: the window that either end's TCP offers at first and at most, with send
+    buffers to match; None: the kernel's. `unsent_bytes_max`: what may be granted by the response
+    scheduler and not yet sent; None: it follows from the network, `UNSENT_BYTES_MAX` up to
+    `UNSENT_RATE_BIT_S_MAX` and the transports' own bounds beyond. `preset`: the table's entry that
+    it came from.
     """
 
     name: str
@@ -61,25 +78,42 @@ class Stack:
     initial_window_packets: int
     pacing: bool
     slow_start_after_idle: bool
-    buffer_bytes_max: int | None = None
-    buffer_bdp_factor: float | None = None
-    buffer_bytes_min: int = TUNED_BUFFER_BYTES_MIN
+    ecn: Ecn = "off"
+    receive_window_bytes: int | None = None
+    unsent_bytes_max: int | None = None
     tls_record_bytes: int = TLS_RECORD_BYTES
     quic_packet_bytes: int = QUIC_PACKET_BYTES
     tls_version: TlsVersion = "1.3"
     probe_gain: float | None = None
     sprout_horizon: SproutHorizon | None = None
     header_table_bytes: int | None = None
+    """Each of the dynamic tables of HPACK or QPACK, for requests and for responses; 0: none; None:
+    4096, over HTTP/1.1 nothing."""
+    blocked_streams_max: int | None = None
+    """Streams that may wait for inserts into QPACK's tables; None: 100, without QPACK nothing."""
     early_data: bool = False
     priorities: bool = True
     certificate_key: CertificateKey = "ecdsa"
     certificate_chain_bytes: int | Literal["recorded"] | None = None
     coalescing: bool = True
     think_time: ThinkTime = "none"
+    alt_svc: bool | None = None
+    """Whether responses over HTTP/3 name it; None: over HTTP/3 they do (`names_alt_svc`)."""
+    session_tickets: bool | None = None
+    """None: as the visit needs them, on repeat visits alone."""
     visit: Visit | None = None
-    """None: the plan's."""
+    """None: the plan's, as with the next two, which are the browser's and not the servers'."""
+    visitor: Visitor | None = None
+    effective_connection_type: ConnectionTypeSetting | None = None
     server: OwnServer | None = None
     """None: ours."""
+
+    @property
+    def names_alt_svc(self) -> bool | None:
+        """Whether responses carry Alt-Svc; None where it is not ours to say, or means nothing."""
+        if self.http_version != "h3" or self.server is not None:
+            return None
+        return self.alt_svc is not False
 
     def refusal(self) -> str:
         """Why servers or browser cannot have this stack; empty where they can."""
@@ -100,8 +134,20 @@ _REFUSALS: tuple[tuple[Callable[[Stack], bool], str], ...] = (
         "`think_time` is our servers': somebody else's thinks as long as it does",
     ),
     (
-        lambda s: s.http_version == "h3" and s.buffer_bytes_max is not None,
-        "`buffer_bytes_max` sets TCP buffers: a stack over QUIC has none",
+        lambda s: s.server is not None and s.alt_svc is not None,
+        "`alt_svc` is our servers': somebody else's says of itself what it does",
+    ),
+    (
+        lambda s: s.http_version != "h3" and s.alt_svc is not None,
+        "`alt_svc` is HTTP/3's: over TCP it would lead the browser to another protocol",
+    ),
+    (
+        lambda s: s.http_version == "h3" and s.receive_window_bytes is not None,
+        "`receive_window_bytes` is TCP's: over QUIC the browser's own windows hold",
+    ),
+    (
+        lambda s: s.http_version == "h1" and s.unsent_bytes_max is not None,
+        "`unsent_bytes_max` is the response scheduler's: HTTP/1.1 has one response a connection",
     ),
     (
         lambda s: (
@@ -134,9 +180,24 @@ _REFUSALS: tuple[tuple[Callable[[Stack], bool], str], ...] = (
         "`early_data` needs TLS 1.3",
     ),
     (
-        lambda s: s.header_table_bytes is not None and s.http_version != "h2",
-        "`header_table_bytes` is HPACK's, of h2: HTTP/1.1 compresses no header, and the HTTP/3 "
-        "library has QPACK's static table alone",
+        lambda s: s.header_table_bytes is not None and s.http_version == "h1",
+        "`header_table_bytes`: HTTP/1.1 compresses no header",
+    ),
+    (
+        lambda s: s.http_version == "h2" and (s.header_table_bytes or 0) > HEADER_TABLE_BYTES,
+        f"`header_table_bytes`: our HTTP/2 server compresses with at most {HEADER_TABLE_BYTES}",
+    ),
+    (
+        lambda s: s.blocked_streams_max is not None and s.http_version != "h3",
+        "`blocked_streams_max` is QPACK's, of h3: HPACK's table is read in order",
+    ),
+    (
+        lambda s: (
+            s.server is not None
+            and (s.header_table_bytes is not None or s.blocked_streams_max is not None)
+        ),
+        "`header_table_bytes` and `blocked_streams_max` are our servers': somebody else's "
+        "compresses as it does",
     ),
     (
         lambda s: s.http_version != "h3" and s.congestion_control not in KERNEL_CONGESTION_CONTROLS,
@@ -173,8 +234,10 @@ def _stock_tcp(name: str, http_version: HttpVersion) -> Stack:
 
 
 def _tuned(name: str, http_version: HttpVersion, congestion_control: CongestionControl) -> Stack:
-    factor = None if http_version == "h3" else TUNED_BUFFER_BDP_FACTOR
-    return Stack(name, name, http_version, congestion_control, 32, True, False, None, factor)
+    window = None if http_version == "h3" else RECEIVE_WINDOW_BYTES
+    return Stack(
+        name, name, http_version, congestion_control, 32, True, False, receive_window_bytes=window
+    )
 
 
 def _changed(base: Stack, name: str, **changes: Any) -> Stack:
@@ -183,6 +246,12 @@ def _changed(base: Stack, name: str, **changes: Any) -> Stack:
 
 _TCP_TUNED = _tuned("tcp+", "h2", "cubic")
 _QUIC = _tuned("quic", "h3", "cubic")
+# Das's QUIC had no working pacing (2014, section 3.2). His tree of Chromium (anirudhSK/chromium,
+# net/quic/quic_protocol.h) begins with kDefaultInitialWindow, 10 packets, and sends
+# kDefaultMaxPacketSize, 1200 bytes; his own sender begins with as many.
+_QUIC_DAS = _changed(
+    _QUIC, "quic+das-2014", pacing=False, initial_window_packets=10, quic_packet_bytes=1200
+)
 
 STACKS: tuple[Stack, ...] = (
     _changed(_stock_tcp("http1", "h1"), "http1-plain", tls_version="none"),
@@ -193,8 +262,9 @@ STACKS: tuple[Stack, ...] = (
     _changed(_TCP_TUNED, "tcp+tls1.2", tls_version="1.2"),
     _QUIC,
     _tuned("quic+bbr", "h3", "bbr"),
-    # Published: an unpaced window that follows the rate at which packets arrive (Das 2014, 4.2.2).
-    _changed(_QUIC, "quic+sprout", congestion_control="sprout_ewma", pacing=False),
+    _QUIC_DAS,
+    # Published: an unpaced window that follows the rate at which packets arrive (Das 2014, 6.2).
+    _changed(_QUIC_DAS, "quic+sprout", congestion_control="sprout_ewma"),
     _changed(_TCP_TUNED, "tcp+0rtt", early_data=True),
     _changed(_QUIC, "quic+0rtt", early_data=True),
 )
@@ -218,18 +288,23 @@ def stack_settings(stack: Stack, network: Network) -> dict[str, Any]:
         "initial_window_packets": stack.initial_window_packets,
         "pacing": stack.pacing,
         "slow_start_after_idle": stack.slow_start_after_idle,
-        "buffer_bytes_max": _buffer_bytes_max(stack, network),
+        "ecn": stack.ecn,
+        "receive_window_bytes": stack.receive_window_bytes,
+        "unsent_bytes_max": _unsent_bytes_max(stack, network),
         "tls_record_bytes": stack.tls_record_bytes,
         "quic_packet_bytes": stack.quic_packet_bytes,
         "tls_version": stack.tls_version,
         "probe_gain": stack.probe_gain,
-        "header_table_bytes": stack.header_table_bytes,
+        "header_table_bytes": _header_table_bytes(stack),
+        "blocked_streams_max": _blocked_streams_max(stack),
         "early_data": stack.early_data,
         "priorities": stack.priorities,
         "certificate_key": stack.certificate_key,
         "certificate_chain_bytes": stack.certificate_chain_bytes,
         "coalescing": stack.coalescing,
         "think_time": stack.think_time,
+        **({} if stack.names_alt_svc is None else {"alt_svc": stack.names_alt_svc}),
+        **({} if stack.session_tickets is None else {"session_tickets": stack.session_tickets}),
         **({"server": _of_server(stack.server)} if stack.server else {}),
         **({"sprout_horizon": stack.sprout_horizon} if stack.sprout_horizon else {}),
     }
@@ -244,8 +319,23 @@ def lab_stack(stack: Stack, network: Network) -> dict[str, Any]:
     return {"name": stack.name} | stack_settings(stack, network)
 
 
-def _buffer_bytes_max(stack: Stack, network: Network) -> int | None:
-    if stack.buffer_bytes_max is not None or stack.buffer_bdp_factor is None:
-        return stack.buffer_bytes_max
-    wanted = math.ceil(stack.buffer_bdp_factor * network.bandwidth_delay_product_bytes())
-    return max(wanted, stack.buffer_bytes_min)
+def _unsent_bytes_max(stack: Stack, network: Network) -> int | None:
+    """A rate of 0 is a direction without a link."""
+    if stack.unsent_bytes_max is not None or stack.http_version == "h1":
+        return stack.unsent_bytes_max
+    slow = 0 < network.rate_down_bit_s <= UNSENT_RATE_BIT_S_MAX
+    return UNSENT_BYTES_MAX if slow else None
+
+
+def _header_table_bytes(stack: Stack) -> int | None:
+    if stack.http_version == "h1" or stack.server:
+        return None
+    given = stack.header_table_bytes
+    return HEADER_TABLE_BYTES if given is None else given
+
+
+def _blocked_streams_max(stack: Stack) -> int | None:
+    if stack.http_version != "h3" or stack.server:
+        return None
+    given = stack.blocked_streams_max
+    return BLOCKED_STREAMS_MAX if given is None else given

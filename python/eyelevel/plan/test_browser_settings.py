@@ -17,7 +17,8 @@ def browser_of(keys: str = "") -> dict:
 
 
 def test_what_is_not_used_is_not_in_the_identity():
-    assert set(browser_of()) == {"capture", "timeout_s", "same_requests"}
+    always = {"capture", "timeout_s", "same_requests", "visitor", "effective_connection_type"}
+    assert set(browser_of()) == always
     same = 'color_scheme = "light"\njavascript = true\nblocked_hosts = []\ncpu_slowdown = 1\n'
     assert browser_of(same) == browser_of()
 
@@ -42,6 +43,15 @@ def test_a_device_stands_in_the_identity_with_its_numbers():
             "Firefox has no way to slow a page's scripts down",
         ),
         ('browser = "firefox"\nnetlog = true', "plan.toml:7: `netlog`: a log of Chromium's"),
+        (
+            'browser = "firefox"\neffective_connection_type = "3g"',
+            "plan.toml:7: `effective_connection_type`: Chromium's; Firefox estimates no network",
+        ),
+        (
+            'effective_connection_type = "5g"',
+            "plan.toml:6: `effective_connection_type`: Input should be 'network', 'measured', "
+            "'slow-2g', '2g', '3g' or '4g'",
+        ),
         ("cpu_slowdown = 21", "plan.toml:6: `cpu_slowdown`"),
         ('color_scheme = "blue"', "plan.toml:6: `color_scheme`: Input should be 'light' or 'dark'"),
     ],
@@ -91,3 +101,41 @@ def test_firefox_takes_what_it_can_do():
     assert quic != PLAIN
     with pytest.raises(PlanError, match="Firefox resumes a QUIC session only where"):
         parse_plan(quic + 'browser = "firefox"\nvisit = "repeat"\n', "plan.toml")
+
+
+@pytest.mark.parametrize(
+    ("network", "said"), [("dsl", "4g"), ("da2gc", "4g"), ("mss", "3g"), ("lte", "4g")]
+)
+def test_the_connection_type_is_the_networks_of_each_trial(network: str, said: str):
+    plain = PLAIN.replace('"dsl"', f'"{network}"')
+    (trial,) = expand(parse_plan(plain, "plan.toml"), [Site("a", "0" * 64)])
+    assert trial.browser["effective_connection_type"] == said
+
+
+def test_the_connection_type_and_the_visitor_are_a_plans_or_a_stacks_own():
+    measured = 'effective_connection_type = "measured"\nvisitor = "known"\n'
+    assert browser_of(measured)["effective_connection_type"] == "measured"
+    assert browser_of(measured)["visitor"] == "known"
+    own = '{ name = "x", base = "tcp", effective_connection_type = "2g", visitor = "known" }'
+    plain = PLAIN.replace('["tcp"]', f'["tcp", {own}]')
+    trials = expand(parse_plan(plain, "plan.toml"), [Site("a", "0" * 64)])
+    found = {each.arm: each.browser for each in trials}
+    assert (found["tcp"]["effective_connection_type"], found["tcp"]["visitor"]) == ("4g", "first")
+    assert (found["x"]["effective_connection_type"], found["x"]["visitor"]) == ("2g", "known")
+    assert len({each.hash for each in trials}) == 2
+
+
+def test_whoever_comes_again_is_known():
+    assert browser_of('visit = "repeat"\n')["visitor"] == "known"
+    own = '{ name = "x", base = "tcp", visit = "warm", visitor = "first" }'
+    with pytest.raises(PlanError, match=r"`x`: a warm visit is no first visitor's"):
+        parse_plan(PLAIN.replace('["tcp"]', f'["tcp", {own}]'), "plan.toml")
+
+
+def test_firefox_has_a_visitor_and_no_connection_type():
+    browser = browser_of('browser = "firefox"\n')
+    assert browser["visitor"] == "first" and "effective_connection_type" not in browser
+    own = '{ name = "x", base = "tcp", effective_connection_type = "2g" }'
+    plain = PLAIN.replace('["tcp"]', f'["tcp", {own}]') + 'browser = "firefox"\n'
+    with pytest.raises(PlanError, match="Firefox estimates no network"):
+        parse_plan(plain, "plan.toml")

@@ -232,4 +232,14 @@ def test_synthetic_sites_are_checked_and_folders_stand_for_their_recordings():
 def test_the_cleartext_stack_of_das_is_in_both_of_his_presets():
     for name in ("das-2014", "das-2014-cellular"):
         stacks = [each.name for each in parse_plan(preset_text(name, ["a"]), name).stacks]
-        assert stacks[0] == "http1-plain" and "quic" in stacks
+        assert stacks[0] == "http1-plain"
+
+
+@pytest.mark.parametrize("name", ["das-2014", "das-2014-cellular", "das-2014-object"])
+def test_the_quic_of_das_is_unpaced_and_of_its_time(name):
+    stacks = parse_plan(preset_text(name, ["a"]), name).stacks
+    of_das = [each for each in stacks if each.http_version == "h3"]
+    assert "quic+das-2014" in [each.name for each in of_das]
+    for each in of_das:
+        tuning = (each.pacing, each.initial_window_packets, each.quic_packet_bytes)
+        assert tuning == (False, 10, 1200), each.name

@@ -4,13 +4,13 @@ from typing import Any
 import pytest
 
 from eyelevel.networks import NETWORKS_BY_NAME, Network
-from eyelevel.plan.stacks import REFUSED_PRESETS, STACKS, STACKS_BY_NAME, lab_stack
+from eyelevel.plan.stacks import REFUSED_PRESETS, STACKS, STACKS_BY_NAME, OwnServer, lab_stack
 
 DSL = NETWORKS_BY_NAME["dsl"]
 FAST = Network("fast", 1_000_000_000, 1_000_000, 200, 50)
 
 
-def test_stock_tcp_leaves_buffers_to_the_kernel():
+def test_stock_tcp_leaves_windows_to_the_kernel():
     assert lab_stack(STACKS_BY_NAME["tcp"], DSL) == {
         "name": "tcp",
         "http_version": "h2",
@@ -18,12 +18,15 @@ def test_stock_tcp_leaves_buffers_to_the_kernel():
         "initial_window_packets": 10,
         "pacing": False,
         "slow_start_after_idle": True,
-        "buffer_bytes_max": None,
+        "ecn": "off",
+        "receive_window_bytes": None,
+        "unsent_bytes_max": 16384,
         "tls_record_bytes": 4096,
         "quic_packet_bytes": 1452,
         "tls_version": "1.3",
         "probe_gain": None,
-        "header_table_bytes": None,
+        "header_table_bytes": 4096,
+        "blocked_streams_max": None,
         "early_data": False,
         "priorities": True,
         "certificate_key": "ecdsa",
@@ -33,25 +36,57 @@ def test_stock_tcp_leaves_buffers_to_the_kernel():
     }
 
 
+def test_alt_svc_is_of_http3_alone_and_on_without_a_word():
+    quic = STACKS_BY_NAME["quic"]
+    assert lab_stack(quic, DSL)["alt_svc"] is True
+    assert lab_stack(replace(quic, alt_svc=False), DSL)["alt_svc"] is False
+    for name in ("http1", "tcp", "tcp+"):
+        assert "alt_svc" not in lab_stack(STACKS_BY_NAME[name], DSL)
+    own = replace(quic, server=OwnServer(("server",), ("h3",)))
+    assert "alt_svc" not in lab_stack(own, DSL)
+    assert "somebody else's" in replace(own, alt_svc=True).refusal()
+
+
 def test_a_setting_that_came_later_changes_no_hash_but_its_own():
     sprout = STACKS_BY_NAME["quic+sprout"]
     assert "sprout_horizon" not in lab_stack(sprout, DSL)
     assert lab_stack(replace(sprout, sprout_horizon="min"), DSL)["sprout_horizon"] == "min"
 
 
-def test_tuned_tcp_has_at_least_4_mb_of_buffer():
-    assert lab_stack(STACKS_BY_NAME["tcp+"], DSL)["buffer_bytes_max"] == 4 * 2**20
+def test_tuned_tcp_offers_at_first_what_quic_does():
+    assert lab_stack(STACKS_BY_NAME["tcp+"], DSL)["receive_window_bytes"] == 15 * 2**20
+    assert lab_stack(STACKS_BY_NAME["quic"], DSL)["receive_window_bytes"] is None
 
 
-def test_tuned_tcp_has_twice_the_bandwidth_delay_product_of_a_fast_path():
-    # 1 Gbit/s x 200 ms = 25 MB
-    assert lab_stack(STACKS_BY_NAME["tcp+"], FAST)["buffer_bytes_max"] == 50_000_000
+def test_little_is_unsent_on_paths_up_to_100_mbit_s_over_both_alike():
+    for name in ("tcp", "tcp+", "quic"):
+        stack = STACKS_BY_NAME[name]
+        assert lab_stack(stack, DSL)["unsent_bytes_max"] == 16_384
+        edge = replace(FAST, rate_down_bit_s=100_000_000)
+        assert lab_stack(stack, edge)["unsent_bytes_max"] == 16_384
+        for rate_bit_s in (100_000_001, 0):
+            fast = replace(FAST, rate_down_bit_s=rate_bit_s)
+            assert lab_stack(stack, fast)["unsent_bytes_max"] is None
+            given = replace(stack, unsent_bytes_max=65_536)
+            assert lab_stack(given, fast)["unsent_bytes_max"] == 65_536
+    assert lab_stack(STACKS_BY_NAME["http1"], DSL)["unsent_bytes_max"] is None
 
 
 def test_tuned_tcp_and_quic_are_tuned_alike():
     tcp, quic = (lab_stack(STACKS_BY_NAME[name], DSL) for name in ("tcp+", "quic"))
     for key in ("congestion_control", "initial_window_packets", "pacing", "slow_start_after_idle"):
         assert tcp[key] == quic[key]
+    assert tcp["header_table_bytes"] == quic["header_table_bytes"] == 4096
+    assert quic["blocked_streams_max"] == 100
+
+
+def test_without_a_dynamic_table_is_not_without_saying():
+    off = replace(STACKS_BY_NAME["quic"], header_table_bytes=0, blocked_streams_max=0)
+    assert not off.refusal()
+    assert lab_stack(off, DSL)["header_table_bytes"] == 0
+    assert lab_stack(off, DSL)["blocked_streams_max"] == 0
+    for name in ("http1", "http1-plain"):
+        assert lab_stack(STACKS_BY_NAME[name], DSL)["header_table_bytes"] is None
 
 
 def test_no_preset_is_refused_that_is_listed_and_each_refused_one_says_why():
@@ -68,18 +103,22 @@ def test_no_preset_is_refused_that_is_listed_and_each_refused_one_says_why():
         ("tcp", {"tls_version": "none"}, "over TLS only"),
         ("tcp+tls1.2", {"early_data": True}, "TLS 1.3"),
         ("http1-plain", {"early_data": True}, "TLS 1.3"),
-        ("http1", {"header_table_bytes": 0}, "HPACK"),
-        ("quic", {"header_table_bytes": 4096}, "static"),
+        ("http1", {"header_table_bytes": 0}, "compresses no header"),
+        ("tcp+", {"header_table_bytes": 8192}, "at most 4096"),
+        ("tcp+", {"blocked_streams_max": 0}, "QPACK's"),
         ("tcp+", {"congestion_control": "sprout_ewma", "pacing": False}, "kernel"),
         ("quic", {"probe_gain": 1.25}, "Sprout"),
         ("quic+bbr", {"pacing": False}, "paces"),
         ("quic+sprout", {"pacing": True}, "never"),
-        ("quic", {"buffer_bytes_max": 4096}, "TCP buffers"),
+        ("quic", {"receive_window_bytes": 4096}, "is TCP's"),
+        ("http1", {"unsent_bytes_max": 4096}, "one response"),
         ("quic", {"tls_record_bytes": 16384}, "TLS records"),
         ("http1-plain", {"tls_record_bytes": 16384}, "TLS records"),
         ("tcp+", {"quic_packet_bytes": 1200}, "QUIC's"),
         ("http1-plain", {"certificate_chain_bytes": 10_000}, "need TLS"),
         ("http1-plain", {"certificate_key": "rsa"}, "need TLS"),
+        ("tcp+", {"alt_svc": True}, "another protocol"),
+        ("http1", {"alt_svc": False}, "another protocol"),
     ],
 )
 def test_what_cannot_be_had_is_refused_with_the_reason(

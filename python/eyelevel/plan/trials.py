@@ -21,9 +21,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from eyelevel.networks import Network, lab_path
+from eyelevel.plan.browser_settings import BrowserSettings
+from eyelevel.plan.connection_type import connection_type
 from eyelevel.plan.errors import PlanError
 from eyelevel.plan.plan import Plan
-from eyelevel.plan.stacks import Stack, Visit, stack_settings
+from eyelevel.plan.stacks import Stack, stack_settings
 from eyelevel.store.hashing import (
     canonical_json,
     content_hash,
@@ -38,10 +40,12 @@ TRIALS_MAX = 1_000_000  # bounds memory: about a kilobyte a trial
 
 @dataclass(frozen=True)
 class Site:
-    """A recorded site as a plan sees it: its name in tables and its archive's digest."""
+    """A recorded site as a plan sees it: its name in tables, its archive's digest, and the bytes of
+    its bodies, by which a load's time limit goes."""
 
     name: str
     digest: str
+    body_bytes: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ class Trial:
         # On a first visit nothing resumes, a second connection to a host neither.
         tickets = self.browser.get("visit", "first") == "repeat"
         own = {key: value for key, value in self.stack_settings.items() if key != "server"}
-        return {"name": self.arm, **own, "session_tickets": tickets}
+        return {"name": self.arm, "session_tickets": tickets, **own}
 
 
 def expand(plan: Plan, sites: Sequence[Site]) -> list[Trial]:
@@ -127,11 +131,12 @@ def _settings(plan: Plan, sites: Sequence[Site]) -> dict[str, Any]:
         later["causes"] = plan.causes.as_document()
     stacks = [asdict(stack) for stack in plan.stacks]
     for stack in stacks:
-        if stack["visit"] is None:
-            del stack["visit"]
+        for key in (*_OF_STACKS, "alt_svc"):
+            if stack[key] is None:
+                del stack[key]
     return {
         "title": plan.title,
-        "sites": [asdict(site) for site in sites],
+        "sites": [{"name": each.name, "digest": each.digest} for each in sites],
         "networks": [{"name": each.name, **each.settings()} for each in plan.networks],
         "stacks": stacks,
         "reference": plan.reference,
@@ -152,17 +157,25 @@ def random_number(seed: int, *names: str | int) -> int:
 
 def _ordered(plan: Plan, sites: Sequence[Site]) -> Iterator[Trial]:
     browser = whole_floats_as_integers(plan.browser.settings())
+    browser.pop("timeout_given", None)
     settings = {each.name: whole_floats_as_integers(each.settings()) for each in plan.networks}
-    shared: dict[tuple[str, str], dict[str, Any]] = {}
+    limits = {
+        (site.name, network.name): plan.browser.limit_s(site.body_bytes, network)
+        for site in sites
+        for network in plan.networks
+    }
+    shared: dict[tuple[str, str, float], dict[str, Any]] = {}
     for network in plan.networks:
         for stack in plan.stacks:
-            shared[network.name, stack.name] = {
-                "network": network.name,
-                "network_settings": settings[network.name],
-                "stack_settings": stack_settings(stack, network),
-                "arm": stack.name,
-                "browser": _with_visit(browser, stack.visit or plan.browser.visit),
-            }
+            own = _of_stack(browser, plan.browser, stack, network)
+            for limit_s in {limits[site.name, network.name] for site in sites}:
+                shared[network.name, stack.name, limit_s] = {
+                    "network": network.name,
+                    "network_settings": settings[network.name],
+                    "stack_settings": stack_settings(stack, network),
+                    "arm": stack.name,
+                    "browser": own | whole_floats_as_integers({"timeout_s": limit_s}),
+                }
     hashers = {key: _Hasher(value) for key, value in shared.items()}
     digests = {site.digest: canonical_json(site.digest) for site in sites}
     cells = [(site, network) for site in sites for network in plan.networks]
@@ -171,7 +184,7 @@ def _ordered(plan: Plan, sites: Sequence[Site]) -> Iterator[Trial]:
             names = (site.name, network.name, repetition)
             block = block_name(*names)
             for position, stack in enumerate(_shuffled_stacks(plan, names), start=1):
-                key = network.name, stack.name
+                key = network.name, stack.name, limits[site.name, network.name]
                 seed = random_number(plan.seed, "trial", *names, stack.name)
                 yield Trial(
                     hash=hashers[key].trial_hash(repetition, seed, digests[site.digest]),
@@ -186,10 +199,22 @@ def _ordered(plan: Plan, sites: Sequence[Site]) -> Iterator[Trial]:
                 )
 
 
-def _with_visit(browser: Mapping[str, Any], visit: Visit) -> dict[str, Any]:
-    """A first visit is not named: the hashes of trials from before there were others hold."""
-    others = {key: value for key, value in browser.items() if key != "visit"}
-    return others if visit == "first" else {**others, "visit": visit}
+def _of_stack(
+    browser: Mapping[str, Any], settings: BrowserSettings, stack: Stack, network: Network
+) -> dict[str, Any]:
+    """What the browser is told of this stack's loads on this network."""
+    visit = stack.visit or settings.visit
+    # Whoever comes again knows the hosts.
+    known = visit != "first" or (stack.visitor or settings.visitor) == "known"
+    found = {key: value for key, value in browser.items() if key not in _OF_STACKS}
+    found["visitor"] = "known" if known else "first"
+    if settings.browser == "chromium":
+        setting = stack.effective_connection_type or settings.effective_connection_type
+        found["effective_connection_type"] = connection_type(setting, network.rtt_ms_min)
+    return found if visit == "first" else {**found, "visit": visit}
+
+
+_OF_STACKS = ("visit", "visitor", "effective_connection_type")
 
 
 class _Hasher:

@@ -14,6 +14,15 @@ _VISITS: Mapping[str, str] = {
     ),
 }
 
+_VISITORS: Mapping[str, str] = {"known": "with a browser that knew what every host speaks"}
+_TYPES: Mapping[str, str] = {
+    "measured": "with Chromium's own estimate of the network, which differs between stacks",
+    **{
+        name: f"with the network taken for {name} by the browser"
+        for name in ("slow-2g", "2g", "3g", "4g")
+    },
+}
+
 
 def visits(plan: Mapping[str, Any]) -> dict[str, str]:
     """Which visit each stack of a `plan.json` was measured on, by the stack's name."""
@@ -21,10 +30,17 @@ def visits(plan: Mapping[str, Any]) -> dict[str, str]:
     return {stack["name"]: stack.get("visit") or of_plan for stack in plan["stacks"]}
 
 
+def _of_stacks(plan: Mapping[str, Any], key: str) -> dict[str, str]:
+    of_plan = plan["browser"].get(key, "")
+    return {stack["name"]: stack.get(key) or of_plan for stack in plan["stacks"]}
+
+
 def conditions_said(plan: Mapping[str, Any]) -> str:
     """Of a `plan.json`; empty where everything was as recorded."""
     browser = plan["browser"]
-    said = _visits_said(visits(plan))
+    said = _said(visits(plan), _VISITS)
+    said += _said(_of_stacks(plan, "visitor"), _VISITORS)
+    said += _said(_of_stacks(plan, "effective_connection_type"), _TYPES)
     if browser.get("browser", "chromium") == "firefox":
         film = ", its pictures a film of the screen, 30 a second" if browser["capture"] else ""
         said.append(f"in Firefox{film}")
@@ -49,11 +65,11 @@ def conditions_said(plan: Mapping[str, Any]) -> str:
     return ", ".join(said)
 
 
-def _visits_said(by_stack: Mapping[str, str]) -> list[str]:
-    """A clause a kind of visit other than the first; stacks are named where they differ in it."""
+def _said(by_stack: Mapping[str, str], meanings: Mapping[str, str]) -> list[str]:
+    """A clause a setting that is not the usual one; stacks are named where they differ in it."""
     clauses = []
-    for kind, said in _VISITS.items():
-        names = [name for name, visit in by_stack.items() if visit == kind]
+    for kind, said in meanings.items():
+        names = [name for name, setting in by_stack.items() if setting == kind]
         if len(names) == len(by_stack):
             clauses.append(said)
         elif names:

@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from eyelevel.plan.explained import congestion_control_said, explain
+from eyelevel.level.explained import NOT_MEASURED, explain, measured_of
+from eyelevel.plan.control_said import congestion_control_said
 from eyelevel.report.cells_shown import cells_shown
 from eyelevel.report.conditions import visits
 from eyelevel.report.contents import Contents
@@ -24,7 +25,11 @@ CELLS_MAX = 400  # rows; a larger study shows its primary metric by site, the re
 EXTREMES_MAX = 2000  # rows of a study that has more of the primary metric alone
 LOADS_MAX = 500  # rows of loads that were not ok
 SHORT_HASH = 12
-NOT_SAID = ("version", "stacks_validated")  # of the environment, in the list of what was run
+NOT_SAID = (
+    "version",
+    "stacks_validated",
+    "levels",
+)  # of the environment, in the list of what was run
 
 
 def sites_section(contents: Contents) -> Markup:
@@ -177,7 +182,7 @@ def setup_section(contents: Contents) -> Markup:
                     "smallest effect of interest",
                     percent(plan["smallest_effect_of_interest"], False),
                 ),
-                ("limit of a load", f"{plan['browser']['timeout_s']:g} s"),
+                ("limit of a load", _limit_said(plan["browser"])),
                 *_lateness(contents),
                 *_pressure(contents),
                 *_flat({k: v for k, v in contents.environment.items() if k not in NOT_SAID}),
@@ -193,6 +198,11 @@ def setup_section(contents: Contents) -> Markup:
         ),
         aria_labelledby="setup",
     )
+
+
+def _limit_said(browser: Mapping[str, Any]) -> str:
+    least = f"{browser['timeout_s']:g} s"
+    return least if browser.get("timeout_given") else f"{least}, more where a page's bytes need it"
 
 
 def _definitions(rows: list[tuple[str, object]]) -> Markup:
@@ -220,7 +230,7 @@ def _lateness(contents: Contents) -> list[tuple[str, object]]:
         worst = contents.blocks.kept[key].max()
         if worst is not None:
             text = f"{worst / 1000:.2f} ms in the worst counted load"
-            rows.append((f"packets released late, {name}", text))
+            rows.append((f"packets read or released late, {name}", text))
     return rows
 
 
@@ -234,19 +244,19 @@ def _pressure(contents: Contents) -> list[tuple[str, object]]:
 
 
 def _stacks(contents: Contents) -> Markup:
-    """Settings of every stack, one row a setting; buffers depend on the network."""
+    """Settings of every stack, one row a setting; what may be unsent depends on the network."""
     settings: dict[str, Mapping[str, Any]] = {}
-    buffers: dict[str, set[Any]] = {}
+    unsent: dict[str, set[Any]] = {}
     different = contents.table.select("arm", "stack_settings").unique(maintain_order=True)
     for arm, text in different.iter_rows():
         settings[arm] = {"visit": visits(contents.plan)[arm], **json.loads(text)}
-        buffers.setdefault(arm, set()).add(settings[arm].get("buffer_bytes_max"))
+        unsent.setdefault(arm, set()).add(settings[arm].get("unsent_bytes_max"))
     arms = [arm for arm in contents.arms if arm in settings]
     names = dict.fromkeys(name for arm in arms for name in settings[arm])
     rows = []
     for name in names:
-        if name == "buffer_bytes_max":
-            said = {arm: ", ".join(sorted(map(_said, buffers[arm]))) for arm in arms}
+        if name == "unsent_bytes_max":
+            said = {arm: ", ".join(sorted(map(_said_unsent, unsent[arm]))) for arm in arms}
         elif name == "congestion_control":
             said = {arm: congestion_control_said(settings[arm]) for arm in arms}
         else:
@@ -254,7 +264,12 @@ def _stacks(contents: Contents) -> Markup:
         values = [said[arm] if _applies(name, settings[arm]) else "–" for arm in arms]
         rows.append([name.replace("_", " "), *values])
     explained = [
-        [row.aspect, row.kind, *row.values] for row in explain([settings[arm] for arm in arms])
+        [row.aspect, row.kind, *row.values]
+        for row in explain(
+            [settings[arm] for arm in arms],
+            measured_of(contents.environment.get("levels") or [], arms),
+        )
+        if set(row.values) != {NOT_MEASURED}  # the appendix says how to
     ]
     explained += [
         [aspect, "measured", *values] for aspect, values in measured_rows(contents.table, arms)
@@ -269,11 +284,15 @@ def _stacks(contents: Contents) -> Markup:
 
 def _applies(name: str, settings: Mapping[str, Any]) -> bool:
     """Whether a setting is in force over the stack's transport, or was left to the default."""
-    if name != "buffer_bytes_max" and settings.get(name) is None:
+    if name not in ("receive_window_bytes", "unsent_bytes_max") and settings.get(name) is None:
         return False
     if settings["http_version"] == "h3":
-        return name not in ("buffer_bytes_max", "tls_record_bytes", "slow_start_after_idle")
+        return name not in ("receive_window_bytes", "tls_record_bytes", "slow_start_after_idle")
     return name != "quic_packet_bytes"
+
+
+def _said_unsent(value: Any) -> str:
+    return "as the transport has it" if value is None else _said(value)
 
 
 def _said(value: Any) -> str:

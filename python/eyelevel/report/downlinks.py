@@ -9,6 +9,7 @@ from eyelevel.figures.downlink import downlink_chart
 from eyelevel.report.contents import Contents
 from eyelevel.report.filmstrips import typical_loads
 from eyelevel.store.downlink import MEASURES, Downlink, downlink_of
+from eyelevel.store.limits import LIMITS
 
 NETWORKS_MAX = 6  # of one figure, in the plan's order
 POINTS_MAX = 160  # of a load: what a panel of 420 pixels can show
@@ -51,10 +52,10 @@ def downlink_figure(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
 
 
 def downlink_medians(contents: Contents) -> pl.DataFrame:
-    """By network and stack the medians of MEASURES over sites' medians of counted loads."""
-    medians = pl.col(*MEASURES).median()
+    """By network and stack medians of MEASURES and LIMITS over sites' medians of counted loads."""
+    medians = pl.col(*MEASURES, *LIMITS).median()
     by_site = contents.blocks.kept.group_by("network", "arm", "site").agg(medians)
-    known = by_site.filter(pl.any_horizontal(pl.col(*MEASURES).is_not_null()))
+    known = by_site.filter(pl.any_horizontal(pl.col(*MEASURES, *LIMITS).is_not_null()))
     found = known.group_by("network", "arm").agg(pl.len().alias("sites"), medians)
     order = pl.DataFrame(
         [(network, arm) for network in contents.networks for arm in contents.arms],

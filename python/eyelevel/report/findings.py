@@ -7,6 +7,7 @@ import polars as pl
 from eyelevel.networks.stages import describe
 from eyelevel.report.contents import Contents
 from eyelevel.report.html import Markup, element, join, table
+from eyelevel.report.level_told import not_level, not_measured
 from eyelevel.report.metrics_shown import title_of
 from eyelevel.report.sure import not_sure_enough
 from eyelevel.report.words import (
@@ -28,7 +29,7 @@ def opening(contents: Contents) -> Markup:
     """Question, answer in a sentence a stack, and warnings."""
     plan = contents.plan
     sentences = answers(contents)
-    first = outcomes_differ(contents)
+    first = said_first(contents)
     return element(
         "header",
         element("p", "eyelevel report", class_="eyebrow"),
@@ -110,9 +111,14 @@ def outcomes_differ(contents: Contents) -> list[tuple[str, str]]:
     return found
 
 
+def said_first(contents: Contents) -> list[tuple[str, str]]:
+    """What must be said before the answer."""
+    return [*outcomes_differ(contents), *not_level(contents)]
+
+
 def warnings(contents: Contents) -> list[tuple[str, str]]:
     """What a reader must know before the numbers: a heading and a sentence each."""
-    found = outcomes_differ(contents)
+    found = said_first(contents)
     if contents.stopped:
         reason = contents.stopped["reason"]
         text = f"It ended {reason}. Its intervals hold whenever one stops."
@@ -158,7 +164,7 @@ def warnings(contents: Contents) -> list[tuple[str, str]]:
         found.append(("Versions changed during the run.", text))
     if (blocks := contents.plan["blocks"]) < FEW_BLOCKS and not contents.plan.get("stop"):
         found.append(_few_blocks(contents, blocks))
-    return found
+    return [*found, *not_measured(contents)]
 
 
 def _few_blocks(contents: Contents, blocks: int) -> tuple[str, str]:

@@ -9,13 +9,18 @@ from eyelevel.report.html import Markup, element, table
 from eyelevel.report.paper_figures import FIGURES, TRACES
 from eyelevel.report.words import NO_BREAK, percent
 from eyelevel.store.downlink import MEASURES
+from eyelevel.store.limits import LIMITS
 
 TITLES = {
     "receive_gap_ms_max": "longest silence",
     "downlink_empty_share": "nothing on its way",
     "downlink_used_share": "rate used",
     "on_the_way_bytes_max": "most on its way",
+    "receive_window_limited_ms": "browser's window full",
+    "send_buffer_limited_ms": "servers had run dry",
+    "unsent_bytes_max": "most unsent",
 }
+MEANINGS = MEASURES | LIMITS
 
 
 def traces(contents: Contents, drawings: Drawings) -> list[Markup]:
@@ -37,9 +42,9 @@ def _table(medians: pl.DataFrame) -> Markup:
 
 
 def _note() -> Markup:
-    definitions = ([element("dt", TITLES[name]), element("dd", MEASURES[name])] for name in TITLES)
+    definitions = ([element("dt", TITLES[name]), element("dd", MEANINGS[name])] for name in TITLES)
     pairs = (element("div", *pair) for pair in definitions)
-    summary = element("summary", "What these four are")
+    summary = element("summary", "What these are")
     note = "They describe the loads; what makes a difference only a counterfactual can say."
     return element("details", summary, element("dl", *pairs), element("p", note, class_="note"))
 
@@ -49,6 +54,6 @@ def _said(name: str, value: float | None) -> str:
         return "none"
     if name.endswith("_share"):
         return percent(value, signed=False)
-    if name.endswith("_ms_max"):
+    if name.endswith(("_ms_max", "_ms")):
         return f"{value:.0f}{NO_BREAK}ms"
     return f"{value / 1e3:.0f}{NO_BREAK}kB"

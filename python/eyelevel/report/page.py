@@ -15,6 +15,7 @@ from eyelevel.report.findings import gain_tables, opening
 from eyelevel.report.further_section import further_section
 from eyelevel.report.gain_details import gain_details
 from eyelevel.report.html import Markup, element, join, options
+from eyelevel.report.level_told import level_section
 from eyelevel.report.methods import methods_section
 from eyelevel.report.metrics_shown import title_of
 from eyelevel.report.shell import shell
@@ -44,6 +45,7 @@ def page(contents: Contents) -> str:
         cross_traffic_section(contents),
         outcomes_section(contents),
         setup_section(contents),
+        level_section(contents),
         appendix_section(contents),
         methods_section(contents),
     )

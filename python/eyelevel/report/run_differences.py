@@ -55,6 +55,8 @@ def _conditions(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
         before, after = (each.get(key, _BROWSER_DEFAULTS.get(key)) for each in (old, new))
         if before == after:
             continue
+        if key == "timeout_given" and old["timeout_s"] != new["timeout_s"]:
+            continue
         names = [_condition_said(key, value) for value in (before, after)]
         if names[0] == names[1]:
             found.append(f"the settings of the {key} `{names[0]}` are not the same")

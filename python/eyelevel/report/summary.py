@@ -9,6 +9,7 @@ from eyelevel.report.contents import Contents
 from eyelevel.report.findings import answers, warnings
 from eyelevel.report.further_section import further_as_json
 from eyelevel.report.gain_p_values import p_values_as_json
+from eyelevel.report.level_told import levels_compared
 from eyelevel.report.other_sites import other_sites_as_json
 from eyelevel.report.restricted_table import restricted_as_json
 from eyelevel.report.steps import StepCells
@@ -27,7 +28,8 @@ def summary_of(contents: Contents) -> dict[str, Any]:
     stack and outcome. `cross_traffic`: null, or `flows` (medians by network and stack) and `harm`
     (as the gains). `causes`: by network and stack the parts of the difference in milliseconds, of a
     plan with `causes`. `after_load`: of each step the medians and paired differences by site,
-    network, stack and metric.
+    network, stack and metric. `levels`: of the pairs that are compared, as far as they were
+    measured on this machine when the run began.
     """
     plan = contents.plan
     metric, smallest = plan["primary_metric"], plan["smallest_effect_of_interest"]
@@ -49,6 +51,7 @@ def summary_of(contents: Contents) -> dict[str, Any]:
         "blocks_excluded": [
             {"block": each.block, "reason": each.reason} for each in contents.blocks.excluded
         ],
+        "levels": list(levels_compared(contents)),
         "outcomes": counts,
         "gains": [
             {

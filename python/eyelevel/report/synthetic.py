@@ -57,7 +57,8 @@ def record_of(trial: Trial, load_ms: float, outcome: str = "ok") -> dict[str, An
     kinds = trial.network_settings.get("cross_traffic", ())
     record["cross_traffic"] = _cross_traffic(kinds) if kinds else None
     timeline = _timeline(load_ms) if outcome == "ok" else None
-    record["path"] = {"down": {**lateness, "timeline": timeline}, "up": lateness}
+    side = {**lateness, "arrival": lateness}
+    record["path"] = {"down": {**side, "timeline": timeline}, "up": side}
     record["browser"] = {**record["browser"], "navigation_start_ns": 0}
     record["versions"] = {"eyelevel": "0.1.0", "browser": "Chromium 156", "kernel": "6.1"}
     return record

@@ -44,6 +44,18 @@ def test_a_plans_visit_is_in_its_methods(contents, visit, said):
     assert "each load, with the visit before it, in a new browser and new network names" in text
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('visitor = "known"', "with a browser that knew what every host speaks"),
+        ('effective_connection_type = "3g"', "with the network taken for 3g by the browser"),
+        ('effective_connection_type = "measured"', "with Chromium's own estimate of the network"),
+    ],
+)
+def test_what_the_browser_knows_and_takes_the_network_for_is_said(contents, line, said):
+    assert said in conditions_said(contents(f"{line}\n{TEXT}").plan)
+
+
 def test_a_visit_of_one_stack_is_said_of_that_stack(contents):
     found = contents(question_plan(SITES, "visit=repeat", ["dsl"], blocks_max=6))
     (changed,) = (arm for arm in found.arms if arm != "tcp+")
@@ -58,7 +70,7 @@ def test_loads_without_pictures_are_said(contents):
 def test_a_visit_that_differs_is_in_both_tables_of_the_stacks(contents, tmp_path):
     contents(question_plan(SITES, "visit=repeat", ["dsl"], blocks_max=6))
     page = build_report(tmp_path, metrics_of).read_text(encoding="utf-8")
-    row = r">visit</th>(?:<td>equalised</td>)?<td>([^<]*)</td><td>([^<]*)</td>"
+    row = r">visit</th>(?:<td>set</td>)?<td>([^<]*)</td><td>([^<]*)</td>"
     assert re.findall(row, page) == [
         ("first", "repeat: a second load, with TLS tickets"),
         ("first", "repeat"),

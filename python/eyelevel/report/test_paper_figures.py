@@ -93,6 +93,24 @@ def test_the_heat_map_compares_the_medians_over_sites(contents):
     assert found == pytest.approx(1 - typical["quic"] / typical["tcp"])
 
 
+@pytest.fixture(scope="module")
+def of_caption(tmp_path_factory):
+    """A grid beside which figure 5-1's rate stands with three round trips alone."""
+    directory = tmp_path_factory.mktemp("caption")
+    rates = ", ".join(f'"das-{rate}-{rtt}"' for rate in (1, 14, 25) for rtt in (30, 60, 120, 300))
+    networks = f'networks = [{rates}, "das-24-30", "das-24-120", "das-24-300", "unshaped"]'
+    text = "\n".join(networks if "networks" in line else line for line in GRID.splitlines())
+    write_run(directory, text=text.replace("blocks = 6", "blocks = 2"))
+    return read_contents(directory, metrics_of)
+
+
+def test_figure_5_1_has_the_rates_of_its_caption_and_the_heat_map_those_of_the_grid(of_caption):
+    panels = figure("grid-cdf").rows(of_caption)["network"].unique(maintain_order=True).to_list()
+    assert panels == [f"das-{rate}-{rtt}" for rate in (1, 14, 24) for rtt in (30, 120, 300)]
+    heat = figure("heat-map").rows(of_caption)
+    assert heat["rate_mbit_s"].unique().sort().to_list() == [1, 14, 25]
+
+
 def test_the_nine_panels_have_the_unshaped_loads_beside_them(contents):
     rows = figure("grid-cdf").rows(contents)
     assert set(rows["network"]) == {"das-3-30", "das-3-60", "das-25-30", "das-25-60"}

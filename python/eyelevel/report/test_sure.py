@@ -20,7 +20,12 @@ blocks_min = 6
 
 def said(folder, noise, text=PLAN, outcomes=None):
     write_run(folder, text=text, noise=noise, outcomes=outcomes)
-    return dict(warnings(read_contents(folder, metrics_of)))
+    return beside_the_level(read_contents(folder, metrics_of))
+
+
+def beside_the_level(contents):
+    """These runs' machine was never measured, which is not what is asked here."""
+    return {head: text for head, text in warnings(contents) if not head.startswith("Level:")}
 
 
 def test_wide_intervals_are_named_with_what_it_would_take(tmp_path):
@@ -60,5 +65,5 @@ def test_an_unfinished_run_is_not_judged(tmp_path):
     for file in (tmp_path / "trials" / one).iterdir():
         file.unlink()
     (tmp_path / "trials" / one).rmdir()
-    found = dict(warnings(read_contents(tmp_path, metrics_of)))
+    found = beside_the_level(read_contents(tmp_path, metrics_of))
     assert list(found) == ["The run is not complete."]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from eyelevel.plan import Trial
+from eyelevel.run.quiet_host import HostWait
 from eyelevel.run.trial import TrialResult, run_trial
 from eyelevel.store import write_trial
 
@@ -21,11 +22,13 @@ def commit_trial(
     directory: Path,
     trace_files: Mapping[str, str],
     retries: int,
+    host_wait: HostWait | None = None,
 ) -> str:
-    """Run `trial`, write its record under `directory`; its outcome."""
+    """Run `trial`, write its record under `directory`; its outcome. Every attempt waits for the
+    machine as `host_wait` says."""
 
     def run() -> TrialResult:
-        return run_trial(trial, archive, trace_files=trace_files)
+        return run_trial(trial, archive, trace_files=trace_files, host_wait=host_wait)
 
     result = with_retries(run, retries)
     write_trial(directory, result.record, result.frames, result.step_frames, result.logs)

@@ -3,6 +3,7 @@
 import json
 import random
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from eyelevel.lab import Lab, LabConfig, LabError, find_binary
+from eyelevel.lab import Lab, LabConfig, LabError, LabSummary, find_binary
 from eyelevel.networks import Network, lab_path
 from eyelevel.pathlog import DirectionLog, read_log, summarise
 from eyelevel.plan import Stack, lab_stack
 
 HOST = "bulk.example.test"
+LATE_URL = f"https://{HOST}/late"
 GRACE_S = 30.0
 """For connecting over the slowest and most lossy path, beyond the transfer's own bound."""
 DATA_PACKET_BYTES_MIN = 81
@@ -50,26 +52,37 @@ class Bulk:
     lateness_us_p99: float | None
     first_flight_packets: int
     first_flight_span_ms: float | None
+    server_cpu_s: float
     in_force: dict[str, Any]
 
 
-def bulk_site(folder: Path, body_bytes: int, scheme: str = "https") -> tuple[Path, str]:
-    """A recording of one body that does not compress, and its URL."""
+def bulk_site(
+    folder: Path, body_bytes: int, scheme: str = "https", *, late_bytes: int = 0
+) -> tuple[Path, str]:
+    """A recording of one body that does not compress, and its URL; with `late_bytes` also of
+    `LATE_URL`, a body of that size."""
     url = f"{scheme}://{HOST}/object"
-    body = random.Random(1).randbytes(body_bytes)
+    bodies = [(url, body_bytes), *([(LATE_URL, late_bytes)] if late_bytes else [])]
+    path = folder / f"bulk-{scheme}-{body_bytes}-{late_bytes}.warc"
+    path.write_bytes(
+        b"".join(_exchange(number, *each) for number, each in enumerate(bodies, start=1))
+    )
+    return path, url
+
+
+def _exchange(number: int, url: str, body_bytes: int) -> bytes:
+    body = random.Random(number).randbytes(body_bytes)
     head = (
         "HTTP/1.1 200 OK\r\ncontent-type: application/octet-stream\r\n"
         f"content-length: {body_bytes}\r\n\r\n"
     ).encode()
     fields = (
         "WARC/1.0\r\nWARC-Type: response\r\n"
-        f"WARC-Record-ID: <urn:uuid:{1:032}>\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n"
+        f"WARC-Record-ID: <urn:uuid:{number:032}>\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n"
         f"WARC-Target-URI: {url}\r\nContent-Type: application/http; msgtype=response\r\n"
         f"Content-Length: {len(head) + body_bytes}\r\n\r\n"
     ).encode()
-    path = folder / f"bulk-{scheme}-{body_bytes}.warc"
-    path.write_bytes(fields + head + body + b"\r\n\r\n")
-    return path, url
+    return fields + head + body + b"\r\n\r\n"
 
 
 def transfer(
@@ -90,30 +103,79 @@ def transfer(
     Raises LabError where lab or transfer failed.
     """
     with TemporaryDirectory(prefix="eyelevel-bulk-") as text:
-        folder = Path(text)
-        config = LabConfig(
-            lab_path(network), seed, str(site), lab_stack(stack, network), log=str(logs or folder)
+        folder = logs or Path(text)
+        told, summary = transfer_told(
+            lab_path(network),
+            # As on a first visit: no tickets, unless the stack says so itself.
+            {"session_tickets": False} | lab_stack(stack, network),
+            site,
+            url,
+            seed=seed,
+            bytes_max=bytes_max,
+            duration_ms=duration_ms,
+            warm_up=warm_up,
+            logs=folder,
         )
-        with Lab(config) as lab:
-            authority = folder / "authority.pem"
-            authority.write_text(lab.ready.ca_certificate or "", encoding="ascii")
-            port = 443 if url.startswith("https:") else 80
-            address = next(o["address"] for o in lab.ready.origins if o["host"] == HOST)
-            command = [
-                *(*lab.command_prefix, find_binary(), "bulk"),
-                *("--to", f"[{address}]:{port}" if ":" in address else f"{address}:{port}"),
-                *("--url", url, "--http", stack.http_version, "--ca", str(authority)),
-                *("--tls", stack.tls_version if stack.tls_version != "none" else "1.3"),
-                *("--bytes-max", str(bytes_max), "--duration-ms", str(duration_ms)),
-                *(["--warm-up"] if warm_up else []),
-            ]
-            told = _run(command, duration_ms / 1e3 + GRACE_S)
-            summary = lab.stop()
-        log = read_log(((logs or folder) / "down.log").read_bytes(), "down.log")
-    if not summary.connections:
-        raise LabError(f"a transfer over {stack.name}: the servers reported no connection")
+        log = read_log((folder / "down.log").read_bytes(), "down.log")
     in_force = summary.connections[-1]["in_force"]
-    return _bulk(told, log, in_force, network.rtt_ms_min)
+    return _bulk(told, log, in_force, network.rtt_ms_min, summary.server_cpu_s or 0.0)
+
+
+def transfer_told(
+    path: Mapping[str, Any],
+    stack: Mapping[str, Any],
+    site: Path,
+    url: str,
+    *,
+    seed: int,
+    bytes_max: int,
+    duration_ms: int,
+    logs: Path,
+    warm_up: bool = False,
+    late: tuple[str, int] | None = None,
+) -> tuple[dict[str, Any], LabSummary]:
+    """The same over any of the lab's paths and stacks: what the client told and what the lab did,
+    with at least one connection. The path's logs are in the folder `logs`. `late`: instead of a
+    transfer, the URL that is asked for urgently once so many bytes of the body came."""
+    config = LabConfig(path, seed, str(site), stack, log=str(logs))
+    with Lab(config) as lab:
+        told = fetch(lab, stack, url, bytes_max, duration_ms, warm_up=warm_up, late=late)
+        summary = lab.stop()
+    if not summary.connections:
+        raise LabError(f"a transfer over {stack['name']}: the servers reported no connection")
+    return told, summary
+
+
+def fetch(
+    lab: Lab,
+    stack: Mapping[str, Any],
+    url: str,
+    bytes_max: int,
+    duration_ms: int,
+    *,
+    warm_up: bool = False,
+    late: tuple[str, int] | None = None,
+) -> dict[str, Any]:
+    """What our client told of one transfer in a lab that is up, with its own side as `stack` says;
+    `late` as `transfer_told` has it. Raises LabError where it failed.
+    """
+    with TemporaryDirectory(prefix="eyelevel-bulk-") as text:
+        authority = Path(text) / "authority.pem"
+        authority.write_text(lab.ready.ca_certificate or "", encoding="ascii")
+        port = 443 if url.startswith("https:") else 80
+        address = next(o["address"] for o in lab.ready.origins if o["host"] == HOST)
+        tls_version = stack["tls_version"]
+        command = [
+            *(*lab.command_prefix, find_binary(), "bulk"),
+            *("--to", f"[{address}]:{port}" if ":" in address else f"{address}:{port}"),
+            *("--url", url, "--http", stack["http_version"], "--ca", str(authority)),
+            *("--ecn", stack["ecn"]),
+            *("--tls", tls_version if tls_version != "none" else "1.3"),
+            *("--bytes-max", str(bytes_max), "--duration-ms", str(duration_ms)),
+            *(["--warm-up"] if warm_up else []),
+            *(["--late-url", late[0], "--late-after-bytes", str(late[1])] if late else []),
+        ]
+        return _run(command, duration_ms / 1e3 + GRACE_S)
 
 
 def _run(command: list[str], timeout_s: float) -> dict[str, Any]:
@@ -129,7 +191,13 @@ def _run(command: list[str], timeout_s: float) -> dict[str, Any]:
     return told
 
 
-def _bulk(told: dict[str, Any], log: DirectionLog, in_force: dict[str, Any], rtt_ms: float) -> Bulk:
+def _bulk(
+    told: dict[str, Any],
+    log: DirectionLog,
+    in_force: dict[str, Any],
+    rtt_ms: float,
+    server_cpu_s: float,
+) -> Bulk:
     seconds = told["duration_ms"] / 1e3
     queue = summarise(log)
     packets, span_ms = first_flight(log, rtt_ms)
@@ -147,6 +215,7 @@ def _bulk(told: dict[str, Any], log: DirectionLog, in_force: dict[str, Any], rtt
         lateness_us_p99=queue.lateness_us_p99,
         first_flight_packets=packets,
         first_flight_span_ms=span_ms,
+        server_cpu_s=server_cpu_s,
         in_force=in_force,
     )
 

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 import scipy
 
-from eyelevel.networks import Network, settling_s
 from eyelevel.plan import Plan
-from eyelevel.run.sites import RecordedSite, site_info
+from eyelevel.plan.time_limit import load_s
+from eyelevel.run.sites import RecordedSite
 from eyelevel.run.stopping import compared
 from eyelevel.stats import (
     compare_cells,
@@ -27,10 +27,6 @@ from eyelevel.store.pictures import PICTURES
 
 TRIAL_OVERHEAD_S = 3.5
 """A trial beyond the load: the bound of benchmarks/bench.py."""
-ROUND_TRIPS = 12
-"""Of a page: name, handshake, document, and a few levels of what it refers to."""
-FAST_BIT_S = 10**9
-"""Of a direction without a link."""
 RECORD_BYTES = 10_000
 LOAD_BYTES = 40_000
 """Of a load with its frames: of the shipped sites 21 to 55 kB (docs/decisions/frame-capture.md)."""
@@ -47,7 +43,8 @@ class PlanEstimate:
 
     The effect is that of one network's mean gain over the sites, before Holm's correction; of a
     plan that may stop early what its confidence sequences show at the last block, the level shared
-    by all comparisons as in its report. Time and disk are those of all blocks.
+    by all comparisons as in its report. Time and disk are those of all blocks. `timeout_s_max`: the
+    longest time limit of a load.
     """
 
     trials: int
@@ -57,6 +54,7 @@ class PlanEstimate:
     disk_source: str
     effect: float | None
     effect_source: str
+    timeout_s_max: float
 
 
 def estimate(plan: Plan, sites: Sequence[RecordedSite], like: Path | None = None) -> PlanEstimate:
@@ -64,7 +62,12 @@ def estimate(plan: Plan, sites: Sequence[RecordedSite], like: Path | None = None
     loads = len(plan.stacks) * plan.blocks
     trials = loads * len(sites) * len(plan.networks)
     seconds = loads * math.fsum(
-        TRIAL_OVERHEAD_S + min(plan.browser.timeout_s, _load_s(site, network))
+        TRIAL_OVERHEAD_S + load_s(site.body_bytes(), network)
+        for site in sites
+        for network in plan.networks
+    )
+    timeout_s_max = max(
+        plan.browser.limit_s(site.body_bytes(), network)
         for site in sites
         for network in plan.networks
     )
@@ -93,7 +96,9 @@ def estimate(plan: Plan, sites: Sequence[RecordedSite], like: Path | None = None
         effect = smallest_detectable(error, (plan.blocks - 1) * len(sites))
     if plan.stop:
         time_source += "; at most, since it may stop early"
-    return PlanEstimate(trials, seconds, time_source, disk, disk_source, effect, effect_source)
+    return PlanEstimate(
+        trials, seconds, time_source, disk, disk_source, effect, effect_source, timeout_s_max
+    )
 
 
 def _sequential_effect(plan: Plan, error: float, source: str) -> tuple[float | None, str]:
@@ -141,16 +146,6 @@ def _disk_bytes_like(
 
 def _size(folder: Path) -> int:
     return sum(each.stat().st_size for each in folder.rglob("*") if each.is_file())
-
-
-def _load_s(site: RecordedSite, network: Network) -> float:
-    size_bits = 8 * float(site_info(site.path).get("body_bytes") or site.path.stat().st_size)
-    shares, waiting_s = 1, 0.0
-    if network.cross_traffic:
-        shares += sum(kind.flows for kind in network.cross_traffic if kind.direction == "down")
-        waiting_s = settling_s(network.rtt_ms_min, network.queue_ms)
-    transfer_s = size_bits / (network.rate_down_bit_s or FAST_BIT_S) * shares
-    return waiting_s + transfer_s + ROUND_TRIPS * network.rtt_ms_min / 1e3
 
 
 def _deviation(plan: Plan, document: dict, table: pl.DataFrame) -> float | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from eyelevel.lab import LabError, find_binary
-from eyelevel.plan.explained import ARRIVALS_BY_ACKS, ARRIVALS_BY_TIMESTAMPS
+from eyelevel.plan.control_said import ARRIVALS_BY_ACKS, ARRIVALS_BY_TIMESTAMPS
 
 CONTROLS = (
     "cubic",

@@ -11,17 +11,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from eyelevel.run.first_flight import reduced, wrong_first_flight
+from eyelevel.run.first_window import wrong_first_window
 from eyelevel.run.render_blocking import blocks_rendering
+from eyelevel.run.starved import starved
 from eyelevel.run.unserved import unserved
+from eyelevel.run.wire_ecn import wrong_ecn
 from eyelevel.store import NOT_RECORDED
-
-LATENESS_US_P99_MAX = 1000.0
-"""Packets released later than this, at the 99th percentile, starve a load."""
-LATENESS_MS_MAX = 5.0
-LATENESS_RTT_SHARE_MAX = 0.05
-"""The latest packet may be late by the larger of 5 ms and 5 % of the minimum RTT."""
-CPU_STEAL_SHARE_MAX = 0.02
-"""More of the processors' time taken by the hypervisor starves a load."""
 
 KEY_EXCHANGES = {"1.2": "X25519", "1.3": "X25519MLKEM768"}
 """The group that Chromium sends a key share of and our servers put first; the post-quantum one
@@ -56,7 +51,8 @@ class Observed:
 
     `ended` and `detail` are the browser's; `objects` the record's; `frames` how many, None without
     capture; `requests`, `connections` and
-    `path` the lab's; `host` the shares of `HostSample.until`; `failed_step` what failed after the
+    `path` the lab's; `host` the shares of `HostSample.until`; `connection_type` what the
+    browser took the network for; `kernel` its release; `failed_step` what failed after the
     load.
     """
 
@@ -75,6 +71,9 @@ class Observed:
     stack: Mapping[str, Any]
     rtt_ms_min: float
     visit: str = "first"
+    connection_type_wanted: str = "measured"
+    connection_type: str | None = None
+    kernel: str = ""
     failed_step: str = ""
 
 
@@ -107,23 +106,7 @@ def _lab_failed(load: Observed) -> str:
 
 
 def _starved(load: Observed) -> str:
-    bound_us = max(LATENESS_MS_MAX, LATENESS_RTT_SHARE_MAX * load.rtt_ms_min) * 1e3
-    for direction in ("down", "up"):
-        seen = load.path[direction]
-        p99, latest = seen["lateness_us_p99"] or 0.0, seen["lateness_us_max"] or 0.0
-        if p99 > LATENESS_US_P99_MAX:
-            return (
-                f"packets {direction} were released {p99 / 1e3:.1f} ms late at the 99th percentile"
-            )
-        if latest > bound_us:
-            return (
-                f"a packet {direction} was released {latest / 1e3:.1f} ms late, "
-                f"the bound is {bound_us / 1e3:.1f} ms"
-            )
-    steal = load.host["cpu_steal_share"]
-    if steal > CPU_STEAL_SHARE_MAX:
-        return f"the hypervisor took {steal:.1%} of the CPU time"
-    return ""
+    return starved(load.path, load.host, load.rtt_ms_min)
 
 
 def _wrong_protocol(load: Observed) -> str:
@@ -164,6 +147,13 @@ def _wrong_stack(load: Observed) -> str:
                 return f"{which} was {'paced' if paced else 'not paced'}"
         if reason := wrong_first_flight(stack, in_force):
             return f"{which}: {reason}"
+        if reason := wrong_first_window(stack, in_force, load.kernel):
+            return f"{which}: {reason}"
+    if reason := wrong_ecn(stack, load.connections, load.requests, load.path):
+        return f"ecn is {stack['ecn']}, but {reason}"
+    wanted_type, seen_type = load.connection_type_wanted, load.connection_type
+    if wanted_type != "measured" and seen_type not in (None, wanted_type):
+        return f"the browser took the network for {seen_type}, not {wanted_type}"
     return _wrong_visit(load)
 
 
@@ -207,8 +197,6 @@ def _in_force_wanted(stack: Mapping[str, Any]) -> dict[str, Any]:
         wanted["cipher"] = CIPHERS[stack["tls_version"]].format(key=key)
     if quic and "quic_packet_bytes" in stack:
         wanted["packet_bytes"] = stack["quic_packet_bytes"]
-    if not quic and stack.get("buffer_bytes_max") is not None:
-        wanted["buffer_bytes_max"] = stack["buffer_bytes_max"]
     return wanted
 
 

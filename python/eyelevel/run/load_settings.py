@@ -1,11 +1,14 @@
 """What the browser is asked to do for one trial: its settings, its site's and its lab's."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from eyelevel.browser import LoadSettings, SameRequests
 from eyelevel.lab import Lab, LabError
 from eyelevel.plan import Trial
 from eyelevel.plan.after_load import parse_step
+from eyelevel.plan.connection_type import ConnectionType
 from eyelevel.run.sites import Screen, recorded_screen, site_info
 
 PICTURE_PX = (640, 360)
@@ -44,8 +47,16 @@ def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Load
         timeout_s=asked["timeout_s"],
         same_requests=same_requests(trial, archive),
         visit=asked.get("visit", "first"),
+        visitor=asked.get("visitor", "first"),
+        effective_connection_type=_forced_type(asked),
         early_data=trial.stack_settings.get("early_data", False),
+        ecn=trial.stack_settings["ecn"],
     )
+
+
+def _forced_type(asked: Mapping[str, Any]) -> ConnectionType | None:
+    found: ConnectionType | None = asked.get("effective_connection_type")
+    return None if found == "measured" else found
 
 
 def same_requests(trial: Trial, archive: str) -> SameRequests | None:

@@ -6,10 +6,11 @@ from bisect import insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from eyelevel.plan import Plan, Site, Trial, expand, plan_document
 from eyelevel.plan.trials import plan_hash
@@ -18,10 +19,13 @@ from eyelevel.run.cleartext import check_secure, secure_share
 from eyelevel.run.cores import Processors
 from eyelevel.run.environment import describe
 from eyelevel.run.jobs import core_sets, lanes, run_blocks
+from eyelevel.run.level_validation import levels_of
 from eyelevel.run.looks import Looks
 from eyelevel.run.path_validation import short_validation
+from eyelevel.run.quiet_host import WAIT_S_MAX, HostWait, WaitInterruptedError
 from eyelevel.run.sites import RecordedSite, altered_in
 from eyelevel.run.stack_cache import measured_cells
+from eyelevel.run.time_limits import check_time_limits
 from eyelevel.store import (
     ENVIRONMENT_FILE,
     PLAN_FILE,
@@ -48,6 +52,8 @@ class Progress:
     """The one that began last."""
     effects: str = ""
     """What was seen after the last whole repetition."""
+    waiting: str = ""
+    """Why the current load has not begun: the machine is busy."""
     ending: bool = False
     """Interrupted once: the current loads end, and no other begins."""
 
@@ -73,11 +79,13 @@ def prepare(
     PlanError where a site has nothing that a stack could be in force on.
     """
     check_secure(plan.stacks, sites)
+    check_time_limits(plan, sites)
     trials = planned(plan, [site.of_plan() for site in sites], directory, resume=resume)
     if not (directory / ENVIRONMENT_FILE).exists():
         environment = describe() | {
             "path_checks": short_validation(),
             "stacks_validated": [asdict(cell) for cell in measured_cells()],
+            "levels": levels_of(plan),
         }
         if altered := {site.name: said for site in sites if (said := altered_in(site.path))}:
             environment["altered_sites"] = altered
@@ -114,11 +122,15 @@ class Execution:
 
     retries: int = RETRIES
     jobs: int = 1
+    host_wait_s: float = WAIT_S_MAX
+    """For how long a load waits for the machine at most."""
     trace_files: Mapping[str, str] = field(default_factory=dict)
     """Recorded traces of the networks by digest (`Plan.trace_files`)."""
 
 
 ONE_BY_ONE = Execution()
+BESIDE = HostWait(alone=False)
+"""Of a load that has others of this run beside it; it is in another process and tells nobody."""
 
 
 def run_trials(
@@ -157,9 +169,15 @@ def run_trials(
         progress.left_s = clock.left_s()
         on_progress(progress)
 
-    def arguments(trial: Trial) -> tuple[Trial, str, Path, dict[str, str], int]:
+    def told(line: str) -> None:
+        if line != progress.waiting:
+            progress.waiting = line
+            on_progress(progress)
+
+    def arguments(trial: Trial, wait: HostWait = BESIDE) -> tuple[Any, ...]:
         files = dict(execution.trace_files)
-        return trial, archives[trial.site], directory, files, execution.retries
+        wait = replace(wait, limit_s=execution.host_wait_s)
+        return trial, archives[trial.site], directory, files, execution.retries, wait
 
     def interrupt() -> None:
         progress.ending = True
@@ -179,7 +197,11 @@ def run_trials(
                     if interrupted():
                         break
                     start(trial)
-                    end(trial, commit_trial(*arguments(trial)))
+                    try:
+                        wait = HostWait(told=told, ended=interrupted)
+                        end(trial, commit_trial(*arguments(trial, wait)))
+                    except WaitInterruptedError:
+                        break
             if interrupted():
                 break
             ended = repetition

@@ -82,7 +82,7 @@ def _delay(machine: str, duration_ms: int) -> list[Check]:
     late_us = seen.log.late_us
     end_to_end_us = (seen.received_ns - seen.sent_ns) / 1e3 - DELAY_MS * 1e3
     mean_us, p99_us = float(late_us.mean()), float(np.percentile(late_us, 99))
-    bounded = seen.realtime
+    bounded, waited = seen.realtime, len(seen.log.waited_us) > 0
     return [
         Check(
             "late by, mean",
@@ -99,6 +99,22 @@ def _delay(machine: str, duration_ms: int) -> list[Check]:
             "0",
             f"{LATENESS_US_P99_MAX:g} µs" if bounded else _NOT_REALTIME,
             p99_us <= LATENESS_US_P99_MAX if bounded else None,
+        ),
+        Check(
+            "waited to be read, p99",
+            machine,
+            f"{float(np.percentile(seen.log.waited_us, 99)):.1f} µs" if waited else "unknown",
+            "0",
+            "none: the model has the time of arrival",
+            None,
+        ),
+        Check(
+            "without a time of arrival",
+            machine,
+            f"{seen.log.unstamped_reads}",
+            "0",
+            "none",
+            seen.log.unstamped_reads == 0,
         ),
         Check(
             "one-way delay, median",

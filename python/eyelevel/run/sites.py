@@ -29,7 +29,11 @@ class RecordedSite:
 
     def of_plan(self) -> Site:
         """As plans know it."""
-        return Site(self.name, self.digest)
+        return Site(self.name, self.digest, self.body_bytes())
+
+    def body_bytes(self) -> float:
+        """Of all bodies together, as they travel."""
+        return float(site_info(self.path).get("body_bytes") or self.path.stat().st_size)
 
 
 def shipped() -> dict[str, Path]:

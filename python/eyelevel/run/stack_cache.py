@@ -14,7 +14,9 @@ from typing import Any
 from eyelevel.lab import find_binary
 from eyelevel.run.stack_cells import Cell
 
-CACHE_VERSION = 3
+CACHE_VERSION = 4
+FLOWS = "flows"
+"""The folder of short flows below that of cells."""
 
 
 @cache
@@ -38,12 +40,7 @@ def read_cell(determined_by: Mapping[str, Any]) -> Cell | None:
 
 def write_cell(determined_by: Mapping[str, Any], order: int, cell: Cell) -> None:
     """Keep it; `order` is its place in a table."""
-    folder = _folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    key = _key(determined_by)
-    part = folder / f"{key}.{os.getpid()}.part"
-    part.write_text(json.dumps({"order": order, "cell": asdict(cell)}), encoding="utf-8")
-    part.replace(folder / f"{key}.json")
+    _write(_folder(), determined_by, {"order": order, "cell": asdict(cell)})
 
 
 def measured_cells() -> list[Cell]:
@@ -53,6 +50,29 @@ def measured_cells() -> list[Cell]:
     ordered = sorted(found, key=lambda each: (each[0], len(each[1].tcp.runs)))
     cells = {(cell.network, cell.congestion_control): cell for _, cell in ordered}
     return list(cells.values())
+
+
+def read_flow(determined_by: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The short flow that was measured with these settings by this build, as it was written."""
+    try:
+        text = (_folder() / FLOWS / f"{_key(determined_by)}.json").read_text(encoding="utf-8")
+        found: dict[str, Any] = json.loads(text)
+    except (OSError, ValueError):
+        return None  # absent or cut off: measured anew
+    return found
+
+
+def write_flow(determined_by: Mapping[str, Any], flow: Mapping[str, Any]) -> None:
+    """Keep it."""
+    _write(_folder() / FLOWS, determined_by, flow)
+
+
+def _write(folder: Path, determined_by: Mapping[str, Any], document: Mapping[str, Any]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    key = _key(determined_by)
+    part = folder / f"{key}.{os.getpid()}.part"
+    part.write_text(json.dumps(document), encoding="utf-8")
+    part.replace(folder / f"{key}.json")
 
 
 def _folder() -> Path:

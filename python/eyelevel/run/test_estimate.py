@@ -4,10 +4,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eyelevel.plan import parse_plan, preset_text
+from eyelevel.plan import PlanError, parse_plan, preset_text
 from eyelevel.report.synthetic import SITES, write_run
 from eyelevel.run.estimate import DEVIATION, estimate
 from eyelevel.run.sites import open_site
+from eyelevel.run.time_limits import check_time_limits, limits_said
 from eyelevel.stats import confidence_sequence
 from eyelevel.store import TRIALS, committed
 
@@ -45,6 +46,25 @@ def test_a_study_that_may_stop_finds_the_effect_as_often_as_promised(sites, bloc
         values = draw.normal(math.log1p(found.effect), DEVIATION / math.sqrt(2), blocks)
         shown += confidence_sequence(values, 0.05 / 4).low > 0
     assert 0.74 <= shown / studies <= 0.86
+
+
+def test_a_cell_that_cannot_end_is_refused_and_without_a_limit_it_gets_the_time_it_needs():
+    text = """\
+sites = ["gallery"]
+networks = ["das-0.2-300", "dsl"]
+stacks = ["tcp"]
+reference = "tcp"
+blocks = 1
+"""
+    gallery, follows = [open_site("gallery")], plan_of(text)
+    check_time_limits(follows, gallery)
+    found = estimate(follows, gallery)
+    assert found.timeout_s_max >= 2 * 239 and found.seconds > 239
+    assert "in 1 of 2 cells" in limits_said(follows, gallery)
+    given = plan_of("timeout_s = 180\n" + text)
+    with pytest.raises(PlanError, match=r"`timeout_s`: in 180 s .*`gallery` over `das-0.2-300` 24"):
+        check_time_limits(given, gallery)
+    check_time_limits(plan_of("timeout_s = 300\n" + text), gallery)
 
 
 def test_blocks_that_are_too_few_for_a_sequence_show_nothing(sites):

@@ -8,8 +8,15 @@ import pytest
 from eyelevel.run.judge import Observed, judge, misses
 from eyelevel.store import OUTCOMES_BY_NAME
 
-QUIET = {"lateness_us_p50": 20.0, "lateness_us_p99": 90.0, "lateness_us_max": 400.0}
+IN_TIME = {"lateness_us_p50": 20.0, "lateness_us_p99": 90.0, "lateness_us_max": 400.0}
+UNMARKED = {"not_ect": 40, "ect0": 0, "ect1": 0, "ce": 0, "marked": 0}
+QUIET = {**IN_TIME, "arrival": IN_TIME, "ecn": UNMARKED}
 URL = "https://a.example/"
+
+
+def path_of(down: Any = QUIET, up: Any = QUIET, **lost: int) -> dict[str, Any]:
+    whole = {"device": 0, "udp_receive_buffer": 0}
+    return {"down": down, "up": up, "lost_outside": {"client": whole | lost, "server": whole}}
 
 
 def an_object(**changed: Any) -> dict[str, Any]:
@@ -30,13 +37,13 @@ def a_connection(**in_force: Any) -> dict[str, Any]:
         "initial_window_packets": 32,
         "pacing_rate_bytes_s_max": 10**10,
         "slow_start_after_idle": False,
-        "buffer_bytes_max": 4 * 2**20,
         "tls_version": "1.3",
         "cipher": "TLS13_AES_128_GCM_SHA256",
         "key_exchange": "X25519MLKEM768",
         "rtt_ms_min": 24.0,
     }
-    return {"connection": 0, "protocol": "h2", "in_force": told | in_force}
+    ecn = {"down": UNMARKED, "up": UNMARKED}
+    return {"connection": 0, "protocol": "h2", "in_force": told | in_force, "ecn": ecn}
 
 
 GOOD = Observed(
@@ -50,7 +57,7 @@ GOOD = Observed(
     final_picture_matches=True,
     requests=[{"url": URL, "match": "exact"}],
     connections=[a_connection()],
-    path={"down": QUIET, "up": QUIET},
+    path=path_of(),
     host={"cpu_steal_share": 0.0},
     stack={
         "http_version": "h2",
@@ -58,7 +65,7 @@ GOOD = Observed(
         "initial_window_packets": 32,
         "pacing": True,
         "slow_start_after_idle": False,
-        "buffer_bytes_max": 4 * 2**20,
+        "ecn": "off",
         "tls_version": "1.3",
         "certificate_key": "ecdsa",
     },
@@ -71,7 +78,11 @@ def test_a_good_load_is_ok() -> None:
 
 
 def late(**changed: float) -> dict[str, Any]:
-    return {"path": {"down": QUIET | changed, "up": QUIET}}
+    return {"path": path_of(down=QUIET | changed)}
+
+
+def read_late(**changed: float) -> dict[str, Any]:
+    return {"path": path_of(up=QUIET | {"arrival": IN_TIME | changed})}
 
 
 @pytest.mark.parametrize(
@@ -85,6 +96,10 @@ def late(**changed: float) -> dict[str, Any]:
         ("timeout", {"ended": "navigation-failed", "detail": "net::ERR_QUIC_PROTOCOL_ERROR"}),
         ("starved", late(lateness_us_p99=1001.0)),
         ("starved", late(lateness_us_max=5001.0)),
+        ("starved", read_late(lateness_us_p99=1001.0)),
+        ("starved", read_late(lateness_us_max=5001.0)),
+        ("starved", {"path": path_of(udp_receive_buffer=1)}),
+        ("starved", {"path": path_of(device=1)}),
         ("starved", {"host": {"cpu_steal_share": 0.021}}),
         ("wrong-protocol", {"objects": [an_object(protocol="h3")]}),
         (
@@ -98,7 +113,6 @@ def late(**changed: float) -> dict[str, Any]:
         ("wrong-stack", {"connections": [a_connection(cipher="TLS13_AES_256_GCM_SHA384")]}),
         ("wrong-stack", {"connections": [a_connection(key_exchange="X25519")]}),
         ("wrong-stack", {"connections": [a_connection(slow_start_after_idle=True)]}),
-        ("wrong-stack", {"connections": [a_connection(buffer_bytes_max=4096)]}),
         (
             "wrong-stack",
             {"connections": [a_connection(first_flight_packets=32, first_flight_ms=0.2)]},
@@ -283,3 +297,14 @@ def test_what_somebody_elses_server_did_not_give_counts(change: dict, said: str)
     outcome, detail = judge(replace(whole, objects=[an_object(), an_object(**change)]))
     assert outcome == "missed-requests"
     assert said in detail
+
+
+def test_another_connection_type_is_another_stack() -> None:
+    seen = replace(GOOD, connection_type_wanted="4g", connection_type="3g")
+    assert judge(seen) == ("wrong-stack", "the browser took the network for 3g, not 4g")
+    for same in (
+        replace(seen, connection_type="4g"),
+        replace(seen, connection_type=None),
+        replace(seen, connection_type_wanted="measured"),
+    ):
+        assert judge(same)[0] == "ok"

@@ -1,14 +1,18 @@
 """Cells of the yardstick: what they say of a network, and how they are kept."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
+from threading import Event
 
 import pytest
 
+from eyelevel.lab import LabError
 from eyelevel.networks import NetworkError
-from eyelevel.run import stack_cache
+from eyelevel.run import stack_cache, stack_validation
+from eyelevel.run.bulk import Bulk
 from eyelevel.run.stack_cells import Cell, Side, ratio_of
-from eyelevel.run.stack_validation import grid, network_of, presets
+from eyelevel.run.stack_validation import body_bytes, fast_presets, grid, network_of, presets
 from eyelevel.store.yardstick import notes, row
 
 
@@ -53,10 +57,66 @@ def test_a_row_has_both_sides() -> None:
 
 def test_the_networks_are_the_presets_and_the_grid() -> None:
     assert len(presets()) == 5 and len(grid()) == 24
+    rates = {each.name: (each.rate_down_bit_s / 1e6, each.course()) for each in fast_presets()}
+    assert rates == {
+        "starlink": (105, "satellite"),
+        "5g": (220, "cellular"),
+        "starlink-even": (105, "constant"),
+        "5g-even": (220, "constant"),
+    }
+    assert network_of("5g-even").rtt_ms_min == network_of("5g").rtt_ms_min == 51
     found = network_of("200ms-0.5%")
     assert (found.rtt_ms_min, found.loss_down, found.loss_up) == (200.0, 0.005, 0.005)
     with pytest.raises(NetworkError, match=r"did you mean `200ms-0\.[15]%`"):
         network_of("200ms-0.4%")
+
+
+def test_a_fast_network_moves_for_as_long_as_the_fastest_of_the_papers() -> None:
+    assert {body_bytes(each) for each in (*presets(), *grid())} == {10_000_000}
+    assert body_bytes(network_of("starlink")) == 42_000_000
+    assert body_bytes(network_of("5g")) == 88_000_000
+
+
+SOME_BULK = Bulk(
+    body_bytes=10_000_000,
+    duration_ms=3300.0,
+    connect_ms=50.0,
+    goodput_bit_s=24e6,
+    complete=True,
+    wire_bytes=10_400_000,
+    sent_packets=7000,
+    retransmitted_packets=0,
+    queue_delay_ms_p50=4.0,
+    queue_delay_ms_p95=11.6,
+    lateness_us_p99=90.0,
+    first_flight_packets=32,
+    first_flight_span_ms=9.0,
+    server_cpu_s=0.1,
+    in_force={},
+)
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_transfer_that_ends_with_the_command_has_not_broken_off(monkeypatch, stopped) -> None:
+    stopping, told = Event(), []
+
+    def run(network, name, site, seed):
+        told.append(name)
+        if len(told) == 3:
+            if stopped:
+                stopping.set()
+            raise LabError("the lab ended")
+        return replace(SOME_BULK, goodput_bit_s=1e6 * len(told))
+
+    monkeypatch.setattr(stack_validation, "_run", run)
+    monkeypatch.setattr(stack_validation, "header_share", lambda name: 0.96)
+    arguments = (network_of("dsl"), ("tcp+", "quic"), 3, (Path("site"), "url"), stopping)
+    if stopped:
+        with pytest.raises(LabError):
+            stack_validation._measure(*arguments)
+    else:
+        cell = stack_validation._measure(*arguments)
+        assert cell.tcp.failed_runs + cell.quic.failed_runs == 1
 
 
 def test_cells_are_kept_for_one_build_on_one_kernel(tmp_path, monkeypatch) -> None:

@@ -27,6 +27,7 @@ from eyelevel.run.host import HostSample
 from eyelevel.run.judge import Observed, judge
 from eyelevel.run.load_settings import load_settings
 from eyelevel.run.own_server import own_server
+from eyelevel.run.quiet_host import HostWait, remember
 from eyelevel.run.traces import check_trace_files
 from eyelevel.store import RECORD_VERSION, Frames
 
@@ -43,20 +44,37 @@ class TrialResult:
     """The browser's, the connections' and the packets', by file name."""
 
 
+@dataclass(frozen=True)
+class Watched:
+    """What of the lab is logged: its connections (the lab's `connection_logs`), and its path into a
+    folder."""
+
+    connections: Mapping[str, Any] | None
+    path: str | None
+
+
 def run_trial(
     trial: Trial,
     archive: str,
     url: str | None = None,
     trace_files: Mapping[str, str] = MappingProxyType({}),
+    path_log: str | None = None,
+    host_wait: HostWait | None = None,
 ) -> TrialResult:
     """Load the site of `archive` once as `trial` says; every failure is an outcome.
 
     `url`: the page to open, else the recording's own. `trace_files`: the network's recorded traces
-    by digest. An interruption (KeyboardInterrupt) passes
-    through, with nothing left behind.
+    by digest. `path_log`: a folder for the path's logs. `host_wait`: how it waits for the
+    machine, else it does not. An interruption (KeyboardInterrupt,
+    WaitInterruptedError) passes through, with nothing left behind.
     """
+    waited_ms = host_wait.wait() * 1e3 if host_wait else 0.0
     with connection_logs(trial.browser.get("logs", ())) as logs, coding() as pictures:
-        result = _run_trial(trial, archive, url, trace_files, logs.config, pictures)
+        settings = Watched(logs.config, path_log)
+        result = _run_trial(trial, archive, url, trace_files, settings, pictures)
+    host = result.record["host"]
+    host["waited_for_host_ms"] = round(waited_ms, 3)
+    host["wall_ms"] += host["waited_for_host_ms"]
     return replace(result, logs={**result.logs, **logs.files})
 
 
@@ -65,7 +83,7 @@ def _run_trial(
     archive: str,
     url: str | None,
     trace_files: Mapping[str, str],
-    logs: Mapping[str, Any] | None,
+    watched: Watched,
     pictures: Coding,
 ) -> TrialResult:
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -83,7 +101,8 @@ def _run_trial(
             archive,
             trial.lab_stack(),
             cross_traffic=trial.lab_cross_traffic(),
-            connection_logs=logs,
+            connection_logs=watched.connections,
+            log=watched.path,
             longest_prefix=trial.browser.get("longest_prefix", False),
         )
         server = trial.stack_settings.get("server")
@@ -100,6 +119,7 @@ def _run_trial(
             def end_measured_visit(over: RawLoad) -> None:
                 nonlocal load_ended
                 load_ended = HostSample.take(time.monotonic())
+                remember(load_ended)
                 pictures.begin(over)
 
             settings = load_settings(trial, lab, archive, url)
@@ -150,6 +170,9 @@ def _judge(
             stack=trial.stack_settings,
             rtt_ms_min=trial.network_settings["rtt_ms_min"],
             visit=trial.browser.get("visit", "first"),
+            connection_type_wanted=trial.browser.get("effective_connection_type", "measured"),
+            connection_type=raw.effective_connection_type,
+            kernel=platform.release(),
         )
     )
 

@@ -12,6 +12,8 @@ import polars as pl
 
 from eyelevel.store.downlink import MEASURES, measures_of
 from eyelevel.store.hashing import canonical_json
+from eyelevel.store.in_vain import connections_in_vain
+from eyelevel.store.limits import LIMITS, limits_of
 from eyelevel.store.timer_gap import timer_gap_ms
 
 TRIAL_COLUMNS: dict[str, pl.DataType] = {
@@ -40,7 +42,11 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "objects": pl.Int64(),  # that came from the network
     "origins": pl.Int64(),
     "encoded_bytes": pl.Int64(),
-    "head_bytes": pl.Float64(),  # of a response's head as coded, mean
+    "request_head_bytes": pl.Float64(),  # as coded, mean, with what fills QPACK's table
+    "response_head_bytes": pl.Float64(),
+    "connections_opened": pl.Float64(),  # as the servers saw them; null: nobody counted
+    "connections_in_vain": pl.Float64(),
+    "bytes_in_vain": pl.Float64(),
     "packets_up_per_down": pl.Float64(),
     "browser_cpu_s": pl.Float64(),
     "server_cpu_ms": pl.Float64(),
@@ -48,7 +54,7 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "versions": pl.String(),  # canonical JSON
     "retried": pl.Int64(),  # attempts that failed before
     "cross_traffic": pl.String(),  # canonical JSON; null: none
-    **dict.fromkeys(MEASURES, pl.Float64()),
+    **dict.fromkeys((*MEASURES, *LIMITS), pl.Float64()),
 }
 
 
@@ -70,7 +76,9 @@ def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
         len(fetched),
         len({urlsplit(each["url"]).netloc for each in fetched}),
         sum(each["encoded_bytes"] or 0 for each in fetched),
-        _head_bytes(record),
+        _head_bytes(record, "request_head_bytes", "encoder_received_bytes"),
+        _head_bytes(record, "response_head_bytes", "encoder_sent_bytes"),
+        *_in_vain(record),
         _packets_up_per_down(record),
         record["browser"].get("cpu_s"),
         _server_cpu_ms(record),
@@ -79,24 +87,21 @@ def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
         len(record.get("retried", ())),
         _cross_traffic(record),
         *measures_of(record),
+        *limits_of(record),
     )
 
 
-def _head_bytes(record: Mapping[str, Any]) -> float | None:
-    """What the browser received of a response beside its body, mean: HPACK's or QPACK's bytes and
-    frame headers. Of URLs that were asked for once, so that heads and bodies belong together."""
-    bodies: dict[str, list[int]] = {}
-    for each in record["requests"]:
-        bodies.setdefault(each["url"], []).append(each.get("body_bytes", 0))
-    heads = [
-        each["encoded_bytes"] - bodies[each["url"]][0]
-        for each in record["objects"]
-        if each.get("from") == "network"
-        and each.get("encoded_bytes")
-        and len(bodies.get(each["url"], ())) == 1
-    ]
-    whole = [size for size in heads if size > 0]  # else the body was broken off
-    return sum(whole) / len(whole) if whole else None
+def _head_bytes(record: Mapping[str, Any], heads: str, inserts: str) -> float | None:
+    """Mean over the requests that our servers answered: field sections as HPACK or QPACK coded
+    them, and what QPACK's encoder put into its table beside them."""
+    seen = [each.get("in_force") or {} for each in record.get("connections") or ()]
+    counted = [each[heads] + (each.get(inserts) or 0) for each in seen if each.get(heads)]
+    return sum(counted) / len(record["requests"]) if counted and record["requests"] else None
+
+
+def _in_vain(record: Mapping[str, Any]) -> tuple[float | None, ...]:
+    found = connections_in_vain(record)
+    return (found.connections, found.in_vain, found.bytes) if found else (None,) * 3
 
 
 def _packets_up_per_down(record: Mapping[str, Any]) -> float | None:
@@ -147,6 +152,8 @@ def _cross_traffic(record: Mapping[str, Any]) -> str | None:
 
 
 def _lateness(record: Mapping[str, Any], key: str) -> float | None:
+    """Of reads and releases."""
     path = record["path"] or {}
-    seen = [path[way].get(key) for way in ("down", "up") if way in path]
+    ways = [path[way] for way in ("down", "up") if way in path]
+    seen = [each.get(key) for way in ways for each in (way, way.get("arrival", {}))]
     return max((each for each in seen if each is not None), default=None)

@@ -72,8 +72,9 @@ OUTCOMES: tuple[Outcome, ...] = (
     ),
     Outcome(
         "starved",
-        "The machine was too busy: packets were released late beyond the stated bound, CPU time "
-        "was stolen, or CPU pressure was far above that page's quiet loads.",
+        "The machine was too busy: packets were read or released late beyond the stated bound, "
+        "some were lost beside the path's model, CPU time was stolen, or CPU pressure was far "
+        "above that page's quiet loads.",
         "instrument",
         True,
     ),

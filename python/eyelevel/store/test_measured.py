@@ -7,17 +7,17 @@ from eyelevel.store.sample import sample_record
 
 def a_record(arm: str, head_bytes: int, up: int, repetition: int = 1, outcome: str = "ok"):
     record = sample_record(arm=arm, repetition=repetition, outcome=outcome)
-    urls = ("https://a.example/", "https://a.example/twice", "https://a.example/twice")
-    seen = {"from": "network", "failed": None}
-    record["objects"] = [
-        *({"url": url, "encoded_bytes": 1000 + head_bytes, **seen} for url in urls),
-        {"url": "https://a.example/broken", "encoded_bytes": 400, **seen},
-        {"url": urls[0], "encoded_bytes": 0, **seen, "from": "memory-cache"},
-    ]
     record["requests"] = [
-        {"url": url, "body_bytes": 1000, "match": "exact"}
-        for url in (*urls, "https://a.example/broken")
+        {"url": f"https://a.example/{number}", "body_bytes": 1000, "match": "exact"}
+        for number in range(4)
     ]
+    unused = {"connection": 8, "in_force": {"sent_bytes": 2000, "received_bytes": up}}
+    record["connections"] = [unused]
+    record["requests"][0]["connection"] = 7
+    first = {"request_head_bytes": 7 * head_bytes, "response_head_bytes": 3 * head_bytes}
+    table = {"encoder_received_bytes": 40, "encoder_sent_bytes": head_bytes}
+    others = (first | table, {"request_head_bytes": None})
+    record["connections"] += [{"connection": 7, "in_force": each} for each in others]
     record["path"] = {
         "down": {"packets": 400, "lateness_us_p99": None, "lateness_us_max": None},
         "up": {"packets": up, "lateness_us_p99": None, "lateness_us_max": None},
@@ -38,7 +38,11 @@ def test_what_only_loads_can_tell_is_told_by_their_medians():
     table = pl.DataFrame(list(rows), schema=TRIAL_COLUMNS | FACT_COLUMNS, orient="row")
     found = dict(measured_rows(table, ["tcp", "quic", "absent"]))
     dash = "\N{EN DASH}"
+    assert found["head of a request as coded, mean"] == ["132 bytes", "98 bytes", dash]
     assert found["head of a response as coded, mean"] == ["70 bytes", "50 bytes", dash]
+    assert found["connections opened"] == ["3", "3", dash]
+    assert found["of them without a request"] == ["1", "1", dash]
+    assert found["bytes on these"] == ["2300 bytes", "2100 bytes", dash]
     assert found["packets up for each packet down"] == ["0.75", "0.25", dash]
     assert found["browser's CPU time a load"] == ["2.5 s", "2.5 s", dash]
     assert found["servers' CPU time a load"] == ["12.3 ms", "12.3 ms", dash]

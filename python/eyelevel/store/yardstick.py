@@ -52,5 +52,35 @@ def notes(cell: Mapping[str, Any]) -> list[str]:
     return said
 
 
+FLOW_EXPLANATION = (
+    "Medians from the request to the last byte of the body, TCP and QUIC; the ratio is QUIC's time "
+    "over TCP's. Theory: the same of slow start without loss, in ms TCP / QUIC and as a ratio."
+)
+
+
+def flow_row(flow: Mapping[str, Any]) -> list[str]:
+    """Network, control, bytes, both times in ms, ratio, interval, what theory says of the three,
+    and the packets that were repeated, TCP / QUIC."""
+    sides = (flow["tcp"], flow["quic"])
+    low, high = flow["ratio_low"], flow["ratio_high"]
+    theory = " / ".join(f"{side['theory_ms']:.0f}" for side in sides)
+    return [
+        flow["network"],
+        flow["congestion_control"],
+        f"{flow['body_bytes']:,}",
+        *(f"{side['last_byte_ms']:.1f}" for side in sides),
+        "-" if flow["ratio"] is None else f"{flow['ratio']:.3f}",
+        "-" if low is None or high is None else f"{low:.2f}-{high:.2f}",
+        f"{theory}, {flow['theory_ratio']:.3f}",
+        " / ".join(f"{side['retransmitted_packets']}" for side in sides),
+    ]
+
+
+def flow_notes(flow: Mapping[str, Any]) -> list[str]:
+    """What to bear in mind of a short flow."""
+    late = [side["lateness_us_p99"] or 0.0 for side in (flow["tcp"], flow["quic"])]
+    return ["machine too busy"] if max(late) > LATENESS_US_P99_MAX else []
+
+
 def _ms(value: float | None) -> str:
     return "-" if value is None else f"{value:.0f}"

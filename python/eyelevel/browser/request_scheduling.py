@@ -1,0 +1,208 @@
+"""What Chromium's scheduler did with a load's requests, from its network log (pure).
+
+A request is alive from the moment at which the renderer handed it over. Chromium holds one of low
+priority back where too many are under way to hosts of which it does not know that they heed
+priorities, or where it takes the network for slow; what then let it start is the trigger.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, pairwise
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+PRIORITIES: tuple[str, ...] = ("THROTTLED", "IDLE", "LOWEST", "LOW", "MEDIUM", "HIGHEST")
+"""Chromium's names, in its order."""
+
+DELAYABLE: frozenset[str] = frozenset(PRIORITIES[:4])
+"""Chromium, services/network/resource_scheduler: what is below MEDIUM can be held back."""
+
+SCHEDULER = "ResourceScheduler"
+_BEGIN, _END = "PHASE_BEGIN", "PHASE_END"
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledRequest:
+    """One request; times are CLOCK_MONOTONIC milliseconds, which the log gives in whole ones."""
+
+    url: str
+    host: str
+    priority: str
+    """When it was handed over: one of `PRIORITIES`."""
+    alive_ms: float
+    started_ms: float | None
+    """When it left the scheduler; None: it never did."""
+    trigger: str | None
+    """What let it start, as Chromium names it; None: it was not held back."""
+    connected_ms: float | None
+    """When it had a connection, its own or one that was open."""
+    sent_ms: float | None
+    response_ms: float | None
+    """When the response's head was there."""
+    ended_ms: float | None
+    priorities_later: tuple[str, ...] = ()
+
+    @property
+    def scheduler_ms(self) -> float | None:
+        """How long it was in the scheduler, from its being handed over to its start."""
+        return None if self.started_ms is None else self.started_ms - self.alive_ms
+
+
+class Waits(NamedTuple):
+    """Time in the scheduler by what came meanwhile; a host that was known has the last part alone.
+
+    Over HTTP/2 Chromium knows that a host heeds priorities with its first connection, two round
+    trips after it was asked for; over HTTP/3 with its first response, two round trips as well. It
+    looks at held requests again when another ends.
+    """
+
+    connecting_ms: float
+    """Until the host was reached first."""
+    answering_ms: float
+    """From there until its first response."""
+    after_ms: float
+    """After it, when nothing holds a request but the scheduler's limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduling:
+    """All of a load, in the order in which requests were handed over."""
+
+    requests: tuple[ScheduledRequest, ...]
+    effective_connection_types: tuple[str, ...]
+    """Of NETWORK_QUALITY_CHANGED, in their order; empty: the estimate never changed."""
+
+    def held_back(self) -> tuple[ScheduledRequest, ...]:
+        """Those that were not let go at once."""
+        return tuple(each for each in self.requests if each.trigger is not None)
+
+    def waits_ms(self, each: ScheduledRequest) -> Waits | None:
+        """Its time in the scheduler in three parts; None where it never left."""
+        if each.started_ms is None:
+            return None
+        own = [other for other in self.requests if other.host == each.host]
+        times_ms = [each.alive_ms]
+        for seen in ([one.connected_ms for one in own], [one.response_ms for one in own]):
+            first_ms = min((at for at in seen if at is not None), default=each.started_ms)
+            times_ms.append(min(max(first_ms, times_ms[-1]), each.started_ms))
+        times_ms.append(each.started_ms)
+        return Waits(*(later - sooner for sooner, later in pairwise(times_ms)))
+
+    def in_flight_max(self) -> dict[str, int]:
+        """The most requests of low priority that were under way at once, by host; "" in all."""
+        low = [each for each in self.requests if each.priority in DELAYABLE]
+        changes: list[tuple[float, int, str]] = []
+        for each in low:
+            if each.started_ms is not None and each.ended_ms is not None:
+                changes += [(each.started_ms, 1, each.host), (each.ended_ms, -1, each.host)]
+        most: Counter[str] = Counter()
+        now: Counter[str] = Counter()
+        # Within a millisecond of the log an end lets the next one start, so ends come first.
+        for _, step, host in sorted(changes):
+            for name in (host, ""):
+                now[name] += step
+                most[name] = max(most[name], now[name])
+        return dict(most)
+
+
+def request_scheduling(
+    log: Mapping[str, Any], urls: Collection[str] | None = None, since_ms: float = 0.0
+) -> Scheduling:
+    """What a network log says of the requests of a load.
+
+    `urls`: of the page's requests (fragments dropped); None: all over http and https, the
+    browser's own included. `since_ms`: requests handed over before that are left out, those of an
+    earlier visit; CLOCK_MONOTONIC.
+    """
+    names = _Names(log["constants"])
+    sources: dict[int, list[dict[str, Any]]] = {}
+    types: list[str] = []
+    for event in log["events"]:
+        kind = names.types.get(event["type"], "")
+        if kind == "NETWORK_QUALITY_CHANGED":
+            if float(event["time"]) >= since_ms:
+                types.append(event.get("params", {}).get("effective_connection_type", ""))
+        elif event["source"]["type"] == names.url_request:
+            sources.setdefault(event["source"]["id"], []).append(event)
+    found = (_of_source(events, names) for events in sources.values())
+    wanted = [
+        each
+        for each in found
+        if each is not None
+        and each.alive_ms >= since_ms
+        and (urls is None or each.url.partition("#")[0] in urls)
+    ]
+    in_order = tuple(sorted(wanted, key=lambda each: each.alive_ms))
+    return Scheduling(in_order, tuple(name for name, _ in groupby(types)))
+
+
+def read_network_log(compressed: bytes) -> dict[str, Any]:
+    """The log that stands beside a record as `netlog.json.gz`."""
+    log: dict[str, Any] = json.loads(gzip.decompress(compressed))
+    return log
+
+
+class _Names:
+    """What a log's numbers mean, which differs between versions of Chromium."""
+
+    def __init__(self, constants: Mapping[str, Any]) -> None:
+        self.types = {number: name for name, number in constants["logEventTypes"].items()}
+        self.phases = {number: name for name, number in constants["logEventPhase"].items()}
+        self.url_request = constants["logSourceType"]["URL_REQUEST"]
+
+
+@dataclass(slots=True)
+class _Seen:
+    """The first time of each event of one request."""
+
+    at_ms: dict[tuple[str, str], float] = field(default_factory=dict)
+    trigger: str | None = None
+    held: bool = False
+    priorities: list[str] = field(default_factory=list)
+
+    def take(self, name: str, phase: str, event: Mapping[str, Any]) -> None:
+        """Note one event."""
+        params = event.get("params", {})
+        if name == "DELEGATE_INFO" and params.get("delegate_blocked_by") == SCHEDULER:
+            self.held = True
+        elif name == "RESOURCE_SCHEDULER_REQUEST_STARTED":
+            self.trigger = params.get("trigger", "")
+        elif name == "URL_REQUEST_SET_PRIORITY":
+            self.priorities.append(params.get("priority", ""))
+        # The last end is the request's own: redirects have ends of their own.
+        if name == "REQUEST_ALIVE" and phase == _END:
+            self.at_ms[name, phase] = float(event["time"])
+        self.at_ms.setdefault((name, phase), float(event["time"]))
+
+
+def _of_source(events: Sequence[Mapping[str, Any]], names: _Names) -> ScheduledRequest | None:
+    """The request of one source of events; None where its beginning is not in the log."""
+    seen, begun = _Seen(), None
+    for event in events:
+        name, phase = names.types.get(event["type"], ""), names.phases[event["phase"]]
+        if (name, phase) == ("REQUEST_ALIVE", _BEGIN):
+            begun = event["params"]
+        seen.take(name, phase, event)
+    if begun is None or not begun.get("url", "").startswith(("http://", "https://")):
+        return None
+    at = seen.at_ms.get
+    # A request that stays in the scheduler until the log's end was held, too.
+    trigger = seen.trigger if seen.trigger is not None else ("" if seen.held else None)
+    return ScheduledRequest(
+        url=begun["url"],
+        host=urlsplit(begun["url"]).netloc,
+        priority=begun.get("priority", ""),
+        alive_ms=seen.at_ms["REQUEST_ALIVE", _BEGIN],
+        started_ms=at(("URL_REQUEST_START_JOB", _BEGIN)),
+        trigger=trigger,
+        connected_ms=at(("HTTP_STREAM_REQUEST", _END)),
+        sent_ms=at(("HTTP_TRANSACTION_SEND_REQUEST", _BEGIN)),
+        response_ms=at(("HTTP_TRANSACTION_READ_HEADERS", _END)),
+        ended_ms=at(("REQUEST_ALIVE", _END)),
+        priorities_later=tuple(seen.priorities),
+    )

@@ -1,0 +1,85 @@
+"""Aspects of the browser: what it holds back, what it connects to, the order in which it asks."""
+
+from eyelevel.level import settings_said as said
+from eyelevel.level.aspect import PAGES, Aspect, Measure
+from eyelevel.level.classes import Bound
+
+OF_BROWSER: tuple[Aspect, ...] = (
+    Aspect(
+        "time in the browser's scheduler",
+        said.alt_svc,
+        ("alt_svc", "visitor"),
+        what="of low-priority requests, once their host had answered, median",
+        measure=Measure("scheduler_ms_p50", PAGES, "ms", "network log", margin=5.0),
+        switch={"alt_svc": False},
+    ),
+    Aspect(
+        "the longest in the scheduler",
+        what="the same, 90th percentile",
+        measure=Measure("scheduler_ms_p90", PAGES, "ms", "network log", margin=20.0),
+    ),
+    Aspect(
+        "important ones in the scheduler",
+        what="of requests that are not of low priority, 90th percentile",
+        measure=Measure("scheduler_important_ms_p90", PAGES, "ms", "network log", margin=20.0),
+    ),
+    Aspect(
+        "requests held back",
+        what="requests that the browser did not let go at once",
+        measure=Measure("held_back", PAGES, "requests", "network log", margin=3.0),
+    ),
+    Aspect(
+        "requests in flight",
+        what="most requests of low priority that were under way at once to one host",
+        measure=Measure("in_flight_max", PAGES, "requests", "network log", margin=4.0),
+    ),
+    Aspect(
+        "connection type",
+        said.connection_type,
+        ("effective_connection_type",),
+        what="what the browser takes the network for, at the end of the load",
+        measure=Measure("connection_type", PAGES, "", "record", compared="label"),
+        switch={"effective_connection_type": "3g"},
+    ),
+    Aspect(
+        "connections",
+        what="flows that the browser opened for the page",
+        measure=Measure(
+            "connections",
+            PAGES,
+            "",
+            "path log",
+            compared="count",
+            bound=Bound("browser", -10.0, 0.0),
+            because="forced QUIC knows the protocol beforehand: --origin-to-force-quic-on",
+        ),
+    ),
+    Aspect(
+        "connections in vain",
+        what="flows that carried no request",
+        measure=Measure(
+            "connections_in_vain",
+            PAGES,
+            "",
+            "path log, servers' events",
+            compared="count",
+            bound=Bound("browser", -10.0, 0.0),
+            because="forced QUIC knows the protocol beforehand: --origin-to-force-quic-on",
+        ),
+    ),
+    Aspect(
+        "order on the wire",
+        what="pairs of requests of different kinds that the page's server got the other way round",
+        measure=Measure("order_share", PAGES, "share", "servers' events", margin=0.05),
+    ),
+    Aspect(
+        "late script's place",
+        what="requests that the page's server got before its last script",
+        measure=Measure("late_script_place", PAGES, "requests", "servers' events", margin=3.0),
+    ),
+    Aspect(
+        "priorities",
+        what="kinds of objects by the priority that their requests ask for",
+        measure=Measure("priorities", PAGES, "", "servers' events", compared="label"),
+    ),
+)

@@ -1,0 +1,68 @@
+"""Aspects of the handshake, and of the servers' own time."""
+
+from eyelevel.level import settings_said as said
+from eyelevel.level.aspect import PAGES, Aspect, Measure
+from eyelevel.level.classes import Bound
+
+OF_HANDSHAKE: tuple[Aspect, ...] = (
+    Aspect(
+        "handshake",
+        what="from the first packet to a connection that takes a request",
+        measure=Measure(
+            "connect_ms",
+            ("bulk on far",),
+            "ms",
+            "own client",
+            margin=10.0,
+            bound=Bound("inherent", -200.0, -200.0),
+            because="one round trip less, RFC 9001 4.1",
+        ),
+    ),
+    Aspect(
+        "certificate chain",
+        said.chain,
+        ("certificate_key", "certificate_chain_bytes"),
+        what="bytes of the certificates that the client got",
+        measure=Measure("certificate_bytes", ("bulk on far",), "bytes", "own client", margin=16.0),
+    ),
+    Aspect(
+        "bytes of a handshake",
+        what="that the servers sent until it was complete, of the page's connection",
+        measure=Measure(
+            "handshake_bytes",
+            PAGES,
+            "bytes",
+            "servers' events",
+            margin=100.0,
+            bound=Bound("inherent", 0.0, 1600.0),
+            because="datagrams with an Initial packet are padded to 1200 bytes, RFC 9000 14.1",
+        ),
+    ),
+    Aspect(
+        "cipher and key exchange",
+        said.tls_version,
+        ("tls_version",),
+        what="as the TLS sessions say",
+        measure=Measure("cipher", PAGES, "", "servers' events", compared="label"),
+    ),
+    Aspect(
+        "session tickets",
+        said.session_tickets,
+        ("session_tickets",),
+        what="tickets that the client got",
+        measure=Measure("tickets", ("bulk on far",), "", "own client", compared="count"),
+        switch={"session_tickets": True},
+    ),
+    Aspect(
+        "resumed sessions",
+        said.early_data,
+        ("early_data",),
+        what="connections that began with a ticket",
+        measure=Measure("resumed", PAGES, "", "servers' events", compared="count"),
+    ),
+    Aspect(
+        "server time",
+        what="from a request's head to its response's, inside the server, median",
+        measure=Measure("server_ms", PAGES, "ms", "servers' events", margin=1.0),
+    ),
+)

@@ -1,0 +1,199 @@
+"""Aspects of what is on the wire between handshake and end."""
+
+from eyelevel.level import settings_said as said
+from eyelevel.level.aspect import PAGES, Aspect, Measure
+from eyelevel.level.classes import Bound
+
+OF_WIRE: tuple[Aspect, ...] = (
+    Aspect(
+        "late urgent request",
+        what="bytes that leave between its coming to the server and its answer's first",
+        measure=Measure(
+            "late_bytes", ("late on slow",), "bytes", "path log, own client", margin=4096.0
+        ),
+    ),
+    Aspect(
+        "unsent bytes",
+        said.unsent,
+        ("unsent_bytes_max",),
+        what="the most that waited below the scheduler",
+        measure=Measure(
+            "unsent_bytes_max",
+            ("page on far", "late on slow"),
+            "bytes",
+            "servers' events",
+            margin=4096.0,
+        ),
+        switch={"unsent_bytes_max": 65_536},
+    ),
+    Aspect(
+        "ECN bits",
+        said.ecn,
+        ("ecn",),
+        what="packets from the servers that say that they can be marked, share",
+        measure=Measure(
+            "ecn_share_down", (*PAGES, "bulk on far"), "share", "path log", margin=0.01
+        ),
+        switch={"ecn": "on"},
+    ),
+    Aspect(
+        "ECN bits, up",
+        what="packets from the browser that say that they can be marked, share",
+        measure=Measure("ecn_share_up", PAGES, "share", "path log", margin=0.01),
+    ),
+    Aspect(
+        "head bytes down",
+        said.header_tables,
+        ("header_table_bytes", "blocked_streams_max"),
+        what="of all responses as coded, inserts into tables included",
+        measure=Measure(
+            "head_bytes_down",
+            PAGES,
+            "bytes",
+            "servers' events",
+            margin_share=0.10,
+            bound=Bound("inherent", 0.0, 300.0),
+            because="a prefix a head, another static table: RFC 9204 4.5.1, A",
+        ),
+    ),
+    Aspect(
+        "head bytes up",
+        what="of all requests as coded, inserts into tables included",
+        measure=Measure(
+            "head_bytes_up",
+            PAGES,
+            "bytes",
+            "servers' events",
+            margin_share=0.10,
+            bound=Bound("inherent", 0.0, 600.0),
+            because="a prefix a head, inserts used once acknowledged: RFC 9204 4.5.1, 2.1.4",
+        ),
+        switch={"header_table_bytes": 0},
+    ),
+    Aspect(
+        "client's first window",
+        said.receive_window,
+        ("receive_window_bytes",),
+        what="bytes that the browser lets a server send at first, over a connection",
+        measure=Measure(
+            "client_window_bytes", PAGES, "bytes", "servers' events", margin_share=0.10
+        ),
+        switch={"receive_window_bytes": None},
+    ),
+    Aspect(
+        "time limited by the client's window",
+        what="in which it alone kept data back, over all connections",
+        measure=Measure(
+            "window_limited_ms", (*PAGES, "bulk on far"), "ms", "servers' events", margin=10.0
+        ),
+    ),
+    Aspect(
+        "time limited by the send buffer",
+        what="in which there was more of a response and the transport took none",
+        measure=Measure(
+            "buffer_limited_ms", (*PAGES, "bulk on far"), "ms", "servers' events", margin=10.0
+        ),
+    ),
+    Aspect(
+        "initial window",
+        said.initial_window,
+        ("initial_window_packets",),
+        what="packets of the first flight after the handshake",
+        measure=Measure(
+            "first_flight_packets",
+            ("bulk on far",),
+            "packets",
+            "path log",
+            margin=2.0,
+        ),
+        switch={"initial_window_packets": 10},
+    ),
+    Aspect(
+        "pacing",
+        said.pacing,
+        ("pacing",),
+        what="from the first to the last packet of an initial window",
+        measure=Measure(
+            "first_flight_ms",
+            ("bulk on far",),
+            "ms",
+            "path log",
+            margin=4.0,
+            margin_share=0.10,
+        ),
+        switch={"pacing": False},
+    ),
+    Aspect(
+        "repair at the tail",
+        what="what the loss of the last packet of a response costs",
+        measure=Measure(
+            "repair_ms",
+            ("loss at the tail",),
+            "ms",
+            "own client",
+            margin=10.0,
+            bound=Bound("inherent", -400.0, 50.0),
+            because="2 SRTT + 200 ms for one packet, RFC 8985 7.2; SRTT + 4 RTTVAR, RFC 9002 6.2",
+        ),
+    ),
+    Aspect(
+        "repair in the middle",
+        what="what the loss of a packet in the middle of a response costs",
+        measure=Measure(
+            "repair_ms",
+            ("loss in the middle",),
+            "ms",
+            "own client",
+            margin=20.0,
+        ),
+    ),
+    Aspect(
+        "acknowledgements",
+        what="packets up for each packet down",
+        measure=Measure(
+            "packets_up_per_down",
+            PAGES,
+            "",
+            "path log",
+            margin=0.1,
+            bound=Bound("browser", -0.5, 0.1),
+            because="its QUIC acknowledges every 10th packet after 100, RFC 9000 13.2.2",
+        ),
+    ),
+    Aspect(
+        "delayed acknowledgements",
+        what="the longest from a data packet's coming to the browser to its next packet up",
+        measure=Measure(
+            "ack_delay_ms_max",
+            PAGES,
+            "ms",
+            "path log",
+            margin=10.0,
+            bound=Bound("browser", -40.0, 0.0),
+            because="its QUIC waits 25 ms at most (RFC 9000 18.2), the kernel's TCP about 40",
+        ),
+    ),
+    Aspect(
+        "packet size",
+        said.packet,
+        ("quic_packet_bytes",),
+        what="the most common packet down, IP header included",
+        measure=Measure("packet_bytes", PAGES, "bytes", "path log", margin=20.0),
+    ),
+    Aspect(
+        "first usable byte",
+        said.record,
+        ("tls_record_bytes",),
+        what="from sending the page's request to its response's head",
+        measure=Measure(
+            "first_byte_ms",
+            ("page on slow",),
+            "ms",
+            "record",
+            margin=5.0,
+            bound=Bound("inherent", -60.0, 0.0),
+            because="a record is read as a whole, RFC 8446 5.2; a packet alone, RFC 9001 5.3",
+        ),
+        switch={"tls_record_bytes": 16_384},
+    ),
+)

@@ -1,0 +1,120 @@
+"""The level's reference page; `python -m eyelevel.level.level_page` writes it."""
+
+from pathlib import Path
+
+from eyelevel.level.aspect import Aspect, Measure
+from eyelevel.level.aspects import ASPECTS
+from eyelevel.level.classes import SAMPLES_MIN
+from eyelevel.level.explained import value_said
+from eyelevel.level.made_page import FONTS, IMAGES, LATE_AFTER_IMAGES, STYLES
+from eyelevel.level.networks import SCENARIOS, SCENARIOS_BY_NAME
+
+_HEAD = f"""\
+# The level: in what two stacks differ
+
+`eyelevel validate level` measures two stacks beside one another and classes each difference:
+
+    $ eyelevel validate level --stacks tcp+,quic
+
+| word | when |
+| --- | --- |
+| equal | the whole 95 % interval of the difference lies within the margin; counts are exact |
+| inherent | the protocol's by the section of an RFC, and within the bound that is expected of it |
+| the browser's | the browser's by a flag or a way of its own, and within such a bound |
+| unequal | all of the interval is beyond what is allowed: of no bound, or beyond it |
+| unknown | the interval is too wide, or there is none: never called equal |
+
+A bound is of QUIC's value less TCP's, so that it holds for a pair over both alone; two stacks
+over one transport have nothing inherent between them. Where a bound leaves no zero, an absent
+difference is unequal, too.
+
+Both stacks take turns in every scenario. Each side has at least {SAMPLES_MIN} runs; what is then
+unknown gets more of them while four minutes last. Means have Welch's interval, counts the least
+and the greatest difference that any two runs have. A load that was not `ok` (`outcomes.md`)
+tells nothing and is done again. Runs are kept one by one, below `~/.cache/eyelevel/level`, for
+one build (version and binary), kernel, browser and the settings of both stacks: an interrupted
+measurement goes on where it was, `--fresh` measures again. The command exits with 1 where an
+aspect is unequal.
+
+`eyelevel run` and `ask` never wait for it. What was measured of a plan's pairs, its reference
+with every other stack, when a run begins is in its `environment.json` (`levels`); its report
+begins with what is unequal, says what is unknown, and says "level: not measured on this machine"
+of a pair that was not. `eyelevel explain stacks` shows the same table: settings in force, and
+what was measured.
+
+## What is done
+"""
+
+_MADE = f"""
+The page in Chromium is a made one: {IMAGES} images, {STYLES} style sheets and a script on its
+own host, {FONTS} fonts of another, and a script of high priority that image {LATE_AFTER_IMAGES}
+brings. Our own client moves one body that does not compress; of a loss, first without and then
+with it.
+"""
+
+
+def reference_page() -> str:
+    """The text of `docs/reference/level.md`."""
+    lines = [_HEAD, "| scenario | network | what |", "| --- | --- | --- |"]
+    for each in SCENARIOS:
+        network = each.network
+        path = (
+            f"`{network.name}`: {network.rtt_ms_min:g} ms, {network.rate_down_bit_s / 1e6:g} Mbit/s"
+        )
+        what = {
+            "page": "the made page in Chromium",
+            "bulk": f"{each.body_bytes:,} bytes with our own client",
+            "late": f"{each.body_bytes:,} bytes, and an urgent request while they flow",
+            "tail": f"{each.body_bytes:,} bytes, the last packet lost",
+            "middle": f"{each.body_bytes:,} bytes, one packet in the middle lost",
+        }[each.kind]
+        lines.append(f"| {each.name} | {path} | {what} |")
+    lines += [
+        _MADE,
+        "## Aspects that are measured",
+        "",
+        "| aspect | what | network | from | margin | by nature |",
+        "| --- | --- | --- | --- | --- | --- |",
+        *(_measured(each, each.measure) for each in ASPECTS if each.measure is not None),
+        "",
+        "## Aspects that are settings",
+        "",
+        "| aspect | settings of the stack |",
+        "| --- | --- |",
+        *(
+            f"| {each.name} | {', '.join(f'`{name}`' for name in each.settings)} |"
+            for each in ASPECTS
+            if each.says is not None
+        ),
+        "",
+        "Written by `python -m eyelevel.level.level_page`; a test compares the two.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _measured(aspect: Aspect, measure: Measure) -> str:
+    networks = ", ".join(f"`{SCENARIOS_BY_NAME[name].network.name}`" for name in measure.on)
+    cells = (aspect.name, aspect.what, networks, measure.source, _margin(measure), _nature(measure))
+    return f"| {' | '.join(cells)} |"
+
+
+def _margin(measure: Measure) -> str:
+    own = [value_said(measure.margin, measure.unit)] if measure.margin else []
+    own += [f"{measure.margin_share * 100:g} %"] if measure.margin_share else []
+    if not own:
+        return "exact"
+    return " or ".join(own) + (", the larger" if len(own) > 1 else "")
+
+
+def _nature(measure: Measure) -> str:
+    bound = measure.bound
+    if bound is None:
+        return "equal"
+    kind = {"inherent": "inherent", "browser": "the browser's"}[bound.kind]
+    low, high = (value_said(each, measure.unit) for each in (bound.low, bound.high))
+    return f"{kind}, {low if low == high else f'{low} to {high}'}: {measure.because}"
+
+
+if __name__ == "__main__":
+    Path("docs/reference/level.md").write_text(reference_page(), encoding="utf-8")

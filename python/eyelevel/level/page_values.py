@@ -1,0 +1,194 @@
+"""What one load of the made page says of its stack: pure, from its record and the path's logs."""
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from eyelevel.level.classes import Value
+from eyelevel.level.made_page import HOST, LATE_SCRIPT, ORDER, kind_of
+from eyelevel.level.transfer_values import DATA_PACKET_BYTES_MIN
+from eyelevel.pathlog.arrivals import Arrivals
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Waited:
+    """A request in the browser's scheduler. `may_be_held`: of a priority that it holds back;
+    `held_ms`: how long it was there after its host's first response, so that the handshake's
+    round trips are not in it."""
+
+    may_be_held: bool
+    held_ms: float
+
+
+@dataclass(frozen=True)
+class Scheduled:
+    """What the network log says: every request of the page, how many were not let go at once, and
+    the most of low priority that were under way at once to one host."""
+
+    waited: Sequence[Waited]
+    held_back: int
+    in_flight_max: int
+
+
+def page_values(
+    record: Record, scheduled: Scheduled, down: Arrivals, up: Arrivals
+) -> dict[str, Value]:
+    """By name; what this load cannot tell is absent."""
+    low = [each.held_ms for each in scheduled.waited if each.may_be_held]
+    high = [each.held_ms for each in scheduled.waited if not each.may_be_held]
+    requests = sorted(record["requests"], key=lambda each: each["at_ns"])
+    connections = record["connections"]
+    # Those of another host wait for its handshake, which is an aspect of its own.
+    own = [_path(each) for each in requests if urlsplit(each["url"]).netloc == HOST]
+    used = {each["connection"] for each in requests}
+    found: dict[str, Value | None] = {
+        "connections": float(len(connections)),
+        "connections_in_vain": float(len(connections) - len(used)),
+        "order_share": _order_share(own),
+        "late_script_place": _late_script_place(own),
+        "priorities": _priorities(requests),
+        "scheduler_ms_p50": float(np.median(low)) if low else None,
+        "scheduler_ms_p90": float(np.quantile(low, 0.9)) if low else None,
+        "scheduler_important_ms_p90": float(np.quantile(high, 0.9)) if high else None,
+        "held_back": float(scheduled.held_back),
+        "in_flight_max": float(scheduled.in_flight_max),
+        "connection_type": record["browser"].get("effective_connection_type"),
+        "first_byte_ms": _first_byte_ms(record["objects"]),
+        "ecn_share_down": down.capable_share,
+        "ecn_share_up": up.capable_share,
+        "head_bytes_down": _sum(connections, "response_head_bytes", "encoder_sent_bytes"),
+        "head_bytes_up": _sum(connections, "request_head_bytes", "encoder_received_bytes"),
+        "client_window_bytes": _median(_told(connections, "receive_window_bytes")),
+        "window_limited_ms": _total(connections, "receive_window_limited_ms"),
+        "buffer_limited_ms": _total(connections, "send_buffer_limited_ms"),
+        "unsent_bytes_max": unsent_bytes_max(connections),
+        "packets_up_per_down": len(up.at_ns) / len(down.at_ns) if len(down.at_ns) else None,
+        "ack_delay_ms_max": _ack_delay_ms_max(down, up),
+        "packet_bytes": _most_common(down.wire_bytes),
+        "handshake_bytes": _handshake_bytes(requests, connections),
+        "cipher": _ciphers(connections),
+        "resumed": float(sum(bool(each["in_force"].get("resumed")) for each in connections)),
+        "server_ms": _server_ms(requests),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _path(request: Mapping[str, Any]) -> str:
+    return urlsplit(request["url"]).path
+
+
+def _order_share(paths: Sequence[str]) -> float | None:
+    """Of pairs of different kinds those that came in another order than `ORDER` has them, share.
+
+    Images among themselves ask for nothing that one should have before the other.
+    """
+    known = [path for path in paths if path in ORDER]
+    places = np.array([ORDER[path] for path in known])
+    kinds = np.array([kind_of(path) for path in known])
+    pairs = turned = 0
+    for at, (place, kind) in enumerate(zip(places, kinds, strict=True)):
+        others = kinds[at + 1 :] != kind
+        pairs += int(others.sum())
+        turned += int((others & (places[at + 1 :] < place)).sum())
+    return turned / pairs if pairs else None
+
+
+def _late_script_place(paths: Sequence[str]) -> float | None:
+    return float(paths.index(LATE_SCRIPT)) if LATE_SCRIPT in paths else None
+
+
+def _priorities(requests: Sequence[Mapping[str, Any]]) -> str | None:
+    """Such as `font u=0 x6, image u=3, i x60`; None where the protocol has none."""
+    asked = Counter((kind_of(_path(each)), each["priority"]) for each in requests)
+    if not asked or any(priority is None for _, priority in asked):
+        return None
+    ordered = sorted(asked.items(), key=lambda each: (each[0][0], str(each[0][1])))
+    return "; ".join(
+        f"{kind} {priority or 'default'} x{count}" for (kind, priority), count in ordered
+    )
+
+
+def _first_byte_ms(objects: Sequence[Mapping[str, Any]]) -> float | None:
+    """Of the page itself: from its request's sending to its response's head."""
+    page = next((each for each in objects if each["resource_type"] == "Document"), None)
+    if page is None or page.get("sending_ms") is None or page["response_ms"] is None:
+        return None
+    return float(page["response_ms"] - page["sending_ms"])
+
+
+def _sum(connections: Sequence[Mapping[str, Any]], name: str, beside: str) -> float | None:
+    """Of all connections: heads, and what was put into tables beside them (QPACK alone does)."""
+    told = [own for each in connections if (own := each["in_force"]).get(name) is not None]
+    return float(sum(own[name] + (own.get(beside) or 0) for own in told)) if told else None
+
+
+def unsent_bytes_max(connections: Sequence[Mapping[str, Any]]) -> float | None:
+    """Of the connection that had most; None where none told."""
+    return max(_told(connections, "unsent_bytes_max"), default=None)
+
+
+def _told(connections: Sequence[Mapping[str, Any]], name: str) -> list[float]:
+    """Of each connection that told it."""
+    found = (each["in_force"].get(name) for each in connections)
+    return [float(each) for each in found if each is not None]
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return statistics.median(values) if values else None
+
+
+def _total(connections: Sequence[Mapping[str, Any]], name: str) -> float | None:
+    told = _told(connections, name)
+    return sum(told) if told else None
+
+
+def _ack_delay_ms_max(down: Arrivals, up: Arrivals) -> float | None:
+    """The longest that a packet with data was there before the next packet went up."""
+    data = (down.wire_bytes >= DATA_PACKET_BYTES_MIN) & (down.released_ns > 0)
+    came_ns, went_ns = down.released_ns[data], np.sort(up.at_ns)
+    following = np.searchsorted(went_ns, came_ns)
+    answered = following < len(went_ns)
+    if not answered.any():
+        return None
+    return float((went_ns[following[answered]] - came_ns[answered]).max()) / 1e6
+
+
+def _most_common(sizes: Any) -> float | None:
+    if not len(sizes):
+        return None
+    values, counts = np.unique(sizes, return_counts=True)
+    return float(values[int(counts.argmax())])
+
+
+def _handshake_bytes(
+    requests: Sequence[Mapping[str, Any]], connections: Sequence[Mapping[str, Any]]
+) -> float | None:
+    """Of the connection that brought the page itself."""
+    if not requests:
+        return None
+    number = requests[0]["connection"]
+    own = next(each for each in connections if each["connection"] == number)
+    sent = own["in_force"].get("handshake_sent_bytes")
+    return None if sent is None else float(sent)
+
+
+def _ciphers(connections: Sequence[Mapping[str, Any]]) -> str | None:
+    """Of connections that were of use; each once."""
+    seen = {
+        f"{own['cipher']}, {own['key_exchange']}"
+        for each in connections
+        if (own := each["in_force"]).get("cipher")
+    }
+    return " | ".join(sorted(seen)) or None
+
+
+def _server_ms(requests: Sequence[Mapping[str, Any]]) -> float | None:
+    times = [each["server_us"] / 1e3 for each in requests if each.get("server_us") is not None]
+    return statistics.median(times) if times else None

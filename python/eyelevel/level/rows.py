@@ -1,0 +1,144 @@
+"""From what runs gave to rows of the level: pure."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from eyelevel.level.aspect import Aspect, Measure
+from eyelevel.level.aspects import ASPECTS
+from eyelevel.level.classes import Class, Value, classify, difference
+from eyelevel.level.networks import SCENARIOS_BY_NAME
+
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run of a scenario gave: values by name; `side` is 0 or 1."""
+
+    scenario: str
+    side: int
+    values: Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One aspect on one network. `difference` with `low` and `high`: the second's value less the
+    first's; None where too few runs gave one. `settings`: those that decide the aspect and that
+    the two stacks have apart. `because`: of what is inherent or the browser's. `runs`: of the
+    scenario, on each side; where there are some and no value, the stack has nothing of the kind."""
+
+    aspect: str
+    scenario: str
+    network: str
+    unit: str
+    first: Value | None
+    second: Value | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    margin: float
+    word: Class
+    because: str
+    settings: tuple[str, ...]
+    runs: tuple[int, int]
+    effect_ms: Mapping[str, Sequence[float]] | None = None
+    """What it moves where it was switched alone, by metric, with its interval; None: unmeasured."""
+
+
+def rows_of(
+    runs: Sequence[Run],
+    stacks: tuple[Settings, Settings],
+    effects: Mapping[str, Mapping[str, Sequence[float]]] | None = None,
+) -> list[Row]:
+    """A row an aspect and scenario, in the table's order. `stacks`: the settings of both sides as
+    the lab gets them; `effects`: by aspect."""
+    found = []
+    for aspect in ASPECTS:
+        if aspect.measure is not None:
+            own = (effects or {}).get(aspect.name)
+            found += [
+                _row(aspect, aspect.measure, name, runs, stacks, own) for name in aspect.measure.on
+            ]
+    return found
+
+
+def pending(rows: Sequence[Row]) -> set[str]:
+    """Scenarios of which more runs may still tell something."""
+    return {
+        row.scenario
+        for row in rows
+        if row.word == "unknown" and not (min(row.runs) and None in (row.first, row.second))
+    }
+
+
+def _row(
+    aspect: Aspect,
+    measure: Measure,
+    scenario: str,
+    runs: Sequence[Run],
+    stacks: tuple[Settings, Settings],
+    effect: Mapping[str, Sequence[float]] | None,
+) -> Row:
+    first, second = (
+        [
+            run.values[measure.value]
+            for run in runs
+            if (run.scenario, run.side) == (scenario, side) and measure.value in run.values
+        ]
+        for side in (0, 1)
+    )
+    middles = (_middle(first), _middle(second))
+    means = [each if isinstance(each, float) else 0.0 for each in middles]
+    margin = measure.margin_of(*means)
+    # The expectation is of QUIC less TCP; for the reverse order it is turned, else there is none.
+    crosses = _is_quic(stacks[1]) - _is_quic(stacks[0])
+    found = difference(first, second, measure.compared)
+    if found is not None and crosses < 0:
+        turned = type(found)(-found.value, -found.high, -found.low)
+    else:
+        turned = found
+    if measure.compared == "label":
+        turned = found
+    bound = measure.bound if crosses else None
+    word = classify(turned, margin, bound)
+    return Row(
+        aspect=aspect.name,
+        scenario=scenario,
+        network=SCENARIOS_BY_NAME[scenario].network.name,
+        unit=measure.unit,
+        first=middles[0],
+        second=middles[1],
+        difference=found and found.value,
+        low=found and found.low,
+        high=found and found.high,
+        margin=margin,
+        word=word,
+        because=measure.because if word in ("inherent", "browser") else "",
+        settings=tuple(name for name in aspect.settings if _differs(name, stacks)),
+        runs=(count(runs, scenario, 0), count(runs, scenario, 1)),
+        effect_ms=effect,
+    )
+
+
+def _middle(values: Sequence[Value]) -> Value | None:
+    """Median of numbers; labels as they are, each once."""
+    if not values:
+        return None
+    if any(isinstance(each, str) for each in values):
+        return " | ".join(sorted({str(each) for each in values}))
+    return float(statistics.median(float(each) for each in values))
+
+
+def _differs(name: str, stacks: tuple[Settings, Settings]) -> bool:
+    return stacks[0].get(name) != stacks[1].get(name)
+
+
+def _is_quic(settings: Settings) -> bool:
+    return bool(settings["http_version"] == "h3")
+
+
+def count(runs: Sequence[Run], scenario: str, side: int) -> int:
+    """How many there are of one scenario and side."""
+    return sum((run.scenario, run.side) == (scenario, side) for run in runs)

@@ -1,0 +1,83 @@
+import pytest
+
+from eyelevel.level.classes import Bound, Difference, classify, difference
+
+
+def seen(low: float, high: float) -> Difference:
+    return Difference((low + high) / 2, low, high)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word"),
+    [
+        (-4.9, 4.9, "equal"),
+        (-5.0, 5.0, "equal"),
+        (-1.0, 5.1, "unknown"),  # a part of it is beyond the margin
+        (-40.0, 40.0, "unknown"),  # too wide, whatever its middle is
+        (5.1, 9.0, "unequal"),
+        (-9.0, -5.1, "unequal"),
+    ],
+)
+def test_without_a_bound_the_whole_interval_must_lie_within_the_margin(low, high, word) -> None:
+    assert classify(seen(low, high), 5.0) == word
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word"),
+    [
+        (-205.0, -195.0, "inherent"),
+        (-1.0, 1.0, "unequal"),  # a law demands a round trip less: its absence is an error
+        (-230.0, -215.0, "unequal"),
+        (-215.0, -195.0, "unknown"),
+    ],
+)
+def test_what_is_inherent_has_a_bound_and_beyond_it_is_unequal(low, high, word) -> None:
+    assert classify(seen(low, high), 10.0, Bound("inherent", -200.0, -200.0)) == word
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word"),
+    [
+        (-1.0, 0.0, "equal"),
+        (-6.0, -5.0, "browser"),
+        (-12.0, -5.0, "unknown"),
+        (2.0, 4.0, "unequal"),
+    ],
+)
+def test_a_bound_that_begins_at_nothing_allows_nothing_too(low, high, word) -> None:
+    assert classify(seen(low, high), 1.0, Bound("browser", -10.0, 0.0)) == word
+
+
+def test_too_few_runs_tell_nothing() -> None:
+    assert difference([1.0, 1.0], [1.0, 1.0, 1.0], "mean") is None
+    assert classify(None, 1e9) == "unknown"
+
+
+def test_counts_are_exact_and_assume_no_chance() -> None:
+    assert difference([2.0] * 3, [2.0] * 3, "count") == Difference(0.0, 0.0, 0.0)
+    # One run in three with a connection more: not equal, and not sure to be unequal.
+    found = difference([2.0, 2.0, 2.0], [2.0, 3.0, 2.0], "count")
+    assert found == Difference(0.0, 0.0, 1.0)
+    assert classify(found, 0.0) == "unknown"
+    assert classify(difference([2.0] * 3, [3.0] * 3, "count"), 0.0) == "unequal"
+
+
+def test_labels_are_the_same_or_another() -> None:
+    assert classify(difference(["a"] * 3, ["a"] * 3, "label"), 0.0) == "equal"
+    assert classify(difference(["a"] * 3, ["b"] * 3, "label"), 0.0) == "unequal"
+    assert classify(difference(["a"] * 3, ["a", "a", "b"], "label"), 0.0) == "unknown"
+
+
+def test_means_have_welchs_interval() -> None:
+    found = difference([10.0, 11.0, 12.0], [12.0, 14.0, 13.0], "mean")
+    assert found is not None
+    assert found.value == pytest.approx(2.0)
+    half = 2.7764451 * (1 / 3 + 1 / 3) ** 0.5
+    assert (found.low, found.high) == pytest.approx((2.0 - half, 2.0 + half))
+
+
+def test_more_noise_never_makes_a_pair_equal() -> None:
+    calm = difference([10.0, 10.1, 9.9], [10.0, 10.1, 9.9], "mean")
+    loud = difference([10.0, 20.0, 0.0], [10.0, 20.0, 0.0], "mean")
+    assert classify(calm, 1.0) == "equal"
+    assert classify(loud, 1.0) == "unknown"

@@ -1,0 +1,55 @@
+from eyelevel.level.aspects import ASPECTS
+from eyelevel.level.explained import NOT_MEASURED, explain, measured_of
+from eyelevel.networks import NETWORKS_BY_NAME
+from eyelevel.plan.stacks import STACKS, STACKS_BY_NAME, stack_settings
+
+DSL = NETWORKS_BY_NAME["dsl"]
+
+
+def settings(*names: str) -> list[dict]:
+    return [stack_settings(STACKS_BY_NAME[name], DSL) for name in names]
+
+
+def test_nothing_is_said_of_an_aspect_but_a_setting_or_a_measurement() -> None:
+    rows = explain(settings("tcp+", "quic"))
+    assert {row.kind for row in rows} == {"set", "measured"}
+    assert {value for row in rows if row.kind == "measured" for value in row.values} == {
+        NOT_MEASURED
+    }
+    assert all(aspect.says or aspect.measure for aspect in ASPECTS)
+
+
+def test_what_was_measured_stands_with_its_unit_and_what_was_not_as_such() -> None:
+    row = {"aspect": "handshake", "scenario": "bulk on far", "first": 402.2, "second": None}
+    level = {"first": "tcp+", "second": "quic", "rows": [row]}
+    found = explain(settings("tcp+", "quic"), measured_of([level], ["tcp+", "quic"]))
+    (handshake,) = (row for row in found if row.aspect == "handshake")
+    assert handshake.values == ("402.2 ms", NOT_MEASURED)
+    assert not handshake.differs
+
+
+def test_settings_that_are_not_the_same_are_marked() -> None:
+    found = {row.aspect: row for row in explain(settings("tcp", "tcp+")) if row.kind == "set"}
+    assert found["initial window"].values == ("10 packets", "32 packets")
+    assert found["initial window"].differs
+    assert not found["congestion control"].differs
+
+
+def test_cleartext_has_nothing_of_tls() -> None:
+    rows = explain(settings("http1-plain"))
+    found = {row.aspect: row.values for row in rows if row.kind == "set"}
+    assert found["first usable byte"] == ("no TLS",)
+    assert found["certificate names"] == ("none",)
+
+
+def test_every_preset_is_explained() -> None:
+    rows = explain(settings(*[stack.name for stack in STACKS]))
+    assert all(len(row.values) == len(STACKS) for row in rows)
+
+
+def test_a_visit_is_a_setting_and_a_first_one_where_nothing_is_said() -> None:
+    (own,) = settings("tcp+")
+    found = [row for row in explain([own, {**own, "visit": "warm"}]) if row.differs]
+    assert [(row.aspect, row.values) for row in found] == [
+        ("visit", ("first", "warm: a second load, over open connections"))
+    ]

@@ -1,0 +1,64 @@
+from eyelevel.level import Run, pending, rows_of
+from eyelevel.level.aspects import ASPECTS
+from eyelevel.level.networks import FAR
+from eyelevel.plan.stacks import STACKS_BY_NAME, stack_settings
+
+TCP, QUIC = (stack_settings(STACKS_BY_NAME[name], FAR) for name in ("tcp+", "quic"))
+
+
+def row_of(first, second, values, stacks=(TCP, QUIC), aspect="handshake", scenario="bulk on far"):
+    runs = [
+        Run(scenario, side, {values: each})
+        for side, own in enumerate((first, second))
+        for each in own
+    ]
+    return next(
+        row for row in rows_of(runs, stacks) if (row.aspect, row.scenario) == (aspect, scenario)
+    )
+
+
+def test_a_bound_is_of_quic_less_tcp_whichever_comes_first() -> None:
+    tcp, quic = [402.0, 402.1, 401.9], [202.0, 202.1, 201.9]
+    there = row_of(tcp, quic, "connect_ms")
+    back = row_of(quic, tcp, "connect_ms", (QUIC, TCP))
+    assert (there.word, back.word) == ("inherent", "inherent")
+    assert there.difference == -back.difference == -200.0
+    assert there.because == back.because == "one round trip less, RFC 9001 4.1"
+    # The same difference the wrong way round is nobody's nature.
+    assert row_of(quic, tcp, "connect_ms").word == "unequal"
+
+
+def test_two_stacks_over_one_transport_have_nothing_inherent() -> None:
+    tcp, faster = [402.0, 402.1, 401.9], [202.0, 202.1, 201.9]
+    assert row_of(tcp, faster, "connect_ms", (TCP, TCP)).word == "unequal"
+
+
+def test_an_unequal_row_names_the_settings_that_the_stacks_have_apart() -> None:
+    unpaced = {**QUIC, "pacing": False}
+    row = row_of([75.0, 75.1, 74.9], [0.4, 0.5, 0.3], "first_flight_ms", (TCP, unpaced), "pacing")
+    assert (row.word, row.settings) == ("unequal", ("pacing",))
+    assert (
+        row_of([75.0, 75.1, 74.9], [78.0, 78.1, 77.9], "first_flight_ms", aspect="pacing").word
+        == "equal"
+    )
+
+
+def test_what_was_not_run_is_unknown_and_asks_for_runs() -> None:
+    rows = rows_of([], (TCP, QUIC))
+    assert {row.word for row in rows} == {"unknown"}
+    assert len(rows) == sum(len(each.measure.on) for each in ASPECTS if each.measure)
+    assert pending(rows) == {row.scenario for row in rows}
+
+
+def test_what_a_stack_has_nothing_of_is_unknown_and_asks_for_no_runs() -> None:
+    runs = [Run("late on slow", side, {"late_bytes": 1.0} if side else {}) for side in (0, 1)] * 3
+    (row,) = (row for row in rows_of(runs, (TCP, QUIC)) if row.aspect == "late urgent request")
+    assert (row.word, row.runs) == ("unknown", (3, 3))
+    assert pending([row]) == set()
+
+
+def test_labels_of_one_side_are_shown_each_once() -> None:
+    row = row_of(
+        ["a", "b", "a"], ["a", "a", "a"], "priorities", aspect="priorities", scenario="page on far"
+    )
+    assert (row.first, row.second, row.word) == ("a | b", "a", "unknown")

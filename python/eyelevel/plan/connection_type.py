@@ -1,0 +1,26 @@
+"""Chromium's idea of how fast a network is: its effective connection type, from a round trip.
+
+Left to itself Chromium estimates the type while a page loads, so that it differs between stacks and
+changes in the middle of loads. Below 4g it holds back requests of low priority over every protocol,
+loads lazy images from farther away, and tells pages (`navigator.connection`).
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+ConnectionType = Literal["slow-2g", "2g", "3g", "4g"]
+ConnectionTypeSetting = Literal["network", "measured", "slow-2g", "2g", "3g", "4g"]
+"""`network`: from the network's least round trip; `measured`: the browser's own estimate."""
+
+# Chromium, net/nqe/network_quality_estimator_params.cc: kHttpRttEffectiveConnectionTypeThresholds.
+RTT_MS_FROM: Mapping[ConnectionType, float] = {"slow-2g": 2010.0, "2g": 1420.0, "3g": 272.0}
+"""The least round trip of each type; what is below all of them is 4g."""
+
+
+def connection_type(
+    setting: ConnectionTypeSetting, rtt_ms_min: float
+) -> ConnectionType | Literal["measured"]:
+    """What `setting` means on a network of this least round trip."""
+    if setting != "network":
+        return setting
+    return next((name for name, from_ms in RTT_MS_FROM.items() if rtt_ms_min >= from_ms), "4g")

@@ -1,0 +1,95 @@
+"""What the report says of the level: before everything else where stacks are unequal."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from eyelevel.level.level_said import (
+    COLUMNS,
+    COMMAND,
+    MEANING,
+    NOT_THERE,
+    counts,
+    level_row,
+    unequal_sentence,
+    unknown_sentence,
+)
+from eyelevel.report.contents import Contents
+from eyelevel.report.html import Markup, element, table
+
+Warning = tuple[str, str]
+
+ASPECTS_MAX = 6
+"""Named in one sentence; a table has all."""
+
+
+def not_level(contents: Contents) -> list[Warning]:
+    """A heading and a sentence for each pair that the report compares and that is unequal."""
+    found = []
+    for level in levels_compared(contents):
+        if said := unequal_sentence(level, ASPECTS_MAX):
+            head = f"{level['first']} and {level['second']} are not level."
+            text = (
+                f"They differ in more than their protocols: {said}.{_by_settings(level)} Part of a "
+                "gain below may be this; the appendix has every aspect."
+            )
+            found.append((head, text))
+    return found
+
+
+def _by_settings(level: Mapping[str, Any]) -> str:
+    """What of it the plan set apart."""
+    names = {name for row in level["rows"] if row["word"] == "unequal" for name in row["settings"]}
+    return f" Settings that they have apart: {', '.join(sorted(names))}." if names else ""
+
+
+def not_measured(contents: Contents) -> list[Warning]:
+    """Of pairs that nobody measured, and of aspects that the measurement could not tell."""
+    found = []
+    for level in levels_compared(contents):
+        if said := unknown_sentence(level, ASPECTS_MAX):
+            head = f"Whether {level['first']} and {level['second']} are level is not all known."
+            found.append((head, f"Intervals were too wide to tell: {said}."))
+    if missing := _missing(contents):
+        text = f"Of {'; '.join(missing)}. {COMMAND} --stacks FIRST,SECOND measures a pair."
+        found.append((f"{NOT_THERE}.", text))
+    return found
+
+
+def level_section(contents: Contents) -> Markup:
+    """Every row of every pair that was measured when the run began."""
+    heading = element("h2", "Appendix: the level", id="level")
+    levels = levels_compared(contents)
+    if not levels:
+        text = f"{NOT_THERE}, with this build, kernel and browser, before the run began: "
+        command = element("code", COMMAND)
+        return element(
+            "section", heading, element("p", text, command, "."), aria_labelledby="level"
+        )
+    parts = [element("p", MEANING)]
+    for level in levels:
+        names = {"first": level["first"], "second": level["second"]}
+        columns = [column.format(**names) for column in COLUMNS]
+        rows = [level_row(row)[: len(columns)] for row in level["rows"]]
+        told = ", ".join(f"{count} {word}" for word, count in counts([level]).items())
+        parts.append(table(f"{level['first']} and {level['second']}: {told}", columns, rows))
+    return element("section", heading, *parts, aria_labelledby="level")
+
+
+def levels_compared(contents: Contents) -> Sequence[Mapping[str, Any]]:
+    """Those of `environment.json` that are of a pair which the report compares."""
+    compared = set(_pairs(contents))
+    measured = contents.environment.get("levels") or []
+    return [each for each in measured if (each["first"], each["second"]) in compared]
+
+
+def _pairs(contents: Contents) -> list[tuple[str, str]]:
+    """Of the arms that the report compares: the reference with every other."""
+    reference = contents.plan["reference"]
+    return [(reference, arm) for arm in contents.arms if arm != reference]
+
+
+def _missing(contents: Contents) -> list[str]:
+    there = {
+        (each["first"], each["second"]) for each in levels_compared(contents) if each["complete"]
+    }
+    return [f"{one} and {two}" for one, two in _pairs(contents) if (one, two) not in there]

@@ -1,0 +1,74 @@
+from dataclasses import asdict, replace
+
+import pytest
+
+from eyelevel.level import Run, rows_of
+from eyelevel.level.networks import FAR
+from eyelevel.plan import STACKS_BY_NAME
+from eyelevel.plan.stacks import stack_settings
+from eyelevel.report.contents import read_contents
+from eyelevel.report.findings import opening, warnings
+from eyelevel.report.level_told import level_section
+from eyelevel.report.summary import summary_of
+from eyelevel.report.synthetic import metrics_of, write_run
+
+ECN = {"ecn_share_down": ([0.0] * 3, [1.0] * 3), "ecn_share_up": ([0.0, 0.0, 0.5], [0.0, 0.4, 0.0])}
+
+
+@pytest.fixture(scope="module")
+def contents(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("run")
+    write_run(directory)
+    return read_contents(directory, metrics_of)
+
+
+@pytest.fixture
+def uneven(contents):
+    """A report of tcp and quic, of which quic alone can be marked; up is not sure."""
+    runs = [
+        Run("page on far", side, {name: own[side][at] for name, own in ECN.items()})
+        for side in (0, 1)
+        for at in range(3)
+    ]
+    stacks = tuple(stack_settings(STACKS_BY_NAME[name], FAR) for name in ("tcp", "quic"))
+    level = {
+        "first": "tcp",
+        "second": "quic",
+        "complete": True,
+        "rows": [asdict(row) for row in rows_of(runs, stacks) if row.first is not None],
+    }
+    return replace(contents, environment={**contents.environment, "levels": [level]})
+
+
+def test_unequal_stacks_are_told_before_the_answer(uneven):
+    page = opening(uneven)
+    assert page.index("tcp and quic are not level.") < page.index('class="answer"')
+    head, text = warnings(uneven)[0]
+    assert head == "tcp and quic are not level."
+    assert "ECN bits (page on far 0.0 % and 100.0 %)" in text
+
+
+def test_what_is_unknown_is_told_and_never_called_equal(uneven):
+    found = dict(warnings(uneven))
+    said = found["Whether tcp and quic are level is not all known."]
+    assert said.startswith("Intervals were too wide to tell: ECN bits, up (page on far")
+    assert summary_of(uneven)["levels"][0]["rows"][1]["word"] == "unknown"
+
+
+def test_pairs_that_nobody_measured_are_named(uneven):
+    text = dict(warnings(uneven))["Level: not measured on this machine."]
+    assert text.startswith("Of tcp and tcp+. ") and "quic" not in text.partition(". ")[0]
+
+
+def test_a_pair_that_is_not_compared_is_in_no_report_of_it(uneven):
+    (level,) = uneven.environment["levels"]
+    other = {**level, "first": "tcp+"}
+    found = replace(uneven, environment={"levels": [other]})
+    assert not any("not level" in head for head, _ in warnings(found))
+    assert "not measured" in level_section(found)
+
+
+def test_the_appendix_has_every_aspect(uneven):
+    said = level_section(uneven)
+    assert "tcp and quic: 1 unequal, 1 unknown" in said
+    assert said.count("<tr>") == 1 + len(uneven.environment["levels"][0]["rows"])

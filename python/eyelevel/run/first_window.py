@@ -1,0 +1,35 @@
+"""Whether a client's TCP offered the window at first that its stack says."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+SHARE_MIN = 0.99
+"""The kernel rounds it down to whole segments and to its scale, less than 0.1 % of 15 MiB."""
+LARGE_SINCE = (6, 11)
+"""Before this Linux a first window had 64 kB at most, whatever the buffers were (in 2024: "tcp:
+remove 64 KByte limit for initial tp->rcv_wnd value")."""
+SMALL_BYTES_MAX = 65_535
+
+
+def wrong_first_window(
+    stack: Mapping[str, Any], in_force: Mapping[str, Any], kernel: str = ""
+) -> str:
+    """As the path saw it in the client's first packet after its SYN; over QUIC it is the browser's.
+
+    A kernel that cannot offer as much is no failure of a load: `eyelevel validate level` calls it
+    unequal, and the record has what was offered.
+    """
+    wanted, seen = stack.get("receive_window_bytes"), in_force.get("receive_window_bytes")
+    if wanted is None or seen is None or stack["http_version"] == "h3":
+        return ""
+    if seen >= wanted * SHARE_MIN or (seen <= SMALL_BYTES_MAX and not offers_large_windows(kernel)):
+        return ""
+    return f"the client offered a window of {seen} bytes at first, not {wanted}"
+
+
+def offers_large_windows(kernel: str) -> bool:
+    """By a kernel's release, such as `6.8.0-45-generic`; of one without a number nothing is
+    known, and nothing is excused."""
+    found = re.match(r"(\d+)\.(\d+)", kernel)
+    return found is None or (int(found[1]), int(found[2])) >= LARGE_SINCE

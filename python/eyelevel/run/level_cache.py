@@ -1,0 +1,140 @@
+"""Runs of the level, kept for this build, kernel, browser and pair of stacks.
+
+Each run is a line of its own as soon as it is there: what is interrupted goes on where it was.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from eyelevel.browser.chromium import find_executable
+from eyelevel.level import SCENARIOS, Run
+from eyelevel.level.made_page import items
+from eyelevel.plan import Stack
+from eyelevel.run.stack_cache import build
+
+CACHE_VERSION = 1
+NAME_HEX = 20
+
+Effects = dict[str, dict[str, list[float]]]
+"""What each aspect moves in ms, by aspect and metric: the difference with its interval."""
+
+VERSION_TIMEOUT_S = 20.0
+
+
+class Kept:
+    """The runs of one pair on this machine, whichever of the two comes first."""
+
+    def __init__(self, stacks: tuple[Stack, Stack]) -> None:
+        """Names of stacks and presets do not count: settings do."""
+        settings = [_settings(stack) for stack in stacks]
+        self._turned = _digest(settings[0]) > _digest(settings[1])
+        determined = {
+            "cache": CACHE_VERSION,
+            "build": build(),
+            "browser": browser_version(),
+            "stacks": settings[::-1] if self._turned else settings,
+            "scenarios": [asdict(each) for each in SCENARIOS],
+            "page": _page_digest(),
+        }
+        self.key = _digest(determined)
+        self._file = folder() / f"{self.key}.jsonl"
+
+    def runs(self) -> list[Run]:
+        """All, in the order in which they were measured; a line that broke off is left out."""
+        try:
+            lines = self._file.read_text(encoding="utf-8").splitlines()
+        except OSError:
+            return []
+        found = (run for line in lines if (run := _run_of(line)) is not None)
+        return [replace(run, side=self._side(run.side)) for run in found]
+
+    def _side(self, side: int) -> int:
+        """In the file for the pair's, and the reverse."""
+        return 1 - side if self._turned else side
+
+    def add(self, run: Run) -> None:
+        """Keep one more."""
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        line = json.dumps(
+            {"scenario": run.scenario, "side": self._side(run.side), "values": dict(run.values)}
+        )
+        with self._file.open("a", encoding="utf-8") as file:
+            # A line that broke off before must not take this one with it.
+            file.write("\n" + line + "\n")
+
+    def forget(self) -> None:
+        """Before all is measured anew."""
+        self._file.unlink(missing_ok=True)
+        self._effects.unlink(missing_ok=True)
+
+    @property
+    def _effects(self) -> Path:
+        return folder() / f"{self.key}.effects.json"
+
+    def effects(self) -> Effects:
+        """What each aspect moves; empty where it was not measured."""
+        try:
+            found: Effects = json.loads(self._effects.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found
+
+    def keep_effects(self, found: Effects) -> None:
+        """Beside the runs."""
+        self._effects.parent.mkdir(parents=True, exist_ok=True)
+        self._effects.write_text(json.dumps(found), encoding="utf-8")
+
+
+@cache
+def browser_version() -> str:
+    """What the browser says of itself; empty where there is none."""
+    executable = shutil.which(find_executable())
+    if executable is None:
+        return ""
+    try:
+        done = subprocess.run(
+            [executable, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=VERSION_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip().split("\n", 1)[0]
+
+
+def folder() -> Path:
+    """Where the runs of all pairs are."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "eyelevel" / "level"
+
+
+def _settings(stack: Stack) -> dict[str, Any]:
+    return {key: value for key, value in asdict(stack).items() if key not in ("name", "preset")}
+
+
+def _page_digest() -> str:
+    return _digest([[item.url, hashlib.sha256(item.body).hexdigest()] for item in items()])
+
+
+def _digest(value: Sequence[Any] | Mapping[str, Any]) -> str:
+    text = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:NAME_HEX]
+
+
+def _run_of(line: str) -> Run | None:
+    try:
+        found = json.loads(line)
+        run = Run(str(found["scenario"]), int(found["side"]), dict(found["values"]))
+    except (ValueError, KeyError, TypeError):
+        return None
+    return run

@@ -1,0 +1,244 @@
+"""The spirit level: two stacks beside one another, over a few networks, within four minutes.
+
+Both take turns in every scenario, so that what the machine does to one it does to the other. First
+every scenario has the runs that an interval needs; what then is still unknown gets more of them,
+while the time lasts.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from eyelevel.lab import LabError
+from eyelevel.level import SCENARIOS, Row, Run, Scenario, pending, rows_of
+from eyelevel.level.classes import SAMPLES_MIN
+from eyelevel.level.rows import count
+from eyelevel.plan import BrowserSettings, Plan, Stack
+from eyelevel.plan.stacks import stack_settings
+from eyelevel.run.level_cache import Effects, Kept, browser_version
+from eyelevel.run.level_runs import Recordings, run_scenario
+from eyelevel.run.stack_cache import build
+
+BUDGET_S = 225.0
+"""For runs, of the four minutes that two stacks may take the first time."""
+RUNS_MAX = 9
+"""Of each stack in a scenario: what is then unknown is too near to its margin here."""
+OF_BROWSER = ("visit", "visitor", "effective_connection_type")
+"""Settings that are the browser's, and that a stack may have of its own."""
+FAILED_MAX = 4
+"""Runs of a scenario and stack in which nothing could be measured: a busy machine, or a fault."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """Of two stacks, by name. `failed`: what went wrong with runs, each sentence once."""
+
+    first: str
+    second: str
+    rows: tuple[Row, ...]
+    failed: tuple[str, ...]
+    complete: bool
+    """Every scenario has the runs that an interval needs."""
+
+    def as_json(self) -> dict[str, Any]:
+        """As `--json` and `environment.json` have it."""
+        return {
+            **build(),
+            "browser": browser_version(),
+            "first": self.first,
+            "second": self.second,
+            "complete": self.complete,
+            "failed": list(self.failed),
+            "rows": [asdict(row) for row in self.rows],
+        }
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is about to be measured, and about how long it all still takes; `once_more`: only to
+    make sure of what is unknown, at most as long."""
+
+    scenario: str
+    stack: str
+    left_s: float
+    once_more: bool = False
+
+
+def measured_level(first: Stack, second: Stack) -> Level | None:
+    """As far as this machine measured the pair; None where it did not."""
+    kept = Kept((first, second))
+    runs = kept.runs()
+    return _level((first, second), runs, kept.effects(), ()) if runs else None
+
+
+def levels_of(plan: Plan) -> list[dict[str, Any]]:
+    """What was measured of the pairs that a report compares: the reference with every other.
+
+    The level is Chromium's; of a plan whose visits or connection types are not as usual only what
+    was measured with the same ones counts.
+    """
+    if plan.browser.browser != "chromium":
+        return []
+    usual = BrowserSettings()
+    stacks = []
+    for stack in plan.stacks:
+        given = {name: getattr(stack, name) or getattr(plan.browser, name) for name in OF_BROWSER}
+        apart = {name: value for name, value in given.items() if value != getattr(usual, name)}
+        stacks.append(replace(stack, **(dict.fromkeys(OF_BROWSER) | apart)))
+    (base,) = (stack for stack in stacks if stack.name == plan.reference)
+    found = (measured_level(base, stack) for stack in stacks if stack is not base)
+    return [level.as_json() for level in found if level is not None]
+
+
+def levels_among(stacks: Sequence[Stack]) -> list[dict[str, Any]]:
+    """What was measured of any two of them."""
+    found = (measured_level(one, two) for one, two in combinations(stacks, 2))
+    return [level.as_json() for level in found if level is not None]
+
+
+def validate_level(
+    first: Stack,
+    second: Stack,
+    on_step: Callable[[Step], None],
+    *,
+    fresh: bool = False,
+    budget_s: float = BUDGET_S,
+    scenarios: Sequence[Scenario] = SCENARIOS,
+) -> Level:
+    """Measure what is not measured yet. Raises LabError where no lab can be built.
+
+    An interruption passes through; what was measured until then is kept.
+    """
+    kept = Kept((first, second))
+    if fresh:
+        kept.forget()
+    runs = kept.runs()
+    work = _Work((first, second), runs, scenarios)
+    began_s = time.monotonic()
+    with TemporaryDirectory(prefix="eyelevel-level-") as folder:
+        recordings: Recordings | None = None
+        while (task := work.next(began_s + budget_s - time.monotonic())) is not None:
+            scenario, side = task
+            if recordings is None:
+                sizes = {each.body_bytes for each in scenarios if each.body_bytes}
+                recordings = Recordings.write(Path(folder), sizes)
+            stack = (first, second)[side]
+            left_s = work.left_s()
+            more_s = began_s + budget_s - time.monotonic()
+            on_step(Step(scenario.name, stack.name, left_s or more_s, once_more=not left_s))
+            run = work.measure(scenario, side, stack, recordings)
+            if run is not None:
+                kept.add(run)
+            elif work.hopeless:
+                raise LabError(work.said[0])
+    return _level((first, second), work.runs, kept.effects(), tuple(dict.fromkeys(work.said)))
+
+
+class _Work:
+    """Which run is next, and how long runs take."""
+
+    def __init__(
+        self, stacks: tuple[Stack, Stack], runs: Sequence[Run], scenarios: Sequence[Scenario]
+    ) -> None:
+        self.runs = list(runs)
+        self.said: list[str] = []
+        self._stacks = stacks
+        self._scenarios = scenarios
+        self._failed: dict[tuple[str, int], int] = {}
+        self._took_s: dict[str, list[float]] = {}
+        self._tried = 0
+
+    def next(self, left_s: float) -> tuple[Scenario, int] | None:
+        """The scenario and side with the fewest runs; after the least of all, unknown ones."""
+        wanted = [
+            (self._count(each.name, side), place, each, side)
+            for place, each in enumerate(self._scenarios)
+            for side in self._sides(each.name)
+            if self._failed.get((each.name, side), 0) < FAILED_MAX
+        ]
+        least = [each for each in wanted if each[0] < SAMPLES_MIN]
+        if least:
+            _, _, scenario, side = min(least, key=lambda each: each[:2])
+            return scenario, side
+        unknown = pending(_rows(self._stacks, self.runs))
+        more = [
+            each
+            for each in wanted
+            if each[2].name in unknown and each[0] < RUNS_MAX and self._expected_s(each[2]) < left_s
+        ]
+        if not more:
+            return None
+        _, _, scenario, side = min(more, key=lambda each: each[:2])
+        return scenario, side
+
+    @property
+    def hopeless(self) -> bool:
+        """As many runs as may fail of one scenario did, before any told something."""
+        return not self.runs and sum(self._failed.values()) >= FAILED_MAX
+
+    def left_s(self) -> float:
+        """Of the runs that every scenario needs."""
+        return sum(
+            self._expected_s(each) * max(0, SAMPLES_MIN - self._count(each.name, side))
+            for each in self._scenarios
+            for side in (0, 1)
+        )
+
+    def measure(
+        self, scenario: Scenario, side: int, stack: Stack, recordings: Recordings
+    ) -> Run | None:
+        """One run; None where it told nothing."""
+        began_s = time.monotonic()
+        self._tried += 1
+        try:
+            values = run_scenario(scenario, stack, recordings, self._tried)
+        except LabError as error:
+            key = (scenario.name, side)
+            self._failed[key] = self._failed.get(key, 0) + 1
+            self.said.append(f"{scenario.name}, {stack.name}: {error}")
+            return None
+        finally:
+            self._took_s.setdefault(scenario.name, []).append(time.monotonic() - began_s)
+        run = Run(scenario.name, side, values)
+        self.runs.append(run)
+        return run
+
+    def _sides(self, scenario: str) -> tuple[int, int]:
+        """Who begins changes from round to round."""
+        return (0, 1) if self._count(scenario, 0) % 2 == 0 else (1, 0)
+
+    def _count(self, scenario: str, side: int) -> int:
+        return count(self.runs, scenario, side)
+
+    def _expected_s(self, scenario: Scenario) -> float:
+        took = self._took_s.get(scenario.name)
+        return sum(took) / len(took) if took else scenario.expected_s
+
+
+def _rows(stacks: tuple[Stack, Stack], runs: Sequence[Run]) -> list[Row]:
+    return rows_of(runs, settings_of(stacks))
+
+
+def settings_of(stacks: tuple[Stack, Stack]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Of both, as the lab and the browser get them."""
+    network = SCENARIOS[0].network
+    first, second = (
+        {**stack_settings(stack, network), **{name: getattr(stack, name) for name in OF_BROWSER}}
+        for stack in stacks
+    )
+    return first, second
+
+
+def _level(
+    stacks: tuple[Stack, Stack],
+    runs: Sequence[Run],
+    effects: Effects,
+    failed: tuple[str, ...],
+) -> Level:
+    rows = rows_of(runs, settings_of(stacks), effects)
+    complete = all(min(row.runs) >= SAMPLES_MIN for row in rows)
+    return Level(stacks[0].name, stacks[1].name, tuple(rows), failed, complete)

@@ -1,0 +1,141 @@
+"""Which run is next, what is kept, and what an interruption leaves: with runs that are made up."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from eyelevel.lab import LabError
+from eyelevel.level import SCENARIOS_BY_NAME
+from eyelevel.level.classes import SAMPLES_MIN
+from eyelevel.plan import STACKS_BY_NAME, BrowserSettings, parse_plan
+from eyelevel.run import level_cache, level_validation
+from eyelevel.run.level_validation import RUNS_MAX, levels_of, measured_level, validate_level
+
+TCP, QUIC = STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"]
+BULK = [SCENARIOS_BY_NAME["bulk on far"]]
+
+
+PLAN = """
+sites = ["agency"]
+networks = ["dsl"]
+stacks = ["tcp", "tcp+", "quic"]
+reference = "tcp+"
+blocks = 1
+"""
+
+
+class Made:
+    """Stands for labs: what each stack gives, and in which order it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.ends_after = 1000
+        self.fails = False
+        self.connect_ms = {"tcp+": [402.0, 402.1], "quic": [202.0, 202.1]}
+
+    def run(self, scenario, stack, recordings, seed):
+        if len(self.asked) == self.ends_after:
+            raise KeyboardInterrupt
+        self.asked.append(stack.name)
+        if self.fails:
+            raise LabError("no lab can be built here")
+        own = self.connect_ms[stack.name]
+        return {"connect_ms": own[len(self.asked) % len(own)], "tickets": 0.0}
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
+    found = Made()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(level_validation, "run_scenario", found.run)
+    monkeypatch.setattr(level_validation.Recordings, "write", lambda *given: None)
+    monkeypatch.setattr(level_cache, "build", lambda: {"kernel": "1"})
+    monkeypatch.setattr(level_validation, "build", lambda: {"kernel": "1"})
+    monkeypatch.setattr(level_validation, "browser_version", lambda: "Chromium 1")
+    monkeypatch.setattr(level_cache, "browser_version", lambda: "Chromium 1")
+    return found
+
+
+def measure(**settings):
+    return validate_level(TCP, QUIC, lambda step: None, scenarios=BULK, budget_s=0.0, **settings)
+
+
+def words(level) -> dict[str, str]:
+    return {row.aspect: row.word for row in level.rows if row.runs != (0, 0)}
+
+
+def test_stacks_take_turns_and_who_begins_changes(made) -> None:
+    assert words(measure())["handshake"] == "inherent"
+    assert made.asked == ["tcp+", "quic", "quic", "tcp+", "tcp+", "quic"]
+    assert len(made.asked) == 2 * SAMPLES_MIN
+
+
+def test_what_was_measured_is_not_measured_again_but_fresh(made) -> None:
+    first = measure()
+    assert measure() == first
+    assert len(made.asked) == 2 * SAMPLES_MIN
+    measure(fresh=True)
+    assert len(made.asked) == 4 * SAMPLES_MIN
+
+
+def test_an_interrupted_measurement_goes_on_where_it_was(made) -> None:
+    made.ends_after = 4
+    with pytest.raises(KeyboardInterrupt):
+        measure()
+    assert not measured_level(TCP, QUIC).complete
+    made.ends_after = 1000
+    measure()
+    assert len(made.asked) == 2 * SAMPLES_MIN
+
+
+def test_another_kernel_browser_or_setting_is_measured_anew(made, monkeypatch) -> None:
+    measure()
+    assert measured_level(TCP, replace(QUIC, name="other")) is not None
+    assert measured_level(TCP, replace(QUIC, pacing=False)) is None
+    monkeypatch.setattr(level_cache, "browser_version", lambda: "Chromium 2")
+    assert measured_level(TCP, QUIC) is None
+
+
+def test_a_pair_is_known_in_either_order(made) -> None:
+    measure()
+    there, back = measured_level(TCP, QUIC), measured_level(QUIC, TCP)
+    assert words(there) == words(back)
+    (row,) = (row for row in back.rows if row.aspect == "handshake")
+    assert (round(row.first), round(row.second)) == (202, 402)
+
+
+def test_a_run_keeps_what_was_measured_of_its_pairs_in_the_same_conditions(made) -> None:
+    measure()
+    plan = parse_plan(PLAN, "plan.toml")
+    (level,) = levels_of(plan)
+    assert (level["first"], level["second"], level["browser"]) == ("tcp+", "quic", "Chromium 1")
+    assert levels_of(replace(plan, browser=BrowserSettings(visitor="known"))) == []
+    assert levels_of(replace(plan, browser=BrowserSettings(browser="firefox"))) == []
+    assert levels_of(replace(plan, reference="tcp")) == []
+
+
+def test_what_is_unknown_gets_more_runs_while_the_time_lasts(made) -> None:
+    made.connect_ms["quic"] = [150.0, 250.0, 210.0]  # a mean that no run of three can tell
+    measure()
+    assert len(made.asked) == 2 * SAMPLES_MIN
+    validate_level(TCP, QUIC, lambda step: None, scenarios=BULK, budget_s=1e9)
+    assert 2 * SAMPLES_MIN < len(made.asked) <= 2 * RUNS_MAX
+
+
+def test_a_machine_on_which_nothing_runs_says_why(made) -> None:
+    made.fails = True
+    with pytest.raises(LabError, match="no lab can be built here"):
+        measure()
+    assert measured_level(TCP, QUIC) is None
+
+
+def test_a_line_that_broke_off_is_left_out(made) -> None:
+    measure()
+    (file,) = level_cache.folder().glob("*.jsonl")
+    text = file.read_text()
+    file.write_text(text[: len(text) - 9])
+    assert len(level_cache.Kept((TCP, QUIC)).runs()) == 2 * SAMPLES_MIN - 1
+    # What comes after it begins a line of its own.
+    measure()
+    assert len(level_cache.Kept((TCP, QUIC)).runs()) == 2 * SAMPLES_MIN

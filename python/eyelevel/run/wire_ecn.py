@@ -1,0 +1,71 @@
+"""Whether packets came to the path with the ECN bits that the stack says."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+CAPABLE = ("ect0", "ect1", "ce")
+WAYS = ("down", "up")
+
+QUIC_CAPABLE_SHARE_MIN = 0.9
+"""noq sends all packets of a connection as ECT(0), but gives that up where the client's
+acknowledgements do not tell of it. Over TCP pure acknowledgements and repetitions are Not-ECT."""
+
+
+def wrong_ecn(
+    stack: Mapping[str, Any],
+    connections: Sequence[Mapping[str, Any]],
+    requests: Sequence[Mapping[str, Any]],
+    path: Mapping[str, Any],
+) -> str:
+    """What came otherwise than the stack's `ecn`, in a sentence; empty where all came so.
+
+    Connections that served no request of the load may have sent nothing that can be marked. What
+    somebody else's server sends over QUIC is its own.
+    """
+    quic = stack["http_version"] == "h3"
+    if quic and stack.get("server"):
+        return ""
+    if stack["ecn"] == "off":
+        return _capable_though_off(connections, path)
+    served = {each["connection"] for each in requests if "connection" in each}
+    for each in connections:
+        over_quic = each["protocol"] == "h3"
+        if each["connection"] not in served or over_quic != quic:
+            continue
+        if reason := _incapable_though_on(each["ecn"], quic=quic):
+            return f"connection {each['connection']}: {reason}"
+    return ""
+
+
+def _capable_though_off(connections: Sequence[Mapping[str, Any]], path: Mapping[str, Any]) -> str:
+    for way in WAYS:
+        for each in connections:
+            if each["ecn"] and (seen := capable(each["ecn"][way])):
+                return f"connection {each['connection']}: {seen} packets {way} were ECN-capable"
+        if seen := capable(path[way]["ecn"]):
+            return f"{seen} packets {way} were ECN-capable"
+    return ""
+
+
+def _incapable_though_on(ecn: Mapping[str, Any] | None, *, quic: bool) -> str:
+    if ecn is None:
+        return "the path knows none of its packets"
+    if any(ecn[way]["ect1"] for way in WAYS):
+        return "packets were ECT(1)"
+    # What a browser sends over QUIC is its own, and stands in the record.
+    for way in WAYS[:1] if quic else WAYS:
+        share = capable_share(ecn[way])
+        if not share or (quic and share < QUIC_CAPABLE_SHARE_MIN):
+            return f"{share or 0:.0%} of its packets {way} were ECN-capable"
+    return ""
+
+
+def capable(counts: Mapping[str, int]) -> int:
+    """Packets that a queue may mark, or that came marked."""
+    return sum(counts[name] for name in CAPABLE)
+
+
+def capable_share(counts: Mapping[str, int]) -> float | None:
+    """The same as a share of all; None where there was none."""
+    every = counts["not_ect"] + capable(counts)
+    return capable(counts) / every if every else None

@@ -1,0 +1,55 @@
+"""Connections that carried no request: opened for nothing, with the bytes that they cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class InVain:
+    """Of one load, as its servers saw it."""
+
+    connections: int
+    """All that were opened, those in vain included."""
+    in_vain: int
+    """On which no request ever came."""
+    in_handshake: int
+    """Of these, those whose TLS or QUIC handshake was never completed."""
+    bytes: int
+    """Payload of TCP or UDP, up and down, on those in vain, as far as it is known."""
+
+
+def connections_in_vain(record: Mapping[str, Any]) -> InVain | None:
+    """None where nobody counted: outside of a lab, and with servers that are not ours.
+
+    A browser opens connections ahead of requests, and several to a host of which it does not know
+    that one is enough. What steps after the load opened is left out.
+    """
+    if "connections" not in record or record["trial"]["stack_settings"].get("server"):
+        return None
+    used = {each.get("connection") for each in record["requests"]}
+    end_ns = _load_end_ns(record)
+    opened = [
+        each
+        for each in record["connections"]
+        if end_ns is None or each.get("accepted_at_ns", 0) < end_ns
+    ]
+    unused = [each for each in opened if each.get("connection") not in used]
+    return InVain(
+        connections=len(opened),
+        in_vain=len(unused),
+        in_handshake=sum("failure" in each["in_force"] for each in unused),
+        bytes=sum(
+            each["in_force"].get(way) or 0
+            for each in unused
+            for way in ("sent_bytes", "received_bytes")
+        ),
+    )
+
+
+def _load_end_ns(record: Mapping[str, Any]) -> float | None:
+    """When the first step after the load began; None where there was none."""
+    steps = record.get("after_load")
+    if not steps:
+        return None
+    return float(record["browser"]["navigation_start_ns"] + steps[0]["started_ms"] * 1e6)

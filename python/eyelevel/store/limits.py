@@ -1,0 +1,28 @@
+"""What kept the servers of one load from sending, beside the network: windows and buffers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+LIMITS = {
+    "receive_window_limited_ms": "Time in which the browser's windows alone kept the servers from "
+    "sending, over all connections: over TCP the kernel's own count (`tcpi_rwnd_limited`), over "
+    "QUIC while a stream took no more and nothing else waited.",
+    "send_buffer_limited_ms": "Time in which all that a transport had was sent, the network would "
+    "have taken more, and there was more of a response: over TCP the kernel's own count "
+    "(`tcpi_sndbuf_limited`), over QUIC from a stream's last byte to the next write.",
+    "unsent_bytes_max": "The most that the response scheduler had let through and no packet had "
+    "carried, of any connection, heads of responses included.",
+}
+"""Of the connections' whole lives, as the servers say when they end."""
+
+
+def limits_of(record: Mapping[str, Any]) -> tuple[float | None, ...]:
+    """The values of LIMITS; None where no connection tells, as of somebody else's servers."""
+    told = [each["in_force"] for each in record["connections"] or ()]
+    found = [[each[name] for each in told if each.get(name) is not None] for name in LIMITS]
+    window, buffer, unsent = found
+    return (
+        float(sum(window)) if window else None,
+        float(sum(buffer)) if buffer else None,
+        float(max(unsent)) if unsent else None,
+    )

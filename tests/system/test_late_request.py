@@ -1,0 +1,80 @@
+"""An urgent request that comes while an image flows waits for as little over TCP as over QUIC:
+bytes that leave in between, counted on the path."""
+
+import statistics
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from eyelevel.level.transfer_values import late_values
+from eyelevel.networks import NETWORKS_BY_NAME, Network, lab_path
+from eyelevel.pathlog.arrivals import read_arrivals
+from eyelevel.plan import STACKS_BY_NAME, Stack, lab_stack
+from eyelevel.run.bulk import LATE_URL, bulk_site, transfer_told
+
+BODY_BYTES, LATE_BYTES = 400_000, 2_000
+LATE_AFTER_BYTES = 60_000
+STEP_BYTES = 1_777
+"""Between the tries, so that they meet the servers in different states."""
+TRIES = 3
+APART_BYTES_MAX = 4_096
+PACKET_BYTES = 1_500
+NETWORKS = ("da2gc", "mss", "3g", "lte")
+"""0.468, 1.89, 3.5 and 10.5 Mbit/s."""
+
+pytestmark = pytest.mark.usefixtures("labs")
+
+
+def lossless(name: str) -> Network:
+    """Its rates and round trip; no packet is lost, so that they leave and come in one order."""
+    return replace(NETWORKS_BY_NAME[name], loss_down=0.0, loss_up=0.0, queue_ms=2000.0)
+
+
+def late_bytes(folder: Path, network: Network, stack: Stack) -> tuple[float, int]:
+    """The median of the tries, and the most that the servers' scheduler had unsent in any."""
+    site, url = bulk_site(folder, BODY_BYTES, late_bytes=LATE_BYTES)
+    found, most = [], 0
+    for number in range(TRIES):
+        with TemporaryDirectory() as text:
+            told, summary = transfer_told(
+                lab_path(network),
+                lab_stack(stack, network),
+                site,
+                url,
+                seed=number,
+                bytes_max=BODY_BYTES,
+                duration_ms=20_000,
+                logs=Path(text),
+                late=(LATE_URL, LATE_AFTER_BYTES + number * STEP_BYTES),
+            )
+            down = read_arrivals((Path(text) / "down.log").read_bytes(), "down.log")
+        request = next(each for each in summary.requests if each["url"] == LATE_URL)
+        found.append(late_values(told["late"], request, down)["late_bytes"])
+        most = max(most, *(c["in_force"]["unsent_bytes_max"] for c in summary.connections))
+    return statistics.median(found), most
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_as_much_of_an_image_comes_before_a_late_urgent_request_over_both(
+    tmp_path: Path, name: str
+) -> None:
+    network = lossless(name)
+    (tcp, tcp_most), (quic, quic_most) = (
+        late_bytes(tmp_path, network, STACKS_BY_NAME[stack]) for stack in ("tcp+", "quic")
+    )
+    assert abs(tcp - quic) <= APART_BYTES_MAX, (tcp, quic)
+    assert max(tcp_most, quic_most) <= 16_384
+    # With the packets' heads, and the packet that was on its way to the path.
+    assert max(tcp, quic) <= 16_384 * 1.05 + 2 * PACKET_BYTES
+
+
+def test_more_unsent_over_tcp_alone_shows(tmp_path: Path) -> None:
+    network = lossless("lte")
+    deep = replace(STACKS_BY_NAME["tcp+"], unsent_bytes_max=65_536)
+    (tcp, most), (quic, _) = (
+        late_bytes(tmp_path, network, stack) for stack in (deep, STACKS_BY_NAME["quic"])
+    )
+    assert tcp - quic > APART_BYTES_MAX, (tcp, quic)
+    assert most > 3 * 16_384
