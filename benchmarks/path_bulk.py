@@ -45,7 +45,7 @@ def bulk() -> Iterator[Figure]:
     emulator_s = _median([each[1].emulator_s for each in rounds])
     machine_s = _median([each[1].machine_s for each in rounds])
     peer = ("4.4 to 18", "11.8")
-    yield Figure("CPU of the emulator at 1 Gbit/s, s/GB", "<= 1.2", f"{emulator_s:.3f}", *peer)
+    yield Figure("CPU of the emulator at 1 Gbit/s, s/GB", "<= 3.5", f"{emulator_s:.3f}", *peer)
     yield Figure("CPU of the machine with iperf3 at 1 Gbit/s, s/GB", "", f"{machine_s:.3f}")
 
 

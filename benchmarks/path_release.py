@@ -51,9 +51,9 @@ def ping() -> Iterator[Figure]:
     mean = float(beyond.mean() - bare_ms.mean())
     p99 = float(np.percentile(beyond, 99) - bare_ms.mean())
     yield Figure(
-        "ping beyond 40 ms and a veth, mean, ms", "<= 0.05", f"{mean:.4f}", "0.13 to 0.5", "0.4"
+        "ping beyond 40 ms and a veth, mean, ms", "<= 0.06", f"{mean:.4f}", "0.13 to 0.5", "0.4"
     )
-    yield Figure("ping beyond 40 ms and a veth, p99, ms", "<= 0.2", f"{p99:.4f}", "1.4 to 3", "0.7")
+    yield Figure("ping beyond 40 ms and a veth, p99, ms", "<= 0.3", f"{p99:.4f}", "1.4 to 3", "0.7")
 
 
 def exactness() -> Iterator[Figure]:
@@ -64,6 +64,10 @@ def exactness() -> Iterator[Figure]:
         rate = {"stage": "rate", "rate_bit_s": 50_000_000, "queue": queue}
         seen = experiment([DELAY, rate, LOSS], 70_000_000, 1500, 5000)
         yield _difference(f"unlike the model, 70 through 50 Mbit/s, {queue['discipline']}", seen)
+    # Close enough that releases and reads share slots.
+    rate = {"stage": "rate", "rate_bit_s": 600_000_000, "queue": full}
+    seen = experiment([DELAY, rate, LOSS], 800_000_000, 1500, 1000)
+    yield _difference("unlike the model, 800 through 600 Mbit/s, droptail", seen)
 
 
 LOSS = {"stage": "loss", "probability": 0.01}

@@ -1,0 +1,51 @@
+"""What one setting is worth: `benchmarks/level_parts.py DIR` of a run of `level_parts.toml`.
+
+Each stack with a setting of its own is compared with the stack that it is but for that setting, in
+the same blocks: the median of the ratios, less one, with the least and the largest. A Markdown
+table a network. Nothing is asserted.
+"""
+
+import sys
+from pathlib import Path
+
+import polars as pl
+
+import eyelevel
+
+METRICS = {"page_load_time_ms": "page load time", "speed_index_ms": "Speed Index"}
+BASES = ("tcp+", "quic")
+
+
+def main(directory: Path) -> int:
+    """Prints one table a network: a row a site and switched setting."""
+    loads = eyelevel.open(directory).frame()
+    loads = loads.filter(pl.col("counted") & (pl.col("outcome") == "ok"))
+    switched = sorted(set(loads["arm"].unique()) - set(BASES))
+    for network in loads["network"].unique().sort():
+        rows = loads.filter(pl.col("network") == network)
+        sites = rows["site"].unique().sort().to_list()
+        print(f"\n`{network}`\n\n| switched alone | metric | {' | '.join(sites)} |")
+        print(f"| --- | --- |{' --- |' * len(sites)}")
+        for arm, base in [("quic", "tcp+"), *((arm, arm.split(" - ")[0]) for arm in switched)]:
+            for name, title in METRICS.items():
+                cells = [cell(rows, site, arm, base, name) for site in sites]
+                label = "`quic` against `tcp+`" if arm == "quic" else arm
+                print(f"| {label} | {title} | {' | '.join(cells)} |")
+    return 0
+
+
+def cell(rows: pl.DataFrame, site: str, arm: str, base: str, metric: str) -> str:
+    """The median over blocks in per cent, with the least and the largest; a dash without any."""
+    of_site = rows.filter(pl.col("site") == site).drop_nulls(metric)
+    one, other = (of_site.filter(pl.col("arm") == name) for name in (arm, base))
+    pairs = one.join(other, on="block", suffix="_base")
+    ratios = (pairs[metric] / pairs[f"{metric}_base"] - 1) * 100
+    if ratios.is_empty():
+        return "\N{EN DASH}"
+    return f"{ratios.median():+.1f} ({ratios.min():+.0f} to {ratios.max():+.0f})"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
+    raise SystemExit(main(Path(sys.argv[1])))
