@@ -4,7 +4,9 @@
 use crate::blocks::Blocks;
 use crate::wire::{HEADERS_MAX, Shape, complete_checksum};
 use eyelevel_units::Instant;
+use std::collections::VecDeque;
 use std::fs::File;
+use std::time::Duration;
 
 /// Nanosecond timestamps (draft-ietf-opsawg-pcap, section 4).
 const MAGIC: u32 = 0xa1b2_3c4d;
@@ -17,6 +19,12 @@ const RECORD_HEAD_BYTES: usize = 16;
 const BLOCK_BYTES: usize = 256 * 1024;
 /// Blocks on their way to the disk: 64 MiB, beyond which packets are missing.
 const BLOCKS_MAX: usize = 256;
+/// How long a record waits for an earlier one: a packet is noted with the time when it came to its
+/// device, and in the time until it is read one of the other direction may leave. A packet that is
+/// read later than this starves its trial anyway.
+const REORDER: Duration = Duration::from_millis(100);
+/// Records that wait at most: 6 MB of whole packets.
+const REORDER_RECORDS_MAX: usize = 4096;
 
 /// What became of a capture.
 #[derive(Debug, Default)]
@@ -30,8 +38,16 @@ pub(crate) struct CaptureEnd {
 /// The path's end: never waits for the disk.
 pub(crate) struct Capture {
     blocks: Blocks,
+    /// In the order of their times.
+    waiting: VecDeque<CaptureRecord>,
+    spare: Vec<Vec<u8>>,
     packets: u64,
     lost: u64,
+}
+
+struct CaptureRecord {
+    at: Instant,
+    bytes: Vec<u8>,
 }
 
 impl Capture {
@@ -39,6 +55,8 @@ impl Capture {
     pub(crate) fn start(file: File) -> Self {
         Self {
             blocks: Blocks::start(file, head(), BLOCK_BYTES, BLOCKS_MAX),
+            waiting: VecDeque::new(),
+            spare: Vec::new(),
             packets: 0,
             lost: 0,
         }
@@ -58,10 +76,8 @@ impl Capture {
         let (head_bytes, offload) = shape.head(packet, range, ecn, &mut headers);
         let payload = &packet[shape.payload(range.0, range.1)];
         let length = head_bytes + payload.len();
-        let Some(block) = self.blocks.room(RECORD_HEAD_BYTES + length) else {
-            self.lost += 1;
-            return;
-        };
+        let mut record = self.spare.pop().unwrap_or_default();
+        record.clear();
         let ns = at.as_nanos();
         let numbers = [
             (ns / 1_000_000_000) as u32,
@@ -70,19 +86,48 @@ impl Capture {
             length as u32,
         ];
         for number in numbers {
-            block.extend_from_slice(&number.to_le_bytes());
+            record.extend_from_slice(&number.to_le_bytes());
         }
-        let start = block.len();
-        block.extend_from_slice(&headers[..head_bytes]);
-        block.extend_from_slice(payload);
+        record.extend_from_slice(&headers[..head_bytes]);
+        record.extend_from_slice(payload);
         if let Some(checksum) = offload.checksum {
-            complete_checksum(&mut block[start..], checksum);
+            complete_checksum(&mut record[RECORD_HEAD_BYTES..], checksum);
         }
-        self.packets += 1;
+        self.put_in_order(at, record);
+    }
+
+    fn put_in_order(&mut self, at: Instant, bytes: Vec<u8>) {
+        let later = self.waiting.iter().rev().take_while(|each| each.at > at);
+        let place = self.waiting.len() - later.count();
+        self.waiting.insert(place, CaptureRecord { at, bytes });
+        while let (Some(first), Some(last)) = (self.waiting.front(), self.waiting.back()) {
+            let full = self.waiting.len() > REORDER_RECORDS_MAX;
+            if !full && last.at.since(first.at) < REORDER {
+                break;
+            }
+            self.write_first();
+        }
+    }
+
+    fn write_first(&mut self) {
+        let Some(record) = self.waiting.pop_front() else {
+            return;
+        };
+        match self.blocks.room(record.bytes.len()) {
+            Some(block) => {
+                block.extend_from_slice(&record.bytes);
+                self.packets += 1;
+            }
+            None => self.lost += 1,
+        }
+        self.spare.push(record.bytes);
     }
 
     /// Writes the rest and waits for the disk.
-    pub(crate) fn finish(self) -> CaptureEnd {
+    pub(crate) fn finish(mut self) -> CaptureEnd {
+        while !self.waiting.is_empty() {
+            self.write_first();
+        }
         CaptureEnd {
             packets: self.packets,
             lost: self.lost,
@@ -101,4 +146,68 @@ fn head() -> Vec<u8> {
     head.extend_from_slice(&SNAP_BYTES.to_le_bytes());
     head.extend_from_slice(&LINK_TYPE.to_le_bytes());
     head
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eyelevel_netns::OffloadHeader;
+
+    /// IPv4 and UDP around nothing; the number is in the source port.
+    fn packet(number: u8) -> Vec<u8> {
+        let mut packet = vec![0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0];
+        packet.extend_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2, 0, number, 1, 187, 0, 8, 0, 0]);
+        packet
+    }
+
+    fn times_and_numbers(pushes: &[(u64, u8)]) -> (CaptureEnd, Vec<(u64, u8)>) {
+        let path = std::env::temp_dir().join(format!(
+            "eyelevel-capture-{}-{}",
+            std::process::id(),
+            pushes.len()
+        ));
+        let mut capture = Capture::start(File::create(&path).unwrap());
+        for &(us, number) in pushes {
+            let bytes = packet(number);
+            let shape = Shape::of(&bytes, &OffloadHeader::default()).unwrap();
+            capture.push(Instant::from_nanos(us * 1000), &shape, &bytes, 0, 0);
+        }
+        let end = capture.finish();
+        let file = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let records = file[head().len()..].chunks(RECORD_HEAD_BYTES + 28);
+        let number = |record: &[u8], at: usize| {
+            u64::from(u32::from_le_bytes(record[at..at + 4].try_into().unwrap()))
+        };
+        let read = records.map(|record| {
+            let ns = number(record, 0) * 1_000_000_000 + number(record, 4);
+            (ns / 1000, record[RECORD_HEAD_BYTES + 21])
+        });
+        (end, read.collect())
+    }
+
+    #[test]
+    fn a_packet_read_after_another_left_stands_where_it_came() {
+        let (end, read) = times_and_numbers(&[(100, 1), (300, 2), (299, 3), (300, 4), (50, 5)]);
+        assert_eq!(read, [(50, 5), (100, 1), (299, 3), (300, 2), (300, 4)]);
+        assert_eq!((end.packets, end.lost, end.failure), (5, 0, None));
+    }
+
+    #[test]
+    fn records_wait_for_earlier_ones_only_so_long_and_so_many() {
+        let far_apart = [(1, 1), (200_001, 2), (2, 3)];
+        let (_, read) = times_and_numbers(&far_apart);
+        assert_eq!(read, [(1, 1), (2, 3), (200_001, 2)]);
+        let many: Vec<_> = (0..=REORDER_RECORDS_MAX as u64 + 1)
+            .map(|us| (us + 10, 1))
+            .chain([(1, 2)])
+            .collect();
+        let (end, read) = times_and_numbers(&many);
+        assert_eq!(end.packets as usize, many.len());
+        let place = read.iter().position(|&(_, number)| number == 2).unwrap();
+        assert_eq!(
+            place, 2,
+            "the two that were over the bound had been written"
+        );
+    }
 }
