@@ -16,7 +16,7 @@ def namespace_depth(pid: int | str) -> int:
 
 
 def left_of_session(leader_pid: int) -> list[str]:
-    """The states of a session's processes, but for zombies that the lab's own init is to take away."""
+    """The states of a session's processes, but for those its lab's init takes away."""
     states = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():

@@ -21,6 +21,10 @@ END_TIMEOUT_S = 5.0
 EXIT_TIMEOUT_S = 0.5
 """How long a process that closed its pipe may take to exit."""
 
+ENTERED_EXIT_TIMEOUT_S = 3.0
+"""How long a killed browser may take to be gone from a lab: the kernel waits for all processors to
+pass a quiet state before it lets go of the files that were watched (inotify), 0.6 s where idle."""
+
 END_POLL_S = 0.002
 """Pause between two looks at `/proc` while they do."""
 
@@ -111,7 +115,7 @@ class ProcessSession:
                 if pid != self.leader_pid:
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGKILL)
-            select.select([self._leader_fd], [], [], EXIT_TIMEOUT_S)
+            select.select([self._leader_fd], [], [], ENTERED_EXIT_TIMEOUT_S)
         while True:
             members = self._members() + _with_argument(named)
             for pid in members:
