@@ -17,7 +17,14 @@ from eyelevel.plan.browser_settings import (
 from eyelevel.plan.causes import Cause
 from eyelevel.plan.connection_type import ConnectionTypeSetting
 from eyelevel.plan.devices import DEVICES_BY_NAME
-from eyelevel.plan.quantities import DurationMs, DurationS, RateBitS, Share, SizeBytes
+from eyelevel.plan.quantities import (
+    DurationMs,
+    DurationS,
+    RateBitS,
+    Share,
+    SizeBytes,
+    SizeOrNoneBytes,
+)
 from eyelevel.plan.stacks import (
     CertificateKey,
     CongestionControl,
@@ -102,7 +109,7 @@ class StackTable(_Table):
     tls_version: TlsVersion | None = None
     probe_gain: Annotated[float, Field(ge=0.1, le=10)] | None = None
     sprout_horizon: SproutHorizon | None = None
-    header_table_bytes: Annotated[SizeBytes, Field(le=65_536)] | None = None
+    header_table_bytes: Annotated[SizeOrNoneBytes, Field(le=65_536)] | None = None
     blocked_streams_max: Annotated[int, Field(ge=0, le=100)] | None = None
     early_data: bool | None = None
     priorities: bool | None = None

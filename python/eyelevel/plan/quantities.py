@@ -51,3 +51,7 @@ DurationS = Annotated[
 ]
 Share = Annotated[float, Field(ge=0, lt=1), _reader(_SHARE), _schema(_SHARE)]
 SizeBytes = Annotated[int, Field(gt=0), BeforeValidator(_whole), _reader(_SIZE), _schema(_SIZE)]
+SizeOrNoneBytes = Annotated[
+    int, Field(ge=0), BeforeValidator(_whole), _reader(_SIZE), _schema(_SIZE)
+]
+"""0 where there is to be none."""

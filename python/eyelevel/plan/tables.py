@@ -11,7 +11,14 @@ from eyelevel.networks import NETWORKS_BY_NAME, Network, loss_of_each_direction
 from eyelevel.networks.stages import Stage
 from eyelevel.plan.cross_traffic import cross_traffic_of
 from eyelevel.plan.model import NetworkTable, StackTable
-from eyelevel.plan.stacks import OWN_SERVER_MARK, REFUSED_PRESETS, STACKS_BY_NAME, OwnServer, Stack
+from eyelevel.plan.stacks import (
+    OWN_SERVER_MARK,
+    RECEIVE_WINDOW_BYTES,
+    REFUSED_PRESETS,
+    STACKS_BY_NAME,
+    OwnServer,
+    Stack,
+)
 
 
 @dataclass(frozen=True)
@@ -176,10 +183,22 @@ def stack_of(table: StackTable) -> Stack:
         command, protocols = tuple(server["command"]), tuple(server["protocols"])
         changes["server"] = OwnServer(command, protocols)
         name += OWN_SERVER_MARK
-    stack = replace(STACKS_BY_NAME[table.base], name=name, **changes)
+    base = STACKS_BY_NAME[table.base]
+    stack = replace(base, name=name, **(_window_of_transport(base, changes) | changes))
     if reason := stack.refusal():
         raise ValueError(reason)
     return stack
+
+
+def _window_of_transport(base: Stack, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A client's first window where the transport is another than the preset's: over QUIC it is the
+    browser's, and over TCP it stays as large."""
+    was_quic, is_quic = (
+        version == "h3" for version in (base.http_version, changes.get("http_version"))
+    )
+    if "http_version" not in changes or was_quic == is_quic:
+        return {}
+    return {"receive_window_bytes": None if is_quic else RECEIVE_WINDOW_BYTES}
 
 
 def _name_of(kind: str, table: NetworkTable | StackTable, changes: dict[str, Any]) -> str:

@@ -39,6 +39,40 @@ def test_presets_are_overridden_key_by_key():
     assert iw64.initial_window_packets == 64 and iw64.pacing and iw64.preset == "tcp+"
 
 
+@pytest.mark.parametrize(
+    ("base", "version", "window"),
+    [
+        ("tcp+", "h3", None),
+        ("tcp", "h3", None),
+        ("quic", "h2", 15 * 2**20),
+        ("quic", "h1", 15 * 2**20),
+        ("tcp+", "h1", 15 * 2**20),
+        ("tcp", "h1", None),
+    ],
+)
+def test_over_another_transport_the_first_window_is_what_quic_has(base, version, window):
+    changed = f'base = "{base}", http_version = "{version}"'
+    plan = parse_plan(
+        GOOD.replace('base = "tcp+", initial_window_packets = 64', changed), "plan.toml"
+    )
+    assert plan.stacks[1].receive_window_bytes == window
+
+
+def test_a_given_window_holds_over_another_transport():
+    changed = 'base = "quic", http_version = "h2", receive_window_bytes = "1 MiB"'
+    given = GOOD.replace('base = "tcp+", initial_window_packets = 64', changed)
+    assert parse_plan(given, "plan.toml").stacks[1].receive_window_bytes == 2**20
+    over_quic = given.replace("quic", "tcp+").replace('"h2"', '"h3"')
+    assert "is TCP's" in refused(over_quic)[0]
+
+
+@pytest.mark.parametrize("said", ["0", '"0 B"'])
+def test_tables_of_headers_may_be_none(said):
+    changed = GOOD.replace("initial_window_packets = 64", f"header_table_bytes = {said}")
+    (_, iw64) = parse_plan(changed, "plan.toml").stacks
+    assert iw64.header_table_bytes == 0
+
+
 def test_defaults_are_declared():
     plan = parse_plan(GOOD, "plan.toml")
     assert plan.seed == 1 and plan.primary_metric == "speed_index_ms"
@@ -57,6 +91,18 @@ def test_bare_loss_is_refused_with_what_to_write():
         ("blocks =", "bloks =", "plan.toml:5: unknown key `bloks`; did you mean `blocks`?"),
         ("blocks =", "runs =", "plan.toml:5: unknown key `runs`; did you mean `blocks`?"),
         ("initial_window_packets = 64", "quic_packet_bytes = 1500", "equal to 1452"),
+        ("initial_window_packets = 64", "header_table_bytes = 8192", "at most 4096"),
+        ("initial_window_packets = 64", "header_table_bytes = -1", "greater than or equal to 0"),
+        (
+            "initial_window_packets = 64",
+            'header_table_bytes = "1 MB"',
+            "less than or equal to 65536",
+        ),
+        (
+            "initial_window_packets = 64",
+            'ecn = "maybe"',
+            "plan.toml:3: `ecn`: Input should be 'off'",
+        ),
         ("window_packets =", "windows =", "did you mean `initial_window_packets`?"),
         ("initial_window_packets = 64", "tcp_fast_open = true", "Chromium has none"),
         ('"dsl"', '"dls"', "plan.toml:2: unknown network `dls`; did you mean `dsl`?"),
