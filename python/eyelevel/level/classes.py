@@ -69,17 +69,24 @@ def difference(
     return _welch(one, two)
 
 
+def allowed(margin: float, bound: Bound | None) -> tuple[float, float]:
+    """From the least to the greatest difference that is not unequal."""
+    if bound is None:
+        return -margin, margin
+    return bound.low - margin, bound.high + margin
+
+
 def classify(found: Difference | None, margin: float, bound: Bound | None = None) -> Class:
     """The word for a difference; `margin` is what is too little to matter, on either side."""
     if found is None:
         return "unknown"
     if -margin <= found.low and found.high <= margin and _may_be_none(bound, margin):
         return "equal"
-    allowed = (-margin, margin) if bound is None else (bound.low - margin, bound.high + margin)
-    if allowed[0] <= found.low and found.high <= allowed[1]:
+    least, most = allowed(margin, bound)
+    if least <= found.low and found.high <= most:
         # Without a bound this is the margin, and was equal.
         return "equal" if bound is None else bound.kind
-    if found.low > allowed[1] or found.high < allowed[0]:
+    if found.low > most or found.high < least:
         return "unequal"
     return "unknown"
 

@@ -10,14 +10,12 @@ from typing import Any, Literal
 from eyelevel.level.aspect import Aspect, Measure
 from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.classes import Value
+from eyelevel.level.numbers_said import NOT_MEASURED, value_said
 
 Settings = Mapping[str, Any]
 Kind = Literal["set", "measured"]
 Measured = Mapping[tuple[str, str], Value]
 """Of one stack: its middle value by aspect and scenario."""
-
-NOT_MEASURED = "not measured"
-MINUS = "\N{MINUS SIGN}"
 
 
 @dataclass(frozen=True)
@@ -64,25 +62,6 @@ def measured_of(levels: Sequence[Mapping[str, Any]], names: Sequence[str]) -> li
                 if row[side] is not None:
                     own.setdefault((row["aspect"], row["scenario"]), row[side])
     return [found[name] for name in names]
-
-
-def value_said(value: Value | None, unit: str) -> str:
-    """With its unit, in as many digits as tell something."""
-    if value is None:
-        return NOT_MEASURED
-    if isinstance(value, str):
-        return value
-    if unit == "share":
-        return f"{_number(value * 100, 1)} %"
-    whole = value == round(value) or abs(value) >= 1000
-    digits = 0 if whole else (1 if unit else 2)
-    return f"{_number(value, digits)} {unit}".strip()
-
-
-def _number(value: float, digits: int) -> str:
-    """Never a negative zero, and a minus as wide as a plus."""
-    rounded = round(value, digits) + 0.0
-    return f"{rounded:,.{digits}f}".replace("-", MINUS)
 
 
 def _measured_rows(

@@ -1,13 +1,14 @@
 """The level's reference page; `python -m eyelevel.level.level_page` writes it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from eyelevel.level.aspect import Aspect, Measure
 from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.classes import SAMPLES_MIN
-from eyelevel.level.explained import value_said
 from eyelevel.level.made_page import FONTS, IMAGES, LATE_AFTER_IMAGES, STYLES
-from eyelevel.level.networks import SCENARIOS, SCENARIOS_BY_NAME
+from eyelevel.level.networks import SCENARIOS
+from eyelevel.level.numbers_said import value_said
 
 _HEAD = f"""\
 # The level: in what two stacks differ
@@ -27,6 +28,10 @@ _HEAD = f"""\
 A bound is of QUIC's value less TCP's, so that it holds for a pair over both alone; two stacks
 over one transport have nothing inherent between them. Where a bound leaves no zero, an absent
 difference is unequal, too.
+
+It prints the answer first, then the rows, those that are unequal or unknown before all others: both
+values (means; of counts the medians), their difference with its interval, and the margin; below
+them, where there is a bound, what is allowed and by what. Numbers of a row are rounded alike.
 
 Both stacks take turns in every scenario. Each side has at least {SAMPLES_MIN} runs; what is then
 unknown gets more of them while four minutes last. Means have Welch's interval, counts the least
@@ -53,6 +58,34 @@ with it.
 """
 
 
+JSON_KEYS: dict[str, str] = {
+    "first, second": "the stacks' names",
+    "eyelevel, binary, kernel, browser": "what measured: the version, the binary's digest, Linux's "
+    "release, the browser's version",
+    "cache": "of the form in which measurements are kept",
+    "complete": "whether every scenario has the runs that an interval needs",
+    "failed": "list of sentences: what went wrong with runs, each once",
+    "rows": "list, an entry an aspect and scenario, in the order of the table above",
+}
+JSON_ROW_KEYS: dict[str, str] = {
+    "aspect, scenario, network": "names, as above",
+    "unit": "of the numbers up to `allowed_high`; `share` is of one; empty of counts and labels",
+    "first, second": "each stack's mean; of counts the median; of labels all that were seen, "
+    "divided by a bar; null: none",
+    "difference, low, high": "the second's value less the first's, and its interval; null where a "
+    "side has too few runs. Of labels 0: the same, 1: another",
+    "margin": "what is too little to matter; 0: exact",
+    "allowed_low, allowed_high": "what the difference may be, the margin included",
+    "word": "`equal`, `inherent`, `browser`, `unequal` or `unknown`",
+    "because": "of `inherent` and `browser`: the RFC's section, or the browser's setting or way",
+    "settings": "list: settings that decide the aspect and that the two stacks have apart",
+    "runs": "list of two: the scenario's runs with each stack. Where there are some and a value is "
+    "null, the stack has nothing of the kind",
+    "effect_ms": "with `--effects`: by metric and network what switching the aspect alone moves, "
+    "list of the difference in ms with its interval; else null",
+}
+
+
 def reference_page() -> str:
     """The text of `docs/reference/level.md`."""
     lines = [_HEAD, "| scenario | network | what |", "| --- | --- | --- |"]
@@ -73,7 +106,7 @@ def reference_page() -> str:
         _MADE,
         "## Aspects that are measured",
         "",
-        "| aspect | what | network | from | margin | by nature |",
+        "| aspect | what | where | from | margin | by nature |",
         "| --- | --- | --- | --- | --- | --- |",
         *(_measured(each, each.measure) for each in ASPECTS if each.measure is not None),
         "",
@@ -87,15 +120,39 @@ def reference_page() -> str:
             if each.says is not None
         ),
         "",
+        "## What `--json` prints",
+        "",
+        "All digits; `levels` of a run's `environment.json` and of its report's `--json` are alike.",
+        "",
+        *_keys(JSON_KEYS),
+        "",
+        "Each of `rows`:",
+        "",
+        *_keys(JSON_ROW_KEYS),
+        "",
         "Written by `python -m eyelevel.level.level_page`; a test compares the two.",
         "",
     ]
     return "\n".join(lines)
 
 
+def _keys(meanings: Mapping[str, str]) -> list[str]:
+    rows = (
+        f"| {', '.join(f'`{key}`' for key in keys.split(', '))} | {meaning} |"
+        for keys, meaning in meanings.items()
+    )
+    return ["| key | value |", "| --- | --- |", *rows]
+
+
 def _measured(aspect: Aspect, measure: Measure) -> str:
-    networks = ", ".join(f"`{SCENARIOS_BY_NAME[name].network.name}`" for name in measure.on)
-    cells = (aspect.name, aspect.what, networks, measure.source, _margin(measure), _nature(measure))
+    cells = (
+        aspect.name,
+        aspect.what,
+        ", ".join(measure.on),
+        measure.source,
+        _margin(measure),
+        _nature(measure),
+    )
     return f"| {' | '.join(cells)} |"
 
 

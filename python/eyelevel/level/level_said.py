@@ -6,8 +6,8 @@ A level is a dictionary as `environment.json` keeps it under `levels`.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eyelevel.level.classes import CLASS_NAMES
-from eyelevel.level.explained import NOT_MEASURED, value_said
+from eyelevel.level.classes import CLASS_NAMES, SAMPLES_MIN, Class
+from eyelevel.level.row_said import Row, absent, row_said, why
 
 COMMAND = "eyelevel validate level"
 NOT_THERE = "Level: not measured on this machine"
@@ -17,39 +17,33 @@ MEANING = (
     "beyond. unknown: the interval is too wide to tell."
 )
 
+NAMED_MAX = 6
+"""Aspects in one sentence."""
+REST: tuple[Class, ...] = ("equal", "inherent", "browser")
+"""Classes that need no naming."""
+BINARY_CHARACTERS = 8
+VALUES_CHARACTERS_MAX = 40
+"""Longer ones, such as the priorities of all kinds, are for tables."""
+
 Level = Mapping[str, Any]
-Row = Mapping[str, Any]
 
 
 def level_row(row: Row) -> list[str]:
-    """Aspect, scenario, word, both values, the difference with its interval, margin and why; last
-    what it moves."""
+    """Aspect, scenario, word, both values, the difference with its interval, margin and why."""
+    said = row_said(row)
     return [
         row["aspect"],
         row["scenario"],
         CLASS_NAMES[row["word"]],
-        value_said(row["first"], row["unit"]),
-        value_said(row["second"], row["unit"]),
-        _interval(row),
-        "exact" if row["margin"] == 0 else f"±{value_said(row['margin'], row['unit'])}",
-        why(row),
-        _effect(row),
+        said.with_unit(said.first),
+        said.with_unit(said.second),
+        said.difference,
+        said.with_unit(said.margin),
+        why(row, SAMPLES_MIN),
     ]
 
 
 COLUMNS = ("aspect", "where", "finding", "{first}", "{second}", "difference", "margin", "why")
-
-
-def why(row: Row) -> str:
-    """By nature, or by which settings the stacks differ."""
-    if row["because"]:
-        return str(row["because"])
-    if row["settings"] and row["word"] in ("unequal", "unknown"):
-        return "by the stacks' " + ", ".join(f"`{name}`" for name in row["settings"])
-    if row["difference"] is None:
-        told = min(row["runs"]) and None in (row["first"], row["second"])
-        return "there is none" if told else f"runs: {row['runs'][0]} and {row['runs'][1]}"
-    return ""
 
 
 def unequal_sentence(level: Level, aspects_max: int) -> str:
@@ -68,39 +62,57 @@ def _sentence(level: Level, word: str, aspects_max: int) -> str:
     named: dict[str, list[str]] = {}
     for row in level["rows"]:
         if row["word"] == word and row["difference"] is not None:
-            first, second = (value_said(row[side], row["unit"]) for side in ("first", "second"))
-            unit = f" {row['unit']}"
-            if second.endswith(unit):  # once is enough
-                first = first.removesuffix(unit)
-            named.setdefault(row["aspect"], []).append(f"{row['scenario']} {first} and {second}")
+            said = row_said(row)
+            values = f" {said.first} and {said.with_unit(said.second)}"
+            if len(values) > VALUES_CHARACTERS_MAX:
+                values = ""
+            named.setdefault(row["aspect"], []).append(f"{row['scenario']}{values}")
     told = [f"{aspect} ({'; '.join(places)})" for aspect, places in named.items()]
     if len(told) > aspects_max:
         told = [*told[:aspects_max], f"{len(told) - aspects_max} more"]
     return ", ".join(told)
 
 
+def verdict(level: Level) -> str:
+    """Level or not, in one sentence: how many rows are of which class; what matters by name."""
+    pair = f"{level['first']} and {level['second']}"
+    there = [row for row in level["rows"] if not absent(row)]
+    by_word = {word: [row for row in there if row["word"] == word] for word in CLASS_NAMES}
+    parts = [_count(by_word["unequal"], "unequal"), _count(by_word["unknown"], "unknown")]
+    parts += [f"{len(by_word[word])} {CLASS_NAMES[word]}" for word in REST if by_word[word]]
+    if missing := len(level["rows"]) - len(there):
+        parts.append(f"{missing} of something that a stack does not have")
+    told = f"of {len(level['rows'])} rows {', '.join(parts)}"
+    if by_word["unequal"]:
+        return f"{pair} are not level: {told}."
+    if by_word["unknown"]:
+        return f"Whether {pair} are level is not known: {told}."
+    return f"{pair} are level: {told}."
+
+
+def _count(rows: Sequence[Row], word: str) -> str:
+    """Of the two words that are named: how many, and which aspects."""
+    if not rows:
+        return f"none {word}"
+    names = list(dict.fromkeys(row["aspect"] for row in rows))
+    if len(names) > NAMED_MAX:
+        names = [*names[:NAMED_MAX], f"{len(names) - NAMED_MAX} more"]
+    return f"{len(rows)} {word} ({', '.join(names)})"
+
+
+def measured_with(level: Level) -> str:
+    """What measured it, on what."""
+    build = f"eyelevel {level['eyelevel']} (binary {level['binary'][:BINARY_CHARACTERS]})"
+    browser = level["browser"] or "no browser"
+    runs: dict[str, Sequence[int]] = {row["scenario"]: row["runs"] for row in level["rows"]}
+    told = " and ".join(
+        f"{sum(each[side] for each in runs.values())} of {level[name]}"
+        for side, name in enumerate(("first", "second"))
+    )
+    return f"Measured on this machine, runs: {told}. Linux {level['kernel']}, {build}, {browser}"
+
+
 def counts(levels: Sequence[Level]) -> dict[str, int]:
     """How many rows have each word, in the words' order."""
     every = [row["word"] for level in levels for row in level["rows"]]
     return {CLASS_NAMES[word]: every.count(word) for word in CLASS_NAMES if word in every}
-
-
-def _interval(row: Row) -> str:
-    if row["difference"] is None:
-        return NOT_MEASURED
-    if isinstance(row["first"], str) or isinstance(row["second"], str):
-        return "the same" if row["high"] == 0 else "another"
-    told = [value_said(row[key], row["unit"]) for key in ("difference", "low", "high")]
-    if row["low"] == row["high"]:
-        return told[0]
-    unit = f" {row['unit']}" if row["unit"] not in ("", "share") else ""
-    return f"{told[0]} ({told[1].removesuffix(unit)} to {told[2].removesuffix(unit)})"
-
-
-def _effect(row: Row) -> str:
-    effect = row.get("effect_ms")
-    told = (
-        f"{name} {value:+.0f} ms ({low:+.0f} to {high:+.0f})"
-        for name, (value, low, high) in (effect or {}).items()
-    )
-    return "; ".join(told)

@@ -7,7 +7,7 @@ from typing import Any
 
 from eyelevel.level.aspect import Aspect, Measure
 from eyelevel.level.aspects import ASPECTS
-from eyelevel.level.classes import Class, Value, classify, difference
+from eyelevel.level.classes import Class, Compared, Value, allowed, classify, difference
 from eyelevel.level.networks import SCENARIOS_BY_NAME
 
 Settings = Mapping[str, Any]
@@ -25,9 +25,10 @@ class Run:
 @dataclass(frozen=True)
 class Row:
     """One aspect on one network. `difference` with `low` and `high`: the second's value less the
-    first's; None where too few runs gave one. `settings`: those that decide the aspect and that
-    the two stacks have apart. `because`: of what is inherent or the browser's. `runs`: of the
-    scenario, on each side; where there are some and no value, the stack has nothing of the kind."""
+    first's; None where too few runs gave one. `allowed_low` to `allowed_high`: what it may be, the
+    margin included. `settings`: those that decide the aspect and that the two stacks have apart.
+    `because`: of what is inherent or the browser's. `runs`: of the scenario, on each side; where
+    there are some and no value, the stack has nothing of the kind."""
 
     aspect: str
     scenario: str
@@ -39,6 +40,8 @@ class Row:
     low: float | None
     high: float | None
     margin: float
+    allowed_low: float
+    allowed_high: float
     word: Class
     because: str
     settings: tuple[str, ...]
@@ -89,7 +92,7 @@ def _row(
         ]
         for side in (0, 1)
     )
-    middles = (_middle(first), _middle(second))
+    middles = (_middle(first, measure.compared), _middle(second, measure.compared))
     means = [each if isinstance(each, float) else 0.0 for each in middles]
     margin = measure.margin_of(*means)
     # The expectation is of QUIC less TCP; for the reverse order it is turned, else there is none.
@@ -103,6 +106,9 @@ def _row(
         turned = found
     bound = measure.bound if crosses else None
     word = classify(turned, margin, bound)
+    low, high = allowed(margin, bound)
+    if crosses < 0:
+        low, high = -high, -low
     return Row(
         aspect=aspect.name,
         scenario=scenario,
@@ -114,6 +120,8 @@ def _row(
         low=found and found.low,
         high=found and found.high,
         margin=margin,
+        allowed_low=low,
+        allowed_high=high,
         word=word,
         because=measure.because if word in ("inherent", "browser") else "",
         settings=tuple(name for name in aspect.settings if _differs(name, stacks)),
@@ -122,13 +130,15 @@ def _row(
     )
 
 
-def _middle(values: Sequence[Value]) -> Value | None:
-    """Median of numbers; labels as they are, each once."""
+def _middle(values: Sequence[Value], compared: Compared) -> Value | None:
+    """Such that both sides' differ by the difference: means, medians of counts. Labels as they are,
+    each once."""
     if not values:
         return None
     if any(isinstance(each, str) for each in values):
         return " | ".join(sorted({str(each) for each in values}))
-    return float(statistics.median(float(each) for each in values))
+    numbers = [float(each) for each in values]
+    return statistics.median(numbers) if compared == "count" else statistics.fmean(numbers)
 
 
 def _differs(name: str, stacks: tuple[Settings, Settings]) -> bool:

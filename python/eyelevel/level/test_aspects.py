@@ -1,10 +1,12 @@
+from dataclasses import fields
 from pathlib import Path
 
 from eyelevel.level.aspect import Measure
 from eyelevel.level.aspects import ASPECTS
-from eyelevel.level.level_page import reference_page
+from eyelevel.level.level_page import JSON_ROW_KEYS, reference_page
 from eyelevel.level.made_page import FONTS, IMAGES, STYLES, items, kind_of
 from eyelevel.level.networks import SCENARIOS_BY_NAME
+from eyelevel.level.rows import Row
 from eyelevel.plan.model import StackTable
 from eyelevel.plan.stacks import STACKS_BY_NAME, stack_settings
 
@@ -18,6 +20,12 @@ def measures() -> list[Measure]:
 def test_the_reference_page_is_the_table() -> None:
     written = (ROOT / "docs/reference/level.md").read_text(encoding="utf-8")
     assert written == reference_page(), "run: python -m eyelevel.level.level_page"
+
+
+def test_every_key_of_a_row_is_explained() -> None:
+    explained = [key for keys in JSON_ROW_KEYS for key in keys.split(", ")]
+    assert explained == [each.name for each in fields(Row) if each.name in explained]
+    assert set(explained) == {each.name for each in fields(Row)}
 
 
 def test_names_are_unique_and_every_row_has_a_scenario_a_source_and_a_reason() -> None:

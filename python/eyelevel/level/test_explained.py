@@ -1,5 +1,6 @@
 from eyelevel.level.aspects import ASPECTS
-from eyelevel.level.explained import NOT_MEASURED, explain, measured_of
+from eyelevel.level.explained import explain, measured_of
+from eyelevel.level.numbers_said import NOT_MEASURED
 from eyelevel.networks import NETWORKS_BY_NAME
 from eyelevel.plan.stacks import STACKS, STACKS_BY_NAME, stack_settings
 
@@ -24,7 +25,7 @@ def test_what_was_measured_stands_with_its_unit_and_what_was_not_as_such() -> No
     level = {"first": "tcp+", "second": "quic", "rows": [row]}
     found = explain(settings("tcp+", "quic"), measured_of([level], ["tcp+", "quic"]))
     (handshake,) = (row for row in found if row.aspect == "handshake")
-    assert handshake.values == ("402.2 ms", NOT_MEASURED)
+    assert handshake.values == ("402 ms", NOT_MEASURED)
     assert not handshake.differs
 
 

@@ -1,3 +1,5 @@
+import pytest
+
 from eyelevel.level import Run, pending, rows_of
 from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.networks import FAR
@@ -26,6 +28,27 @@ def test_a_bound_is_of_quic_less_tcp_whichever_comes_first() -> None:
     assert there.because == back.because == "one round trip less, RFC 9001 4.1"
     # The same difference the wrong way round is nobody's nature.
     assert row_of(quic, tcp, "connect_ms").word == "unequal"
+
+
+def test_both_values_differ_by_the_difference() -> None:
+    row = row_of(
+        [460.0, 462.0, 520.0],
+        [249.0, 260.0, 245.0],
+        "repair_ms",
+        aspect="repair at the tail",
+        scenario="loss at the tail",
+    )
+    assert row.second - row.first == pytest.approx(row.difference)
+
+
+def test_what_is_allowed_is_turned_with_the_pair() -> None:
+    tcp, quic = [402.0, 402.1, 401.9], [202.0, 202.1, 201.9]
+    there = row_of(tcp, quic, "connect_ms")
+    back = row_of(quic, tcp, "connect_ms", (QUIC, TCP))
+    assert (there.allowed_low, there.allowed_high) == (-210.0, -190.0)
+    assert (back.allowed_low, back.allowed_high) == (190.0, 210.0)
+    alike = row_of(tcp, tcp, "connect_ms", (TCP, TCP))
+    assert (alike.allowed_low, alike.allowed_high) == (-10.0, 10.0)
 
 
 def test_two_stacks_over_one_transport_have_nothing_inherent() -> None:

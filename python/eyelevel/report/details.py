@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from eyelevel.level.explained import NOT_MEASURED, explain, measured_of
+from eyelevel.level.explained import explain, measured_of
+from eyelevel.level.numbers_said import NOT_MEASURED
 from eyelevel.plan.control_said import congestion_control_said
 from eyelevel.report.cells_shown import cells_shown
 from eyelevel.report.conditions import visits

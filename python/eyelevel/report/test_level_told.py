@@ -45,7 +45,7 @@ def test_unequal_stacks_are_told_before_the_answer(uneven):
     assert page.index("tcp and quic are not level.") < page.index('class="answer"')
     head, text = warnings(uneven)[0]
     assert head == "tcp and quic are not level."
-    assert "ECN bits (page on far 0.0 % and 100.0 %)" in text
+    assert "ECN bits (page on far 0 and 100 %)" in text
 
 
 def test_what_is_unknown_is_told_and_never_called_equal(uneven):

@@ -59,13 +59,20 @@ class Level:
 
 @dataclass(frozen=True)
 class Step:
-    """What is about to be measured, and about how long it all still takes; `once_more`: only to
-    make sure of what is unknown, at most as long."""
+    """What is about to be measured: run `number` of `runs_min` that are needed, or one more of what
+    is unknown. About how long needed ones still take, and how long all of it at most."""
 
     scenario: str
     stack: str
+    number: int
+    runs_min: int
     left_s: float
-    once_more: bool = False
+    left_s_max: float
+
+    @property
+    def once_more(self) -> bool:
+        """All that is needed is there."""
+        return self.number > self.runs_min
 
 
 def measured_level(first: Stack, second: Stack) -> Level | None:
@@ -127,9 +134,7 @@ def validate_level(
                 sizes = {each.body_bytes for each in scenarios if each.body_bytes}
                 recordings = Recordings.write(Path(folder), sizes)
             stack = (first, second)[side]
-            left_s = work.left_s()
-            more_s = began_s + budget_s - time.monotonic()
-            on_step(Step(scenario.name, stack.name, left_s or more_s, once_more=not left_s))
+            on_step(work.step(scenario, stack, began_s + budget_s - time.monotonic()))
             run = work.measure(scenario, side, stack, recordings)
             if run is not None:
                 kept.add(run)
@@ -158,7 +163,7 @@ class _Work:
             (self._count(each.name, side), place, each, side)
             for place, each in enumerate(self._scenarios)
             for side in self._sides(each.name)
-            if self._failed.get((each.name, side), 0) < FAILED_MAX
+            if not self._given_up(each, side)
         ]
         least = [each for each in wanted if each[0] < SAMPLES_MIN]
         if least:
@@ -175,18 +180,27 @@ class _Work:
         _, _, scenario, side = min(more, key=lambda each: each[:2])
         return scenario, side
 
+    def _given_up(self, scenario: Scenario, side: int) -> bool:
+        return self._failed.get((scenario.name, side), 0) >= FAILED_MAX
+
     @property
     def hopeless(self) -> bool:
         """As many runs as may fail of one scenario did, before any told something."""
         return not self.runs and sum(self._failed.values()) >= FAILED_MAX
 
-    def left_s(self) -> float:
-        """Of the runs that every scenario needs."""
-        return sum(
-            self._expected_s(each) * max(0, SAMPLES_MIN - self._count(each.name, side))
+    def step(self, scenario: Scenario, stack: Stack, budget_left_s: float) -> Step:
+        """The one that is about to be."""
+        missing = [
+            (each, 0 if self._given_up(each, side) else max(0, SAMPLES_MIN - have))
             for each in self._scenarios
             for side in (0, 1)
-        )
+            for have in (self._count(each.name, side),)
+        ]
+        runs_min = SAMPLES_MIN * len(missing)
+        left_s = sum(self._expected_s(each) * count for each, count in missing)
+        number = runs_min - sum(count for _, count in missing) + 1
+        left_s_max = max(left_s, budget_left_s)
+        return Step(scenario.name, stack.name, number, runs_min, left_s, left_s_max)
 
     def measure(
         self, scenario: Scenario, side: int, stack: Stack, recordings: Recordings

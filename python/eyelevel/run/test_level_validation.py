@@ -1,6 +1,7 @@
 """Which run is next, what is kept, and what an interruption leaves: with runs that are made up."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,10 @@ import pytest
 from eyelevel.lab import LabError
 from eyelevel.level import SCENARIOS_BY_NAME
 from eyelevel.level.classes import SAMPLES_MIN
+from eyelevel.level.level_page import JSON_KEYS
 from eyelevel.plan import STACKS_BY_NAME, BrowserSettings, parse_plan
 from eyelevel.run import level_cache, level_validation
-from eyelevel.run.level_validation import RUNS_MAX, levels_of, measured_level, validate_level
+from eyelevel.run.level_validation import RUNS_MAX, Step, levels_of, measured_level, validate_level
 
 TCP, QUIC = STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"]
 BULK = [SCENARIOS_BY_NAME["bulk on far"]]
@@ -65,6 +67,13 @@ def words(level) -> dict[str, str]:
     return {row.aspect: row.word for row in level.rows if row.runs != (0, 0)}
 
 
+def test_every_key_of_its_json_is_explained(made) -> None:
+    explained = {key for keys in JSON_KEYS for key in keys.split(", ")}
+    shown = set(measure().as_json()) - {"kernel"}  # the one that the made-up build has
+    assert shown < explained
+    assert explained - shown == {"eyelevel", "binary", "cache", "kernel"}
+
+
 def test_stacks_take_turns_and_who_begins_changes(made) -> None:
     assert words(measure())["handshake"] == "inherent"
     assert made.asked == ["tcp+", "quic", "quic", "tcp+", "tcp+", "quic"]
@@ -87,6 +96,30 @@ def test_an_interrupted_measurement_goes_on_where_it_was(made) -> None:
     made.ends_after = 1000
     measure()
     assert len(made.asked) == 2 * SAMPLES_MIN
+
+
+def steps(budget_s: float) -> list[Step]:
+    found: list[Step] = []
+    validate_level(TCP, QUIC, found.append, scenarios=BULK, budget_s=budget_s)
+    return found
+
+
+def test_steps_are_counted_and_what_is_there_is_not_counted_again(made) -> None:
+    made.ends_after = 2
+    with pytest.raises(KeyboardInterrupt):
+        measure()
+    made.ends_after = 1000
+    said = steps(0.0)
+    assert [each.number for each in said] == [3, 4, 5, 6]
+    assert {each.runs_min for each in said} == {2 * SAMPLES_MIN}
+    assert not any(each.once_more for each in said)
+    assert all(later.left_s <= each.left_s for each, later in pairwise(said))
+
+
+def test_a_step_more_is_of_what_is_unknown_and_has_the_time_that_is_left_at_most(made) -> None:
+    made.connect_ms["quic"] = [150.0, 250.0, 210.0]
+    more = [each for each in steps(1e6) if each.once_more]
+    assert more and all(0 == each.left_s < each.left_s_max <= 1e6 for each in more)
 
 
 def test_another_kernel_browser_or_setting_is_measured_anew(made, monkeypatch) -> None:

@@ -1,0 +1,42 @@
+"""Values of the level as text: digits that tell something, and the same ones along a row."""
+
+from collections.abc import Iterable
+
+from eyelevel.level.classes import Value
+
+NOT_MEASURED = "not measured"
+MINUS = "\N{MINUS SIGN}"
+PERCENT = 100.0
+"""A share is said in percent."""
+COARSE = 100.0
+"""Where a row has a number as large, decimals of it and of the others are noise."""
+
+
+def unit_said(unit: str) -> str:
+    """As it stands behind a number."""
+    return "%" if unit == "share" else unit
+
+
+def number_said(value: float, unit: str, digits: int, *, signed: bool = False) -> str:
+    """Without its unit: never a negative zero, and a minus as wide as a plus."""
+    rounded = round(value * PERCENT if unit == "share" else value, digits) + 0.0
+    sign = "+" if signed and rounded > 0 else ""
+    return f"{sign}{rounded:,.{digits}f}".replace("-", MINUS)
+
+
+def digits_of(values: Iterable[float | None], unit: str) -> int:
+    """Behind the point, of numbers that stand beside one another."""
+    scale = PERCENT if unit == "share" else 1.0
+    known = [abs(value) * scale for value in values if value is not None]
+    if all(value == round(value) for value in known) or max(known) >= COARSE:
+        return 0
+    return 1 if unit else 2
+
+
+def value_said(value: Value | None, unit: str) -> str:
+    """One value by itself, with its unit."""
+    if value is None:
+        return NOT_MEASURED
+    if isinstance(value, str):
+        return value
+    return f"{number_said(value, unit, digits_of([value], unit))} {unit_said(unit)}".strip()

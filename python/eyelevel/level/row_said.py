@@ -1,0 +1,114 @@
+"""One row of the level in words. A row is a dictionary as `environment.json` and `--json` have it.
+
+The numbers of a row have as many digits as one another, so that their differences can be checked
+by looking; `--json` has all digits.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from eyelevel.level.classes import Value
+from eyelevel.level.numbers_said import digits_of, number_said, unit_said
+
+Row = Mapping[str, Any]
+
+NOTHING = "\N{EN DASH}"
+
+
+@dataclass(frozen=True)
+class RowSaid:
+    """Without units: `unit` has it. `difference` with its interval."""
+
+    first: str
+    second: str
+    difference: str
+    margin: str
+    unit: str
+
+    def with_unit(self, told: str) -> str:
+        """A number with its unit; what is none stays as it is."""
+        return f"{told} {self.unit}" if self.unit and told[-1:].isdigit() else told
+
+
+def row_said(row: Row) -> RowSaid:
+    """Both values, their difference and the margin."""
+    unit = row["unit"]
+    named = isinstance(row["first"], str) or isinstance(row["second"], str)
+    numbers = [row[key] for key in ("first", "second", "difference", "low", "high")]
+    digits = 0 if named else digits_of(numbers, unit)
+    margin = number_said(row["margin"], unit, digits_of([row["margin"]], unit))
+    return RowSaid(
+        _value(row["first"], unit, digits),
+        _value(row["second"], unit, digits),
+        _labels(row) if named else _interval(row, digits),
+        "exact" if row["margin"] == 0 else f"±{margin}",
+        unit_said(unit),
+    )
+
+
+def absent(row: Row) -> bool:
+    """There were runs, and a stack has nothing of the kind: such as priorities of HTTP/1.1."""
+    return bool(min(row["runs"])) and None in (row["first"], row["second"])
+
+
+def why(row: Row, runs_min: int) -> str:
+    """What is allowed by nature and by what, by which settings the stacks differ, or why nothing is
+    known; empty where there is nothing to say."""
+    if row["because"]:
+        return f"{_allowed(row)}{row['because']}"
+    told = []
+    if row["word"] in ("unequal", "unknown"):
+        told += [allowed] if (allowed := _allowed(row).removesuffix(": ")) else []
+        if row["settings"]:
+            told.append("settings apart: " + ", ".join(row["settings"]))
+    if row["difference"] is None:
+        told.append("nothing of the kind there" if absent(row) else _runs(row, runs_min))
+    return "; ".join(told)
+
+
+def effect(row: Row) -> str:
+    """What the aspect moves, where it was switched alone; empty where that was not measured."""
+    found = (
+        f"{name} {number_said(value, 'ms', 0, signed=True)} ms "
+        f"({number_said(low, 'ms', 0, signed=True)} to {number_said(high, 'ms', 0, signed=True)})"
+        for name, (value, low, high) in (row.get("effect_ms") or {}).items()
+    )
+    return "; ".join(found)
+
+
+def _value(value: Value | None, unit: str, digits: int) -> str:
+    if value is None:
+        return NOTHING
+    return value if isinstance(value, str) else number_said(value, unit, digits)
+
+
+def _labels(row: Row) -> str:
+    if row["difference"] is None:
+        return NOTHING
+    return "the same" if row["high"] == 0 else "another" if row["low"] else "not always the same"
+
+
+def _interval(row: Row, digits: int) -> str:
+    if row["difference"] is None:
+        return NOTHING
+    value, low, high = (
+        number_said(row[key], row["unit"], digits, signed=True)
+        for key in ("difference", "low", "high")
+    )
+    return value if low == high == value else f"{value} ({low} to {high})"
+
+
+def _allowed(row: Row) -> str:
+    """Where it is another range than the margin, which stands beside it anyway."""
+    low, high = row.get("allowed_low"), row.get("allowed_high")
+    if low is None or high is None or (low, high) == (-row["margin"], row["margin"]):
+        return ""
+    digits = digits_of([low, high], row["unit"])
+    told = [number_said(each, row["unit"], digits, signed=True) for each in (low, high)]
+    unit = unit_said(row["unit"])
+    return f"allowed {told[0]} to {told[1]}{' ' if unit else ''}{unit}: "
+
+
+def _runs(row: Row, runs_min: int) -> str:
+    return f"runs: {row['runs'][0]} and {row['runs'][1]} of {runs_min} at least"

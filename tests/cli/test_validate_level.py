@@ -1,0 +1,73 @@
+"""`validate level` and `explain stacks` of a pair that was measured: with runs that are made up."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from hang import HANG_S
+
+from eyelevel.level import ASPECTS, SCENARIOS, Run
+from eyelevel.plan import STACKS_BY_NAME
+from eyelevel.run.level_cache import Kept
+from eyelevel.run.level_validation import RUNS_MAX
+
+COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
+LABELS = {"connection_type": "4g", "priorities": "image u=3 x60", "cipher": "AES, X25519"}
+BOUND_BY_NATURE = {"connect_ms": (402.0, 202.0)}
+
+
+def eyelevel(*arguments: str, columns: int | None = None) -> subprocess.CompletedProcess[str]:
+    width = {} if columns is None else {"COLUMNS": str(columns)}
+    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"} | width
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=HANG_S,
+        check=False,
+        env=environment,
+    )
+
+
+def keep(unequal: str = "") -> None:
+    """As many runs of tcp+ and quic as there may be, so that nothing is measured."""
+    kept = Kept((STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"]))
+    for scenario in SCENARIOS:
+        names = [m.value for a in ASPECTS if (m := a.measure) and scenario.name in m.on]
+        for side in (0, 1) * RUNS_MAX:
+            numbers = {name: BOUND_BY_NATURE.get(name, (7.0, 7.0))[side] for name in names}
+            apart = {name: 10_000.0 * (1 + side) for name in names if name == unequal}
+            labels = {name: LABELS[name] for name in names if name in LABELS}
+            kept.add(Run(scenario.name, side, numbers | apart | labels))
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+def test_what_is_kept_is_read_and_fits_where_there_is_no_terminal() -> None:
+    keep()
+    done = eyelevel("validate", "level")
+    assert done.returncode == 0 and "measuring" not in done.stderr
+    assert done.stdout.startswith("tcp+ and quic are level: of 64 rows none unequal, none unknown")
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    wide = eyelevel("validate", "level", columns=140).stdout
+    assert len(wide.splitlines()) < len(done.stdout.splitlines())
+
+
+def test_an_unequal_row_is_told_first_and_in_the_status_and_json_has_every_row() -> None:
+    keep(unequal="unsent_bytes_max")
+    done = eyelevel("validate", "level")
+    assert done.returncode == 1
+    said = " ".join(done.stdout.split())
+    assert said.startswith("tcp+ and quic are not level: of 64 rows 2 unequal (unsent bytes), none")
+    for_machines = eyelevel("validate", "level", "--json")
+    assert for_machines.returncode == 1
+    found = json.loads(for_machines.stdout)
+    assert [row["aspect"] for row in found["rows"] if row["word"] == "unequal"] == (
+        ["unsent bytes"] * 2
+    )
+    assert len(found["rows"]) == 64 and found["complete"]
