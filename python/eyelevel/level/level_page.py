@@ -122,7 +122,7 @@ def reference_page() -> str:
         "",
         "## What `--json` prints",
         "",
-        "All digits; `levels` of a run's `environment.json` and of its report's `--json` are alike.",
+        "All digits. A run's `environment.json` has the same in `levels`, `report --json` too.",
         "",
         *_keys(JSON_KEYS),
         "",
