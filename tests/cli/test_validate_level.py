@@ -71,3 +71,26 @@ def test_an_unequal_row_is_told_first_and_in_the_status_and_json_has_every_row()
         ["unsent bytes"] * 2
     )
     assert len(found["rows"]) == 64 and found["complete"]
+
+
+def test_stacks_are_explained_by_what_was_measured_and_what_was_not_is_named() -> None:
+    keep(unequal="unsent_bytes_max")
+    done = eyelevel("explain", "stacks")
+    assert done.returncode == 0
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert done.stdout.startswith("tcp+ and quic are not level: ")
+    assert "not measured on this machine: tcp; eyelevel validate level --stacks" in done.stderr
+    found = json.loads(eyelevel("explain", "stacks", "--json").stdout)
+    (unsent,) = (
+        row
+        for row in found["aspects"]
+        if (row["aspect"], row["scenario"]) == ("unsent bytes", "page on far")
+    )
+    assert unsent == {
+        "aspect": "unsent bytes",
+        "scenario": "page on far",
+        "kind": "measured",
+        "values": {"tcp": None, "tcp+": "10,000 bytes", "quic": "20,000 bytes"},
+        "differs": True,
+        "findings": ["unequal"],
+    }

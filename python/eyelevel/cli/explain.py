@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 from typer.core import TyperGroup
 
 from eyelevel.cli.cell import named_stack
 from eyelevel.cli.explain_trial import trial
-from eyelevel.cli.output import hints, print_json, results, table
-from eyelevel.level.explained import NOT_MEASURED, ExplainedRow, explain, measured_of
+from eyelevel.cli.output import hints, print_json, results
+from eyelevel.level.explained import ExplainedRow, explain, known_of
+from eyelevel.level.explained_text import explained_lines, not_measured
 from eyelevel.level.level_said import COMMAND
+from eyelevel.level.numbers_said import NOT_MEASURED
 from eyelevel.networks import find_network
 from eyelevel.plan.stacks import stack_settings
 from eyelevel.report.conditions import visits
@@ -54,32 +57,28 @@ def stacks(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show what of the stacks is set and what this machine measured of them, in one table.
+    """Show what of the stacks is set and what this machine measured of them; first what is apart.
 
-    An asterisk marks where they are not the same. Settings are those in force on --network;
-    measured values are `eyelevel validate level`'s, of a pair with that stack, or a run's.
+    Settings are those in force on --network; measured values, and what is called equal or not, are
+    `eyelevel validate level`'s of pairs of these stacks, or a run's.
     """
     on = find_network(network)
     if run is None:
         stacks = [named_stack(name) for name in names or DEFAULT]
         columns = [stack.name for stack in stacks]
         levels = levels_among(stacks)
-        rows = explain([stack_settings(each, on) for each in stacks], measured_of(levels, columns))
+        rows = explain([stack_settings(each, on) for each in stacks], known_of(levels, columns))
     else:
-        columns, rows = _of_run(run)
+        columns, levels, rows = _of_run(run)
     if as_json:
         shown = [_row_json(columns, row) for row in rows]
         print_json({"stacks": columns, "network": on.name, "aspects": shown})
         return
-    made = table("", "aspect", *columns)
-    for kind in dict.fromkeys(row.kind for row in rows):
-        made.add_row(kind, *[""] * (1 + len(columns)))
-        for row in rows:
-            if row.kind == kind:
-                made.add_row("*" if row.differs else "", row.aspect, *row.values)
-    results.print(made)
-    if any(NOT_MEASURED in row.values for row in rows):
-        hints.print(f"{NOT_MEASURED}: {COMMAND} --stacks FIRST,SECOND measures two beside another")
+    for line in explained_lines(columns, rows, levels, results.width):
+        results.print(Text(line.text, line.style), soft_wrap=True)
+    if missing := not_measured(columns, rows):
+        said = f"{NOT_MEASURED} on this machine: {', '.join(missing)}; "
+        hints.print(f"{said}{COMMAND} --stacks FIRST,SECOND does it", soft_wrap=True)
 
 
 def _row_json(columns: Sequence[str], row: ExplainedRow) -> dict[str, Any]:
@@ -88,16 +87,22 @@ def _row_json(columns: Sequence[str], row: ExplainedRow) -> dict[str, Any]:
     return {**asdict(row), "values": dict(zip(columns, values, strict=True))}
 
 
-def _of_run(directory: Path) -> tuple[list[str], list[ExplainedRow]]:
-    """The stacks of a run and their rows, what its loads measured included."""
+def _of_run(directory: Path) -> tuple[list[str], list[dict[str, Any]], list[ExplainedRow]]:
+    """The stacks of a run, what was measured of their level, and their rows, what its loads
+    measured included."""
     contents = read_contents(directory)
     settings = dict(contents.table.select("arm", "stack_settings").iter_rows())
     arms = [arm for arm in contents.arms if arm in settings]
+    levels = [
+        level
+        for level in contents.environment.get("levels") or []
+        if {level["first"], level["second"]} <= set(arms)
+    ]
     visit_of = visits(contents.plan)
     rows = explain(
         [{"visit": visit_of[arm], **json.loads(settings[arm])} for arm in arms],
-        measured_of(contents.environment.get("levels") or [], arms),
+        known_of(levels, arms),
     )
     for aspect, values in measured_rows(contents.table, arms):
-        rows.append(ExplainedRow(aspect, "measured", tuple(values), len(set(values)) > 1))
-    return arms, rows
+        rows.append(ExplainedRow(aspect, "", "measured", tuple(values), None))
+    return arms, levels, rows

@@ -7,74 +7,93 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from eyelevel.level.aspect import Aspect, Measure
+from eyelevel.level.aspect import Measure
 from eyelevel.level.aspects import ASPECTS
-from eyelevel.level.classes import Value
-from eyelevel.level.numbers_said import NOT_MEASURED, value_said
+from eyelevel.level.classes import CLASS_NAMES, Class, Value
+from eyelevel.level.numbers_said import value_said
 
 Settings = Mapping[str, Any]
 Kind = Literal["set", "measured"]
-Measured = Mapping[tuple[str, str], Value]
-"""Of one stack: its middle value by aspect and scenario."""
+Place = tuple[str, str]
+"""An aspect and a scenario."""
+
+APART = {"unequal", "inherent", "browser"}
+
+
+@dataclass(frozen=True)
+class Known:
+    """What this machine measured: of each stack its middle values, and what was found of pairs."""
+
+    values: Sequence[Mapping[Place, Value]]
+    findings: Mapping[Place, frozenset[Class]]
 
 
 @dataclass(frozen=True)
 class ExplainedRow:
-    """An aspect with its value for each stack; `differs`: not all are the same, as far as is known.
+    """An aspect with its value for each stack; a setting that is also measured has a row of each
+    kind. `scenario`: of what is measured.
 
-    A setting that is also measured has a row of each kind.
+    `differs`: settings are not the same, or a pair of the stacks was measured and found apart; None
+    where no pair was measured or the measurement cannot tell. `findings`: of all pairs measured.
     """
 
     aspect: str
+    scenario: str
     kind: Kind
     values: tuple[str, ...]
-    differs: bool
+    differs: bool | None
+    findings: tuple[Class, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Aspect and where."""
+        return f"{self.aspect}, {self.scenario}" if self.scenario else self.aspect
 
 
-def explain(
-    stacks: Sequence[Settings], measured: Sequence[Measured] | None = None
-) -> list[ExplainedRow]:
+def explain(stacks: Sequence[Settings], known: Known | None = None) -> list[ExplainedRow]:
     """One row a setting, then one a measured aspect and scenario.
 
-    `stacks` are settings as the lab gets them, with `visit` where it is not the first; `measured`
-    what is known of each on this machine.
+    `stacks` are settings as the lab gets them, with `visit` where it is not the first.
     """
-    known = measured if measured is not None else [{} for _ in stacks]
+    known = known or Known([{} for _ in stacks], {})
     rows = []
     for aspect in ASPECTS:
         if aspect.says is not None:
-            rows.append(_row(aspect.name, "set", [aspect.says(each) for each in stacks]))
+            values = tuple(aspect.says(each) for each in stacks)
+            rows.append(ExplainedRow(aspect.name, "", "set", values, len(set(values)) > 1))
     for aspect in ASPECTS:
         if aspect.measure is not None:
-            rows += _measured_rows(aspect, aspect.measure, known)
+            rows += [
+                _measured(aspect.name, each, aspect.measure, known) for each in aspect.measure.on
+            ]
     return rows
 
 
-def measured_of(levels: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[Measured]:
-    """What levels, as `environment.json` has them, say of each of these stacks."""
-    found: dict[str, dict[tuple[str, str], Value]] = {name: {} for name in names}
+def known_of(levels: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Known:
+    """What levels, as `environment.json` has them, say of these stacks."""
+    values: dict[str, dict[Place, Value]] = {name: {} for name in names}
+    findings: dict[Place, set[Class]] = {}
     for level in levels:
-        for side in ("first", "second"):
-            own = found.get(level[side])
-            if own is None:
-                continue
-            for row in level["rows"]:
+        pair = (level["first"], level["second"])
+        if not values.keys() >= set(pair):
+            continue
+        for row in level["rows"]:
+            place = (row["aspect"], row["scenario"])
+            findings.setdefault(place, set()).add(row["word"])
+            for name, side in zip(pair, ("first", "second"), strict=True):
                 if row[side] is not None:
-                    own.setdefault((row["aspect"], row["scenario"]), row[side])
-    return [found[name] for name in names]
+                    values[name].setdefault(place, row[side])
+    found = {place: frozenset(words) for place, words in findings.items()}
+    return Known([values[name] for name in names], found)
 
 
-def _measured_rows(
-    aspect: Aspect, measure: Measure, known: Sequence[Measured]
-) -> list[ExplainedRow]:
-    rows = []
-    for scenario in measure.on:
-        name = f"{aspect.name}, {scenario}" if len(measure.on) > 1 else aspect.name
-        values = [value_said(own.get((aspect.name, scenario)), measure.unit) for own in known]
-        rows.append(_row(name, "measured", values))
-    return rows
-
-
-def _row(name: str, kind: Kind, values: Sequence[str]) -> ExplainedRow:
-    told = {each for each in values if each != NOT_MEASURED}
-    return ExplainedRow(name, kind, tuple(values), len(told) > 1)
+def _measured(aspect: str, scenario: str, measure: Measure, known: Known) -> ExplainedRow:
+    place = (aspect, scenario)
+    values = tuple(value_said(own.get(place), measure.unit) for own in known.values)
+    findings = known.findings.get(place, frozenset())
+    if findings & APART:
+        differs: bool | None = True
+    else:
+        differs = False if findings == {"equal"} else None
+    ordered = tuple(word for word in CLASS_NAMES if word in findings)
+    return ExplainedRow(aspect, scenario, "measured", values, differs, ordered)

@@ -44,8 +44,8 @@ aspect is unequal.
 `eyelevel run` and `ask` never wait for it. What was measured of a plan's pairs, its reference
 with every other stack, when a run begins is in its `environment.json` (`levels`); its report
 begins with what is unequal, says what is unknown, and says "level: not measured on this machine"
-of a pair that was not. `eyelevel explain stacks` shows the same table: settings in force, and
-what was measured.
+of a pair that was not. `eyelevel explain stacks` shows the same aspects of any number of stacks:
+settings in force, and what was measured of their pairs.
 
 ## What is done
 """

@@ -84,11 +84,11 @@ def level_lines(level: Level, width: int) -> list[Line]:
     every = [entry for _, _, entries in groups for entry in entries]
     names = (level["first"], level["second"])
     table = _Table(every, names, width)
-    lines = [Line(text, "bold") for text in _prose(verdict(level), width)]
-    lines += [Line(text) for text in _prose(f"{measured_with(level)}.", width)]
-    lines += [Line(text) for text in _prose(_LEGEND.format(*names[::-1]), width)]
+    lines = [Line(text, "bold") for text in prose(verdict(level), width)]
+    lines += [Line(text) for text in prose(f"{measured_with(level)}.", width)]
+    lines += [Line(text) for text in prose(_LEGEND.format(*names[::-1]), width)]
     for style, head, entries in groups:
-        lines += [Line(""), *(Line(text, f"bold {style}") for text in wrap(head, width))]
+        lines += [Line(""), *(Line(text, f"bold {style}") for text in prose(head, width))]
         lines += table.lines(entries)
     return lines
 
@@ -124,7 +124,7 @@ class _Table:
     """Columns as wide as all entries need; the first of a few shapes that fits the terminal."""
 
     def __init__(self, entries: Sequence[_Entry], names: tuple[str, str], width: int) -> None:
-        self._width = width
+        self._prose = min(width, PROSE_MAX)
         self._names = names
         self._title = max((len(each.title) for each in entries), default=0)
         for self._shape in SHAPES:
@@ -156,7 +156,7 @@ class _Table:
             said.append(told)
         else:
             title = f"{first.title}: {told}" if told else first.title
-            lines += [Line(text) for text in _hanging(title, self._width, 0)]
+            lines += [Line(text) for text in hanging(title, self._prose, 0)]
         for entry in entries:
             lines.append(Line(self._joined(self._cells(entry))))
             if entry.own_lines:
@@ -167,7 +167,7 @@ class _Table:
         if moved := effect(first.row):
             said.append(f"switched alone it moves {moved}")
         for text in dict.fromkeys(each for each in said if each):
-            lines += [Line(t, "dim") for t in _hanging(text, self._width, 2 * INDENT)]
+            lines += [Line(t, "dim") for t in hanging(text, self._prose, 2 * INDENT)]
         return lines
 
     def _values(self, said: RowSaid) -> list[str]:
@@ -176,7 +176,7 @@ class _Table:
         if said.first == said.second:
             named = {"both": said.first}
         texts = (f"{name}: {value}" for name, value in named.items())
-        return [line for text in texts for line in _hanging(text, self._width, 2 * INDENT)]
+        return [line for text in texts for line in hanging(text, self._prose, 2 * INDENT)]
 
     def _cells(self, entry: _Entry) -> tuple[str, ...]:
         said = entry.said
@@ -197,15 +197,17 @@ class _Table:
         return (" " * self._shape.gap).join(said).rstrip()
 
 
-def _prose(text: str, width: int) -> list[str]:
+def prose(text: str, width: int) -> list[str]:
+    """Sentences in lines that read well."""
     return wrap(text, min(width, PROSE_MAX), break_on_hyphens=False)
 
 
-def _hanging(text: str, width: int, indent: int) -> list[str]:
+def hanging(text: str, width: int, indent: int, more: int = INDENT) -> list[str]:
+    """Lines with an indent, all but the first with `more`."""
     return wrap(
         text,
-        min(width, PROSE_MAX),
+        width,
         initial_indent=" " * indent,
-        subsequent_indent=" " * (indent + INDENT),
+        subsequent_indent=" " * (indent + more),
         break_on_hyphens=False,
     )

@@ -1,5 +1,5 @@
 from eyelevel.level.aspects import ASPECTS
-from eyelevel.level.explained import explain, measured_of
+from eyelevel.level.explained import explain, known_of
 from eyelevel.level.numbers_said import NOT_MEASURED
 from eyelevel.networks import NETWORKS_BY_NAME
 from eyelevel.plan.stacks import STACKS, STACKS_BY_NAME, stack_settings
@@ -20,13 +20,32 @@ def test_nothing_is_said_of_an_aspect_but_a_setting_or_a_measurement() -> None:
     assert all(aspect.says or aspect.measure for aspect in ASPECTS)
 
 
+def of_handshake(first, second, word):
+    row = {"aspect": "handshake", "scenario": "bulk on far", "word": word}
+    level = {"first": "tcp+", "second": "quic", "rows": [{**row, "first": first, "second": second}]}
+    names = ["tcp+", "quic"]
+    rows = explain(settings(*names), known_of([level], names))
+    (found,) = (row for row in rows if row.aspect == "handshake")
+    return found
+
+
 def test_what_was_measured_stands_with_its_unit_and_what_was_not_as_such() -> None:
-    row = {"aspect": "handshake", "scenario": "bulk on far", "first": 402.2, "second": None}
-    level = {"first": "tcp+", "second": "quic", "rows": [row]}
-    found = explain(settings("tcp+", "quic"), measured_of([level], ["tcp+", "quic"]))
-    (handshake,) = (row for row in found if row.aspect == "handshake")
+    handshake = of_handshake(402.2, None, "unknown")
     assert handshake.values == ("402 ms", NOT_MEASURED)
-    assert not handshake.differs
+    assert handshake.differs is None
+
+
+def test_measured_values_differ_as_was_found_and_not_because_two_numbers_are_not_the_same() -> None:
+    assert of_handshake(402.2, 403.9, "equal").differs is False
+    assert of_handshake(402.2, 202.5, "inherent").differs is True
+    assert of_handshake(402.2, 380.0, "unknown").differs is None
+
+
+def test_of_a_pair_that_is_not_shown_nothing_is_said() -> None:
+    row = {"aspect": "handshake", "scenario": "bulk on far", "word": "inherent"}
+    level = {"first": "tcp", "second": "quic", "rows": [{**row, "first": 402.0, "second": 202.0}]}
+    known = known_of([level], ["tcp+", "quic"])
+    assert known.values == [{}, {}] and not known.findings
 
 
 def test_settings_that_are_not_the_same_are_marked() -> None:

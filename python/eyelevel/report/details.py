@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from eyelevel.level.explained import explain, measured_of
+from eyelevel.level.explained import explain, known_of
 from eyelevel.level.numbers_said import NOT_MEASURED
 from eyelevel.plan.control_said import congestion_control_said
 from eyelevel.report.cells_shown import cells_shown
@@ -265,10 +265,10 @@ def _stacks(contents: Contents) -> Markup:
         values = [said[arm] if _applies(name, settings[arm]) else "–" for arm in arms]
         rows.append([name.replace("_", " "), *values])
     explained = [
-        [row.aspect, row.kind, *row.values]
+        [row.name, row.kind, *row.values]
         for row in explain(
             [settings[arm] for arm in arms],
-            measured_of(contents.environment.get("levels") or [], arms),
+            known_of(contents.environment.get("levels") or [], arms),
         )
         if set(row.values) != {NOT_MEASURED}  # the appendix says how to
     ]
@@ -277,7 +277,7 @@ def _stacks(contents: Contents) -> Markup:
     ]
     return join(
         [
-            table("Stacks: what differs", ["aspect", "kind", *arms], explained),
+            table("Stacks: set and measured", ["aspect", "kind", *arms], explained),
             table("Stacks, as given to lab and browser", ["setting", *arms], rows),
         ]
     )
