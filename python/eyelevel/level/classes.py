@@ -53,7 +53,7 @@ class Difference:
 def difference(
     first: Sequence[Value], second: Sequence[Value], compared: Compared
 ) -> Difference | None:
-    """None where there are too few values to tell.
+    """None where there are too few values to tell, or one of them is no finite number.
 
     `mean`: Welch's interval; `count`: from the least to the greatest difference that any two runs
     have, no chance assumed; `label`: whether they are the same.
@@ -63,6 +63,8 @@ def difference(
     if compared == "label":
         return _labels({str(each) for each in first}, {str(each) for each in second})
     one, two = [float(each) for each in first], [float(each) for each in second]
+    if not all(map(math.isfinite, (*one, *two))):
+        return None  # least and largest of what holds a NaN depend on its place
     if compared == "count":
         middle = statistics.median(two) - statistics.median(one)
         return Difference(middle, min(two) - max(one), max(two) - min(one))

@@ -1,5 +1,6 @@
 """From what runs gave to rows of the level: pure."""
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -131,13 +132,15 @@ def _row(
 
 
 def _middle(values: Sequence[Value], compared: Compared) -> Value | None:
-    """Such that both sides' differ by the difference: means, medians of counts. Labels as they are,
-    each once."""
+    """Such that both sides' differ by the difference: means, medians of counts, None where one is
+    not finite. Labels as they are, each once."""
     if not values:
         return None
     if any(isinstance(each, str) for each in values):
         return " | ".join(sorted({str(each) for each in values}))
     numbers = [float(each) for each in values]
+    if not all(map(math.isfinite, numbers)):
+        return None
     return statistics.median(numbers) if compared == "count" else statistics.fmean(numbers)
 
 

@@ -81,3 +81,20 @@ def test_more_noise_never_makes_a_pair_equal() -> None:
     loud = difference([10.0, 20.0, 0.0], [10.0, 20.0, 0.0], "mean")
     assert classify(calm, 1.0) == "equal"
     assert classify(loud, 1.0) == "unknown"
+
+
+@pytest.mark.parametrize("compared", ["mean", "count"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_what_is_no_number_makes_a_row_unknown_never_equal(compared, value) -> None:
+    for place in range(3):
+        side = [2.0, 2.0, 2.0]
+        side[place] = value
+        assert difference(side, [2.0] * 3, compared) is None
+        assert difference([2.0] * 3, side, compared) is None
+
+
+def test_nothing_measured_is_unknown() -> None:
+    assert difference([], [], "mean") is None
+    assert difference([], [], "count") is None
+    assert difference([], [], "label") is None
+    assert difference([1.0] * 9, [1.0], "count") is None

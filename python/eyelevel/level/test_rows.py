@@ -85,3 +85,8 @@ def test_labels_of_one_side_are_shown_each_once() -> None:
         ["a", "b", "a"], ["a", "a", "a"], "priorities", aspect="priorities", scenario="page on far"
     )
     assert (row.first, row.second, row.word) == ("a | b", "a", "unknown")
+
+
+def test_a_value_that_is_no_number_is_in_no_row() -> None:
+    row = row_of([402.0, float("nan"), 402.0], [202.0, 202.0, 202.0], "connect_ms")
+    assert (row.word, row.first, row.difference) == ("unknown", None, None)
