@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import eyelevel
 from eyelevel.browser.chromium import find_executable
 from eyelevel.level import SCENARIOS, Run
 from eyelevel.level.made_page import items
@@ -27,6 +28,8 @@ Effects = dict[str, dict[str, list[float]]]
 """What each aspect moves in ms, by aspect and metric: the difference with its interval."""
 
 VERSION_TIMEOUT_S = 20.0
+MEASURING = ("browser", "lab", "level", "metrics", "networks", "pathlog", "plan", "run")
+"""Packages whose code decides what a run gives: a version has one, a source tree has many."""
 
 
 class Kept:
@@ -39,6 +42,7 @@ class Kept:
         determined = {
             "cache": CACHE_VERSION,
             "build": build(),
+            "code": code_digest(),
             "browser": browser_version(),
             "stacks": settings[::-1] if self._turned else settings,
             "scenarios": [asdict(each) for each in SCENARIOS],
@@ -50,7 +54,7 @@ class Kept:
     def runs(self) -> list[Run]:
         """All, in the order in which they were measured; a line that broke off is left out."""
         try:
-            lines = self._file.read_text(encoding="utf-8").splitlines()
+            lines = self._file.read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:
             return []
         found = (run for line in lines if (run := _run_of(line)) is not None)
@@ -82,15 +86,20 @@ class Kept:
     def effects(self) -> Effects:
         """What each aspect moves; empty where it was not measured."""
         try:
-            found: Effects = json.loads(self._effects.read_text("utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return found
+            found = json.loads(self._effects.read_text("utf-8"))
+            return {
+                aspect: {name: [float(ms) for ms in three] for name, three in moved.items()}
+                for aspect, moved in found.items()
+            }
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}  # absent, or of another shape: measured anew
 
     def keep_effects(self, found: Effects) -> None:
-        """Beside the runs."""
+        """Beside the runs, whole or not at all."""
         self._effects.parent.mkdir(parents=True, exist_ok=True)
-        self._effects.write_text(json.dumps(found), encoding="utf-8")
+        part = self._effects.with_suffix(f".{os.getpid()}.part")
+        part.write_text(json.dumps(found), encoding="utf-8")
+        part.replace(self._effects)
 
 
 @cache
@@ -110,6 +119,19 @@ def browser_version() -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.strip().split("\n", 1)[0]
+
+
+@cache
+def code_digest() -> str:
+    """Of the code beside the binary."""
+    return digest_of(Path(eyelevel.__file__).parent, MEASURING)
+
+
+def digest_of(root: Path, packages: Sequence[str]) -> str:
+    """Of all that is in these packages but their tests."""
+    files = (file for name in packages for file in sorted((root / name).rglob("*.py")))
+    texts = (file.read_bytes() for file in files if not file.name.startswith("test_"))
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()[:NAME_HEX]
 
 
 def folder() -> Path:

@@ -126,8 +126,23 @@ def test_another_kernel_browser_or_setting_is_measured_anew(made, monkeypatch) -
     measure()
     assert measured_level(TCP, replace(QUIC, name="other")) is not None
     assert measured_level(TCP, replace(QUIC, pacing=False)) is None
+    with monkeypatch.context() as other:
+        other.setattr(level_cache, "code_digest", lambda: "other")
+        assert measured_level(TCP, QUIC) is None
+    assert measured_level(TCP, QUIC) is not None
     monkeypatch.setattr(level_cache, "browser_version", lambda: "Chromium 2")
     assert measured_level(TCP, QUIC) is None
+
+
+def test_code_that_measures_is_part_of_the_build_and_its_tests_are_not(tmp_path) -> None:
+    (tmp_path / "run").mkdir()
+    files = [tmp_path / "run" / name for name in ("level.py", "test_level.py")]
+    digests = set()
+    for text in ("one", "two"):
+        for file in files:
+            file.write_text(text)
+            digests.add(level_cache.digest_of(tmp_path, ("run",)))
+    assert len(digests) == 2
 
 
 def test_a_pair_is_known_in_either_order(made) -> None:
@@ -172,3 +187,19 @@ def test_a_line_that_broke_off_is_left_out(made) -> None:
     # What comes after it begins a line of its own.
     measure()
     assert len(level_cache.Kept((TCP, QUIC)).runs()) == 2 * SAMPLES_MIN
+
+
+def test_a_file_that_is_no_text_is_measured_anew_and_not_told_as_a_fault(made) -> None:
+    measure()
+    (file,) = level_cache.folder().glob("*.jsonl")
+    file.write_bytes(b"\xff\xfe" + file.read_bytes())
+    assert len(level_cache.Kept((TCP, QUIC)).runs()) == 2 * SAMPLES_MIN
+
+
+@pytest.mark.parametrize("text", ['{"handshake": {"load', "[]", '"text"', '{"handshake": 3}'])
+def test_effects_that_broke_off_are_none(made, text) -> None:
+    kept = level_cache.Kept((TCP, QUIC))
+    kept.keep_effects({"handshake": {"load time on far": [1.0, 0.0, 2.0]}})
+    (file,) = level_cache.folder().iterdir()
+    file.write_text(text)
+    assert kept.effects() == {}
