@@ -15,6 +15,7 @@ from eyelevel.lab import Lab, LabConfig, LabError, LabSummary, find_binary
 from eyelevel.networks import Network, lab_path
 from eyelevel.pathlog import DirectionLog, read_log, summarise
 from eyelevel.plan import Stack, lab_stack
+from eyelevel.run.starved import lost_outside
 
 HOST = "bulk.example.test"
 LATE_URL = f"https://{HOST}/late"
@@ -35,8 +36,10 @@ class Bulk:
     """What one transfer gave. Rates count the body's bytes.
 
     `wire_bytes` left the path's downward link, headers included. `queue_delay_ms_p95` holds the
-    packet's own transmission. `first_flight_span_ms`: from the first to the 32nd packet with data
-    as the server sent them after the handshake; None where it sent fewer.
+    packet's own transmission. `lateness_us_p99`: of packets down as they were read and as they
+    left, whichever is more. `lost_outside_packets`: beside the path, at either end.
+    `first_flight_span_ms`: from the first to the 32nd packet with data as the server sent them
+    after the handshake; None where it sent fewer.
     """
 
     body_bytes: int
@@ -50,6 +53,7 @@ class Bulk:
     queue_delay_ms_p50: float | None
     queue_delay_ms_p95: float | None
     lateness_us_p99: float | None
+    lost_outside_packets: int
     first_flight_packets: int
     first_flight_span_ms: float | None
     server_cpu_s: float
@@ -117,8 +121,7 @@ def transfer(
             logs=folder,
         )
         log = read_log((folder / "down.log").read_bytes(), "down.log")
-    in_force = summary.connections[-1]["in_force"]
-    return _bulk(told, log, in_force, network.rtt_ms_min, summary.server_cpu_s or 0.0)
+    return _bulk(told, log, summary, network.rtt_ms_min)
 
 
 def transfer_told(
@@ -194,10 +197,12 @@ def _run(command: list[str], timeout_s: float) -> dict[str, Any]:
 def _bulk(
     told: dict[str, Any],
     log: DirectionLog,
-    in_force: dict[str, Any],
+    summary: LabSummary,
     rtt_ms: float,
-    server_cpu_s: float,
 ) -> Bulk:
+    assert summary.path is not None
+    in_force = summary.connections[-1]["in_force"]
+    read_late_us = summary.path["down"]["arrival"]["lateness_us_p99"]
     seconds = told["duration_ms"] / 1e3
     queue = summarise(log)
     packets, span_ms = first_flight(log, rtt_ms)
@@ -212,10 +217,13 @@ def _bulk(
         retransmitted_packets=in_force["retransmitted_packets"] or 0,
         queue_delay_ms_p50=queue.queue_delay_ms_p50,
         queue_delay_ms_p95=queue.queue_delay_ms_p95,
-        lateness_us_p99=queue.lateness_us_p99,
+        lateness_us_p99=max(
+            (us for us in (queue.lateness_us_p99, read_late_us) if us is not None), default=None
+        ),
+        lost_outside_packets=sum(count for _, _, count in lost_outside(summary.path)),
         first_flight_packets=packets,
         first_flight_span_ms=span_ms,
-        server_cpu_s=server_cpu_s,
+        server_cpu_s=summary.server_cpu_s or 0.0,
         in_force=in_force,
     )
 

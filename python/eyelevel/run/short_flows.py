@@ -7,6 +7,7 @@ initial window, pacing, slow start, headers. Beside each time stands what theory
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,6 +39,7 @@ class FlowSide:
     theory_ms: float
     retransmitted_packets: int
     lateness_us_p99: float | None
+    lost_outside_packets: int
     runs: tuple[float, ...]
 
     @classmethod
@@ -51,6 +53,7 @@ class FlowSide:
             theory_ms=theory_ms,
             retransmitted_packets=sum(each.retransmitted_packets for each in moved),
             lateness_us_p99=max(late, default=None),
+            lost_outside_packets=sum(each.lost_outside_packets for each in moved),
             runs=times,
         )
 
@@ -111,8 +114,8 @@ def short_flows(
     kept = {} if fresh else {n: read_flow(_determined_by(*each)) for n, each in enumerate(wanted)}
     found: dict[int, Flow] = {}
     for number, document in kept.items():
-        if document is not None:
-            found[number] = Flow.of_json(document)
+        with suppress(KeyError, TypeError):  # absent, or of another shape: measured anew
+            found[number] = Flow.of_json(document or {})
     missing = [number for number in range(len(wanted)) if number not in found]
     with TemporaryDirectory(prefix="eyelevel-validate-") as folder:
         sites = {size: bulk_site(Path(folder), size) for size in FLOW_BYTES}

@@ -14,7 +14,7 @@ from typing import Any
 from eyelevel.lab import find_binary
 from eyelevel.run.stack_cells import Cell
 
-CACHE_VERSION = 4
+CACHE_VERSION = 5
 FLOWS = "flows"
 """The folder of short flows below that of cells."""
 

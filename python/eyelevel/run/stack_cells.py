@@ -18,8 +18,9 @@ LOSSES_MIN = 100
 @dataclass(frozen=True)
 class Side:
     """One stack of a cell; medians over its runs. Goodput counts the body, `corrected` also what
-    headers took. `retransmitted_share` pools all runs' packets; `lateness_us_p99` is the worst
-    run's, of the path; `failed_runs` broke off and are not in the medians."""
+    headers took. `retransmitted_share` and `lost_outside_packets` pool all runs' packets;
+    `lateness_us_p99` is the worst run's, of the path; `failed_runs` broke off and are not in the
+    medians."""
 
     stack: str
     goodput_bit_s: float
@@ -29,6 +30,7 @@ class Side:
     queue_delay_ms_p50: float | None
     queue_delay_ms_p95: float | None
     lateness_us_p99: float | None
+    lost_outside_packets: int
     failed_runs: int
     runs: tuple[float, ...]
 
@@ -49,6 +51,7 @@ class Side:
             queue_delay_ms_p50=_median([each.queue_delay_ms_p50 for each in moved]),
             queue_delay_ms_p95=_median([each.queue_delay_ms_p95 for each in moved]),
             lateness_us_p99=max(late, default=None),
+            lost_outside_packets=sum(each.lost_outside_packets for each in moved),
             failed_runs=failed,
             runs=tuple(each.goodput_bit_s / share for each in moved),
         )

@@ -20,13 +20,25 @@ def starved(path: Mapping[str, Any], host: Mapping[str, Any], rtt_ms_min: float)
         for what, late in (("released", seen), ("read", seen["arrival"])):
             if reason := _late(late, bound_us, direction, what):
                 return reason
-    for end, lost in path["lost_outside"].items():
-        if told := [f"{source} {count}" for source, count in (lost or {}).items() if count]:
+    lost = lost_outside(path)
+    for end in path["lost_outside"]:
+        if told := [f"{source} {count}" for at, source, count in lost if at == end]:
             return f"packets were lost beside the emulated path at the {end}: {', '.join(told)}"
     steal = host["cpu_steal_share"]
     if steal > CPU_STEAL_SHARE_MAX:
         return f"the hypervisor took {steal:.1%} of the CPU time"
     return ""
+
+
+def lost_outside(path: Mapping[str, Any]) -> list[tuple[str, str, int]]:
+    """End, place and number of packets that were lost although no stage of the path dropped them;
+    empty where none was."""
+    return [
+        (end, source, count)
+        for end, lost in path["lost_outside"].items()
+        for source, count in (lost or {}).items()
+        if count
+    ]
 
 
 def _late(late: Mapping[str, Any], bound_us: float, direction: str, what: str) -> str:

@@ -58,9 +58,9 @@ def test_quics_request_waits_for_a_full_datagram_but_not_while_the_handshake_com
     assert later == pytest.approx((50 + 405 - 490) * 8 / 468, abs=0.1)
 
 
-def flow(quic_ms=98.0, late_us=90.0):
-    tcp = FlowSide("tcp+", 100.0, 90.0, 3, 80.0, (99.0, 100.0, 101.0))
-    quic = FlowSide("quic", quic_ms, 91.0, 1, late_us, (quic_ms - 1, quic_ms, quic_ms + 1))
+def flow(quic_ms=98.0, late_us=90.0, lost=0):
+    tcp = FlowSide("tcp+", 100.0, 90.0, 3, 80.0, 0, (99.0, 100.0, 101.0))
+    quic = FlowSide("quic", quic_ms, 91.0, 1, late_us, lost, (quic_ms - 1, quic_ms, quic_ms + 1))
     return Flow.of(Network("dsl", 1, 1, 1.0, 1.0), "cubic", 10_000, tcp, quic)
 
 
@@ -70,6 +70,7 @@ def test_a_flow_says_times_ratio_and_theory():
     assert said[7:] == ["90 / 91, 1.011", "3 / 1"]
     assert flow_notes(asdict(flow())) == []
     assert flow_notes(asdict(flow(late_us=1001.0))) == ["machine too busy"]
+    assert flow_notes(asdict(flow(lost=2))) == ["2 packets lost beside the path"]
 
 
 def test_what_was_measured_is_read_and_the_rest_is_measured(tmp_path, monkeypatch):
@@ -93,6 +94,10 @@ def test_what_was_measured_is_read_and_the_rest_is_measured(tmp_path, monkeypatc
     found = flows.short_flows([network], pairs, 2, steps.append)
     assert [each.body_bytes for each in found] == list(FLOW_BYTES)
     assert sorted(size for size, _ in measured) == list(FLOW_BYTES), "each once"
+    # One of another shape is measured anew.
+    for file in tmp_path.glob("eyelevel/stacks/*/flows/*.json"):
+        file.write_text('{"network": "dsl"}')
+    assert flows.short_flows([network], pairs, 2, steps.append) == found
     # A network with loss is another, and has more runs.
     flows.short_flows([replace(network, loss_down=0.01)], pairs, None, steps.append)
     assert {runs for _, runs in measured[-5:]} == {flows.RUNS_LOSSY}

@@ -11,17 +11,33 @@ from eyelevel.lab import LabError
 from eyelevel.networks import NetworkError
 from eyelevel.run import stack_cache, stack_validation
 from eyelevel.run.bulk import Bulk
+from eyelevel.run.short_flows import FlowSide
 from eyelevel.run.stack_cells import Cell, Side, ratio_of
 from eyelevel.run.stack_validation import body_bytes, fast_presets, grid, network_of, presets
 from eyelevel.store.yardstick import notes, row
 
 
 def side(
-    stack: str, mbit_s: float, repeated: int = 200, late_us: float = 90.0, failed: int = 0
+    stack: str,
+    mbit_s: float,
+    repeated: int = 200,
+    late_us: float = 90.0,
+    failed: int = 0,
+    lost: int = 0,
 ) -> Side:
     runs = tuple(mbit_s * 1e6 * factor for factor in (0.98, 1.0, 1.02))
     return Side(
-        stack, mbit_s * 0.96e6, mbit_s * 1e6, repeated, 0.0123, 4.0, 11.6, late_us, failed, runs
+        stack,
+        mbit_s * 0.96e6,
+        mbit_s * 1e6,
+        repeated,
+        0.0123,
+        4.0,
+        11.6,
+        late_us,
+        lost,
+        failed,
+        runs,
     )
 
 
@@ -47,6 +63,18 @@ def test_a_cell_says_what_to_bear_in_mind() -> None:
     assert notes(asdict(cell(8.0, loss=0.01, repeated=99))) == ["few losses"]
     assert notes(asdict(cell(9.5, failed=1))) == ["1 broke off"]
     assert notes(asdict(cell(9.5, late_us=1001.0))) == ["machine too busy"]
+    assert notes(asdict(cell(9.5, lost=332))) == ["332 packets lost beside the path"]
+    # Reports of runs from before that was counted say nothing of it.
+    older = asdict(cell(9.5))
+    for name in ("tcp", "quic"):
+        del older[name]["lost_outside_packets"]
+    assert notes(older) == []
+
+
+def test_sides_pool_what_their_transfers_lost_beside_the_path() -> None:
+    moved = [replace(SOME_BULK, lost_outside_packets=count) for count in (0, 3, 4)]
+    assert Side.of("quic", moved, 0.96, 0).lost_outside_packets == 7
+    assert FlowSide.of("quic", moved, 100.0).lost_outside_packets == 7
 
 
 def test_a_row_has_both_sides() -> None:
@@ -89,6 +117,7 @@ SOME_BULK = Bulk(
     queue_delay_ms_p50=4.0,
     queue_delay_ms_p95=11.6,
     lateness_us_p99=90.0,
+    lost_outside_packets=0,
     first_flight_packets=32,
     first_flight_span_ms=9.0,
     server_cpu_s=0.1,

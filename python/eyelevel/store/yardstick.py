@@ -39,7 +39,6 @@ def row(cell: Mapping[str, Any]) -> list[str]:
 
 def notes(cell: Mapping[str, Any]) -> list[str]:
     """What to bear in mind of a cell."""
-    late = [side["lateness_us_p99"] or 0.0 for side in (cell["tcp"], cell["quic"])]
     said = []
     if not cell["loss"] and cell["ratio"] and not RATIO_AIM[0] <= cell["ratio"] <= RATIO_AIM[1]:
         said.append("beyond the aim")
@@ -47,9 +46,7 @@ def notes(cell: Mapping[str, Any]) -> list[str]:
         said.append("few losses")
     if broken := cell["tcp"]["failed_runs"] + cell["quic"]["failed_runs"]:
         said.append(f"{broken} broke off")
-    if max(late) > LATENESS_US_P99_MAX:
-        said.append("machine too busy")
-    return said
+    return said + _of_the_machine(cell)
 
 
 FLOW_EXPLANATION = (
@@ -78,8 +75,19 @@ def flow_row(flow: Mapping[str, Any]) -> list[str]:
 
 def flow_notes(flow: Mapping[str, Any]) -> list[str]:
     """What to bear in mind of a short flow."""
-    late = [side["lateness_us_p99"] or 0.0 for side in (flow["tcp"], flow["quic"])]
-    return ["machine too busy"] if max(late) > LATENESS_US_P99_MAX else []
+    return _of_the_machine(flow)
+
+
+def _of_the_machine(found: Mapping[str, Any]) -> list[str]:
+    """What it did to a cell or flow. Those of before losses beside the path were counted have
+    none."""
+    sides = (found["tcp"], found["quic"])
+    lost = sum(side.get("lost_outside_packets", 0) for side in sides)
+    late = max(side["lateness_us_p99"] or 0.0 for side in sides) > LATENESS_US_P99_MAX
+    return [
+        *([f"{lost} packets lost beside the path"] if lost else []),
+        *(["machine too busy"] if late else []),
+    ]
 
 
 def _ms(value: float | None) -> str:
