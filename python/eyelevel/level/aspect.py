@@ -16,7 +16,9 @@ class Measure:
     `on`: the scenarios that give it. `unit` is that of value and `margin`; `margin_share` is of the
     mean of both sides, and the larger of both margins counts. `compared`: see
     `eyelevel.level.classes.difference`. `bound`: what QUIC's value less TCP's may be by nature,
-    with `because`, the RFC's section or the browser's setting; it holds for such a pair alone.
+    with `because`, the RFC's section or the browser's setting; it holds for such a pair alone, and
+    only where both stacks have the settings `bound_with`. `none_of`: why a stack has nothing of it,
+    empty where it has.
     """
 
     value: str
@@ -28,6 +30,8 @@ class Measure:
     compared: Compared = "mean"
     bound: Bound | None = None
     because: str = ""
+    bound_with: Mapping[str, Any] = field(default_factory=dict)
+    none_of: Callable[[Settings], str] | None = None
 
     def margin_of(self, first: float, second: float) -> float:
         """The margin beside these means."""

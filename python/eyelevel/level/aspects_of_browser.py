@@ -4,6 +4,12 @@ from eyelevel.level import settings_said as said
 from eyelevel.level.aspect import PAGES, Aspect, Measure
 from eyelevel.level.classes import Bound
 
+FORCED = (
+    "six sockets a host until it is known to speak HTTP/2; forced QUIC knows beforehand: "
+    "--origin-to-force-quic-on"
+)
+"""Five in vain to each of the page's two hosts at most."""
+
 OF_BROWSER: tuple[Aspect, ...] = (
     Aspect(
         "time in the browser's scheduler",
@@ -26,12 +32,12 @@ OF_BROWSER: tuple[Aspect, ...] = (
     Aspect(
         "requests held back",
         what="requests that the browser did not let go at once",
-        measure=Measure("held_back", PAGES, "requests", "network log", margin=3.0),
+        measure=Measure("held_back", PAGES, "requests", "network log", compared="count"),
     ),
     Aspect(
         "requests in flight",
         what="most requests of low priority that were under way at once to one host",
-        measure=Measure("in_flight_max", PAGES, "requests", "network log", margin=4.0),
+        measure=Measure("in_flight_max", PAGES, "requests", "network log", compared="count"),
     ),
     Aspect(
         "connection type",
@@ -51,7 +57,7 @@ OF_BROWSER: tuple[Aspect, ...] = (
             "path log",
             compared="count",
             bound=Bound("browser", -10.0, 0.0),
-            because="forced QUIC knows the protocol beforehand: --origin-to-force-quic-on",
+            because=FORCED,
         ),
     ),
     Aspect(
@@ -64,7 +70,7 @@ OF_BROWSER: tuple[Aspect, ...] = (
             "path log, servers' events",
             compared="count",
             bound=Bound("browser", -10.0, 0.0),
-            because="forced QUIC knows the protocol beforehand: --origin-to-force-quic-on",
+            because=FORCED,
         ),
     ),
     Aspect(
@@ -75,11 +81,20 @@ OF_BROWSER: tuple[Aspect, ...] = (
     Aspect(
         "late script's place",
         what="requests that the page's server got before its last script",
-        measure=Measure("late_script_place", PAGES, "requests", "servers' events", margin=3.0),
+        measure=Measure(
+            "late_script_place", PAGES, "requests", "servers' events", compared="count"
+        ),
     ),
     Aspect(
         "priorities",
         what="kinds of objects by the priority that their requests ask for",
-        measure=Measure("priorities", PAGES, "", "servers' events", compared="label"),
+        measure=Measure(
+            "priorities",
+            PAGES,
+            "",
+            "servers' events",
+            compared="label",
+            none_of=said.no_priorities,
+        ),
     ),
 )

@@ -23,7 +23,14 @@ OF_HANDSHAKE: tuple[Aspect, ...] = (
         said.chain,
         ("certificate_key", "certificate_chain_bytes"),
         what="bytes of the certificates that the client got",
-        measure=Measure("certificate_bytes", ("bulk on far",), "bytes", "own client", margin=16.0),
+        measure=Measure(
+            "certificate_bytes",
+            ("bulk on far",),
+            "bytes",
+            "own client",
+            margin=16.0,
+            none_of=said.no_tls,
+        ),
     ),
     Aspect(
         "bytes of a handshake",
@@ -34,8 +41,10 @@ OF_HANDSHAKE: tuple[Aspect, ...] = (
             "bytes",
             "servers' events",
             margin=100.0,
+            # One padded datagram at most, and headers and tags of eight packets.
             bound=Bound("inherent", 0.0, 1600.0),
             because="datagrams with an Initial packet are padded to 1200 bytes, RFC 9000 14.1",
+            none_of=said.no_tls,
         ),
     ),
     Aspect(
@@ -43,7 +52,9 @@ OF_HANDSHAKE: tuple[Aspect, ...] = (
         said.tls_version,
         ("tls_version",),
         what="as the TLS sessions say",
-        measure=Measure("cipher", PAGES, "", "servers' events", compared="label"),
+        measure=Measure(
+            "cipher", PAGES, "", "servers' events", compared="label", none_of=said.no_tls
+        ),
     ),
     Aspect(
         "session tickets",

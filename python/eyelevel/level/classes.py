@@ -14,7 +14,8 @@ from typing import Literal
 
 import scipy
 
-Class = Literal["equal", "inherent", "browser", "unequal", "unknown"]
+Class = Literal["equal", "inherent", "browser", "unequal", "unknown", "absent"]
+"""`absent` is said of a row, not decided from samples: a stack that has nothing of the kind."""
 Compared = Literal["mean", "count", "label"]
 Value = float | str
 
@@ -28,6 +29,7 @@ CLASS_NAMES: dict[Class, str] = {
     "browser": "the browser's",
     "unequal": "unequal",
     "unknown": "unknown",
+    "absent": "not there",
 }
 
 

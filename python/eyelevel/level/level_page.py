@@ -24,10 +24,12 @@ _HEAD = f"""\
 | the browser's | the browser's by a flag or a way of its own, and within such a bound |
 | unequal | all of the interval is beyond what is allowed: of no bound, or beyond it |
 | unknown | the interval is too wide, or there is none: never called equal |
+| not there | one of the two has nothing of the kind, as HTTP/1.1 has no priorities |
 
 A bound is of QUIC's value less TCP's, so that it holds for a pair over both alone; two stacks
 over one transport have nothing inherent between them. Where a bound leaves no zero, an absent
-difference is unequal, too.
+difference is unequal, too. Bounds follow from the section that is named, the made page and the
+network, not from what was measured: a test computes them.
 
 It prints the answer first, then the rows, those that are unequal or unknown before all others: both
 values (means; of counts the medians), their difference with its interval, and the margin; below
@@ -35,9 +37,10 @@ them, where there is a bound, what is allowed and by what. Numbers of a row are 
 
 Both stacks take turns in every scenario. Each side has at least {SAMPLES_MIN} runs; what is then
 unknown gets more of them while four minutes last. Means have Welch's interval, counts the least
-and the greatest difference that any two runs have. A load that was not `ok` (`outcomes.md`)
-tells nothing and is done again. Runs are kept one by one, below `~/.cache/eyelevel/level`, for
-one build (version and binary), kernel, browser and the settings of both stacks: an interrupted
+and the greatest difference that any two runs have; a value that is no finite number makes its row
+unknown. A load that was not `ok` (`outcomes.md`) tells nothing
+and is done again. Runs are kept one by one, below `~/.cache/eyelevel/level`, for one build
+(version, binary and code), kernel, browser and the settings of both stacks: an interrupted
 measurement goes on where it was, `--fresh` measures again. The command exits with 1 where an
 aspect is unequal.
 
@@ -55,6 +58,12 @@ The page in Chromium is a made one: {IMAGES} images, {STYLES} style sheets and a
 own host, {FONTS} fonts of another, and a script of high priority that image {LATE_AFTER_IMAGES}
 brings. Our own client moves one body that does not compress; of a loss, first without and then
 with it.
+
+On the network with loss the lost packets are chosen, not drawn: what is asked is what the repair
+of one loss costs, and where in a response it lies decides that. Of packets that are lost by chance
+most loads of a page lose none or several, and which ones differs between the two stacks: dozens of
+loads would tell less. What chance does to whole transfers, with losses of 0.1 to 6 % each way, is
+the yardstick's (`yardstick.md`).
 """
 
 
@@ -76,11 +85,11 @@ JSON_ROW_KEYS: dict[str, str] = {
     "side has too few runs. Of labels 0: the same, 1: another",
     "margin": "what is too little to matter; 0: exact",
     "allowed_low, allowed_high": "what the difference may be, the margin included",
-    "word": "`equal`, `inherent`, `browser`, `unequal` or `unknown`",
-    "because": "of `inherent` and `browser`: the RFC's section, or the browser's setting or way",
+    "word": "`equal`, `inherent`, `browser`, `unequal`, `unknown` or `absent`",
+    "because": "of `inherent` and `browser`: the RFC's section, or the browser's setting or way; "
+    "of `absent`: why a stack has nothing of the kind",
     "settings": "list: settings that decide the aspect and that the two stacks have apart",
-    "runs": "list of two: the scenario's runs with each stack. Where there are some and a value is "
-    "null, the stack has nothing of the kind",
+    "runs": "list of two: the scenario's runs with each stack",
     "effect_ms": "with `--effects`: by metric and network what switching the aspect alone moves, "
     "list of the difference in ms with its interval; else null",
 }
@@ -169,6 +178,9 @@ def _nature(measure: Measure) -> str:
     if bound is None:
         return "equal"
     kind = {"inherent": "inherent", "browser": "the browser's"}[bound.kind]
+    if measure.bound_with:
+        settings = " and ".join(f"`{name} = {value}`" for name, value in measure.bound_with.items())
+        kind = f"equal; where both have {settings} {kind}"
     low, high = (value_said(each, measure.unit) for each in (bound.low, bound.high))
     return f"{kind}, {low if low == high else f'{low} to {high}'}: {measure.because}"
 

@@ -14,7 +14,7 @@ NOT_THERE = "Level: not measured on this machine"
 MEANING = (
     "equal: the whole 95 % interval of the difference lies within the margin. inherent, the "
     "browser's: an RFC's or a browser's setting, within the bound that is expected of it. unequal: "
-    "beyond. unknown: the interval is too wide to tell."
+    "beyond. unknown: the interval is too wide to tell. not there: one of them has nothing of it."
 )
 
 NAMED_MAX = 6

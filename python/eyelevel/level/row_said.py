@@ -48,7 +48,9 @@ def row_said(row: Row) -> RowSaid:
 
 
 def absent(row: Row) -> bool:
-    """There were runs, and a stack has nothing of the kind: such as priorities of HTTP/1.1."""
+    """A stack has nothing of the kind, such as priorities of HTTP/1.1, or no run told."""
+    if row["word"] == "absent":
+        return True
     return bool(min(row["runs"])) and None in (row["first"], row["second"])
 
 
@@ -56,7 +58,7 @@ def why(row: Row, runs_min: int) -> str:
     """What is allowed by nature and by what, by which settings the stacks differ, or why nothing is
     known; empty where there is nothing to say."""
     if row["because"]:
-        return f"{_allowed(row)}{row['because']}"
+        return f"{'' if absent(row) else _allowed(row)}{row['because']}"
     told = []
     if row["word"] in ("unequal", "unknown"):
         told += [allowed] if (allowed := _allowed(row).removesuffix(": ")) else []

@@ -28,8 +28,8 @@ class Row:
     """One aspect on one network. `difference` with `low` and `high`: the second's value less the
     first's; None where too few runs gave one. `allowed_low` to `allowed_high`: what it may be, the
     margin included. `settings`: those that decide the aspect and that the two stacks have apart.
-    `because`: of what is inherent or the browser's. `runs`: of the scenario, on each side; where
-    there are some and no value, the stack has nothing of the kind."""
+    `because`: of what is inherent, the browser's or absent. `runs`: of the scenario, on each side;
+    where there are some and no value, no run told."""
 
     aspect: str
     scenario: str
@@ -105,11 +105,14 @@ def _row(
         turned = found
     if measure.compared == "label":
         turned = found
-    bound = measure.bound if crosses else None
+    bound = measure.bound if crosses and _have(stacks, measure.bound_with) else None
     word = classify(turned, margin, bound)
     low, high = allowed(margin, bound)
     if crosses < 0:
         low, high = -high, -low
+    because = measure.because if word in ("inherent", "browser") else ""
+    if found is None and (reason := _none_of(measure, stacks)):
+        word, because = "absent", reason
     return Row(
         aspect=aspect.name,
         scenario=scenario,
@@ -124,7 +127,7 @@ def _row(
         allowed_low=low,
         allowed_high=high,
         word=word,
-        because=measure.because if word in ("inherent", "browser") else "",
+        because=because,
         settings=tuple(name for name in aspect.settings if _differs(name, stacks)),
         runs=(count(runs, scenario, 0), count(runs, scenario, 1)),
         effect_ms=effect,
@@ -146,6 +149,18 @@ def _middle(values: Sequence[Value], compared: Compared) -> Value | None:
 
 def _differs(name: str, stacks: tuple[Settings, Settings]) -> bool:
     return stacks[0].get(name) != stacks[1].get(name)
+
+
+def _have(stacks: tuple[Settings, Settings], wanted: Settings) -> bool:
+    return all(stack.get(name) == value for stack in stacks for name, value in wanted.items())
+
+
+def _none_of(measure: Measure, stacks: tuple[Settings, Settings]) -> str:
+    """Why one of the stacks has nothing of it; empty where both could have a value."""
+    if measure.none_of is None:
+        return ""
+    reasons = (measure.none_of(stack) for stack in stacks)
+    return next((reason for reason in reasons if reason), "")
 
 
 def _is_quic(settings: Settings) -> bool:

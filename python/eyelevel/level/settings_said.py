@@ -52,6 +52,23 @@ def server(s: Settings) -> str:
     return f"somebody else's: {' '.join(own['command'])}; what it does is its own"
 
 
+def no_priorities(s: Settings) -> str:
+    """Why its responses have no order."""
+    h1 = s["http_version"] == "h1"
+    return "HTTP/1.1 has one response a connection at a time, and no priorities" if h1 else ""
+
+
+def no_scheduler(s: Settings) -> str:
+    """Why nothing waits below its scheduler."""
+    h1 = s["http_version"] == "h1"
+    return "HTTP/1.1 has one response a connection at a time, and no scheduler" if h1 else ""
+
+
+def no_tls(s: Settings) -> str:
+    """Why it has no handshake of TLS."""
+    return "cleartext has no TLS" if s["tls_version"] == "none" else ""
+
+
 def idle(s: Settings) -> str:
     """`slow_start_after_idle`."""
     return "yes" if s["slow_start_after_idle"] else "no"

@@ -1,5 +1,6 @@
 from dataclasses import fields
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from eyelevel.level.aspect import Measure
 from eyelevel.level.aspects import ASPECTS
@@ -60,3 +61,31 @@ def test_the_made_page_is_the_same_every_time_and_small_enough_for_the_slow_netw
     assert items() == items()
     slow = SCENARIOS_BY_NAME["page on slow"].network
     assert sum(len(item.body) for item in items()) * 8 / slow.rate_down_bit_s < 4.0
+
+
+def bound_of(aspect: str) -> tuple[float, float]:
+    (measure,) = (each.measure for each in ASPECTS if each.name == aspect)
+    assert measure is not None and measure.bound is not None
+    return measure.bound.low, measure.bound.high
+
+
+def test_bounds_follow_from_the_page_and_the_networks() -> None:
+    """Not from what was measured: each is what its reason gives at most."""
+    heads, paths = len(items()), [urlsplit(item.url).path for item in items()]
+    assert bound_of("head bytes down") == (0.0, heads * (2 + 2))
+    assert bound_of("head bytes up") == (0.0, heads * 2 + sum(map(len, paths)))
+    hosts = {urlsplit(item.url).netloc for item in items()}
+    assert bound_of("connections") == bound_of("connections in vain") == (len(hosts) * (1 - 6), 0.0)
+    slow, rtt_ms = SCENARIOS_BY_NAME["page on slow"].network, 100.0
+    record_ms, datagram_ms = (
+        size * 8e3 / slow.rate_down_bit_s for size in (4096 * 1500 / 1448 - 1480, 1228)
+    )
+    assert bound_of("first usable byte") == (-round(record_ms), round(datagram_ms))
+    assert SCENARIOS_BY_NAME["loss at the tail"].network.rtt_ms_min == rtt_ms
+    probe_ms = (rtt_ms + 25, rtt_ms + 4 * rtt_ms / 2 + 25)
+    timer_ms = (2 * rtt_ms + 200, 2 * (rtt_ms + 40) + 200)
+    assert bound_of("repair at the tail") == (probe_ms[0] - timer_ms[1], probe_ms[1] - timer_ms[0])
+    assert bound_of("handshake") == (-SCENARIOS_BY_NAME["bulk on far"].network.rtt_ms_min,) * 2
+    assert bound_of("delayed acknowledgements") == (25 - 200, 0.0)
+    assert bound_of("acknowledgements") == (0.1 - 1, 0.5 - 0.5)
+    assert bound_of("bytes of a handshake") == (0.0, 1200 + 8 * 50)

@@ -2,10 +2,19 @@ import pytest
 
 from eyelevel.level import Run, pending, rows_of
 from eyelevel.level.aspects import ASPECTS
-from eyelevel.level.networks import FAR
+from eyelevel.level.networks import FAR, SCENARIOS_BY_NAME
 from eyelevel.plan.stacks import STACKS_BY_NAME, stack_settings
 
 TCP, QUIC = (stack_settings(STACKS_BY_NAME[name], FAR) for name in ("tcp+", "quic"))
+
+NOTHING_OF = {
+    "http1": {"priorities", "late_bytes", "unsent_bytes_max"},
+    "http1-plain": {
+        *("priorities", "late_bytes", "unsent_bytes_max"),
+        *("certificate_bytes", "handshake_bytes", "cipher"),
+    },
+}
+"""Values that loads and transfers of these stacks do not give."""
 
 
 def row_of(first, second, values, stacks=(TCP, QUIC), aspect="handshake", scenario="bulk on far"):
@@ -90,3 +99,36 @@ def test_labels_of_one_side_are_shown_each_once() -> None:
 def test_a_value_that_is_no_number_is_in_no_row() -> None:
     row = row_of([402.0, float("nan"), 402.0], [202.0, 202.0, 202.0], "connect_ms")
     assert (row.word, row.first, row.difference) == ("unknown", None, None)
+
+
+@pytest.mark.parametrize("name", ["http1", "http1-plain"])
+def test_what_a_protocol_has_nothing_of_is_said_to_be_not_there(name) -> None:
+    """Every measure that such a stack gives no value of says why."""
+    old = stack_settings(STACKS_BY_NAME[name], FAR)
+    given = {each.measure.value for each in ASPECTS if each.measure} - NOTHING_OF[name]
+    labels = {"priorities", "connection_type", "cipher"}
+    runs = [
+        Run(scenario, side, {value: "same" if value in labels else 1.0 for value in given})
+        for scenario in SCENARIOS_BY_NAME
+        for side in (0, 1)
+        for _ in range(3)
+    ]
+    rows = rows_of(runs, (old, TCP))
+    assert {row.word for row in rows} == {"equal", "absent"}
+    absent = [row for row in rows if row.word == "absent"]
+    assert all(row.because.startswith(("HTTP/1.1", "cleartext")) for row in absent)
+    assert not pending(rows)
+    # Of stacks that could have it, it is still unknown.
+    words = {row.aspect: row.word for row in rows_of(runs, (TCP, TCP))}
+    assert {words[row.aspect] for row in absent} == {"unknown"}
+
+
+def test_marks_differ_by_nature_only_where_both_stacks_have_them() -> None:
+    on = ({**TCP, "ecn": "on"}, {**QUIC, "ecn": "on"})
+    some, every, none = [0.75, 0.76, 0.77], [1.0] * 3, [0.0] * 3
+    aspect = {"aspect": "ECN bits", "scenario": "page on far"}
+    both = row_of(some, every, "ecn_share_down", on, **aspect)
+    assert (both.word, "RFC 3168 6.1" in both.because) == ("inherent", True)
+    assert row_of(none, every, "ecn_share_down", (TCP, on[1]), **aspect).word == "unequal"
+    assert row_of(none, every, "ecn_share_down", on, **aspect).word == "unequal"
+    assert row_of(some, every, "ecn_share_down", (TCP, QUIC), **aspect).word == "unequal"

@@ -179,3 +179,10 @@ def test_a_late_request_counts_what_leaves_between_its_coming_and_its_first_byte
 )
 def test_a_loss_counts_only_where_it_was_of_the_packet_that_was_meant(dropped, kind, right):
     assert is_the_one(flight((420.0, 700), dropped=dropped), kind, RTT_MS) == right
+
+
+def test_cleartext_has_no_certificate() -> None:
+    told = {"connect_ms": 200.0, "certificate_bytes": None, "tickets": 0}
+    found = bulk_values(told, {}, arrivals((0, 60)), RTT_MS)
+    assert (found["connect_ms"], found["tickets"]) == (200.0, 0.0)
+    assert "certificate_bytes" not in found

@@ -29,9 +29,10 @@ def bulk_values(
     """By name; what this transfer cannot tell is absent."""
     found: dict[str, Value] = {
         "connect_ms": float(told["connect_ms"]),
-        "certificate_bytes": float(told["certificate_bytes"]),
         "tickets": float(told["tickets"]),
     }
+    if told["certificate_bytes"] is not None:  # cleartext has none
+        found["certificate_bytes"] = float(told["certificate_bytes"])
     if (share := down.capable_share) is not None:
         found["ecn_share_down"] = share
     for value, name in LIMITED.items():
