@@ -32,7 +32,7 @@ def refused(text, **known):
 
 
 def test_presets_are_overridden_key_by_key():
-    plan = parse_plan(GOOD, "plan.toml", site_names=["agency"])
+    plan = parse_plan(GOOD, "plan.toml", site_names=SHIPPED)
     lossy, iw64 = plan.networks[1], plan.stacks[1]
     assert lossy.rate_up_bit_s == 1_000_000 and lossy.rate_down_bit_s == 10_500_000
     assert lossy.loss_down == pytest.approx(0.030464, rel=1e-4)
@@ -79,6 +79,15 @@ def test_defaults_are_declared():
     assert plan.browser.timeout_s == 180 and plan.browser.capture
 
 
+ROOT = Path(__file__).resolve().parents[3]
+SHIPPED = [file.stem for file in (ROOT / "corpus").glob("*.wacz")]
+
+
+@pytest.mark.parametrize("file", sorted(ROOT.glob("benchmarks/*.toml")), ids=lambda file: file.stem)
+def test_every_benchmarks_plan_is_a_plan(file: Path):
+    assert parse_plan(file.read_text(), file.name, site_names=SHIPPED).blocks
+
+
 def test_bare_loss_is_refused_with_what_to_write():
     problems = refused(GOOD.replace("loss_two_way", "loss"))
     assert len(problems) == 1 and problems[0].startswith("plan.toml:2: ")
@@ -123,15 +132,13 @@ def test_bare_loss_is_refused_with_what_to_write():
 )
 def test_a_mistake_is_named_with_its_line_and_the_way_out(old, new, expected):
     assert GOOD.count(old) == 1
-    problems = refused(
-        GOOD.replace(old, new), site_names=["agency"], metric_names=["speed_index_ms"]
-    )
+    problems = refused(GOOD.replace(old, new), site_names=SHIPPED, metric_names=["speed_index_ms"])
     assert any(expected in problem for problem in problems), problems
 
 
 def test_all_mistakes_are_reported_at_once():
     text = GOOD.replace('"dsl"', '"dls"').replace('"agency"', '"agenci"')
-    assert len(refused(text, site_names=["agency"])) == 2
+    assert len(refused(text, site_names=SHIPPED)) == 2
 
 
 def test_mistakes_come_in_the_order_of_the_lines():
@@ -167,8 +174,7 @@ def test_the_reference_page_is_the_tables():
 
 
 def test_the_written_schema_is_the_models():
-    root = Path(__file__).resolve().parents[3]
-    written = json.loads((root / "spec/plan.schema.json").read_text(encoding="utf-8"))
+    written = json.loads((ROOT / "spec/plan.schema.json").read_text(encoding="utf-8"))
     assert written == plan_schema(), "run: python -m eyelevel.plan.schema"
 
 
