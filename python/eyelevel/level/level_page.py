@@ -36,13 +36,15 @@ values (means; of counts the medians), their difference with its interval, and t
 them, where there is a bound, what is allowed and by what. Numbers of a row are rounded alike.
 
 Both stacks take turns in every scenario. Each side has at least {SAMPLES_MIN} runs; what is then
-unknown gets more of them while four minutes last. Means have Welch's interval, counts the least
-and the greatest difference that any two runs have; a value that is no finite number makes its row
-unknown. A load that was not `ok` (`outcomes.md`) tells nothing
-and is done again. Runs are kept one by one, below `~/.cache/eyelevel/level`, for one build
-(version, binary and code), kernel, browser and the settings of both stacks: an interrupted
-measurement goes on where it was, `--fresh` measures again. The command exits with 1 where an
-aspect is unequal.
+unknown gets more of them while four minutes last. After these nothing is begun: what is missing
+then is measured when the command is given again. Each run waits for a busy machine as loads do, at
+most 30 s, with the time that no other run needs. Means have Welch's interval, counts the least and
+the greatest difference that any two runs have; a value that is no finite number makes its row
+unknown. A load that was not `ok` (`outcomes.md`) tells nothing and is done again, as is a transfer
+that the machine starved, by the same bounds. Runs are kept one by one, below
+`~/.cache/eyelevel/level`, for one build (version, binary and code), kernel, browser and the
+settings of both stacks: an interrupted measurement goes on where it was, `--fresh` measures again.
+The command exits with 1 where an aspect is unequal.
 
 `eyelevel run` and `ask` never wait for it. What was measured of a plan's pairs, its reference
 with every other stack, when a run begins is in its `environment.json` (`levels`); its report

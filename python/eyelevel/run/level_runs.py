@@ -1,5 +1,6 @@
 """One run of one scenario of the level with one stack: from a lab to values by name."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import file_digest
@@ -31,7 +32,9 @@ from eyelevel.pathlog.arrivals import Arrivals, read_arrivals
 from eyelevel.plan import BrowserSettings, Site, Stack, expand, lab_stack
 from eyelevel.plan.one_cell import one_cell
 from eyelevel.run.bulk import LATE_URL, bulk_site, transfer_told
+from eyelevel.run.host import HostSample
 from eyelevel.run.level_site import write_made_page
+from eyelevel.run.starved import starved
 from eyelevel.run.trial import run_trial
 
 DURATION_MS = 20_000
@@ -66,7 +69,8 @@ class Recordings:
 
 
 class RunError(LabError):
-    """A run that says nothing: the load was not `ok`, or another packet was lost than was meant."""
+    """A run that says nothing: the load was not `ok`, the machine starved a transfer, or another
+    packet was lost than was meant."""
 
 
 def run_scenario(
@@ -163,6 +167,7 @@ def _transfer(
     if stack.tls_version == "none":
         url = url.replace("https:", "http:", 1)
     with TemporaryDirectory(prefix="eyelevel-level-") as text:
+        before = HostSample.take(time.monotonic())
         told, summary = transfer_told(
             path,
             # As on a first visit: tickets only where the stack asks for them.
@@ -175,6 +180,9 @@ def _transfer(
             logs=Path(text),
             late=late,
         )
+        host = before.until(HostSample.take(time.monotonic()))
+        if summary.path and (reason := starved(summary.path, host, network.rtt_ms_min)):
+            raise RunError(f"starved: {reason}")
         down, _ = _logs(Path(text))
     return told, down, summary
 

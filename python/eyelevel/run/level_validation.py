@@ -19,16 +19,24 @@ from eyelevel.level.classes import SAMPLES_MIN
 from eyelevel.level.rows import count
 from eyelevel.plan import BrowserSettings, Plan, Stack
 from eyelevel.plan.stacks import stack_settings
+from eyelevel.run.host import HostSample
 from eyelevel.run.level_cache import Effects, Kept, browser_version
 from eyelevel.run.level_runs import Recordings, run_scenario
+from eyelevel.run.quiet_host import WAIT_S_MAX, HostWait, remember
 from eyelevel.run.stack_cache import build
 
 BUDGET_S = 225.0
 """For runs, of the four minutes that two stacks may take the first time."""
+LIMIT_S = 235.0
+"""For all runs: what did not fit is measured when the command is given again."""
 RUNS_MAX = 9
 """Of each stack in a scenario: what is then unknown is too near to its margin here."""
 OF_BROWSER = ("visit", "visitor", "effective_connection_type")
 """Settings that are the browser's, and that a stack may have of its own."""
+OUT_OF_TIME = (
+    "the time was over before every scenario had the runs that it needs; the same command goes on "
+    "where it was"
+)
 FAILED_MAX = 4
 """Runs of a scenario and stack in which nothing could be measured: a busy machine, or a fault."""
 
@@ -114,11 +122,14 @@ def validate_level(
     *,
     fresh: bool = False,
     budget_s: float = BUDGET_S,
+    limit_s: float = LIMIT_S,
     scenarios: Sequence[Scenario] = SCENARIOS,
 ) -> Level:
     """Measure what is not measured yet. Raises LabError where no lab can be built.
 
-    An interruption passes through; what was measured until then is kept.
+    `budget_s`: for runs beyond those that every scenario needs. `limit_s`: for all; a run that does
+    not fit is not begun. Each waits for the machine while there is time for it. An interruption
+    passes through; what was measured until then is kept.
     """
     kept = Kept((first, second))
     if fresh:
@@ -128,19 +139,27 @@ def validate_level(
     began_s = time.monotonic()
     with TemporaryDirectory(prefix="eyelevel-level-") as folder:
         recordings: Recordings | None = None
-        while (task := work.next(began_s + budget_s - time.monotonic())) is not None:
+        while True:
+            gone_s = time.monotonic() - began_s
+            task = work.next(budget_s - gone_s, limit_s - gone_s)
+            if task is None:
+                break
             scenario, side = task
             if recordings is None:
                 sizes = {each.body_bytes for each in scenarios if each.body_bytes}
                 recordings = Recordings.write(Path(folder), sizes)
             stack = (first, second)[side]
-            on_step(work.step(scenario, stack, began_s + budget_s - time.monotonic()))
+            on_step(work.step(scenario, stack, budget_s - gone_s))
+            HostWait(limit_s=min(WAIT_S_MAX, work.spare_s(scenario, limit_s - gone_s))).wait()
             run = work.measure(scenario, side, stack, recordings)
             if run is not None:
                 kept.add(run)
             elif work.hopeless:
                 raise LabError(work.said[0])
-    return _level((first, second), work.runs, kept.effects(), tuple(dict.fromkeys(work.said)))
+    found = _level((first, second), work.runs, kept.effects(), tuple(dict.fromkeys(work.said)))
+    if work.out_of_time:
+        found = replace(found, failed=(*found.failed, OUT_OF_TIME))
+    return found
 
 
 class _Work:
@@ -156,8 +175,9 @@ class _Work:
         self._failed: dict[tuple[str, int], int] = {}
         self._took_s: dict[str, list[float]] = {}
         self._tried = 0
+        self.out_of_time = False
 
-    def next(self, left_s: float) -> tuple[Scenario, int] | None:
+    def next(self, budget_left_s: float, limit_left_s: float) -> tuple[Scenario, int] | None:
         """The scenario and side with the fewest runs; after the least of all, unknown ones."""
         wanted = [
             (self._count(each.name, side), place, each, side)
@@ -167,13 +187,19 @@ class _Work:
         ]
         least = [each for each in wanted if each[0] < SAMPLES_MIN]
         if least:
-            _, _, scenario, side = min(least, key=lambda each: each[:2])
+            fitting = [each for each in least if self._expected_s(each[2]) < limit_left_s]
+            self.out_of_time = not fitting
+            if not fitting:
+                return None
+            _, _, scenario, side = min(fitting, key=lambda each: each[:2])
             return scenario, side
         unknown = pending(_rows(self._stacks, self.runs))
         more = [
             each
             for each in wanted
-            if each[2].name in unknown and each[0] < RUNS_MAX and self._expected_s(each[2]) < left_s
+            if each[2].name in unknown
+            and each[0] < RUNS_MAX
+            and self._expected_s(each[2]) < min(budget_left_s, limit_left_s)
         ]
         if not more:
             return None
@@ -190,17 +216,29 @@ class _Work:
 
     def step(self, scenario: Scenario, stack: Stack, budget_left_s: float) -> Step:
         """The one that is about to be."""
-        missing = [
+        missing = self._missing()
+        runs_min = SAMPLES_MIN * len(missing)
+        left_s = self._needed_s()
+        number = runs_min - sum(count for _, count in missing) + 1
+        left_s_max = max(left_s, budget_left_s)
+        return Step(scenario.name, stack.name, number, runs_min, left_s, left_s_max)
+
+    def _missing(self) -> list[tuple[Scenario, int]]:
+        """Runs that each scenario and side still needs."""
+        return [
             (each, 0 if self._given_up(each, side) else max(0, SAMPLES_MIN - have))
             for each in self._scenarios
             for side in (0, 1)
             for have in (self._count(each.name, side),)
         ]
-        runs_min = SAMPLES_MIN * len(missing)
-        left_s = sum(self._expected_s(each) * count for each, count in missing)
-        number = runs_min - sum(count for _, count in missing) + 1
-        left_s_max = max(left_s, budget_left_s)
-        return Step(scenario.name, stack.name, number, runs_min, left_s, left_s_max)
+
+    def _needed_s(self) -> float:
+        return sum(self._expected_s(each) * count for each, count in self._missing())
+
+    def spare_s(self, scenario: Scenario, limit_left_s: float) -> float:
+        """What a run may wait for the machine: what no needed run wants."""
+        needed_s = max(self._needed_s(), self._expected_s(scenario))
+        return max(0.0, limit_left_s - needed_s)
 
     def measure(
         self, scenario: Scenario, side: int, stack: Stack, recordings: Recordings
@@ -216,7 +254,10 @@ class _Work:
             self.said.append(f"{scenario.name}, {stack.name}: {error}")
             return None
         finally:
-            self._took_s.setdefault(scenario.name, []).append(time.monotonic() - began_s)
+            ended_s = time.monotonic()
+            self._took_s.setdefault(scenario.name, []).append(ended_s - began_s)
+            if scenario.kind != "page":  # a load says itself when it is over
+                remember(HostSample.take(ended_s))
         run = Run(scenario.name, side, values)
         self.runs.append(run)
         return run

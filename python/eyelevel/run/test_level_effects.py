@@ -1,6 +1,7 @@
 """What an aspect moves: a stack beside itself with one setting changed; of runs made up."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,6 +29,8 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(level_validation, "run_scenario", run)
+    no_wait = SimpleNamespace(wait=lambda: 0.0)
+    monkeypatch.setattr(level_validation, "HostWait", lambda **settings: no_wait)
     monkeypatch.setattr(level_validation.Recordings, "write", lambda *given: None)
     monkeypatch.setattr(level_cache, "build", lambda: {"kernel": "1"})
     monkeypatch.setattr(level_cache, "browser_version", lambda: "Chromium 1")

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +13,15 @@ from eyelevel.level.classes import SAMPLES_MIN
 from eyelevel.level.level_page import JSON_KEYS
 from eyelevel.plan import STACKS_BY_NAME, BrowserSettings, parse_plan
 from eyelevel.run import level_cache, level_validation
-from eyelevel.run.level_validation import RUNS_MAX, Step, levels_of, measured_level, validate_level
+from eyelevel.run.level_validation import (
+    OUT_OF_TIME,
+    RUNS_MAX,
+    Step,
+    levels_of,
+    measured_level,
+    validate_level,
+)
+from eyelevel.run.quiet_host import WAIT_S_MAX
 
 TCP, QUIC = STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"]
 BULK = [SCENARIOS_BY_NAME["bulk on far"]]
@@ -34,7 +43,12 @@ class Made:
         self.asked: list[str] = []
         self.ends_after = 1000
         self.fails = False
+        self.waits_s: list[float] = []
         self.connect_ms = {"tcp+": [402.0, 402.1], "quic": [202.0, 202.1]}
+
+    def wait(self, limit_s: float):
+        self.waits_s.append(limit_s)
+        return SimpleNamespace(wait=lambda: 0.0)
 
     def run(self, scenario, stack, recordings, seed):
         if len(self.asked) == self.ends_after:
@@ -51,6 +65,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
     found = Made()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(level_validation, "run_scenario", found.run)
+    monkeypatch.setattr(level_validation, "HostWait", found.wait)
     monkeypatch.setattr(level_validation.Recordings, "write", lambda *given: None)
     monkeypatch.setattr(level_cache, "build", lambda: {"kernel": "1"})
     monkeypatch.setattr(level_validation, "build", lambda: {"kernel": "1"})
@@ -203,3 +218,23 @@ def test_effects_that_broke_off_are_none(made, text) -> None:
     (file,) = level_cache.folder().iterdir()
     file.write_text(text)
     assert kept.effects() == {}
+
+
+def test_a_run_that_does_not_fit_into_the_time_is_not_begun_and_the_rest_is_later(made) -> None:
+    found = measure(limit_s=BULK[0].expected_s / 2)
+    assert (made.asked, found.complete, found.failed) == ([], False, (OUT_OF_TIME,))
+    assert {row.word for row in found.rows} == {"unknown"}
+    again = measure()
+    assert (words(again)["handshake"], again.failed) == ("inherent", ())
+
+
+def test_runs_wait_for_the_machine_with_the_time_that_no_other_needs(made) -> None:
+    needed_s = 2 * SAMPLES_MIN * BULK[0].expected_s
+    measure(limit_s=needed_s + 5.0)
+    assert made.waits_s[0] == pytest.approx(5.0, abs=0.5)
+    measure(limit_s=1000.0, fresh=True)
+    assert made.waits_s[-1] == WAIT_S_MAX
+    assert all(0.0 <= each <= WAIT_S_MAX for each in made.waits_s)
+    measure(limit_s=BULK[0].expected_s * 1.5, fresh=True)
+    # Of the first one of them nothing is known but what it is expected to take.
+    assert made.waits_s[-2 * SAMPLES_MIN] == 0.0
