@@ -1,11 +1,16 @@
 """When a load begins on a busy machine, by given samples."""
 
 from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from eyelevel.run import trial
 from eyelevel.run.host import HostSample
 from eyelevel.run.quiet_host import HostWait, WaitInterruptedError, busy, wait_until_quiet
+from eyelevel.store import Frames
 
 TICKS_A_S = 200  # two processors
 START_S = 100.0
@@ -83,3 +88,14 @@ def test_a_kernel_that_counts_no_pressure_is_judged_by_its_steal() -> None:
     assert "hypervisor" in busy(before, now)
     ticks = dict.fromkeys(NAMES, 0) | {"idle": 100}
     assert busy(before, HostSample(ticks, None, 1.0)) == ""
+
+
+def test_a_load_says_in_its_record_how_long_it_waited(monkeypatch) -> None:
+    load = {"outcome": "ok", "host": {"wall_ms": 4000.0}}
+    done = trial.TrialResult(load, Frames.of([]))
+    monkeypatch.setattr(trial, "_run_trial", lambda *given: replace(done, record=deepcopy(load)))
+    how = SimpleNamespace(wait=lambda: 1.5)
+    asked = SimpleNamespace(browser={})
+    host = trial.run_trial(asked, "site.wacz", host_wait=how).record["host"]
+    assert host == {"waited_for_host_ms": 1500.0, "wall_ms": 5500.0}
+    assert trial.run_trial(asked, "site.wacz").record["host"]["waited_for_host_ms"] == 0.0
