@@ -10,7 +10,7 @@ import typer
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.metrics import METRICS_BY_NAME, metrics_of
 from eyelevel.report import Contents, read_contents, summary_of, write_report
-from eyelevel.report.findings import outcomes_differ
+from eyelevel.report.findings import said_first
 from eyelevel.report.why import why_sentences
 from eyelevel.stats import NetworkGain
 
@@ -50,7 +50,7 @@ def print_summary(summary: Summary) -> None:
     contents = summary.contents
     by_key = {(gain.network, gain.arm, gain.metric): gain for gain in contents.gains}
     reference, others = contents.plan["reference"], contents.arms[1:]
-    first = [f"{head} {text}" for head, text in outcomes_differ(contents)]
+    first = [f"{head} {text}" for head, text in said_first(contents)]
     for sentence in first:
         results.print(sentence, markup=False)
     for network in contents.networks:

@@ -6,8 +6,8 @@ A level is a dictionary as `environment.json` keeps it under `levels`.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eyelevel.level.classes import CLASS_NAMES, SAMPLES_MIN, Class
-from eyelevel.level.row_said import Row, absent, row_said, why
+from eyelevel.level.classes import CLASS_NAMES, Class
+from eyelevel.level.row_said import Row, absent, row_said
 
 COMMAND = "eyelevel validate level"
 NOT_THERE = "Level: not measured on this machine"
@@ -26,24 +26,6 @@ VALUES_CHARACTERS_MAX = 40
 """Longer ones, such as the priorities of all kinds, are for tables."""
 
 Level = Mapping[str, Any]
-
-
-def level_row(row: Row) -> list[str]:
-    """Aspect, scenario, word, both values, the difference with its interval, margin and why."""
-    said = row_said(row)
-    return [
-        row["aspect"],
-        row["scenario"],
-        CLASS_NAMES[row["word"]],
-        said.with_unit(said.first),
-        said.with_unit(said.second),
-        said.difference,
-        said.with_unit(said.margin),
-        why(row, SAMPLES_MIN),
-    ]
-
-
-COLUMNS = ("aspect", "where", "finding", "{first}", "{second}", "difference", "margin", "why")
 
 
 def unequal_sentence(level: Level, aspects_max: int) -> str:
@@ -110,9 +92,3 @@ def measured_with(level: Level) -> str:
         for side, name in enumerate(("first", "second"))
     )
     return f"Measured on this machine, runs: {told}. Linux {level['kernel']}, {build}, {browser}"
-
-
-def counts(levels: Sequence[Level]) -> dict[str, int]:
-    """How many rows have each word, in the words' order."""
-    every = [row["word"] for level in levels for row in level["rows"]]
-    return {CLASS_NAMES[word]: every.count(word) for word in CLASS_NAMES if word in every}

@@ -47,7 +47,7 @@ class _Shape:
 SHAPES = (_Shape(True, GAP), _Shape(False, GAP), _Shape(False, 1), _Shape(False, 1, margin=False))
 """The widest first; the last one is for whoever has less than 80 columns."""
 
-_WHAT = {aspect.name: aspect.what for aspect in ASPECTS}
+WHAT = {aspect.name: aspect.what for aspect in ASPECTS}
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class _Entry:
+class Entry:
     """Rows of one aspect that say the same, on networks of one kind."""
 
     row: Row
@@ -74,39 +74,41 @@ class _Entry:
 
     @property
     def own_lines(self) -> bool:
+        """Too long for a column."""
         return max(len(self.said.first), len(self.said.second)) > CELL_CHARACTERS_MAX
 
 
 def level_lines(level: Level, width: int) -> list[Line]:
     """All of a level, in lines of at most `width` characters."""
     width = max(width, WIDTH_MIN)
-    groups = [(style, head, entries) for _, style, head, entries in _groups(level["rows"])]
-    every = [entry for _, _, entries in groups for entry in entries]
+    found = list(groups(level["rows"]))
+    every = [entry for *_, entries in found for entry in entries]
     names = (level["first"], level["second"])
     table = _Table(every, names, width)
     lines = [Line(text, "bold") for text in prose(verdict(level), width)]
     lines += [Line(text) for text in prose(f"{measured_with(level)}.", width)]
-    lines += [Line(text) for text in prose(_LEGEND.format(*names[::-1]), width)]
-    for style, head, entries in groups:
+    lines += [Line(text) for text in prose(LEGEND.format(*names[::-1]), width)]
+    for _, style, head, entries in found:
         lines += [Line(""), *(Line(text, f"bold {style}") for text in prose(head, width))]
         lines += table.lines(entries)
     return lines
 
 
-_LEGEND = (
+LEGEND = (
     "The difference is {} less {}, with its 95 % interval where runs differ; the margin is what is "
     "too little to matter. All digits: --json. What each row is: docs/reference/level.md."
 )
 
 
-def _groups(rows: Sequence[Row]) -> Iterator[tuple[str, str, str, list[_Entry]]]:
+def groups(rows: Sequence[Row]) -> Iterator[tuple[str, str, str, list[Entry]]]:
+    """Of `GROUPS` those that have rows, with how many."""
     for kind, style, head in GROUPS:
         own = [row for row in rows if ("absent" if absent(row) else row["word"]) == kind]
         if own:
             yield kind, style, f"{head} ({len(own)} row{'s' if len(own) > 1 else ''})", _merged(own)
 
 
-def _merged(rows: Sequence[Row]) -> list[_Entry]:
+def _merged(rows: Sequence[Row]) -> list[Entry]:
     def same(row: Row) -> tuple[Any, ...]:
         kind = row["scenario"].partition(" on ")[0]
         return row["aspect"], kind, row_said(row), why(row, SAMPLES_MIN)
@@ -116,14 +118,14 @@ def _merged(rows: Sequence[Row]) -> list[_Entry]:
         own = list(group)
         where = own[0]["scenario"]
         where += "".join(f", {row['scenario'].partition(' on ')[2]}" for row in own[1:])
-        entries.append(_Entry(own[0], where, row_said(own[0])))
+        entries.append(Entry(own[0], where, row_said(own[0])))
     return entries
 
 
 class _Table:
     """Columns as wide as all entries need; the first of a few shapes that fits the terminal."""
 
-    def __init__(self, entries: Sequence[_Entry], names: tuple[str, str], width: int) -> None:
+    def __init__(self, entries: Sequence[Entry], names: tuple[str, str], width: int) -> None:
         self._prose = min(width, PROSE_MAX)
         self._names = names
         self._title = max((len(each.title) for each in entries), default=0)
@@ -138,7 +140,7 @@ class _Table:
         names = ("", *self._names, "difference")
         return (*names, "margin") if self._shape.margin else names
 
-    def lines(self, entries: Sequence[_Entry]) -> list[Line]:
+    def lines(self, entries: Sequence[Entry]) -> list[Line]:
         """Of one group, with the columns' names."""
         lines = [Line(self._joined(self._head), "dim")]
         for _, group in groupby(entries, lambda each: each.row["aspect"]):
@@ -146,9 +148,9 @@ class _Table:
             lines += self._aspect(own)
         return lines
 
-    def _aspect(self, entries: Sequence[_Entry]) -> list[Line]:
+    def _aspect(self, entries: Sequence[Entry]) -> list[Line]:
         first = entries[0]
-        what = _WHAT.get(first.row["aspect"], "")
+        what = WHAT.get(first.row["aspect"], "")
         told = what if first.row["word"] in ("unequal", "unknown") else ""
         lines: list[Line] = []
         said: list[str] = []
@@ -178,7 +180,7 @@ class _Table:
         texts = (f"{name}: {value}" for name, value in named.items())
         return [line for text in texts for line in hanging(text, self._prose, 2 * INDENT)]
 
-    def _cells(self, entry: _Entry) -> tuple[str, ...]:
+    def _cells(self, entry: Entry) -> tuple[str, ...]:
         said = entry.said
         if self._shape.aspect:
             label = f"{entry.title:<{self._title}}{' ' * GAP}{entry.where}"

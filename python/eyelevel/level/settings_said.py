@@ -91,7 +91,7 @@ def receive_window(s: Settings) -> str:
     if is_quic(s):
         return "the browser's"
     size = s["receive_window_bytes"]
-    return "the kernel's" if size is None else f"{size} bytes"
+    return "the kernel's" if size is None else f"{size:,} bytes"
 
 
 def names(s: Settings) -> str:
@@ -106,7 +106,7 @@ def header_tables(s: Settings) -> str:
     if s["http_version"] == "h1":
         return "no table"
     size, blocked = s["header_table_bytes"], s.get("blocked_streams_max")
-    tables = "its own tables" if size is None else f"tables of {size} bytes"
+    tables = "its own tables" if size is None else f"tables of {size:,} bytes"
     return tables if blocked is None else f"{tables}, {blocked} streams may wait"
 
 
@@ -124,14 +124,14 @@ def pacing(s: Settings) -> str:
 
 def packet(s: Settings) -> str:
     """`quic_packet_bytes`."""
-    return f"{s['quic_packet_bytes']} bytes of UDP" if is_quic(s) else "the kernel's"
+    return f"{s['quic_packet_bytes']:,} bytes of UDP" if is_quic(s) else "the kernel's"
 
 
 def record(s: Settings) -> str:
     """`tls_record_bytes`."""
     if s["tls_version"] == "none":
         return "no TLS"
-    return "a packet" if is_quic(s) else f"records of {s['tls_record_bytes']} bytes"
+    return "a packet" if is_quic(s) else f"records of {s['tls_record_bytes']:,} bytes"
 
 
 def chain(s: Settings) -> str:
@@ -139,7 +139,8 @@ def chain(s: Settings) -> str:
     if s["tls_version"] == "none":
         return "none"
     size = s["certificate_chain_bytes"]
-    told = {None: "not padded", "recorded": "as large as recorded"}.get(size, f"{size} bytes")
+    named = {None: "not padded", "recorded": "as large as recorded"}
+    told = f"{size:,} bytes" if isinstance(size, int) else named[size]
     return f"{s['certificate_key'].upper()}, {told}"
 
 
@@ -159,7 +160,7 @@ def unsent(s: Settings) -> str:
     if s["http_version"] == "h1":
         return "nothing is scheduled"
     own = s["unsent_bytes_max"]
-    return "the transport's own bounds" if own is None else f"at most {own} bytes"
+    return "the transport's own bounds" if own is None else f"at most {own:,} bytes"
 
 
 def early_data(s: Settings) -> str:

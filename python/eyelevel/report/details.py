@@ -7,8 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from eyelevel.level.explained import explain, known_of
-from eyelevel.level.numbers_said import NOT_MEASURED
+from eyelevel.level.explained import explain
 from eyelevel.plan.control_said import congestion_control_said
 from eyelevel.report.cells_shown import cells_shown
 from eyelevel.report.conditions import visits
@@ -186,6 +185,7 @@ def setup_section(contents: Contents) -> Markup:
                 ("limit of a load", _limit_said(plan["browser"])),
                 *_lateness(contents),
                 *_pressure(contents),
+                *_waited(contents),
                 *_flat({k: v for k, v in contents.environment.items() if k not in NOT_SAID}),
             ]
         ),
@@ -244,8 +244,26 @@ def _pressure(contents: Contents) -> list[tuple[str, object]]:
     return [("some process waited for a processor", text)]
 
 
+def _waited(contents: Contents) -> list[tuple[str, object]]:
+    """How long loads waited for a machine that had time for them."""
+    told = contents.table["waited_for_host_ms"].drop_nulls() / 1e3
+    if not told.len():
+        return []
+    waited = told.filter(told > 0)
+    text = f"none of {told.len()}"
+    if waited.len():
+        text = (
+            f"{waited.len()} of {told.len()}; of these {waited.median():.1f} s in the median, "
+            f"{waited.max():.1f} s at most"
+        )
+    return [("loads that waited for a quiet machine first", text)]
+
+
 def _stacks(contents: Contents) -> Markup:
-    """Settings of every stack, one row a setting; what may be unsent depends on the network."""
+    """Settings of every stack, one row a setting; what may be unsent depends on the network.
+
+    What the level measured is in its appendix, pair by pair.
+    """
     settings: dict[str, Mapping[str, Any]] = {}
     unsent: dict[str, set[Any]] = {}
     different = contents.table.select("arm", "stack_settings").unique(maintain_order=True)
@@ -266,11 +284,8 @@ def _stacks(contents: Contents) -> Markup:
         rows.append([name.replace("_", " "), *values])
     explained = [
         [row.name, row.kind, *row.values]
-        for row in explain(
-            [settings[arm] for arm in arms],
-            known_of(contents.environment.get("levels") or [], arms),
-        )
-        if set(row.values) != {NOT_MEASURED}  # the appendix says how to
+        for row in explain([settings[arm] for arm in arms])
+        if row.kind == "set"
     ]
     explained += [
         [aspect, "measured", *values] for aspect, values in measured_rows(contents.table, arms)

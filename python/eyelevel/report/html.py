@@ -32,6 +32,12 @@ def element(name: str, *content: object, **attributes: str) -> Markup:
     return Markup(f"<{name}{written}>{join(content)}</{name}>")
 
 
+def with_code(text: str) -> Markup:
+    """Text whose words between backticks are code, as reference pages have it."""
+    parts = text.split("`")
+    return join(element("code", part) if at % 2 else part for at, part in enumerate(parts))
+
+
 def table(
     caption: object, columns: Sequence[object], rows: Iterable[Sequence[object]], class_: str = ""
 ) -> Markup:

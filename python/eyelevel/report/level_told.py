@@ -3,21 +3,25 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from eyelevel.level.classes import SAMPLES_MIN
 from eyelevel.level.level_said import (
-    COLUMNS,
     COMMAND,
     MEANING,
     NOT_THERE,
-    counts,
-    level_row,
+    measured_with,
     unequal_sentence,
     unknown_sentence,
+    verdict,
 )
+from eyelevel.level.level_text import WHAT, Entry, groups
+from eyelevel.level.row_said import why
 from eyelevel.report.contents import Contents
-from eyelevel.report.html import Markup, element, table
+from eyelevel.report.html import Markup, element, join, table
 
 Warning = tuple[str, str]
 
+OPEN = ("unequal", "unknown")
+"""Classes whose rows are seen at once."""
 ASPECTS_MAX = 6
 """Named in one sentence; a table has all."""
 
@@ -56,7 +60,7 @@ def not_measured(contents: Contents) -> list[Warning]:
 
 
 def level_section(contents: Contents) -> Markup:
-    """Every row of every pair that was measured when the run began."""
+    """Every row of every pair that was measured when the run began; what matters is open."""
     heading = element("h2", "Appendix: the level", id="level")
     levels = levels_compared(contents)
     if not levels:
@@ -65,14 +69,42 @@ def level_section(contents: Contents) -> Markup:
         return element(
             "section", heading, element("p", text, command, "."), aria_labelledby="level"
         )
-    parts = [element("p", MEANING)]
+    parts = [element("p", MEANING, class_="note")]
     for level in levels:
-        names = {"first": level["first"], "second": level["second"]}
-        columns = [column.format(**names) for column in COLUMNS]
-        rows = [level_row(row)[: len(columns)] for row in level["rows"]]
-        told = ", ".join(f"{count} {word}" for word, count in counts([level]).items())
-        parts.append(table(f"{level['first']} and {level['second']}: {told}", columns, rows))
+        names = (level["first"], level["second"])
+        parts.append(element("h3", f"{names[0]} and {names[1]}"))
+        parts.append(element("p", verdict(level)))
+        parts.append(element("p", f"{measured_with(level)}.", class_="note"))
+        parts += [_group(names, *group) for group in groups(level["rows"])]
     return element("section", heading, *parts, aria_labelledby="level")
+
+
+def _group(names: tuple[str, str], kind: str, _: str, head: str, entries: list[Entry]) -> Markup:
+    columns = ["aspect", "where", *names, f"{names[1]} less {names[0]}", "margin", "why"]
+    rows = [_row(entry) for entry in entries]
+    if not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    word, colon, rest = head.partition(":")
+    head = f"{word.capitalize()}{colon}{rest}"
+    if kind in OPEN:
+        return table(head, columns, rows, class_="level")
+    made = table(f"{names[0]} and {names[1]}, {word.lower()}", columns, rows, class_="level")
+    return element("details", element("summary", head), made)
+
+
+def _row(entry: Entry) -> list[object]:
+    said = entry.said
+    what = element("small", WHAT.get(entry.row["aspect"], ""))
+    values = (said.with_unit(each) for each in (said.first, said.second))
+    reason = why(entry.row, SAMPLES_MIN)
+    return [
+        join([entry.row["aspect"], what]),
+        entry.where,
+        *(element("span", each, class_="long") if entry.own_lines else each for each in values),
+        said.difference,
+        said.with_unit(said.margin),
+        element("span", reason, class_="long") if reason else "",
+    ]
 
 
 def levels_compared(contents: Contents) -> Sequence[Mapping[str, Any]]:

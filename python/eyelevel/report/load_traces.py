@@ -5,7 +5,7 @@ import polars as pl
 from eyelevel.report.contents import Contents
 from eyelevel.report.downlinks import downlink_medians
 from eyelevel.report.drawings import Drawings
-from eyelevel.report.html import Markup, element, table
+from eyelevel.report.html import Markup, element, table, with_code
 from eyelevel.report.paper_figures import FIGURES, TRACES
 from eyelevel.report.words import NO_BREAK, percent
 from eyelevel.store.downlink import MEASURES
@@ -42,7 +42,9 @@ def _table(medians: pl.DataFrame) -> Markup:
 
 
 def _note() -> Markup:
-    definitions = ([element("dt", TITLES[name]), element("dd", MEANINGS[name])] for name in TITLES)
+    definitions = (
+        [element("dt", TITLES[name]), element("dd", with_code(MEANINGS[name]))] for name in TITLES
+    )
     pairs = (element("div", *pair) for pair in definitions)
     summary = element("summary", "What these are")
     note = "They describe the loads; what makes a difference only a counterfactual can say."

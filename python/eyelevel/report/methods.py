@@ -39,13 +39,14 @@ def paragraph(contents: Contents) -> str:
         "metric's p values are corrected after Holm over all networks and stacks."
     )
     return (
-        f"{counts[0]} recorded sites were replayed with eyelevel {versions.get('eyelevel', '')} "
-        f"from their recorded addresses over {counts[1]} emulated networks into "
+        f"{_some(counts[0], 'recorded site')} {'was' if counts[0] == 1 else 'were'} replayed with "
+        f"eyelevel {versions.get('eyelevel', '')} from recorded addresses over "
+        f"{_some(counts[1], 'emulated network')} into "
         f"{versions.get('browser', 'a browser')} on Linux {versions.get('kernel', '')}, "
         f"{f'{conditions}, ' if conditions else ''}with "
-        f"{counts[2]} protocol stacks. Trials were randomised in complete blocks (seed "
-        f"{plan['seed']}): in each of {plan['blocks']} repetitions at most, every stack loaded "
-        f"every site once over every network, each {load} in a new browser and new network "
+        f"{_some(counts[2], 'protocol stack')}. Trials were randomised in complete blocks (seed "
+        f"{plan['seed']}): in each of at most {_some(plan['blocks'], 'repetition')} every stack "
+        f"loaded every site once over every network, each {load} in a new browser and new network "
         f"namespaces. The primary metric, {title_of(plan['primary_metric'])}, was declared "
         "beforehand, with a smallest effect of interest of "
         f"{percent(plan['smallest_effect_of_interest'], signed=False)}. {kept} of {planned} blocks "
@@ -53,6 +54,10 @@ def paragraph(contents: Contents) -> str:
         "timeouts were kept as slower than the limit. Gains are (X - reference) / reference "
         f"(Wolsing et al. 2019), averaged over the sites. {sure} The plan's hash is {plan['hash']}."
     )
+
+
+def _some(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def methods_section(contents: Contents) -> Markup:

@@ -19,6 +19,7 @@
       axis: {
         labelColor: quiet, titleColor: quiet, gridColor: line, domainColor: line, tickColor: line,
         labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", labelOverlap: true,
+        labelFlush: false, labelSeparation: 4, // labels drawn inwards would touch their neighbours
       },
       axisY: { labelLimit: 110, minExtent: 44 },
       rule: { color: quiet },

@@ -35,6 +35,7 @@ def uneven(contents):
         "first": "tcp",
         "second": "quic",
         "complete": True,
+        **{"kernel": "6.1", "eyelevel": "0.1.0", "binary": "0123", "browser": "Chromium 156"},
         "rows": [asdict(row) for row in rows_of(runs, stacks) if row.first is not None],
     }
     return replace(contents, environment={**contents.environment, "levels": [level]})
@@ -68,7 +69,14 @@ def test_a_pair_that_is_not_compared_is_in_no_report_of_it(uneven):
     assert "not measured" in level_section(found)
 
 
-def test_the_appendix_has_every_aspect(uneven):
+def test_the_appendix_has_every_aspect_and_what_matters_is_open(uneven):
     said = level_section(uneven)
-    assert "tcp and quic: 1 unequal, 1 unknown" in said
-    assert said.count("<tr>") == 1 + len(uneven.environment["levels"][0]["rows"])
+    assert "tcp and quic are not level: of 2 rows 1 unequal (ECN bits), 1 unknown" in said
+    (level,) = uneven.environment["levels"]
+    assert all(f"{row['aspect']}<small>" in said for row in level["rows"])
+    assert "<details>" not in said
+    for row in level["rows"]:
+        row["word"] = "equal"
+    said = level_section(uneven)
+    assert "<details><summary>Equal: " in said
+    assert said.count("<tr>") == 1 + len(level["rows"])

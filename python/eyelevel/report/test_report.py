@@ -9,9 +9,11 @@ import pytest
 from eyelevel.plan import preset_text
 from eyelevel.report import build_report, read_contents, summary_of
 from eyelevel.report.appendix import appendix_section
+from eyelevel.report.details import setup_section
 from eyelevel.report.filmstrips import _times, filmstrips
 from eyelevel.report.findings import warnings
-from eyelevel.report.html import data_block, element, table
+from eyelevel.report.html import data_block, element, table, with_code
+from eyelevel.report.methods import paragraph
 from eyelevel.report.page import _extent
 from eyelevel.report.synthetic import SITES, metrics_of, write_run
 from eyelevel.report.words import NO_BREAK
@@ -231,6 +233,29 @@ def test_the_methods_paragraph_has_the_plans_numbers(text, contents):
     for fact in ("2 recorded sites", "11 of 12 blocks", "seed 1", "wolsing2019performance"):
         assert fact in body
     assert f"hash is {contents.plan['hash']}" in body
+
+
+def test_one_of_a_kind_is_not_told_as_many(contents):
+    alone = {**contents.plan, **{key: contents.plan[key][:1] for key in ("sites", "networks")}}
+    said = paragraph(replace(contents, plan=alone))
+    assert said.startswith("1 recorded site was replayed with eyelevel ")
+    assert "over 1 emulated network into" in said
+
+
+def test_how_long_loads_waited_for_the_machine_is_told(contents):
+    def said(*waited_ms):
+        column = pl.Series("waited_for_host_ms", [*waited_ms] * 4, dtype=pl.Float64)
+        table = contents.table.head(4 * len(waited_ms)).with_columns(column)
+        return setup_section(replace(contents, table=table))
+
+    title = "loads that waited for a quiet machine first</dt><dd>"
+    assert f"{title}none of 12<" in said(0.0, 0.0, 0.0)
+    assert f"{title}8 of 12; of these 2.0 s in the median, 3.0 s at most<" in said(0, 1000, 3000)
+    assert title not in said(None, None, None)
+
+
+def test_words_between_backticks_are_code_and_still_escaped():
+    assert with_code("a `tcp<b>` c") == "a <code>tcp&lt;b&gt;</code> c"
 
 
 def test_the_appendix_prints_the_yardstick_or_how_to_measure_it(contents):

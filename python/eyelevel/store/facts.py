@@ -37,6 +37,7 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "cpu_pressure_share": pl.Float64(),
     "timer_gap_ms": pl.Float64(),  # not explained by a long task; null: no timer
     "wall_ms": pl.Float64(),  # of the whole trial
+    "waited_for_host_ms": pl.Float64(),  # before it, for a quiet machine; null: it did not look
     "lateness_us_p99": pl.Float64(),  # of the worse direction
     "lateness_us_max": pl.Float64(),
     "objects": pl.Int64(),  # that came from the network
@@ -71,6 +72,7 @@ def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
         record["host"].get("cpu_pressure_share"),
         timer_gap_ms(record),
         record["host"].get("wall_ms"),
+        record["host"].get("waited_for_host_ms"),
         _lateness(record, "lateness_us_p99"),
         _lateness(record, "lateness_us_max"),
         len(fetched),

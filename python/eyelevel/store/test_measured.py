@@ -42,7 +42,7 @@ def test_what_only_loads_can_tell_is_told_by_their_medians():
     assert found["head of a response as coded, mean"] == ["70 bytes", "50 bytes", dash]
     assert found["connections opened"] == ["3", "3", dash]
     assert found["of them without a request"] == ["1", "1", dash]
-    assert found["bytes on these"] == ["2300 bytes", "2100 bytes", dash]
+    assert found["bytes on these"] == ["2,300 bytes", "2,100 bytes", dash]
     assert found["packets up for each packet down"] == ["0.75", "0.25", dash]
     assert found["browser's CPU time a load"] == ["2.5 s", "2.5 s", dash]
     assert found["servers' CPU time a load"] == ["12.3 ms", "12.3 ms", dash]
