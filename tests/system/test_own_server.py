@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 from small_site import CAPITAL_BYTES, PAGE_URL, QUERIES, pack_small_site
 
+from eyelevel.browser.request_scheduling import read_network_log, request_scheduling
 from eyelevel.plan import Site, expand, parse_plan
 from eyelevel.run import open_site, run_trial
 from eyelevel.run.attempts import RETRIES_MAX, with_retries
+from eyelevel.run.level_site import write_made_page
+from eyelevel.run.trial import TrialResult
 
 RECIPES = Path(__file__).parents[2] / "docs/guides/servers"
 PLAN = """
@@ -33,12 +36,24 @@ def queries_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def outcome(site: Path, base: str, command: list[str]) -> dict:
-    text = PLAN.format(site=site, base=base, command=str(command).replace("'", '"'))
+    return result(site, base, command).record
+
+
+def result(site: Path, base: str, command: list[str], more: str = "") -> TrialResult:
+    text = PLAN.format(site=site, base=base, command=str(command).replace("'", '"')) + more
     plan = parse_plan(text, "plan.toml")
     assert plan.reference == "theirs@own"
     site = open_site(plan.sites[0])
     (trial,) = expand(plan, [Site(site.name, site.of_plan().digest)])
-    return with_retries(lambda: run_trial(trial, str(site.path.resolve())), RETRIES_MAX).record
+    return with_retries(lambda: run_trial(trial, str(site.path.resolve())), RETRIES_MAX)
+
+
+def command_of(recipe: str, program: str) -> list[str]:
+    """A plan's `command`; skips where its program is not there."""
+    if not shutil.which(program) and not importlib.util.find_spec(program):
+        pytest.skip(f"{program} is not installed")
+    command = [str(RECIPES / recipe)]
+    return [sys.executable, *command] if recipe.endswith(".py") else command
 
 
 def nginx_has_http3() -> bool:
@@ -62,12 +77,9 @@ def nginx_has_http3() -> bool:
 def test_a_recipe_answers_every_query_as_recorded(
     base: str, recipe: str, program: str, queries_site: Path, labs: None
 ) -> None:
-    if not shutil.which(program) and not importlib.util.find_spec(program):
-        pytest.skip(f"{program} is not installed")
+    command = command_of(recipe, program)
     if (base, program) == ("quic", "nginx") and not nginx_has_http3():
         pytest.skip("this nginx has no HTTP/3; NGINX may name another")
-    command = [str(RECIPES / recipe)]
-    command = [sys.executable, *command] if recipe.endswith(".py") else command
     record = outcome(queries_site, base, command)
     # A busy machine starves a load; the server has served it all the same.
     assert record["outcome"] in ("ok", "starved"), record["outcome_detail"]
@@ -83,6 +95,23 @@ def test_a_recipe_answers_every_query_as_recorded(
         {"http1": "http/1.1", "tcp+": "h2", "quic": "h3"}[base]
     }
     assert record["connections"] == []
+
+
+@pytest.mark.parametrize(
+    ("recipe", "program"), [("nginx", "nginx"), ("caddy", "caddy"), ("h3_aioquic.py", "aioquic")]
+)
+def test_over_http3_a_recipe_names_it_so_that_the_browser_holds_nothing_back(
+    recipe: str, program: str, tmp_path: Path, labs: None
+) -> None:
+    command = command_of(recipe, program)
+    if program == "nginx" and not nginx_has_http3():
+        pytest.skip("this nginx has no HTTP/3; NGINX may name another")
+    loaded = result(write_made_page(tmp_path / "level.wacz"), "quic", command, "netlog = true\n")
+    assert loaded.record["outcome"] in ("ok", "starved"), loaded.record["outcome_detail"]
+    urls = {item["url"] for item in loaded.record["objects"]}
+    found = request_scheduling(read_network_log(loaded.logs["netlog.json.gz"]), urls)
+    assert len(found.requests) == len(urls)
+    assert found.held_back() == ()
 
 
 def test_a_server_that_ends_at_once_says_why(queries_site: Path, labs: None) -> None:

@@ -14,7 +14,7 @@ from eyelevel.level.aspects_of_wire import OF_WIRE
 SETTINGS: tuple[Aspect, ...] = (
     Aspect("visit", said.visit, ("visit",)),
     Aspect("server", said.server, ("server",)),
-    Aspect("congestion control", said.congestion_control_said, ("congestion_control",)),
+    Aspect("congestion control", said.congestion_control, ("congestion_control",)),
     Aspect("slow start after idle", said.idle, ("slow_start_after_idle",)),
     Aspect("scheduler", said.scheduler, ("priorities",)),
     Aspect("server think time", said.think_time, ("think_time",)),

@@ -1,13 +1,26 @@
 """Settings of a stack in words. Each says what is in force, and nothing of what it brings."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any
 
 from eyelevel.plan.control_said import congestion_control_said
 
 Settings = Mapping[str, Any]
+Says = Callable[[Settings], str]
 
-__all__ = ["congestion_control_said"]
+ITS_OWN = "its own"
+"""What somebody else's server decides, and nobody can read back (docs/guides/own-server.md)."""
+
+
+def of_our_servers(says: Says) -> Says:
+    """Of a setting that only our servers have."""
+
+    @wraps(says)
+    def said(s: Settings) -> str:
+        return ITS_OWN if s.get("server") else says(s)
+
+    return said
 
 
 def is_quic(s: Settings) -> bool:
@@ -28,6 +41,8 @@ def visit(s: Settings) -> str:
 def alt_svc(s: Settings) -> str:
     """`alt_svc`, of HTTP/3 alone, and the visitor."""
     known = "servers known beforehand" if s.get("visitor") == "known" else "a first visitor"
+    if is_quic(s) and s.get("server"):
+        return f"{known}; the server names HTTP/3, or does not"
     if not is_quic(s) or s.get("alt_svc") is None:
         return known
     return f"{known}; responses {'name' if s['alt_svc'] else 'do not name'} HTTP/3"
@@ -40,8 +55,16 @@ def connection_type(s: Settings) -> str:
 
 
 def ecn(s: Settings) -> str:
-    """`ecn`."""
+    """`ecn`: of TCP the kernel's, whosever the server is."""
+    if is_quic(s) and s.get("server"):
+        return ITS_OWN
     return str(s.get("ecn") or "off")
+
+
+@of_our_servers
+def congestion_control(s: Settings) -> str:
+    """`congestion_control`."""
+    return congestion_control_said(s)
 
 
 def server(s: Settings) -> str:
@@ -74,6 +97,7 @@ def idle(s: Settings) -> str:
     return "yes" if s["slow_start_after_idle"] else "no"
 
 
+@of_our_servers
 def scheduler(s: Settings) -> str:
     """`priorities`."""
     if s["http_version"] == "h1":
@@ -81,6 +105,7 @@ def scheduler(s: Settings) -> str:
     return "urgency, then order (RFC 9218)" if s["priorities"] else "all in turn"
 
 
+@of_our_servers
 def think_time(s: Settings) -> str:
     """`think_time`."""
     return s["think_time"] if isinstance(s["think_time"], str) else f"{s['think_time']:g} ms"
@@ -101,6 +126,7 @@ def names(s: Settings) -> str:
     return "as recorded" if s["coalescing"] else "one"
 
 
+@of_our_servers
 def header_tables(s: Settings) -> str:
     """`header_table_bytes`, and over QPACK `blocked_streams_max`."""
     if s["http_version"] == "h1":
@@ -111,10 +137,13 @@ def header_tables(s: Settings) -> str:
 
 
 def initial_window(s: Settings) -> str:
-    """`initial_window_packets`."""
+    """`initial_window_packets`: of TCP the route's, whosever the server is."""
+    if is_quic(s) and s.get("server"):
+        return ITS_OWN
     return f"{s['initial_window_packets']} packets"
 
 
+@of_our_servers
 def pacing(s: Settings) -> str:
     """`pacing`, or BBR's own."""
     if s["congestion_control"] == "bbr":
@@ -124,9 +153,12 @@ def pacing(s: Settings) -> str:
 
 def packet(s: Settings) -> str:
     """`quic_packet_bytes`."""
+    if is_quic(s) and s.get("server"):
+        return ITS_OWN
     return f"{s['quic_packet_bytes']:,} bytes of UDP" if is_quic(s) else "the kernel's"
 
 
+@of_our_servers
 def record(s: Settings) -> str:
     """`tls_record_bytes`."""
     if s["tls_version"] == "none":
@@ -149,12 +181,14 @@ def tls_version(s: Settings) -> str:
     return "no TLS" if s["tls_version"] == "none" else f"TLS {s['tls_version']}"
 
 
+@of_our_servers
 def session_tickets(s: Settings) -> str:
     """`session_tickets`, of themselves as the visit needs them."""
     own = s.get("session_tickets")
     return {None: "as the visit needs", True: "given out", False: "none"}[own]
 
 
+@of_our_servers
 def unsent(s: Settings) -> str:
     """`unsent_bytes_max`."""
     if s["http_version"] == "h1":
@@ -163,6 +197,7 @@ def unsent(s: Settings) -> str:
     return "the transport's own bounds" if own is None else f"at most {own:,} bytes"
 
 
+@of_our_servers
 def early_data(s: Settings) -> str:
     """`early_data`."""
     return "early data" if s["early_data"] else "no early data"

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.explained import explain, known_of
 from eyelevel.level.numbers_said import NOT_MEASURED
+from eyelevel.level.settings_said import ITS_OWN
 from eyelevel.networks import NETWORKS_BY_NAME
-from eyelevel.plan.stacks import STACKS, STACKS_BY_NAME, stack_settings
+from eyelevel.plan.stacks import STACKS, STACKS_BY_NAME, OwnServer, stack_settings
 
 DSL = NETWORKS_BY_NAME["dsl"]
 
@@ -60,6 +63,21 @@ def test_cleartext_has_nothing_of_tls() -> None:
     found = {row.aspect: row.values for row in rows if row.kind == "set"}
     assert found["first usable byte"] == ("no TLS",)
     assert found["certificate names"] == ("none",)
+
+
+def test_what_somebody_elses_server_decides_is_its_own() -> None:
+    server = OwnServer(("server",), ("h2", "h3"))
+    own = [
+        stack_settings(replace(STACKS_BY_NAME[name], server=server), DSL)
+        for name in ("tcp+", "quic")
+    ]
+    found = {row.aspect: row.values for row in explain(own) if row.kind == "set"}
+    for aspect in ("unsent bytes", "head bytes down", "pacing", "scheduler", "congestion control"):
+        assert found[aspect] == (ITS_OWN, ITS_OWN)
+    # Of the kernel's what the stack says is in force.
+    assert found["ECN bits"] == ("off", ITS_OWN)
+    assert found["initial window"] == ("32 packets", ITS_OWN)
+    assert "names HTTP/3, or does not" in found["time in the browser's scheduler"][1]
 
 
 def test_every_preset_is_explained() -> None:

@@ -138,6 +138,18 @@ _REFUSALS: tuple[tuple[Callable[[Stack], bool], str], ...] = (
         "`alt_svc` is our servers': somebody else's says of itself what it does",
     ),
     (
+        lambda s: s.server is not None and s.http_version == "h3" and s.ecn == "on",
+        "`ecn` over QUIC is our servers': somebody else's marks as it does",
+    ),
+    (
+        lambda s: s.server is not None and s.unsent_bytes_max is not None,
+        "`unsent_bytes_max` is our servers' scheduler's: somebody else's has its own",
+    ),
+    (
+        lambda s: s.server is not None and s.session_tickets is not None,
+        "`session_tickets` are our servers': somebody else's gives them out as it does",
+    ),
+    (
         lambda s: s.http_version != "h3" and s.alt_svc is not None,
         "`alt_svc` is HTTP/3's: over TCP it would lead the browser to another protocol",
     ),
@@ -321,7 +333,7 @@ def lab_stack(stack: Stack, network: Network) -> dict[str, Any]:
 
 def _unsent_bytes_max(stack: Stack, network: Network) -> int | None:
     """A rate of 0 is a direction without a link."""
-    if stack.unsent_bytes_max is not None or stack.http_version == "h1":
+    if stack.unsent_bytes_max is not None or stack.http_version == "h1" or stack.server:
         return stack.unsent_bytes_max
     slow = 0 < network.rate_down_bit_s <= UNSENT_RATE_BIT_S_MAX
     return UNSENT_BYTES_MAX if slow else None

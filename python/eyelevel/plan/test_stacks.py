@@ -47,6 +47,26 @@ def test_alt_svc_is_of_http3_alone_and_on_without_a_word():
     assert "somebody else's" in replace(own, alt_svc=True).refusal()
 
 
+@pytest.mark.parametrize(
+    ("base", "changes"),
+    [
+        ("quic", {"ecn": "on"}),
+        ("quic", {"unsent_bytes_max": 65_536}),
+        ("tcp+", {"unsent_bytes_max": 65_536}),
+        ("tcp+", {"session_tickets": True}),
+        ("quic", {"header_table_bytes": 0}),
+        ("quic", {"blocked_streams_max": 0}),
+    ],
+)
+def test_of_somebody_elses_server_nothing_is_claimed_that_it_decides(base, changes):
+    own = replace(STACKS_BY_NAME[base], server=OwnServer(("server",), ("h2", "h3")))
+    assert own.refusal() == ""
+    assert "somebody else's" in replace(own, **changes).refusal()
+    assert lab_stack(own, DSL)["unsent_bytes_max"] is None
+    # Over TCP it is the kernel that marks.
+    assert replace(STACKS_BY_NAME["tcp+"], ecn="on", server=own.server).refusal() == ""
+
+
 def test_a_setting_that_came_later_changes_no_hash_but_its_own():
     sprout = STACKS_BY_NAME["quic+sprout"]
     assert "sprout_horizon" not in lab_stack(sprout, DSL)
