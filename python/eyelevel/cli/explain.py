@@ -19,7 +19,7 @@ from eyelevel.level.level_said import COMMAND
 from eyelevel.level.numbers_said import NOT_MEASURED
 from eyelevel.networks import find_network
 from eyelevel.plan.stacks import stack_settings
-from eyelevel.report.conditions import visits
+from eyelevel.report.conditions import of_browser
 from eyelevel.report.contents import read_contents
 from eyelevel.run.level_validation import levels_among
 from eyelevel.store.measured import measured_rows
@@ -98,9 +98,9 @@ def _of_run(directory: Path) -> tuple[list[str], list[dict[str, Any]], list[Expl
         for level in contents.environment.get("levels") or []
         if {level["first"], level["second"]} <= set(arms)
     ]
-    visit_of = visits(contents.plan)
+    browser = of_browser(contents.plan)
     rows = explain(
-        [{"visit": visit_of[arm], **json.loads(settings[arm])} for arm in arms],
+        [{**browser[arm], **json.loads(settings[arm])} for arm in arms],
         known_of(levels, arms),
     )
     for aspect, values in measured_rows(contents.table, arms):

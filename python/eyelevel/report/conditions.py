@@ -30,6 +30,21 @@ def visits(plan: Mapping[str, Any]) -> dict[str, str]:
     return {stack["name"]: stack.get("visit") or of_plan for stack in plan["stacks"]}
 
 
+def of_browser(plan: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """What a `plan.json` has of the browser that stacks may have apart, by the stack's name."""
+    firefox = plan["browser"].get("browser", "chromium") == "firefox"
+    visitors, types = _of_stacks(plan, "visitor"), _of_stacks(plan, "effective_connection_type")
+    return {
+        name: {
+            "visit": visit,
+            # Whoever comes again knows the hosts.
+            "visitor": "known" if visit != "first" else visitors[name] or "first",
+            "effective_connection_type": "none" if firefox else types[name] or "network",
+        }
+        for name, visit in visits(plan).items()
+    }
+
+
 def _of_stacks(plan: Mapping[str, Any], key: str) -> dict[str, str]:
     of_plan = plan["browser"].get(key, "")
     return {stack["name"]: stack.get(key) or of_plan for stack in plan["stacks"]}

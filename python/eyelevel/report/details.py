@@ -10,7 +10,7 @@ import polars as pl
 from eyelevel.level.explained import explain
 from eyelevel.plan.control_said import congestion_control_said
 from eyelevel.report.cells_shown import cells_shown
-from eyelevel.report.conditions import visits
+from eyelevel.report.conditions import of_browser
 from eyelevel.report.contents import Contents
 from eyelevel.report.excluded import excluded_table
 from eyelevel.report.findings import describe_network
@@ -268,7 +268,7 @@ def _stacks(contents: Contents) -> Markup:
     unsent: dict[str, set[Any]] = {}
     different = contents.table.select("arm", "stack_settings").unique(maintain_order=True)
     for arm, text in different.iter_rows():
-        settings[arm] = {"visit": visits(contents.plan)[arm], **json.loads(text)}
+        settings[arm] = {**of_browser(contents.plan)[arm], **json.loads(text)}
         unsent.setdefault(arm, set()).add(settings[arm].get("unsent_bytes_max"))
     arms = [arm for arm in contents.arms if arm in settings]
     names = dict.fromkeys(name for arm in arms for name in settings[arm])

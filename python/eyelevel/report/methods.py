@@ -1,6 +1,6 @@
 """A methods paragraph and references to paste into a paper, written from what the plan says."""
 
-from eyelevel.report.conditions import conditions_said, visits
+from eyelevel.report.conditions import conditions_said, of_browser
 from eyelevel.report.contents import Contents
 from eyelevel.report.html import Markup, element
 from eyelevel.report.metrics_shown import title_of
@@ -29,7 +29,7 @@ def paragraph(contents: Contents) -> str:
     kept = contents.blocks.kept["block"].n_unique()
     planned = len({trial["block"] for trial in plan["trials"]})
     conditions = conditions_said(plan)
-    again = any(visit != "first" for visit in visits(plan).values())
+    again = any(each["visitor"] == "known" for each in of_browser(plan).values())
     load = "load, with the visit before it," if again else "load"
     sure = (
         "Confidence sequences, which hold at any stopping time, bound the geometric mean's gain; "

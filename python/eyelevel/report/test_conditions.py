@@ -1,11 +1,14 @@
+import json
 import re
 
 import pytest
+from typer.testing import CliRunner
 
+from eyelevel.cli.explain import app as explain_app
 from eyelevel.plan import preset_text
 from eyelevel.plan.change import question_plan
 from eyelevel.report import build_report, read_contents
-from eyelevel.report.conditions import conditions_said, visits
+from eyelevel.report.conditions import conditions_said, of_browser, visits
 from eyelevel.report.methods import paragraph
 from eyelevel.report.synthetic import SITES, metrics_of, write_run
 
@@ -54,6 +57,37 @@ def test_a_plans_visit_is_in_its_methods(contents, visit, said):
 )
 def test_what_the_browser_knows_and_takes_the_network_for_is_said(contents, line, said):
     assert said in conditions_said(contents(f"{line}\n{TEXT}").plan)
+
+
+def test_a_known_visitors_load_has_a_visit_before_it(contents):
+    assert "each load, with the visit before it," in paragraph(
+        contents(f'visitor = "known"\n{TEXT}')
+    )
+
+
+def test_a_run_is_explained_with_what_its_browser_knew_and_took_the_network_for(contents, tmp_path):
+    more = 'visitor = "known"\neffective_connection_type = "measured"\n'
+    contents(more + TEXT)
+    done = CliRunner().invoke(explain_app, ["stacks", "--run", str(tmp_path), "--json"])
+    rows = json.loads(done.stdout)["aspects"]
+    found = {row["aspect"]: row["values"] for row in rows if row["kind"] == "set"}
+    assert found["time in the browser's scheduler"]["tcp+"] == "servers known beforehand"
+    assert set(found["connection type"].values()) == {"measured"}
+    text = build_report(tmp_path, metrics_of).read_text(encoding="utf-8")
+    assert "servers known beforehand" in text and "a first visitor" not in text
+
+
+@pytest.mark.parametrize(
+    ("line", "visitor", "seen"),
+    [
+        ("", "first", "network"),
+        ('visit = "repeat"', "known", "network"),
+        ('browser = "firefox"', "first", "none"),
+    ],
+)
+def test_what_the_browser_was_told_follows_from_visit_and_browser(contents, line, visitor, seen):
+    for own in of_browser(contents(f"{line}\n{TEXT}").plan).values():
+        assert (own["visitor"], own["effective_connection_type"]) == (visitor, seen)
 
 
 def test_a_visit_of_one_stack_is_said_of_that_stack(contents):
