@@ -24,6 +24,7 @@ MUTATIONS: tuple[tuple[str, str, Stack, dict[str, Any]], ...] = (
     ("ECN bits", "bulk on far", QUIC, {"ecn": "on"}),
     ("late urgent request", "late on slow", TCP, {"unsent_bytes_max": 1_000_000}),
     ("requests held back", "page on far", QUIC, {"alt_svc": False}),
+    ("time in the browser's scheduler", "page on far", QUIC, {"alt_svc": False}),
     ("connection type", "page on far", QUIC, {"effective_connection_type": "3g"}),
     ("head bytes up", "page on far", QUIC, {"header_table_bytes": 0}),
     ("client's first window", "page on far", TCP, {"receive_window_bytes": None}),

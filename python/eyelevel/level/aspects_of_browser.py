@@ -49,12 +49,12 @@ OF_BROWSER: tuple[Aspect, ...] = (
     ),
     Aspect(
         "connections",
-        what="flows that the browser opened for the page",
+        what="those that the browser opened for the page, as its servers saw them",
         measure=Measure(
             "connections",
             PAGES,
             "",
-            "path log",
+            "servers' events",
             compared="count",
             bound=Bound("browser", -10.0, 0.0),
             because=FORCED,
@@ -62,12 +62,12 @@ OF_BROWSER: tuple[Aspect, ...] = (
     ),
     Aspect(
         "connections in vain",
-        what="flows that carried no request",
+        what="those that carried no request",
         measure=Measure(
             "connections_in_vain",
             PAGES,
             "",
-            "path log, servers' events",
+            "servers' events",
             compared="count",
             bound=Bound("browser", -10.0, 0.0),
             because=FORCED,

@@ -31,6 +31,19 @@ class Arrivals:
         """Packets that say that they may be marked; None where none came."""
         return float((self.ecn != NOT_ECT).mean()) if len(self.ecn) else None
 
+    def since(self, at_ns: int) -> "Arrivals":
+        """What came from then on."""
+        kept = self.at_ns >= at_ns
+        places = np.cumsum(kept) - 1
+        return Arrivals(
+            at_ns=self.at_ns[kept],
+            wire_bytes=self.wire_bytes[kept],
+            ecn=self.ecn[kept],
+            flow=self.flow[kept],
+            released_ns=self.released_ns[kept],
+            dropped=places[self.dropped[kept[self.dropped]]],
+        )
+
 
 def read_arrivals(content: bytes, name: str) -> Arrivals:
     """Of our own log; raises PathLogError for another."""

@@ -40,6 +40,8 @@ from eyelevel.run.trial import run_trial
 DURATION_MS = 20_000
 """Of a transfer; the longest takes three seconds."""
 LOAD_S = 60.0
+BEFORE_NAVIGATION_NS = 1_000_000
+"""A network log has whole milliseconds, so that a load may seem to begin before it did."""
 LATE_BYTES = 1000
 """Of the urgent response: one packet."""
 LATE_AFTER_BYTES = 60_000
@@ -99,12 +101,20 @@ def _page(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -
         result = run_trial(trial, str(recordings.page), path_log=text)
         if result.record["outcome"] != "ok":
             raise RunError(f"{result.record['outcome']}: {result.record['outcome_detail']}")
-        down, up = _logs(Path(text))
-    urls = {each["url"] for each in result.record["objects"]}
-    log = read_network_log(result.logs[NETLOG_FILE])
-    values = page_values(result.record, _scheduled(request_scheduling(log, urls)), down, up)
+        logs = _logs(Path(text))
+    values = _of_load(result.record, result.logs[NETLOG_FILE], *logs)
     moved = metrics_of(result.record, result.frames)
     return values | {name: ms for name in MOVED if (ms := moved[name]) is not None}
+
+
+def _of_load(
+    record: Mapping[str, Any], network_log: bytes, down: Arrivals, up: Arrivals
+) -> dict[str, Value]:
+    """Of the measured load alone: all logs hold the visit before it, where there was one."""
+    since_ns = record["browser"]["navigation_start_ns"] - BEFORE_NAVIGATION_NS
+    urls = {each["url"] for each in record["objects"]}
+    found = request_scheduling(read_network_log(network_log), urls, since_ns / 1e6)
+    return page_values(record, _scheduled(found), down.since(since_ns), up.since(since_ns))
 
 
 def _scheduled(found: Scheduling) -> Scheduled:

@@ -12,8 +12,6 @@ from eyelevel.level.made_page import ADDRESSES, HOST, URL, Item, items
 ImagesHost = Literal["page", "own", "coalesced"]
 
 IMAGES_HOST, IMAGES_ADDRESS = "images.level.example", "192.0.2.22"
-FOLD_PX = 3000
-"""Images of another host are below it: in view they soon are of low priority no longer."""
 
 
 def write_made_page(out: Path, images_host: ImagesHost = "page") -> Path:
@@ -52,6 +50,5 @@ def _with_images_elsewhere(item: Item) -> Item:
     if item.url == URL:
         page = item.body.decode()
         page = page.replace("src=/image-", f"src=https://{IMAGES_HOST}/image-")
-        page = page.replace("<div>", f"<div style=margin-top:{FOLD_PX}px>")
         return replace(item, body=page.encode())
     return replace(item, url=item.url.replace(f"{URL}image-", f"https://{IMAGES_HOST}/image-"))
