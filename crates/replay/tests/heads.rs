@@ -14,6 +14,7 @@ const HOST: &str = "www.example.test";
 const BODY_BYTES: usize = 3000;
 const END: &[u8] = b"\r\n\r\n";
 const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
 /// END_STREAM and END_HEADERS.
 const WHOLE: u8 = 5;
 
@@ -102,8 +103,9 @@ fn request() -> Vec<u8> {
     block
 }
 
-/// The field sections of three responses, where the client offers that table; none: it says nothing.
-async fn sections(running: &Running, offered: Option<u32>) -> Vec<Vec<u8>> {
+/// The table that the server's SETTINGS offer (RFC 9113, section 6.5.2), and the field sections of
+/// three responses, where the client offers that table; none: it says nothing.
+async fn sections(running: &Running, offered: Option<u32>) -> (u32, Vec<Vec<u8>>) {
     let mut stream = connect(running, HttpVersion::H2).await;
     let settings = offered.map_or(Vec::new(), |bytes| {
         [&[0, 1][..], &bytes.to_be_bytes()].concat()
@@ -111,7 +113,7 @@ async fn sections(running: &Running, offered: Option<u32>) -> Vec<Vec<u8>> {
     let mut first = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
     first.extend(frame(4, 0, 0, &settings));
     stream.write_all(&first).await.unwrap();
-    let mut found = Vec::new();
+    let (mut found, mut table_bytes) = (Vec::new(), None);
     for number in 0..3 {
         let id = 2 * number + 1;
         stream
@@ -126,12 +128,17 @@ async fn sections(running: &Running, offered: Option<u32>) -> Vec<Vec<u8>> {
             stream.read_exact(&mut payload).await.unwrap();
             match header[3] {
                 HEADERS => found.push(payload),
+                SETTINGS if header[4] == 0 => {
+                    let own = payload.chunks_exact(6).find(|own| own[..2] == [0, 1]);
+                    let own = own.map(|own| u32::from_be_bytes(own[2..].try_into().unwrap()));
+                    table_bytes = Some(own.unwrap_or(4096));
+                }
                 0 if header[4] & 1 == 1 => break,
                 _ => {}
             }
         }
     }
-    found
+    (table_bytes.unwrap(), found)
 }
 
 #[tokio::test]
@@ -146,7 +153,8 @@ async fn http2s_tables_are_the_lesser_of_the_stacks_and_the_offer() {
         (Some(200), None, 200),
     ] {
         let running = running(HttpVersion::H2, ours);
-        let found = sections(&running, offered).await;
+        let (table_bytes, found) = sections(&running, offered).await;
+        assert_eq!(table_bytes, ours.unwrap_or(4096));
         let bytes: Vec<u64> = found.iter().map(|section| section.len() as u64).collect();
         // A change of the table's size comes first (RFC 7541, section 6.3).
         let is_change = found[0][0] & 0xe0 == 0x20;
@@ -163,10 +171,7 @@ async fn http2s_tables_are_the_lesser_of_the_stacks_and_the_offer() {
         assert_eq!(in_force.request_head_bytes, Some(heads.iter().sum()));
         assert_eq!(in_force.response_head_bytes, Some(bytes.iter().sum()));
         assert_eq!(in_force.response_table_bytes, Some(expected));
-        assert_eq!(
-            in_force.request_table_bytes,
-            Some(ours.unwrap_or(4096).into())
-        );
+        assert_eq!(in_force.request_table_bytes, Some(table_bytes.into()));
         assert_eq!(in_force.encoder_sent_bytes, None);
     }
 }

@@ -8,6 +8,7 @@ use eyelevel_http3::qpack::{Encoder, FieldLine, Indexing};
 use eyelevel_http3::{Kind, Settings, data_head, headers};
 use eyelevel_replay::{Event, HttpVersion, InForce, StackConfig};
 use http::HeaderMap;
+use std::time::Duration;
 
 const HOST: &str = "www.example.test";
 const URL: &str = "https://www.example.test/0";
@@ -227,6 +228,28 @@ async fn requests_are_read_to_their_end_and_nobody_is_told_to_stop() {
     );
     assert_eq!(stats.frame_tx.reset_stream, 0);
     running.stop().await;
+}
+
+/// Both windows alone keep the server back, and no other connection's do.
+#[tokio::test]
+async fn a_client_whose_windows_are_full_is_told_with_what_it_offered() {
+    const WIDE: u32 = 1 << 20;
+    for (stream, all, limited) in [(1000, WIDE, true), (WIDE, 1000, true), (WIDE, WIDE, false)] {
+        let running = running(|_| ());
+        let mut client = H3::with_windows(&running, HOST, stream, all).await;
+        let (mut send, receive) = client.connection.open_bi().await.unwrap();
+        let (section, _) = client.section(id(&receive), URL, &HeaderMap::new());
+        send.write_all(&headers(&section)).await.unwrap();
+        send.finish().unwrap();
+        // The body has three times the windows; nothing more comes before some of it is read.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        is_whole(&client.answer(receive).await.unwrap());
+        drop(client);
+        let (in_force, _) = counted(running).await;
+        assert_eq!(in_force.receive_window_bytes, Some(all.into()));
+        let limited_ms = in_force.receive_window_limited_ms.unwrap();
+        assert_eq!(limited_ms > 0.0, limited, "{limited_ms}");
+    }
 }
 
 #[tokio::test]

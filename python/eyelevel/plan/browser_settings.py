@@ -89,6 +89,11 @@ class BrowserSettings:
                 f"`{stack.name}`: early data goes out on a repeat visit alone, with the first "
                 'one\'s session tickets; write `visit = "repeat"` (of a load: `--visit repeat`)'
             )
+        if stack.session_tickets is False and visit == "repeat":
+            return (
+                f"`{stack.name}`: a repeat visit resumes with the tickets that `session_tickets = "
+                "false` keeps back; drop one of them"
+            )
         resumes_quic = stack.http_version == "h3" and visit == "repeat"
         if self.browser == "firefox" and resumes_quic and not stack.early_data:
             return (

@@ -70,6 +70,14 @@ def test_early_data_without_a_visit_that_has_it_is_refused(visit: str):
     assert parse_plan(plain + 'visit = "repeat"\n', "plan.toml").browser.visit == "repeat"
 
 
+def test_a_repeat_visit_without_tickets_is_refused():
+    own = '{ name = "x", base = "tcp", session_tickets = false }'
+    plain = PLAIN.replace('["tcp"]', f'["tcp", {own}]')
+    assert parse_plan(plain, "plan.toml").stacks[1].session_tickets is False
+    with pytest.raises(PlanError, match=r"plan.toml:3: `x`: a repeat visit resumes with"):
+        parse_plan(plain + 'visit = "repeat"\n', "plan.toml")
+
+
 def test_the_longest_prefix_is_a_rule_that_a_plan_allows():
     assert browser_of("longest_prefix = true\n")["longest_prefix"] is True
     assert "longest_prefix" not in browser_of("longest_prefix = false\n")

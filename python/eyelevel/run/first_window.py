@@ -4,8 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-SHARE_MIN = 0.99
-"""The kernel rounds it down to whole segments and to its scale, less than 0.1 % of 15 MiB."""
+SHARE_APART_MAX = 0.01
+SEGMENT_BYTES = 1460
+"""The kernel rounds it down to whole segments and then to its scale: less than 0.1 % of 15 MiB, 2 %
+of 64 kB."""
 LARGE_SINCE = (6, 11)
 """Before this Linux a first window had 64 kB at most, whatever the buffers were (in 2024: "tcp:
 remove 64 KByte limit for initial tp->rcv_wnd value")."""
@@ -23,7 +25,9 @@ def wrong_first_window(
     wanted, seen = stack.get("receive_window_bytes"), in_force.get("receive_window_bytes")
     if wanted is None or seen is None or stack["http_version"] == "h3":
         return ""
-    if seen >= wanted * SHARE_MIN or (seen <= SMALL_BYTES_MAX and not offers_large_windows(kernel)):
+    if abs(seen - wanted) <= max(SEGMENT_BYTES, wanted * SHARE_APART_MAX):
+        return ""
+    if seen <= min(wanted, SMALL_BYTES_MAX) and not offers_large_windows(kernel):
         return ""
     return f"the client offered a window of {seen} bytes at first, not {wanted}"
 

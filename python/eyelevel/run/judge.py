@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from eyelevel.run.first_flight import reduced, wrong_first_flight
 from eyelevel.run.first_window import wrong_first_window
+from eyelevel.run.header_tables import wrong_header_tables
 from eyelevel.run.render_blocking import blocks_rendering
 from eyelevel.run.starved import starved
 from eyelevel.run.unserved import unserved
@@ -52,8 +53,8 @@ class Observed:
     `ended` and `detail` are the browser's; `objects` the record's; `frames` how many, None without
     capture; `requests`, `connections` and
     `path` the lab's; `host` the shares of `HostSample.until`; `connection_type` what the
-    browser took the network for; `kernel` its release; `failed_step` what failed after the
-    load.
+    browser took the network for; `javascript` whether scripts ran; `kernel` its release;
+    `failed_step` what failed after the load.
     """
 
     ended: str
@@ -73,8 +74,14 @@ class Observed:
     visit: str = "first"
     connection_type_wanted: str = "measured"
     connection_type: str | None = None
+    javascript: bool = True
     kernel: str = ""
     failed_step: str = ""
+
+    @property
+    def tells_connection_type(self) -> bool:
+        """Whether the browser was to say it: of a page that came, by a script of ours."""
+        return self.ended == "complete" and self.javascript
 
 
 def judge(load: Observed) -> tuple[str, str]:
@@ -131,6 +138,7 @@ def _wrong_protocol(load: Observed) -> str:
 def _wrong_stack(load: Observed) -> str:
     stack = load.stack
     wanted = _in_force_wanted(stack)
+    served = {each["connection"] for each in load.requests if "connection" in each}
     for connection in load.connections:
         if connection["protocol"] != PROTOCOLS[stack["http_version"]]:
             continue
@@ -149,17 +157,24 @@ def _wrong_stack(load: Observed) -> str:
             return f"{which}: {reason}"
         if reason := wrong_first_window(stack, in_force, load.kernel):
             return f"{which}: {reason}"
+        if connection["connection"] in served and (reason := wrong_header_tables(stack, in_force)):
+            return f"{which}: {reason}"
     if reason := wrong_ecn(stack, load.connections, load.requests, load.path):
         return f"ecn is {stack['ecn']}, but {reason}"
-    wanted_type, seen_type = load.connection_type_wanted, load.connection_type
-    if wanted_type != "measured" and seen_type not in (None, wanted_type):
-        return f"the browser took the network for {seen_type}, not {wanted_type}"
-    return _wrong_visit(load)
+    return _wrong_connection_type(load) or _wrong_visit(load)
+
+
+def _wrong_connection_type(load: Observed) -> str:
+    """A page that did not come, or whose scripts do not run, tells of none."""
+    wanted, seen = load.connection_type_wanted, load.connection_type
+    if wanted in ("measured", seen) or (seen is None and not load.tells_connection_type):
+        return ""
+    return f"the browser took the network for {seen or 'nothing that it told'}, not {wanted}"
 
 
 def _wrong_visit(load: Observed) -> str:
-    """A repeat visit must have had use of the first one's tickets; a first has none; the page of
-    a warm visit came over a connection that was there."""
+    """A repeat visit must have had use of the first one's tickets; a first has none but where the
+    stack gives them out; the page of a warm visit came over a connection that was there."""
     if load.visit == "warm":
         page = next((each for each in load.objects if each["resource_type"] == "Document"), None)
         new = page is not None and page["connect_ms"] is not None
@@ -167,7 +182,7 @@ def _wrong_visit(load: Observed) -> str:
     protocol = PROTOCOLS[load.stack["http_version"]]
     ours = [c for c in load.connections if c["protocol"] == protocol]
     resumed = [c for c in ours if c["in_force"].get("resumed")]
-    if load.visit == "first" and resumed:
+    if load.visit == "first" and resumed and not load.stack.get("session_tickets"):
         return f"a first visit, but connection {resumed[0]['connection']} resumed a session"
     if load.visit == "first" or load.stack.get("tls_version") == "none" or not ours:
         return ""

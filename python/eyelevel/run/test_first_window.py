@@ -26,6 +26,23 @@ def test_the_release_says_what_a_kernel_offers(kernel: str, large: bool) -> None
     assert offers_large_windows(kernel) == large
 
 
+@pytest.mark.parametrize(
+    ("wanted", "seen", "right"),
+    [
+        (65_536, 64_256, True),  # 44 segments of 1460 bytes, rounded to 128
+        (65_536, 62_000, False),
+        (65_536, 15_728_128, False),
+        (15 * 2**20, 30 * 2**20, False),
+        (4096, 2920, True),
+    ],
+)
+def test_more_is_wrong_as_less_is_beyond_a_segment(wanted: int, seen: int, right: bool) -> None:
+    found = wrong_first_window(
+        {**TUNED, "receive_window_bytes": wanted}, {"receive_window_bytes": seen}, "6.18.0"
+    )
+    assert (found == "") == right, found
+
+
 def test_stock_stacks_and_quic_have_what_they_have() -> None:
     assert wrong_first_window({**TUNED, "receive_window_bytes": None}, SMALL, "6.18.0") == ""
     assert wrong_first_window({**TUNED, "http_version": "h3"}, SMALL, "6.18.0") == ""

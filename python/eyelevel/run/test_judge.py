@@ -304,7 +304,46 @@ def test_another_connection_type_is_another_stack() -> None:
     assert judge(seen) == ("wrong-stack", "the browser took the network for 3g, not 4g")
     for same in (
         replace(seen, connection_type="4g"),
-        replace(seen, connection_type=None),
         replace(seen, connection_type_wanted="measured"),
+        # Without scripts nobody can ask the browser.
+        replace(seen, connection_type=None, javascript=False),
     ):
         assert judge(same)[0] == "ok"
+
+
+def test_a_connection_type_that_cannot_be_read_is_not_taken_for_the_right_one() -> None:
+    untold = replace(GOOD, connection_type_wanted="4g", connection_type=None)
+    outcome, detail = judge(untold)
+    assert outcome == "wrong-stack" and "nothing that it told" in detail
+    late = replace(untold, ended="timeout", detail="no load event")
+    assert judge(late)[0] == "timeout"
+
+
+@pytest.mark.parametrize(
+    ("told", "word"),
+    [
+        ({}, ""),
+        ({"request_table_bytes": 4096, "response_table_bytes": 4096}, ""),
+        ({"request_table_bytes": 0}, "request_table_bytes was 0, not 4096"),
+        ({"response_table_bytes": 0}, "response_table_bytes was 0, not 4096"),
+        ({"response_table_bytes": 65_536}, "response_table_bytes was 65536, not 4096"),
+        ({"blocked_streams_max": 20}, ""),
+        ({"blocked_streams_max": 101}, "blocked_streams_max was 101, more than 100"),
+    ],
+)
+def test_a_connection_with_a_request_has_the_stacks_header_tables(told: dict, word: str) -> None:
+    stack = {**GOOD.stack, "header_table_bytes": 4096, "blocked_streams_max": 100}
+    served = [{"url": URL, "match": "exact", "connection": 0}]
+    load = replace(GOOD, stack=stack, requests=served, connections=[a_connection(**told)])
+    outcome, detail = judge(load)
+    assert (outcome == "ok") == (word == "")
+    assert word in detail
+    # What the client did not get to say on another one is no fault.
+    assert judge(replace(load, requests=GOOD.requests))[0] == "ok"
+
+
+def test_a_stack_that_gives_tickets_out_on_a_first_visit_may_resume() -> None:
+    stack = {**GOOD.stack, "session_tickets": True}
+    resumed = replace(GOOD, connections=[a_connection(resumed=True)])
+    assert judge(resumed)[0] == "wrong-stack"
+    assert judge(replace(resumed, stack=stack))[0] == "ok"

@@ -172,6 +172,7 @@ def _judge(
             visit=trial.browser.get("visit", "first"),
             connection_type_wanted=trial.browser.get("effective_connection_type", "measured"),
             connection_type=raw.effective_connection_type,
+            javascript=trial.browser.get("javascript", True),
             kernel=platform.release(),
         )
     )

@@ -1,7 +1,7 @@
 //! HTTP/2's bytes between TLS and hyper: what of RFC 9218 hyper does not know is said and heard
 //! here.
 
-use super::offer::Offer;
+use super::offer::{Offer, table_of};
 use crate::scheduler::{Gate, H2Frames, H2Seen};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -41,6 +41,8 @@ pub(super) enum Passed {
     RequestHead(u64),
     /// The bytes of a response's head.
     ResponseHead(u64),
+    /// The table that our SETTINGS offer for requests.
+    RequestTable(u32),
     /// The table that our encoder may have.
     ResponseTable(u32),
 }
@@ -141,7 +143,11 @@ impl<S: AsyncWrite + Unpin, F: FnMut(Passed) + Unpin> Http2Stream<S, F> {
     ) -> Poll<Option<io::Result<usize>>> {
         if matches!(self.settings, Settings::Before) {
             self.settings = match with_setting(data) {
-                Some((frame, whole)) => Settings::Writing(frame, 0, whole),
+                Some((frame, whole)) => {
+                    let offered = table_of(&frame[FRAME_HEADER_BYTES..]);
+                    (self.tell)(Passed::RequestTable(offered));
+                    Settings::Writing(frame, 0, whole)
+                }
                 None => Settings::Done,
             };
         }

@@ -151,13 +151,9 @@ impl ConnectionRecord {
             Passed::Update => *in_force.priority_updates.get_or_insert(0) += 1,
             Passed::RequestHead(bytes) => *in_force.request_head_bytes.get_or_insert(0) += bytes,
             Passed::ResponseHead(bytes) => *in_force.response_head_bytes.get_or_insert(0) += bytes,
+            Passed::RequestTable(bytes) => in_force.request_table_bytes = Some(bytes.into()),
             Passed::ResponseTable(bytes) => in_force.response_table_bytes = Some(bytes.into()),
         }
-    }
-
-    /// The dynamic table that we offer for requests.
-    pub fn on_request_table(&mut self, table_bytes: u32) {
-        self.in_force.request_table_bytes = Some(table_bytes.into());
     }
 
     /// Why it ended before its time.

@@ -13,6 +13,18 @@ const HEADER_TABLE_SIZE_DEFAULT: u32 = 4096;
 /// Beyond this length h2 refuses a frame (RFC 9113, section 4.2), so that it need not be kept.
 const FRAME_BYTES_MAX: usize = 16_384;
 
+/// The table that an end's first SETTINGS offer.
+pub(super) fn table_of(payload: &[u8]) -> u32 {
+    let settings = payload.chunks_exact(SETTING_BYTES);
+    let mut tables = settings.filter_map(|setting| match *setting {
+        [high, low, a, b, c, d] if [high, low] == HEADER_TABLE_SIZE => {
+            Some(u32::from_be_bytes([a, b, c, d]))
+        }
+        _ => None,
+    });
+    tables.next().unwrap_or(HEADER_TABLE_SIZE_DEFAULT)
+}
+
 /// Keeps the client's first bytes until its SETTINGS are whole, and gives them out with an offer of
 /// no more than ours. h2's encoder takes what is offered, up to 4096 bytes, and cannot be told
 /// otherwise.

@@ -169,7 +169,6 @@ async fn http2<S>(
     let table_bytes = stack.header_table();
     let tell = move |passed| {
         let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.on_request_table(table_bytes);
         record.on_passed(passed);
     };
     let stream = Http2Stream::new(stream, gate.clone(), opened.clone(), table_bytes, tell);

@@ -51,12 +51,18 @@ pub struct Answer {
     pub has_trailers: bool,
 }
 
-async fn connected(running: &Running, host: &str) -> (noq::Endpoint, Connection) {
+async fn connected(
+    running: &Running,
+    host: &str,
+    change: impl FnOnce(&mut noq::TransportConfig),
+) -> (noq::Endpoint, Connection) {
     let origin = &running.site.origins()[0];
     let tls = client_config(&running.authority, HttpVersion::H3, TlsVersion::Tls13).unwrap();
     let endpoint = noq::Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
     let mut config = noq::ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls).unwrap()));
-    config.transport_config(Arc::new(transport(1200)));
+    let mut own = transport(1200);
+    change(&mut own);
+    config.transport_config(Arc::new(own));
     let connecting = endpoint.connect_with(config, running.address(origin), host);
     let connection = connecting.unwrap().await.unwrap();
     (endpoint, connection)
@@ -64,13 +70,25 @@ async fn connected(running: &Running, host: &str) -> (noq::Endpoint, Connection)
 
 /// A connection on which the client has said nothing so far.
 pub async fn silent(running: &Running, host: &str) -> (noq::Endpoint, Connection) {
-    connected(running, host).await
+    connected(running, host, |_| ()).await
 }
 
 impl H3 {
     /// With these settings of the client's, said at once.
     pub async fn connect(running: &Running, host: &str, settings: Settings) -> Self {
-        let (endpoint, connection) = connected(running, host).await;
+        Self::over(connected(running, host, |_| ()).await, settings).await
+    }
+
+    /// The same with windows of that size, for a stream and for all of them.
+    pub async fn with_windows(running: &Running, host: &str, stream: u32, all: u32) -> Self {
+        let over = connected(running, host, |transport| {
+            transport.stream_receive_window(stream.into());
+            transport.receive_window(all.into());
+        });
+        Self::over(over.await, SETTINGS).await
+    }
+
+    async fn over((endpoint, connection): (noq::Endpoint, Connection), settings: Settings) -> Self {
         let open = async |kind: Kind, rest: &[u8]| {
             let mut stream = connection.open_uni().await.unwrap();
             stream
