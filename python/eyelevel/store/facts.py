@@ -12,7 +12,7 @@ import polars as pl
 
 from eyelevel.store.downlink import MEASURES, measures_of
 from eyelevel.store.hashing import canonical_json
-from eyelevel.store.in_vain import connections_in_vain
+from eyelevel.store.in_vain import connections_in_vain, outlives_visits
 from eyelevel.store.limits import LIMITS, limits_of
 from eyelevel.store.timer_gap import timer_gap_ms
 
@@ -95,7 +95,10 @@ def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _head_bytes(record: Mapping[str, Any], heads: str, inserts: str) -> float | None:
     """Mean over the requests that our servers answered: field sections as HPACK or QPACK coded
-    them, and what QPACK's encoder put into its table beside them."""
+    them, and what QPACK's encoder put into its table beside them. None on a warm visit, whose
+    connections carried the one before it, too."""
+    if outlives_visits(record):
+        return None
     seen = [each.get("in_force") or {} for each in record.get("connections") or ()]
     counted = [each[heads] + (each.get(inserts) or 0) for each in seen if each.get(heads)]
     return sum(counted) / len(record["requests"]) if counted and record["requests"] else None

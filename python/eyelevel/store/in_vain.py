@@ -23,16 +23,18 @@ def connections_in_vain(record: Mapping[str, Any]) -> InVain | None:
     """None where nobody counted: outside of a lab, and with servers that are not ours.
 
     A browser opens connections ahead of requests, and several to a host of which it does not know
-    that one is enough. What steps after the load opened is left out.
+    that one is enough. What steps after the load opened is left out, and on a warm visit what the
+    one before it did.
     """
     if "connections" not in record or record["trial"]["stack_settings"].get("server"):
         return None
     used = {each.get("connection") for each in record["requests"]}
-    end_ns = _load_end_ns(record)
+    begin_ns, end_ns = _load_begin_ns(record), _load_end_ns(record)
     opened = [
         each
         for each in record["connections"]
-        if end_ns is None or each.get("accepted_at_ns", 0) < end_ns
+        if (end_ns is None or each.get("accepted_at_ns", 0) < end_ns)
+        and each.get("accepted_at_ns", 0) >= begin_ns
     ]
     unused = [each for each in opened if each.get("connection") not in used]
     return InVain(
@@ -45,6 +47,15 @@ def connections_in_vain(record: Mapping[str, Any]) -> InVain | None:
             for way in ("sent_bytes", "received_bytes")
         ),
     )
+
+
+def outlives_visits(record: Mapping[str, Any]) -> bool:
+    """Whether connections are older than the load, so that what they count is not its alone."""
+    return bool(record["trial"].get("browser", {}).get("visit") == "warm")
+
+
+def _load_begin_ns(record: Mapping[str, Any]) -> float:
+    return record["browser"].get("navigation_start_ns", 0) if outlives_visits(record) else 0
 
 
 def _load_end_ns(record: Mapping[str, Any]) -> float | None:

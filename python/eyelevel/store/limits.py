@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from eyelevel.store.in_vain import outlives_visits
+
 LIMITS = {
     "receive_window_limited_ms": "Time in which the browser's windows alone kept the servers from "
     "sending, over all connections: over TCP the kernel's own count (`tcpi_rwnd_limited`), over "
@@ -13,11 +15,15 @@ LIMITS = {
     "unsent_bytes_max": "The most that the response scheduler had let through and no packet had "
     "carried, of any connection, heads of responses included.",
 }
-"""Of the connections' whole lives, as the servers say when they end."""
+"""Of the connections' whole lives, as the servers say when they end; on a warm visit they carried
+the one before it, too, and nobody can tell."""
 
 
 def limits_of(record: Mapping[str, Any]) -> tuple[float | None, ...]:
-    """The values of LIMITS; None where no connection tells, as of somebody else's servers."""
+    """The values of LIMITS; None where no connection tells, as of somebody else's servers, or
+    none of this load alone."""
+    if outlives_visits(record):
+        return (None,) * len(LIMITS)
     told = [each["in_force"] for each in record["connections"] or ()]
     found = [[each[name] for each in told if each.get(name) is not None] for name in LIMITS]
     window, buffer, unsent = found

@@ -30,6 +30,12 @@ def test_what_steps_after_the_load_opened_is_not_the_loads():
     assert connections_in_vain(steps) == InVain(3, 2, 2, 2800)
 
 
+def test_on_a_warm_visit_connections_of_the_one_before_it_are_not_the_loads():
+    warm = a_record(browser={"navigation_start_ns": 40e6})
+    warm["trial"]["browser"] = {**warm["trial"]["browser"], "visit": "warm"}
+    assert connections_in_vain(warm) == InVain(1, 1, 0, 2400 + 700)
+
+
 def test_nobody_counts_outside_of_a_lab_or_for_a_server_that_is_not_ours():
     outside = a_record()
     del outside["connections"]

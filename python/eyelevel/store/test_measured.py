@@ -46,3 +46,13 @@ def test_what_only_loads_can_tell_is_told_by_their_medians():
     assert found["packets up for each packet down"] == ["0.75", "0.25", dash]
     assert found["browser's CPU time a load"] == ["2.5 s", "2.5 s", dash]
     assert found["servers' CPU time a load"] == ["12.3 ms", "12.3 ms", dash]
+
+
+def test_heads_of_two_visits_are_not_divided_by_the_requests_of_one():
+    columns = [*TRIAL_COLUMNS, *FACT_COLUMNS]
+    record = a_record("quic", 50, 100)
+    place = columns.index("request_head_bytes")
+    assert facts_of(record)[place : place + 2] == (97.5, 50.0)
+    record["trial"]["browser"] = {**record["trial"]["browser"], "visit": "warm"}
+    record["browser"]["navigation_start_ns"] = 0
+    assert facts_of(record)[place : place + 2] == (None, None)
