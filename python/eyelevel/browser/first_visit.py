@@ -66,12 +66,13 @@ class FirstVisit:
             self._observe(self._devtools, self._page)
             prepare(self._page)
             ended, detail = self._load()
+            unknown = ""
             if ended == "complete":
                 if self._settings.visitor == "known" and self._settings.visit == "first":
-                    self._reach_all(target, self._page)
+                    unknown = self._reach_all(target, self._page)
                 self._call("Target.closeTarget", {"targetId": target}, "")
                 self._clear()
-            return ended, detail
+            return ("navigation-failed", unknown) if unknown else (ended, detail)
         finally:
             self._devtools.on_event = before
 
@@ -95,19 +96,26 @@ class FirstVisit:
             raise CommandError("this Chromium has no chrome.benchmarking to clear its cache with")
         self._call("Target.closeTarget", {"targetId": target}, "")
 
-    def _reach_all(self, target: str, page: str) -> None:
-        """A request to each host that no connection was opened to, as from the page in `target`."""
-        unreached = self._unreached()
+    def _reach_all(self, target: str, page: str) -> str:
+        """A request to each host that no connection was opened to, as from the page in `target`.
+
+        Why one had no answer, so that its host stays unknown; empty: all had.
+        """
+        unreached, failed = self._unreached(), ""
         if not unreached:
-            return
+            return ""
         sockets = self._open(SOCKETS_PAGE)
         options = {"disableCache": True, "includeCredentials": True}
         for url in unreached:
             # Else it would go over another host's connection again.
             self._close_connections()
             asked = {"frameId": target, "url": url, "options": options}
-            self._call("Network.loadNetworkResource", asked, page, self._settings.timeout_s)
+            timeout_s = self._settings.timeout_s
+            answer = self._call("Network.loadNetworkResource", asked, page, timeout_s)["resource"]
+            if not answer["success"] and "httpStatusCode" not in answer:
+                failed = f"{url} had no answer: {answer.get('netErrorName', 'no reason told')}"
         self._call("Target.closeTarget", {"targetId": sockets}, "")
+        return failed
 
     def _unreached(self) -> list[str]:
         """A URL of each secure host to which no object of the visit opened a connection."""

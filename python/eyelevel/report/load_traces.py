@@ -53,7 +53,7 @@ def _note() -> Markup:
 
 def _said(name: str, value: float | None) -> str:
     if value is None:
-        return "none"
+        return "–" if name in LIMITS else "none"  # of a limit nobody told
     if name.endswith("_share"):
         return percent(value, signed=False)
     if name.endswith(("_ms_max", "_ms")):
