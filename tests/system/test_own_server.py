@@ -110,7 +110,7 @@ def test_over_http3_a_recipe_names_it_so_that_the_browser_holds_nothing_back(
     assert loaded.record["outcome"] in ("ok", "starved"), loaded.record["outcome_detail"]
     urls = {item["url"] for item in loaded.record["objects"]}
     found = request_scheduling(read_network_log(loaded.logs["netlog.json.gz"]), urls)
-    assert len(found.requests) == len(urls)
+    assert {each.url for each in found.requests} == urls
     assert found.held_back() == ()
 
 

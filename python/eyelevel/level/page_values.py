@@ -51,9 +51,9 @@ def page_values(
     found: dict[str, Value | None] = {
         "connections": float(len(connections)),
         "connections_in_vain": float(len(connections) - len(used)),
-        "order_share": _order_share(own),
-        "late_script_place": _late_script_place(own),
-        "priorities": _priorities(requests),
+        "order_share": order_share(own),
+        "late_script_place": late_script_place(own),
+        "priorities": priorities(requests),
         "scheduler_ms_p50": float(np.median(low)) if low else None,
         "scheduler_ms_p90": float(np.quantile(low, 0.9)) if low else None,
         "scheduler_important_ms_p90": float(np.quantile(high, 0.9)) if high else None,
@@ -84,7 +84,7 @@ def _path(request: Mapping[str, Any]) -> str:
     return urlsplit(request["url"]).path
 
 
-def _order_share(paths: Sequence[str]) -> float | None:
+def order_share(paths: Sequence[str]) -> float | None:
     """Of pairs of different kinds those that came in another order than `ORDER` has them, share.
 
     Images among themselves ask for nothing that one should have before the other.
@@ -100,11 +100,12 @@ def _order_share(paths: Sequence[str]) -> float | None:
     return turned / pairs if pairs else None
 
 
-def _late_script_place(paths: Sequence[str]) -> float | None:
+def late_script_place(paths: Sequence[str]) -> float | None:
+    """Requests that came before the late script's; None where it was not asked for."""
     return float(paths.index(LATE_SCRIPT)) if LATE_SCRIPT in paths else None
 
 
-def _priorities(requests: Sequence[Mapping[str, Any]]) -> str | None:
+def priorities(requests: Sequence[Mapping[str, Any]]) -> str | None:
     """Such as `font u=0 x6, image u=3, i x60`; None where the protocol has none."""
     asked = Counter((kind_of(_path(each)), each["priority"]) for each in requests)
     if not asked or any(priority is None for _, priority in asked):
