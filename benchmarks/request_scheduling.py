@@ -8,9 +8,9 @@ cannot know the host, and TCP's handshake takes a round trip more. Asked: after 
 in the median and 20 ms at the 90th percentile.
 
 `--images own|coalesced` puts the images on a host of their own, or on one that shares the page's
-connection, below the fold; `--site` loads another recording; `--visitor known`, `--network` and
-`--runs` say the rest; `--mutation` adds a stack with one setting changed (`quic:alt_svc=false`).
-Prints one row a network, stack and priority; `--json` all numbers.
+connection; `--site` loads another recording; `--network` is a preset or a table as in a plan;
+`--visitor known` and `--runs` say the rest; `--mutation` adds a stack with one setting changed
+(`quic:alt_svc=false`). Prints one row a network, stack and priority; `--json` all numbers.
 """
 
 import argparse
@@ -175,7 +175,10 @@ def _median(values: Iterable[float]) -> float | None:
 
 
 def _plan(site: str, arguments: argparse.Namespace) -> str:
-    networks = [FAR if name == "far" else f'"{name}"' for name in arguments.network or NETWORKS]
+    networks = [
+        FAR if name == "far" else name if name.startswith("{") else f'"{name}"'
+        for name in arguments.network or NETWORKS
+    ]
     stacks = [f'"{name}"' for name in arguments.stacks.split(",")]
     for mutation in arguments.mutation or ():
         base, _, change = mutation.partition(":")
