@@ -37,6 +37,12 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
         (("validate", "level", "--stacks", "tcp+,quic,tcp"), 2, "that is 3; give two, as tcp+,q"),
         (("validate", "level", "--stacks", ","), 2, "that is none; give two, as tcp+,quic"),
         (("validate", "level", "--stacks", "tcp+,quik"), 1, "--stacks: unknown stack `quik`; did"),
+        (
+            ("validate", "level", "--stacks", "tcp,quik", "--plan", "quickstart"),
+            1,
+            "--stacks: unknown stack `quik`; did you mean `quic`? It must be one of quickstart's",
+        ),
+        (("validate", "level", "--plan", "no.toml"), 1, "there is no plan file `no.toml`"),
         (("ask", "agency", "--change", "iw=x→y"), 1, "asking `iw=x→y` of `agency`: "),
         (("run", "quickstar", "--out", "x"), 1, "no plan file `quickstar` and no preset"),
         (("ask", "https:///", "--change", "http3"), 1, "names no host; write it as `https://"),

@@ -25,11 +25,7 @@ def shown_level_progress() -> Iterator[Callable[[Step], None]]:
 
 def step_said(step: Step) -> str:
     """Which run it is, and the time left."""
-    what = f"{step.scenario}, {step.stack}"
+    what, most = f"{step.scenario}, {step.stack}", f"at most {duration(step.left_s_max)}"
     if step.once_more:
-        left = duration(step.left_s_max)
-        return f"measuring {what}, once more for what is unknown: at most {left} left"
-    left = f"about {duration(step.left_s)} left"
-    if step.left_s_max > step.left_s:
-        left += f", at most {duration(step.left_s_max)}"
-    return f"measuring {step.number}/{step.runs_min} {what}: {left}"
+        return f"one more run {what}: {most} left"
+    return f"run {step.number}/{step.runs_min} {what}: {duration(step.left_s)} left, {most}"

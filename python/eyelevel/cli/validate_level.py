@@ -1,5 +1,6 @@
 """`eyelevel validate level`: in what do two stacks differ beside what their protocols say?"""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -9,9 +10,12 @@ from rich.text import Text
 from eyelevel.cli.cell import named_stack
 from eyelevel.cli.level_progress import shown_level_progress
 from eyelevel.cli.output import hints, print_json, results
+from eyelevel.cli.plan_text import read_plan
 from eyelevel.level.level_text import level_lines
+from eyelevel.nearest import unknown
+from eyelevel.plan import PlanError, Stack
 from eyelevel.run.level_effects import measure_effects
-from eyelevel.run.level_validation import Level, measured_level, validate_level
+from eyelevel.run.level_validation import Level, measured_level, stacks_of, validate_level
 
 DEFAULT = "tcp+,quic"
 EXIT_UNEQUAL = 1
@@ -21,6 +25,9 @@ def level(
     stacks: Annotated[
         str, typer.Option(help="Two stacks, divided by a comma: see `eyelevel list stacks`.")
     ] = DEFAULT,
+    plan: Annotated[
+        str | None, typer.Option(help="Of a plan's own stacks: its file, or a preset's name.")
+    ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Measure again what is kept.")] = False,
     effects: Annotated[
         bool,
@@ -44,7 +51,7 @@ def level(
         raise typer.BadParameter(
             f"--stacks {stacks}: that is {len(names) or 'none'}; give two, as {DEFAULT}"
         )
-    first, second = (named_stack(name, "--stacks") for name in names)
+    first, second = _named(names, plan)
     try:
         with shown_level_progress() as tell:
             found = validate_level(first, second, tell, fresh=fresh)
@@ -61,6 +68,21 @@ def level(
         _print(found)
     if any(row.word == "unequal" for row in found.rows):
         raise typer.Exit(EXIT_UNEQUAL)
+
+
+def _named(names: Sequence[str], plan: str | None) -> list[Stack]:
+    """Presets, or stacks of a plan as its loads have them."""
+    if plan is None:
+        return [named_stack(name, "--stacks") for name in names]
+    parsed = read_plan(plan, [])
+    if parsed.browser.browser != "chromium":
+        raise PlanError([f"{plan}: its browser is {parsed.browser.browser}, not Chromium"])
+    stacks = {stack.name: stack for stack in stacks_of(parsed)}
+    for name in names:
+        if name not in stacks:
+            hint = f"{unknown('stack', name, stacks)} It must be one of {plan}'s"
+            raise PlanError([f"--stacks: {hint}"])
+    return [stacks[name] for name in names]
 
 
 def _print(found: Level) -> None:

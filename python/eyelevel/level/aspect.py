@@ -53,3 +53,5 @@ class Aspect:
 
 
 PAGES = ("page on far", "page on slow")
+OF_BROWSER = ("visit", "visitor", "effective_connection_type")
+"""Settings that are the browser's, and that a stack may have of its own."""

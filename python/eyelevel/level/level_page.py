@@ -16,6 +16,7 @@ _HEAD = f"""\
 `eyelevel validate level` measures two stacks beside one another and classes each difference:
 
     $ eyelevel validate level --stacks tcp+,quic
+    $ eyelevel validate level --stacks tcp+,mine --plan plan.toml    # a plan's own stacks
 
 | word | when |
 | --- | --- |

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from eyelevel.level.aspect import OF_BROWSER
 from eyelevel.level.classes import SAMPLES_MIN
 from eyelevel.level.level_said import (
     COMMAND,
@@ -15,6 +16,7 @@ from eyelevel.level.level_said import (
 )
 from eyelevel.level.level_text import WHAT, Entry, groups
 from eyelevel.level.row_said import why
+from eyelevel.plan import STACKS_BY_NAME, BrowserSettings
 from eyelevel.report.contents import Contents
 from eyelevel.report.html import Markup, element, join, table
 
@@ -54,9 +56,22 @@ def not_measured(contents: Contents) -> list[Warning]:
             head = f"Whether {level['first']} and {level['second']} are level is not all known."
             found.append((head, f"Intervals were too wide to tell: {said}."))
     if missing := _missing(contents):
-        text = f"Of {'; '.join(missing)}. {COMMAND} --stacks FIRST,SECOND measures a pair."
-        found.append((f"{NOT_THERE}.", text))
+        said = "; ".join(f"{one} and {two}" for one, two in missing)
+        found.append((f"{NOT_THERE}.", f"Of {said}: {_how(contents, missing)}."))
     return found
+
+
+def _how(contents: Contents, missing: Sequence[tuple[str, str]]) -> str:
+    """What measures it; stacks that are no presets, or a browser that is told something, are the
+    plan's."""
+    told = contents.plan["browser"]
+    if told.get("browser", "chromium") != "chromium":
+        return "it is measured with Chromium alone"
+    pair, usual = missing[0], BrowserSettings()
+    own = not set(pair) <= STACKS_BY_NAME.keys()
+    own |= any(told.get(name, getattr(usual, name)) != getattr(usual, name) for name in OF_BROWSER)
+    command = f"{COMMAND} --stacks {','.join(pair)}{' --plan PLAN' if own else ''}"
+    return f"{command} measures the {'first' if len(missing) > 1 else 'pair'}"
 
 
 def level_section(contents: Contents) -> Markup:
@@ -64,11 +79,10 @@ def level_section(contents: Contents) -> Markup:
     heading = element("h2", "Appendix: the level", id="level")
     levels = levels_compared(contents)
     if not levels:
-        text = f"{NOT_THERE}, with this build, kernel and browser, before the run began: "
-        command = element("code", COMMAND)
-        return element(
-            "section", heading, element("p", text, command, "."), aria_labelledby="level"
-        )
+        text = f"{NOT_THERE}, with this build, kernel and browser, before the run began"
+        if missing := _missing(contents):
+            text += f": {_how(contents, missing)}"
+        return element("section", heading, element("p", f"{text}."), aria_labelledby="level")
     parts = [element("p", MEANING, class_="note")]
     for level in levels:
         names = (level["first"], level["second"])
@@ -120,8 +134,8 @@ def _pairs(contents: Contents) -> list[tuple[str, str]]:
     return [(reference, arm) for arm in contents.arms if arm != reference]
 
 
-def _missing(contents: Contents) -> list[str]:
+def _missing(contents: Contents) -> list[tuple[str, str]]:
     there = {
         (each["first"], each["second"]) for each in levels_compared(contents) if each["complete"]
     }
-    return [f"{one} and {two}" for one, two in _pairs(contents) if (one, two) not in there]
+    return [pair for pair in _pairs(contents) if pair not in there]

@@ -58,7 +58,22 @@ def test_what_is_unknown_is_told_and_never_called_equal(uneven):
 
 def test_pairs_that_nobody_measured_are_named(uneven):
     text = dict(warnings(uneven))["Level: not measured on this machine."]
-    assert text.startswith("Of tcp and tcp+. ") and "quic" not in text.partition(". ")[0]
+    command = "eyelevel validate level --stacks tcp,tcp+ measures the pair."
+    assert text == f"Of tcp and tcp+: {command}"
+
+
+def test_a_stack_of_the_plan_s_own_is_measured_with_the_plan(contents):
+    def said(**plan):
+        found = replace(contents, plan={**contents.plan, **plan})
+        return dict(warnings(found))["Level: not measured on this machine."]
+
+    assert "--stacks tcp,tcp+ measures the first." in said()
+    assert "--stacks mine,tcp --plan PLAN measures the first." in said(reference="mine")
+    browser = contents.plan["browser"]
+    known = {**browser, "visitor": "known"}
+    assert "--stacks tcp,tcp+ --plan PLAN measures" in said(browser=known)
+    firefox = {**browser, "browser": "firefox"}
+    assert said(browser=firefox).endswith("it is measured with Chromium alone.")
 
 
 def test_a_pair_that_is_not_compared_is_in_no_report_of_it(uneven):

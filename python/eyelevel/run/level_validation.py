@@ -15,6 +15,7 @@ from typing import Any
 
 from eyelevel.lab import LabError
 from eyelevel.level import SCENARIOS, Row, Run, Scenario, pending, rows_of
+from eyelevel.level.aspect import OF_BROWSER
 from eyelevel.level.classes import SAMPLES_MIN
 from eyelevel.level.rows import count
 from eyelevel.plan import BrowserSettings, Plan, Stack
@@ -31,8 +32,6 @@ LIMIT_S = 235.0
 """For all runs: what did not fit is measured when the command is given again."""
 RUNS_MAX = 9
 """Of each stack in a scenario: what is then unknown is too near to its margin here."""
-OF_BROWSER = ("visit", "visitor", "effective_connection_type")
-"""Settings that are the browser's, and that a stack may have of its own."""
 OUT_OF_TIME = (
     "the time was over before every scenario had the runs that it needs; the same command goes on "
     "where it was"
@@ -98,15 +97,21 @@ def levels_of(plan: Plan) -> list[dict[str, Any]]:
     """
     if plan.browser.browser != "chromium":
         return []
+    base, *others = sorted(stacks_of(plan), key=lambda stack: stack.name != plan.reference)
+    found = (measured_level(base, stack) for stack in others)
+    return [level.as_json() for level in found if level is not None]
+
+
+def stacks_of(plan: Plan) -> list[Stack]:
+    """Those of a plan as the level measures them: with what its browser's settings make of them,
+    where these are not as usual."""
     usual = BrowserSettings()
     stacks = []
     for stack in plan.stacks:
         given = {name: getattr(stack, name) or getattr(plan.browser, name) for name in OF_BROWSER}
         apart = {name: value for name, value in given.items() if value != getattr(usual, name)}
         stacks.append(replace(stack, **(dict.fromkeys(OF_BROWSER) | apart)))
-    (base,) = (stack for stack in stacks if stack.name == plan.reference)
-    found = (measured_level(base, stack) for stack in stacks if stack is not base)
-    return [level.as_json() for level in found if level is not None]
+    return stacks
 
 
 def levels_among(stacks: Sequence[Stack]) -> list[dict[str, Any]]:
@@ -149,7 +154,7 @@ def validate_level(
                 sizes = {each.body_bytes for each in scenarios if each.body_bytes}
                 recordings = Recordings.write(Path(folder), sizes)
             stack = (first, second)[side]
-            on_step(work.step(scenario, stack, budget_s - gone_s))
+            on_step(work.step(scenario, stack, budget_s - gone_s, limit_s - gone_s))
             HostWait(limit_s=min(WAIT_S_MAX, work.spare_s(scenario, limit_s - gone_s))).wait()
             run = work.measure(scenario, side, stack, recordings)
             if run is not None:
@@ -214,14 +219,16 @@ class _Work:
         """As many runs as may fail of one scenario did, before any told something."""
         return not self.runs and sum(self._failed.values()) >= FAILED_MAX
 
-    def step(self, scenario: Scenario, stack: Stack, budget_left_s: float) -> Step:
+    def step(
+        self, scenario: Scenario, stack: Stack, budget_left_s: float, limit_left_s: float
+    ) -> Step:
         """The one that is about to be."""
         missing = self._missing()
         runs_min = SAMPLES_MIN * len(missing)
-        left_s = self._needed_s()
-        number = runs_min - sum(count for _, count in missing) + 1
-        left_s_max = max(left_s, budget_left_s)
-        return Step(scenario.name, stack.name, number, runs_min, left_s, left_s_max)
+        needed = sum(count for _, count in missing)
+        left_s = min(self._needed_s(), limit_left_s)
+        left_s_max = limit_left_s if needed else min(budget_left_s, limit_left_s)
+        return Step(scenario.name, stack.name, runs_min - needed + 1, runs_min, left_s, left_s_max)
 
     def _missing(self) -> list[tuple[Scenario, int]]:
         """Runs that each scenario and side still needs."""

@@ -14,11 +14,13 @@ from eyelevel.level.level_page import JSON_KEYS
 from eyelevel.plan import STACKS_BY_NAME, BrowserSettings, parse_plan
 from eyelevel.run import level_cache, level_validation
 from eyelevel.run.level_validation import (
+    LIMIT_S,
     OUT_OF_TIME,
     RUNS_MAX,
     Step,
     levels_of,
     measured_level,
+    stacks_of,
     validate_level,
 )
 from eyelevel.run.quiet_host import WAIT_S_MAX
@@ -129,12 +131,13 @@ def test_steps_are_counted_and_what_is_there_is_not_counted_again(made) -> None:
     assert {each.runs_min for each in said} == {2 * SAMPLES_MIN}
     assert not any(each.once_more for each in said)
     assert all(later.left_s <= each.left_s for each, later in pairwise(said))
+    assert all(each.left_s <= each.left_s_max <= LIMIT_S for each in said)
 
 
 def test_a_step_more_is_of_what_is_unknown_and_has_the_time_that_is_left_at_most(made) -> None:
     made.connect_ms["quic"] = [150.0, 250.0, 210.0]
     more = [each for each in steps(1e6) if each.once_more]
-    assert more and all(0 == each.left_s < each.left_s_max <= 1e6 for each in more)
+    assert more and all(0 == each.left_s < each.left_s_max <= LIMIT_S for each in more)
 
 
 def test_another_kernel_browser_or_setting_is_measured_anew(made, monkeypatch) -> None:
@@ -176,6 +179,18 @@ def test_a_run_keeps_what_was_measured_of_its_pairs_in_the_same_conditions(made)
     assert levels_of(replace(plan, browser=BrowserSettings(visitor="known"))) == []
     assert levels_of(replace(plan, browser=BrowserSettings(browser="firefox"))) == []
     assert levels_of(replace(plan, reference="tcp")) == []
+
+
+def test_stacks_of_a_plan_have_what_its_browser_is_told(made) -> None:
+    plan = parse_plan(PLAN, "plan.toml")
+    assert [stack.visitor for stack in stacks_of(plan)] == [None] * 3
+    known = replace(plan, browser=BrowserSettings(visitor="known"))
+    stacks = {stack.name: stack for stack in stacks_of(known)}
+    assert stacks["quic"].visitor == "known"
+    validate_level(stacks["tcp+"], stacks["quic"], lambda step: None, scenarios=BULK, budget_s=0.0)
+    (level,) = levels_of(known)
+    assert (level["first"], level["second"]) == ("tcp+", "quic")
+    assert levels_of(plan) == []
 
 
 def test_what_is_unknown_gets_more_runs_while_the_time_lasts(made) -> None:
