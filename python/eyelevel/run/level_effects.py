@@ -3,7 +3,6 @@ changed, over the made page."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from math import inf
 from typing import Any
 
 from eyelevel.level import ASPECTS, SCENARIOS, Run, difference
@@ -25,7 +24,7 @@ def measure_effects(first: Stack, second: Stack, on_step: Callable[[Step], None]
         for stack in (second, first):
             switched = _switched(stack, aspect.switch) if aspect.switch else None
             if switched is not None:
-                validate_level(stack, switched, on_step, scenarios=PAGES, budget_s=0.0, limit_s=inf)
+                validate_level(stack, switched, on_step, scenarios=PAGES, budget_s=0.0)
                 found[aspect.name] = _moved(Kept((stack, switched)).runs())
                 break
     Kept((first, second)).keep_effects(found)
