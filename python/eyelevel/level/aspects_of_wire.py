@@ -168,9 +168,9 @@ OF_WIRE: tuple[Aspect, ...] = (
             # 125 to 325 ms (RTTVAR is at most half of SRTT) less 400 to 480 (SRTT holds delays).
             bound=Bound("inherent", -355.0, -75.0),
             because=(
-                "SRTT + 4 RTTVAR + 25 ms from the packet on, RFC 9002 6.2.1; over TCP SRTT + 200 "
-                "ms from the last acknowledgement on, RFC 8985 7.2, which comes a round trip and "
-                "at most 40 ms later"
+                "SRTT + 4 RTTVAR + 25 ms from the packet on, RFC 9002 6.2.1; over TCP SRTT and the "
+                "kernel's 200 ms (RFC 6298 2.3) from the last acknowledgement on, which comes a "
+                "round trip and at most 40 ms after the packet"
             ),
         ),
     ),
