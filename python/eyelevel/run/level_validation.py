@@ -36,6 +36,7 @@ OUT_OF_TIME = (
     "the time was over before every scenario had the runs that it needs; the same command goes on "
     "where it was"
 )
+SPARE_SHARE = 0.25
 FAILED_MAX = 4
 """Runs of a scenario and stack in which nothing could be measured: a busy machine, or a fault."""
 
@@ -243,9 +244,10 @@ class _Work:
         return sum(self._expected_s(each) * count for each, count in self._missing())
 
     def spare_s(self, scenario: Scenario, limit_left_s: float) -> float:
-        """What a run may wait for the machine: what no needed run wants."""
+        """What a run may wait for the machine: a part of what no needed run wants, since later ones
+        may wait as well, and some tell nothing."""
         needed_s = max(self._needed_s(), self._expected_s(scenario))
-        return max(0.0, limit_left_s - needed_s)
+        return max(0.0, limit_left_s - needed_s) * SPARE_SHARE
 
     def measure(
         self, scenario: Scenario, side: int, stack: Stack, recordings: Recordings
