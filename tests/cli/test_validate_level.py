@@ -15,7 +15,8 @@ from eyelevel.run.level_validation import RUNS_MAX
 
 COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
 LABELS = {"connection_type": "4g", "priorities": "image u=3 x60", "cipher": "AES, X25519"}
-BOUND_BY_NATURE = {"connect_ms": (402.0, 202.0)}
+APART_BY_NATURE = {"bulk on far": ("connect_ms", 402.0, 202.0),
+                   "loss at the tail": ("repair_ms", 460.0, 250.0)}  # fmt: skip
 
 
 def eyelevel(*arguments: str, columns: int | None = None) -> subprocess.CompletedProcess[str]:
@@ -37,7 +38,10 @@ def keep(unequal: str = "") -> None:
     for scenario in SCENARIOS:
         names = [m.value for a in ASPECTS if (m := a.measure) and scenario.name in m.on]
         for side in (0, 1) * RUNS_MAX:
-            numbers = {name: BOUND_BY_NATURE.get(name, (7.0, 7.0))[side] for name in names}
+            numbers = dict.fromkeys(names, 7.0)
+            if scenario.name in APART_BY_NATURE:
+                name, *values = APART_BY_NATURE[scenario.name]
+                numbers[name] = values[side]
             apart = {name: 10_000.0 * (1 + side) for name in names if name == unequal}
             labels = {name: LABELS[name] for name in names if name in LABELS}
             kept.add(Run(scenario.name, side, numbers | apart | labels))

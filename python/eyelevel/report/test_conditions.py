@@ -1,10 +1,7 @@
-import json
 import re
 
 import pytest
-from typer.testing import CliRunner
 
-from eyelevel.cli.explain import app as explain_app
 from eyelevel.plan import preset_text
 from eyelevel.plan.change import question_plan
 from eyelevel.report import build_report, read_contents
@@ -65,14 +62,8 @@ def test_a_known_visitors_load_has_a_visit_before_it(contents):
     )
 
 
-def test_a_run_is_explained_with_what_its_browser_knew_and_took_the_network_for(contents, tmp_path):
-    more = 'visitor = "known"\neffective_connection_type = "measured"\n'
-    contents(more + TEXT)
-    done = CliRunner().invoke(explain_app, ["stacks", "--run", str(tmp_path), "--json"])
-    rows = json.loads(done.stdout)["aspects"]
-    found = {row["aspect"]: row["values"] for row in rows if row["kind"] == "set"}
-    assert found["time in the browser's scheduler"]["tcp+"] == "servers known beforehand"
-    assert set(found["connection type"].values()) == {"measured"}
+def test_stacks_are_told_with_what_the_browser_knew(contents, tmp_path):
+    contents(f'visitor = "known"\n{TEXT}')
     text = build_report(tmp_path, metrics_of).read_text(encoding="utf-8")
     assert "servers known beforehand" in text and "a first visitor" not in text
 
