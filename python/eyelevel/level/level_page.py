@@ -41,11 +41,13 @@ unknown gets more of them while four minutes last. After these nothing is begun:
 then is measured when the command is given again. Each run waits for a busy machine as loads do, at
 most 30 s, with the time that no other run needs. Means have Welch's interval, counts the least and
 the greatest difference that any two runs have; a value that is no finite number makes its row
-unknown. A load that was not `ok` (`outcomes.md`) tells nothing and is done again, as is a transfer
-that the machine starved, by the same bounds. Runs are kept one by one, below
-`~/.cache/eyelevel/level`, for one build (version, binary and code), kernel, browser and the
-settings of both stacks: an interrupted measurement goes on where it was, `--fresh` measures again.
-The command exits with 1 where an aspect is unequal.
+unknown. Since runs are added where a row is unknown, a difference that is exactly its margin is
+called equal or unequal in up to 6 % of measurements each, not in 2.5 (a test draws them). A load
+that was not `ok` (`outcomes.md`) tells nothing and is done again, as is a transfer that the machine
+starved, by the same bounds. Runs are kept one by one, below `~/.cache/eyelevel/level`, for one
+build (version, binary and code), kernel, browser and the settings of both stacks: an interrupted
+measurement goes on where it was, `--fresh` measures again. The command exits with 1 where an aspect
+is unequal.
 
 `eyelevel run` and `ask` never wait for it. What was measured of a plan's pairs, its reference
 with every other stack, when a run begins is in its `environment.json` (`levels`); its report

@@ -1,6 +1,11 @@
+from random import Random
+
 import pytest
 
-from eyelevel.level.classes import Bound, Difference, classify, difference
+from eyelevel.level.classes import SAMPLES_MIN, Bound, Difference, classify, difference
+
+RUNS_MAX = 9
+"""As `eyelevel.run.level_validation` has it, which this package does not import."""
 
 
 def seen(low: float, high: float) -> Difference:
@@ -98,3 +103,19 @@ def test_nothing_measured_is_unknown() -> None:
     assert difference([], [], "count") is None
     assert difference([], [], "label") is None
     assert difference([1.0] * 9, [1.0], "count") is None
+
+
+def test_runs_that_are_added_while_a_row_is_unknown_seldom_make_a_wrong_word() -> None:
+    """A difference that is exactly its margin is neither equal nor unequal: each of the two words
+    may come once in forty, and each look is another chance."""
+    draw, margin, times = Random(1), 5.0, 400
+    words = []
+    for _ in range(times):
+        first, second = ([draw.gauss(mean, 3.0) for _ in range(RUNS_MAX)] for mean in (0.0, margin))
+        looks = (
+            classify(difference(first[:runs], second[:runs], "mean"), margin)
+            for runs in range(SAMPLES_MIN, RUNS_MAX + 1)
+        )
+        words.append(next((word for word in looks if word != "unknown"), "unknown"))
+    assert words.count("equal") < 0.08 * times
+    assert words.count("unequal") < 0.08 * times
