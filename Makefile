@@ -14,7 +14,7 @@ help: ## what can be made
 
 setup: $(VENV)/.stamp-build ## system packages, the environment in .venv, the build
 
-demo: setup ## two recorded sites over two networks and three stacks; about five minutes
+demo: setup ## two recorded sites over two networks and three stacks; about three minutes
 	$(VENV)/bin/eyelevel run quickstart --out results/quickstart --resume
 
 test: setup $(VENV)/.stamp-dev ## every test
@@ -63,5 +63,6 @@ $(VENV)/.stamp-dev: $(VENV)/.stamp-python requirements-dev.lock
 	@touch $@
 
 $(VENV)/.stamp-build: $(VENV)/.stamp-python pyproject.toml $(SCRIPT) $(RUST_SOURCES)
+	@echo "building: a few minutes the first time"
 	. $(VENV)/bin/activate && PIP_QUIET=1 maturin develop --release --locked --quiet
 	@touch $@

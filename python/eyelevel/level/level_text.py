@@ -26,7 +26,7 @@ OWN_LINES = "as below"
 
 GROUPS: tuple[tuple[str, str, str], ...] = (
     ("unequal", "red", "UNEQUAL: beyond what is allowed"),
-    ("unknown", "yellow", "UNKNOWN: the interval is too wide to tell, never called equal"),
+    ("unknown", "yellow", "UNKNOWN: too few runs or too wide an interval to tell, never equal"),
     ("absent", "yellow", "NOTHING TO COMPARE: a stack has none"),
     ("equal", "green", "EQUAL: the 95 % interval of the difference lies within the margin"),
     ("inherent", "cyan", "INHERENT: the protocols' own by an RFC, within what is allowed for it"),
