@@ -18,7 +18,7 @@ from eyelevel.level.explained_text import explained_lines, not_measured
 from eyelevel.level.level_said import COMMAND
 from eyelevel.level.numbers_said import NOT_MEASURED
 from eyelevel.networks import find_network
-from eyelevel.plan.stacks import stack_settings
+from eyelevel.plan.stacks import STACKS_BY_NAME, stack_settings
 from eyelevel.report.conditions import of_browser
 from eyelevel.report.contents import read_contents
 from eyelevel.run.level_validation import levels_among
@@ -77,8 +77,17 @@ def stacks(
     for line in explained_lines(columns, rows, levels, results.width):
         results.print(Text(line.text, line.style), soft_wrap=True)
     if missing := not_measured(columns, rows):
-        said = f"{NOT_MEASURED} on this machine: {', '.join(missing)}; "
-        hints.print(f"{said}{COMMAND} --stacks FIRST,SECOND does it", soft_wrap=True)
+        said = f"{NOT_MEASURED} on this machine: {', '.join(missing)}"
+        hints.print(f"{said}{_how(columns, missing[0])}", markup=False, soft_wrap=True)
+
+
+def _how(names: Sequence[str], missing: str) -> str:
+    """What measures a stack beside the first one; stacks that are no presets are a plan's."""
+    if len(names) == 1:
+        return ""
+    pair = (names[0], missing if missing != names[0] else names[1])
+    plan = "" if set(pair) <= STACKS_BY_NAME.keys() else " --plan PLAN"
+    return f"; {COMMAND} --stacks {','.join(pair)}{plan} measures {pair[0]} and {pair[1]}"
 
 
 def _row_json(columns: Sequence[str], row: ExplainedRow) -> dict[str, Any]:

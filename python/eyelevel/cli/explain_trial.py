@@ -15,6 +15,7 @@ from eyelevel.connections import (
 )
 from eyelevel.report.connection_page import connection_page
 from eyelevel.store import StoredTrial, has_record, read_trial
+from eyelevel.store.limits import LIMITS
 
 TRIALS_MAX = 2
 
@@ -128,6 +129,7 @@ def _numbers_of(timeline: Timeline) -> dict[str, Any]:
         "body_bytes": sum(each.body_bytes for each in timeline.objects),
         "sent_packets": timeline.in_force.get("sent_packets"),
         "lost_packets": timeline.in_force.get("retransmitted_packets"),
+        **{name: timeline.in_force.get(name) for name in LIMITS},
         "window_bytes_max": max(transport.window_bytes, default=None) if transport else None,
         "in_flight_bytes_max": max(transport.in_flight_bytes, default=None) if transport else None,
         "rtt_ms_min": timeline.in_force.get("rtt_ms_min"),
@@ -156,6 +158,7 @@ def _handshake(timeline: Timeline) -> str:
 
 
 _ROWS: tuple[tuple[str, Any], ...] = (
+    ("network", _of("network")),
     ("protocol", _of("protocol")),
     ("address", _of("address")),
     ("outcome", _of("outcome")),
@@ -166,6 +169,9 @@ _ROWS: tuple[tuple[str, Any], ...] = (
     ("bodies, kB", _of("body_bytes", "{:.1f}", 1e-3)),
     ("packets sent", _of("sent_packets")),
     ("lost or sent again", _of("lost_packets")),
+    ("browser's window full, ms", _of("receive_window_limited_ms", "{:.1f}")),
+    ("server had run dry, ms", _of("send_buffer_limited_ms", "{:.1f}")),
+    ("unsent, largest, kB", _of("unsent_bytes_max", "{:.1f}", 1e-3)),
     ("window, largest, kB", _of("window_bytes_max", "{:.1f}", 1e-3)),
     ("in flight, largest, kB", _of("in_flight_bytes_max", "{:.1f}", 1e-3)),
     ("round trip, least, ms", _of("rtt_ms_min", "{:.1f}")),
