@@ -29,7 +29,7 @@ PLAN = """
 sites = ["{site}"]
 networks = [{{ name = "far", rate_down_bit_s = 100_000_000, rate_up_bit_s = 100_000_000, \
 rtt_ms_min = 200, queue_ms = 200 }}, "da2gc"]
-stacks = ["tcp+", "quic", {{ name = "quic, no Alt-Svc", base = "quic", alt_svc = false }}]
+stacks = ["tcp+", "quic", {{ name = "quic - no Alt-Svc", base = "quic", alt_svc = false }}]
 reference = "tcp+"
 blocks = {runs}
 browser = "firefox"
