@@ -33,11 +33,11 @@ class Scenario:
 
 
 SCENARIOS: tuple[Scenario, ...] = (
-    Scenario("page on far", FAR, "page", 7.0),
-    Scenario("page on slow", SLOW, "page", 11.0),
-    Scenario("bulk on far", FAR, "bulk", 2.5, 400_000),
+    Scenario("page on far", FAR, "page", 4.5),
+    Scenario("page on slow", SLOW, "page", 7.5),
+    Scenario("bulk on far", FAR, "bulk", 2.0, 400_000),
     Scenario("late on slow", SLOW, "late", 5.0, 300_000),
-    Scenario("loss at the tail", LOSSY, "tail", 3.0, 20_000),
-    Scenario("loss in the middle", LOSSY, "middle", 3.0, 40_000),
+    Scenario("loss at the tail", LOSSY, "tail", 2.5, 20_000),
+    Scenario("loss in the middle", LOSSY, "middle", 2.0, 40_000),
 )
 SCENARIOS_BY_NAME = {each.name: each for each in SCENARIOS}

@@ -36,7 +36,10 @@ OUT_OF_TIME = (
     "the time was over before every scenario had the runs that it needs; the same command goes on "
     "where it was"
 )
+RESERVE = 1.5
+"""Of the time that needed runs take: some tell nothing and are done again."""
 SPARE_SHARE = 0.25
+"""Of what is left beyond: later runs may wait as well."""
 FAILED_MAX = 4
 """Runs of a scenario and stack in which nothing could be measured: a busy machine, or a fault."""
 
@@ -244,9 +247,8 @@ class _Work:
         return sum(self._expected_s(each) * count for each, count in self._missing())
 
     def spare_s(self, scenario: Scenario, limit_left_s: float) -> float:
-        """What a run may wait for the machine: a part of what no needed run wants, since later ones
-        may wait as well, and some tell nothing."""
-        needed_s = max(self._needed_s(), self._expected_s(scenario))
+        """What a run may wait for the machine: a part of what no needed run wants."""
+        needed_s = max(self._needed_s(), self._expected_s(scenario)) * RESERVE
         return max(0.0, limit_left_s - needed_s) * SPARE_SHARE
 
     def measure(
