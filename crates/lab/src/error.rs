@@ -15,7 +15,7 @@ pub enum Error {
     Replay(#[from] eyelevel_replay::ReplayError),
     /// A recording cannot be made.
     #[error(transparent)]
-    Record(#[from] eyelevel_record::RecordError),
+    Record(#[from] eyelevel_recorder::RecordError),
     /// Connections cannot be timed.
     #[error(transparent)]
     Probe(#[from] eyelevel_probe::ProbeError),

@@ -9,7 +9,7 @@ use std::thread;
 
 use clap::Args;
 use eyelevel_archive::{Provenance, Screenshot, Site, SiteInfo, Url, map_file};
-use eyelevel_record::{RecordError, Recorder, RecorderOptions, Store, StoreCounts, Writing};
+use eyelevel_recorder::{RecordError, Recorder, RecorderOptions, Store, StoreCounts, Writing};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use serde::{Deserialize, Serialize};

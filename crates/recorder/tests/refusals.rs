@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use eyelevel_record::{Recorder, RecorderOptions, Store};
+use eyelevel_recorder::{Recorder, RecorderOptions, Store};
 use tokio::sync::oneshot;
 
 /// Bounds a test that hangs; no duration is measured by it.
@@ -25,7 +25,7 @@ async fn told(said: &'static [u8], requests: usize) -> Vec<String> {
             let _ = stream.write_all(said);
         }
     });
-    let spool = format!("eyelevel-record-{}-{}", std::process::id(), upstream.port());
+    let spool = format!("eyelevel-recorder-{}-{}", std::process::id(), upstream.port());
     let store = Arc::new(Store::new(std::env::temp_dir().join(spool), false).unwrap());
     let recorder = Recorder::bind(RecorderOptions::default(), store.clone());
     let recorder = recorder.await.unwrap();
