@@ -1,5 +1,5 @@
-use crate::held::Held;
 use crate::observer::{Event, EventKind, Observer, Reports};
+use crate::queued_packet::QueuedPacket;
 use crate::stage::Stage;
 use crate::{Packet, SpecError, StageCounters, StageSpec};
 use eyelevel_units::{Instant, Seed};
@@ -119,7 +119,7 @@ impl<P: Clone, O: Observer<P>> Direction<P, O> {
         self.pass(
             0,
             at,
-            Held {
+            QueuedPacket {
                 packet,
                 number,
                 entered: at,
@@ -196,19 +196,19 @@ impl<P: Clone, O: Observer<P>> Direction<P, O> {
         };
         let left = self.stages[index].handle_timeout(at, &mut reports);
         self.deadlines[index] = self.stages[index].deadline();
-        if let Some(held) = left {
-            self.pass(index + 1, at, held);
+        if let Some(queued_packet) = left {
+            self.pass(index + 1, at, queued_packet);
         }
         self.refresh_deadline();
     }
 
     /// Moves a packet at one instant through the stages from `first` on, until one holds it.
-    fn pass(&mut self, first: usize, at: Instant, mut held: Held<P>) {
+    fn pass(&mut self, first: usize, at: Instant, mut queued_packet: QueuedPacket<P>) {
         for index in first..self.stages.len() {
-            held.entered = at;
+            queued_packet.entered = at;
             let counters = &mut self.counters[index];
             counters.packets += 1;
-            counters.bytes += held.bytes();
+            counters.bytes += queued_packet.bytes();
             let observer = &mut self.observer;
             let mut reports = Reports {
                 stage: index as u16,
@@ -216,14 +216,14 @@ impl<P: Clone, O: Observer<P>> Direction<P, O> {
                 observer,
             };
             let stage = &mut self.stages[index];
-            let left = stage.handle_packet(at, held, &mut reports);
+            let left = stage.handle_packet(at, queued_packet, &mut reports);
             self.deadlines[index] = stage.deadline();
             match left {
-                Some(through) => held = through,
+                Some(through) => queued_packet = through,
                 None => return,
             }
         }
-        let Held { packet, number, .. } = held;
+        let QueuedPacket { packet, number, .. } = queued_packet;
         let (stage, wire_bytes) = (
             self.stages.len().saturating_sub(1) as u16,
             packet.wire_bytes,

@@ -26,10 +26,10 @@
 mod counters;
 mod direction;
 mod error;
-mod held;
 mod observer;
 mod packet;
 mod queue;
+mod queued_packet;
 mod recorded;
 mod spec;
 mod stage;

@@ -1,6 +1,6 @@
 use crate::Ecn;
 use crate::counters::StageCounters;
-use crate::held::Held;
+use crate::queued_packet::QueuedPacket;
 use eyelevel_units::{Duration, Instant};
 
 /// Why a packet was dropped. One table for counters, logs and summaries.
@@ -131,11 +131,11 @@ pub(crate) struct Reports<'a, O> {
 
 impl<O> Reports<'_, O> {
     #[inline]
-    pub(crate) fn event<P>(&mut self, at: Instant, held: &Held<P>, kind: EventKind)
+    pub(crate) fn event<P>(&mut self, at: Instant, queued_packet: &QueuedPacket<P>, kind: EventKind)
     where
         O: Observer<P>,
     {
-        let (packet, wire_bytes) = (Some(held.number), held.packet.wire_bytes);
+        let (packet, wire_bytes) = (Some(queued_packet.number), queued_packet.packet.wire_bytes);
         self.observer.event(&Event {
             at,
             stage: self.stage,
@@ -145,34 +145,38 @@ impl<O> Reports<'_, O> {
         });
     }
 
-    pub(crate) fn dropped<P>(&mut self, at: Instant, held: Held<P>, reason: DropReason)
-    where
+    pub(crate) fn dropped<P>(
+        &mut self,
+        at: Instant,
+        queued_packet: QueuedPacket<P>,
+        reason: DropReason,
+    ) where
         O: Observer<P>,
     {
         self.counters.count_drop(reason);
         self.event(
             at,
-            &held,
+            &queued_packet,
             EventKind::Dropped {
                 reason,
-                queued: at.since(held.entered),
+                queued: at.since(queued_packet.entered),
             },
         );
-        self.observer.reclaim(held.packet.payload);
+        self.observer.reclaim(queued_packet.packet.payload);
     }
 
     /// Sets a packet's ECN bits; the caller knows that it is capable.
-    pub(crate) fn mark<P>(&mut self, at: Instant, held: &mut Held<P>)
+    pub(crate) fn mark<P>(&mut self, at: Instant, queued_packet: &mut QueuedPacket<P>)
     where
         O: Observer<P>,
     {
-        held.packet.ecn = Ecn::Ce;
+        queued_packet.packet.ecn = Ecn::Ce;
         self.counters.marked += 1;
         self.event(
             at,
-            held,
+            queued_packet,
             EventKind::Marked {
-                queued: at.since(held.entered),
+                queued: at.since(queued_packet.entered),
             },
         );
     }

@@ -1,4 +1,4 @@
-use crate::held::Held;
+use crate::queued_packet::QueuedPacket;
 use core::cmp::Ordering;
 use eyelevel_units::Instant;
 use std::collections::BinaryHeap;
@@ -21,11 +21,11 @@ impl<P> Default for Timeline<P> {
 }
 
 impl<P> Timeline<P> {
-    pub(crate) fn push(&mut self, due: Instant, held: Held<P>) {
+    pub(crate) fn push(&mut self, due: Instant, queued_packet: QueuedPacket<P>) {
         self.entries.push(Entry {
             due,
             order: self.next_order,
-            held,
+            queued_packet,
         });
         self.next_order += 1;
     }
@@ -34,8 +34,8 @@ impl<P> Timeline<P> {
         self.entries.peek().map_or(Instant::MAX, |entry| entry.due)
     }
 
-    pub(crate) fn pop(&mut self) -> Option<Held<P>> {
-        self.entries.pop().map(|entry| entry.held)
+    pub(crate) fn pop(&mut self) -> Option<QueuedPacket<P>> {
+        self.entries.pop().map(|entry| entry.queued_packet)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -47,7 +47,7 @@ impl<P> Timeline<P> {
 struct Entry<P> {
     due: Instant,
     order: u64,
-    held: Held<P>,
+    queued_packet: QueuedPacket<P>,
 }
 
 impl<P> Entry<P> {

@@ -2,7 +2,7 @@
 
 use crate::SpecError;
 use crate::error::At;
-use crate::held::HELD_MAX;
+use crate::queued_packet::QUEUED_PACKETS_MAX;
 use eyelevel_units::{Duration, duration_from_ms};
 
 /// A duration above 0.
@@ -21,13 +21,13 @@ pub(crate) fn positive_ms(ms: f64, key: &str, place: &str) -> Result<Duration, S
 
 /// A limit of at least one packet and at most what a stage may hold.
 pub(crate) fn limit_packets(limit: u64, place: &str) -> Result<u64, SpecError> {
-    if (1..=HELD_MAX as u64).contains(&limit) {
+    if (1..=QUEUED_PACKETS_MAX as u64).contains(&limit) {
         return Ok(limit);
     }
     let problem = format!("limit_packets is {limit}");
     Err(SpecError::setting(
         place,
         problem,
-        format!("use 1 to {HELD_MAX}, or leave it out"),
+        format!("use 1 to {QUEUED_PACKETS_MAX}, or leave it out"),
     ))
 }

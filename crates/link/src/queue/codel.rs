@@ -1,8 +1,8 @@
 use super::aqm::{limit_packets, positive_ms};
 use super::fifo::Fifo;
 use crate::SpecError;
-use crate::held::Held;
 use crate::observer::{DropReason, Observer, Reports};
+use crate::queued_packet::QueuedPacket;
 use eyelevel_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
@@ -82,21 +82,23 @@ impl Control {
         queue: &mut Fifo<P>,
         at: Instant,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         let (mut next, mut too_long) = self.take(parameters, queue, at);
         if self.dropping {
             if !too_long {
                 self.dropping = false;
             }
             while self.dropping && at >= self.drop_next {
-                let Some(mut held) = next.take() else { break };
+                let Some(mut queued_packet) = next.take() else {
+                    break;
+                };
                 self.count = self.count.saturating_add(1);
-                if parameters.ecn && held.packet.ecn.is_capable() {
-                    reports.mark(at, &mut held);
+                if parameters.ecn && queued_packet.packet.ecn.is_capable() {
+                    reports.mark(at, &mut queued_packet);
                     self.drop_next = self.after(parameters, self.drop_next);
-                    return Some(held);
+                    return Some(queued_packet);
                 }
-                reports.dropped(at, held, DropReason::ActiveQueue);
+                reports.dropped(at, queued_packet, DropReason::ActiveQueue);
                 (next, too_long) = self.take(parameters, queue, at);
                 if too_long {
                     self.drop_next = self.after(parameters, self.drop_next);
@@ -104,13 +106,13 @@ impl Control {
                     self.dropping = false;
                 }
             }
-        } else if too_long && let Some(mut held) = next.take() {
+        } else if too_long && let Some(mut queued_packet) = next.take() {
             self.begin(parameters, at);
-            if parameters.ecn && held.packet.ecn.is_capable() {
-                reports.mark(at, &mut held);
-                return Some(held);
+            if parameters.ecn && queued_packet.packet.ecn.is_capable() {
+                reports.mark(at, &mut queued_packet);
+                return Some(queued_packet);
             }
-            reports.dropped(at, held, DropReason::ActiveQueue);
+            reports.dropped(at, queued_packet, DropReason::ActiveQueue);
             (next, _) = self.take(parameters, queue, at);
         }
         next
@@ -136,19 +138,19 @@ impl Control {
         parameters: &Parameters,
         queue: &mut Fifo<P>,
         at: Instant,
-    ) -> (Option<Held<P>>, bool) {
-        let Some(held) = queue.pop() else {
+    ) -> (Option<QueuedPacket<P>>, bool) {
+        let Some(queued_packet) = queue.pop() else {
             self.first_above = None;
             return (None, false);
         };
-        let short = at.since(held.entered) < parameters.target;
+        let short = at.since(queued_packet.entered) < parameters.target;
         if short || queue.bytes() <= PACKET_BYTES_MAX {
             self.first_above = None;
-            return (Some(held), false);
+            return (Some(queued_packet), false);
         }
         let first_above = *self.first_above.get_or_insert(at + parameters.interval);
         let too_long = first_above <= at;
-        (Some(held), too_long)
+        (Some(queued_packet), too_long)
     }
 
     /// The control law: drops come closer by the square root of their count.
@@ -178,13 +180,13 @@ impl<P> Codel<P> {
     pub(crate) fn enqueue<O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
     ) {
         if self.waiting.packets() >= self.limit_packets {
-            reports.dropped(at, held, DropReason::QueueFull);
+            reports.dropped(at, queued_packet, DropReason::QueueFull);
         } else {
-            self.waiting.push(held);
+            self.waiting.push(queued_packet);
         }
     }
 
@@ -192,7 +194,7 @@ impl<P> Codel<P> {
         &mut self,
         at: Instant,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         self.control
             .dequeue(&self.parameters, &mut self.waiting, at, reports)
     }

@@ -1,7 +1,7 @@
 use super::fifo::Fifo;
 use super::limits::Limits;
-use crate::held::Held;
 use crate::observer::{DropReason, Observer, Reports};
+use crate::queued_packet::QueuedPacket;
 use eyelevel_units::Instant;
 
 /// First in, first out; where an arriving packet would exceed a limit, the packets that have waited
@@ -24,19 +24,19 @@ impl<P> DropHead<P> {
     pub(crate) fn enqueue<O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
     ) {
-        while !self.limits.admit(&self.waiting, held.bytes()) {
+        while !self.limits.admit(&self.waiting, queued_packet.bytes()) {
             let Some(oldest) = self.waiting.pop() else {
                 break;
             };
             reports.dropped(at, oldest, DropReason::QueueHead);
         }
-        self.waiting.push(held);
+        self.waiting.push(queued_packet);
     }
 
-    pub(crate) fn dequeue(&mut self) -> Option<Held<P>> {
+    pub(crate) fn dequeue(&mut self) -> Option<QueuedPacket<P>> {
         self.waiting.pop()
     }
 

@@ -1,7 +1,7 @@
 use super::fifo::Fifo;
 use super::limits::Limits;
-use crate::held::Held;
 use crate::observer::{DropReason, Observer, Reports};
+use crate::queued_packet::QueuedPacket;
 use eyelevel_units::Instant;
 
 /// First in, first out; an arriving packet that would exceed a limit is dropped.
@@ -23,18 +23,18 @@ impl<P> DropTail<P> {
     pub(crate) fn enqueue<O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
     ) {
-        if self.limits.admit(&self.waiting, held.bytes()) {
-            self.waiting.push(held);
+        if self.limits.admit(&self.waiting, queued_packet.bytes()) {
+            self.waiting.push(queued_packet);
         } else {
-            reports.dropped(at, held, DropReason::QueueFull);
+            reports.dropped(at, queued_packet, DropReason::QueueFull);
         }
     }
 
     #[inline]
-    pub(crate) fn dequeue(&mut self) -> Option<Held<P>> {
+    pub(crate) fn dequeue(&mut self) -> Option<QueuedPacket<P>> {
         self.waiting.pop()
     }
 

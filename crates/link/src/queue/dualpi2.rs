@@ -1,7 +1,7 @@
 use super::aqm::{limit_packets, positive_ms};
 use super::fifo::Fifo;
-use crate::held::Held;
 use crate::observer::{DropReason, Observer, Reports};
+use crate::queued_packet::QueuedPacket;
 use crate::{Ecn, SpecError};
 use eyelevel_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};
@@ -171,18 +171,18 @@ impl<P> DualPi2<P> {
     pub(crate) fn enqueue<O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
     ) {
         self.catch_up(at);
         let waiting = self.low_latency.waiting.packets() + self.classic.waiting.packets();
         if waiting >= self.settings.limit_packets {
-            reports.dropped(at, held, DropReason::QueueFull);
+            reports.dropped(at, queued_packet, DropReason::QueueFull);
             return;
         }
-        match held.packet.ecn {
-            Ecn::Ect1 | Ecn::Ce => self.low_latency.waiting.push(held),
-            Ecn::NotEct | Ecn::Ect0 => self.classic.waiting.push(held),
+        match queued_packet.packet.ecn {
+            Ecn::Ect1 | Ecn::Ce => self.low_latency.waiting.push(queued_packet),
+            Ecn::NotEct | Ecn::Ect0 => self.classic.waiting.push(queued_packet),
         }
     }
 
@@ -190,7 +190,7 @@ impl<P> DualPi2<P> {
         &mut self,
         at: Instant,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         self.catch_up(at);
         while !self.is_empty() {
             let next = if self.classic_turn() {
@@ -225,19 +225,19 @@ impl<P> DualPi2<P> {
         &mut self,
         at: Instant,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         let lane = &mut self.low_latency;
-        let mut held = lane.waiting.pop()?;
+        let mut queued_packet = lane.waiting.pop()?;
         if self.classic.waiting.is_empty() {
             self.classic_credit = 0.0;
         } else {
-            self.classic_credit += held.bytes() as f64 * self.settings.classic_share;
+            self.classic_credit += queued_packet.bytes() as f64 * self.settings.classic_share;
         }
         let coupled = self.settings.coupling * self.base;
         let mark = if coupled < 1.0 {
             let busy = lane.waiting.packets() > MARK_PACKETS_MIN;
             let native = if busy {
-                self.settings.native(at.since(held.entered))
+                self.settings.native(at.since(queued_packet.entered))
             } else {
                 0.0
             };
@@ -245,24 +245,24 @@ impl<P> DualPi2<P> {
         } else {
             // Overload: drop like the classic queue, mark the others.
             if lane.chooses(self.base * self.base) {
-                reports.dropped(at, held, DropReason::ActiveQueue);
+                reports.dropped(at, queued_packet, DropReason::ActiveQueue);
                 return None;
             }
             lane.chooses(coupled.min(1.0))
         };
         if mark {
-            reports.mark(at, &mut held);
+            reports.mark(at, &mut queued_packet);
         }
-        Some(held)
+        Some(queued_packet)
     }
 
     fn dequeue_classic<O: Observer<P>>(
         &mut self,
         at: Instant,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
-        let mut held = self.classic.waiting.pop()?;
-        let paid = held.bytes() as f64 * (1.0 - self.settings.classic_share);
+    ) -> Option<QueuedPacket<P>> {
+        let mut queued_packet = self.classic.waiting.pop()?;
+        let paid = queued_packet.bytes() as f64 * (1.0 - self.settings.classic_share);
         self.classic_credit = if self.low_latency.waiting.is_empty() {
             0.0
         } else {
@@ -272,13 +272,13 @@ impl<P> DualPi2<P> {
         if self.classic.chooses(probability) {
             // The most that the classic queue marks is (1/k)^2; beyond, ECN is overloaded.
             let overload = probability >= (1.0 / self.settings.coupling).powi(2);
-            if overload || !held.packet.ecn.is_capable() {
-                reports.dropped(at, held, DropReason::ActiveQueue);
+            if overload || !queued_packet.packet.ecn.is_capable() {
+                reports.dropped(at, queued_packet, DropReason::ActiveQueue);
                 return None;
             }
-            reports.mark(at, &mut held);
+            reports.mark(at, &mut queued_packet);
         }
-        Some(held)
+        Some(queued_packet)
     }
 
     /// Runs the updates that were due since the last packet, as a timer would have.

@@ -1,11 +1,11 @@
-use crate::held::Held;
+use crate::queued_packet::QueuedPacket;
 use eyelevel_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// Packets in order of arrival with their sum of bytes: the store of every discipline.
 #[derive(Debug)]
 pub(crate) struct Fifo<P> {
-    packets: VecDeque<Held<P>>,
+    packets: VecDeque<QueuedPacket<P>>,
     bytes: u64,
 }
 
@@ -20,16 +20,16 @@ impl<P> Default for Fifo<P> {
 
 impl<P> Fifo<P> {
     #[inline]
-    pub(crate) fn push(&mut self, held: Held<P>) {
-        self.bytes += held.bytes();
-        self.packets.push_back(held);
+    pub(crate) fn push(&mut self, queued_packet: QueuedPacket<P>) {
+        self.bytes += queued_packet.bytes();
+        self.packets.push_back(queued_packet);
     }
 
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Held<P>> {
-        let held = self.packets.pop_front()?;
-        self.bytes -= held.bytes();
-        Some(held)
+    pub(crate) fn pop(&mut self) -> Option<QueuedPacket<P>> {
+        let queued_packet = self.packets.pop_front()?;
+        self.bytes -= queued_packet.bytes();
+        Some(queued_packet)
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -48,11 +48,15 @@ impl<P> Fifo<P> {
     pub(crate) fn age(&self, at: Instant) -> Duration {
         self.packets
             .front()
-            .map_or(Duration::ZERO, |held| at.since(held.entered))
+            .map_or(Duration::ZERO, |queued_packet| {
+                at.since(queued_packet.entered)
+            })
     }
 
     /// The number of the packet at the head; the greatest number where there is none.
     pub(crate) fn head_number(&self) -> u64 {
-        self.packets.front().map_or(u64::MAX, |held| held.number)
+        self.packets
+            .front()
+            .map_or(u64::MAX, |queued_packet| queued_packet.number)
     }
 }

@@ -2,8 +2,8 @@ use super::aqm::limit_packets;
 use super::codel::{Control, Parameters};
 use super::fifo::Fifo;
 use crate::SpecError;
-use crate::held::Held;
 use crate::observer::{DropReason, Observer, Reports};
+use crate::queued_packet::QueuedPacket;
 use eyelevel_units::{Instant, Seed};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -102,12 +102,12 @@ impl<P> FqCodel<P> {
     pub(crate) fn enqueue<O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
     ) {
-        let index = self.classify(held.packet.flow);
+        let index = self.classify(queued_packet.packet.flow);
         let flow = &mut self.flows[index];
-        flow.waiting.push(held);
+        flow.waiting.push(queued_packet);
         self.packets += 1;
         if !flow.active {
             flow.active = true;
@@ -123,7 +123,7 @@ impl<P> FqCodel<P> {
         &mut self,
         at: Instant,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         loop {
             let from_new = !self.new.is_empty();
             let index = *if from_new {
@@ -144,9 +144,9 @@ impl<P> FqCodel<P> {
                 .dequeue(&self.parameters, &mut flow.waiting, at, reports);
             self.packets -= before - flow.waiting.packets();
             match next {
-                Some(held) => {
-                    flow.credit -= i64::from(held.packet.wire_bytes);
-                    return Some(held);
+                Some(queued_packet) => {
+                    flow.credit -= i64::from(queued_packet.packet.wire_bytes);
+                    return Some(queued_packet);
                 }
                 None => {
                     self.leave(from_new);

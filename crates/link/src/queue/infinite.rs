@@ -1,6 +1,6 @@
 use super::fifo::Fifo;
-use crate::held::{HELD_MAX, Held};
 use crate::observer::{DropReason, Observer, Reports};
+use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
 use eyelevel_units::Instant;
 
 /// First in, first out, without a limit but the stage's bound on memory.
@@ -20,18 +20,18 @@ impl<P> Infinite<P> {
     pub(crate) fn enqueue<O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
     ) {
-        if self.waiting.packets() >= HELD_MAX as u64 {
-            reports.dropped(at, held, DropReason::Bound);
+        if self.waiting.packets() >= QUEUED_PACKETS_MAX as u64 {
+            reports.dropped(at, queued_packet, DropReason::Bound);
         } else {
-            self.waiting.push(held);
+            self.waiting.push(queued_packet);
         }
     }
 
     #[inline]
-    pub(crate) fn dequeue(&mut self) -> Option<Held<P>> {
+    pub(crate) fn dequeue(&mut self) -> Option<QueuedPacket<P>> {
         self.waiting.pop()
     }
 

@@ -11,8 +11,8 @@ mod infinite;
 mod limits;
 mod pie;
 
-use crate::held::Held;
 use crate::observer::{Observer, Reports};
+use crate::queued_packet::QueuedPacket;
 use crate::{QueueSpec, SpecError};
 use codel::Codel;
 pub use codel::CodelSpec;
@@ -89,17 +89,17 @@ impl<P> Queue<P> {
     pub(crate) fn enqueue<O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
     ) {
         match self {
-            Self::Infinite(queue) => queue.enqueue(at, held, reports),
-            Self::DropTail(queue) => queue.enqueue(at, held, reports),
-            Self::DropHead(queue) => queue.enqueue(at, held, reports),
-            Self::Codel(queue) => queue.enqueue(at, held, reports),
-            Self::FqCodel(queue) => queue.enqueue(at, held, reports),
-            Self::Pie(queue) => queue.enqueue(at, held, reports),
-            Self::DualPi2(queue) => queue.enqueue(at, held, reports),
+            Self::Infinite(queue) => queue.enqueue(at, queued_packet, reports),
+            Self::DropTail(queue) => queue.enqueue(at, queued_packet, reports),
+            Self::DropHead(queue) => queue.enqueue(at, queued_packet, reports),
+            Self::Codel(queue) => queue.enqueue(at, queued_packet, reports),
+            Self::FqCodel(queue) => queue.enqueue(at, queued_packet, reports),
+            Self::Pie(queue) => queue.enqueue(at, queued_packet, reports),
+            Self::DualPi2(queue) => queue.enqueue(at, queued_packet, reports),
         }
     }
 
@@ -109,7 +109,7 @@ impl<P> Queue<P> {
         &mut self,
         at: Instant,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         match self {
             Self::Infinite(queue) => queue.dequeue(),
             Self::DropTail(queue) => queue.dequeue(),

@@ -2,8 +2,8 @@ use super::aqm::{limit_packets, positive_ms};
 use super::fifo::Fifo;
 use crate::SpecError;
 use crate::error::At;
-use crate::held::Held;
 use crate::observer::{DropReason, Observer, Reports};
+use crate::queued_packet::QueuedPacket;
 use eyelevel_units::{Duration, Generator, Instant, Seed, duration_from_ms};
 use serde::{Deserialize, Serialize};
 
@@ -106,27 +106,27 @@ impl<P> Pie<P> {
     pub(crate) fn enqueue<O: Observer<P>>(
         &mut self,
         at: Instant,
-        mut held: Held<P>,
+        mut queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
     ) {
         self.catch_up(at);
         if self.waiting.packets() >= self.limit_packets {
             self.accumulated = 0.0;
-            reports.dropped(at, held, DropReason::QueueFull);
+            reports.dropped(at, queued_packet, DropReason::QueueFull);
             return;
         }
         if self.burst_allowance.is_zero() && self.drop_early() {
-            let markable = self.ecn && held.packet.ecn.is_capable();
+            let markable = self.ecn && queued_packet.packet.ecn.is_capable();
             if !markable || self.probability >= MARK_PROBABILITY_MAX {
-                reports.dropped(at, held, DropReason::ActiveQueue);
+                reports.dropped(at, queued_packet, DropReason::ActiveQueue);
                 return;
             }
-            reports.mark(at, &mut held);
+            reports.mark(at, &mut queued_packet);
         }
-        self.waiting.push(held);
+        self.waiting.push(queued_packet);
     }
 
-    pub(crate) fn dequeue(&mut self, at: Instant) -> Option<Held<P>> {
+    pub(crate) fn dequeue(&mut self, at: Instant) -> Option<QueuedPacket<P>> {
         self.catch_up(at);
         self.waiting.pop()
     }

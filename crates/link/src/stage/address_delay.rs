@@ -1,7 +1,7 @@
 use crate::SpecError;
 use crate::error::At;
-use crate::held::{HELD_MAX, Held};
 use crate::observer::{DropReason, Observer, Reports};
+use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
 use crate::timeline::Timeline;
 use core::net::IpAddr;
 use eyelevel_units::{Duration, Instant, duration_from_ms};
@@ -47,19 +47,19 @@ impl<P> AddressDelay<P> {
     pub(crate) fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
-        if self.travelling.len() >= HELD_MAX {
-            reports.dropped(at, held, DropReason::Bound);
+    ) -> Option<QueuedPacket<P>> {
+        if self.travelling.len() >= QUEUED_PACKETS_MAX {
+            reports.dropped(at, queued_packet, DropReason::Bound);
             return None;
         }
-        let own = held
+        let own = queued_packet
             .packet
             .address
             .and_then(|address| self.delays.get(&address));
         self.travelling
-            .push(at + *own.unwrap_or(&self.default), held);
+            .push(at + *own.unwrap_or(&self.default), queued_packet);
         None
     }
 
@@ -67,7 +67,7 @@ impl<P> AddressDelay<P> {
         self.travelling.deadline()
     }
 
-    pub(crate) fn handle_timeout(&mut self) -> Option<Held<P>> {
+    pub(crate) fn handle_timeout(&mut self) -> Option<QueuedPacket<P>> {
         self.travelling.pop()
     }
 }

@@ -1,7 +1,7 @@
 use crate::SpecError;
 use crate::error::At;
-use crate::held::Held;
 use crate::observer::{EventKind, Observer, Reports};
+use crate::queued_packet::QueuedPacket;
 use eyelevel_units::{Generator, Instant, Probability, Seed};
 
 /// Chooses one bit of some packets to be inverted by the driver. The whole IP packet is at risk, its
@@ -24,17 +24,17 @@ impl Corrupt {
     pub(crate) fn handle_packet<P, O: Observer<P>>(
         &mut self,
         at: Instant,
-        mut held: Held<P>,
+        mut queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         let corrupt = self.generator.chance(self.probability);
         // An IP packet has at most 2^16 bytes, so the bit's number fits.
-        let bit = self.generator.below(held.bytes() * 8) as u32;
-        if corrupt && held.bytes() > 0 {
-            held.packet.corrupt_bit = Some(bit);
+        let bit = self.generator.below(queued_packet.bytes() * 8) as u32;
+        if corrupt && queued_packet.bytes() > 0 {
+            queued_packet.packet.corrupt_bit = Some(bit);
             reports.counters.corrupted += 1;
-            reports.event(at, &held, EventKind::Corrupted);
+            reports.event(at, &queued_packet, EventKind::Corrupted);
         }
-        Some(held)
+        Some(queued_packet)
     }
 }

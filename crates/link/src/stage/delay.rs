@@ -1,7 +1,7 @@
 use crate::SpecError;
 use crate::error::At;
-use crate::held::{HELD_MAX, Held};
 use crate::observer::{DropReason, Observer, Reports};
+use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
 use eyelevel_units::{Duration, Instant, duration_from_ms};
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) struct Delay<P> {
     delay: Duration,
-    travelling: VecDeque<Held<P>>,
+    travelling: VecDeque<QueuedPacket<P>>,
 }
 
 impl<P> Delay<P> {
@@ -25,17 +25,17 @@ impl<P> Delay<P> {
     pub(crate) fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         if self.delay.is_zero() {
-            return Some(held);
+            return Some(queued_packet);
         }
-        if self.travelling.len() >= HELD_MAX {
-            reports.dropped(at, held, DropReason::Bound);
+        if self.travelling.len() >= QUEUED_PACKETS_MAX {
+            reports.dropped(at, queued_packet, DropReason::Bound);
             return None;
         }
-        self.travelling.push_back(held);
+        self.travelling.push_back(queued_packet);
         None
     }
 
@@ -43,11 +43,13 @@ impl<P> Delay<P> {
     pub(crate) fn deadline(&self) -> Instant {
         self.travelling
             .front()
-            .map_or(Instant::MAX, |held| held.entered + self.delay)
+            .map_or(Instant::MAX, |queued_packet| {
+                queued_packet.entered + self.delay
+            })
     }
 
     #[inline]
-    pub(crate) fn handle_timeout(&mut self) -> Option<Held<P>> {
+    pub(crate) fn handle_timeout(&mut self) -> Option<QueuedPacket<P>> {
         self.travelling.pop_front()
     }
 }

@@ -1,7 +1,7 @@
 use crate::SpecError;
 use crate::error::At;
-use crate::held::Held;
 use crate::observer::{EventKind, Observer, Reports};
+use crate::queued_packet::QueuedPacket;
 use eyelevel_units::{Generator, Instant, Probability, Seed};
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ pub(crate) struct Duplicate<P> {
     probability: Probability,
     generator: Generator,
     /// Copies on their way out, with the instant of their originals.
-    copies: VecDeque<(Instant, Held<P>)>,
+    copies: VecDeque<(Instant, QueuedPacket<P>)>,
 }
 
 impl<P: Clone> Duplicate<P> {
@@ -27,23 +27,25 @@ impl<P: Clone> Duplicate<P> {
     pub(crate) fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         if self.generator.chance(self.probability) {
             reports.counters.duplicated += 1;
-            reports.event(at, &held, EventKind::Duplicated);
-            reports.observer.duplicated(&held.packet.payload);
-            self.copies.push_back((at, held.clone()));
+            reports.event(at, &queued_packet, EventKind::Duplicated);
+            reports.observer.duplicated(&queued_packet.packet.payload);
+            self.copies.push_back((at, queued_packet.clone()));
         }
-        Some(held)
+        Some(queued_packet)
     }
 
     pub(crate) fn deadline(&self) -> Instant {
         self.copies.front().map_or(Instant::MAX, |(at, _)| *at)
     }
 
-    pub(crate) fn handle_timeout(&mut self) -> Option<Held<P>> {
-        self.copies.pop_front().map(|(_, held)| held)
+    pub(crate) fn handle_timeout(&mut self) -> Option<QueuedPacket<P>> {
+        self.copies
+            .pop_front()
+            .map(|(_, queued_packet)| queued_packet)
     }
 }

@@ -1,7 +1,7 @@
 use crate::SpecError;
 use crate::error::At;
-use crate::held::{HELD_MAX, Held};
 use crate::observer::{DropReason, Observer, Reports};
+use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
 use crate::recorded::Recorded;
 use crate::timeline::Timeline;
 use eyelevel_units::{Duration, Instant, duration_from_ms};
@@ -54,9 +54,9 @@ impl<P> Fates<P> {
     pub(crate) fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         if self.next == self.fates.len() && self.repeat {
             self.next = 0;
         }
@@ -67,11 +67,11 @@ impl<P> Fates<P> {
             .unwrap_or(Some(Duration::ZERO));
         self.next = (self.next + 1).min(self.fates.len());
         let Some(delay) = fate else {
-            reports.dropped(at, held, DropReason::Recorded);
+            reports.dropped(at, queued_packet, DropReason::Recorded);
             return None;
         };
-        if self.travelling.len() >= HELD_MAX {
-            reports.dropped(at, held, DropReason::Bound);
+        if self.travelling.len() >= QUEUED_PACKETS_MAX {
+            reports.dropped(at, queued_packet, DropReason::Bound);
             return None;
         }
         let mut due = at + delay;
@@ -79,7 +79,7 @@ impl<P> Fates<P> {
             due = due.max(self.last_due);
             self.last_due = due;
         }
-        self.travelling.push(due, held);
+        self.travelling.push(due, queued_packet);
         None
     }
 
@@ -87,7 +87,7 @@ impl<P> Fates<P> {
         self.travelling.deadline()
     }
 
-    pub(crate) fn handle_timeout(&mut self) -> Option<Held<P>> {
+    pub(crate) fn handle_timeout(&mut self) -> Option<QueuedPacket<P>> {
         self.travelling.pop()
     }
 }

@@ -1,7 +1,7 @@
 use crate::SpecError;
 use crate::error::At;
-use crate::held::Held;
 use crate::observer::{DropReason, Observer, Reports};
+use crate::queued_packet::QueuedPacket;
 use eyelevel_units::{Generator, Instant, Probability, Seed};
 use serde::{Deserialize, Serialize};
 
@@ -61,16 +61,16 @@ impl GilbertElliott {
     pub(crate) fn handle_packet<P, O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         let state = usize::from(self.bad);
         let lost = self.generator.chance(self.loss[state]);
         self.bad ^= self.generator.chance(self.leave[state]);
         if lost {
-            reports.dropped(at, held, DropReason::Loss);
+            reports.dropped(at, queued_packet, DropReason::Loss);
             return None;
         }
-        Some(held)
+        Some(queued_packet)
     }
 }

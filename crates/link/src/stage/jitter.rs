@@ -1,7 +1,7 @@
 use crate::SpecError;
 use crate::error::At;
-use crate::held::{HELD_MAX, Held};
 use crate::observer::{DropReason, Observer, Reports};
+use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
 use crate::recorded::Recorded;
 use crate::timeline::Timeline;
 use core::net::IpAddr;
@@ -99,14 +99,14 @@ impl<P> Jitter<P> {
     pub(crate) fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
-        if self.travelling.len() >= HELD_MAX {
-            reports.dropped(at, held, DropReason::Bound);
+    ) -> Option<QueuedPacket<P>> {
+        if self.travelling.len() >= QUEUED_PACKETS_MAX {
+            reports.dropped(at, queued_packet, DropReason::Bound);
             return None;
         }
-        let own = held
+        let own = queued_packet
             .packet
             .address
             .and_then(|address| self.per_address.get_mut(&address));
@@ -116,7 +116,7 @@ impl<P> Jitter<P> {
             due = due.max(source.last_due);
             source.last_due = due;
         }
-        self.travelling.push(due, held);
+        self.travelling.push(due, queued_packet);
         None
     }
 
@@ -124,7 +124,7 @@ impl<P> Jitter<P> {
         self.travelling.deadline()
     }
 
-    pub(crate) fn handle_timeout(&mut self) -> Option<Held<P>> {
+    pub(crate) fn handle_timeout(&mut self) -> Option<QueuedPacket<P>> {
         self.travelling.pop()
     }
 }

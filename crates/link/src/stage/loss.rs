@@ -1,7 +1,7 @@
 use crate::SpecError;
 use crate::error::At;
-use crate::held::Held;
 use crate::observer::{DropReason, Observer, Reports};
+use crate::queued_packet::QueuedPacket;
 use eyelevel_units::{Generator, Instant, Probability, Seed};
 
 /// Independent loss: one draw a packet, whatever the probability, so that changing it moves no
@@ -25,13 +25,13 @@ impl Loss {
     pub(crate) fn handle_packet<P, O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         if self.generator.chance(self.probability) {
-            reports.dropped(at, held, DropReason::Loss);
+            reports.dropped(at, queued_packet, DropReason::Loss);
             return None;
         }
-        Some(held)
+        Some(queued_packet)
     }
 }

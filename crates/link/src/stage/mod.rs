@@ -14,8 +14,8 @@ mod recorded_loss;
 mod schedule;
 mod trace;
 
-use crate::held::Held;
 use crate::observer::{Observer, Reports};
+use crate::queued_packet::QueuedPacket;
 use crate::{SpecError, StageSpec};
 use address_delay::AddressDelay;
 pub use address_delay::AddressDelaySpec;
@@ -106,23 +106,23 @@ impl<P: Clone> Stage<P> {
     pub(crate) fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         match self {
-            Self::Delay(stage) => stage.handle_packet(at, held, reports),
-            Self::AddressDelay(stage) => stage.handle_packet(at, held, reports),
-            Self::Jitter(stage) => stage.handle_packet(at, held, reports),
-            Self::Rate(stage) => stage.handle_packet(at, held, reports),
-            Self::Schedule(stage) => stage.handle_packet(at, held, reports),
-            Self::Trace(stage) => stage.handle_packet(at, held, reports),
-            Self::Loss(stage) => stage.handle_packet(at, held, reports),
-            Self::GilbertElliott(stage) => stage.handle_packet(at, held, reports),
-            Self::RecordedLoss(stage) => stage.handle_packet(at, held, reports),
-            Self::Fates(stage) => stage.handle_packet(at, held, reports),
-            Self::Duplicate(stage) => stage.handle_packet(at, held, reports),
-            Self::Corrupt(stage) => stage.handle_packet(at, held, reports),
-            Self::Outage(stage) => stage.handle_packet(at, held, reports),
+            Self::Delay(stage) => stage.handle_packet(at, queued_packet, reports),
+            Self::AddressDelay(stage) => stage.handle_packet(at, queued_packet, reports),
+            Self::Jitter(stage) => stage.handle_packet(at, queued_packet, reports),
+            Self::Rate(stage) => stage.handle_packet(at, queued_packet, reports),
+            Self::Schedule(stage) => stage.handle_packet(at, queued_packet, reports),
+            Self::Trace(stage) => stage.handle_packet(at, queued_packet, reports),
+            Self::Loss(stage) => stage.handle_packet(at, queued_packet, reports),
+            Self::GilbertElliott(stage) => stage.handle_packet(at, queued_packet, reports),
+            Self::RecordedLoss(stage) => stage.handle_packet(at, queued_packet, reports),
+            Self::Fates(stage) => stage.handle_packet(at, queued_packet, reports),
+            Self::Duplicate(stage) => stage.handle_packet(at, queued_packet, reports),
+            Self::Corrupt(stage) => stage.handle_packet(at, queued_packet, reports),
+            Self::Outage(stage) => stage.handle_packet(at, queued_packet, reports),
         }
     }
 
@@ -153,7 +153,7 @@ impl<P: Clone> Stage<P> {
         &mut self,
         at: Instant,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         match self {
             Self::Delay(stage) => stage.handle_timeout(),
             Self::AddressDelay(stage) => stage.handle_timeout(),

@@ -1,7 +1,7 @@
 use crate::SpecError;
 use crate::error::At;
-use crate::held::Held;
 use crate::observer::{DropReason, Observer, Reports};
+use crate::queued_packet::QueuedPacket;
 use eyelevel_units::{Duration, Generator, Instant, Seed, duration_from_ms};
 use serde::{Deserialize, Serialize};
 
@@ -93,14 +93,14 @@ impl Outage {
     pub(crate) fn handle_packet<P, O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         if self.is_down(at) {
-            reports.dropped(at, held, DropReason::Outage);
+            reports.dropped(at, queued_packet, DropReason::Outage);
             return None;
         }
-        Some(held)
+        Some(queued_packet)
     }
 
     /// The state at `at`; a switch at that very instant has happened.

@@ -1,7 +1,7 @@
 use crate::error::At;
-use crate::held::Held;
 use crate::observer::{EventKind, Observer, Reports};
 use crate::queue::Queue;
+use crate::queued_packet::QueuedPacket;
 use crate::{QueueSpec, SpecError};
 use eyelevel_units::{BitRate, Instant, Seed, Transmitter};
 
@@ -11,7 +11,7 @@ use eyelevel_units::{BitRate, Instant, Seed, Transmitter};
 pub(crate) struct Rate<P> {
     transmitter: Transmitter,
     queue: Queue<P>,
-    in_transmission: Option<Held<P>>,
+    in_transmission: Option<QueuedPacket<P>>,
     /// When the packet in transmission leaves, or when the last one left.
     busy_until: Instant,
 }
@@ -42,10 +42,10 @@ impl<P> Rate<P> {
     pub(crate) fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
-        self.queue.enqueue(at, held, reports);
+    ) -> Option<QueuedPacket<P>> {
+        self.queue.enqueue(at, queued_packet, reports);
         if self.in_transmission.is_none() {
             if at > self.busy_until {
                 self.transmitter.restart();
@@ -69,7 +69,7 @@ impl<P> Rate<P> {
         &mut self,
         at: Instant,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         let sent = self.in_transmission.take()?;
         let queued = at.since(sent.entered);
         reports.event(at, &sent, EventKind::Served { queued });

@@ -1,6 +1,6 @@
 use crate::SpecError;
-use crate::held::Held;
 use crate::observer::{DropReason, Observer, Reports};
+use crate::queued_packet::QueuedPacket;
 use crate::recorded::Recorded;
 use eyelevel_units::Instant;
 use serde::{Deserialize, Serialize};
@@ -54,9 +54,9 @@ impl RecordedLoss {
     pub(crate) fn handle_packet<P, O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         let lost = self.positions.get(self.next) == Some(&self.position);
         self.next += usize::from(lost);
         self.position += 1;
@@ -64,9 +64,9 @@ impl RecordedLoss {
             (self.position, self.next) = (0, 0);
         }
         if lost {
-            reports.dropped(at, held, DropReason::Recorded);
+            reports.dropped(at, queued_packet, DropReason::Recorded);
             return None;
         }
-        Some(held)
+        Some(queued_packet)
     }
 }

@@ -1,7 +1,7 @@
 use crate::error::At;
-use crate::held::Held;
 use crate::observer::{EventKind, Observer, Reports};
 use crate::queue::Queue;
+use crate::queued_packet::QueuedPacket;
 use crate::{QueueSpec, SpecError};
 use eyelevel_units::{BitRate, Duration, Instant, Seed, Transmitter, duration_from_ms};
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub(crate) struct Schedule<P> {
     timetable: Timetable,
     transmitter: Transmitter,
     queue: Queue<P>,
-    in_transmission: Option<Held<P>>,
+    in_transmission: Option<QueuedPacket<P>>,
     /// When the packet in transmission leaves, or when the last one left.
     busy_until: Instant,
     /// What the packet in transmission still needs, at the transmitter's rate, while the rate is 0.
@@ -77,10 +77,10 @@ impl<P> Schedule<P> {
     pub(crate) fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
-        self.queue.enqueue(at, held, reports);
+    ) -> Option<QueuedPacket<P>> {
+        self.queue.enqueue(at, queued_packet, reports);
         if self.in_transmission.is_none() {
             let (rate, next_change) = self.timetable.at(at);
             self.next_change = next_change;
@@ -105,7 +105,7 @@ impl<P> Schedule<P> {
         &mut self,
         at: Instant,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         if self.paused.is_none() && at == self.busy_until {
             let sent = self.in_transmission.take()?;
             let queued = at.since(sent.entered);

@@ -1,6 +1,6 @@
-use crate::held::Held;
 use crate::observer::{EventKind, Observer, Reports};
 use crate::queue::Queue;
+use crate::queued_packet::QueuedPacket;
 use crate::recorded::Recorded;
 use crate::trace::{OPPORTUNITY_BYTES, Trace};
 use crate::{QueueSpec, SpecError};
@@ -55,7 +55,7 @@ pub(crate) struct TraceLink<P> {
     credit: u32,
     credit_at: Instant,
     /// The packet being sent and the bytes of it that are left.
-    in_transmission: Option<(Held<P>, u64)>,
+    in_transmission: Option<(QueuedPacket<P>, u64)>,
 }
 
 impl<P> TraceLink<P> {
@@ -94,13 +94,13 @@ impl<P> TraceLink<P> {
     pub(crate) fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
-        held: Held<P>,
+        queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         if self.is_idle() {
             self.skip_past(at, reports);
         }
-        self.queue.enqueue(at, held, reports);
+        self.queue.enqueue(at, queued_packet, reports);
         None
     }
 
@@ -116,19 +116,19 @@ impl<P> TraceLink<P> {
         &mut self,
         at: Instant,
         reports: &mut Reports<'_, O>,
-    ) -> Option<Held<P>> {
+    ) -> Option<QueuedPacket<P>> {
         if self.credit == 0 {
             (self.credit, self.credit_at) = (self.opportunity_bytes, at);
             self.advance();
         }
         if self.in_transmission.is_none() {
             let overhead = u64::from(self.packet_overhead_bytes);
-            self.in_transmission = self.queue.dequeue(at, reports).map(|held| {
-                let bytes = held.bytes() + overhead;
-                (held, bytes)
+            self.in_transmission = self.queue.dequeue(at, reports).map(|queued_packet| {
+                let bytes = queued_packet.bytes() + overhead;
+                (queued_packet, bytes)
             });
         }
-        let Some((held, left)) = self.in_transmission.take() else {
+        let Some((queued_packet, left)) = self.in_transmission.take() else {
             // Active queue management dropped all that waited.
             self.lose_credit(reports);
             return None;
@@ -136,15 +136,15 @@ impl<P> TraceLink<P> {
         let sent = left.min(u64::from(self.credit));
         self.credit -= sent as u32;
         if sent < left {
-            self.in_transmission = Some((held, left - sent));
+            self.in_transmission = Some((queued_packet, left - sent));
             return None;
         }
-        let queued = at.since(held.entered);
-        reports.event(at, &held, EventKind::Served { queued });
+        let queued = at.since(queued_packet.entered);
+        reports.event(at, &queued_packet, EventKind::Served { queued });
         if self.queue.is_empty() {
             self.lose_credit(reports);
         }
-        Some(held)
+        Some(queued_packet)
     }
 
     fn is_idle(&self) -> bool {

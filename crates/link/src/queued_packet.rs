@@ -3,11 +3,11 @@ use eyelevel_units::Instant;
 
 /// The most packets that one stage holds: what 20 Gbit/s bring in 2.5 s. A stage without a limit of
 /// its own drops what comes beyond, so that a mistaken setting cannot take all memory.
-pub(crate) const HELD_MAX: usize = 1 << 22;
+pub(crate) const QUEUED_PACKETS_MAX: usize = 1 << 22;
 
 /// A packet inside the direction.
 #[derive(Clone, Debug)]
-pub(crate) struct Held<P> {
+pub(crate) struct QueuedPacket<P> {
     pub packet: Packet<P>,
     /// Its place among the direction's arrivals, from 0; a duplicate keeps it.
     pub number: u64,
@@ -15,7 +15,7 @@ pub(crate) struct Held<P> {
     pub entered: Instant,
 }
 
-impl<P> Held<P> {
+impl<P> QueuedPacket<P> {
     pub(crate) fn bytes(&self) -> u64 {
         u64::from(self.packet.wire_bytes)
     }
