@@ -10,7 +10,6 @@ mod doctor;
 mod emit;
 mod error;
 mod logs;
-mod outside;
 mod path_check;
 mod probe_command;
 mod record_command;
@@ -24,6 +23,7 @@ mod threads;
 mod topology;
 mod traffic;
 mod up;
+mod uplink;
 
 use clap::{Parser, Subcommand};
 use error::Error;

@@ -7,10 +7,10 @@ use crate::control::{Signals, wait_for_stop};
 use crate::cross_traffic::{CrossTraffic, CrossTrafficSummary};
 use crate::emit::{ErrorEvent, emit};
 use crate::logs;
-use crate::outside::Outside;
 use crate::servers::{Counts, ServerThread};
 use crate::threads::{NAMESERVER, clock_ns, join, start_path, start_resolver, start_watch};
 use crate::topology::{Ends, TcpSettings, build_client};
+use crate::uplink::Uplink;
 use eyelevel_archive::{Origin, Site};
 use eyelevel_link::Direction;
 use eyelevel_netns::sandbox::{self, Forked, Inside};
@@ -89,7 +89,7 @@ fn prepare(started: Instant) -> Result<i32, Error> {
         .transpose()?
         .map(|site| Arc::new(as_served(site, &config)));
     check_path(&config)?;
-    let outside = Outside::of(&config)?;
+    let uplink = Uplink::of(&config)?;
     let local = local_addresses()?;
     let logs = config.log.as_deref().map(logs::create).transpose()?;
     let opened = connection_logs::Opened::create(config.connection_logs.as_ref())?;
@@ -100,7 +100,7 @@ fn prepare(started: Instant) -> Result<i32, Error> {
                 started,
                 logs,
                 opened,
-                outside,
+                uplink,
                 local,
             };
             let result = lab(&config, site, &inside, input, around);
@@ -132,7 +132,7 @@ struct Around {
     started: Instant,
     logs: Option<(File, File)>,
     opened: connection_logs::Opened,
-    outside: Option<Outside>,
+    uplink: Option<Uplink>,
     local: Vec<IpAddr>,
 }
 
@@ -147,7 +147,7 @@ fn lab(
     let addresses: Vec<IpAddr> = origins.iter().map(|origin| origin.address).collect();
     let ipv6 = site.is_none() || addresses.iter().any(IpAddr::is_ipv6);
     let ends = Ends::beside(&addresses, &around.local);
-    replace_files(&ends, site.is_none(), around.outside.as_ref())?;
+    replace_files(&ends, site.is_none(), around.uplink.as_ref())?;
     let tcp = TcpSettings::of(config.stack.as_ref());
 
     let (counts, windows) = (Arc::new(Counts::default()), FirstWindows::default());
@@ -160,8 +160,8 @@ fn lab(
         (&counts, around.opened.of_servers.clone(), &windows),
     )?;
     let _way_out = around
-        .outside
-        .map(|outside| outside.join(&ends, servers.tid, inside.outer_pid))
+        .uplink
+        .map(|uplink| uplink.join(&ends, servers.tid, inside.outer_pid))
         .transpose()?;
     let client = build_client(&ends, &tcp, ipv6)?;
     if site.is_none() {
@@ -188,7 +188,7 @@ fn lab(
             windows: Some(windows),
         },
     )?;
-    let restarter = path.restarter();
+    let summary_reset = path.summary_reset();
     let (path, realtime_priority) = start_path(path, config.realtime)?;
     let signals = Signals::hear()?;
     if let Some(cross_traffic) = &cross_traffic {
@@ -218,7 +218,7 @@ fn lab(
     let (tid, before_ns) = (servers.tid, Arc::new(AtomicU64::new(0)));
     let at_revisit = before_ns.clone();
     wait_for_stop(commands, signals, move || {
-        restarter.restart();
+        summary_reset.ask();
         at_revisit.store(cpu_ns(tid).unwrap_or(0), Ordering::Relaxed);
         emit(&Revisit {
             at_ns: clock_ns(),
@@ -265,14 +265,14 @@ fn cross_traffic(
 }
 
 /// The files by which names are found.
-fn replace_files(ends: &Ends, without_site: bool, outside: Option<&Outside>) -> Result<(), Error> {
+fn replace_files(ends: &Ends, without_site: bool, uplink: Option<&Uplink>) -> Result<(), Error> {
     let own = format!("nameserver {NAMESERVER}\noptions timeout:1 attempts:2\n");
-    let resolv_conf = outside.map_or(own.as_str(), |outside| &outside.resolv_conf);
+    let resolv_conf = uplink.map_or(own.as_str(), |uplink| &uplink.resolv_conf);
     let mut hosts = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
     if without_site {
         hosts.push_str(&ends.hosts());
     }
-    hosts.push_str(outside.map_or("", |outside| &outside.hosts));
+    hosts.push_str(uplink.map_or("", |uplink| &uplink.hosts));
     Ok(sandbox::isolate_files(resolv_conf, &hosts)?)
 }
 

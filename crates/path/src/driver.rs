@@ -7,9 +7,9 @@ use crate::log_head::LogHead;
 use crate::marks::connections;
 use crate::outside;
 use crate::pace::Pace;
-use crate::restarter::Restarter;
 use crate::settings::{Ends, PathError, PathSettings, SecondPair};
 use crate::summary::{DirectionSummary, PathSummary};
+use crate::summary_reset::SummaryReset;
 use crate::tap::Tap;
 use crate::timeline::Timeline;
 use crate::watch::{DirectionState, PathState, Watch};
@@ -41,7 +41,7 @@ pub struct Path {
     /// Which stages have a queue, of down and up.
     links: [Vec<bool>; 2],
     logs: Option<[(File, LogHead); 2]>,
-    restarter: Restarter,
+    summary_reset: SummaryReset,
     capture: Option<File>,
     lost_before: outside::Before,
 }
@@ -89,7 +89,7 @@ impl Path {
             watch: settings.watch,
             links: [settings.down, settings.up].map(|specs| specs.iter().map(is_link).collect()),
             logs,
-            restarter: Restarter::default(),
+            summary_reset: SummaryReset::default(),
             capture: settings.capture,
             lost_before: outside::Before::default(),
         };
@@ -97,8 +97,8 @@ impl Path {
     }
 
     /// By which another thread begins the summary anew.
-    pub fn restarter(&self) -> Restarter {
-        self.restarter.clone()
+    pub fn summary_reset(&self) -> SummaryReset {
+        self.summary_reset.clone()
     }
 
     /// Moves packets until the stopper is used. `realtime`: whether the calling thread has real-time
@@ -113,7 +113,7 @@ impl Path {
         let mut ready = [false; WATCHED_MAX];
         let mut turns = 0;
         loop {
-            self.restart_if_asked();
+            self.reset_if_asked();
             if self.up.is_dense() || self.down.is_dense() {
                 if self.wait.pause(SLOT)? {
                     break;
@@ -172,8 +172,8 @@ impl Path {
         }
     }
 
-    fn restart_if_asked(&mut self) {
-        if self.restarter.is_asked() {
+    fn reset_if_asked(&mut self) {
+        if self.summary_reset.is_asked() {
             self.up.restart();
             self.down.restart();
             self.lost_before = outside::Before::now(&mut self.clients, &mut self.servers);
@@ -246,7 +246,7 @@ impl Path {
     }
 
     fn end(mut self) -> PathSummary {
-        self.restart_if_asked();
+        self.reset_if_asked();
         let unwritten = (self.down.unwritten(), self.up.unwritten());
         let (clients, servers) = (&mut self.clients, &mut self.servers);
         let lost_outside = self.lost_before.until_now(clients, servers, unwritten);

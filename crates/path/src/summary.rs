@@ -32,7 +32,7 @@ pub struct PathSummary {
     pub capture_failure: Option<String>,
 }
 
-/// One direction's counts, since the start or the last [`crate::Restarter::restart`].
+/// One direction's counts, since the start or the last [`crate::SummaryReset::ask`].
 #[derive(Clone, Debug, Serialize)]
 pub struct DirectionSummary {
     /// Packets that came, of wire size.

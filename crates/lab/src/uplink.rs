@@ -15,7 +15,7 @@ const DEVICE: &str = "wan0";
 const RESOLVED: &str = "/run/systemd/resolve/resolv.conf";
 
 /// The network around the lab, kept open from before the lab's own was made.
-pub struct Outside {
+pub struct Uplink {
     namespace: File,
     /// What the lab's `resolv.conf` says.
     pub resolv_conf: String,
@@ -23,7 +23,7 @@ pub struct Outside {
     pub hosts: String,
 }
 
-impl Outside {
+impl Uplink {
     /// Where the configuration asks for it: looks whether it can be had. Nothing is changed yet.
     pub fn of(config: &LabConfig) -> Result<Option<Self>, Error> {
         if !config.internet {

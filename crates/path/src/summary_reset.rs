@@ -3,11 +3,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Begins the summary of a running [`crate::Path`] anew, for a next load.
 #[derive(Clone, Debug, Default)]
-pub struct Restarter(Arc<AtomicBool>);
+pub struct SummaryReset(Arc<AtomicBool>);
 
-impl Restarter {
+impl SummaryReset {
     /// What the path carries from its next packet on is in the summary, and nothing before.
-    pub fn restart(&self) {
+    pub fn ask(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
