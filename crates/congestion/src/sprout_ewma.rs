@@ -19,8 +19,8 @@ const WINDOW_PACKETS_MIN: f64 = 2.0;
 /// round trip time (Das's text says the smaller, his code the larger; the smaller starves round
 /// trips above 100 ms, and is a setting). Neither losses nor timeouts matter, and nothing is paced.
 ///
-/// Arrival times are the receiver's where it reports them, else those of its acknowledgements:
-/// [`SproutEwma::uses_receive_timestamps`] tells, for results of the two are not one algorithm's.
+/// Arrival times are the receiver's if it reports them, else those of its acknowledgements. Results
+/// of the two are not one algorithm's.
 #[derive(Clone, Debug)]
 pub struct SproutEwma {
     packet_bytes: u64,
@@ -31,7 +31,6 @@ pub struct SproutEwma {
     rate_bytes_s: Option<f64>,
     rtt_min: Option<Duration>,
     tick: Option<Tick>,
-    receive_timestamps: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,13 +52,7 @@ impl SproutEwma {
             rate_bytes_s: None,
             rtt_min: None,
             tick: None,
-            receive_timestamps: false,
         }
-    }
-
-    /// Whether the last packet's arrival time came from the receiver.
-    pub fn uses_receive_timestamps(&self) -> bool {
-        self.receive_timestamps
     }
 
     fn horizon(&self) -> Duration {
@@ -96,7 +89,6 @@ impl Controller for SproutEwma {
     fn on_packet_acked(&mut self, packet: &PacketAcked) {
         let rtt = packet.now.since(packet.sent_at);
         self.rtt_min = Some(self.rtt_min.map_or(rtt, |min| min.min(rtt)));
-        self.receive_timestamps = packet.arrived_at.is_some();
         let arrived_at = packet.arrived_at.unwrap_or(packet.now);
         if self
             .tick
@@ -196,7 +188,6 @@ mod tests {
         let rate = 100_000.0 * 7.0 / 8.0 + 4_000.0 / 0.024 / 8.0;
         assert!((sprout.rate_bytes_s.unwrap() - rate).abs() < 1e-6);
         assert_eq!(sprout.window_bytes(), (rate * 0.1) as u64);
-        assert!(sprout.uses_receive_timestamps());
     }
 
     #[test]

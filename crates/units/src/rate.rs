@@ -45,14 +45,6 @@ impl BitRate {
         self.0.get()
     }
 
-    /// The time in which `bytes` leave at this rate, rounded down to the nanosecond. A sequence of
-    /// packets wants a [`Transmitter`], which carries the fraction.
-    pub fn transmission_time(self, bytes: u64) -> Duration {
-        let work = u128::from(bytes) * 8 * u128::from(WORK_PER_BIT);
-        let nanos = work / u128::from(self.bits_per_second());
-        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
-    }
-
     /// How many whole bytes leave in `duration`.
     pub fn bytes_in(self, duration: Duration) -> Bytes {
         let work = duration
@@ -174,8 +166,9 @@ mod tests {
         let mut transmitter = Transmitter::new("7 Mbit/s".parse().unwrap());
         let total: Duration = (0..7).map(|_| transmitter.transmit(1500)).sum();
         assert_eq!(total, Duration::from_millis(12));
+        // 2^32 - 1 bytes at 10^12 bit/s take 34359738.36 ns.
         let huge = Transmitter::new(BitRate::MAX).transmit(u32::MAX);
-        assert_eq!(huge, BitRate::MAX.transmission_time(u64::from(u32::MAX)));
+        assert_eq!(huge, Duration::from_nanos(34_359_738));
     }
 
     #[test]
