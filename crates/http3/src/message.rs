@@ -87,11 +87,6 @@ impl Message {
         Ok(None)
     }
 
-    /// The head that was read was an interim response: another follows.
-    pub fn on_interim(&mut self) {
-        self.stage = Stage::Head;
-    }
-
     /// The stream has ended.
     ///
     /// # Errors
