@@ -25,6 +25,7 @@
 
 mod counters;
 mod direction;
+mod drop_reason;
 mod error;
 mod observer;
 mod packet;
@@ -39,8 +40,9 @@ mod trace;
 
 pub use counters::StageCounters;
 pub use direction::{Direction, Release};
+pub use drop_reason::DropReason;
 pub use error::SpecError;
-pub use observer::{DropReason, Event, EventKind, Observer};
+pub use observer::{Event, EventKind, Observer};
 pub use packet::{Ecn, Packet};
 pub use queue::{CodelSpec, DualPi2Spec, FqCodelSpec, PieSpec};
 pub use recorded::Recorded;

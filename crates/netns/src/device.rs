@@ -1,26 +1,11 @@
 use crate::Error;
 use crate::losses::{Losses, Lost};
+use crate::read_packet::ReadPacket;
 use crate::tun::Tun;
 use crate::veth::{self, Veth};
 use eyelevel_units::Instant;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::time::Duration;
-
-/// A stamp that is older than this was made before somebody set the wall clock.
-const WAITED_MAX: Duration = Duration::from_secs(60);
-
-/// A packet that was read.
-#[derive(Clone, Copy, Debug)]
-pub struct ReadPacket {
-    /// Bytes of the packet and of the offload header before it.
-    pub length: usize,
-    /// When the read returned.
-    pub at: Instant,
-    /// When the namespace handed it to the device, by the kernel's stamp; none where the kernel gave
-    /// none.
-    pub came: Option<Instant>,
-}
 
 /// One end of an emulated path: an interface of a namespace whose packets are read and written
 /// whole, a TUN device or, where those are closed to the user, a virtual Ethernet pair.
@@ -107,15 +92,11 @@ impl Device {
     /// [`crate::READ_BYTES_MAX`]. `Ok(None)`: none is waiting.
     #[inline]
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<ReadPacket>> {
-        let mut read = match &mut self.end {
+        let read = match &mut self.end {
             End::Tun(tun) => tun.read(buffer)?,
             End::Veth(veth) => veth.read(buffer)?,
         };
-        if let Some(read) = &mut read {
-            let is_sound = |came: &Instant| read.at.since(*came) < WAITED_MAX;
-            read.came = read.came.filter(is_sound).map(|came| came.min(read.at));
-        }
-        Ok(read)
+        Ok(read.map(ReadPacket::with_sound_stamp))
     }
 
     /// Hands one packet to the namespace: its offload header first (empty where the device has no

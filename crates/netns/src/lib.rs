@@ -22,6 +22,7 @@ mod packet_ring;
 mod packet_socket;
 mod poll;
 pub mod probe;
+mod read_packet;
 mod realtime;
 mod relay;
 mod routes;
@@ -34,7 +35,7 @@ mod wall_clock;
 
 pub use addresses::local_addresses;
 pub use clock::monotonic_now;
-pub use device::{Device, ReadPacket};
+pub use device::Device;
 pub use enter::{Side, enter};
 pub use error::Error;
 pub use losses::Lost;
@@ -42,6 +43,7 @@ pub use masquerade::Masquerade;
 pub use netlink::Netlink;
 pub use offload::{OFFLOAD_HEADER_BYTES, OffloadHeader, READ_BYTES_MAX, Segmentation};
 pub use poll::{Stop, WATCHED_MAX, Wait};
+pub use read_packet::ReadPacket;
 pub use realtime::{
     RealtimePriority, current_thread_id, request_realtime, set_timer_slack_minimum,
 };

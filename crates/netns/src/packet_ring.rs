@@ -11,12 +11,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// connection id is encrypted, so no two are alike.
 pub(crate) const HEAD_BYTES: usize = 80;
 
+/// Packets that the kernel holds for the emulator before it reads them; only a burst within one
+/// wake-up has to fit, the emulated queue is elsewhere.
+pub(crate) const TRANSMIT_QUEUE_PACKETS: libc::c_int = 20_000;
 /// The kernel's own header and an address stand before the bytes of a packet (`TPACKET2_HDRLEN`).
 const FRAME_BYTES: usize = 160;
 const BLOCK_BYTES: usize = 1 << 16;
 const FRAMES_A_BLOCK: usize = BLOCK_BYTES / FRAME_BYTES;
 /// A frame for each packet that the device's own queue can hold, and some more.
-const BLOCKS: usize = crate::tun::TRANSMIT_QUEUE_PACKETS as usize / FRAMES_A_BLOCK + 2;
+const BLOCKS: usize = TRANSMIT_QUEUE_PACKETS as usize / FRAMES_A_BLOCK + 2;
 pub(crate) const FRAMES: usize = BLOCKS * FRAMES_A_BLOCK;
 
 /// The head of a packet, and when it came.

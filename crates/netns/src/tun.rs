@@ -1,8 +1,8 @@
 use crate::arrivals::Arrivals;
 use crate::clock::monotonic_now;
-use crate::device::ReadPacket;
 use crate::error::check;
-use crate::packet_ring::PacketRing;
+use crate::packet_ring::{PacketRing, TRANSMIT_QUEUE_PACKETS};
+use crate::read_packet::ReadPacket;
 use crate::{Error, OFFLOAD_HEADER_BYTES};
 use eyelevel_units::Instant;
 use std::ffi::CString;
@@ -10,10 +10,6 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, IoSlice, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
-
-/// Packets that the kernel holds for the emulator before it reads them; only a burst within one
-/// wake-up has to fit, the emulated queue is elsewhere.
-pub(crate) const TRANSMIT_QUEUE_PACKETS: libc::c_int = 20_000;
 
 /// `TUNSETOFFLOAD` and its bits (linux/if_tun.h): checksums, TCP over IPv4 and IPv6 with ECN, UDP.
 const TUNSETOFFLOAD: libc::c_ulong = 0x4004_54d0;

@@ -1,7 +1,7 @@
 use crate::clock::monotonic_now;
-use crate::device::ReadPacket;
 use crate::error::check;
 use crate::packet_socket::{self, link_address, set};
+use crate::read_packet::ReadPacket;
 use crate::socket_times::receive_stamped;
 use crate::wall_clock::WallClock;
 use crate::{Error, Netlink, OFFLOAD_HEADER_BYTES};

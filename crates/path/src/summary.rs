@@ -5,7 +5,6 @@ use crate::log::LogEnd;
 use crate::marks::{ConnectionMarks, EcnCounts};
 use crate::outside::LostOutside;
 use crate::timeline::{Timeline, TimelineSummary};
-use eyelevel_link::{DropReason, StageCounters};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -77,7 +76,7 @@ impl DirectionSummary {
         let log: Option<LogEnd> = log.map(crate::log::Log::finish);
         let timeline = lane.direction.observer_mut().timeline.take();
         let (counts, before) = (lane.counts, &lane.before);
-        let mut drops = dropped(lane.direction.counters());
+        let mut drops = lane.dropped();
         for (reason, count) in &before.dropped {
             drops.entry(reason).and_modify(|all| *all -= count);
         }
@@ -99,12 +98,4 @@ impl DirectionSummary {
             log_failure: log.and_then(|log| log.failure),
         }
     }
-}
-
-pub(crate) fn dropped(counters: &[StageCounters]) -> BTreeMap<&'static str, u64> {
-    let sum = |reason| counters.iter().map(|c| c.dropped(reason)).sum();
-    let counts = DropReason::ALL
-        .into_iter()
-        .map(|reason| (reason.name(), sum(reason)));
-    counts.filter(|(_, count)| *count > 0).collect()
 }

@@ -6,7 +6,6 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use eyelevel_archive::Scheme;
 use eyelevel_replay::tls::Authority;
 use http::{Method, Request, Response, StatusCode};
@@ -23,10 +22,9 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 use tokio_rustls::LazyConfigAcceptor;
 
-use crate::forward::forward;
-use crate::recorder::Shared;
+use crate::forward::{Reply, forward, sentence};
+use crate::shared::Shared;
 use crate::tap::{SharedHead, Tap};
-use crate::tee::Tee;
 use crate::upstream::{ALPN_H1, ALPN_H2, Target, Upstream, connect};
 
 /// For a client on the same machine to begin, and to end, its handshake.
@@ -35,9 +33,6 @@ const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
 const TLS_HANDSHAKE: u8 = 22;
 const H2_STREAMS_MAX: u32 = 256;
 const H2_HEADER_BYTES_MAX: u32 = 256 * 1024;
-
-/// What the proxy answers with: a body that is kept while it passes, or a sentence of its own.
-pub type Reply = Response<Either<Tee, Full<Bytes>>>;
 
 /// Serves one connection to the proxy.
 pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
@@ -74,13 +69,6 @@ pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
         .with_upgrades();
     // A client that goes away in the middle is no fault of the proxy; its requests are noted.
     let _ = connection.await;
-}
-
-/// A reply of the proxy itself.
-pub fn sentence(status: StatusCode, text: &str) -> Reply {
-    let mut response = Response::new(Either::Right(Full::new(Bytes::from(text.to_owned()))));
-    *response.status_mut() = status;
-    response
 }
 
 fn target_of(request: &Request<Incoming>) -> Option<Target> {

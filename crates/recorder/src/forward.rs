@@ -6,13 +6,12 @@ use std::time::Instant;
 use bytes::Bytes;
 use eyelevel_archive::{Exchange, Header, Url, check_writable, response_head};
 use http::{HeaderMap, Method, Request, Response, StatusCode, Uri, Version};
-use http_body_util::Either;
+use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use hyper::ext::ReasonPhrase;
 
-use crate::client::{Reply, sentence};
 use crate::privacy;
-use crate::recorder::Shared;
+use crate::shared::Shared;
 use crate::store::{Store, Ticket, unix_ms};
 use crate::tap::SharedHead;
 use crate::tee::{BODY_BYTES_MAX, Ended, Tee};
@@ -21,6 +20,16 @@ use crate::upstream::{Answer, Target, Upstream};
 
 /// A request's body, once it has passed.
 type SharedBody = Arc<Mutex<Option<(Ended, Instant)>>>;
+
+/// What the proxy answers with: a body that is kept while it passes, or a sentence of its own.
+pub type Reply = Response<Either<Tee, Full<Bytes>>>;
+
+/// A reply of the proxy itself.
+pub fn sentence(status: StatusCode, text: &str) -> Reply {
+    let mut response = Response::new(Either::Right(Full::new(Bytes::from(text.to_owned()))));
+    *response.status_mut() = status;
+    response
+}
 
 /// Sends the request on, and its response back; both are kept on the way.
 pub async fn forward(

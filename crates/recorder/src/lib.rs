@@ -13,6 +13,7 @@ mod forward;
 mod merge;
 mod privacy;
 mod recorder;
+mod shared;
 mod spool;
 mod store;
 mod tap;

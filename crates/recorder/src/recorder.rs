@@ -8,11 +8,11 @@ use std::sync::Arc;
 use eyelevel_replay::CertificateKey;
 use eyelevel_replay::tls::{Authority, Chains};
 use rustls::pki_types::CertificateDer;
-use rustls::{ClientConfig, RootCertStore};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use crate::shared::{Shared, client_tls};
 use crate::store::Store;
 use crate::{RecordError, client};
 
@@ -28,14 +28,6 @@ pub struct RecorderOptions {
     pub roots: Vec<CertificateDer<'static>>,
     /// Where servers are, by host and port, that are not to be looked up by name.
     pub addresses: HashMap<(String, u16), SocketAddr>,
-}
-
-/// What all connections share.
-pub(crate) struct Shared {
-    pub authority: Arc<Authority>,
-    pub client_tls: ClientConfig,
-    pub addresses: HashMap<(String, u16), SocketAddr>,
-    pub store: Arc<Store>,
 }
 
 /// A recording proxy that listens.
@@ -118,27 +110,4 @@ impl fmt::Debug for Recorder {
             .field("address", &self.address)
             .finish_non_exhaustive()
     }
-}
-
-/// Trust in the platform's roots and `extra`, any version and suite that rustls has: what a real
-/// server offers is what is recorded.
-fn client_tls(extra: Vec<CertificateDer<'static>>) -> Result<ClientConfig, RecordError> {
-    let failed = |reason: String| RecordError::Setup {
-        attempt: "trust the roots of servers".to_owned(),
-        reason,
-    };
-    let mut roots = RootCertStore::empty();
-    for root in extra {
-        roots.add(root).map_err(|error| failed(error.to_string()))?;
-    }
-    // A platform has some that rustls does not take; without any, nothing secure can be recorded,
-    // and the first handshake says so.
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| failed(error.to_string()))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(config)
 }

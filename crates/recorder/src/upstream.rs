@@ -17,7 +17,7 @@ use tokio_rustls::TlsConnector;
 
 use crate::RecordError;
 use crate::certificate::Certificate;
-use crate::recorder::Shared;
+use crate::shared::Shared;
 use crate::tap::{SharedHead, Tap};
 use crate::tee::Tee;
 
@@ -140,13 +140,13 @@ impl Upstream {
         let subject = format!("{} {url}", request.method());
         let mut reason = String::new();
         for _ in 0..ATTEMPTS {
-            let mut held = self.link.lock().await;
-            let link = match held.as_mut() {
+            let mut kept = self.link.lock().await;
+            let link = match kept.as_mut() {
                 Some(link) => link,
-                None => held.insert(self.connect_again().await?),
+                None => kept.insert(self.connect_again().await?),
             };
             if let Err(error) = link.sender.ready().await {
-                (reason, *held) = (error.to_string(), None);
+                (reason, *kept) = (error.to_string(), None);
                 continue;
             }
             let address = link.address;
@@ -154,16 +154,16 @@ impl Upstream {
             let sent = match &mut link.sender {
                 Sender::H1(sender, head) => {
                     let head = head.clone();
-                    // Held until the head is there: HTTP/1.1 has one request at a time.
+                    // Locked until the head is there: HTTP/1.1 has one request at a time.
                     let answered = sender.try_send_request(request).await;
                     if answered.is_err() {
-                        *held = None;
+                        *kept = None;
                     }
                     answered.map(|response| (response, Some(head)))
                 }
                 Sender::H2(sender) => {
                     let mut sender = sender.clone();
-                    drop(held);
+                    drop(kept);
                     let answered = sender.try_send_request(request).await;
                     if answered.is_err() {
                         *self.link.lock().await = None;

@@ -25,7 +25,11 @@ async fn told(said: &'static [u8], requests: usize) -> Vec<String> {
             let _ = stream.write_all(said);
         }
     });
-    let spool = format!("eyelevel-recorder-{}-{}", std::process::id(), upstream.port());
+    let spool = format!(
+        "eyelevel-recorder-{}-{}",
+        std::process::id(),
+        upstream.port()
+    );
     let store = Arc::new(Store::new(std::env::temp_dir().join(spool), false).unwrap());
     let recorder = Recorder::bind(RecorderOptions::default(), store.clone());
     let recorder = recorder.await.unwrap();

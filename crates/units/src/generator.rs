@@ -8,6 +8,13 @@ use rand_pcg::Pcg64;
 #[derive(Clone)]
 pub struct Generator(Pcg64);
 
+impl Seed {
+    /// The generator that this seed starts.
+    pub fn generator(self) -> Generator {
+        Generator::new(self)
+    }
+}
+
 impl Generator {
     /// Starts at `seed`: state and stream are four outputs of SplitMix64.
     pub fn new(seed: Seed) -> Self {

@@ -1,4 +1,3 @@
-use crate::Generator;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
@@ -31,11 +30,6 @@ impl Seed {
     /// The seed of the part with this number among its siblings.
     pub fn child_numbered(self, number: u64) -> Self {
         Self(mix(mix(self.0) ^ number.wrapping_mul(GAMMA)))
-    }
-
-    /// The generator that this seed starts.
-    pub fn generator(self) -> Generator {
-        Generator::new(self)
     }
 
     /// The `index`-th output of SplitMix64 started at this seed: fills a generator's state.

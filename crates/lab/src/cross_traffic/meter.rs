@@ -1,8 +1,7 @@
 //! What the transfers have brought, counted by their receivers and looked at from another thread.
 
-use super::config::{FlowDirection, KernelController};
+use super::config::{CrossTrafficConfig, FlowDirection, KernelController};
 use super::fairness::jain_index;
-use super::flow::Flow;
 use crate::threads::clock_ns;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -70,19 +69,20 @@ impl FlowMeter {
 }
 
 impl Meters {
-    pub fn of(flows: &[Flow]) -> Self {
-        let meter = |flow: &Flow| FlowMeter {
-            congestion_control: flow.kind.congestion_control,
-            direction: flow.kind.direction,
+    /// For transfers of these kinds, by their numbers.
+    pub fn of(kinds: &[CrossTrafficConfig]) -> Self {
+        let meter = |kind: &CrossTrafficConfig| FlowMeter {
+            congestion_control: kind.congestion_control,
+            direction: kind.direction,
             began_ns: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
         };
         let samples = Samples {
             at_ns: Vec::new(),
-            bytes: vec![Vec::new(); flows.len()],
+            bytes: vec![Vec::new(); kinds.len()],
         };
         Self {
-            flows: flows.iter().map(meter).collect(),
+            flows: kinds.iter().map(meter).collect(),
             samples: Mutex::new(samples),
         }
     }

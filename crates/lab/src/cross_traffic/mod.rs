@@ -31,13 +31,13 @@ pub struct CrossTraffic {
 impl CrossTraffic {
     /// Makes the second pair's namespaces and all sockets. Nothing is sent before [`Self::start`].
     pub fn build(kinds: &[CrossTrafficConfig], ends: &Ends) -> Result<(Self, SecondPair), Error> {
-        let flows: Vec<Flow> = kinds
+        let kinds: Vec<CrossTrafficConfig> = kinds
             .iter()
             .flat_map(|kind| (0..kind.flows).map(|_| *kind))
-            .enumerate()
-            .map(|(number, kind)| Flow { number, kind })
             .collect();
-        let meters = Arc::new(Meters::of(&flows));
+        let meters = Arc::new(Meters::of(&kinds));
+        let flow = |(number, kind)| Flow { number, kind };
+        let flows: Vec<Flow> = kinds.into_iter().enumerate().map(flow).collect();
         let (server_address, client_address) = (ends.second_server(), ends.second_client());
         let (server, go_server) = in_new_namespace(
             flows.clone(),

@@ -1,6 +1,7 @@
 use super::fifo::Fifo;
 use super::limits::Limits;
-use crate::observer::{DropReason, Observer, Reports};
+use crate::DropReason;
+use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
 use eyelevel_units::Instant;
 

@@ -1,8 +1,8 @@
 use super::aqm::{limit_packets, positive_ms};
 use super::fifo::Fifo;
-use crate::observer::{DropReason, Observer, Reports};
+use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
-use crate::{Ecn, SpecError};
+use crate::{DropReason, Ecn, SpecError};
 use eyelevel_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 

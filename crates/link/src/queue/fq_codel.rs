@@ -1,9 +1,9 @@
 use super::aqm::limit_packets;
 use super::codel::{Control, Parameters};
 use super::fifo::Fifo;
-use crate::SpecError;
-use crate::observer::{DropReason, Observer, Reports};
+use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
+use crate::{DropReason, SpecError};
 use eyelevel_units::{Instant, Seed};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

@@ -1,5 +1,6 @@
 use super::fifo::Fifo;
-use crate::observer::{DropReason, Observer, Reports};
+use crate::DropReason;
+use crate::observer::{Observer, Reports};
 use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
 use eyelevel_units::Instant;
 

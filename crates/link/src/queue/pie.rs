@@ -1,9 +1,9 @@
 use super::aqm::{limit_packets, positive_ms};
 use super::fifo::Fifo;
-use crate::SpecError;
 use crate::error::At;
-use crate::observer::{DropReason, Observer, Reports};
+use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
+use crate::{DropReason, SpecError};
 use eyelevel_units::{Duration, Generator, Instant, Seed, duration_from_ms};
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
-use crate::SpecError;
 use crate::error::At;
-use crate::observer::{DropReason, Observer, Reports};
+use crate::observer::{Observer, Reports};
 use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
 use crate::timeline::Timeline;
+use crate::{DropReason, SpecError};
 use core::net::IpAddr;
 use eyelevel_units::{Duration, Instant, duration_from_ms};
 use serde::{Deserialize, Serialize};

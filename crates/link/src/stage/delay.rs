@@ -1,7 +1,7 @@
-use crate::SpecError;
 use crate::error::At;
-use crate::observer::{DropReason, Observer, Reports};
+use crate::observer::{Observer, Reports};
 use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
+use crate::{DropReason, SpecError};
 use eyelevel_units::{Duration, Instant, duration_from_ms};
 use std::collections::VecDeque;
 

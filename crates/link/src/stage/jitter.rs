@@ -1,9 +1,9 @@
-use crate::SpecError;
 use crate::error::At;
-use crate::observer::{DropReason, Observer, Reports};
+use crate::observer::{Observer, Reports};
 use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
 use crate::recorded::Recorded;
 use crate::timeline::Timeline;
+use crate::{DropReason, SpecError};
 use core::net::IpAddr;
 use eyelevel_units::{Duration, Generator, Instant, Seed, duration_from_ms};
 use serde::{Deserialize, Serialize};

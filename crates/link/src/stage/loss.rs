@@ -1,7 +1,7 @@
-use crate::SpecError;
 use crate::error::At;
-use crate::observer::{DropReason, Observer, Reports};
+use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
+use crate::{DropReason, SpecError};
 use eyelevel_units::{Generator, Instant, Probability, Seed};
 
 /// Independent loss: one draw a packet, whatever the probability, so that changing it moves no

@@ -1,7 +1,7 @@
-use crate::SpecError;
-use crate::observer::{DropReason, Observer, Reports};
+use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
 use crate::recorded::Recorded;
+use crate::{DropReason, SpecError};
 use eyelevel_units::Instant;
 use serde::{Deserialize, Serialize};
 

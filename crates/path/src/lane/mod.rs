@@ -12,11 +12,10 @@ use crate::marks::Marks;
 use crate::record::{Record, RecordKind};
 use crate::run::Run;
 use crate::segment::Segment;
-use crate::summary::dropped;
 use crate::tap::Tap;
 use crate::windows::WindowWatch;
 use crate::wire::Shape;
-use eyelevel_link::{Direction, Ecn, Packet};
+use eyelevel_link::{Direction, DropReason, Ecn, Packet};
 use eyelevel_netns::{Device, Error, OFFLOAD_HEADER_BYTES, OffloadHeader, ReadPacket};
 use eyelevel_units::Instant;
 use std::collections::BTreeMap;
@@ -106,9 +105,20 @@ impl Lane {
         }
         self.before = Before {
             counts: self.counts,
-            dropped: dropped(self.direction.counters()),
+            dropped: self.dropped(),
             marked_packets: self.direction.observer().marked_packets,
         };
+    }
+
+    /// Packets that the direction's stages dropped so far, by reason; reasons that did not occur are
+    /// left out.
+    pub(crate) fn dropped(&self) -> BTreeMap<&'static str, u64> {
+        let counters = self.direction.counters();
+        let sum = |reason| counters.iter().map(|c| c.dropped(reason)).sum();
+        let counts = DropReason::ALL
+            .into_iter()
+            .map(|reason| (reason.name(), sum(reason)));
+        counts.filter(|(_, count)| *count > 0).collect()
     }
 
     /// Packets that a device should have taken and did not, of this load.

@@ -1,0 +1,43 @@
+//! What all connections of a recorder share.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use eyelevel_replay::tls::Authority;
+use rustls::pki_types::CertificateDer;
+use rustls::{ClientConfig, RootCertStore};
+
+use crate::RecordError;
+use crate::store::Store;
+
+/// What all connections share.
+pub(crate) struct Shared {
+    pub authority: Arc<Authority>,
+    pub client_tls: ClientConfig,
+    pub addresses: HashMap<(String, u16), SocketAddr>,
+    pub store: Arc<Store>,
+}
+
+/// Trust in the platform's roots and `extra`, any version and suite that rustls has: what a real
+/// server offers is what is recorded.
+pub(crate) fn client_tls(extra: Vec<CertificateDer<'static>>) -> Result<ClientConfig, RecordError> {
+    let failed = |reason: String| RecordError::Setup {
+        attempt: "trust the roots of servers".to_owned(),
+        reason,
+    };
+    let mut roots = RootCertStore::empty();
+    for root in extra {
+        roots.add(root).map_err(|error| failed(error.to_string()))?;
+    }
+    // A platform has some that rustls does not take; without any, nothing secure can be recorded,
+    // and the first handshake says so.
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| failed(error.to_string()))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(config)
+}
