@@ -11,7 +11,6 @@ mod events;
 mod logs;
 pub mod matcher;
 pub mod quic;
-mod range;
 pub mod response;
 pub mod scheduler;
 mod server;

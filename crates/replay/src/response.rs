@@ -1,7 +1,7 @@
 //! From an answer of the matcher to status, fields and body: the same for every protocol, pure.
 
+use crate::matcher::range::{self, Part};
 use crate::matcher::{Answer, Request};
-use crate::range::{self, Part};
 use bytes::Bytes;
 use eyelevel_archive::{Exchange, response_headers_to_send};
 use http::header::{self, HeaderName, HeaderValue};

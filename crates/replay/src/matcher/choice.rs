@@ -1,11 +1,9 @@
 //! Which of several exchanges with the same URL and method answers a request.
 
 use super::Request;
-use crate::range::{self, Part};
+use super::range::{self, NOT_SATISFIABLE, PARTIAL, Part};
 use eyelevel_archive::Exchange;
 
-const PARTIAL: u16 = 206;
-const NOT_SATISFIABLE: u16 = 416;
 const NOT_MODIFIED: u16 = 304;
 
 /// Leaves the candidates that answer best, in recorded order; none only where none of them holds the

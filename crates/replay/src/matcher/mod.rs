@@ -5,6 +5,7 @@ mod choice;
 mod how;
 mod index;
 mod query;
+pub(crate) mod range;
 mod request;
 
 pub use how::{HOW_NAMES, How};

@@ -1,12 +1,12 @@
 //! What of a recorded exchange answers a request's `Range` (RFC 9110, section 14): for the matcher,
 //! which passes over an exchange that holds nothing of it, and for the response. Pure.
 
-use crate::matcher::Request;
+use super::Request;
 use eyelevel_archive::Exchange;
 use std::ops;
 
-const PARTIAL: u16 = 206;
-const NOT_SATISFIABLE: u16 = 416;
+pub(super) const PARTIAL: u16 = 206;
+pub(super) const NOT_SATISFIABLE: u16 = 416;
 
 /// What a server sends that holds what the exchange holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,13 +65,13 @@ pub(crate) fn part(exchange: &Exchange, request: &Request<'_>) -> Option<Part> {
     if (is_whole && asked.is_empty()) || is_recorded_answer(exchange, request) {
         return Some(Part::Recorded);
     }
-    let held = Held::of(exchange)?;
+    let recorded = RecordedBytes::of(exchange)?;
     let asked = Asked::parse(asked).filter(|_| condition_holds(exchange, request));
     match asked {
-        Some(asked) => held.cut(&asked),
+        Some(asked) => recorded.cut(&asked),
         // Also to several ranges, which a server need not send.
         None if is_whole => Some(Part::Recorded),
-        None => held.is_whole().then_some(Part::Whole),
+        None => recorded.is_whole().then_some(Part::Whole),
     }
 }
 
@@ -107,13 +107,13 @@ fn condition_holds(exchange: &Exchange, request: &Request<'_>) -> bool {
 }
 
 /// Which bytes of the whole a recorded body holds.
-struct Held {
+struct RecordedBytes {
     first: usize,
     end: usize,
     length: Option<usize>,
 }
 
-impl Held {
+impl RecordedBytes {
     fn of(exchange: &Exchange) -> Option<Self> {
         let bytes = exchange.body.len();
         let content_range = || {
@@ -225,12 +225,12 @@ mod tests {
     use super::*;
 
     fn cut(text: &str, bytes: usize) -> Option<Part> {
-        let held = Held {
+        let recorded = RecordedBytes {
             first: 0,
             end: bytes,
             length: Some(bytes),
         };
-        held.cut(&Asked::parse(text)?)
+        recorded.cut(&Asked::parse(text)?)
     }
 
     #[test]
