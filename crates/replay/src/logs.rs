@@ -1,7 +1,6 @@
 //! Logs for people who debug transports, on request: one qlog a QUIC connection, samples of
 //! `TCP_INFO`, and the TLS secrets by which a capture can be read.
 
-use crate::tcp::TcpInfo;
 use rustls::KeyLog;
 use serde::Serialize;
 use std::fmt;
@@ -95,8 +94,8 @@ impl LineLog {
         let _ = file.write_all(text).and_then(|()| file.write_all(b"\n"));
     }
 
-    pub(crate) fn sample(&self, sample: &Sample<'_>) {
-        if let Ok(text) = serde_json::to_vec(sample) {
+    pub(crate) fn json(&self, value: &impl Serialize) {
+        if let Ok(text) = serde_json::to_vec(value) {
             self.line(&text);
         }
     }
@@ -115,17 +114,6 @@ impl KeyLog for LineLog {
         // Few and precious: whoever looks at a running lab's capture needs them now.
         let _ = self.flush();
     }
-}
-
-/// One look at a TCP connection.
-#[derive(Debug, Serialize)]
-pub(crate) struct Sample<'a> {
-    pub at_ns: u64,
-    pub connection: u64,
-    /// `accepted`, `ready` (the TLS handshake is complete), `sample` or `closed`.
-    pub event: &'static str,
-    #[serde(flatten)]
-    pub info: &'a TcpInfo,
 }
 
 /// Refuses what would make a log endless.

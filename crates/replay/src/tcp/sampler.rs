@@ -1,6 +1,6 @@
 use super::TcpInfo;
 use crate::LineLog;
-use crate::logs::Sample;
+use serde::Serialize;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -8,6 +8,17 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 /// Twice in the shortest round trip of the preset networks; a look costs a microsecond.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(5);
+
+/// One look at a TCP connection.
+#[derive(Debug, Serialize)]
+struct Sample<'a> {
+    at_ns: u64,
+    connection: u64,
+    /// `accepted`, `ready` (the TLS handshake is complete), `sample` or `closed`.
+    event: &'static str,
+    #[serde(flatten)]
+    info: &'a TcpInfo,
+}
 
 /// Writes down what the kernel says of a connection, again and again.
 pub(super) struct Sampler {
@@ -38,7 +49,7 @@ impl Sampler {
     }
 
     pub fn write(&self, at_ns: u64, event: &'static str, info: &TcpInfo) {
-        self.log.sample(&Sample {
+        self.log.json(&Sample {
             at_ns,
             connection: self.connection,
             event,
