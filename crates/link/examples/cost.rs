@@ -1,7 +1,9 @@
 //! What a packet costs: `cargo run --release -p eyelevel-link --example cost [PACKETS]` prints the
 //! nanoseconds that one packet takes through whole directions, on one core, driver excluded.
 
-use eyelevel_link::{Direction, Packet, QueueSpec, Release, StageSpec};
+use eyelevel_link::{
+    DelaySpec, Direction, LossSpec, Packet, QueueSpec, RateSpec, Release, StageSpec,
+};
 use eyelevel_units::{Instant, Seed};
 use std::hint::black_box;
 
@@ -15,12 +17,14 @@ fn main() {
         .nth(1)
         .and_then(|n| n.parse().ok())
         .unwrap_or(5_000_000);
-    let rate = |queue| StageSpec::Rate {
-        rate_bit_s: 5_000_000_000,
-        queue,
+    let rate = |queue| {
+        StageSpec::Rate(RateSpec {
+            rate_bit_s: 5_000_000_000,
+            queue,
+        })
     };
-    let delay = |delay_ms| StageSpec::Delay { delay_ms };
-    let loss = StageSpec::Loss { probability: 0.0 };
+    let delay = |delay_ms| StageSpec::Delay(DelaySpec { delay_ms });
+    let loss = StageSpec::Loss(LossSpec { probability: 0.0 });
     let droptail = || rate(QueueSpec::droptail_ms(10.0));
     let paths = [
         ("loss", vec![loss.clone()]),

@@ -7,12 +7,12 @@
 //! instant at which they should have left, and no later packet is treated differently for it.
 //!
 //! ```
-//! use eyelevel_link::{Direction, Packet, QueueSpec, StageSpec};
+//! use eyelevel_link::{DelaySpec, Direction, Packet, QueueSpec, RateSpec, StageSpec};
 //! use eyelevel_units::{Instant, Seed};
 //!
 //! let stages = [
-//!     StageSpec::Delay { delay_ms: 12.0 },
-//!     StageSpec::Rate { rate_bit_s: 12_000_000, queue: QueueSpec::droptail_ms(12.0) },
+//!     StageSpec::Delay(DelaySpec { delay_ms: 12.0 }),
+//!     StageSpec::Rate(RateSpec { rate_bit_s: 12_000_000, queue: QueueSpec::droptail_ms(12.0) }),
 //! ];
 //! let mut direction = Direction::new(&stages, Seed::new(1)).unwrap();
 //! direction.handle_packet(Instant::ZERO, Packet::new(1500, "a packet"));
@@ -32,11 +32,11 @@ mod packet;
 mod queue;
 mod queued_packet;
 mod recorded;
-mod spec;
 mod stage;
 mod text;
 mod timeline;
 mod trace;
+mod words;
 
 pub use counters::StageCounters;
 pub use direction::{Direction, Release};
@@ -44,12 +44,11 @@ pub use drop_reason::DropReason;
 pub use error::SpecError;
 pub use observer::{Event, EventKind, Observer};
 pub use packet::{Ecn, Packet};
-pub use queue::{CodelSpec, DualPi2Spec, FqCodelSpec, PieSpec};
-pub use recorded::Recorded;
-pub use spec::{QueueSpec, StageSpec};
+pub use queue::{CodelSpec, DualPi2Spec, FqCodelSpec, LimitsSpec, PieSpec, QueueSpec};
+pub use recorded::{ReadFile, Recorded};
 pub use stage::{
-    AddressDelaySpec, FatesSpec, GilbertElliottSpec, JitterDistribution, JitterSpec, OutageSpec,
-    RecordedLossSpec, ScheduleSpec, ScheduleStep, TraceSpec,
+    AddressDelaySpec, CorruptSpec, DelaySpec, DuplicateSpec, FatesSpec, GilbertElliottSpec,
+    JitterDistribution, JitterSpec, LossSpec, OutageSpec, RateSpec, RecordedLossSpec, ScheduleSpec,
+    ScheduleStep, StageSpec, TraceSpec,
 };
-pub use text::CLAUSES;
 pub use trace::{OPPORTUNITY_BYTES, Trace};

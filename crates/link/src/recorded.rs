@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 /// 5 Mbit/s is 3.6e7.
 const VALUES_MAX: usize = 50_000_000;
 
+/// What reads a file: its name to its text, or to what is wrong with it.
+pub type ReadFile<'a> = dyn FnMut(&str) -> Result<String, String> + 'a;
+
 /// A list of values that a configuration gives in place or as the name of a file with one value a
 /// line. The pure crate opens no file: [`crate::StageSpec::load_files`] reads it through the caller.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +58,7 @@ impl<T> Recorded<T> {
     /// Reads the file, where there is one and it was not read yet. `parse` takes one line.
     pub(crate) fn load(
         &mut self,
-        read: &mut dyn FnMut(&str) -> Result<String, String>,
+        read: &mut ReadFile<'_>,
         parse: impl Fn(&str) -> Option<T>,
         expected: &str,
     ) -> Result<(), SpecError> {
@@ -103,6 +106,14 @@ pub(crate) fn parse_lines<T>(
         ));
     }
     Ok(values)
+}
+
+/// A delay in milliseconds, at least 0.
+pub(crate) fn parse_ms(line: &str) -> Option<f64> {
+    let plain = line
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    line.parse().ok().filter(|_| plain)
 }
 
 #[derive(Serialize, Deserialize)]

@@ -1,6 +1,8 @@
 //! Exact release times and drops of small paths, worked out by hand.
 
-use eyelevel_link::{Direction, DropReason, Packet, QueueSpec, StageSpec};
+use eyelevel_link::{
+    DelaySpec, Direction, DropReason, LimitsSpec, LossSpec, Packet, QueueSpec, RateSpec, StageSpec,
+};
 use eyelevel_units::{Instant, Seed};
 
 const MS: u64 = 1_000_000;
@@ -18,7 +20,7 @@ fn releases(stages: &[StageSpec], arrivals: &[(u64, u32)]) -> Vec<(u64, u64)> {
 }
 
 fn rate(rate_bit_s: u64, queue: QueueSpec) -> StageSpec {
-    StageSpec::Rate { rate_bit_s, queue }
+    StageSpec::Rate(RateSpec { rate_bit_s, queue })
 }
 
 #[test]
@@ -29,7 +31,7 @@ fn an_empty_direction_passes_packets_at_once() {
 #[test]
 fn delay_then_rate_adds_up() {
     let stages = [
-        StageSpec::Delay { delay_ms: 12.5 },
+        StageSpec::Delay(DelaySpec { delay_ms: 12.5 }),
         rate(12_000_000, QueueSpec::Infinite),
     ];
     let left = releases(&stages, &[(0, 1500), (0, 1500), (30 * MS, 750)]);
@@ -100,10 +102,10 @@ fn a_limit_below_one_packet_still_admits_one() {
 #[test]
 fn a_late_driver_changes_nothing_but_learns_the_ideal_instants() {
     let stages = [
-        StageSpec::Delay { delay_ms: 1.0 },
+        StageSpec::Delay(DelaySpec { delay_ms: 1.0 }),
         rate(12_000_000, QueueSpec::droptail_packets(2)),
-        StageSpec::Loss { probability: 0.1 },
-        StageSpec::Delay { delay_ms: 3.0 },
+        StageSpec::Loss(LossSpec { probability: 0.1 }),
+        StageSpec::Delay(DelaySpec { delay_ms: 3.0 }),
     ];
     let arrivals: Vec<u64> = (0..500).map(|i| i * i * 3_000).collect();
     let run = |late: bool| {
@@ -131,7 +133,7 @@ fn a_late_driver_changes_nothing_but_learns_the_ideal_instants() {
 #[test]
 fn nothing_held_means_no_wake_up() {
     let stages = [
-        StageSpec::Delay { delay_ms: 1.0 },
+        StageSpec::Delay(DelaySpec { delay_ms: 1.0 }),
         rate(12_000_000, QueueSpec::Infinite),
     ];
     let mut direction = Direction::new(&stages, Seed::new(1)).unwrap();
@@ -153,7 +155,7 @@ fn nothing_held_means_no_wake_up() {
 #[test]
 fn a_packet_told_late_has_the_fate_it_would_have_had() {
     let stages = [
-        StageSpec::Delay { delay_ms: 20.0 },
+        StageSpec::Delay(DelaySpec { delay_ms: 20.0 }),
         rate(12_000_000, QueueSpec::droptail_packets(8)),
     ];
     // A packet every 0.4 ms, of which the link takes one a millisecond: within 0.1 ms after an
@@ -199,7 +201,7 @@ fn a_packet_told_after_what_it_could_have_changed_comes_then() {
 #[test]
 fn the_same_seed_gives_the_same_fates_and_another_seed_others() {
     let fates = |seed: u64| {
-        let stages = [StageSpec::Loss { probability: 0.3 }];
+        let stages = [StageSpec::Loss(LossSpec { probability: 0.3 })];
         let mut direction = Direction::new(&stages, Seed::new(seed)).unwrap();
         (0..64)
             .map(|at| {
@@ -222,8 +224,10 @@ fn specifications_are_read_as_documented_and_refused_with_the_place() {
     assert_eq!(stage, rate(25_000_000, QueueSpec::droptail_ms(12.0)));
     assert!(serde_json::from_str::<StageSpec>(r#"{"stage":"delay","delay_ms":1,"x":2}"#).is_err());
     let refused = |stage: StageSpec| {
-        let error =
-            Direction::<()>::new(&[StageSpec::Delay { delay_ms: 1.0 }, stage], Seed::new(1));
+        let error = Direction::<()>::new(
+            &[StageSpec::Delay(DelaySpec { delay_ms: 1.0 }), stage],
+            Seed::new(1),
+        );
         error.unwrap_err().to_string()
     };
     assert_eq!(
@@ -231,12 +235,14 @@ fn specifications_are_read_as_documented_and_refused_with_the_place() {
         "stage 2 (rate): rate_bit_s: \"0 bit/s\" is not a rate: \
          it must be above 0 and at most 1000 Gbit/s"
     );
-    assert!(refused(StageSpec::Loss { probability: 1.5 }).starts_with("stage 2 (loss): prob"));
-    assert!(refused(StageSpec::Delay { delay_ms: -1.0 }).contains("delay_ms"));
-    let unlimited = QueueSpec::Droptail {
+    assert!(
+        refused(StageSpec::Loss(LossSpec { probability: 1.5 })).starts_with("stage 2 (loss): prob")
+    );
+    assert!(refused(StageSpec::Delay(DelaySpec { delay_ms: -1.0 })).contains("delay_ms"));
+    let unlimited = QueueSpec::Droptail(LimitsSpec {
         limit_ms: None,
         limit_bytes: None,
         limit_packets: None,
-    };
+    });
     assert!(refused(rate(1, unlimited)).contains("limit_ms, limit_bytes or limit_packets"));
 }

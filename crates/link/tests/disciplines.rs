@@ -5,7 +5,7 @@ mod common;
 mod models;
 
 use common::{Arrival, arrivals, overload, parsed, run};
-use eyelevel_link::{DropReason, Ecn, QueueSpec, StageSpec};
+use eyelevel_link::{DropReason, Ecn, QueueSpec, RateSpec, StageSpec};
 use eyelevel_units::Seed;
 use models::{Codel, DropHead, DropTail, DualPi2, FqCodel, Model, Pie};
 use proptest::prelude::*;
@@ -183,7 +183,7 @@ fn low_latency_packets_overtake_classic_ones() {
 
 #[test]
 fn a_queue_is_unbounded_where_none_is_given() {
-    let StageSpec::Rate { queue, .. } = &parsed("rate 7 Mbit/s")[0] else {
+    let StageSpec::Rate(RateSpec { queue, .. }) = &parsed("rate 7 Mbit/s")[0] else {
         panic!()
     };
     assert_eq!(*queue, QueueSpec::Infinite);

@@ -1,7 +1,8 @@
 //! The text form of stages, and what is said of a wrong one.
 
 use eyelevel_link::{
-    CodelSpec, Direction, FqCodelSpec, JitterDistribution, OutageSpec, QueueSpec, StageSpec,
+    CodelSpec, DelaySpec, Direction, FqCodelSpec, JitterDistribution, OutageSpec, QueueSpec,
+    RateSpec, StageSpec,
 };
 use eyelevel_units::Seed;
 
@@ -16,7 +17,7 @@ fn refused(text: &str) -> String {
 }
 
 fn rate(rate_bit_s: u64, queue: QueueSpec) -> StageSpec {
-    StageSpec::Rate { rate_bit_s, queue }
+    StageSpec::Rate(RateSpec { rate_bit_s, queue })
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn every_stage_has_a_text_form() {
          duplicate 0.1%, corrupt 0.0001, outage periodic 10s 500ms",
     );
     assert_eq!(stages.len(), 15);
-    assert_eq!(stages[0], StageSpec::Delay { delay_ms: 0.04 });
+    assert_eq!(stages[0], StageSpec::Delay(DelaySpec { delay_ms: 0.04 }));
     let StageSpec::Jitter(jitter) = &stages[3] else {
         panic!("{:?}", stages[3])
     };

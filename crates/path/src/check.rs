@@ -194,17 +194,17 @@ fn read_record(log: &mut impl Read, bytes: &mut [u8; RECORD_BYTES]) -> io::Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eyelevel_link::QueueSpec;
+    use eyelevel_link::{LossSpec, QueueSpec, RateSpec};
 
     /// A log as the driver writes it, from the model itself; `change` may falsify a record.
     fn log(change: impl Fn(&mut Record)) -> Vec<u8> {
         let queue = QueueSpec::droptail_packets(3);
         let stages = [
-            StageSpec::Loss { probability: 0.2 },
-            StageSpec::Rate {
+            StageSpec::Loss(LossSpec { probability: 0.2 }),
+            StageSpec::Rate(RateSpec {
                 rate_bit_s: 10_000_000,
                 queue,
-            },
+            }),
         ];
         let head = LogHead::new("down", &stages, 7, "tun");
         let start = Instant::from_nanos(1000);

@@ -87,7 +87,8 @@ impl Path {
             servers,
             wait,
             watch: settings.watch,
-            links: [settings.down, settings.up].map(|specs| specs.iter().map(is_link).collect()),
+            links: [settings.down, settings.up]
+                .map(|specs| specs.iter().map(StageSpec::is_link).collect()),
             logs,
             summary_reset: SummaryReset::default(),
             capture: settings.capture,
@@ -284,11 +285,4 @@ fn state(lane: &Lane, links: &[bool]) -> DirectionState {
         queue_delay_us: tap.queue_delay_ns / 1000,
         lateness_us: counts.lateness_ns / 1000,
     }
-}
-
-fn is_link(spec: &StageSpec) -> bool {
-    matches!(
-        spec,
-        StageSpec::Rate { .. } | StageSpec::Schedule(_) | StageSpec::Trace(_)
-    )
 }

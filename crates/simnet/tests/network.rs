@@ -1,6 +1,6 @@
 //! A windowed sender and its receiver over an emulated path: virtual time gives the sums of theory.
 
-use eyelevel_link::{Direction, Packet, QueueSpec, StageSpec};
+use eyelevel_link::{DelaySpec, Direction, LossSpec, Packet, QueueSpec, RateSpec, StageSpec};
 use eyelevel_simnet::{Endpoint, Network};
 use eyelevel_units::{Duration, Instant, Seed};
 
@@ -74,12 +74,16 @@ impl Endpoint<u64> for Receiver {
 }
 
 fn transfer(loss: f64, window: usize, seed: u64) -> (Vec<(u64, Instant)>, Instant) {
-    let delay = StageSpec::Delay { delay_ms: 10.0 };
-    let rate = StageSpec::Rate {
+    let delay = StageSpec::Delay(DelaySpec { delay_ms: 10.0 });
+    let rate = StageSpec::Rate(RateSpec {
         rate_bit_s: 12_000_000,
         queue: QueueSpec::Infinite,
-    };
-    let up = [delay.clone(), rate, StageSpec::Loss { probability: loss }];
+    });
+    let up = [
+        delay.clone(),
+        rate,
+        StageSpec::Loss(LossSpec { probability: loss }),
+    ];
     let sender = Sender {
         window,
         timeout: Duration::from_millis(500),

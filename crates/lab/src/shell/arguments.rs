@@ -2,7 +2,7 @@ use super::presets::of_tables;
 use crate::Error;
 use crate::stages_command::checked;
 use clap::Args;
-use eyelevel_link::StageSpec;
+use eyelevel_link::{DelaySpec, StageSpec};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -117,7 +117,7 @@ impl ShellArguments {
         };
         let mut stages = of_option("--rtt", &format!("delay {rtt}"))?;
         match stages.as_mut_slice() {
-            [StageSpec::Delay { delay_ms }] => *delay_ms /= 2.0,
+            [StageSpec::Delay(DelaySpec { delay_ms })] => *delay_ms /= 2.0,
             _ => return Err(Error::Shell(format!("--rtt: {rtt} is no time; use 40ms"))),
         }
         Ok(stages)

@@ -2,6 +2,7 @@ use super::aqm::{limit_packets, positive_ms};
 use super::fifo::Fifo;
 use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
+use crate::words::Words;
 use crate::{DropReason, SpecError};
 use eyelevel_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,28 @@ impl Default for CodelSpec {
             limit_packets: 1_000,
             ecn: false,
         }
+    }
+}
+
+impl CodelSpec {
+    /// Reads what follows the discipline's name in the text form.
+    pub(super) fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let mut spec = Self::default();
+        while !words.is_empty() {
+            match words.word("a setting")? {
+                "target" => spec.target_ms = words.ms()?,
+                "interval" => spec.interval_ms = words.ms()?,
+                "limit" => spec.limit_packets = words.packets()?,
+                "ecn" => spec.ecn = true,
+                "no-ecn" => spec.ecn = false,
+                other => {
+                    return Err(
+                        words.unknown_setting(other, "target, interval, limit, ecn, no-ecn")
+                    );
+                }
+            }
+        }
+        Ok(spec)
     }
 }
 

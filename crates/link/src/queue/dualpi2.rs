@@ -2,6 +2,7 @@ use super::aqm::{limit_packets, positive_ms};
 use super::fifo::Fifo;
 use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
+use crate::words::Words;
 use crate::{DropReason, Ecn, SpecError};
 use eyelevel_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,21 @@ impl Default for DualPi2Spec {
             classic_share: 1.0 / 16.0,
             limit_packets: 10_000,
         }
+    }
+}
+
+impl DualPi2Spec {
+    /// Reads what follows the discipline's name in the text form.
+    pub(super) fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let mut spec = Self::default();
+        while !words.is_empty() {
+            match words.word("a setting")? {
+                "target" => spec.target_ms = words.ms()?,
+                "limit" => spec.limit_packets = words.packets()?,
+                other => return Err(words.unknown_setting(other, "target, limit")),
+            }
+        }
+        Ok(spec)
     }
 }
 

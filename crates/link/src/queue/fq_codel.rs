@@ -3,6 +3,7 @@ use super::codel::{Control, Parameters};
 use super::fifo::Fifo;
 use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
+use crate::words::Words;
 use crate::{DropReason, SpecError};
 use eyelevel_units::{Instant, Seed};
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,29 @@ impl Default for FqCodelSpec {
             interval_ms: 100.0,
             ecn: true,
         }
+    }
+}
+
+impl FqCodelSpec {
+    /// Reads what follows the discipline's name in the text form.
+    pub(super) fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let mut spec = Self::default();
+        while !words.is_empty() {
+            match words.word("a setting")? {
+                "target" => spec.target_ms = words.ms()?,
+                "interval" => spec.interval_ms = words.ms()?,
+                "limit" => spec.limit_packets = words.packets()?,
+                "flows" => spec.flows = words.count("write a count, such as 1024")?,
+                "ecn" => spec.ecn = true,
+                "no-ecn" => spec.ecn = false,
+                other => {
+                    return Err(
+                        words.unknown_setting(other, "target, interval, limit, flows, ecn, no-ecn")
+                    );
+                }
+            }
+        }
+        Ok(spec)
     }
 }
 

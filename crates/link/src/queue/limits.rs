@@ -1,7 +1,44 @@
 use super::fifo::Fifo;
 use crate::SpecError;
 use crate::error::At;
+use crate::words::{Limit, Words};
 use eyelevel_units::{BitRate, duration_from_ms};
+use serde::{Deserialize, Serialize};
+
+/// The limits of a queue as configurations have them; at least one must be given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitsSpec {
+    /// The bytes that the rate drains in this time (on a trace: its mean rate).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_ms: Option<f64>,
+    /// Bytes of IP packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_bytes: Option<u64>,
+    /// Packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_packets: Option<u64>,
+}
+
+impl LimitsSpec {
+    /// Reads one or more limits, at most one of each kind.
+    pub(super) fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let mut limits = Self::default();
+        loop {
+            let twice = match words.limit()? {
+                Limit::Ms(limit) => limits.limit_ms.replace(limit).is_some(),
+                Limit::Bytes(limit) => limits.limit_bytes.replace(limit).is_some(),
+                Limit::Packets(limit) => limits.limit_packets.replace(limit).is_some(),
+            };
+            if twice {
+                return Err(words.error("a limit is given twice", "keep the smaller one"));
+            }
+            if words.is_empty() {
+                return Ok(limits);
+            }
+        }
+    }
+}
 
 /// The limits of a queue, in bytes and packets; both hold.
 #[derive(Clone, Copy, Debug)]
@@ -11,21 +48,15 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    pub(crate) fn new(
-        limit_ms: Option<f64>,
-        limit_bytes: Option<u64>,
-        limit_packets: Option<u64>,
-        rate: BitRate,
-        place: &str,
-    ) -> Result<Self, SpecError> {
-        if limit_ms.is_none() && limit_bytes.is_none() && limit_packets.is_none() {
+    pub(crate) fn new(spec: &LimitsSpec, rate: BitRate, place: &str) -> Result<Self, SpecError> {
+        if *spec == LimitsSpec::default() {
             return Err(SpecError::setting(
                 place,
                 "the queue has no limit",
                 "give limit_ms, limit_bytes or limit_packets, or use the discipline infinite",
             ));
         }
-        let drained = match limit_ms {
+        let drained = match spec.limit_ms {
             Some(ms) => {
                 let duration = duration_from_ms(ms).at(|| format!("{place}: limit_ms"))?;
                 rate.bytes_in(duration).get()
@@ -33,8 +64,8 @@ impl Limits {
             None => u64::MAX,
         };
         Ok(Self {
-            bytes: drained.min(limit_bytes.unwrap_or(u64::MAX)),
-            packets: limit_packets.unwrap_or(u64::MAX),
+            bytes: drained.min(spec.limit_bytes.unwrap_or(u64::MAX)),
+            packets: spec.limit_packets.unwrap_or(u64::MAX),
         })
     }
 

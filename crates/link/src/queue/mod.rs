@@ -11,9 +11,10 @@ mod infinite;
 mod limits;
 mod pie;
 
+use crate::SpecError;
 use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
-use crate::{QueueSpec, SpecError};
+use crate::words::Words;
 use codel::Codel;
 pub use codel::CodelSpec;
 use drophead::DropHead;
@@ -25,10 +26,78 @@ use fq_codel::FqCodel;
 pub use fq_codel::FqCodelSpec;
 use infinite::Infinite;
 use limits::Limits;
+pub use limits::LimitsSpec;
 use pie::Pie;
 pub use pie::PieSpec;
+use serde::{Deserialize, Serialize};
 
-/// A queue discipline. Static dispatch: a packet meets it twice.
+/// A queue discipline and its limits. A limit counts the packets that wait, without the one in
+/// transmission; several limits hold together; an empty queue takes a packet of any size.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "discipline", rename_all = "snake_case", deny_unknown_fields)]
+pub enum QueueSpec {
+    /// Never drops.
+    #[default]
+    Infinite,
+    /// Drops the arriving packet that would exceed a limit.
+    Droptail(LimitsSpec),
+    /// Drops the packets that have waited longest until the arriving one fits.
+    Drophead(LimitsSpec),
+    /// Controlled delay.
+    Codel(CodelSpec),
+    /// Fair queueing with controlled delay.
+    FqCodel(FqCodelSpec),
+    /// Proportional integral controller.
+    Pie(PieSpec),
+    /// Two coupled queues, for L4S.
+    Dualpi2(DualPi2Spec),
+}
+
+impl QueueSpec {
+    /// A drop-tail queue of `limit_ms` milliseconds.
+    pub fn droptail_ms(limit_ms: f64) -> Self {
+        Self::Droptail(LimitsSpec {
+            limit_ms: Some(limit_ms),
+            ..LimitsSpec::default()
+        })
+    }
+
+    /// A drop-tail queue of `limit_bytes` bytes.
+    pub fn droptail_bytes(limit_bytes: u64) -> Self {
+        Self::Droptail(LimitsSpec {
+            limit_bytes: Some(limit_bytes),
+            ..LimitsSpec::default()
+        })
+    }
+
+    /// A drop-tail queue of `limit_packets` packets.
+    pub fn droptail_packets(limit_packets: u64) -> Self {
+        Self::Droptail(LimitsSpec {
+            limit_packets: Some(limit_packets),
+            ..LimitsSpec::default()
+        })
+    }
+
+    /// Reads what follows `queue` in the text form.
+    pub(crate) fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        const NAMES: &str = "use infinite, droptail, drophead, codel, fq_codel, pie or dualpi2";
+        let name = words
+            .word("a queue discipline, such as \"droptail 200ms\"")?
+            .replace('-', "_");
+        match name.as_str() {
+            "infinite" => Ok(Self::Infinite),
+            "droptail" => LimitsSpec::parse(words).map(Self::Droptail),
+            "drophead" => LimitsSpec::parse(words).map(Self::Drophead),
+            "codel" => CodelSpec::parse(words).map(Self::Codel),
+            "fq_codel" => FqCodelSpec::parse(words).map(Self::FqCodel),
+            "pie" => PieSpec::parse(words).map(Self::Pie),
+            "dualpi2" => DualPi2Spec::parse(words).map(Self::Dualpi2),
+            other => Err(words.error(&format!("unknown queue discipline {other:?}"), NAMES)),
+        }
+    }
+}
+
+/// A queue discipline at work. Static dispatch: a packet meets it twice.
 #[derive(Debug)]
 pub(crate) enum Queue<P> {
     Infinite(Infinite<P>),
@@ -50,21 +119,11 @@ impl<P> Queue<P> {
     ) -> Result<Self, SpecError> {
         Ok(match spec {
             QueueSpec::Infinite => Self::Infinite(Infinite::new()),
-            QueueSpec::Droptail {
-                limit_ms,
-                limit_bytes,
-                limit_packets,
-            } => {
-                let limits = Limits::new(*limit_ms, *limit_bytes, *limit_packets, rate, place)?;
-                Self::DropTail(DropTail::new(limits))
+            QueueSpec::Droptail(spec) => {
+                Self::DropTail(DropTail::new(Limits::new(spec, rate, place)?))
             }
-            QueueSpec::Drophead {
-                limit_ms,
-                limit_bytes,
-                limit_packets,
-            } => {
-                let limits = Limits::new(*limit_ms, *limit_bytes, *limit_packets, rate, place)?;
-                Self::DropHead(DropHead::new(limits))
+            QueueSpec::Drophead(spec) => {
+                Self::DropHead(DropHead::new(Limits::new(spec, rate, place)?))
             }
             QueueSpec::Codel(spec) => Self::Codel(Box::new(Codel::new(spec, place)?)),
             QueueSpec::FqCodel(spec) => {

@@ -3,6 +3,7 @@ use super::fifo::Fifo;
 use crate::error::At;
 use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
+use crate::words::Words;
 use crate::{DropReason, SpecError};
 use eyelevel_units::{Duration, Generator, Instant, Seed, duration_from_ms};
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,29 @@ impl Default for PieSpec {
             limit_packets: 1_000,
             ecn: false,
         }
+    }
+}
+
+impl PieSpec {
+    /// Reads what follows the discipline's name in the text form.
+    pub(super) fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let mut spec = Self::default();
+        while !words.is_empty() {
+            match words.word("a setting")? {
+                "target" => spec.target_ms = words.ms()?,
+                "update" => spec.update_ms = words.ms()?,
+                "burst" => spec.burst_ms = words.ms()?,
+                "limit" => spec.limit_packets = words.packets()?,
+                "ecn" => spec.ecn = true,
+                "no-ecn" => spec.ecn = false,
+                other => {
+                    return Err(
+                        words.unknown_setting(other, "target, update, burst, limit, ecn, no-ecn")
+                    );
+                }
+            }
+        }
+        Ok(spec)
     }
 }
 

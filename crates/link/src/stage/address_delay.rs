@@ -1,10 +1,12 @@
+use super::interface::{StageSettings, StageState};
 use crate::error::At;
 use crate::observer::{Observer, Reports};
 use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
 use crate::timeline::Timeline;
+use crate::words::{Words, as_ms};
 use crate::{DropReason, SpecError};
 use core::net::IpAddr;
-use eyelevel_units::{Duration, Instant, duration_from_ms};
+use eyelevel_units::{Duration, Instant, Seed, duration_from_ms, parse_duration};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -19,6 +21,31 @@ pub struct AddressDelaySpec {
     pub default_ms: f64,
 }
 
+impl StageSettings for AddressDelaySpec {
+    fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        const EXPECTED: &str = "write an address and its delay, such as 192.0.2.1=20ms";
+        let (mut delays_ms, mut default_ms) = (BTreeMap::new(), 0.0);
+        while !words.is_empty() {
+            if words.take("default") {
+                default_ms = words.ms()?;
+                continue;
+            }
+            let (address, delay) = words.pair(EXPECTED)?;
+            let address = address
+                .parse()
+                .map_err(|_| words.error(&format!("{address:?} is no IP address"), EXPECTED))?;
+            delays_ms.insert(address, as_ms(parse_duration(&delay).at(|| words.place())?));
+        }
+        if delays_ms.is_empty() {
+            return Err(words.error("no address is given", EXPECTED));
+        }
+        Ok(Self {
+            delays_ms,
+            default_ms,
+        })
+    }
+}
+
 /// Packets of different addresses may overtake each other, those of one address never do.
 #[derive(Debug)]
 pub(crate) struct AddressDelay<P> {
@@ -27,24 +54,26 @@ pub(crate) struct AddressDelay<P> {
     travelling: Timeline<P>,
 }
 
-impl<P> AddressDelay<P> {
-    pub(crate) fn new(spec: &AddressDelaySpec, place: &str) -> Result<Self, SpecError> {
+impl<P> StageState<P> for AddressDelay<P> {
+    type Settings = AddressDelaySpec;
+
+    fn new(settings: &AddressDelaySpec, _seed: Seed, place: &str) -> Result<Self, SpecError> {
         let delay = |(address, ms): (&IpAddr, &f64)| {
             let delay = duration_from_ms(*ms).at(|| format!("{place}: delays_ms of {address}"))?;
             Ok((*address, delay))
         };
         Ok(Self {
-            delays: spec
+            delays: settings
                 .delays_ms
                 .iter()
                 .map(delay)
                 .collect::<Result<_, SpecError>>()?,
-            default: duration_from_ms(spec.default_ms).at(|| format!("{place}: default_ms"))?,
+            default: duration_from_ms(settings.default_ms).at(|| format!("{place}: default_ms"))?,
             travelling: Timeline::default(),
         })
     }
 
-    pub(crate) fn handle_packet<O: Observer<P>>(
+    fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
         queued_packet: QueuedPacket<P>,
@@ -63,11 +92,15 @@ impl<P> AddressDelay<P> {
         None
     }
 
-    pub(crate) fn deadline(&self) -> Instant {
+    fn deadline(&self) -> Instant {
         self.travelling.deadline()
     }
 
-    pub(crate) fn handle_timeout(&mut self) -> Option<QueuedPacket<P>> {
+    fn handle_timeout<O: Observer<P>>(
+        &mut self,
+        _at: Instant,
+        _reports: &mut Reports<'_, O>,
+    ) -> Option<QueuedPacket<P>> {
         self.travelling.pop()
     }
 }

@@ -1,8 +1,26 @@
+use super::interface::{StageSettings, StageState};
 use crate::SpecError;
 use crate::error::At;
 use crate::observer::{EventKind, Observer, Reports};
 use crate::queued_packet::QueuedPacket;
+use crate::words::Words;
 use eyelevel_units::{Generator, Instant, Probability, Seed};
+use serde::{Deserialize, Serialize};
+
+/// A bit of some packets is inverted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CorruptSpec {
+    /// The chance, from 0 to 1.
+    pub probability: f64,
+}
+
+impl StageSettings for CorruptSpec {
+    fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let probability = words.probability()?;
+        Ok(Self { probability })
+    }
+}
 
 /// Chooses one bit of some packets to be inverted by the driver. The whole IP packet is at risk, its
 /// header too, as on a real wire; whoever checks a checksum then drops it. Two draws a packet.
@@ -12,16 +30,19 @@ pub(crate) struct Corrupt {
     generator: Generator,
 }
 
-impl Corrupt {
-    pub(crate) fn new(probability: f64, seed: Seed, place: &str) -> Result<Self, SpecError> {
-        let probability = Probability::new(probability).at(|| format!("{place}: probability"))?;
+impl<P> StageState<P> for Corrupt {
+    type Settings = CorruptSpec;
+
+    fn new(settings: &CorruptSpec, seed: Seed, place: &str) -> Result<Self, SpecError> {
+        let probability =
+            Probability::new(settings.probability).at(|| format!("{place}: probability"))?;
         Ok(Self {
             probability,
             generator: seed.generator(),
         })
     }
 
-    pub(crate) fn handle_packet<P, O: Observer<P>>(
+    fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
         mut queued_packet: QueuedPacket<P>,

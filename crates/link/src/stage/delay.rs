@@ -1,9 +1,27 @@
+use super::interface::{StageSettings, StageState};
 use crate::error::At;
 use crate::observer::{Observer, Reports};
 use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
+use crate::words::Words;
 use crate::{DropReason, SpecError};
-use eyelevel_units::{Duration, Instant, duration_from_ms};
+use eyelevel_units::{Duration, Instant, Seed, duration_from_ms};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+
+/// Every packet leaves `delay_ms` after it came.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DelaySpec {
+    /// One-way delay in milliseconds, down to the nanosecond.
+    pub delay_ms: f64,
+}
+
+impl StageSettings for DelaySpec {
+    fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let delay_ms = words.ms()?;
+        Ok(Self { delay_ms })
+    }
+}
 
 /// A fixed one-way delay.
 #[derive(Debug)]
@@ -12,9 +30,11 @@ pub(crate) struct Delay<P> {
     travelling: VecDeque<QueuedPacket<P>>,
 }
 
-impl<P> Delay<P> {
-    pub(crate) fn new(delay_ms: f64, place: &str) -> Result<Self, SpecError> {
-        let delay = duration_from_ms(delay_ms).at(|| format!("{place}: delay_ms"))?;
+impl<P> StageState<P> for Delay<P> {
+    type Settings = DelaySpec;
+
+    fn new(settings: &DelaySpec, _seed: Seed, place: &str) -> Result<Self, SpecError> {
+        let delay = duration_from_ms(settings.delay_ms).at(|| format!("{place}: delay_ms"))?;
         Ok(Self {
             delay,
             travelling: VecDeque::new(),
@@ -22,7 +42,7 @@ impl<P> Delay<P> {
     }
 
     #[inline]
-    pub(crate) fn handle_packet<O: Observer<P>>(
+    fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
         queued_packet: QueuedPacket<P>,
@@ -40,7 +60,7 @@ impl<P> Delay<P> {
     }
 
     #[inline]
-    pub(crate) fn deadline(&self) -> Instant {
+    fn deadline(&self) -> Instant {
         self.travelling
             .front()
             .map_or(Instant::MAX, |queued_packet| {
@@ -49,7 +69,11 @@ impl<P> Delay<P> {
     }
 
     #[inline]
-    pub(crate) fn handle_timeout(&mut self) -> Option<QueuedPacket<P>> {
+    fn handle_timeout<O: Observer<P>>(
+        &mut self,
+        _at: Instant,
+        _reports: &mut Reports<'_, O>,
+    ) -> Option<QueuedPacket<P>> {
         self.travelling.pop_front()
     }
 }

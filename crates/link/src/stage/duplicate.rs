@@ -1,9 +1,27 @@
+use super::interface::{StageSettings, StageState};
 use crate::SpecError;
 use crate::error::At;
 use crate::observer::{EventKind, Observer, Reports};
 use crate::queued_packet::QueuedPacket;
+use crate::words::Words;
 use eyelevel_units::{Generator, Instant, Probability, Seed};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+
+/// Some packets come twice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DuplicateSpec {
+    /// The chance, from 0 to 1.
+    pub probability: f64,
+}
+
+impl StageSettings for DuplicateSpec {
+    fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let probability = words.probability()?;
+        Ok(Self { probability })
+    }
+}
 
 /// Sends some packets twice: the copy leaves right behind its original. One draw a packet.
 #[derive(Debug)]
@@ -14,9 +32,12 @@ pub(crate) struct Duplicate<P> {
     copies: VecDeque<(Instant, QueuedPacket<P>)>,
 }
 
-impl<P: Clone> Duplicate<P> {
-    pub(crate) fn new(probability: f64, seed: Seed, place: &str) -> Result<Self, SpecError> {
-        let probability = Probability::new(probability).at(|| format!("{place}: probability"))?;
+impl<P: Clone> StageState<P> for Duplicate<P> {
+    type Settings = DuplicateSpec;
+
+    fn new(settings: &DuplicateSpec, seed: Seed, place: &str) -> Result<Self, SpecError> {
+        let probability =
+            Probability::new(settings.probability).at(|| format!("{place}: probability"))?;
         Ok(Self {
             probability,
             generator: seed.generator(),
@@ -24,7 +45,7 @@ impl<P: Clone> Duplicate<P> {
         })
     }
 
-    pub(crate) fn handle_packet<O: Observer<P>>(
+    fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
         queued_packet: QueuedPacket<P>,
@@ -39,11 +60,15 @@ impl<P: Clone> Duplicate<P> {
         Some(queued_packet)
     }
 
-    pub(crate) fn deadline(&self) -> Instant {
+    fn deadline(&self) -> Instant {
         self.copies.front().map_or(Instant::MAX, |(at, _)| *at)
     }
 
-    pub(crate) fn handle_timeout(&mut self) -> Option<QueuedPacket<P>> {
+    fn handle_timeout<O: Observer<P>>(
+        &mut self,
+        _at: Instant,
+        _reports: &mut Reports<'_, O>,
+    ) -> Option<QueuedPacket<P>> {
         self.copies
             .pop_front()
             .map(|(_, queued_packet)| queued_packet)

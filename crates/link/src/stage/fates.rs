@@ -1,10 +1,12 @@
+use super::interface::{StageSettings, StageState};
 use crate::error::At;
 use crate::observer::{Observer, Reports};
 use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
-use crate::recorded::Recorded;
+use crate::recorded::{ReadFile, Recorded, parse_ms};
 use crate::timeline::Timeline;
+use crate::words::Words;
 use crate::{DropReason, SpecError};
-use eyelevel_units::{Duration, Instant, duration_from_ms};
+use eyelevel_units::{Duration, Instant, Seed, duration_from_ms};
 use serde::{Deserialize, Serialize};
 
 /// What happened to each packet of an earlier log happens to the packets of this run, one by one:
@@ -23,6 +25,25 @@ pub struct FatesSpec {
     pub reordering: bool,
 }
 
+impl StageSettings for FatesSpec {
+    fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        Ok(Self {
+            delays_ms: Recorded::from_file(words.file()?),
+            repeat: words.take("repeat"),
+            reordering: words.take("reordering"),
+        })
+    }
+
+    fn load_files(&mut self, read: &mut ReadFile<'_>) -> Result<(), SpecError> {
+        let parse = |line: &str| match line {
+            "lost" => Some(None),
+            _ => parse_ms(line).map(Some),
+        };
+        self.delays_ms
+            .load(read, parse, "a delay in milliseconds or \"lost\"")
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Fates<P> {
     fates: Vec<Option<Duration>>,
@@ -33,25 +54,32 @@ pub(crate) struct Fates<P> {
     travelling: Timeline<P>,
 }
 
-impl<P> Fates<P> {
-    pub(crate) fn new(spec: &FatesSpec, place: &str) -> Result<Self, SpecError> {
+impl<P> StageState<P> for Fates<P> {
+    type Settings = FatesSpec;
+
+    fn new(settings: &FatesSpec, _seed: Seed, place: &str) -> Result<Self, SpecError> {
         let place = format!("{place}: delays_ms");
         let fate = |(index, ms): (usize, &Option<f64>)| {
             ms.map(|ms| duration_from_ms(ms).at(|| format!("{place}, packet {index}")))
                 .transpose()
         };
-        let fates = spec.delays_ms.values(&place)?.iter().enumerate().map(fate);
+        let fates = settings
+            .delays_ms
+            .values(&place)?
+            .iter()
+            .enumerate()
+            .map(fate);
         Ok(Self {
             fates: fates.collect::<Result<_, _>>()?,
             next: 0,
-            repeat: spec.repeat,
-            reordering: spec.reordering,
+            repeat: settings.repeat,
+            reordering: settings.reordering,
             last_due: Instant::ZERO,
             travelling: Timeline::default(),
         })
     }
 
-    pub(crate) fn handle_packet<O: Observer<P>>(
+    fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
         queued_packet: QueuedPacket<P>,
@@ -83,11 +111,15 @@ impl<P> Fates<P> {
         None
     }
 
-    pub(crate) fn deadline(&self) -> Instant {
+    fn deadline(&self) -> Instant {
         self.travelling.deadline()
     }
 
-    pub(crate) fn handle_timeout(&mut self) -> Option<QueuedPacket<P>> {
+    fn handle_timeout<O: Observer<P>>(
+        &mut self,
+        _at: Instant,
+        _reports: &mut Reports<'_, O>,
+    ) -> Option<QueuedPacket<P>> {
         self.travelling.pop()
     }
 }

@@ -1,6 +1,8 @@
+use super::interface::{StageSettings, StageState};
 use crate::error::At;
 use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
+use crate::words::Words;
 use crate::{DropReason, SpecError};
 use eyelevel_units::{Generator, Instant, Probability, Seed};
 use serde::{Deserialize, Serialize};
@@ -27,6 +29,23 @@ const fn always() -> f64 {
     1.0
 }
 
+impl StageSettings for GilbertElliottSpec {
+    fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let (good_to_bad, bad_to_good) = (words.probability()?, words.probability()?);
+        let (loss_good, loss_bad) = if words.is_empty() {
+            (0.0, 1.0)
+        } else {
+            (words.probability()?, words.probability()?)
+        };
+        Ok(Self {
+            good_to_bad,
+            bad_to_good,
+            loss_good,
+            loss_bad,
+        })
+    }
+}
+
 /// A packet meets the loss of the state it finds, then the state may change for the next one. The
 /// first packet finds the good state. Two draws a packet.
 #[derive(Debug)]
@@ -37,28 +56,26 @@ pub(crate) struct GilbertElliott {
     generator: Generator,
 }
 
-impl GilbertElliott {
-    pub(crate) fn new(
-        spec: &GilbertElliottSpec,
-        seed: Seed,
-        place: &str,
-    ) -> Result<Self, SpecError> {
+impl<P> StageState<P> for GilbertElliott {
+    type Settings = GilbertElliottSpec;
+
+    fn new(settings: &GilbertElliottSpec, seed: Seed, place: &str) -> Result<Self, SpecError> {
         let checked = |key: &str, value| Probability::new(value).at(|| format!("{place}: {key}"));
         Ok(Self {
             leave: [
-                checked("good_to_bad", spec.good_to_bad)?,
-                checked("bad_to_good", spec.bad_to_good)?,
+                checked("good_to_bad", settings.good_to_bad)?,
+                checked("bad_to_good", settings.bad_to_good)?,
             ],
             loss: [
-                checked("loss_good", spec.loss_good)?,
-                checked("loss_bad", spec.loss_bad)?,
+                checked("loss_good", settings.loss_good)?,
+                checked("loss_bad", settings.loss_bad)?,
             ],
             bad: false,
             generator: seed.generator(),
         })
     }
 
-    pub(crate) fn handle_packet<P, O: Observer<P>>(
+    fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
         queued_packet: QueuedPacket<P>,

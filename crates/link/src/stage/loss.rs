@@ -1,8 +1,26 @@
+use super::interface::{StageSettings, StageState};
 use crate::error::At;
 use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
+use crate::words::Words;
 use crate::{DropReason, SpecError};
 use eyelevel_units::{Generator, Instant, Probability, Seed};
+use serde::{Deserialize, Serialize};
+
+/// Each packet is lost independently.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LossSpec {
+    /// The chance, from 0 to 1.
+    pub probability: f64,
+}
+
+impl StageSettings for LossSpec {
+    fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let probability = words.probability()?;
+        Ok(Self { probability })
+    }
+}
 
 /// Independent loss: one draw a packet, whatever the probability, so that changing it moves no
 /// other packet's luck.
@@ -12,9 +30,12 @@ pub(crate) struct Loss {
     generator: Generator,
 }
 
-impl Loss {
-    pub(crate) fn new(probability: f64, seed: Seed, place: &str) -> Result<Self, SpecError> {
-        let probability = Probability::new(probability).at(|| format!("{place}: probability"))?;
+impl<P> StageState<P> for Loss {
+    type Settings = LossSpec;
+
+    fn new(settings: &LossSpec, seed: Seed, place: &str) -> Result<Self, SpecError> {
+        let probability =
+            Probability::new(settings.probability).at(|| format!("{place}: probability"))?;
         Ok(Self {
             probability,
             generator: seed.generator(),
@@ -22,7 +43,7 @@ impl Loss {
     }
 
     #[inline]
-    pub(crate) fn handle_packet<P, O: Observer<P>>(
+    fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
         queued_packet: QueuedPacket<P>,

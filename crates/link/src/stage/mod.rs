@@ -1,4 +1,5 @@
-//! What a packet meets on its way: one stage a file.
+//! What a packet meets on its way: one stage a file, with its settings, its text form and its state,
+//! and one table of them all.
 
 mod address_delay;
 mod corrupt;
@@ -6,6 +7,7 @@ mod delay;
 mod duplicate;
 mod fates;
 mod gilbert_elliott;
+mod interface;
 mod jitter;
 mod loss;
 mod outage;
@@ -16,158 +18,193 @@ mod trace;
 
 use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
-use crate::{SpecError, StageSpec};
+use crate::recorded::ReadFile;
+use crate::words::Words;
+use crate::{QueueSpec, SpecError};
 use address_delay::AddressDelay;
 pub use address_delay::AddressDelaySpec;
 use corrupt::Corrupt;
+pub use corrupt::CorruptSpec;
 use delay::Delay;
+pub use delay::DelaySpec;
 use duplicate::Duplicate;
+pub use duplicate::DuplicateSpec;
 use eyelevel_units::{Instant, Seed};
 use fates::Fates;
 pub use fates::FatesSpec;
 use gilbert_elliott::GilbertElliott;
 pub use gilbert_elliott::GilbertElliottSpec;
+use interface::{StageSettings, StageState};
 use jitter::Jitter;
 pub use jitter::{JitterDistribution, JitterSpec};
 use loss::Loss;
+pub use loss::LossSpec;
 use outage::Outage;
 pub use outage::OutageSpec;
 use rate::Rate;
+pub use rate::RateSpec;
 use recorded_loss::RecordedLoss;
 pub use recorded_loss::RecordedLossSpec;
 use schedule::Schedule;
 pub use schedule::{ScheduleSpec, ScheduleStep};
+use serde::{Deserialize, Serialize};
 use trace::TraceLink;
 pub use trace::TraceSpec;
 
-/// A stage. Static dispatch: every packet meets every stage.
-#[derive(Debug)]
-pub(crate) enum Stage<P> {
-    Delay(Delay<P>),
-    AddressDelay(AddressDelay<P>),
-    Jitter(Box<Jitter<P>>),
-    Rate(Box<Rate<P>>),
-    Schedule(Box<Schedule<P>>),
-    Trace(Box<TraceLink<P>>),
-    Loss(Loss),
-    GilbertElliott(Box<GilbertElliott>),
-    RecordedLoss(RecordedLoss),
-    Fates(Box<Fates<P>>),
-    Duplicate(Box<Duplicate<P>>),
-    Corrupt(Corrupt),
-    Outage(Box<Outage>),
+/// Makes of the table the two enums, of settings and of states, and all that goes by the stage: static
+/// dispatch, since every packet meets every stage.
+macro_rules! stages {
+    ($($(#[$doc:meta])* $name:literal: $stage:ident($settings:ty) => $state:ty, $follows:literal;)+) => {
+        /// One stage of a direction as configurations write it (`spec/lab-events.md`).
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "stage", deny_unknown_fields)]
+        pub enum StageSpec {
+            $($(#[$doc])* #[serde(rename = $name)] $stage($settings),)+
+        }
+
+        /// Each stage's name, and what follows it in the text form.
+        pub(crate) const CLAUSES: &[(&str, &str)] = &[$(($name, $follows)),+];
+
+        impl StageSpec {
+            /// The stage's name in configurations.
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$stage(_) => $name,)+
+                }
+            }
+
+            /// The stage of this name, with what follows it in the text form; none if there is no
+            /// such stage.
+            pub(crate) fn parse(name: &str, words: &mut Words<'_>) -> Option<Result<Self, SpecError>> {
+                match name {
+                    $($name => Some(<$settings>::parse(words).map(Self::$stage)),)+
+                    _ => None,
+                }
+            }
+
+            /// Whether it is a link, which sends one packet after the other and has a queue.
+            pub fn is_link(&self) -> bool {
+                match self {
+                    $(Self::$stage(settings) => settings.queue().is_some(),)+
+                }
+            }
+
+            /// The stage's queue, if it is a link.
+            pub(crate) fn queue_mut(&mut self) -> Option<&mut QueueSpec> {
+                match self {
+                    $(Self::$stage(settings) => settings.queue_mut(),)+
+                }
+            }
+
+            /// Reads the files that a stage names, with `read` (name to text), which only a driver
+            /// can do. A stage that names none is left as it is.
+            ///
+            /// # Errors
+            /// When a file cannot be read or one of its lines is wrong; the message names file and
+            /// line.
+            pub fn load_files(&mut self, read: &mut ReadFile<'_>) -> Result<(), SpecError> {
+                match self {
+                    $(Self::$stage(settings) => settings.load_files(read),)+
+                }
+            }
+        }
+
+        /// A stage at work; its methods are those of [`StageState`].
+        #[derive(Debug)]
+        pub(crate) enum Stage<P> {
+            $($stage($state),)+
+        }
+
+        impl<P: Clone> Stage<P> {
+            pub(crate) fn new(spec: &StageSpec, seed: Seed, place: &str) -> Result<Self, SpecError> {
+                Ok(match spec {
+                    $(StageSpec::$stage(settings) => {
+                        Self::$stage(<$state as StageState<P>>::new(settings, seed, place)?)
+                    })+
+                })
+            }
+
+            pub(crate) fn start(&mut self, origin: Instant) {
+                match self {
+                    $(Self::$stage(stage) => StageState::<P>::start(stage, origin),)+
+                }
+            }
+
+            #[inline]
+            pub(crate) fn handle_packet<O: Observer<P>>(
+                &mut self,
+                at: Instant,
+                queued_packet: QueuedPacket<P>,
+                reports: &mut Reports<'_, O>,
+            ) -> Option<QueuedPacket<P>> {
+                match self {
+                    $(Self::$stage(stage) => stage.handle_packet(at, queued_packet, reports),)+
+                }
+            }
+
+            #[inline]
+            pub(crate) fn deadline(&self) -> Instant {
+                match self {
+                    $(Self::$stage(stage) => StageState::<P>::deadline(stage),)+
+                }
+            }
+
+            #[inline]
+            pub(crate) fn handle_timeout<O: Observer<P>>(
+                &mut self,
+                at: Instant,
+                reports: &mut Reports<'_, O>,
+            ) -> Option<QueuedPacket<P>> {
+                match self {
+                    $(Self::$stage(stage) => stage.handle_timeout(at, reports),)+
+                }
+            }
+        }
+    };
 }
 
-impl<P: Clone> Stage<P> {
-    /// Builds a stage; `place` ("stage 2 (rate)") begins every error.
-    pub(crate) fn new(spec: &StageSpec, seed: Seed, place: &str) -> Result<Self, SpecError> {
-        Ok(match spec {
-            StageSpec::Delay { delay_ms } => Self::Delay(Delay::new(*delay_ms, place)?),
-            StageSpec::AddressDelay(spec) => Self::AddressDelay(AddressDelay::new(spec, place)?),
-            StageSpec::Jitter(spec) => Self::Jitter(Box::new(Jitter::new(spec, seed, place)?)),
-            StageSpec::Rate { rate_bit_s, queue } => {
-                Self::Rate(Box::new(Rate::new(*rate_bit_s, queue, seed, place)?))
-            }
-            StageSpec::Schedule(spec) => {
-                Self::Schedule(Box::new(Schedule::new(spec, seed, place)?))
-            }
-            StageSpec::Trace(spec) => Self::Trace(Box::new(TraceLink::new(spec, seed, place)?)),
-            StageSpec::Loss { probability } => Self::Loss(Loss::new(*probability, seed, place)?),
-            StageSpec::GilbertElliott(spec) => {
-                Self::GilbertElliott(Box::new(GilbertElliott::new(spec, seed, place)?))
-            }
-            StageSpec::RecordedLoss(spec) => Self::RecordedLoss(RecordedLoss::new(spec, place)?),
-            StageSpec::Fates(spec) => Self::Fates(Box::new(Fates::new(spec, place)?)),
-            StageSpec::Duplicate { probability } => {
-                Self::Duplicate(Box::new(Duplicate::new(*probability, seed, place)?))
-            }
-            StageSpec::Corrupt { probability } => {
-                Self::Corrupt(Corrupt::new(*probability, seed, place)?)
-            }
-            StageSpec::Outage(spec) => Self::Outage(Box::new(Outage::new(spec, seed, place)?)),
-        })
-    }
-
-    /// The path begins: what happens by the clock counts from here.
-    pub(crate) fn start(&mut self, origin: Instant) {
-        match self {
-            Self::Jitter(stage) => stage.start(origin),
-            Self::Rate(stage) => stage.start(origin),
-            Self::Schedule(stage) => stage.start(origin),
-            Self::Trace(stage) => stage.start(origin),
-            Self::Outage(stage) => stage.start(origin),
-            _ => {}
-        }
-    }
-
-    /// A packet enters at `at`; every event of this stage up to `at` has been handled. Returns it
-    /// where it leaves at the same instant.
-    #[inline]
-    pub(crate) fn handle_packet<O: Observer<P>>(
-        &mut self,
-        at: Instant,
-        queued_packet: QueuedPacket<P>,
-        reports: &mut Reports<'_, O>,
-    ) -> Option<QueuedPacket<P>> {
-        match self {
-            Self::Delay(stage) => stage.handle_packet(at, queued_packet, reports),
-            Self::AddressDelay(stage) => stage.handle_packet(at, queued_packet, reports),
-            Self::Jitter(stage) => stage.handle_packet(at, queued_packet, reports),
-            Self::Rate(stage) => stage.handle_packet(at, queued_packet, reports),
-            Self::Schedule(stage) => stage.handle_packet(at, queued_packet, reports),
-            Self::Trace(stage) => stage.handle_packet(at, queued_packet, reports),
-            Self::Loss(stage) => stage.handle_packet(at, queued_packet, reports),
-            Self::GilbertElliott(stage) => stage.handle_packet(at, queued_packet, reports),
-            Self::RecordedLoss(stage) => stage.handle_packet(at, queued_packet, reports),
-            Self::Fates(stage) => stage.handle_packet(at, queued_packet, reports),
-            Self::Duplicate(stage) => stage.handle_packet(at, queued_packet, reports),
-            Self::Corrupt(stage) => stage.handle_packet(at, queued_packet, reports),
-            Self::Outage(stage) => stage.handle_packet(at, queued_packet, reports),
-        }
-    }
-
-    /// The next event; [`Instant::MAX`] where nothing is held.
-    #[inline]
-    pub(crate) fn deadline(&self) -> Instant {
-        match self {
-            Self::Delay(stage) => stage.deadline(),
-            Self::AddressDelay(stage) => stage.deadline(),
-            Self::Jitter(stage) => stage.deadline(),
-            Self::Rate(stage) => stage.deadline(),
-            Self::Schedule(stage) => stage.deadline(),
-            Self::Trace(stage) => stage.deadline(),
-            Self::Fates(stage) => stage.deadline(),
-            Self::Duplicate(stage) => stage.deadline(),
-            Self::Loss(_)
-            | Self::GilbertElliott(_)
-            | Self::RecordedLoss(_)
-            | Self::Corrupt(_)
-            | Self::Outage(_) => Instant::MAX,
-        }
-    }
-
-    /// Handles the event due at `at`, which is the deadline. Returns a packet that leaves; another
-    /// one that leaves at the same instant leaves the deadline where it is.
-    #[inline]
-    pub(crate) fn handle_timeout<O: Observer<P>>(
-        &mut self,
-        at: Instant,
-        reports: &mut Reports<'_, O>,
-    ) -> Option<QueuedPacket<P>> {
-        match self {
-            Self::Delay(stage) => stage.handle_timeout(),
-            Self::AddressDelay(stage) => stage.handle_timeout(),
-            Self::Jitter(stage) => stage.handle_timeout(),
-            Self::Rate(stage) => stage.handle_timeout(at, reports),
-            Self::Schedule(stage) => stage.handle_timeout(at, reports),
-            Self::Trace(stage) => stage.handle_timeout(at, reports),
-            Self::Fates(stage) => stage.handle_timeout(),
-            Self::Duplicate(stage) => stage.handle_timeout(),
-            Self::Loss(_)
-            | Self::GilbertElliott(_)
-            | Self::RecordedLoss(_)
-            | Self::Corrupt(_)
-            | Self::Outage(_) => None,
-        }
-    }
+// The table of stages. A line: the name in configurations, the settings, the state, and what follows
+// the name in the text form, as `docs/reference/path.md` has it.
+stages! {
+    /// Every packet leaves a fixed time after it came.
+    "delay": Delay(DelaySpec) => Delay<P>,
+        "TIME";
+    /// A fixed delay of its own for each origin address.
+    "address_delay": AddressDelay(AddressDelaySpec) => AddressDelay<P>,
+        "ADDRESS=TIME ... [`default` TIME]";
+    /// A delay that varies.
+    "jitter": Jitter(JitterSpec) => Box<Jitter<P>>,
+        "`normal` MEAN DEVIATION, `uniform` MIN MAX, `pareto` SCALE SHAPE or `recorded` FILE \
+         [INTERVAL]; then, as wanted, `for` ADDRESS and one of these again, and `reordering`; only \
+         `for ...`: the other addresses have none";
+    /// A link of constant rate with a queue in front of it.
+    "rate": Rate(RateSpec) => Box<Rate<P>>,
+        "RATE";
+    /// A link whose rate changes over time.
+    "schedule": Schedule(ScheduleSpec) => Box<Schedule<P>>,
+        "TIME=RATE ... [`repeat` TIME]; a RATE of 0 sends nothing";
+    /// A link that sends at the instants of a packet-delivery trace.
+    "trace": Trace(TraceSpec) => Box<TraceLink<P>>,
+        "FILE [`once`]";
+    /// Each packet is lost independently.
+    "loss": Loss(LossSpec) => Loss,
+        "PROBABILITY";
+    /// Loss in bursts.
+    "gilbert_elliott": GilbertElliott(GilbertElliottSpec) => Box<GilbertElliott>,
+        "GOOD_TO_BAD BAD_TO_GOOD [LOSS_GOOD LOSS_BAD]";
+    /// Loss at given positions.
+    "recorded_loss": RecordedLoss(RecordedLossSpec) => RecordedLoss,
+        "FILE [`period` COUNT]";
+    /// The fates of an earlier log's packets.
+    "fates": Fates(FatesSpec) => Box<Fates<P>>,
+        "FILE [`repeat`] [`reordering`]";
+    /// Some packets come twice.
+    "duplicate": Duplicate(DuplicateSpec) => Box<Duplicate<P>>,
+        "PROBABILITY";
+    /// A bit of some packets is inverted.
+    "corrupt": Corrupt(CorruptSpec) => Corrupt,
+        "PROBABILITY";
+    /// The link is down at times.
+    "outage": Outage(OutageSpec) => Box<Outage>,
+        "`exponential` ON_MEAN OFF_MEAN or `periodic` ON OFF";
 }

@@ -1,6 +1,8 @@
+use super::interface::{StageSettings, StageState};
 use crate::error::At;
 use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
+use crate::words::Words;
 use crate::{DropReason, SpecError};
 use eyelevel_units::{Duration, Generator, Instant, Seed, duration_from_ms};
 use serde::{Deserialize, Serialize};
@@ -31,6 +33,25 @@ const MEAN_MIN: Duration = Duration::from_millis(1);
 /// The most switches that one packet catches up with: hours without a packet at the least means.
 const SWITCHES_MAX: u32 = 10_000_000;
 
+impl StageSettings for OutageSpec {
+    fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        match words.word("exponential or periodic")? {
+            "exponential" => Ok(Self::Exponential {
+                on_mean_ms: words.ms()?,
+                off_mean_ms: words.ms()?,
+            }),
+            "periodic" => Ok(Self::Periodic {
+                on_ms: words.ms()?,
+                off_ms: words.ms()?,
+            }),
+            other => Err(words.error(
+                &format!("unknown kind of outage {other:?}"),
+                "use exponential or periodic",
+            )),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Outage {
     process: Process,
@@ -51,8 +72,10 @@ enum Process {
     },
 }
 
-impl Outage {
-    pub(crate) fn new(spec: &OutageSpec, seed: Seed, place: &str) -> Result<Self, SpecError> {
+impl<P> StageState<P> for Outage {
+    type Settings = OutageSpec;
+
+    fn new(settings: &OutageSpec, seed: Seed, place: &str) -> Result<Self, SpecError> {
         let checked = |key: &str, ms: f64| {
             let duration = duration_from_ms(ms).at(|| format!("{place}: {key}"))?;
             if duration < MEAN_MIN {
@@ -61,7 +84,7 @@ impl Outage {
             }
             Ok(duration)
         };
-        let process = match *spec {
+        let process = match *settings {
             OutageSpec::Exponential {
                 on_mean_ms,
                 off_mean_ms,
@@ -86,11 +109,11 @@ impl Outage {
         })
     }
 
-    pub(crate) fn start(&mut self, origin: Instant) {
+    fn start(&mut self, origin: Instant) {
         self.origin = origin;
     }
 
-    pub(crate) fn handle_packet<P, O: Observer<P>>(
+    fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
         queued_packet: QueuedPacket<P>,
@@ -102,7 +125,9 @@ impl Outage {
         }
         Some(queued_packet)
     }
+}
 
+impl Outage {
     /// The state at `at`; a switch at that very instant has happened.
     fn is_down(&mut self, at: Instant) -> bool {
         match &mut self.process {

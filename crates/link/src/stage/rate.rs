@@ -1,9 +1,40 @@
+use super::interface::{StageSettings, StageState};
 use crate::error::At;
 use crate::observer::{EventKind, Observer, Reports};
 use crate::queue::Queue;
 use crate::queued_packet::QueuedPacket;
+use crate::words::Words;
 use crate::{QueueSpec, SpecError};
 use eyelevel_units::{BitRate, Instant, Seed, Transmitter};
+use serde::{Deserialize, Serialize};
+
+/// A link of constant rate with a queue in front of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateSpec {
+    /// Bits of IP packets a second.
+    pub rate_bit_s: u64,
+    /// The queue; unbounded if it is not given.
+    #[serde(default)]
+    pub queue: QueueSpec,
+}
+
+impl StageSettings for RateSpec {
+    fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        Ok(Self {
+            rate_bit_s: words.rate()?.bits_per_second(),
+            queue: QueueSpec::Infinite,
+        })
+    }
+
+    fn queue(&self) -> Option<&QueueSpec> {
+        Some(&self.queue)
+    }
+
+    fn queue_mut(&mut self) -> Option<&mut QueueSpec> {
+        Some(&mut self.queue)
+    }
+}
 
 /// A link of constant rate: one packet in transmission, the others in the queue. A packet leaves
 /// when its last bit has been sent.
@@ -16,16 +47,13 @@ pub(crate) struct Rate<P> {
     busy_until: Instant,
 }
 
-impl<P> Rate<P> {
-    pub(crate) fn new(
-        rate_bit_s: u64,
-        queue: &QueueSpec,
-        seed: Seed,
-        place: &str,
-    ) -> Result<Self, SpecError> {
-        let rate =
-            BitRate::from_bits_per_second(rate_bit_s).at(|| format!("{place}: rate_bit_s"))?;
-        let queue = Queue::new(queue, rate, seed, &format!("{place}: queue"))?;
+impl<P> StageState<P> for Rate<P> {
+    type Settings = RateSpec;
+
+    fn new(settings: &RateSpec, seed: Seed, place: &str) -> Result<Self, SpecError> {
+        let rate = BitRate::from_bits_per_second(settings.rate_bit_s)
+            .at(|| format!("{place}: rate_bit_s"))?;
+        let queue = Queue::new(&settings.queue, rate, seed, &format!("{place}: queue"))?;
         Ok(Self {
             transmitter: Transmitter::new(rate),
             queue,
@@ -34,12 +62,12 @@ impl<P> Rate<P> {
         })
     }
 
-    pub(crate) fn start(&mut self, origin: Instant) {
+    fn start(&mut self, origin: Instant) {
         self.queue.start(origin);
     }
 
     #[inline]
-    pub(crate) fn handle_packet<O: Observer<P>>(
+    fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
         queued_packet: QueuedPacket<P>,
@@ -56,7 +84,7 @@ impl<P> Rate<P> {
     }
 
     #[inline]
-    pub(crate) fn deadline(&self) -> Instant {
+    fn deadline(&self) -> Instant {
         if self.in_transmission.is_some() {
             self.busy_until
         } else {
@@ -65,7 +93,7 @@ impl<P> Rate<P> {
     }
 
     #[inline]
-    pub(crate) fn handle_timeout<O: Observer<P>>(
+    fn handle_timeout<O: Observer<P>>(
         &mut self,
         at: Instant,
         reports: &mut Reports<'_, O>,
@@ -76,7 +104,9 @@ impl<P> Rate<P> {
         self.begin(at, reports);
         Some(sent)
     }
+}
 
+impl<P> Rate<P> {
     /// Begins the transmission of the next waiting packet, where there is one.
     fn begin<O: Observer<P>>(&mut self, at: Instant, reports: &mut Reports<'_, O>) {
         self.in_transmission = self.queue.dequeue(at, reports);

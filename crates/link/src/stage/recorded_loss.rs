@@ -1,8 +1,11 @@
+use super::interface::{StageSettings, StageState};
 use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
-use crate::recorded::Recorded;
+use crate::recorded::{ReadFile, Recorded};
+use crate::trace;
+use crate::words::Words;
 use crate::{DropReason, SpecError};
-use eyelevel_units::Instant;
+use eyelevel_units::{Instant, Seed};
 use serde::{Deserialize, Serialize};
 
 /// Loses the packets at given positions.
@@ -16,6 +19,25 @@ pub struct RecordedLossSpec {
     pub period_packets: Option<u64>,
 }
 
+impl StageSettings for RecordedLossSpec {
+    fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let positions = Recorded::from_file(words.file()?);
+        let repeats = words.take("period");
+        let period_packets = repeats
+            .then(|| words.count("write a count of packets"))
+            .transpose()?;
+        Ok(Self {
+            positions,
+            period_packets,
+        })
+    }
+
+    fn load_files(&mut self, read: &mut ReadFile<'_>) -> Result<(), SpecError> {
+        self.positions
+            .load(read, trace::parse_line, "a packet's position, from 0")
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct RecordedLoss {
     /// Sorted, without repetition.
@@ -26,15 +48,17 @@ pub(crate) struct RecordedLoss {
     next: usize,
 }
 
-impl RecordedLoss {
-    pub(crate) fn new(spec: &RecordedLossSpec, place: &str) -> Result<Self, SpecError> {
-        let mut positions = spec
+impl<P> StageState<P> for RecordedLoss {
+    type Settings = RecordedLossSpec;
+
+    fn new(settings: &RecordedLossSpec, _seed: Seed, place: &str) -> Result<Self, SpecError> {
+        let mut positions = settings
             .positions
             .values(&format!("{place}: positions"))?
             .to_vec();
         positions.sort_unstable();
         positions.dedup();
-        let period = spec.period_packets.unwrap_or(u64::MAX);
+        let period = settings.period_packets.unwrap_or(u64::MAX);
         let last = *positions.last().expect("an empty list is refused");
         if period <= last {
             return Err(SpecError::setting(
@@ -51,7 +75,7 @@ impl RecordedLoss {
         })
     }
 
-    pub(crate) fn handle_packet<P, O: Observer<P>>(
+    fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
         queued_packet: QueuedPacket<P>,

@@ -1,9 +1,13 @@
+use super::interface::{StageSettings, StageState};
 use crate::error::At;
 use crate::observer::{EventKind, Observer, Reports};
 use crate::queue::Queue;
 use crate::queued_packet::QueuedPacket;
+use crate::words::{Words, as_ms};
 use crate::{QueueSpec, SpecError};
-use eyelevel_units::{BitRate, Duration, Instant, Seed, Transmitter, duration_from_ms};
+use eyelevel_units::{
+    BitRate, Duration, Instant, Seed, Transmitter, duration_from_ms, parse_duration,
+};
 use serde::{Deserialize, Serialize};
 
 /// A link whose rate changes at given times, with a queue in front of it. A packet in transmission
@@ -35,6 +39,51 @@ pub struct ScheduleStep {
 /// Shorter periods would be more changes than packets.
 const PERIOD_MIN: Duration = Duration::from_millis(1);
 
+impl StageSettings for ScheduleSpec {
+    fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        const EXPECTED: &str = "write a time and its rate, such as 0s=10Mbit/s (or 5s=0 for none)";
+        let (mut steps, mut period_ms) = (Vec::new(), None);
+        while !words.is_empty() {
+            if words.take("repeat") {
+                period_ms = Some(words.ms()?);
+                continue;
+            }
+            let (at, rate) = words.pair(EXPECTED)?;
+            let at_ms = as_ms(parse_duration(at).at(|| words.place())?);
+            let rate_bit_s = if is_zero_rate(&rate) {
+                0
+            } else {
+                let rate = rate.parse::<BitRate>().at(|| words.place())?;
+                rate.bits_per_second()
+            };
+            steps.push(ScheduleStep { at_ms, rate_bit_s });
+        }
+        if steps.is_empty() {
+            return Err(words.error("no step is given", EXPECTED));
+        }
+        Ok(Self {
+            steps,
+            period_ms,
+            queue: QueueSpec::Infinite,
+        })
+    }
+
+    fn queue(&self) -> Option<&QueueSpec> {
+        Some(&self.queue)
+    }
+
+    fn queue_mut(&mut self) -> Option<&mut QueueSpec> {
+        Some(&mut self.queue)
+    }
+}
+
+/// Nothing is sent: `0`, or with a unit, as the other steps have one.
+fn is_zero_rate(text: &str) -> bool {
+    let unit = text.trim_start_matches(['0', '.']);
+    let zero = text.starts_with('0');
+    zero && (unit.is_empty() || format!("1{unit}").parse::<BitRate>().is_ok())
+}
+
 #[derive(Debug)]
 pub(crate) struct Schedule<P> {
     timetable: Timetable,
@@ -49,11 +98,13 @@ pub(crate) struct Schedule<P> {
     next_change: Instant,
 }
 
-impl<P> Schedule<P> {
-    pub(crate) fn new(spec: &ScheduleSpec, seed: Seed, place: &str) -> Result<Self, SpecError> {
-        let timetable = Timetable::new(spec, place)?;
+impl<P> StageState<P> for Schedule<P> {
+    type Settings = ScheduleSpec;
+
+    fn new(settings: &ScheduleSpec, seed: Seed, place: &str) -> Result<Self, SpecError> {
+        let timetable = Timetable::new(settings, place)?;
         let queue = Queue::new(
-            &spec.queue,
+            &settings.queue,
             timetable.mean_rate(),
             seed,
             &format!("{place}: queue"),
@@ -69,12 +120,12 @@ impl<P> Schedule<P> {
         })
     }
 
-    pub(crate) fn start(&mut self, origin: Instant) {
+    fn start(&mut self, origin: Instant) {
         self.timetable.origin = origin;
         self.queue.start(origin);
     }
 
-    pub(crate) fn handle_packet<O: Observer<P>>(
+    fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
         queued_packet: QueuedPacket<P>,
@@ -93,7 +144,7 @@ impl<P> Schedule<P> {
         None
     }
 
-    pub(crate) fn deadline(&self) -> Instant {
+    fn deadline(&self) -> Instant {
         match (&self.in_transmission, self.paused) {
             (None, _) => Instant::MAX,
             (Some(_), Some(_)) => self.next_change,
@@ -101,7 +152,7 @@ impl<P> Schedule<P> {
         }
     }
 
-    pub(crate) fn handle_timeout<O: Observer<P>>(
+    fn handle_timeout<O: Observer<P>>(
         &mut self,
         at: Instant,
         reports: &mut Reports<'_, O>,
@@ -125,7 +176,9 @@ impl<P> Schedule<P> {
         }
         None
     }
+}
 
+impl<P> Schedule<P> {
     /// Begins the transmission of the next waiting packet, where there is one.
     fn begin<O: Observer<P>>(&mut self, at: Instant, reports: &mut Reports<'_, O>) {
         self.in_transmission = self.queue.dequeue(at, reports);

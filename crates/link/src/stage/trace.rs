@@ -1,8 +1,10 @@
+use super::interface::{StageSettings, StageState};
 use crate::observer::{EventKind, Observer, Reports};
 use crate::queue::Queue;
 use crate::queued_packet::QueuedPacket;
-use crate::recorded::Recorded;
-use crate::trace::{OPPORTUNITY_BYTES, Trace};
+use crate::recorded::{ReadFile, Recorded};
+use crate::trace::{self, OPPORTUNITY_BYTES, Trace};
+use crate::words::Words;
 use crate::{QueueSpec, SpecError};
 use eyelevel_units::{Instant, Seed};
 use serde::{Deserialize, Serialize};
@@ -40,6 +42,38 @@ const fn opportunity_bytes() -> u32 {
     OPPORTUNITY_BYTES
 }
 
+impl StageSettings for TraceSpec {
+    fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        Ok(Self {
+            trace: Recorded::from_file(words.file()?),
+            once: words.take("once"),
+            opportunity_bytes: OPPORTUNITY_BYTES,
+            packet_overhead_bytes: 0,
+            queue: QueueSpec::Infinite,
+        })
+    }
+
+    fn queue(&self) -> Option<&QueueSpec> {
+        Some(&self.queue)
+    }
+
+    fn queue_mut(&mut self) -> Option<&mut QueueSpec> {
+        Some(&mut self.queue)
+    }
+
+    fn load_files(&mut self, read: &mut ReadFile<'_>) -> Result<(), SpecError> {
+        self.trace.load(read, trace::parse_line, trace::LINE)?;
+        let Some(file) = self.trace.file().map(str::to_owned) else {
+            return Ok(());
+        };
+        // Checked as a whole, so that a wrong order is found with its line.
+        let values = self.trace.values(&file)?.to_vec();
+        Trace::new(values)
+            .map(drop)
+            .map_err(|error| error.with_file(&file))
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct TraceLink<P> {
     trace: Trace,
@@ -58,11 +92,13 @@ pub(crate) struct TraceLink<P> {
     in_transmission: Option<(QueuedPacket<P>, u64)>,
 }
 
-impl<P> TraceLink<P> {
-    pub(crate) fn new(spec: &TraceSpec, seed: Seed, place: &str) -> Result<Self, SpecError> {
-        let trace = Trace::new(spec.trace.values(&format!("{place}: trace"))?.to_vec())
+impl<P> StageState<P> for TraceLink<P> {
+    type Settings = TraceSpec;
+
+    fn new(settings: &TraceSpec, seed: Seed, place: &str) -> Result<Self, SpecError> {
+        let trace = Trace::new(settings.trace.values(&format!("{place}: trace"))?.to_vec())
             .map_err(|error| error.with_place(place))?;
-        if spec.opportunity_bytes == 0 {
+        if settings.opportunity_bytes == 0 {
             let problem = "opportunity_bytes is 0";
             return Err(SpecError::setting(
                 place,
@@ -70,13 +106,13 @@ impl<P> TraceLink<P> {
                 "use 1500, or leave it out",
             ));
         }
-        let rate = trace.mean_rate(spec.opportunity_bytes);
+        let rate = trace.mean_rate(settings.opportunity_bytes);
         Ok(Self {
             trace,
-            once: spec.once,
-            opportunity_bytes: spec.opportunity_bytes,
-            packet_overhead_bytes: spec.packet_overhead_bytes,
-            queue: Queue::new(&spec.queue, rate, seed, &format!("{place}: queue"))?,
+            once: settings.once,
+            opportunity_bytes: settings.opportunity_bytes,
+            packet_overhead_bytes: settings.packet_overhead_bytes,
+            queue: Queue::new(&settings.queue, rate, seed, &format!("{place}: queue"))?,
             origin: Instant::ZERO,
             cycle: 0,
             index: 0,
@@ -86,12 +122,12 @@ impl<P> TraceLink<P> {
         })
     }
 
-    pub(crate) fn start(&mut self, origin: Instant) {
+    fn start(&mut self, origin: Instant) {
         self.origin = origin;
         self.queue.start(origin);
     }
 
-    pub(crate) fn handle_packet<O: Observer<P>>(
+    fn handle_packet<O: Observer<P>>(
         &mut self,
         at: Instant,
         queued_packet: QueuedPacket<P>,
@@ -104,7 +140,7 @@ impl<P> TraceLink<P> {
         None
     }
 
-    pub(crate) fn deadline(&self) -> Instant {
+    fn deadline(&self) -> Instant {
         match (self.is_idle(), self.credit) {
             (true, _) => Instant::MAX,
             (false, 0) => self.next_opportunity(),
@@ -112,7 +148,7 @@ impl<P> TraceLink<P> {
         }
     }
 
-    pub(crate) fn handle_timeout<O: Observer<P>>(
+    fn handle_timeout<O: Observer<P>>(
         &mut self,
         at: Instant,
         reports: &mut Reports<'_, O>,
@@ -146,7 +182,9 @@ impl<P> TraceLink<P> {
         }
         Some(queued_packet)
     }
+}
 
+impl<P> TraceLink<P> {
     fn is_idle(&self) -> bool {
         self.in_transmission.is_none() && self.queue.is_empty()
     }

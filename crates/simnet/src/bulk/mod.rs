@@ -6,7 +6,7 @@ mod sender;
 
 use crate::Network;
 use eyelevel_congestion::{Flow, Settings, by_name};
-use eyelevel_link::{Direction, QueueSpec, StageSpec};
+use eyelevel_link::{DelaySpec, Direction, LossSpec, QueueSpec, RateSpec, StageSpec};
 use eyelevel_units::{Duration, Instant, Seed};
 pub use receiver::{Busy, Receiver};
 pub use sender::Sender;
@@ -158,21 +158,21 @@ impl Scenario {
     /// # Panics
     /// Where the controller is unknown, its settings or the path's are out of range.
     pub fn network(&self) -> Network<Sender, Receiver, Payload> {
-        let delay = StageSpec::Delay {
+        let delay = StageSpec::Delay(DelaySpec {
             delay_ms: self.rtt_ms / 2.0,
-        };
-        let loss = StageSpec::Loss {
+        });
+        let loss = StageSpec::Loss(LossSpec {
             probability: self.loss,
-        };
+        });
         let mut down = vec![delay.clone()];
         if self.trace.is_none() {
-            down.push(StageSpec::Rate {
+            down.push(StageSpec::Rate(RateSpec {
                 rate_bit_s: self.rate_bit_s,
                 queue: self
                     .queue
                     .clone()
                     .unwrap_or(QueueSpec::droptail_ms(self.queue_ms)),
-            });
+            }));
         }
         down.push(loss.clone());
         let seed = Seed::new(self.seed);

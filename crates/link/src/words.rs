@@ -3,21 +3,21 @@ use crate::error::At;
 use eyelevel_units::{BitRate, Bytes, Duration, Probability, parse_duration};
 
 /// The words of one clause, taken one by one. Every error quotes the clause.
-pub(super) struct Words<'a> {
+pub(crate) struct Words<'a> {
     clause: &'a str,
     index: usize,
     rest: &'a str,
 }
 
 /// A limit of a queue.
-pub(super) enum Limit {
+pub(crate) enum Limit {
     Ms(f64),
     Bytes(u64),
     Packets(u64),
 }
 
 impl<'a> Words<'a> {
-    pub(super) fn new(clause: &'a str, index: usize) -> Self {
+    pub(crate) fn new(clause: &'a str, index: usize) -> Self {
         let clause = clause.trim();
         Self {
             clause,
@@ -26,16 +26,16 @@ impl<'a> Words<'a> {
         }
     }
 
-    pub(super) fn place(&self) -> String {
+    pub(crate) fn place(&self) -> String {
         format!("clause {} ({:?})", self.index + 1, self.clause)
     }
 
-    pub(super) fn error(&self, problem: &str, remedy: &str) -> SpecError {
+    pub(crate) fn error(&self, problem: &str, remedy: &str) -> SpecError {
         SpecError::setting(self.place(), problem, remedy)
     }
 
     /// The next word.
-    pub(super) fn word(&mut self, expected: &str) -> Result<&'a str, SpecError> {
+    pub(crate) fn word(&mut self, expected: &str) -> Result<&'a str, SpecError> {
         let word = self.peek().ok_or_else(|| {
             self.error(
                 "something is missing at the end",
@@ -47,7 +47,7 @@ impl<'a> Words<'a> {
     }
 
     /// Takes the next word where it is `word`.
-    pub(super) fn take(&mut self, word: &str) -> bool {
+    pub(crate) fn take(&mut self, word: &str) -> bool {
         let found = self.peek() == Some(word);
         if found {
             self.advance(word);
@@ -56,16 +56,16 @@ impl<'a> Words<'a> {
     }
 
     /// Whether the next word is `word`, which stays.
-    pub(super) fn next_is(&self, word: &str) -> bool {
+    pub(crate) fn next_is(&self, word: &str) -> bool {
         self.peek() == Some(word)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.peek().is_none()
     }
 
     /// Refuses what is left over.
-    pub(super) fn end(&self) -> Result<(), SpecError> {
+    pub(crate) fn end(&self) -> Result<(), SpecError> {
         match self.peek() {
             None => Ok(()),
             Some(word) => Err(self.error(
@@ -76,7 +76,7 @@ impl<'a> Words<'a> {
     }
 
     /// The next word, with the unit after it where a bare number comes first.
-    pub(super) fn quantity(&mut self, expected: &str) -> Result<String, SpecError> {
+    pub(crate) fn quantity(&mut self, expected: &str) -> Result<String, SpecError> {
         let number = self.word(expected)?;
         let bare = number
             .bytes()
@@ -88,33 +88,33 @@ impl<'a> Words<'a> {
         Ok(format!("{number}{}", unit.unwrap_or("")))
     }
 
-    pub(super) fn rate(&mut self) -> Result<BitRate, SpecError> {
+    pub(crate) fn rate(&mut self) -> Result<BitRate, SpecError> {
         let text = self.quantity("a rate, such as 25 Mbit/s")?;
         text.parse().at(|| self.place())
     }
 
-    pub(super) fn ms(&mut self) -> Result<f64, SpecError> {
+    pub(crate) fn ms(&mut self) -> Result<f64, SpecError> {
         let text = self.quantity("a time, such as 20 ms")?;
         Ok(as_ms(parse_duration(&text).at(|| self.place())?))
     }
 
-    pub(super) fn probability(&mut self) -> Result<f64, SpecError> {
+    pub(crate) fn probability(&mut self) -> Result<f64, SpecError> {
         let text = self.quantity("a probability, such as 1%")?;
         Ok(text.parse::<Probability>().at(|| self.place())?.get())
     }
 
-    pub(super) fn count<T: core::str::FromStr>(&mut self, expected: &str) -> Result<T, SpecError> {
+    pub(crate) fn count<T: core::str::FromStr>(&mut self, expected: &str) -> Result<T, SpecError> {
         let word = self.word(expected)?;
         word.parse()
             .map_err(|_| self.error(&format!("{word:?} is no number"), expected))
     }
 
     /// A file's name: one word, so it cannot hold a space or a comma.
-    pub(super) fn file(&mut self) -> Result<&'a str, SpecError> {
+    pub(crate) fn file(&mut self) -> Result<&'a str, SpecError> {
         self.word("a file's name (one with a space or comma needs the JSON form)")
     }
 
-    pub(super) fn limit(&mut self) -> Result<Limit, SpecError> {
+    pub(crate) fn limit(&mut self) -> Result<Limit, SpecError> {
         const REMEDY: &str = "use a time (200 ms), a size (64 kB) or a count (100 packets)";
         let text = self.quantity("a limit: a time, a size or a count of packets")?;
         let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -133,8 +133,22 @@ impl<'a> Words<'a> {
             .map_err(|_| self.error(&format!("{text:?} is no limit"), REMEDY))
     }
 
+    /// A count of packets, with or without the word "packets".
+    pub(crate) fn packets(&mut self) -> Result<u64, SpecError> {
+        let count = self.count("write a count of packets, such as 1000")?;
+        let _ = self.take("packets");
+        Ok(count)
+    }
+
+    pub(crate) fn unknown_setting(&self, setting: &str, known: &str) -> SpecError {
+        self.error(
+            &format!("unknown setting {setting:?}"),
+            &format!("use {known}"),
+        )
+    }
+
     /// The two sides of the next word at its `=`; a unit may stand apart on the right.
-    pub(super) fn pair(&mut self, expected: &str) -> Result<(&'a str, String), SpecError> {
+    pub(crate) fn pair(&mut self, expected: &str) -> Result<(&'a str, String), SpecError> {
         let word = self.word(expected)?;
         let Some((left, right)) = word.split_once('=') else {
             return Err(self.error(&format!("{word:?} has no \"=\""), expected));
@@ -171,6 +185,6 @@ fn is_unit(word: &str) -> bool {
 }
 
 /// Milliseconds; exact to the nanosecond below eleven days.
-pub(super) fn as_ms(duration: Duration) -> f64 {
+pub(crate) fn as_ms(duration: Duration) -> f64 {
     duration.as_nanos() as f64 / 1e6
 }

@@ -1,28 +1,9 @@
+use crate::SpecError;
 use crate::error::At;
-use crate::observer::{Observer, Reports};
-use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
-use crate::recorded::Recorded;
-use crate::timeline::Timeline;
-use crate::{DropReason, SpecError};
-use core::net::IpAddr;
+use crate::recorded::{ReadFile, Recorded, parse_ms};
+use crate::words::Words;
 use eyelevel_units::{Duration, Generator, Instant, Seed, duration_from_ms};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-
-/// A delay that varies from packet to packet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct JitterSpec {
-    /// How the delay varies.
-    pub distribution: JitterDistribution,
-    /// Whether a packet may overtake another one; if not, it waits for those before it (of its own
-    /// address, where that has a distribution of its own).
-    #[serde(default)]
-    pub reordering: bool,
-    /// Other distributions for packets with these addresses.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub per_address: BTreeMap<IpAddr, JitterDistribution>,
-}
 
 /// What a delay is drawn from. A negative draw counts as no delay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,82 +40,55 @@ pub enum JitterDistribution {
     },
 }
 
+impl JitterDistribution {
+    /// Reads a distribution's kind and its parameters.
+    pub(super) fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        const KINDS: &str = "use normal, uniform, pareto or recorded";
+        Ok(
+            match words.word("a distribution, such as \"normal 5ms 2ms\"")? {
+                "normal" => Self::Normal {
+                    mean_ms: words.ms()?,
+                    standard_deviation_ms: words.ms()?,
+                },
+                "uniform" => Self::Uniform {
+                    min_ms: words.ms()?,
+                    max_ms: words.ms()?,
+                },
+                "pareto" => Self::Pareto {
+                    scale_ms: words.ms()?,
+                    shape: words.count("write the shape, such as 2.5")?,
+                },
+                "recorded" => {
+                    let delays_ms = Recorded::from_file(words.file()?);
+                    let others = ["for", "reordering"].iter().any(|word| words.next_is(word));
+                    let interval = !others && !words.is_empty();
+                    Self::Recorded {
+                        delays_ms,
+                        interval_ms: interval.then(|| words.ms()).transpose()?,
+                    }
+                }
+                other => return Err(words.error(&format!("unknown distribution {other:?}"), KINDS)),
+            },
+        )
+    }
+
+    pub(super) fn load_files(&mut self, read: &mut ReadFile<'_>) -> Result<(), SpecError> {
+        let Self::Recorded { delays_ms, .. } = self else {
+            return Ok(());
+        };
+        delays_ms.load(read, parse_ms, "a delay in milliseconds")
+    }
+}
+
 /// Longer delays than this are cut to it: a heavy tail must not park a packet for ever.
 const DELAY_MAX: Duration = Duration::from_secs(60);
 
-#[derive(Debug)]
-pub(crate) struct Jitter<P> {
-    default: Source,
-    per_address: BTreeMap<IpAddr, Source>,
-    reordering: bool,
-    origin: Instant,
-    travelling: Timeline<P>,
-}
-
-impl<P> Jitter<P> {
-    pub(crate) fn new(spec: &JitterSpec, seed: Seed, place: &str) -> Result<Self, SpecError> {
-        let own = |(address, distribution): (&IpAddr, &JitterDistribution)| {
-            let place = format!("{place}: per_address {address}");
-            // By address, so that one origin's luck does not hang on another's packets.
-            let seed = seed.child(&address.to_string());
-            Ok((*address, Source::new(distribution, seed, &place)?))
-        };
-        Ok(Self {
-            default: Source::new(&spec.distribution, seed, &format!("{place}: distribution"))?,
-            per_address: spec
-                .per_address
-                .iter()
-                .map(own)
-                .collect::<Result<_, SpecError>>()?,
-            reordering: spec.reordering,
-            origin: Instant::ZERO,
-            travelling: Timeline::default(),
-        })
-    }
-
-    pub(crate) fn start(&mut self, origin: Instant) {
-        self.origin = origin;
-    }
-
-    pub(crate) fn handle_packet<O: Observer<P>>(
-        &mut self,
-        at: Instant,
-        queued_packet: QueuedPacket<P>,
-        reports: &mut Reports<'_, O>,
-    ) -> Option<QueuedPacket<P>> {
-        if self.travelling.len() >= QUEUED_PACKETS_MAX {
-            reports.dropped(at, queued_packet, DropReason::Bound);
-            return None;
-        }
-        let own = queued_packet
-            .packet
-            .address
-            .and_then(|address| self.per_address.get_mut(&address));
-        let source = own.unwrap_or(&mut self.default);
-        let mut due = at + source.delay(at.since(self.origin));
-        if !self.reordering {
-            due = due.max(source.last_due);
-            source.last_due = due;
-        }
-        self.travelling.push(due, queued_packet);
-        None
-    }
-
-    pub(crate) fn deadline(&self) -> Instant {
-        self.travelling.deadline()
-    }
-
-    pub(crate) fn handle_timeout(&mut self) -> Option<QueuedPacket<P>> {
-        self.travelling.pop()
-    }
-}
-
 /// One distribution with its generator.
 #[derive(Debug)]
-struct Source {
+pub(super) struct Source {
     draw: Draw,
     generator: Generator,
-    last_due: Instant,
+    pub last_due: Instant,
 }
 
 #[derive(Debug)]
@@ -162,7 +116,7 @@ enum Draw {
 }
 
 impl Source {
-    fn new(spec: &JitterDistribution, seed: Seed, place: &str) -> Result<Self, SpecError> {
+    pub fn new(spec: &JitterDistribution, seed: Seed, place: &str) -> Result<Self, SpecError> {
         let (generator, last_due) = (seed.generator(), Instant::ZERO);
         Ok(Self {
             draw: Draw::new(spec, place)?,
@@ -172,7 +126,7 @@ impl Source {
     }
 
     /// The delay of a packet that comes `since` after the path's start.
-    fn delay(&mut self, since: Duration) -> Duration {
+    pub fn delay(&mut self, since: Duration) -> Duration {
         let ms = match &mut self.draw {
             Draw::Normal {
                 mean_ms,

@@ -5,43 +5,20 @@
 //! space. `queue` is not a stage: it belongs to the rate, schedule or trace in the clause right
 //! before it, or else right after it.
 
-mod queues;
-mod stages;
-mod words;
+use crate::stage;
+use crate::words::Words;
+use crate::{QueueSpec, SpecError, StageSpec};
 
-use crate::{SpecError, StageSpec};
-use words::Words;
+/// What follows `queue`, as `docs/reference/path.md` has it.
+const QUEUE_FOLLOWS: &str = "`infinite`; `droptail` or `drophead` with limits (TIME, SIZE, COUNT \
+    `packets`); `codel`, `fq_codel`, `pie`, `dualpi2` with their settings";
 
-/// What a clause may begin with, and what follows: the table behind messages and reference.
-pub const CLAUSES: [(&str, &str); 15] = [
-    ("delay", "TIME"),
-    ("address_delay", "ADDRESS=TIME ... [default TIME]"),
-    (
-        "jitter",
-        "normal MEAN DEVIATION | uniform MIN MAX | pareto SCALE SHAPE | recorded FILE [INTERVAL], \
-         then [for ADDRESS and one of these] ... [reordering]",
-    ),
-    ("rate", "RATE"),
-    ("schedule", "TIME=RATE ... [repeat TIME]"),
-    ("trace", "FILE [once]"),
-    (
-        "queue",
-        "infinite | droptail LIMIT ... | drophead LIMIT ... | codel | fq_codel | pie | dualpi2, \
-         the last four with [target TIME] [interval TIME] [update TIME] [burst TIME] [flows COUNT] \
-         [limit COUNT] [ecn | no-ecn] as they apply; LIMIT is TIME, SIZE or COUNT packets",
-    ),
-    ("loss", "PROBABILITY"),
-    (
-        "gilbert_elliott",
-        "GOOD_TO_BAD BAD_TO_GOOD [LOSS_GOOD LOSS_BAD]",
-    ),
-    ("recorded_loss", "FILE [period COUNT]"),
-    ("fates", "FILE [repeat] [reordering]"),
-    ("duplicate", "PROBABILITY"),
-    ("corrupt", "PROBABILITY"),
-    ("outage", "exponential ON_MEAN OFF_MEAN | periodic ON OFF"),
-    ("none", ""),
-];
+/// What a clause may begin with, and what follows in words for a reader.
+fn clauses() -> Vec<(&'static str, &'static str)> {
+    let mut clauses = stage::CLAUSES.to_vec();
+    clauses.push(("queue", QUEUE_FOLLOWS));
+    clauses
+}
 
 impl StageSpec {
     /// Reads stages in the text form. Files that they name are not read: see
@@ -51,16 +28,16 @@ impl StageSpec {
     /// When a clause is wrong; the message quotes it and says what would do.
     ///
     /// ```
-    /// use eyelevel_link::{QueueSpec, StageSpec};
+    /// use eyelevel_link::{DelaySpec, LossSpec, QueueSpec, RateSpec, StageSpec};
     ///
     /// let text = "delay 20ms, rate 10.5 Mbit/s, queue droptail 200ms, loss 1%";
     /// let queue = QueueSpec::droptail_ms(200.0);
     /// assert_eq!(
     ///     StageSpec::parse_text(text).unwrap(),
     ///     [
-    ///         StageSpec::Delay { delay_ms: 20.0 },
-    ///         StageSpec::Rate { rate_bit_s: 10_500_000, queue },
-    ///         StageSpec::Loss { probability: 0.01 },
+    ///         StageSpec::Delay(DelaySpec { delay_ms: 20.0 }),
+    ///         StageSpec::Rate(RateSpec { rate_bit_s: 10_500_000, queue }),
+    ///         StageSpec::Loss(LossSpec { probability: 0.01 }),
     ///     ]
     /// );
     /// ```
@@ -70,7 +47,7 @@ impl StageSpec {
         }
         let mut stages: Vec<Self> = Vec::new();
         // A queue that waits for its link, and whether the last clause can take one.
-        let mut waiting: Option<(Words<'_>, crate::QueueSpec)> = None;
+        let mut waiting: Option<(Words<'_>, QueueSpec)> = None;
         let mut takes_queue = false;
         for (index, clause) in text.split(',').enumerate() {
             let mut words = Words::new(clause, index);
@@ -78,7 +55,7 @@ impl StageSpec {
                 .word("a stage's name, such as \"delay\"")?
                 .replace('-', "_");
             if name == "queue" {
-                let queue = queues::parse(&mut words)?;
+                let queue = QueueSpec::parse(&mut words)?;
                 words.end()?;
                 match stages
                     .last_mut()
@@ -91,7 +68,8 @@ impl StageSpec {
                 takes_queue = false;
                 continue;
             }
-            let mut stage = stages::parse(&name, &mut words)?;
+            let mut stage =
+                Self::parse(&name, &mut words).unwrap_or_else(|| Err(unknown(&words, &name)))?;
             words.end()?;
             takes_queue = stage.queue_mut().is_some();
             if let Some((queue_words, queue)) = waiting.take() {
@@ -106,9 +84,9 @@ impl StageSpec {
 }
 
 fn replace_waiting<'a>(
-    waiting: &mut Option<(Words<'a>, crate::QueueSpec)>,
+    waiting: &mut Option<(Words<'a>, QueueSpec)>,
     words: Words<'a>,
-    queue: crate::QueueSpec,
+    queue: QueueSpec,
 ) -> Result<(), SpecError> {
     match waiting.replace((words, queue)) {
         Some((before, _)) => Err(stray(&before)),
@@ -116,9 +94,32 @@ fn replace_waiting<'a>(
     }
 }
 
+fn unknown(words: &Words<'_>, name: &str) -> SpecError {
+    let known: Vec<_> = clauses().into_iter().map(|(name, _)| name).collect();
+    words.error(
+        &format!("unknown stage {name:?}"),
+        &format!("use {} or none", known.join(", ")),
+    )
+}
+
 fn stray(words: &Words<'_>) -> SpecError {
     words.error(
         "the queue stands beside no link",
         "write it right after (or right before) its own rate, schedule or trace",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_has_the_table_of_clauses() {
+        let page = include_str!("../../../docs/reference/path.md");
+        let (_, from_table) = page.split_once("| clause | what follows |\n| --- | --- |\n").unwrap();
+        let rows = from_table.lines().take_while(|line| line.starts_with('|'));
+        let row = |(name, follows): (&str, &str)| format!("| `{name}` | {follows} |");
+        let expected: Vec<String> = clauses().into_iter().map(row).collect();
+        assert_eq!(rows.collect::<Vec<_>>(), expected);
+    }
 }
