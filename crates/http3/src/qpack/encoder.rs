@@ -1,4 +1,5 @@
-use super::index::{Index, Key};
+use super::index::Key;
+use super::indexed_table::IndexedTable;
 use super::instructions::{
     FromDecoder, write_capacity, write_duplicate, write_insert, write_insert_dynamic,
     write_insert_static,
@@ -6,31 +7,21 @@ use super::instructions::{
 use super::lines::{Name, Written, write_line, write_prefix};
 use super::reader::{Reader, Unread};
 use super::sections::Sections;
+use super::seen::Seen;
 use super::static_table::{self, StaticMatch};
-use super::table::Table;
 use super::{ENTRY_OVERHEAD_BYTES, Field, FieldLine, Indexing, size};
 use crate::error::{Code, Error};
 use bytes::Bytes;
 
-/// Entries in the oldest part of a full table are not referred to any more but copied, or they could
-/// never go (RFC 9204, section 2.1.1.1): the part that holds one over so much of the table.
-const DRAINING_SHARE: u64 = 4;
-/// Fields that were written as literals and are inserted when they come again, where a section may
-/// not refer to what the peer may not have.
-const SEEN_MAX: usize = 128;
-
 /// Writes field sections for the peer's decoder.
 #[derive(Debug, Default)]
 pub struct Encoder {
-    table: Table,
-    index: Index,
+    table: IndexedTable,
     sections: Sections,
     /// Of the peer's SETTINGS: the range of required insert counts depends on it.
     entries_max: u64,
     blocked_streams_max: u64,
-    /// Hashes of fields; the next is written at `seen_next`.
-    seen: Vec<u64>,
-    seen_next: usize,
+    seen: Seen,
     /// For the peer's decoder.
     instructions: Vec<u8>,
     /// Of the peer's decoder: an instruction that is not whole.
@@ -159,11 +150,11 @@ impl Encoder {
         let key = Key::of(name, value);
         // As h2 does: what takes more than three quarters of the table would empty it.
         if may_refer && indexing == Indexing::Allowed && bytes * 4 <= self.table.capacity() * 3 {
-            if let Some(found) = self.index.field(&self.table, key, name, value) {
+            if let Some(found) = self.table.field(key, name, value) {
                 if let Some(absolute) = self.refer(found, key, bytes, making) {
                     return Written::Dynamic(making.use_entry(absolute));
                 }
-            } else if (making.may_block || self.was_seen(key))
+            } else if (making.may_block || self.seen.contains(key))
                 && making.may_insert
                 && self.make_room(bytes, making)
             {
@@ -172,7 +163,7 @@ impl Encoder {
                     return Written::Dynamic(making.use_entry(absolute));
                 }
             } else {
-                self.see(key);
+                self.seen.add(key);
             }
         }
         let name = match in_static {
@@ -190,7 +181,7 @@ impl Encoder {
         if is_draining && self.make_room_beside(found, bytes, making) {
             write_duplicate(&mut self.instructions, self.table.inserted() - 1 - found);
             let field = self.table.get(found)?.clone();
-            let copy = self.add(field, key);
+            let copy = self.table.add(field, key);
             if making.may_block {
                 return Some(copy);
             }
@@ -200,19 +191,12 @@ impl Encoder {
         }
         // An older copy may do.
         let entry = self.table.get(found)?;
-        let known = self
-            .table
-            .oldest_first()
-            .take_while(|(at, _)| *at < self.sections.received());
-        known
-            .filter(|(_, each)| *each == entry)
-            .last()
-            .map(|(absolute, _)| absolute)
+        self.table.copy_below(entry, self.sections.received())
     }
 
     /// A name in the dynamic table, where it may be referred to.
     fn name<'a>(&self, name: &'a [u8], key: Key, making: &mut Making, may_refer: bool) -> Name<'a> {
-        let found = self.index.name(&self.table, key, name);
+        let found = self.table.name(key, name);
         let usable = |absolute: &u64| {
             may_refer && (making.may_block || *absolute < self.sections.received())
         };
@@ -230,7 +214,7 @@ impl Encoder {
         in_static: Option<StaticMatch>,
     ) -> u64 {
         let to = &mut self.instructions;
-        match (in_static, self.index.name(&self.table, key, name)) {
+        match (in_static, self.table.name(key, name)) {
             (Some(StaticMatch::Whole(index) | StaticMatch::Name(index)), _) => {
                 write_insert_static(to, index, value);
             }
@@ -243,14 +227,7 @@ impl Encoder {
             name: Bytes::copy_from_slice(name),
             value: Bytes::copy_from_slice(value),
         };
-        self.add(field, key)
-    }
-
-    fn add(&mut self, field: Field, key: Key) -> u64 {
-        let absolute = self.table.inserted();
-        self.table.insert(field);
-        self.index.insert(key, absolute);
-        absolute
+        self.table.add(field, key)
     }
 
     /// The first entry that may not go: one that the peer may not have or may still need.
@@ -260,61 +237,20 @@ impl Encoder {
 
     /// Makes room for an entry; nothing goes where that is not enough.
     fn make_room(&mut self, bytes: u64, making: &Making) -> bool {
-        self.make_room_below(self.evictable_below(making), bytes)
+        let below = self.evictable_below(making);
+        self.table.make_room(bytes, below)
     }
 
     /// The same, and `kept` stays: it is to be copied.
     fn make_room_beside(&mut self, kept: u64, bytes: u64, making: &Making) -> bool {
-        self.make_room_below(self.evictable_below(making).min(kept), bytes)
-    }
-
-    fn make_room_below(&mut self, below: u64, bytes: u64) -> bool {
-        let (mut free, mut gone) = (self.table.free(), 0);
-        for (absolute, entry) in self.table.oldest_first() {
-            if free >= bytes || absolute >= below {
-                break;
-            }
-            free += entry.size();
-            gone += 1;
-        }
-        if free < bytes {
-            return false;
-        }
-        for _ in 0..gone {
-            let absolute = self.table.oldest();
-            if let Some(entry) = self.table.evict() {
-                let key = Key::of(&entry.name, &entry.value);
-                self.index.remove(key, absolute);
-            }
-        }
-        true
+        let below = self.evictable_below(making).min(kept);
+        self.table.make_room(bytes, below)
     }
 
     /// The first entry that is not among those that are to go soon.
     fn draining(&self, making: &Making) -> u64 {
-        let wanted = self.table.capacity() / DRAINING_SHARE;
-        let mut free = self.table.free();
-        for (absolute, entry) in self.table.oldest_first() {
-            // What this section refers to cannot be copied into room of its own.
-            if free >= wanted || absolute >= making.oldest {
-                return absolute;
-            }
-            free += entry.size();
-        }
-        self.table.inserted()
-    }
-
-    fn was_seen(&self, key: Key) -> bool {
-        self.seen.contains(&key.field)
-    }
-
-    fn see(&mut self, key: Key) {
-        if self.seen.len() < SEEN_MAX {
-            self.seen.push(key.field);
-        } else {
-            self.seen[self.seen_next] = key.field;
-            self.seen_next = (self.seen_next + 1) % SEEN_MAX;
-        }
+        // What this section refers to cannot be copied into room of its own.
+        self.table.draining(making.oldest)
     }
 }
 

@@ -5,10 +5,12 @@ mod decoder;
 mod encoder;
 mod huffman;
 mod index;
+mod indexed_table;
 mod instructions;
 mod lines;
 mod reader;
 mod sections;
+mod seen;
 mod static_table;
 mod table;
 
