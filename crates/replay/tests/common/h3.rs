@@ -1,6 +1,6 @@
 //! An HTTP/3 client whose streams a test writes by hand, with the compression of `eyelevel-http3`.
 
-use super::Running;
+use super::{Recorded, Running, pattern, site, stack};
 use bytes::Bytes;
 use eyelevel_http3::qpack::{Decoded, Decoder, Encoder};
 use eyelevel_http3::{
@@ -9,7 +9,7 @@ use eyelevel_http3::{
 };
 use eyelevel_replay::quic::transport;
 use eyelevel_replay::tls::client_config;
-use eyelevel_replay::{HttpVersion, TlsVersion};
+use eyelevel_replay::{HttpVersion, StackConfig, TlsVersion};
 use http::{HeaderMap, Method, Uri};
 use noq::crypto::rustls::QuicClientConfig;
 use noq::{Connection, ConnectionError, ReadError, RecvStream, SendStream};
@@ -21,6 +21,38 @@ pub const SETTINGS: Settings = Settings {
     field_section_bytes_max: None,
 };
 const SECTION_BYTES_MAX: u64 = 1 << 18;
+
+pub const HOST: &str = "www.example.test";
+pub const URL: &str = "https://www.example.test/0";
+pub const BODY_BYTES: usize = 3000;
+
+/// A server of one style sheet.
+pub fn running(change: impl FnOnce(&mut StackConfig)) -> Running {
+    let recorded = Recorded {
+        fields: "content-type: text/css\r\nx-of-the-site: a value that comes with each of them\r\n\
+                 cache-control: public, max-age=12345\r\n"
+            .into(),
+        ..Recorded::new(URL, pattern(BODY_BYTES, 1))
+    };
+    let mut stack = stack(HttpVersion::H3);
+    change(&mut stack);
+    Running::start(site(&[recorded]), stack)
+}
+
+/// Fields of a request, of which only one differs from request to request.
+pub fn cookie(value: &str) -> HeaderMap {
+    let agent = "an agent of eighty letters, so that it is worth the while to say it only once, ok";
+    [("user-agent", agent), ("x-cookie", value)]
+        .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+        .into_iter()
+        .collect()
+}
+
+/// The style sheet came as it should.
+pub fn is_whole(answer: &Answer) {
+    assert_eq!((answer.status, answer.body.len()), (200, BODY_BYTES));
+    assert!(!answer.has_trailers);
+}
 
 /// A connection, and what the server said beside its responses.
 pub struct H3 {
