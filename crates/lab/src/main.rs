@@ -1,31 +1,22 @@
 //! `eyelevel-lab`: the data plane as one binary. It speaks JSON lines (`spec/lab-events.md`).
 
-mod archive_command;
-mod bulk_command;
+mod commands;
 mod config;
 mod connection_logs;
 mod control;
 mod cross_traffic;
-mod doctor;
 mod emit;
 mod error;
 mod logs;
-mod path_check;
-mod probe_command;
-mod record_command;
-mod scan_command;
 mod servers;
 mod shell;
-mod simulate_command;
-mod site_check;
-mod stages_command;
 mod threads;
 mod topology;
-mod traffic;
 mod up;
 mod uplink;
 
 use clap::{Parser, Subcommand};
+use commands::{archive, bulk, doctor, path_check, probe, record, scan, simulate, stages, traffic};
 use error::Error;
 use eyelevel_netns::{RealtimePriority, Side, request_realtime};
 
@@ -50,7 +41,7 @@ enum Command {
     /// Build one lab from the configuration on standard input
     Up,
     /// Get one body from a lab's servers and say how long it took
-    Bulk(bulk_command::BulkArguments),
+    Bulk(bulk::BulkArguments),
     /// Run a command inside a running lab
     Enter {
         /// The lab's process 1, from its `ready` event
@@ -69,11 +60,11 @@ enum Command {
     /// Run a command behind an emulated path, or $SHELL; its exit status is passed on
     Shell(shell::ShellArguments),
     /// Pack, describe, verify and check recorded sites
-    Archive(archive_command::ArchiveArguments),
+    Archive(archive::ArchiveArguments),
     /// Record what passes through a proxy on loopback as a site
-    Record(record_command::RecordArguments),
+    Record(record::RecordArguments),
     /// Read and check stages; prints them as JSON
-    Stages(stages_command::StagesArguments),
+    Stages(stages::StagesArguments),
     /// Feed a path log's arrivals to the pure model and compare; exits 2 on a difference
     PathCheck {
         /// `down.log` or `up.log`
@@ -101,10 +92,7 @@ fn main() {
     }
     let status = match Arguments::parse().command {
         Command::Up => up::run(),
-        Command::Bulk(arguments) => bulk_command::run(&arguments).unwrap_or_else(|error| {
-            eprintln!("eyelevel-lab: {error}");
-            EXIT_FAILED
-        }),
+        Command::Bulk(arguments) => reported(bulk::run(&arguments)),
         Command::Enter {
             pid,
             server_tid,
@@ -123,30 +111,15 @@ fn main() {
             shell::complain(&error.to_string());
             EXIT_FAILED
         }),
-        Command::Archive(arguments) => archive_command::run(arguments).unwrap_or_else(|error| {
-            eprintln!("eyelevel-lab: {error}");
-            EXIT_FAILED
-        }),
-        Command::Record(arguments) => record_command::run(arguments).unwrap_or_else(|error| {
-            eprintln!("eyelevel-lab: {error}");
-            EXIT_FAILED
-        }),
-        Command::Stages(arguments) => stages_command::run(&arguments).unwrap_or_else(|error| {
-            eprintln!("eyelevel-lab: {error}");
-            EXIT_FAILED
-        }),
-        Command::PathCheck { file } => path_check::run(&file).unwrap_or_else(|error| {
-            eprintln!("eyelevel-lab: {error}");
-            EXIT_FAILED
-        }),
-        Command::Traffic(arguments) => traffic::run(arguments).unwrap_or_else(|error| {
-            eprintln!("eyelevel-lab: {error}");
-            EXIT_FAILED
-        }),
-        Command::Probe => reported(probe_command::probe()),
-        Command::Simulate => reported(simulate_command::run()),
-        Command::Scan => reported(scan_command::run()),
-        Command::ProbeTarget => reported(probe_command::serve_target()),
+        Command::Archive(arguments) => reported(archive::run(arguments)),
+        Command::Record(arguments) => reported(record::run(arguments)),
+        Command::Stages(arguments) => reported(stages::run(&arguments)),
+        Command::PathCheck { file } => reported(path_check::run(&file)),
+        Command::Traffic(arguments) => reported(traffic::run(arguments)),
+        Command::Probe => reported(probe::probe()),
+        Command::Simulate => reported(simulate::run()),
+        Command::Scan => reported(scan::run()),
+        Command::ProbeTarget => reported(probe::serve_target()),
         Command::Doctor => {
             emit::emit(&doctor::examine());
             0

@@ -1,6 +1,6 @@
 use super::presets::of_tables;
 use crate::Error;
-use crate::stages_command::checked;
+use crate::commands::stages::checked;
 use clap::Args;
 use eyelevel_link::{DelaySpec, StageSpec};
 use serde_json::{Value, json};

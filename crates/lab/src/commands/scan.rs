@@ -1,8 +1,8 @@
 //! `eyelevel-lab scan`: one line of JSON in, then names, a line each; rows out (`spec/probe.md`).
 
+use super::probe::{read_config, resolver_or_default, runtime};
 use crate::Error;
 use crate::emit::emit_or_exit;
-use crate::probe_command::{read_config, resolver_or_default, runtime};
 use eyelevel_probe::{Prefix, ScanSettings, Trust, scan};
 use serde::Deserialize;
 use std::net::SocketAddr;

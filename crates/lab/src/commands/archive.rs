@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::site_check::check_site;
 use crate::Error;
-use crate::site_check::check_site;
 use clap::{Args, Subcommand};
 use eyelevel_archive::{
     ExportedFile, Imported, Site, SiteInfo, Url, export_files, export_har, export_mahimahi, import,

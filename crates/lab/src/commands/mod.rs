@@ -1,0 +1,14 @@
+//! The subcommands other than the lab itself (`up.rs`) and the shell, one a file. Each prints lines of
+//! JSON and says how it ended; the arguments are declared beside it.
+
+pub mod archive;
+pub mod bulk;
+pub mod doctor;
+pub mod path_check;
+pub mod probe;
+pub mod record;
+pub mod scan;
+pub mod simulate;
+mod site_check;
+pub mod stages;
+pub mod traffic;
