@@ -116,7 +116,9 @@ mod tests {
     #[test]
     fn the_reference_has_the_table_of_clauses() {
         let page = include_str!("../../../docs/reference/path.md");
-        let (_, from_table) = page.split_once("| clause | what follows |\n| --- | --- |\n").unwrap();
+        let (_, from_table) = page
+            .split_once("| clause | what follows |\n| --- | --- |\n")
+            .unwrap();
         let rows = from_table.lines().take_while(|line| line.starts_with('|'));
         let row = |(name, follows): (&str, &str)| format!("| `{name}` | {follows} |");
         let expected: Vec<String> = clauses().into_iter().map(row).collect();
