@@ -2,7 +2,7 @@
 
 use crate::error::Damage;
 use crate::exchange::Exchange;
-use crate::header::Header;
+use crate::exchange::header::Header;
 use crate::limits::{
     INFLATED_BYTES_ALLOWANCE, INFLATED_BYTES_MAX, INFLATED_RATIO_MAX, RECORDS_MAX,
 };

@@ -75,7 +75,7 @@ fn longest_chain(parents: &[Option<usize>]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::header::Header;
+    use crate::exchange::header::Header;
     use crate::import::blank;
 
     fn url(number: usize) -> Url {

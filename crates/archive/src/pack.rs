@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::coding;
 use crate::error::Error;
 use crate::exchange::Exchange;
-use crate::header::Header;
+use crate::exchange::header::Header;
 use crate::provenance::Provenance;
 use crate::timestamp;
 use crate::url::Url;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::budget::ReadBudget;
 use crate::exchange::Exchange;
-use crate::header::Header;
+use crate::exchange::header::Header;
 use crate::import::Imported;
 use crate::links::{Body, Direction, TO_HTTPS, relink};
 use crate::url::{Scheme, Url};

@@ -7,20 +7,20 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
 use crate::budget::ReadBudget;
-use crate::cleartext;
 use crate::digest::hexadecimal;
 use crate::error::Error;
+use crate::exchange::screenshot::Screenshot;
 use crate::exchange::{Exchange, Note};
-use crate::gzip;
 use crate::limits::REDIRECTS_MAX;
+use crate::links::cleartext;
 use crate::map::map_file;
 use crate::origin::{self, Origin};
-use crate::pairing;
 use crate::provenance::Provenance;
-use crate::screenshot::Screenshot;
-use crate::source::WarcFile;
 use crate::url::Url;
 use crate::wacz::{self, Wacz};
+use crate::warc::gzip;
+use crate::warc::pairing;
+use crate::warc::source::WarcFile;
 
 /// A recorded site: its exchanges, its start page and its origins.
 ///

@@ -11,8 +11,8 @@ use crate::budget::ReadBudget;
 use crate::error::Error;
 use crate::limits::{METADATA_BYTES_MAX, ZIP_ENTRIES_MAX, ZIP_NAME_BYTES_MAX};
 use crate::provenance::Provenance;
-use crate::source::WarcFile;
 use crate::url::Url;
+use crate::warc::source::WarcFile;
 
 /// The first bytes of a zip file with an entry (PKWARE APPNOTE, section 4.3.7).
 pub const MAGIC: &[u8] = b"PK\x03\x04";

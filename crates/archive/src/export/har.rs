@@ -9,7 +9,7 @@ use crate::base64;
 use crate::budget::ReadBudget;
 use crate::error::Error;
 use crate::exchange::Exchange;
-use crate::header::Header;
+use crate::exchange::header::Header;
 use crate::import::har::AS_SENT;
 use crate::limits::INFLATED_BYTES_MAX;
 use crate::site::Site;

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{empty_folder, io_error};
 use crate::error::Error;
 use crate::exchange::Exchange;
-use crate::header::Header;
+use crate::exchange::header::Header;
 use crate::import::protobuf::{put_bytes, put_number};
 use crate::site::Site;
 use crate::url::Scheme;
@@ -39,7 +39,7 @@ fn message(exchange: &Exchange, address: &str) -> Vec<u8> {
     let first = format!("{} {} HTTP/1.1", exchange.method, url.path_and_query);
     let request = part(&first, &request_headers, &exchange.request_body);
     let first = format!("HTTP/1.1 {} {}", exchange.status, exchange.reason);
-    let headers = crate::outgoing::response_headers_to_send(exchange);
+    let headers = crate::exchange::outgoing::response_headers_to_send(exchange);
     let response = part(&first, &headers, &exchange.body);
     let mut message = Vec::with_capacity(request.len() + response.len() + 64);
     put_bytes(&mut message, 1, address.as_bytes());

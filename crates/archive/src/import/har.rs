@@ -14,7 +14,7 @@ use super::har_log::{Content, Entry, Field, File, Initiator};
 use super::{Imported, blank};
 use crate::coding;
 use crate::exchange::Exchange;
-use crate::header::Header;
+use crate::exchange::header::Header;
 use crate::timestamp;
 use crate::url::Url;
 

@@ -6,11 +6,11 @@ use bytes::Bytes;
 
 use super::protobuf::{self, Value};
 use super::{Imported, blank};
-use crate::header::Header;
-use crate::http1::{self, Message};
+use crate::exchange::header::Header;
 use crate::map::map_file;
 use crate::timestamp;
 use crate::url::Url;
+use crate::warc::http1::{self, Message};
 
 /// Files of one folder; the largest known recordings have some hundreds.
 const FILES_MAX: usize = 100_000;
@@ -74,7 +74,7 @@ fn exchange(content: &Bytes) -> Result<crate::Exchange, Problem> {
     let scheme = if is_secure { "https" } else { "http" };
     let mut words = request.start_line.split(' ');
     let (method, target) = (words.next().unwrap_or(""), words.next().unwrap_or("/"));
-    let host = crate::header::find(&request.headers, "host").unwrap_or("");
+    let host = crate::exchange::header::find(&request.headers, "host").unwrap_or("");
     let unusable = |reason: String| Problem::Unusable(reason);
     let url: Url = match target.starts_with("http") {
         true => target.parse(),

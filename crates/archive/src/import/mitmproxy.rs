@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::tnetstring::{self, Value};
 use super::{Imported, blank};
 use crate::exchange::Exchange;
-use crate::header::Header;
+use crate::exchange::header::Header;
 use crate::url::Url;
 
 /// Reads one file.
@@ -48,7 +48,7 @@ fn exchange(flow: &Value) -> Result<Exchange, String> {
     let (scheme, path) = (text(request, "scheme")?, text(request, "path")?);
     let named = request.get("authority").and_then(Value::text).unwrap_or("");
     let headers = fields(request);
-    let host = crate::header::find(&headers, "host").unwrap_or(named);
+    let host = crate::exchange::header::find(&headers, "host").unwrap_or(named);
     let authority = match host {
         "" => format!("{}:{port}", text(request, "host")?),
         host => host.to_owned(),

@@ -16,14 +16,14 @@ use eyelevel_units::one_line;
 
 use crate::error::Error;
 use crate::exchange::Exchange;
-use crate::gzip;
+use crate::exchange::screenshot::Screenshot;
 use crate::limits::EXCHANGES_MAX;
 use crate::map::map_file;
 use crate::provenance::Provenance;
-use crate::screenshot::Screenshot;
 use crate::site::start_page;
 use crate::timestamp;
 use crate::url::Url;
+use crate::warc::gzip;
 use crate::writer::{SiteMetadata, check_writable};
 
 /// Sentences about what is left out; beyond it the list says nothing new.

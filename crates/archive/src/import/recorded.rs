@@ -7,9 +7,9 @@ use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
 
 use super::Imported;
-use crate::gzip;
 use crate::provenance::Provenance;
 use crate::site::Site;
+use crate::warc::gzip;
 
 const WARC_MAGIC: &[u8] = b"WARC/";
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";

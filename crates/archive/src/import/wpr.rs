@@ -12,8 +12,8 @@ use crate::base64;
 use crate::budget::ReadBudget;
 use crate::coding;
 use crate::exchange::Exchange;
-use crate::http1;
 use crate::url::Url;
+use crate::warc::http1;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]

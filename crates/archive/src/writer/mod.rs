@@ -20,9 +20,9 @@ use zip::{CompressionMethod, ZipWriter};
 use crate::digest;
 use crate::error::Error;
 use crate::exchange::Exchange;
+use crate::exchange::screenshot::Screenshot;
 use crate::limits::EXCHANGES_MAX;
 use crate::provenance::Provenance;
-use crate::screenshot::Screenshot;
 use crate::url::Url;
 
 /// What a WACZ says of itself besides its exchanges.

@@ -7,10 +7,10 @@ use super::writable::check_writable;
 use crate::digest::{hexadecimal, sha1_base32};
 use crate::error::Error;
 use crate::exchange::Exchange;
-use crate::header::Header;
-use crate::http1;
-use crate::screenshot::{self, Screenshot};
+use crate::exchange::header::Header;
+use crate::exchange::screenshot::{self, Screenshot};
 use crate::timestamp;
+use crate::warc::http1;
 
 /// The serialised records of one exchange.
 pub struct ExchangeRecords {

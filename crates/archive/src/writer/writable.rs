@@ -1,9 +1,9 @@
 //! Which exchanges a WARC file can hold so that they read back as they are.
 
 use crate::exchange::Exchange;
-use crate::header::Header;
-use crate::http1;
+use crate::exchange::header::Header;
 use crate::url::Url;
+use crate::warc::http1;
 
 /// Whether the exchange can be written so that it reads back as it is; the error says why not.
 pub fn check_writable(exchange: &Exchange) -> Result<(), String> {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::budget::ReadBudget;
 use crate::exchange::Exchange;
-use crate::header::Header;
+use crate::exchange::header::Header;
 use crate::links::{TO_HTTP, relink};
 use crate::url::{Scheme, Url};
 

@@ -3,7 +3,7 @@
 use bytes::{Bytes, BytesMut};
 
 use crate::error::Damage;
-use crate::header::{self, Header};
+use crate::exchange::header::{self, Header};
 use crate::limits::{HEAD_FIELDS_MAX, WARC_HEAD_BYTES_MAX};
 
 /// One record: its named fields and its block.

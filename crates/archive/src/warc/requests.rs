@@ -7,11 +7,11 @@ use bytes::Bytes;
 use crate::budget::ReadBudget;
 use crate::error::{Damage, Error};
 use crate::exchange::Exchange;
-use crate::header::Header;
-use crate::http1;
-use crate::record::Record;
-use crate::source::{Located, WarcFile};
+use crate::exchange::header::Header;
 use crate::url::Url;
+use crate::warc::http1;
+use crate::warc::record::Record;
+use crate::warc::source::{Located, WarcFile};
 
 /// The requests of one file, by what joins them with responses.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::exchange::Exchange;
-use crate::header::Header;
+use crate::exchange::header::Header;
 
 /// Fields that are not replayed: connection-specific ones (RFC 9110, section 7.6.1; HTTP/2 and
 /// HTTP/3 forbid them), and ones that would move later requests to another protocol or origin.

@@ -1,9 +1,11 @@
 //! Links to recorded hosts in texts, moved from one scheme to another.
 
+pub(crate) mod cleartext;
+pub(crate) mod schemes;
+
 use crate::budget::ReadBudget;
 use crate::coding;
 use crate::exchange::Exchange;
-use crate::schemes;
 
 /// A body that is rewritten is held decoded; a page's texts are far smaller.
 const TEXT_BYTES_MAX: u64 = 64 << 20;

@@ -4,9 +4,9 @@ use bytes::{Bytes, BytesMut};
 
 use crate::digest::{self, Verdict};
 use crate::error::Damage;
-use crate::header::{self, Header};
+use crate::exchange::header::{self, Header};
 use crate::limits::HTTP_HEAD_BYTES_MAX;
-use crate::record::{Colonless, line_end, parse_fields, trim_line};
+use crate::warc::record::{Colonless, line_end, parse_fields, trim_line};
 
 /// A request's or response's start line, fields and body.
 #[derive(Debug, Clone)]

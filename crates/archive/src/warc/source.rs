@@ -5,9 +5,9 @@ use bytes::Bytes;
 use crate::budget::ReadBudget;
 use crate::digest::{self, Verdict};
 use crate::error::{Damage, Error};
-use crate::gzip::{self, Inflater};
-use crate::http1;
-use crate::record::{self, Record};
+use crate::warc::gzip::{self, Inflater};
+use crate::warc::http1;
+use crate::warc::record::{self, Record};
 
 /// A record and where it stands.
 #[derive(Debug, Clone)]

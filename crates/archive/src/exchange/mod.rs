@@ -1,12 +1,16 @@
 //! One recorded request with its response.
 
+pub(crate) mod header;
+pub(crate) mod outgoing;
+pub(crate) mod screenshot;
+
 use std::net::IpAddr;
 
 use bytes::Bytes;
 use serde::Serialize;
 
-use crate::header::{self, Header};
 use crate::url::Url;
+use header::Header;
 
 /// One recorded request with its response.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,15 +6,15 @@ use bytes::Bytes;
 
 use crate::budget::ReadBudget;
 use crate::error::{Damage, Error};
+use crate::exchange::header::Header;
+use crate::exchange::screenshot::{self, Screenshot};
 use crate::exchange::{Exchange, Note};
-use crate::header::Header;
-use crate::http1;
-use crate::record::Record;
-use crate::requests::Requests;
-use crate::screenshot::{self, Screenshot};
-use crate::source::{Located, WarcFile};
 use crate::timestamp;
 use crate::url::Url;
+use crate::warc::http1;
+use crate::warc::record::Record;
+use crate::warc::requests::Requests;
+use crate::warc::source::{Located, WarcFile};
 
 /// The exchanges of the files read so far.
 #[derive(Debug, Default)]
