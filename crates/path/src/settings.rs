@@ -1,7 +1,7 @@
 //! What a path joins and what it does.
 
+use crate::measured::windows::FirstWindows;
 use crate::watch::Watch;
-use crate::windows::FirstWindows;
 use eyelevel_link::{SpecError, StageSpec};
 use eyelevel_netns::{Device, Error};
 use std::fs::File;

@@ -1,10 +1,10 @@
-use crate::arrival::ArrivalSummary;
 use crate::lane::Lane;
-use crate::lateness::LatenessSummary;
 use crate::log::LogEnd;
-use crate::marks::{ConnectionMarks, EcnCounts};
-use crate::outside::LostOutside;
-use crate::timeline::{Timeline, TimelineSummary};
+use crate::measured::arrival::ArrivalSummary;
+use crate::measured::lateness::LatenessSummary;
+use crate::measured::marks::{ConnectionMarks, EcnCounts};
+use crate::measured::outside::LostOutside;
+use crate::measured::timeline::{Timeline, TimelineSummary};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

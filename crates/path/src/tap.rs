@@ -3,9 +3,9 @@
 
 use crate::arena::Arena;
 use crate::log::Log;
-use crate::record::Record;
+use crate::log::record::Record;
+use crate::measured::timeline::Timeline;
 use crate::segment::Segment;
-use crate::timeline::Timeline;
 use eyelevel_link::{Event, EventKind, Observer, StageCounters};
 use std::collections::HashMap;
 use std::net::IpAddr;

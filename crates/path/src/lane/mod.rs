@@ -2,18 +2,18 @@
 
 mod out;
 
-use crate::arrival::Arrival;
 use crate::batch::{Batch, Due};
 use crate::capture::Capture;
 use crate::density::Density;
 use crate::header;
-use crate::lateness::Lateness;
-use crate::marks::Marks;
-use crate::record::{Record, RecordKind};
+use crate::log::record::{Record, RecordKind};
+use crate::measured::arrival::Arrival;
+use crate::measured::lateness::Lateness;
+use crate::measured::marks::Marks;
+use crate::measured::windows::WindowWatch;
 use crate::run::Run;
 use crate::segment::Segment;
 use crate::tap::Tap;
-use crate::windows::WindowWatch;
 use crate::wire::Shape;
 use eyelevel_link::{Direction, DropReason, Ecn, Packet};
 use eyelevel_netns::{Device, Error, OFFLOAD_HEADER_BYTES, OffloadHeader, ReadPacket};

@@ -2,7 +2,7 @@
 
 use super::Lane;
 use crate::header;
-use crate::record::{Record, RecordKind};
+use crate::log::record::{Record, RecordKind};
 use crate::segment::Segment;
 use crate::wire::{HEADERS_MAX, Shape, complete_checksum};
 use eyelevel_link::{Ecn, Packet};

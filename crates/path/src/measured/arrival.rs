@@ -1,6 +1,6 @@
 //! What is known of packets' arrivals: they come to their device, and are read later.
 
-use crate::lateness::{Lateness, LatenessSummary};
+use crate::measured::lateness::{Lateness, LatenessSummary};
 use eyelevel_netns::ReadPacket;
 use eyelevel_units::Instant;
 use serde::Serialize;

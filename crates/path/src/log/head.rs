@@ -1,4 +1,4 @@
-use crate::record::RECORD_BYTES;
+use crate::log::record::RECORD_BYTES;
 use eyelevel_link::{DropReason, StageSpec};
 use eyelevel_units::Instant;
 use serde::{Deserialize, Serialize};

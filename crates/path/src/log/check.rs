@@ -1,7 +1,7 @@
 //! A log against the pure model: the same arrivals must have the same fates.
 
-use crate::log_head::{FORMAT, LogHead, VERSION};
-use crate::record::{RECORD_BYTES, Record, RecordKind};
+use crate::log::head::{FORMAT, LogHead, VERSION};
+use crate::log::record::{RECORD_BYTES, Record, RecordKind};
 use eyelevel_link::{Direction, Ecn, Event, Observer, Packet, SpecError, StageSpec};
 use eyelevel_units::{Instant, Seed, one_line};
 use serde::Serialize;

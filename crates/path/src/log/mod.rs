@@ -1,7 +1,11 @@
 //! The path's log: a record of each packet, in the order of their events.
 
+pub(crate) mod check;
+pub(crate) mod head;
+pub(crate) mod record;
+
 use crate::blocks::Blocks;
-use crate::record::{RECORD_BYTES, Record};
+use crate::log::record::{RECORD_BYTES, Record};
 use eyelevel_units::Instant;
 use std::fs::File;
 use std::time::Duration;
@@ -88,7 +92,7 @@ impl Log {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::RecordKind;
+    use crate::log::record::RecordKind;
     use std::io::Read;
     use std::os::fd::OwnedFd;
     use std::thread;
