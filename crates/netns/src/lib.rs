@@ -9,41 +9,34 @@
 #![allow(unsafe_code)]
 
 mod addresses;
-mod arrivals;
 mod clock;
 mod device;
 mod enter;
 mod error;
-mod losses;
 mod masquerade;
 mod netlink;
 mod offload;
-mod packet_ring;
-mod packet_socket;
 mod poll;
 pub mod probe;
-mod read_packet;
 mod realtime;
 mod relay;
 mod routes;
 pub mod sandbox;
 pub mod socket_times;
 mod sysctl;
-mod tun;
-mod veth;
 mod wall_clock;
 
 pub use addresses::local_addresses;
 pub use clock::monotonic_now;
 pub use device::Device;
+pub use device::losses::Lost;
+pub use device::read_packet::ReadPacket;
 pub use enter::{Side, enter};
 pub use error::Error;
-pub use losses::Lost;
 pub use masquerade::Masquerade;
 pub use netlink::Netlink;
 pub use offload::{OFFLOAD_HEADER_BYTES, OffloadHeader, READ_BYTES_MAX, Segmentation};
 pub use poll::{Stop, WATCHED_MAX, Wait};
-pub use read_packet::ReadPacket;
 pub use realtime::{
     RealtimePriority, current_thread_id, request_realtime, set_timer_slack_minimum,
 };

@@ -1,8 +1,16 @@
+mod arrivals;
+pub(crate) mod losses;
+mod packet_ring;
+mod packet_socket;
+pub(crate) mod read_packet;
+mod tun;
+mod veth;
+
 use crate::Error;
-use crate::losses::{Losses, Lost};
-use crate::read_packet::ReadPacket;
-use crate::tun::Tun;
-use crate::veth::{self, Veth};
+use crate::device::losses::{Losses, Lost};
+use crate::device::read_packet::ReadPacket;
+use crate::device::tun::Tun;
+use crate::device::veth::Veth;
 use eyelevel_units::Instant;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};

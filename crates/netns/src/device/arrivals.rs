@@ -1,6 +1,6 @@
 //! When packets entered a device, for whoever reads them later.
 
-use crate::packet_ring::{HEAD_BYTES, PacketRing, Seen};
+use crate::device::packet_ring::{HEAD_BYTES, PacketRing, Seen};
 use crate::wall_clock::WallClock;
 use eyelevel_units::Instant;
 use std::collections::VecDeque;

@@ -1,8 +1,8 @@
-use crate::arrivals::Arrivals;
 use crate::clock::monotonic_now;
+use crate::device::arrivals::Arrivals;
+use crate::device::packet_ring::{PacketRing, TRANSMIT_QUEUE_PACKETS};
+use crate::device::read_packet::ReadPacket;
 use crate::error::check;
-use crate::packet_ring::{PacketRing, TRANSMIT_QUEUE_PACKETS};
-use crate::read_packet::ReadPacket;
 use crate::{Error, OFFLOAD_HEADER_BYTES};
 use eyelevel_units::Instant;
 use std::ffi::CString;

@@ -2,7 +2,7 @@
 //! device, with the time at which it did (`PACKET_RX_RING`, packet(7)): reading it is no system call.
 
 use crate::Error;
-use crate::packet_socket::{self, set};
+use crate::device::packet_socket::{self, set};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,7 +1,7 @@
 use crate::clock::monotonic_now;
+use crate::device::packet_socket::{self, link_address, set};
+use crate::device::read_packet::ReadPacket;
 use crate::error::check;
-use crate::packet_socket::{self, link_address, set};
-use crate::read_packet::ReadPacket;
 use crate::socket_times::receive_stamped;
 use crate::wall_clock::WallClock;
 use crate::{Error, Netlink, OFFLOAD_HEADER_BYTES};
@@ -173,7 +173,7 @@ struct EthtoolValue {
 
 fn switch_off(control: &OwnedFd, name: &str, command: u32) -> io::Result<()> {
     let mut value = EthtoolValue { command, data: 0 };
-    let mut request = crate::tun::named_request(name);
+    let mut request = crate::device::tun::named_request(name);
     request.ifr_ifru.ifru_data = (&raw mut value).cast();
     // SAFETY: `request` and the value that it points to outlive the call.
     let result = unsafe { libc::ioctl(control.as_raw_fd(), SIOCETHTOOL as _, &request) };
@@ -185,7 +185,7 @@ fn switch_off(control: &OwnedFd, name: &str, command: u32) -> io::Result<()> {
 }
 
 fn hardware_address(control: &OwnedFd, name: &str) -> Result<[u8; 8], Error> {
-    let mut request = crate::tun::named_request(name);
+    let mut request = crate::device::tun::named_request(name);
     // SAFETY: `request` is a whole ifreq, which the kernel fills in.
     let result =
         unsafe { libc::ioctl(control.as_raw_fd(), libc::SIOCGIFHWADDR as _, &mut request) };
