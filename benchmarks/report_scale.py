@@ -10,6 +10,7 @@ import json
 import multiprocessing
 import os
 import resource
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -17,9 +18,12 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
+
+from made_up_run import environment, metrics_of, record_of
+
 from eyelevel.plan import Plan, Site, Trial, expand, parse_plan, plan_document
 from eyelevel.report import build_report
-from eyelevel.report.synthetic import environment, metrics_of, record_of
 from eyelevel.run.loop import planned, todo
 from eyelevel.store import ENVIRONMENT_FILE, PLAN_FILE, TABLE_FILE, write_document
 

@@ -3,11 +3,11 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 from hang import HANG_S
+from repository import ROOT
 
-DASHBOARD = Path(__file__).parents[2] / "corpus" / "dashboard.wacz"
+DASHBOARD = ROOT / "corpus" / "dashboard.wacz"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

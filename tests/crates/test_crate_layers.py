@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from repository import ROOT
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "crate_layers.py"
 
 WORKSPACE = """

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
+from har_opening import OPENING
 from jsonschema import Draft202012Validator, FormatChecker
+from sample_record import sample_record
 
 from eyelevel.export import har_of
-from eyelevel.export.sample import OPENING
-from eyelevel.store.sample import sample_record
 
 TEXT, WHOLE = {"type": "string"}, {"type": "integer"}
 MOMENT = {

@@ -4,13 +4,13 @@ import json
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import pytest
+from repository import ROOT
 
 from eyelevel.lab import run_tool
 
-CORPUS = Path(__file__).parents[2] / "corpus"
+CORPUS = ROOT / "corpus"
 TIMEOUT_S = 120.0
 
 

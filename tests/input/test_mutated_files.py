@@ -6,10 +6,10 @@ Seeded and bounded: the same thousands of mutants in every run, so a failure com
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
+from repository import ROOT
 
 from eyelevel.errors import ExpectedError
 from eyelevel.pathlog import read_log, series_of, summarise
@@ -22,7 +22,7 @@ SEED = 20261121
 MUTANTS = 1500
 """A reader; about two seconds each."""
 
-CORPUS = Path(__file__).resolve().parents[2] / "crates/fuzz/corpus"
+CORPUS = ROOT / "crates/fuzz/corpus"
 MAHIMAHI_LOG = b"""\
 # mahimahi mm-link (downlink) [5mbps.trace] > d.log
 # base timestamp: 1000

@@ -3,7 +3,7 @@
 Clocks. Chromium stamps network events, lifecycle events, frames and traces with CLOCK_MONOTONIC,
 and `Performance.getMetrics` gives `NavigationStart` on that same clock, so one subtraction puts
 everything on the page's clock (`performance.timeOrigin` is the same instant). No wall time is
-involved. Checked in `tests/system/test_browser_load.py` against what the page itself says.
+involved. Checked in `tests/system/browser/test_browser_load.py` against what the page itself says.
 
 Nothing is cached, profile and context being new. `Network.setCacheDisabled` stays off: it adds
 headers and makes Chromium fetch preloaded and repeated objects twice, unlike any first visit.

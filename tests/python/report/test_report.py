@@ -1,0 +1,294 @@
+import json
+import re
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from made_up_run import SITES, metrics_of, read_run, write_run
+from repository import ROOT
+
+from eyelevel.plan import preset_text
+from eyelevel.report import build_report, read_contents, summary_of
+from eyelevel.report.appendix import appendix_section
+from eyelevel.report.details import setup_section
+from eyelevel.report.filmstrips import _times, filmstrips
+from eyelevel.report.findings import warnings
+from eyelevel.report.html import data_block, element, table, with_code
+from eyelevel.report.methods import paragraph
+from eyelevel.report.page import _extent
+from eyelevel.report.words import NO_BREAK
+from eyelevel.store import StoreError, committed
+
+PAGE_BYTES_MAX = 5_000_000
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("run")
+    write_run(
+        directory, {("startup/lte/2", "quic"): "starved", ("dashboard/lte/1", "tcp"): "timeout"}
+    )
+    return directory
+
+
+@pytest.fixture(scope="module")
+def contents(run):
+    return read_contents(run, metrics_of)
+
+
+@pytest.fixture(scope="module")
+def text(run):
+    return build_report(run, metrics_of).read_text(encoding="utf-8").replace(NO_BREAK, " ")
+
+
+def outside_scripts(text):
+    return re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+
+
+def test_the_made_up_gain_is_found(contents):
+    gains = {(g.network, g.arm): g.gain for g in contents.gains if g.metric == "speed_index_ms"}
+    assert gains["dsl", "quic"].low < -0.14 < gains["dsl", "quic"].high
+
+
+def test_the_question_and_its_answer_come_first(text):
+    body = outside_scripts(text)
+    assert body.index("<h1>Is QUIC faster than TCP") < body.index("quic was faster than tcp on dsl")
+    assert body.index("quic was faster than tcp on dsl") < body.index("<table")
+
+
+def test_every_load_that_was_not_ok_is_listed_with_its_reason(text):
+    body = outside_scripts(text)
+    for block, outcome in (("startup/lte/2", "starved"), ("dashboard/lte/1", "timeout")):
+        assert re.search(rf"{block}</th><td>\w+</td><td>{outcome}</td><td>made up for a test", body)
+
+
+def test_a_starved_load_takes_its_block_out_and_a_timeout_does_not(contents):
+    assert [each.block for each in contents.blocks.excluded] == ["startup/lte/2"]
+    assert contents.blocks.kept.height == 33
+
+
+def test_nothing_is_fetched(text):
+    body = outside_scripts(text)
+    assert not re.findall(r"""(?:src|href)\s*=\s*["']?(?!data:)[^"'> ]+""", body)
+    assert "default-src 'none'" in body and len(text.encode()) < PAGE_BYTES_MAX
+
+
+def test_tables_have_captions_and_scopes(text):
+    body = outside_scripts(text)
+    assert body.count("<table") == body.count("<caption") == body.count("</caption>")
+    assert not re.search(r"<th(?! scope)[ >]", body)
+
+
+def test_hashes_seed_and_versions_are_there(text, contents):
+    body = outside_scripts(text)
+    for fact in (contents.plan["hash"], "sha256:startup", "Chromium 156.0", "6.1.0", "cubic, bbr"):
+        assert fact in body
+
+
+def test_the_same_directory_gives_the_same_page(run, text):
+    again = build_report(run, metrics_of).read_text(encoding="utf-8").replace(NO_BREAK, " ")
+    assert again == text
+
+
+def test_few_blocks_are_warned_of(contents):
+    heads = [head for head, _ in warnings(contents)]
+    assert heads == ["Only 3 blocks.", "Level: not measured on this machine."]
+
+
+def test_a_busy_machine_is_warned_of(contents):
+    busy = replace(contents, environment={"load_1min": 12.4, "cores": 2})
+    assert warnings(busy)[0][0] == "The machine was busy."
+    quiet = replace(contents, environment={"load_1min": 0.3, "cores": 2})
+    assert warnings(quiet)[0][0] == "Only 3 blocks."
+
+
+def test_objects_in_cleartext_are_warned_of(contents):
+    partly = replace(contents, environment={"secure_shares": {"startup": 0.75}})
+    head, text = warnings(partly)[0]
+    assert head == "startup is not all https." and text.startswith("25.0")
+
+
+def test_different_failure_rates_are_said_before_the_numbers(tmp_path):
+    blocks = [
+        f"{site}/{network}/{n}" for site in SITES for network in ("dsl", "lte") for n in (1, 2)
+    ]
+    found = read_run(tmp_path, {(block, "quic"): "browser-crashed" for block in blocks})
+    assert found.failure_rates.p == pytest.approx(3 / 3**8)
+    assert warnings(found)[0][0] == "Outcomes differ between stacks."
+
+
+def test_an_unfinished_run_says_so_and_compares_whole_blocks(tmp_path):
+    write_run(tmp_path)
+    name = sorted(committed(tmp_path))[0]
+    for file in (tmp_path / "trials" / name).iterdir():
+        file.unlink()
+    (tmp_path / "trials" / name).rmdir()
+    found = read_contents(tmp_path, metrics_of)
+    assert ("The run is not complete.", "1 of 36 loads are not there yet.") in warnings(found)
+    assert found.blocks.kept.height == 33 and "not run" in found.blocks.excluded[0].reason
+
+
+def test_a_run_without_any_load_still_has_a_page(tmp_path):
+    write_run(tmp_path)
+    (tmp_path / "trials").rename(tmp_path / "elsewhere")
+    page = build_report(tmp_path, metrics_of).read_text(encoding="utf-8")
+    assert "There is no complete block to compare yet." in page
+
+
+def test_without_a_whole_block_the_most_frequent_end_is_counted(tmp_path):
+    text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 1")
+    blocks = [f"{site}/{network}/1" for site in SITES for network in ("dsl", "lte")]
+    contents = read_run(tmp_path, {(block, "quic"): "starved" for block in blocks}, text)
+    count, of = len(blocks), contents.table.height
+    said = f"{count} of {of} loads ended as starved: made up for a test."
+    assert summary_of(contents)["answer"] == [f"There is no complete block to compare yet: {said}"]
+    each_its_own = contents.table.with_columns(outcome_detail=pl.col("hash"))
+    (answer,) = summary_of(replace(contents, table=each_its_own))["answer"]
+    assert f"{count} of {of} loads ended as starved: one of them: " in answer
+
+
+def test_one_block_has_values_without_intervals(tmp_path):
+    text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 1")
+    write_run(tmp_path, text=text)
+    page = build_report(tmp_path, metrics_of).read_text(encoding="utf-8")
+    assert "one block shows no spread" in page and "Only 1 block." in page
+
+
+def test_a_gain_without_an_interval_is_within_the_axis_of_the_chart():
+    alone = {"value": [-0.06, -0.285], "low": [None, None], "high": [None, None]}
+    gains = pl.DataFrame(alone, schema=dict.fromkeys(alone, pl.Float64))
+    assert _extent(gains) == (-0.285, 0.0)
+    wide = gains.with_columns(low=pl.lit(-9.0), high=pl.lit(0.1))
+    assert _extent(wide) == (-2.5 * 0.285, 0.1)
+
+
+def test_a_missing_file_is_named_and_the_older_report_stays(tmp_path):
+    write_run(tmp_path)
+    build_report(tmp_path, metrics_of)
+    (tmp_path / "plan.json").unlink()
+    with pytest.raises(StoreError, match=r"plan\.json"):
+        build_report(tmp_path, metrics_of)
+    assert (tmp_path / "report.html").exists()
+
+
+def test_the_summary_says_what_the_page_says(contents, text):
+    summary = summary_of(contents)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    for sentence in summary["answer"]:
+        assert sentence.replace(NO_BREAK, " ") in text
+    assert summary["outcomes"]["quic"] == {"ok": 11, "starved": 1}
+    quic = [each for each in summary["gains"] if each["stack"] == "quic" and each["verdict"]]
+    assert {each["network"]: each["verdict"] for each in quic} == {
+        "dsl": "faster",
+        "lte": "undetermined",
+    }
+
+
+def test_every_key_of_the_summary_is_in_its_reference(contents):
+    reference = ROOT / "docs/reference/report.md"
+    documented = set(re.findall(r"`(\w+)`", reference.read_text(encoding="utf-8")))
+    found = summary_of(contents)
+    lists = [found[key][0] for key in ("gains", "blocks_excluded")]
+    assert documented >= {*found, *(key for each in lists for key in each)}
+
+
+def test_filmstrips_share_one_time_axis(contents):
+    strips = filmstrips(contents)
+    assert [(s["site"], s["network"]) for s in strips.strips] == [
+        (site, network) for site in contents.sites for network in contents.networks
+    ]
+    for strip in strips.strips:
+        assert set(strip["arms"]) == {"tcp", "tcp+", "quic"}
+        for arm in strip["arms"].values():
+            assert len(arm["pictures"]) == len(strip["times_ms"]) <= 10
+
+
+def test_the_last_column_shows_the_finished_page(contents):
+    for strip in filmstrips(contents).strips:
+        ends = [arm["pictures"][-1] for arm in strip["arms"].values()]
+        assert len(set(ends)) == 1
+
+
+@pytest.mark.parametrize(
+    ("end_ms", "step", "count"),
+    [(95, 10, 10), (100, 10, 10), (101, 20, 6), (2400, 250, 10), (1, 10, 1)],
+)
+def test_the_time_axis_has_round_steps(end_ms, step, count):
+    times = _times(end_ms)
+    assert times[0] == step and len(times) == count and times[-1] >= end_ms
+
+
+def test_text_from_records_cannot_become_markup():
+    assert "<b>" not in table("c", ["x"], [["<b>"]])
+    assert element("p", "a < b", title='"') == '<p title="&quot;">a &lt; b</p>'
+    block = data_block("x", {"a": "</script><script>"})
+    assert "</script><script>" not in block
+    assert json.loads(re.search(r">(.*)</script>", block)[1]) == {"a": "</script><script>"}
+
+
+def test_the_methods_paragraph_has_the_plans_numbers(text, contents):
+    body = outside_scripts(text)
+    for fact in ("2 recorded sites", "11 of 12 blocks", "seed 1", "wolsing2019performance"):
+        assert fact in body
+    assert f"hash is {contents.plan['hash']}" in body
+
+
+def test_one_of_a_kind_is_not_told_as_many(contents):
+    alone = {**contents.plan, **{key: contents.plan[key][:1] for key in ("sites", "networks")}}
+    said = paragraph(replace(contents, plan=alone))
+    assert said.startswith("1 recorded site was replayed with eyelevel ")
+    assert "over 1 emulated network into" in said
+
+
+def test_how_long_loads_waited_for_the_machine_is_told(contents):
+    def said(*waited_ms):
+        column = pl.Series("waited_for_host_ms", [*waited_ms] * 4, dtype=pl.Float64)
+        table = contents.table.head(4 * len(waited_ms)).with_columns(column)
+        return setup_section(replace(contents, table=table))
+
+    title = "loads that waited for a quiet machine first</dt><dd>"
+    assert f"{title}none of 12<" in said(0.0, 0.0, 0.0)
+    assert f"{title}8 of 12; of these 2.0 s in the median, 3.0 s at most<" in said(0, 1000, 3000)
+    assert title not in said(None, None, None)
+
+
+def test_words_between_backticks_are_code_and_still_escaped():
+    assert with_code("a `tcp<b>` c") == "a <code>tcp&lt;b&gt;</code> c"
+
+
+def test_the_appendix_prints_the_yardstick_or_how_to_measure_it(contents):
+    assert "eyelevel validate stacks" in appendix_section(contents)
+    side = {
+        "corrected_bit_s": 9.5e6,
+        "retransmitted_share": 0.01,
+        "queue_delay_ms_p95": None,
+        "failed_runs": 0,
+    }
+    cell = {
+        "network": "10ms-1.0%", "loss": 0.01, "congestion_control": "bbr", "ratio": 0.97,
+        "ratio_low": 0.9, "ratio_high": 1.05, "few_losses": True,
+        "tcp": side | {"lateness_us_p99": 5.0}, "quic": side | {"lateness_us_p99": None},
+    }  # fmt: skip
+    environment = {**contents.environment, "stacks_validated": [cell]}
+    said = appendix_section(replace(contents, environment=environment))
+    for expected in ("10ms-1.0%", "0.970", "0.90-1.05", "9.500", "few losses", "lossy networks"):
+        assert expected in said
+
+
+def test_an_altered_recording_is_told_before_the_numbers(run, contents):
+    said = "30 of 30 exchanges were recorded over http and became https"
+    altered = replace(contents, environment={"altered_sites": {"startup": [said]}})
+    assert (
+        "startup is not as it was recorded.",
+        f"{said}. Its loads say how the altered page behaves.",
+    ) in warnings(altered)
+    assert not any("recorded" in head for head, _ in warnings(contents))
+
+
+def test_outcomes_that_differ_between_stacks_are_told_before_the_answer(tmp_path):
+    plan = preset_text("quickstart", SITES)
+    late = {(f"{site}/{network}/{n}", "tcp"): "timeout"
+            for site in SITES for network in ("dsl", "lte") for n in (1, 2, 3)}  # fmt: skip
+    write_run(tmp_path, late, plan)
+    page = build_report(tmp_path, metrics_of).read_text(encoding="utf-8")
+    assert page.index("Outcomes differ between stacks.") < page.index('class="answer"')

@@ -1,0 +1,46 @@
+from typing import Any
+
+from sample_record import sample_record
+
+from eyelevel.store.in_vain import InVain, connections_in_vain
+
+
+def a_connection(number: int, at_ms: float = 0, **in_force: Any) -> dict[str, Any]:
+    return {"connection": number, "accepted_at_ns": int(at_ms * 1e6), "in_force": in_force}
+
+
+def a_record(**changed: Any) -> dict[str, Any]:
+    record = sample_record()
+    record["connections"] = [
+        a_connection(0, sent_bytes=9000, received_bytes=900),
+        a_connection(1, sent_bytes=2200, received_bytes=600, failure="was not completed"),
+        a_connection(2, 50, sent_bytes=2400, received_bytes=700),
+        a_connection(3, sent_bytes=None, received_bytes=None, failure="was not completed"),
+    ]
+    record["requests"] = [{"connection": 0}, {"connection": 0}]
+    return {**record, **changed}
+
+
+def test_a_connection_without_a_request_is_in_vain_whether_or_not_it_came_about():
+    assert connections_in_vain(a_record()) == InVain(4, 3, 2, 2200 + 600 + 2400 + 700)
+
+
+def test_what_steps_after_the_load_opened_is_not_the_loads():
+    browser = {"navigation_start_ns": 0}
+    steps = a_record(after_load=[{"started_ms": 40.0}], browser=browser)
+    assert connections_in_vain(steps) == InVain(3, 2, 2, 2800)
+
+
+def test_on_a_warm_visit_connections_of_the_one_before_it_are_not_the_loads():
+    warm = a_record(browser={"navigation_start_ns": 40e6})
+    warm["trial"]["browser"] = {**warm["trial"]["browser"], "visit": "warm"}
+    assert connections_in_vain(warm) == InVain(1, 1, 0, 2400 + 700)
+
+
+def test_nobody_counts_outside_of_a_lab_or_for_a_server_that_is_not_ours():
+    outside = a_record()
+    del outside["connections"]
+    assert connections_in_vain(outside) is None
+    own = a_record()
+    own["trial"]["stack_settings"] = {"server": {"command": ["x"]}}
+    assert connections_in_vain(own) is None

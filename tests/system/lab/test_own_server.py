@@ -1,0 +1,121 @@
+"""Servers that are not ours, each loading a shipped page where its program is installed."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from repository import ROOT
+from small_site import CAPITAL_BYTES, PAGE_URL, QUERIES, pack_small_site
+
+from eyelevel.browser.request_scheduling import read_network_log, request_scheduling
+from eyelevel.plan import Site, expand, parse_plan
+from eyelevel.run import open_site, run_trial
+from eyelevel.run.attempts import RETRIES_MAX, with_retries
+from eyelevel.run.level_site import write_made_page
+from eyelevel.run.trial import TrialResult
+
+RECIPES = ROOT / "docs/guides/servers"
+PLAN = """
+sites = ["{site}"]
+networks = ["lte"]
+stacks = [{{ name = "theirs", base = "{base}", server = {{ command = {command}, \
+protocols = ["h1", "h2", "h3"] }} }}]
+reference = "theirs"
+blocks = 1
+capture = false
+"""
+
+
+@pytest.fixture(scope="module")
+def queries_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page whose every URL has a query."""
+    return pack_small_site(tmp_path_factory.mktemp("queries"), QUERIES, "?view=all")
+
+
+def outcome(site: Path, base: str, command: list[str]) -> dict:
+    return result(site, base, command).record
+
+
+def result(site: Path, base: str, command: list[str], more: str = "") -> TrialResult:
+    text = PLAN.format(site=site, base=base, command=str(command).replace("'", '"')) + more
+    plan = parse_plan(text, "plan.toml")
+    assert plan.reference == "theirs@own"
+    site = open_site(plan.sites[0])
+    (trial,) = expand(plan, [Site(site.name, site.of_plan().digest)])
+    return with_retries(lambda: run_trial(trial, str(site.path.resolve())), RETRIES_MAX)
+
+
+def command_of(recipe: str, program: str) -> list[str]:
+    """A plan's `command`; skips where its program is not there."""
+    if not shutil.which(program) and not importlib.util.find_spec(program):
+        pytest.skip(f"{program} is not installed")
+    command = [str(RECIPES / recipe)]
+    return [sys.executable, *command] if recipe.endswith(".py") else command
+
+
+def nginx_has_http3() -> bool:
+    """Of the binary that the recipe starts."""
+    command = [os.environ.get("NGINX", "nginx"), "-V"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return "http_v3_module" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("base", "recipe", "program"),
+    [
+        ("http1", "nginx", "nginx"),
+        ("tcp+", "nginx", "nginx"),
+        ("quic", "nginx", "nginx"),
+        ("tcp+", "caddy", "caddy"),
+        ("quic", "caddy", "caddy"),
+        ("quic", "h3_aioquic.py", "aioquic"),
+    ],
+)
+def test_a_recipe_answers_every_query_as_recorded(
+    base: str, recipe: str, program: str, queries_site: Path, labs: None
+) -> None:
+    command = command_of(recipe, program)
+    if (base, program) == ("quic", "nginx") and not nginx_has_http3():
+        pytest.skip("this nginx has no HTTP/3; NGINX may name another")
+    record = outcome(queries_site, base, command)
+    # A busy machine starves a load; the server has served it all the same.
+    assert record["outcome"] in ("ok", "starved"), record["outcome_detail"]
+    objects = {item["url"].removeprefix(PAGE_URL): item for item in record["objects"]}
+    assert {path.replace("now=2", "now=1") for path in objects} == set(QUERIES)
+    assert {item["status"] for item in objects.values()} == {200}
+    types = {QUERIES[path.replace("now=2", "now=1")][0].partition(";")[0] for path in objects}
+    assert {item["mime_type"] for item in objects.values()} == types
+    # Which of two bodies whose URLs differ in case alone.
+    least = objects["code?id=a"]["encoded_bytes"]
+    assert objects["code?id=A"]["encoded_bytes"] > least + CAPITAL_BYTES / 2
+    assert {item["protocol"] for item in record["objects"]} == {
+        {"http1": "http/1.1", "tcp+": "h2", "quic": "h3"}[base]
+    }
+    assert record["connections"] == []
+
+
+@pytest.mark.parametrize(
+    ("recipe", "program"), [("nginx", "nginx"), ("caddy", "caddy"), ("h3_aioquic.py", "aioquic")]
+)
+def test_over_http3_a_recipe_names_it_so_that_the_browser_holds_nothing_back(
+    recipe: str, program: str, tmp_path: Path, labs: None
+) -> None:
+    command = command_of(recipe, program)
+    if program == "nginx" and not nginx_has_http3():
+        pytest.skip("this nginx has no HTTP/3; NGINX may name another")
+    loaded = result(write_made_page(tmp_path / "level.wacz"), "quic", command, "netlog = true\n")
+    assert loaded.record["outcome"] in ("ok", "starved"), loaded.record["outcome_detail"]
+    urls = {item["url"] for item in loaded.record["objects"]}
+    found = request_scheduling(read_network_log(loaded.logs["netlog.json.gz"]), urls)
+    assert {each.url for each in found.requests} == urls
+    assert found.held_back() == ()
+
+
+def test_a_server_that_ends_at_once_says_why(queries_site: Path, labs: None) -> None:
+    record = outcome(queries_site, "tcp+", ["/bin/sh", "-c", "echo no certificate >&2; exit 3"])
+    assert record["outcome"] == "lab-failed"
+    assert "ended by itself; it said: no certificate" in record["outcome_detail"]

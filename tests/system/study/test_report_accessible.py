@@ -1,0 +1,153 @@
+"""The report for everyone: axe finds nothing serious, the keyboard reaches every control."""
+
+import csv
+import io
+import json
+
+import pytest
+from made_up_run import metrics_of, write_run
+
+from eyelevel.browser.chromium import find_executable
+from eyelevel.browser.errors import BrowserStartError
+from eyelevel.probes.analysis import analyse
+from eyelevel.probes.reading import read_files
+from eyelevel.report import build_report
+from eyelevel.report.probe_page import probe_page
+
+sync_playwright = pytest.importorskip("playwright.sync_api").sync_playwright
+Axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe
+
+OUTCOMES = {("dashboard/lte/1", "tcp"): "timeout", ("startup/dsl/2", "quic"): "starved"}
+LOUD = ("serious", "critical")
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("run")
+    write_run(directory, OUTCOMES)
+    return build_report(directory, metrics_of).as_uri()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    try:
+        executable = find_executable()
+    except BrowserStartError as error:
+        pytest.skip(str(error))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium, report):
+    pages = []
+
+    def open_one(width_px=1366, scheme="light"):
+        size = {"width": width_px, "height": 844}
+        page = chromium.new_page(viewport=size, color_scheme=scheme)
+        pages.append(page)
+        page.goto(report)
+        page.wait_for_selector("html[data-drawn]")
+        return page
+
+    yield open_one
+    for page in pages:
+        page.close()
+
+
+@pytest.mark.parametrize(("width_px", "scheme"), [(1366, "light"), (390, "dark")])
+def test_axe_finds_nothing_serious(open_page, width_px, scheme):
+    page = open_page(width_px, scheme)
+    for details in page.locator("details").all():
+        details.evaluate("each => each.open = true")
+    found = Axe().run(page).response["violations"]
+    assert [each for each in found if each["impact"] in LOUD] == []
+
+
+@pytest.fixture(scope="module")
+def probes(tmp_path_factory):
+    """The page on a made-up file of probes: three protocols, failures and resumed handshakes."""
+    file = tmp_path_factory.mktemp("probes") / "probes.jsonl"
+    said = {"event": "attempt", "address": "192.0.2.1", "at_unix_us": 0, "dns_us": 900}
+    said |= {"failure": None, "resumed": False, "split_connection": False}
+    lines = []
+    for number in range(12):
+        own = said | {"host": f"host-{number}.example"}
+        for protocol, took_ms in (("tls1.3", 60 + number), ("quic", 45 + number), ("tcp", 30)):
+            lines.append(own | {"protocol": protocol, "connection_us": 1000 * took_ms})
+        lines.append(own | {"protocol": "tls1.2", "connection_us": None, "failure": "refused"})
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    page = file.with_suffix(".html")
+    page.write_text(probe_page(analyse(read_files([file]))), encoding="utf-8")
+    return page.as_uri()
+
+
+@pytest.mark.parametrize("width_px", [1366, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_on_the_page_on_probes(chromium, probes, width_px, scheme):
+    page = chromium.new_page(
+        viewport={"width": width_px, "height": 844}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(probes)
+    page.wait_for_selector("svg")
+    for details in page.locator("details").all():
+        details.evaluate("each => each.open = true")
+    found = Axe().run(page).response["violations"]
+    wide_px = page.evaluate("document.documentElement.scrollWidth")
+    page.close()
+    assert [each for each in found if each["impact"] in LOUD] == [] and errors == []
+    assert wide_px <= width_px, "the page scrolls sideways"
+
+
+def test_one_slider_moves_both_loads(open_page):
+    page = open_page()
+    page.focus("#strip-time")
+    page.keyboard.press("Home")
+    pictures = "[...document.querySelectorAll('#strip-stage img')].map(each => each.src)"
+    first = page.evaluate(pictures)
+    assert len(first) == 2 and page.locator("#strip-now").inner_text() == "0.00 s"
+    page.keyboard.press("End")
+    last = page.evaluate(pictures)
+    assert first[0] != last[0] and first[1] != last[1]
+    assert page.get_attribute("#strip-time", "aria-valuetext") == "2.00 s"
+    assert "last change at" in page.locator("#strip-stage").inner_text()
+
+
+def test_the_keyboard_reaches_every_control(open_page):
+    page = open_page()
+    reached = set()
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.id || document.activeElement.className"))
+    for wanted in (
+        "metric",
+        "network",
+        "site",
+        "key",
+        "strip-time",
+        "strip-play",
+        "sort",
+        "export",
+    ):
+        assert wanted in reached, wanted
+
+
+def test_a_table_is_saved_as_csv_as_it_is_shown(open_page):
+    page = open_page()
+    page.select_option("#network", "dsl")
+    export = page.locator("section[aria-labelledby=sites] details[open] button.export")
+    with page.expect_download() as download:
+        export.click()
+    rows = list(csv.reader(io.StringIO(download.value.path().read_text(encoding="utf-8"))))
+    assert rows[0][:4] == ["site", "network", "stack", "pairs"]
+    assert len(rows) == 5 and {row[1] for row in rows[1:]} == {"dsl"}
+
+
+def test_every_excluded_block_is_told(open_page):
+    text = open_page().locator("section[aria-labelledby=outcomes]").inner_text()
+    assert "Excluded blocks, with the loads of all stacks: 1 of 12" in text
+    assert "quic: starved" in text

@@ -1,0 +1,182 @@
+"""The report page in a real Chromium: no console error, nothing fetched, nothing cut off."""
+
+import time
+from contextlib import contextmanager
+
+import pytest
+from hang import HANG_S
+from made_up_run import metrics_of, write_run
+
+from eyelevel.browser.chromium import Chromium, find_executable
+from eyelevel.browser.devtools import DevTools
+from eyelevel.browser.errors import BrowserStartError
+from eyelevel.browser.profiles import new_profile
+from eyelevel.report import build_report
+
+DRAWN = """new Promise((done) => {
+  const look = () => {
+    const drawn = document.documentElement?.dataset.drawn;
+    if (drawn) done(drawn);
+  };
+  const all = { attributes: true, childList: true, subtree: true };
+  new MutationObserver(look).observe(document, all);
+  look();
+})"""
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    try:
+        find_executable()
+    except BrowserStartError as error:
+        pytest.skip(str(error))
+    directory = tmp_path_factory.mktemp("run")
+    write_run(directory, {("dashboard/lte/1", "tcp"): "timeout"})
+    return build_report(directory, metrics_of)
+
+
+class Page:
+    """One tab, what it logged and what it asked the network for."""
+
+    def __init__(self, devtools):
+        self.devtools = devtools
+        self.session = ""
+        self.logged = []
+        self.requested = []
+        devtools.on_event = self._event
+        target = self.call("Target.createTarget", {"url": "about:blank"})["targetId"]
+        attached = self.call("Target.attachToTarget", {"targetId": target, "flatten": True})
+        self.session = attached["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method, parameters=None):
+        deadline = time.monotonic() + HANG_S
+        return self.devtools.call(method, parameters, self.session, deadline)
+
+    def value(self, expression):
+        parameters = {"expression": expression, "awaitPromise": True, "returnByValue": True}
+        answer = self.call("Runtime.evaluate", parameters)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def show(self, path, width_px, scheme):
+        metrics = {"width": width_px, "height": 844, "deviceScaleFactor": 1}
+        mobile = {"mobile": width_px < 600}
+        self.call("Emulation.setDeviceMetricsOverride", metrics | mobile)
+        self.scheme(scheme)
+        self.call("Page.navigate", {"url": path.as_uri()})
+        assert self.value(DRAWN) == "yes"
+
+    def scheme(self, name):
+        features = [{"name": "prefers-color-scheme", "value": name}]
+        self.call("Emulation.setEmulatedMedia", {"features": features})
+
+    def choose(self, identity, value):
+        """Choose in a select and wait until two frames have been painted since."""
+        self.value(
+            f"""new Promise((done) => {{
+              const select = document.getElementById("{identity}");
+              select.value = "{value}";
+              select.dispatchEvent(new Event("change"));
+              requestAnimationFrame(() => requestAnimationFrame(done));
+            }})"""
+        )
+
+    def _event(self, method, parameters, session):
+        if method in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"):
+            self.logged.append(parameters)
+        elif method == "Network.requestWillBeSent":
+            self.requested.append(parameters["request"]["url"])
+
+
+@contextmanager
+def browser():
+    with new_profile() as profile:
+        arguments = ["--headless=new", "--no-sandbox", "--remote-debugging-pipe"]
+        arguments += ["--no-first-run", f"--user-data-dir={profile}", "about:blank"]
+        with Chromium(arguments, profile) as chromium:
+            yield Page(DevTools(chromium.to_browser_fd, chromium.from_browser_fd))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width_px", [1366, 390])
+def test_the_page_draws_without_error_and_fits(report, width_px, scheme):
+    with browser() as page:
+        page.show(report, width_px, scheme)
+        assert page.logged == []
+        assert [url for url in page.requested if not url.startswith("data:")] == [report.as_uri()]
+        overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert page.value(overflow) == 0
+        assert page.value("document.querySelectorAll('.chart svg').length") == 4
+        widest = "Math.max(...[...document.querySelectorAll('svg')].map(s => s.clientWidth))"
+        assert page.value(widest) <= width_px
+        lightness = page.value("getComputedStyle(document.body).backgroundColor")
+        assert (lightness == "rgb(21, 24, 26)") == (scheme == "dark")
+
+
+def test_what_is_chosen_is_shown(report):
+    with browser() as page:
+        page.show(report, 1366, "light")
+        paths = "document.querySelector('#curve-0').innerHTML"
+        before = page.value(paths)
+        page.choose("site", "startup")
+        assert page.value(paths) != before
+        assert page.value("document.querySelectorAll('#filmstrip tbody tr').length") == 2
+        page.choose("strip-site", "dashboard")
+        page.choose("strip-first", "tcp+")
+        text = page.value("document.getElementById('filmstrip').innerText")
+        assert "dashboard on lte" in text and "tcp+" in text
+        images = "[...document.querySelectorAll('#filmstrip img')]"
+        assert page.value(f"{images}.every(i => i.complete && i.naturalWidth > 0 && i.alt)")
+        page.scheme("dark")
+        assert page.value("document.querySelectorAll('.chart svg').length") == 4
+        assert page.logged == []
+
+
+def test_filters_hide_networks_stacks_and_rows_and_tables_sort(report):
+    with browser() as page:
+        page.show(report, 1366, "light")
+        page.choose("network", "lte")
+        assert page.value("document.querySelectorAll('figure[hidden]').length") == 1
+        page.value("document.querySelector('button.key[data-arm=\"quic\"]').click()")
+        by_site = "document.querySelector('[aria-labelledby=sites] table.cells')"
+        shown = f"[...{by_site}.tBodies[0].rows]"
+        names = "r.cells[1].innerText + r.cells[2].innerText"
+        visible = f"{shown}.filter(r => !r.hidden).map(r => {names})"
+        assert set(page.value(visible)) == {"ltetcp+"}
+        traces = "[...document.querySelector('[aria-labelledby=why] table.cells').tBodies[0].rows]"
+        names = "r.cells[0].innerText + r.cells[1].innerText"
+        assert page.value(f"{traces}.filter(r => !r.hidden).map(r => {names})") == [
+            "ltetcp",
+            "ltetcp+",
+        ]
+        page.choose("network", "all networks")
+        page.value("document.querySelector('button.key[data-arm=\"quic\"]').click()")
+        page.value(f"{by_site}.querySelectorAll('.sort')[4].click()")
+        medians = page.value(
+            f"{shown}.map(r => parseFloat(r.cells[4].innerText.replace(/\\s/g, '')))"
+        )
+        numbers = [number for number in medians if number is not None]
+        assert len(numbers) > 4 and numbers == sorted(numbers)
+        assert page.value("document.querySelectorAll('button.export').length") > 5
+        assert page.logged == []
+
+
+def test_the_papers_figures_are_drawn_when_opened(report):
+    with browser() as page:
+        page.show(report, 1366, "dark")
+        assert page.value("document.querySelectorAll('.drawing svg').length") == 0
+        count = page.value(
+            """new Promise((done) => {
+              const figures = [...document.querySelectorAll("details.figure")];
+              for (const each of figures) each.open = true;
+              const look = () => {
+                const drawn = document.querySelectorAll(".drawing svg").length;
+                if (drawn === figures.length) done(drawn); else requestAnimationFrame(look);
+              };
+              look();
+            })"""
+        )
+        assert count >= 6
+        assert page.logged == []
