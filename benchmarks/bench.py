@@ -14,19 +14,17 @@ from pathlib import Path
 
 from made_site import many_origins, one_large_object
 
-from eyelevel.browser import LoadSettings, load_page
-from eyelevel.lab import Lab, LabConfig
-from eyelevel.plan import (
-    NETWORKS_BY_NAME,
-    STACKS_BY_NAME,
-    Network,
-    Stack,
-    expand,
-    lab_path,
-    lab_stack,
-    one_cell,
-)
-from eyelevel.run import open_site, run_trial
+from eyelevel.browser.browsers import load_page
+from eyelevel.browser.observations import LoadSettings
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.networks.network import Network, lab_path
+from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.single_load_plan import one_cell
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import Stack, lab_stack
+from eyelevel.plan.trials import expand
+from eyelevel.run.trial.trial import run_trial
+from eyelevel.sites.recorded import open_site
 
 LARGE_BYTES = 10_000_000
 RATE_BIT_S = 25_000_000

@@ -17,7 +17,8 @@ from typing import Any
 
 from probe_overhead import overheads_us
 
-from eyelevel.lab import Lab, LabConfig, ProbeTarget, probe_events
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.lab.prober import ProbeTarget, probe_events
 
 RTT_MS = 50.0
 PATH = {side: [{"stage": "delay", "delay_ms": RTT_MS / 2}] for side in ("down", "up")}

@@ -19,7 +19,7 @@ from replay_load import h2load_bulk, h2load_requests, our_bulk, our_client
 from replay_servers import made_files, nginx, ours
 from replay_start import first_answer_ms
 
-from eyelevel.lab import LabError
+from eyelevel.errors import LabError
 
 OBJECTS = 100
 OBJECT_BYTES = 3000

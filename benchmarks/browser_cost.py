@@ -13,9 +13,9 @@ from pathlib import Path
 
 from browser_figure import Figure, load, of_values
 
-from eyelevel.metrics import metrics_of
-from eyelevel.run import TrialResult
-from eyelevel.store import StoredTrial, read_trial, write_trial
+from eyelevel.metrics.compute import metrics_of
+from eyelevel.run.trial.trial import TrialResult
+from eyelevel.store.directory import StoredTrial, read_trial, write_trial
 
 LOADS = int(os.environ.get("LOADS", 7))
 """The environment variable: fewer, for a look."""

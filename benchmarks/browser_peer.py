@@ -54,9 +54,10 @@ METRICS = {
 
 OURS = """
 import json, sys
-from eyelevel.browser import LoadSettings, load_page
-from eyelevel.metrics import metrics_of
-from eyelevel.store import Frame, Frames
+from eyelevel.browser.observations import LoadSettings
+from eyelevel.browser.browsers import load_page
+from eyelevel.metrics.compute import metrics_of
+from eyelevel.store.frames import Frame, Frames
 raw = load_page(LoadSettings(sys.argv[1], "h1"))
 frames = Frames.of([Frame.of_image(each.at_ms, each.image) for each in raw.frames])
 print(json.dumps(metrics_of({**raw.as_record(), "connections": []}, frames)))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from browser_figure import Figure, load
 
-from eyelevel.metrics import metrics_of
+from eyelevel.metrics.compute import metrics_of
 
 LOADS = int(os.environ.get("LOADS", 30))
 """Environment variables: fewer loads for a look, other sites and stacks."""

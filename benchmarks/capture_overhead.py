@@ -27,9 +27,10 @@ from PIL import Image, ImageDraw, ImageFilter
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 
-from eyelevel.browser import LoadSettings, RawLoad, load_page
 from eyelevel.browser import settle as settle_module
-from eyelevel.metrics import compute_metrics
+from eyelevel.browser.browsers import load_page
+from eyelevel.browser.observations import LoadSettings, RawLoad
+from eyelevel.metrics.compute import compute_metrics
 
 PICTURES = 24
 PICTURE_SIZE_PX = (206, 150)

@@ -16,10 +16,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from eyelevel.lab import Lab, LabConfig
-from eyelevel.networks import NETWORKS_BY_NAME
-from eyelevel.plan import STACKS_BY_NAME, lab_stack
-from eyelevel.run.bulk import bulk_site, fetch
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import lab_stack
+from eyelevel.validation.bulk import bulk_site, fetch
 
 PATH = {
     "down": "delay 20ms, rate 3 Mbit/s, queue fq_codel",

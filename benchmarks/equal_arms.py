@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from eyelevel.report import read_contents
-from eyelevel.report.contents import Contents
+from eyelevel.analysis.study import Contents, read_contents
 from eyelevel.stats.equal_arms import REJECTED_SHARE_MAX, p_values, swap_names
 
 PERMUTATIONS = 1000

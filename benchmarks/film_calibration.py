@@ -17,14 +17,17 @@ from unittest import mock
 import numpy as np
 from PIL import Image
 
-from eyelevel.browser import LoadSettings, RawLoad, load_page
-from eyelevel.browser.chromium import FLAGS, Flag
-from eyelevel.browser.screen import Screen
-from eyelevel.lab import Lab, LabConfig
-from eyelevel.metrics import compute_metrics
-from eyelevel.networks import find_network
-from eyelevel.plan import STACKS_BY_NAME, lab_path, lab_stack
-from eyelevel.run import open_site
+from eyelevel.browser.browsers import load_page
+from eyelevel.browser.chromium.process import FLAGS, Flag
+from eyelevel.browser.firefox.screen import Screen
+from eyelevel.browser.observations import LoadSettings, RawLoad
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.metrics.compute import compute_metrics
+from eyelevel.networks.network import lab_path
+from eyelevel.networks.presets import find_network
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import lab_stack
+from eyelevel.sites.recorded import open_site
 
 METRICS = (
     "first_visual_change_ms",
@@ -79,7 +82,7 @@ def _load(site: str, network: str, seed: int) -> tuple[dict, dict]:
             spki_sha256=lab.ready.spki_sha256,
             command_prefix=(*lab.command_prefix, "env", f"DISPLAY={screen.display}"),
         )
-        with mock.patch("eyelevel.browser.chromium.FLAGS", WITH_WINDOW):
+        with mock.patch("eyelevel.browser.chromium.process.FLAGS", WITH_WINDOW):
             raw = load_page(settings)
         screen.stop()
         start_s = (raw.navigation_start_ns or 0) / 1e9

@@ -14,9 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from eyelevel.networks import NETWORKS_BY_NAME
-from eyelevel.plan import STACKS_BY_NAME, expand, one_cell
-from eyelevel.run import open_site, run_trial
+from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.single_load_plan import one_cell
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.trials import expand
+from eyelevel.run.trial.trial import run_trial
+from eyelevel.sites.recorded import open_site
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 NETWORK = NETWORKS_BY_NAME["cable"]

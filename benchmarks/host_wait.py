@@ -13,11 +13,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from eyelevel.plan import NETWORKS_BY_NAME, STACKS_BY_NAME, BrowserSettings, expand, one_cell
-from eyelevel.run import open_site, run_trial
-from eyelevel.run import quiet_host as waiting
-from eyelevel.run.host import HostSample
-from eyelevel.run.quiet_host import HostWait
+from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.browser_settings import BrowserSettings
+from eyelevel.plan.single_load_plan import one_cell
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.trials import expand
+from eyelevel.run.trial import quiet_host as waiting
+from eyelevel.run.trial.host import HostSample
+from eyelevel.run.trial.quiet_host import HostWait
+from eyelevel.run.trial.trial import run_trial
+from eyelevel.sites.recorded import open_site
 
 LOADS = int(os.environ.get("LOADS", "12"))
 BURST_S, PERIOD_S, PRIORITY = 5.0, 20.0, 95

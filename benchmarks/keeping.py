@@ -14,8 +14,9 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
-from eyelevel.metrics import metrics_of
-from eyelevel.store import Frames, StoredTrial, iterate_trials, read_trial, write_trial
+from eyelevel.metrics.compute import metrics_of
+from eyelevel.store.directory import StoredTrial, iterate_trials, read_trial, write_trial
+from eyelevel.store.frames import Frames
 
 TIMES = 5
 

@@ -13,10 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from eyelevel.level.transfer_values import late_values
-from eyelevel.networks import NETWORKS_BY_NAME, lab_path
+from eyelevel.networks.network import lab_path
+from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.pathlog.arrivals import read_arrivals
-from eyelevel.plan import STACKS_BY_NAME, Stack, lab_stack
-from eyelevel.run.bulk import LATE_URL, bulk_site, transfer_told
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import Stack, lab_stack
+from eyelevel.validation.bulk import LATE_URL, bulk_site, transfer_told
 
 NETWORKS = ("da2gc", "mss", "3g", "lte")
 STACKS = (

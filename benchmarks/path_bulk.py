@@ -11,7 +11,8 @@ from pathlib import Path
 
 from path_figure import Figure
 
-from eyelevel.lab import Lab, LabConfig, LabError
+from eyelevel.errors import LabError
+from eyelevel.lab.client import Lab, LabConfig
 
 GIGABITS = (1, 2, 5, 8)
 SHARE_ASKED = {1: ">= 0.98", 2: ">= 0.98", 5: ">= 0.98", 8: "(aim 0.98)"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from path_figure import Figure
 
-from eyelevel.lab import Lab, LabConfig
+from eyelevel.lab.client import Lab, LabConfig
 
 IDLE_S = 10.0
 STARTS = 15

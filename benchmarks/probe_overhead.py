@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from eyelevel.lab import Lab, probe_events
+from eyelevel.lab.client import Lab
+from eyelevel.lab.prober import probe_events
 
 PROBERS = 16
 INTERVAL_MS = 160

@@ -6,7 +6,8 @@ import subprocess
 
 from replay_servers import EXAMPLES, Served
 
-from eyelevel.lab import LabError, find_binary
+from eyelevel.errors import LabError
+from eyelevel.lab.binary import find_binary
 
 CONNECTIONS = 10
 STREAMS = 10

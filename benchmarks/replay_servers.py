@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from eyelevel.lab import LabError
+from eyelevel.errors import LabError
 
 HOST = "www.example.test"
 EXAMPLES = Path(__file__).parent.parent / "target/release/examples"

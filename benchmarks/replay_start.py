@@ -6,8 +6,12 @@ from pathlib import Path
 
 from made_site import many_origins
 
-from eyelevel.lab import Lab, LabConfig, LabError, find_binary
-from eyelevel.plan import NETWORKS_BY_NAME, STACKS_BY_NAME, lab_stack
+from eyelevel.errors import LabError
+from eyelevel.lab.binary import find_binary
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import lab_stack
 
 TIMEOUT_S = 30.0
 

@@ -22,10 +22,13 @@ sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
 
 from made_up_run import environment, metrics_of, record_of
 
-from eyelevel.plan import Plan, Site, Trial, expand, parse_plan, plan_document
-from eyelevel.report import build_report
-from eyelevel.run.loop import planned, todo
-from eyelevel.store import ENVIRONMENT_FILE, PLAN_FILE, TABLE_FILE, write_document
+from eyelevel.analysis.trials.table import TABLE_FILE
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.plan import Plan
+from eyelevel.plan.trials import Site, Trial, expand, plan_document
+from eyelevel.report.build import build_report
+from eyelevel.run.study.loop import planned, todo
+from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, write_document
 
 SHAPES = {
     # sites, networks, stacks, blocks: as Wolsing's study, and as Das's, with many networks

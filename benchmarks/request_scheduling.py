@@ -24,15 +24,17 @@ from typing import Any
 
 import numpy as np
 
-from eyelevel.browser.request_scheduling import (
+from eyelevel.browser.chromium.request_scheduling import (
     PRIORITIES,
     Scheduling,
     read_network_log,
     request_scheduling,
 )
-from eyelevel.plan import Site, Trial, expand, parse_plan
-from eyelevel.run import open_site, run_trial
-from eyelevel.run.level_site import write_made_page
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.trials import Site, Trial, expand
+from eyelevel.run.level.site import write_made_page
+from eyelevel.run.trial.trial import run_trial
+from eyelevel.sites.recorded import open_site
 from eyelevel.store.in_vain import connections_in_vain
 
 RUNS = 7

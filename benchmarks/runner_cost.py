@@ -15,11 +15,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from eyelevel.plan import parse_plan
-from eyelevel.run import Execution, effects_so_far, open_site, prepare, run_trials, stopping_rule
-from eyelevel.run.looks import LOOKING_SHARE_MAX
-from eyelevel.run.loop import Progress
-from eyelevel.store import read_trial
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.run.study.effects import effects_so_far
+from eyelevel.run.study.look_budget import LOOKING_SHARE_MAX
+from eyelevel.run.study.loop import Execution, Progress, prepare, run_trials
+from eyelevel.run.study.stopping import stopping_rule
+from eyelevel.sites.recorded import open_site
+from eyelevel.store.directory import read_trial
 
 REPETITIONS = int(os.environ.get("REPETITIONS", 6))
 """The environment variable: fewer, for a look."""

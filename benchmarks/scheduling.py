@@ -16,11 +16,16 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from eyelevel.lab import LabConfig
-from eyelevel.networks import NETWORKS_BY_NAME, Network
-from eyelevel.plan import STACKS_BY_NAME, expand, one_cell
-from eyelevel.run import open_site, run_trial, trial
-from eyelevel.stats import hodges_lehmann, median
+from eyelevel.lab.client import LabConfig
+from eyelevel.networks.network import Network
+from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.single_load_plan import one_cell
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.trials import expand
+from eyelevel.run.trial import trial
+from eyelevel.run.trial.trial import run_trial
+from eyelevel.sites.recorded import open_site
+from eyelevel.stats.paired import hodges_lehmann, median
 
 SITES = ("agency", "blog", "gallery")
 STACKS = ("tcp+", "quic")

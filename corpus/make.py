@@ -26,7 +26,7 @@ import references
 from packages import Package, Packages
 from recording import record
 
-from eyelevel.lab import run_tool
+from eyelevel.lab.binary import run_tool
 
 HERE = Path(__file__).resolve().parent
 CONTENT_TYPES = {

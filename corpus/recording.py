@@ -6,8 +6,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from eyelevel.lab import Lab, LabConfig
-from eyelevel.plan import STACKS_BY_NAME, Network, lab_path, lab_stack
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.networks.network import Network, lab_path
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import lab_stack
 
 SERVED = Network("corpus", 1_000_000_000, 1_000_000_000, 20.0, 100.0)
 """Fast, with a round trip as to a CDN; a recording's waits are those of its servers."""

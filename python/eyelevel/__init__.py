@@ -1,4 +1,13 @@
-"""An eye-level comparison of web protocol stacks."""
+"""An eye-level comparison of web protocol stacks.
+
+`open` gives a run to notebooks; everything else is the command (`eyelevel.cli`).
+
+Packages are layers, each importing only those below it (pyproject.toml has their order): the
+command, running (`run`, `validation`, `sites`), what a run says (`report`, `analysis`), the drivers
+of lab and browser, and the pure packages that both halves stand on. docs/ARCHITECTURE.md has the
+list of them and how data flows. What touches packets, sockets or namespaces is not here but in the
+data plane, `crates/`.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,6 @@
 
 import sys
 
-from eyelevel.cli import main
+from eyelevel.cli.main import main
 
 sys.exit(main())

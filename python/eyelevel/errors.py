@@ -1,5 +1,94 @@
-"""The base of every expected failure: the command knows it without knowing who raises it."""
+"""Every error that callers tell apart, and the help that a message gives.
+
+The command knows ExpectedError without knowing who raises it.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class ExpectedError(Exception):
     """Something that a user can cause or mend; its message gives attempt, subject and way out."""
+
+
+class BrowserError(Exception):
+    """Base of all errors of the browser driver; a trial makes outcomes of them."""
+
+
+class BrowserStartError(BrowserError):
+    """The browser could not be started or is not usable here."""
+
+
+class BrowserGoneError(BrowserError):
+    """The browser crashed, exited or closed its pipe."""
+
+
+class DeadlineError(BrowserError):
+    """The browser did not answer in time."""
+
+
+class CommandError(BrowserError):
+    """The browser refused a DevTools command."""
+
+
+class ConnectionLogError(ExpectedError):
+    """A log that cannot be read, or a connection that is not there."""
+
+
+class LabError(ExpectedError):
+    """A lab could not be built, or it failed while it was up; one line with the way out."""
+
+
+class NetworkError(ExpectedError):
+    """A network is not known, or its description is refused; the message names the way out."""
+
+
+class PathLogError(ExpectedError):
+    """A log is refused; the message names the file, the place and the remedy."""
+
+
+class PlanError(ExpectedError):
+    """A plan is refused; the message gives file, line, what is wrong and the way out.
+
+    `problems` lists all that were found, one line each; the message is these lines.
+    """
+
+    def __init__(self, problems: list[str]) -> None:
+        """Keep the problems and make them the message."""
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class ProbeError(ExpectedError):
+    """A file of probes cannot be read, or an option does not fit; one line with the way out."""
+
+
+class ScanError(ExpectedError):
+    """A list cannot be read, or an option does not fit; one line with the way out."""
+
+
+class StoreError(ExpectedError):
+    """A stored file is missing, damaged or of another version; the message names it."""
+
+
+class TraceError(ExpectedError):
+    """A trace is refused; the message names file, line and remedy."""
+
+
+KNOWN_SHOWN_MAX = 30  # a message stays one line that can be read
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word most like `word`, or None when none is alike."""
+    by_lower_case = {name.lower(): name for name in known}
+    found = get_close_matches(word.lower(), by_lower_case, n=1, cutoff=0.5)
+    return by_lower_case[found[0]] if found else None
+
+
+def unknown(kind: str, word: str, known: Iterable[str]) -> str:
+    """One clause: the word is not known, did you mean, or which there are."""
+    names = list(known)
+    close = nearest(word, names)
+    shown = ", ".join(names[:KNOWN_SHOWN_MAX]) + (", ..." if len(names) > KNOWN_SHOWN_MAX else "")
+    hint = f"did you mean `{close}`?" if close else f"known: {shown}"
+    return f"unknown {kind} `{word}`; {hint}"

@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from eyelevel.report import Contents, read_contents
-from eyelevel.stats import Estimate
-from eyelevel.store import Frames
+from eyelevel.analysis.study import Contents, read_contents
+from eyelevel.stats.estimate import Estimate
+from eyelevel.store.frames import Frames
 
 # Columns that the report needs and an analysis does not.
 _INTERNAL = ("missed", "final_picture", "stack_settings", "versions")

@@ -12,9 +12,11 @@ import time
 import pytest
 from hang import HANG_S
 
-from eyelevel.networks import find_network
-from eyelevel.plan import STACKS_BY_NAME, expand, one_cell
-from eyelevel.run import open_site
+from eyelevel.networks.presets import find_network
+from eyelevel.plan.single_load_plan import one_cell
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.trials import expand
+from eyelevel.sites.recorded import open_site
 
 COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from eyelevel.cli.record_script import read_script
-from eyelevel.plan.after_load import STEPS_MAX
+from eyelevel.cli.site.record import read_script
+from eyelevel.plan.steps import STEPS_MAX
 
 
 def test_steps_are_lines_without_comments(tmp_path):

@@ -8,10 +8,12 @@ import sys
 import pytest
 from hang import HANG_S
 
-from eyelevel.level import ASPECTS, SCENARIOS, Run
-from eyelevel.plan import STACKS_BY_NAME
-from eyelevel.run.level_cache import Kept
-from eyelevel.run.level_validation import RUNS_MAX
+from eyelevel.level.aspects import ASPECTS
+from eyelevel.level.rows import Run
+from eyelevel.level.scenarios import SCENARIOS
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.run.level.cache import Kept
+from eyelevel.run.level.measure import RUNS_MAX
 
 COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
 LABELS = {"connection_type": "4g", "priorities": "image u=3 x60", "cipher": "AES, X25519"}

@@ -7,7 +7,7 @@ from har_opening import OPENING
 from jsonschema import Draft202012Validator, FormatChecker
 from sample_record import sample_record
 
-from eyelevel.export import har_of
+from eyelevel.export.har import har_of
 
 TEXT, WHOLE = {"type": "string"}, {"type": "integer"}
 MOMENT = {

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 from repository import ROOT
 
-from eyelevel.lab import run_tool
+from eyelevel.lab.binary import run_tool
 
 CORPUS = ROOT / "corpus"
 TIMEOUT_S = 120.0

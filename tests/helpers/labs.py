@@ -5,8 +5,10 @@ import subprocess
 from hang import HANG_S
 from repository import ROOT
 
-from eyelevel.lab import Lab, LabError, run_tool
-from eyelevel.plan import Network
+from eyelevel.errors import LabError
+from eyelevel.lab.binary import run_tool
+from eyelevel.lab.client import Lab
+from eyelevel.networks.network import Network
 
 CORPUS = ROOT / "corpus"
 RECORDINGS = ROOT.parent / "shared" / "data" / "sites" / "warc"

@@ -2,10 +2,11 @@
 
 from dataclasses import asdict
 
-from eyelevel.level import Run, rows_of
-from eyelevel.level.networks import FAR
-from eyelevel.networks import NETWORKS_BY_NAME
-from eyelevel.plan.stacks import STACKS_BY_NAME, stack_settings
+from eyelevel.level.rows import Run, rows_of
+from eyelevel.level.scenarios import FAR
+from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import stack_settings
 
 DSL = NETWORKS_BY_NAME["dsl"]
 

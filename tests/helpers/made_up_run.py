@@ -8,11 +8,15 @@ import numpy as np
 from PIL import Image, ImageDraw
 from sample_record import sample_record
 
-from eyelevel.plan import Plan, Site, Trial, expand, parse_plan, plan_document, preset_text
-from eyelevel.report import Contents, read_contents
-from eyelevel.store import ENVIRONMENT_FILE, PLAN_FILE, Frames, write_document, write_trial
+from eyelevel.analysis.study import Contents, read_contents
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.plan import Plan
+from eyelevel.plan.presets import preset_text
+from eyelevel.plan.trials import Site, Trial, expand, plan_document
 from eyelevel.store.deltas import Part, encode
-from eyelevel.store.webp import Picture
+from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, write_document, write_trial
+from eyelevel.store.frames import Frames
+from eyelevel.store.pixels import Picture
 
 SITES = ("startup", "dashboard")
 SPEED = {"tcp": 1.0, "tcp+": 0.93, "quic": 0.86}

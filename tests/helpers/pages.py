@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from eyelevel.browser import RawLoad
+from eyelevel.browser.observations import RawLoad
 
 IMAGES = 6
 STOPPED_S = 0.6

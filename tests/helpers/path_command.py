@@ -7,7 +7,7 @@ import sys
 import pytest
 from hang import HANG_S
 
-COMMAND = [sys.executable, "-c", "import sys; from eyelevel.cli import main; sys.exit(main())"]
+COMMAND = [sys.executable, "-c", "import sys; from eyelevel.cli.main import main; sys.exit(main())"]
 
 
 def eyelevel(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:

@@ -12,7 +12,9 @@ import pytest
 from repository import ROOT
 
 from eyelevel.errors import ExpectedError
-from eyelevel.pathlog import read_log, series_of, summarise
+from eyelevel.pathlog.own import read_log
+from eyelevel.pathlog.series import series_of
+from eyelevel.pathlog.summary import summarise
 from eyelevel.traces.info import trace_info
 from eyelevel.traces.mahimahi import parse_mahimahi
 from eyelevel.traces.rate_csv import parse_rates

@@ -1,9 +1,62 @@
-"""What the package's folder may hold."""
+"""What the package's folders may hold: rooms, not heaps."""
 
+import ast
+
+import pytest
 from repository import ROOT
 
 PACKAGE = ROOT / "python" / "eyelevel"
+FILES_MAX = 20
+LINES_MIN = 25
+
+SIBLINGS = {"metrics", "run/trial/rules", "stats", "stats/hypothesis"}
+"""Folders of siblings of one kind: a metric, a rule or a statistic each; many, and short."""
+TABLES = {
+    "browser/browsers.py",
+    "cli/site/commands.py",
+    "connections/transport.py",
+    "traces/spec.py",
+}
+"""Short by their nature: a table, or the one shape that others fill."""
+PACKAGE_LINES = range(5, 26)
+"""Of the text in a package's first file."""
+
+FOLDERS = sorted({file.parent for file in PACKAGE.rglob("*.py")})
+
+
+def name_of(path):
+    return path.relative_to(PACKAGE).as_posix()
 
 
 def test_the_wheel_has_no_tests():
     assert not list(PACKAGE.rglob("test_*")) + list(PACKAGE.rglob("conftest.py"))
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
+def test_a_folder_is_no_heap(folder):
+    if name_of(folder) not in SIBLINGS:
+        files = [each for each in folder.iterdir() if each.is_file()]
+        assert len(files) <= FILES_MAX, "make rooms of it"
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
+def test_a_package_says_what_lives_in_it(folder):
+    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+    assert text and len(text.splitlines()) in PACKAGE_LINES
+
+
+def test_no_file_is_a_crumb():
+    crumbs = [
+        name_of(file)
+        for file in PACKAGE.rglob("*.py")
+        if not file.name.startswith("__")
+        and name_of(file.parent) not in SIBLINGS
+        and len(file.read_text(encoding="utf-8").splitlines()) < LINES_MIN
+    ]
+    assert sorted(crumbs) == sorted(TABLES), "join it with what it is used by"
+
+
+def test_tests_lie_as_what_they_test():
+    tests = {each.parent for each in (ROOT / "tests" / "python").rglob("test_*.py")}
+    folders = {each.relative_to(ROOT / "tests" / "python") for each in tests}
+    assert folders <= {each.relative_to(PACKAGE) for each in FOLDERS}

@@ -8,8 +8,10 @@ from labs import CORPUS, FAST, cannot_build_labs
 from pages import page_server
 from small_site import pack_small_site
 
-from eyelevel.lab import Lab, LabConfig
-from eyelevel.plan import STACKS_BY_NAME, Network, lab_path, lab_stack
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.networks.network import Network, lab_path
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import lab_stack
 
 
 @pytest.fixture(scope="session", autouse=True)

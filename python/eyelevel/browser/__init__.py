@@ -1,28 +1,12 @@
-"""Drive a browser through one load of one page; raw observations out."""
+"""One load of one page in a real browser: settings in, raw observations out.
 
-from eyelevel.browser.browsers import load_page
-from eyelevel.browser.errors import BrowserError, BrowserStartError
-from eyelevel.browser.firefox import find_firefox
-from eyelevel.browser.observations import (
-    Frame,
-    LoadSettings,
-    Navigation,
-    ObjectLoad,
-    RawLoad,
-    StepLoad,
-)
-from eyelevel.browser.same_requests import SameRequests
+`browsers.load_page` picks the browser by its name. `chromium` and `firefox` have what only one of
+them has; the modules beside them are what both share: the observations and their types, the steps
+after a load, when a load is over (`quiet`, `waiting`), the page's own clock readings, and the
+processes and profiles that must be gone after a load, however it ends.
 
-__all__ = [
-    "BrowserError",
-    "BrowserStartError",
-    "Frame",
-    "LoadSettings",
-    "Navigation",
-    "ObjectLoad",
-    "RawLoad",
-    "SameRequests",
-    "StepLoad",
-    "find_firefox",
-    "load_page",
-]
+A load begins in a fresh profile, waits until the browser has nothing left to do, opens the page,
+and observes until it is quiet or its limit is over. Nothing is derived here: times are
+milliseconds from navigation start, and what they mean is the business of `eyelevel.metrics`. No
+lab is started and no outcome is decided (`eyelevel.run.trial`).
+"""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from eyelevel.browser.firefox_load import load_in_firefox
-from eyelevel.browser.load import load_in_chromium
+from eyelevel.browser.chromium.load import load_in_chromium
+from eyelevel.browser.firefox.load import load_in_firefox
 from eyelevel.browser.observations import BrowserName, LoadSettings, RawLoad
 
 BROWSERS: dict[BrowserName, Callable[[LoadSettings], RawLoad]] = {

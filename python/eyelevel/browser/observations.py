@@ -11,7 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from eyelevel.browser.same_requests import SameRequests
-from eyelevel.plan.after_load import Step
+from eyelevel.plan.steps import Step
+
+LOCAL_SCHEMES = ("data:", "blob:", "about:", "chrome:", "chrome-error:", "filesystem:")
+"""URLs that never reach the network."""
+
 
 Capture = Literal["screencast", "trace", "none"]
 BrowserName = Literal["chromium", "firefox"]

@@ -9,10 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from eyelevel.browser.devtools import DevTools
 from eyelevel.browser.navigation_clock import NavigationClock
 from eyelevel.browser.observations import Navigation
-from eyelevel.browser.timer_gaps import READ_SCRIPT, TimerWorld
 
 SCRIPT = """
 (async () => {
@@ -50,32 +48,6 @@ SHIFT_WINDOW_MS_MAX = 5000.0
 SHIFT_GAP_MS_MAX = 1000.0
 """Cumulative Layout Shift sums sessions of shifts less than 1 s apart and at most 5 s long and
 keeps the largest sum (web.dev/articles/cls)."""
-
-
-def read_timings(
-    devtools: DevTools, page: str, timer: TimerWorld, javascript: bool, deadline: float
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """`SCRIPT`'s answer and that of the timer's world, asked of the page with the session `page`.
-
-    `javascript`: whether the page's scripts ran; else they may meanwhile, or nothing answers.
-    Raises the errors of `DevTools.call`.
-    """
-    if not javascript:
-        devtools.call("Emulation.setScriptExecutionDisabled", {"value": False}, page, deadline)
-    evaluate = {"expression": SCRIPT, "awaitPromise": True, "returnByValue": True}
-    found = devtools.call("Runtime.evaluate", evaluate, page, deadline)["result"]["value"]
-    own: dict[str, Any] = {}
-    if timer.context is not None:
-        read = {
-            "expression": READ_SCRIPT,
-            "uniqueContextId": timer.context,
-            "returnByValue": True,
-        }
-        answer = devtools.call("Runtime.evaluate", read, page, deadline)
-        own = answer["result"].get("value", {})
-    if not javascript:
-        devtools.call("Emulation.setScriptExecutionDisabled", {"value": True}, page, deadline)
-    return found, own
 
 
 def navigation_from(

@@ -8,6 +8,7 @@ them all in `/proc`. A session of its own is also a scheduling group of its own 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
 import signal
@@ -181,3 +182,10 @@ def _stat_fields(folder: Path) -> list[str]:
 
 def _readable(descriptor: int) -> bool:
     return descriptor >= 0 and bool(select.select([descriptor], [], [], 0)[0])
+
+
+def move_high(descriptor: int) -> int:
+    """The descriptor above those that a child's are copied onto; closed on exec."""
+    high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
+    os.close(descriptor)
+    return high

@@ -1,5 +1,12 @@
-"""The command `eyelevel`: one file a subcommand, and the only place that prints or exits."""
+"""The command `eyelevel`, and the only place that prints, reads arguments or exits.
 
-from eyelevel.cli.main import main
+`main` has the table of subcommands and imports only the one that is asked for. There is a folder
+for each group of commands; a file is one command, and what only it needs stands beside it.
+`options` are the options that several commands have, `values` reads what people write in them,
+`output` is where everything is printed: results to standard output, all else to standard error,
+JSON with `--json` under the same names as in tables, plans and records.
 
-__all__ = ["main"]
+A command parses, calls a package below and prints. It computes nothing that another caller could
+want; that belongs into `eyelevel.analysis`, `eyelevel.run` or `eyelevel.validation`. Expected
+errors (`eyelevel.errors.ExpectedError`) pass through and become one clear line in `main`.
+"""

@@ -9,10 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from eyelevel.browser import BrowserStartError, find_firefox
+from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.cli.output import print_json, results, table
-from eyelevel.lab import LabError, run_tool
-from eyelevel.run.cores import Processors
+from eyelevel.errors import BrowserStartError, LabError
+from eyelevel.lab.binary import run_tool
+from eyelevel.run.study.cores import Processors
 
 EXIT_CANNOT_RUN = 1
 CORES_MIN = 2

@@ -8,10 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from eyelevel.cli.output import print_json, results, table
-from eyelevel.networks import GROUPS
-from eyelevel.plan import DEVICES, PRESETS, STACKS
-from eyelevel.plan.control_said import congestion_control_said
-from eyelevel.run import shipped, site_info
+from eyelevel.networks.presets import GROUPS
+from eyelevel.plan.devices import DEVICES
+from eyelevel.plan.presets import PRESETS
+from eyelevel.plan.stack_presets import STACKS
+from eyelevel.plan.stacks import congestion_control_said
+from eyelevel.sites.recorded import shipped, site_info
 
 GRID = "das"
 """The group of a hundred networks, which one line stands for."""

@@ -16,32 +16,32 @@ EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
 # Subcommand and its module in eyelevel.cli, in the order of the help. A module has either `app`, a
-# group of subcommands, or a function of its own name. Only the module that is asked for is
+# group of subcommands, or a function of the file's name. Only the module that is asked for is
 # imported: the statistics alone take a second, which a shell of `eyelevel path` need not wait.
 SUBCOMMANDS: dict[str, str] = {
-    "run": "run",
-    "ask": "ask",
-    "load": "load",
-    "replay": "replay",
-    "path": "path",
-    "plan": "plan",
-    "report": "report",
-    "figures": "figures",
-    "metrics": "metrics",
-    "export": "export",
-    "compare": "compare",
-    "bundle": "bundle",
-    "rerun": "rerun",
+    "run": "run.run",
+    "ask": "run.ask",
+    "load": "load.load",
+    "replay": "load.replay",
+    "path": "path.commands",
+    "plan": "run.plan",
+    "report": "results.report",
+    "figures": "results.figures",
+    "metrics": "results.metrics",
+    "export": "results.export",
+    "compare": "results.compare",
+    "bundle": "results.bundle",
+    "rerun": "run.rerun",
     "list": "list_presets",
-    "trace": "trace",
-    "network": "network",
-    "explain": "explain",
-    "validate": "validate",
-    "probe": "probe",
-    "scan": "scan",
+    "trace": "path.trace",
+    "network": "path.network",
+    "explain": "explain.commands",
+    "validate": "validate.commands",
+    "probe": "probe.commands",
+    "scan": "probe.scan",
     "doctor": "doctor",
-    "site": "site",
-    "record": "record",
+    "site": "site.commands",
+    "record": "site.record",
 }
 
 
@@ -125,7 +125,7 @@ def _app(names: list[str]) -> typer.Typer:
         if group is not None:
             app.add_typer(group, name=name)
         else:
-            app.command(name)(getattr(module, SUBCOMMANDS[name]))
+            app.command(name)(getattr(module, SUBCOMMANDS[name].rpartition(".")[2]))
     return app
 
 

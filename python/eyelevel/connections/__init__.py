@@ -1,19 +1,9 @@
-"""What the logs of a trial say of its connections."""
+"""What the logs of a trial say of its connections, TCP and QUIC as one shape.
 
-from eyelevel.connections.errors import ConnectionLogError
-from eyelevel.connections.timeline import (
-    Fetched,
-    Timeline,
-    busiest_connection,
-    timeline_of,
-)
-from eyelevel.connections.transport import Transport
+`timeline` begins with a stored trial, finds the connection that was busiest or was asked for, and
+gives its packets' course with the objects that it carried. `tcp_info` and `qlog` parse the two
+kinds of log into a `transport.Transport`: what the sender knew over time.
 
-__all__ = [
-    "ConnectionLogError",
-    "Fetched",
-    "Timeline",
-    "Transport",
-    "busiest_connection",
-    "timeline_of",
-]
+Reading only: drawing is the business of `eyelevel.figures`, logging that of the data plane. A log
+that cannot be read, or a connection that is not there, raises ConnectionLogError.
+"""

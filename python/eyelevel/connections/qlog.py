@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from eyelevel.connections.errors import ConnectionLogError
 from eyelevel.connections.transport import Transport
+from eyelevel.errors import ConnectionLogError
 
 RECORD_SEPARATOR = b"\x1e"
 METRICS = "quic:recovery_metrics_updated"

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from eyelevel.connections.errors import ConnectionLogError
 from eyelevel.connections.transport import Transport
+from eyelevel.errors import ConnectionLogError
 
 
 def parse_tcp_info(content: bytes, connection: int, name: str) -> Transport:

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from eyelevel.connections.errors import ConnectionLogError
 from eyelevel.connections.qlog import parse_qlog
 from eyelevel.connections.tcp_info import parse_tcp_info
 from eyelevel.connections.transport import Transport
-from eyelevel.store import LOGS, StoredTrial
+from eyelevel.errors import ConnectionLogError
+from eyelevel.store.directory import LOGS, StoredTrial
 from eyelevel.store.in_vain import InVain, connections_in_vain
 
 

@@ -1,7 +1,9 @@
-"""A recorded load in the formats of other tools: computed from its record, never kept."""
+"""A recorded load in the formats of other tools: HAR, video, a strip of pictures.
 
-from eyelevel.export.filmstrip import write_filmstrip
-from eyelevel.export.har import har_of
-from eyelevel.export.video import ExportError, write_video
+Each file is one format, computed from a trial's record and frames when it is asked for and never
+kept: the record stays the only truth. `caption` writes time and name onto a picture for those that
+are looked at.
 
-__all__ = ["ExportError", "har_of", "write_filmstrip", "write_video"]
+Nothing here reads a directory; callers give records and frames (`eyelevel.store`). The report's
+own JSON and JUnit files are in `eyelevel.report.export`.
+"""

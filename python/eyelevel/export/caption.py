@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PIL import Image, ImageDraw, ImageFont
 
-from eyelevel.store import Frame
+from eyelevel.store.frames import Frame
 
 LINE_PX = 28
 TEXT_PX = 16

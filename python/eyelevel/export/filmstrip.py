@@ -8,7 +8,7 @@ from PIL import Image
 
 from eyelevel.export.caption import captioned, seconds
 from eyelevel.export.video import ExportError
-from eyelevel.store import Frames
+from eyelevel.store.frames import Frames
 
 PICTURES_MAX = 12
 PICTURE_WIDTH_PX = 240

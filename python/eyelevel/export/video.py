@@ -10,7 +10,7 @@ from pathlib import Path
 
 from eyelevel.errors import ExpectedError
 from eyelevel.export.caption import captioned, seconds
-from eyelevel.store import Frame, Frames
+from eyelevel.store.frames import Frame, Frames
 
 FRAMES_PER_S = 60
 """As many as the compositor makes at most; a frame is shown within 17 ms of its moment."""

@@ -1,7 +1,10 @@
-"""Tables in, chart specifications out; pure."""
+"""Charts: tables in, Vega-Lite specifications out; pure.
 
-from eyelevel.figures.distribution import ALL_SITES, cumulative, distribution_chart
-from eyelevel.figures.gain_chart import gain_chart
-from eyelevel.figures.path_chart import path_chart
+Each file is one family of charts, a function of a Polars frame or of a timeline whose columns its
+docstring names. `chart` has what all need: rows inside a specification, and a specification as a
+file for a paper.
 
-__all__ = ["ALL_SITES", "cumulative", "distribution_chart", "gain_chart", "path_chart"]
+Which rows go into a chart is decided in `eyelevel.analysis.figures` and beside the command that
+plots; where it stands on a page, in `eyelevel.report`. No file is read or written here, and no
+number is computed that a text could quote.
+"""

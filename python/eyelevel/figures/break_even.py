@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.inline import inline
+from eyelevel.figures.chart import inline
 
 FINDINGS = {"faster": "#0b6b4b", "undecided": "#b9bfbb", "slower": "#a8341b"}
 TITLES = {

@@ -6,7 +6,8 @@ from urllib.parse import urlsplit
 
 import altair as alt
 
-from eyelevel.connections import Timeline, Transport
+from eyelevel.connections.timeline import Timeline
+from eyelevel.connections.transport import Transport
 
 POINTS_MAX = 3000
 """Of a line; more than a screen has pixels."""

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.inline import inline
+from eyelevel.figures.chart import inline
 
 OPTIMAL = "optimal (unshaped)"
 STEPS_MAX = 100  # of a curve; of 500 sites each fifth

@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.inline import inline
+from eyelevel.figures.chart import inline
 
 GAIN_AXIS = alt.Axis(format="+.0%", tickCount=5)
 SHARE_AXIS = alt.Axis(format=".0%", tickCount=3)

@@ -7,7 +7,8 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from eyelevel.pathlog import DirectionLog, Series, series_of
+from eyelevel.pathlog.direction import DirectionLog
+from eyelevel.pathlog.series import Series, series_of
 
 WIDTH, HEIGHT = 720, 180
 CAPACITY, ARRIVED, DEPARTED, DROPPED = "#d9dee5", "#8a94a3", "#1f6feb", "#d1242f"

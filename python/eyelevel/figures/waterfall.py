@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.inline import inline
+from eyelevel.figures.chart import inline
 
 ROW_PX = 11
 PHASES = {"waiting": "#c9a227", "receiving": "#0f6fb4"}

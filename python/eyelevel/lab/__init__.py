@@ -1,18 +1,10 @@
-"""The typed client of `eyelevel-lab`, and the only place that starts it."""
+"""The typed client of `eyelevel-lab`, and the only place that starts it.
 
-from eyelevel.lab.binary import find_binary, run_tool
-from eyelevel.lab.client import Lab, LabConfig, LabSummary, Ready
-from eyelevel.lab.errors import LabError
-from eyelevel.lab.prober import ProbeTarget, probe_events
+`binary` finds the program; `client.Lab` is one lab with its path, servers and resolver, from the
+line of JSON that builds it to the summary at its end; `conversation` are the lines between;
+`prober` and `recorder` are its two other services.
 
-__all__ = [
-    "Lab",
-    "LabConfig",
-    "LabError",
-    "LabSummary",
-    "ProbeTarget",
-    "Ready",
-    "find_binary",
-    "probe_events",
-    "run_tool",
-]
+A lab is a context manager and vanishes with its processes, whatever happens. What a lab is told
+and what it answers is spec/lab-events.md; how networks and stacks become its settings is the
+business of `eyelevel.networks` and `eyelevel.plan`. Nothing is decided here about a load.
+"""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from eyelevel.lab.errors import LabError
+from eyelevel.errors import LabError
 
 NAME = "eyelevel-lab"
 TOOL_TIMEOUT_S = 600.0

@@ -1,14 +1,13 @@
 """One running lab: configured by one line of JSON, heard in events (spec/lab-events.md)."""
 
-from collections.abc import Callable, Mapping, Sequence
+import ipaddress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import TracebackType
 from typing import Any, Self
 
 from eyelevel.lab.binary import find_binary
 from eyelevel.lab.conversation import Conversation
-from eyelevel.lab.hosts import is_unasked
-from eyelevel.lab.marks import with_marks
 
 READY_TIMEOUT_S = 30.0
 """A lab is up in 150 ms on a quiet machine; a busy one may take many times that."""
@@ -197,3 +196,46 @@ class Lab:
         if self._on_path is not None:
             self._on_path(event)
         return True
+
+
+def is_unasked(host: str) -> bool:
+    """Whether a browser knows where the host is without a resolver (RFC 6761, section 6.3)."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def lost_outside(path: Mapping[str, Any]) -> list[tuple[str, str, int]]:
+    """End, place and number of packets that were lost although no stage of the path dropped them;
+    empty where none was."""
+    return [
+        (end, source, count)
+        for end, lost in path["lost_outside"].items()
+        for source, count in (lost or {}).items()
+        if count
+    ]
+
+
+def with_marks(
+    connections: Iterable[Mapping[str, Any]], path: Mapping[str, Any]
+) -> tuple[tuple[Mapping[str, Any], ...], dict[str, Any]]:
+    """The connections, each with `ecn` (null where the path had none of its packets), and the path
+    without the counts by connection: what is left in it are sums."""
+    counted = {
+        (each["protocol"], each["client"], each["server"]): {
+            way: each[way] for way in ("down", "up")
+        }
+        for each in path.get("connections", ())
+    }
+
+    def marked(connection: Mapping[str, Any]) -> Mapping[str, Any]:
+        transport = "udp" if connection["protocol"] == "h3" else "tcp"
+        ends = (transport, connection.get("client"), connection.get("address"))
+        return {**connection, "ecn": counted.get(ends)}
+
+    rest = {name: value for name, value in path.items() if name != "connections"}
+    return tuple(map(marked, connections)), rest

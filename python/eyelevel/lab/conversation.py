@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from eyelevel.errors import LabError
 from eyelevel.lab.binary import NAME
-from eyelevel.lab.errors import LabError
 
 ERROR_BYTES_MAX = 4000
 """Of its standard error, for messages."""

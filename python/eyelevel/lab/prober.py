@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import IO, Any, Self
 
+from eyelevel.errors import LabError
 from eyelevel.lab.binary import NAME, find_binary
 from eyelevel.lab.client import Lab
-from eyelevel.lab.errors import LabError
 
 END_TIMEOUT_S = 10.0
 """A target ends when its input does."""

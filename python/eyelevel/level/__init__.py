@@ -1,26 +1,11 @@
-"""The spirit level: in what two stacks differ, by one table of aspects."""
+"""The spirit level: in what two stacks differ, by one table of aspects; pure.
 
-from eyelevel.level.aspect import Aspect, Measure
-from eyelevel.level.aspects import ASPECTS
-from eyelevel.level.classes import CLASS_NAMES, Bound, Class, Difference, classify, difference
-from eyelevel.level.networks import SCENARIOS, SCENARIOS_BY_NAME, Scenario
-from eyelevel.level.rows import Row, Run, pending, rows_of
+`aspects` is the table: each aspect is a setting, or is measured, or both. `page_values` and
+`transfer_values` take the measured values out of what one run gave on one of the `scenarios`;
+`classes` says of two samples what their difference is: equal, inherent, the browser's, unequal or
+unknown; `rows` puts both together, `stack_aspects` each stack's settings and values. `text` says
+it to people.
 
-__all__ = [
-    "ASPECTS",
-    "CLASS_NAMES",
-    "SCENARIOS",
-    "SCENARIOS_BY_NAME",
-    "Aspect",
-    "Bound",
-    "Class",
-    "Difference",
-    "Measure",
-    "Row",
-    "Run",
-    "Scenario",
-    "classify",
-    "difference",
-    "pending",
-    "rows_of",
-]
+Nothing is said of an aspect but the setting in force and what was measured. Runs are made and kept
+by `eyelevel.run.level`; the reference page is written by `eyelevel.reference.level`.
+"""

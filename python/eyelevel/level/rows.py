@@ -9,7 +9,7 @@ from typing import Any
 from eyelevel.level.aspect import Aspect, Measure
 from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.classes import Class, Compared, Value, allowed, classify, difference
-from eyelevel.level.networks import SCENARIOS_BY_NAME
+from eyelevel.level.scenarios import SCENARIOS_BY_NAME
 
 Settings = Mapping[str, Any]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
-from eyelevel.plan.control_said import congestion_control_said
+from eyelevel.plan.stacks import congestion_control_said
 
 Settings = Mapping[str, Any]
 Says = Callable[[Settings], str]

@@ -1,61 +1,11 @@
-"""Metrics: frames and a record in, numbers with units out; pure.
+"""Metrics: a load's record and frames in, numbers with units out; pure.
 
-`METRICS` is the one table of them; it also writes `docs/reference/metrics.md`
-(`python -m eyelevel.metrics.metrics_page`).
+One metric a file; `catalogue` is the one table of them, with title, unit and definition, and
+`compute` computes all of a load. Visual metrics share a `history` of what changed on the screen
+and when, so that frames are decoded once; `steps` has the metrics of steps after the load, `video`
+those of any recorded video.
+
+None where what a metric measures did not happen. A metric knows one load alone: comparing loads is
+the business of `eyelevel.analysis`. The table also writes docs/reference/metrics.md
+(`eyelevel.reference.metrics`).
 """
-
-from __future__ import annotations
-
-from collections.abc import Iterable
-from typing import Protocol
-
-from eyelevel.metrics.catalogue import (
-    METRICS,
-    METRICS_BY_NAME,
-    PRIMARY_METRICS,
-    Metric,
-    Record,
-)
-from eyelevel.metrics.history import Picture, VisualHistory, visual_history
-from eyelevel.metrics.visual_progress import visual_progress
-
-__all__ = [
-    "METRICS",
-    "METRICS_BY_NAME",
-    "PRIMARY_METRICS",
-    "Metric",
-    "Picture",
-    "VisualHistory",
-    "compute_metrics",
-    "metrics_of",
-    "visual_history",
-    "visual_progress",
-]
-
-
-def compute_metrics(
-    frames: Iterable[tuple[float, Picture]], record: Record
-) -> dict[str, float | None]:
-    """Every metric of one load by its name; None where what it measures did not happen.
-
-    `frames` are `(at_ms, picture)` in order of time, the start state first; they are read once.
-    """
-    history = visual_history(frames)
-    return {metric.name: metric.function(history, record) for metric in METRICS}
-
-
-class StoredFrame(Protocol):
-    """A frame as the store gives it back."""
-
-    @property
-    def at_ms(self) -> float:
-        """Display time."""
-
-    @property
-    def picture(self) -> Picture:
-        """The picture as an array."""
-
-
-def metrics_of(record: Record, frames: Iterable[StoredFrame]) -> dict[str, float | None]:
-    """Every metric of one stored load."""
-    return compute_metrics(((frame.at_ms, frame.picture) for frame in frames), record)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from eyelevel.metrics.changes import Box, changed_boxes
-from eyelevel.store.channels import any_channel
+from eyelevel.store.pixels import any_channel
 
 NEAR_WHITE_MIN = 250
 """A pixel with all three channels at this value or above is background and left out of histograms,

@@ -1,29 +1,11 @@
-"""Networks: one table of presets, and how a network becomes the lab's path; pure."""
+"""Networks: one table of presets, and how a network becomes the lab's path; pure.
 
-from eyelevel.networks.cross_traffic import (
-    CrossTraffic,
-    check_flows,
-    parse_all_cross_traffic,
-    parse_cross_traffic,
-    settling_s,
-)
-from eyelevel.networks.errors import NetworkError
-from eyelevel.networks.network import Network, lab_path, loss_of_each_direction
-from eyelevel.networks.presets import GROUPS, NETWORKS, NETWORKS_BY_NAME, NetworkGroup, find_network
+`network.Network` is what a plan calls a network; `presets` are those that come with the project,
+in groups with their source; `network.lab_path` makes of one the stages of both directions, as the
+data plane takes them. `stages` says what a user's own stages come to, `cross_traffic` what shares
+the path, `from_csv` makes weighted networks of what a site's users have.
 
-__all__ = [
-    "GROUPS",
-    "NETWORKS",
-    "NETWORKS_BY_NAME",
-    "CrossTraffic",
-    "Network",
-    "NetworkError",
-    "NetworkGroup",
-    "check_flows",
-    "find_network",
-    "lab_path",
-    "loss_of_each_direction",
-    "parse_all_cross_traffic",
-    "parse_cross_traffic",
-    "settling_s",
-]
+`python -m eyelevel.networks` answers the shell of `eyelevel path`, so importing stays light: no
+statistics, and arithmetic on traces only where a network has one. How stages work is the data
+plane's business (`crates/link`).
+"""

@@ -4,8 +4,8 @@ import argparse
 import json
 import sys
 
+from eyelevel.errors import NetworkError
 from eyelevel.networks.cross_traffic import parse_all_cross_traffic
-from eyelevel.networks.errors import NetworkError
 from eyelevel.networks.network import lab_path
 from eyelevel.networks.presets import find_network
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from eyelevel.nearest import unknown
-from eyelevel.networks.errors import NetworkError
+from eyelevel.errors import NetworkError, unknown
 
 CONTROLLERS = ("cubic", "bbr", "reno")
 """The congestion controllers that the kernel's TCP has."""

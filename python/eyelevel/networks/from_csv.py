@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from eyelevel.networks.errors import NetworkError
+from eyelevel.errors import NetworkError
 from eyelevel.networks.network import Network, loss_of_each_direction
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from eyelevel.networks.cross_traffic import CrossTraffic
 from eyelevel.networks.stages import DIGEST, Stage, with_files
-from eyelevel.traces import SynthSpec, synthesise
+from eyelevel.traces.spec import SynthSpec
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,9 @@ def _link(
     if trace_file is not None:
         return {"stage": "trace", "trace": trace_file, "queue": queue}
     if synth is not None:
+        # numpy takes longer to import than a path takes to start; most paths need no made trace.
+        from eyelevel.traces.synth import synthesise
+
         return {"stage": "trace", "trace": synthesise(synth).tolist(), "queue": queue}
     return {"stage": "rate", "rate_bit_s": rate_bit_s, "queue": queue}
 

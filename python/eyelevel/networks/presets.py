@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-from eyelevel.nearest import unknown
-from eyelevel.networks.errors import NetworkError
+from eyelevel.errors import NetworkError, unknown
 from eyelevel.networks.network import Network, loss_of_each_direction
-from eyelevel.traces import SynthSpec
+from eyelevel.traces.spec import SynthSpec
 
 PACKET_BYTES = 1500
 

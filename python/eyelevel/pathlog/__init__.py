@@ -1,17 +1,9 @@
-"""Logs of emulated paths, ours and Mahimahi's, as one shape; pure, bytes and arrays only."""
+"""Logs of emulated paths, ours and Mahimahi's, as one shape; pure, bytes and arrays only.
 
-from eyelevel.pathlog.direction import DirectionLog
-from eyelevel.pathlog.errors import PathLogError
-from eyelevel.pathlog.read import read_log
-from eyelevel.pathlog.series import Series, series_of
-from eyelevel.pathlog.summary import DirectionSummary, summarise
+`own.read_log` reads either kind into two `direction.DirectionLog`s: when packets arrived, were
+dropped or released, and what the link could have carried. `series` and `summary` reduce them to
+courses over time and to numbers; `arrivals` keeps single packets, for the spirit level; `fates`
+writes a log's losses and delays down for another path.
 
-__all__ = [
-    "DirectionLog",
-    "DirectionSummary",
-    "PathLogError",
-    "Series",
-    "read_log",
-    "series_of",
-    "summarise",
-]
+The format is spec/path-log.md. Files are opened by callers; charts are in `eyelevel.figures`.
+"""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from eyelevel.pathlog.errors import PathLogError
+from eyelevel.errors import PathLogError
 from eyelevel.pathlog.own import ARRIVAL, DROP, LOST, RECORD, RELEASE
 from eyelevel.pathlog.own_head import read_head
 

@@ -7,8 +7,8 @@ bytes of the TUN device in every packet and opportunity: they are kept as they s
 
 import numpy as np
 
+from eyelevel.errors import PathLogError
 from eyelevel.pathlog.direction import LENGTH_MS_MAX, Capacity, DirectionLog
-from eyelevel.pathlog.errors import PathLogError
 
 _BASE = "# base timestamp:"
 _NUMBERS_AFTER = {"+": 1, "-": 2, "#": 1, "d": 2}

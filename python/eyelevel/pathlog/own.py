@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eyelevel.errors import PathLogError
 from eyelevel.pathlog.direction import LENGTH_MS_MAX, Capacity, DirectionLog
-from eyelevel.pathlog.errors import PathLogError
+from eyelevel.pathlog.mahimahi import read_mahimahi
 from eyelevel.pathlog.own_head import read_head
 
 RECORD = np.dtype(
@@ -132,3 +133,12 @@ def _seconds(records: Records, start_ns: int) -> NDArray[np.float64]:
 
 def _end_s(records: Records, start_ns: int) -> float:
     return float((int(records["at_ns"].max()) - start_ns) / 1e9) if len(records) else 0.0
+
+
+def read_log(content: bytes, name: str) -> DirectionLog:
+    """One direction's log; `name` is the file's, for messages. Raises PathLogError."""
+    if not content:
+        raise PathLogError(f"{name}: the file is empty; the path that wrote it had no time to")
+    if content.startswith(b"{"):
+        return read_own(content, name)
+    return read_mahimahi(content, name)

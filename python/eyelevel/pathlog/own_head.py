@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from eyelevel.pathlog.errors import PathLogError
+from eyelevel.errors import PathLogError
 
 FORMAT, VERSION, RECORD_BYTES = "eyelevel-path-log", 2, 32
 

@@ -1,5 +1,8 @@
-"""Bring pictures from files into memory."""
+"""Pictures from files into memory, and beside one another.
 
-from eyelevel.pictures.video import VideoError, read_video
+`video` decodes any recorded video by ffmpeg into the frames that visual metrics take; `beside`
+puts two pictures beside one another and says by how much they differ, for `eyelevel site check`.
 
-__all__ = ["VideoError", "read_video"]
+Frames of our own loads are not files of this kind: `eyelevel.store` keeps and reads them. Metrics
+of a video are `eyelevel.metrics.video`.
+"""

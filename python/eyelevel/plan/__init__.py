@@ -1,45 +1,12 @@
-"""Parse a plan and expand it to ordered, seeded, hashed trials; no file and no clock in here."""
+"""Plans: what is to be loaded, over what, and what is asked of it; pure.
 
-from eyelevel.networks import NETWORKS, NETWORKS_BY_NAME, Network, lab_path
-from eyelevel.plan.browser_settings import BrowserSettings, browser_settings
-from eyelevel.plan.devices import DEVICES, DEVICES_BY_NAME, Device
-from eyelevel.plan.errors import PlanError
-from eyelevel.plan.one_cell import one_cell
-from eyelevel.plan.parse import parse_plan
-from eyelevel.plan.plan import Plan, is_archive_path
-from eyelevel.plan.presets import PRESETS, PRESETS_BY_NAME, preset_text
-from eyelevel.plan.stacks import REFUSED_PRESETS, STACKS, STACKS_BY_NAME, Stack, lab_stack
-from eyelevel.plan.tables import Readers, StagesRead, TraceFile
-from eyelevel.plan.trials import Site, Trial, expand, plan_document
+`file` reads a plan's text into a `plan.Plan`, with everything named resolved; `trials` expands a
+plan into its ordered, seeded and hashed trials. Between both stand the things that plans speak of:
+stacks and their presets, browser settings, devices, causes, steps after a load, time limits.
+`change` makes the text of a plan from a question of a few characters; `single_load_plan` makes a
+plan without a file; `plan_json` reads back what a run was.
 
-__all__ = [
-    "DEVICES",
-    "DEVICES_BY_NAME",
-    "NETWORKS",
-    "NETWORKS_BY_NAME",
-    "PRESETS",
-    "PRESETS_BY_NAME",
-    "REFUSED_PRESETS",
-    "STACKS",
-    "STACKS_BY_NAME",
-    "BrowserSettings",
-    "Device",
-    "Network",
-    "Plan",
-    "PlanError",
-    "Readers",
-    "Site",
-    "Stack",
-    "StagesRead",
-    "TraceFile",
-    "Trial",
-    "browser_settings",
-    "expand",
-    "is_archive_path",
-    "lab_path",
-    "lab_stack",
-    "one_cell",
-    "parse_plan",
-    "plan_document",
-    "preset_text",
-]
+No file, clock or lab in here: what a plan names is handed in by readers
+(`eyelevel.plan.file.tables.Readers`). A trial's identity is the hash of all that determines it
+(spec/plan.md); running trials is the business of `eyelevel.run`.
+"""

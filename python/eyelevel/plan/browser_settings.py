@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from eyelevel.networks import Network
+from eyelevel.networks.network import Network
 from eyelevel.plan.connection_type import ConnectionTypeSetting
 from eyelevel.plan.devices import Device
 from eyelevel.plan.stacks import Stack, Visit, Visitor
@@ -45,7 +45,7 @@ class BrowserSettings:
     netlog: bool = False
     trace: bool = False
     after_load: tuple[str, ...] = ()
-    """Steps as `eyelevel.plan.after_load` reads them."""
+    """Steps as `eyelevel.plan.steps` reads them."""
     logs: tuple[LogKind, ...] = ()
     longest_prefix: bool = False
     """Of the replay: answer with the longest common prefix where nothing better was recorded."""

@@ -2,14 +2,14 @@
 
 A plan's `causes` adds, for every stack, twins without that cause and one without all of them, and
 for every network with random loss its lossless twin. They run in the same blocks, so that what a
-cause contributes to a difference is itself a paired difference (`eyelevel.stats.causes`).
+cause contributes to a difference is itself a paired difference (`eyelevel.stats.split`).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from eyelevel.networks import Network
+from eyelevel.networks.network import Network
 from eyelevel.plan.stacks import Stack
 
 Cause = Literal["handshake", "window", "think_time", "loss"]

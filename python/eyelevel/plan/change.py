@@ -6,11 +6,10 @@ from pathlib import PurePath
 
 from pydantic import ValidationError
 
-from eyelevel.nearest import unknown
-from eyelevel.networks import NETWORKS_BY_NAME
-from eyelevel.plan.errors import PlanError
-from eyelevel.plan.model import StackTable
-from eyelevel.plan.stacks import STACKS_BY_NAME
+from eyelevel.errors import PlanError, unknown
+from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.file.model import StackTable
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
 DEFAULT_BASE = "tcp+"
 BLOCKS_MAX = 60

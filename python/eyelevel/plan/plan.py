@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from eyelevel.networks import Network
+from eyelevel.networks.network import Network
 from eyelevel.plan.browser_settings import BrowserSettings
 from eyelevel.plan.causes import Causes
 from eyelevel.plan.stacks import Stack

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eyelevel.nearest import unknown
-from eyelevel.plan.errors import PlanError
+from eyelevel.errors import PlanError, unknown
 
 
 @dataclass(frozen=True)

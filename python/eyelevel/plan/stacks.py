@@ -1,10 +1,10 @@
-"""Protocol stacks: one table of presets, and how a stack becomes the lab's object."""
+"""Protocol stacks: what one is made of, and how it becomes the lab's object."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from eyelevel.networks import Network
+from eyelevel.networks.network import Network
 from eyelevel.plan.connection_type import ConnectionTypeSetting
 
 HttpVersion = Literal["h1", "h2", "h3"]
@@ -235,59 +235,6 @@ _REFUSALS: tuple[tuple[Callable[[Stack], bool], str], ...] = (
 )
 """What cannot be had, each with its reason."""
 
-TCP_FAST_OPEN = (
-    "TCP Fast Open cannot be had: Chromium has none, so no page would load over it; "
-    "`early_data` saves a round trip of repeat visits"
-)
-
-
-def _stock_tcp(name: str, http_version: HttpVersion) -> Stack:
-    return Stack(name, name, http_version, "cubic", 10, False, True)
-
-
-def _tuned(name: str, http_version: HttpVersion, congestion_control: CongestionControl) -> Stack:
-    window = None if http_version == "h3" else RECEIVE_WINDOW_BYTES
-    return Stack(
-        name, name, http_version, congestion_control, 32, True, False, receive_window_bytes=window
-    )
-
-
-def _changed(base: Stack, name: str, **changes: Any) -> Stack:
-    return replace(base, name=name, preset=name, **changes)
-
-
-_TCP_TUNED = _tuned("tcp+", "h2", "cubic")
-_QUIC = _tuned("quic", "h3", "cubic")
-# Das's QUIC had no working pacing (2014, section 3.2). His tree of Chromium (anirudhSK/chromium,
-# net/quic/quic_protocol.h) begins with kDefaultInitialWindow, 10 packets, and sends
-# kDefaultMaxPacketSize, 1200 bytes; his own sender begins with as many.
-_QUIC_DAS = _changed(
-    _QUIC, "quic+das-2014", pacing=False, initial_window_packets=10, quic_packet_bytes=1200
-)
-
-STACKS: tuple[Stack, ...] = (
-    _changed(_stock_tcp("http1", "h1"), "http1-plain", tls_version="none"),
-    _stock_tcp("http1", "h1"),
-    _stock_tcp("tcp", "h2"),
-    _TCP_TUNED,
-    _tuned("tcp+bbr", "h2", "bbr"),
-    _changed(_TCP_TUNED, "tcp+tls1.2", tls_version="1.2"),
-    _QUIC,
-    _tuned("quic+bbr", "h3", "bbr"),
-    _QUIC_DAS,
-    # Published: an unpaced window that follows the rate at which packets arrive (Das 2014, 6.2).
-    _changed(_QUIC_DAS, "quic+sprout", congestion_control="sprout_ewma"),
-    _changed(_TCP_TUNED, "tcp+0rtt", early_data=True),
-    _changed(_QUIC, "quic+0rtt", early_data=True),
-)
-
-REFUSED_PRESETS: dict[str, str] = {
-    "tcp+tfo": TCP_FAST_OPEN,
-}
-"""Presets that are asked for and cannot be had, with the reason."""
-
-STACKS_BY_NAME: dict[str, Stack] = {stack.name: stack for stack in STACKS}
-
 
 def stack_settings(stack: Stack, network: Network) -> dict[str, Any]:
     """The lab's `stack` without its name: what is in force on this network, and what is hashed.
@@ -351,3 +298,20 @@ def _blocked_streams_max(stack: Stack) -> int | None:
         return None
     given = stack.blocked_streams_max
     return BLOCKED_STREAMS_MAX if given is None else given
+
+
+ARRIVALS_BY_ACKS = "ACK arrivals"
+ARRIVALS_BY_TIMESTAMPS = "receive timestamps"
+
+
+def congestion_control_said(settings: Mapping[str, Any]) -> str:
+    """The congestion control in force, with what makes it another algorithm.
+
+    Sprout-EWMA follows the times at which packets arrive. A browser does not report them: over a
+    real connection they are those of its acknowledgements, and results say so.
+    """
+    if settings["congestion_control"] != "sprout_ewma":
+        return str(settings["congestion_control"])
+    gain = f", probe gain {settings['probe_gain']:g}" if settings.get("probe_gain") else ""
+    horizon = ", min(100 ms, RTT)" if settings.get("sprout_horizon") == "min" else ""
+    return f"sprout_ewma ({ARRIVALS_BY_ACKS}){gain}{horizon}"

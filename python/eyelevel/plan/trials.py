@@ -20,10 +20,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from eyelevel.networks import Network, lab_path
+from eyelevel.errors import PlanError
+from eyelevel.networks.network import Network, lab_path
 from eyelevel.plan.browser_settings import BrowserSettings
 from eyelevel.plan.connection_type import connection_type
-from eyelevel.plan.errors import PlanError
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack, stack_settings
 from eyelevel.store.hashing import (

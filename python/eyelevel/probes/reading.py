@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from eyelevel.probes.errors import ProbeError
+from eyelevel.errors import ProbeError
 from eyelevel.probes.protocols import protocol_of
 
 THESIS_COLUMNS = (

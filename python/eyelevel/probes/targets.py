@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eyelevel.probes.errors import ProbeError
+from eyelevel.errors import ProbeError
 from eyelevel.probes.protocols import THESIS_NAMES
 
 PORT = 443

@@ -3,10 +3,10 @@
 import os
 from pathlib import Path
 
-from eyelevel.metrics import metrics_of
-from eyelevel.report.contents import Contents, read_contents
+from eyelevel.analysis.study import Contents, read_contents
+from eyelevel.analysis.trials.table import MetricsOf
+from eyelevel.metrics.compute import metrics_of
 from eyelevel.report.page import page
-from eyelevel.store import MetricsOf
 
 REPORT_FILE = "report.html"
 

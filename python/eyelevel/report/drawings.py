@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from eyelevel.report.contents import Contents
+from eyelevel.analysis.figures.catalogue import PaperFigure
+from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element
-from eyelevel.report.paper_figures import PaperFigure
 
 SPECIFICATION_BYTES_MAX = 800_000
 ALL_BYTES_MAX = 2_000_000  # keeps the page below 15 MB beside the filmstrips

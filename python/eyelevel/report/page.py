@@ -2,28 +2,34 @@
 
 import polars as pl
 
-from eyelevel.figures import ALL_SITES, cumulative, distribution_chart, gain_chart
-from eyelevel.figures.distribution import NETWORKS_MAX, SITES_MAX
-from eyelevel.report.appendix import appendix_section
-from eyelevel.report.contents import Contents
-from eyelevel.report.cross_traffic import cross_traffic_section
-from eyelevel.report.details import outcomes_section, setup_section, sites_section
+from eyelevel.analysis.figures.filmstrips import Filmstrips, filmstrips
+from eyelevel.analysis.shown import title_of
+from eyelevel.analysis.study import Contents
+from eyelevel.figures.distribution import (
+    ALL_SITES,
+    NETWORKS_MAX,
+    SITES_MAX,
+    cumulative,
+    distribution_chart,
+)
+from eyelevel.figures.gain_chart import gain_chart
 from eyelevel.report.drawings import Drawings
-from eyelevel.report.figures_section import figures_section
-from eyelevel.report.filmstrips import Filmstrips, filmstrips
-from eyelevel.report.findings import gain_tables, opening
-from eyelevel.report.further_section import further_section
-from eyelevel.report.gain_details import gain_details
 from eyelevel.report.html import Markup, element, join, options
-from eyelevel.report.level_told import level_section
-from eyelevel.report.methods import methods_section
-from eyelevel.report.metrics_shown import title_of
+from eyelevel.report.sections.appendix import appendix_section
+from eyelevel.report.sections.cross_traffic import cross_traffic_section
+from eyelevel.report.sections.details import outcomes_section, setup_section, sites_section
+from eyelevel.report.sections.figures import figures_section
+from eyelevel.report.sections.findings import gain_tables, opening
+from eyelevel.report.sections.gain_details import gain_details
+from eyelevel.report.sections.level import level_section
+from eyelevel.report.sections.methods import methods_section
+from eyelevel.report.sections.robustness import further_section
+from eyelevel.report.sections.steps import steps_section
+from eyelevel.report.sections.why import why_section
 from eyelevel.report.shell import shell
-from eyelevel.report.steps_section import steps_section
-from eyelevel.report.why import why_section
 
 ALL_NETWORKS = "all networks"
-SCRIPTS = ("tables.js", "strips.js", "page.js")
+SCRIPTS = ("tables.js", "filmstrips.js", "page.js")
 
 
 def page(contents: Contents) -> str:

@@ -38,7 +38,7 @@ def shell(title: str, main: Markup, data: Mapping[str, Any], *scripts: str) -> s
 
 
 def _asset(name: str) -> str:
-    return files("eyelevel.report").joinpath(name).read_text(encoding="utf-8")
+    return files("eyelevel.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def _script_safe(text: str) -> str:

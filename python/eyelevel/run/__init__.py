@@ -1,30 +1,12 @@
-"""The trial loop: set up, load, tear down, write exactly one outcome."""
+"""Running: from a plan to committed records.
 
-from eyelevel.run.attempts import RETRIES, RETRIES_MAX
-from eyelevel.run.effects import effects_so_far
-from eyelevel.run.estimate import PlanEstimate, estimate
-from eyelevel.run.loop import Execution, Progress, RunResult, prepare, run_trials
-from eyelevel.run.sites import RecordedSite, matching, open_site, shipped, site_info
-from eyelevel.run.stopping import stopping_rule
-from eyelevel.run.trial import TrialResult, run_trial
+`trial` is one load, from an empty machine to one record with exactly one outcome. `study` runs a
+plan's trials in their order, interruptibly and resumably, decides when a study may stop, and says
+before it begins what it costs and can show. `level` measures in what two stacks differ, by trials
+of its own. `bundle` packs a run with all that it takes to repeat it. Each of these may use those
+named before it, except that `study` also reads what `level` kept.
 
-__all__ = [
-    "RETRIES",
-    "RETRIES_MAX",
-    "Execution",
-    "PlanEstimate",
-    "Progress",
-    "RecordedSite",
-    "RunResult",
-    "TrialResult",
-    "effects_so_far",
-    "estimate",
-    "matching",
-    "open_site",
-    "prepare",
-    "run_trial",
-    "run_trials",
-    "shipped",
-    "site_info",
-    "stopping_rule",
-]
+Everything that loads a page is here; recorded sites are found by `eyelevel.sites`, the machine is
+measured by `eyelevel.validation`, and what a study says is computed by `eyelevel.analysis`. The
+report is not known here.
+"""

@@ -1,4 +1,9 @@
 """Scans: which names are asked for, and what their rows amount to.
 
-Pure but for reading the files it is given, and light: a scan of a million names runs for days.
+`names` reads lists, `optout` who does not want to be asked, `summary` counts what rows say of each
+feature, with intervals. Pure but for reading the files it is given, and light: a scan of a million
+names runs for days, row by row.
+
+Asking is the data plane's (`eyelevel.lab.prober`); what is shown meanwhile is in
+`eyelevel.cli.probe.scan_shown`.
 """

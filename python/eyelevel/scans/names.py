@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from eyelevel.scans.errors import ScanError
+from eyelevel.errors import ScanError
 
 NAME = re.compile(r"(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.?)+", re.ASCII)
 """What can stand in DNS; addresses have the same form or colons."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from eyelevel.scans.errors import ScanError
+from eyelevel.errors import ScanError
 
 NOT_PUBLIC = (
     "0.0.0.0/8",

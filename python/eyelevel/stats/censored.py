@@ -6,8 +6,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from eyelevel.stats.difference_test import DifferenceTest, as_groups, checked, trouble
 from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.hypothesis.difference import DifferenceTest, as_groups, checked, trouble
 
 CONFIDENCE = 0.95
 

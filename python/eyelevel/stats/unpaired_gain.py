@@ -5,9 +5,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eyelevel.stats.difference_test import as_groups
 from eyelevel.stats.estimate import Estimate, undetermined
 from eyelevel.stats.gain import CONFIDENCE, with_interval
+from eyelevel.stats.hypothesis.difference import as_groups
 
 
 def unpaired_gain(

@@ -16,8 +16,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from eyelevel.store.channels import any_channel, unlike_colour
-from eyelevel.store.webp import HASTY_EFFORT, LESS_EFFORT, Picture, decode_webp, encode_webp
+from eyelevel.store.pixels import (
+    HASTY_EFFORT,
+    LESS_EFFORT,
+    Picture,
+    any_channel,
+    decode_webp,
+    encode_webp,
+    unlike_colour,
+)
 
 HASTY_AFTER_PICTURES = 24.0
 """After so many whole pictures' worth of changes (a page with a video) speed counts."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from eyelevel.store.errors import StoreError
+from eyelevel.errors import StoreError
 from eyelevel.store.files import TEMPORARY_PREFIX, sync_directory, write_synced, write_whole
 from eyelevel.store.frames import Frames, read_frames
 from eyelevel.store.pictures import PICTURES, keep_picture

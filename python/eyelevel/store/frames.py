@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from eyelevel.errors import StoreError
 from eyelevel.store.deltas import Part, decode, encode
-from eyelevel.store.errors import StoreError
 from eyelevel.store.pictures import read_picture
-from eyelevel.store.webp import Picture, decode_webp
+from eyelevel.store.pixels import Picture, decode_webp
 
 
 @dataclass(frozen=True, eq=False)

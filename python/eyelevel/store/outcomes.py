@@ -1,6 +1,6 @@
 """The closed list of outcomes: every load ends as exactly one of these.
 
-The table also writes `docs/reference/outcomes.md`: `python -m eyelevel.store.outcomes_page`.
+The table also writes `docs/reference/outcomes.md`: `python -m eyelevel.reference.outcomes`.
 """
 
 from dataclasses import dataclass
@@ -88,3 +88,13 @@ OUTCOMES: tuple[Outcome, ...] = (
 )
 
 OUTCOMES_BY_NAME: dict[str, Outcome] = {outcome.name: outcome for outcome in OUTCOMES}
+
+
+NOT_RECORDED = (
+    "net::ERR_NAME_NOT_RESOLVED",
+    "net::ERR_CONNECTION_REFUSED",
+    "NS_ERROR_UNKNOWN_HOST",
+)
+"""How an object fails whose name the lab does not resolve or at whose address it does not listen:
+the request was not in the recording. Firefox says "refused" also where QUIC failed and it then
+tried TCP, so that its word is not among these."""

@@ -2,10 +2,10 @@
 
 A trace is an array of int64, ascending: at each of these milliseconds one opportunity of 1500
 bytes. Its last value is also its length, after which it begins again (Netravali et al. 2015,
-section 4).
+section 4). `mahimahi` and `rate_csv` are its formats, `rates` turns opportunities into rates and
+back, `info` describes; `synth` makes traces by one of the models beside it, the same numbers for
+the same `spec` on every machine.
+
+`spec` is light on purpose: a network's identity without the arithmetic. Files are opened by
+callers.
 """
-
-from eyelevel.traces.errors import TraceError
-from eyelevel.traces.spec import SYNTH_MODELS, SynthSpec, synthesise
-
-__all__ = ["SYNTH_MODELS", "SynthSpec", "TraceError", "synthesise"]

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from eyelevel.traces.errors import TraceError
+from eyelevel.errors import TraceError
 
 OPPORTUNITY_BYTES = 1500
 OPPORTUNITY_BITS = OPPORTUNITY_BYTES * 8

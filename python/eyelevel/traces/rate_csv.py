@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from eyelevel.traces.errors import TraceError
+from eyelevel.errors import TraceError
 from eyelevel.traces.rates import RateSeries
 
 # Names of columns, and what a value is in milliseconds or Mbit/s. Any other heading is refused,

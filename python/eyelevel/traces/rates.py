@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eyelevel.traces.errors import TraceError
+from eyelevel.errors import TraceError
 from eyelevel.traces.mahimahi import OPPORTUNITY_BITS
 
 OPPORTUNITIES_MAX = 50_000_000  # as the path's own limit on lines

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from eyelevel.errors import TraceError
 from eyelevel.traces.cellular import cellular
-from eyelevel.traces.errors import TraceError
 from eyelevel.traces.generator import Generator
 from eyelevel.traces.mahimahi import OPPORTUNITY_BITS
 from eyelevel.traces.satellite import satellite
@@ -27,8 +27,12 @@ _COURSES: dict[str, tuple[Course, bool]] = {
 }
 
 
-def make(spec: SynthSpec) -> NDArray[np.int64]:
-    """See `eyelevel.traces.synthesise`. The mean is `rate_bit_s_mean` to half an opportunity."""
+def synthesise(spec: SynthSpec) -> NDArray[np.int64]:
+    """The opportunities in milliseconds; the same for the same settings on every machine.
+
+    The mean is `rate_bit_s_mean` to half an opportunity. Raises TraceError for settings that make
+    no sense.
+    """
     course, at_random = _checked(spec)
     random = Generator(spec.seed, spec.model)
     duration_ms = spec.duration_s * 1000

@@ -4,7 +4,7 @@ import pytest
 from har_opening import OPENING
 from sample_record import sample_record
 
-from eyelevel.export import har_of
+from eyelevel.export.har import har_of
 
 REUSING = OPENING | {"lookup_ms": None, "connect_ms": None, "tls_ms": None, "sending_ms": 3.0}
 FAILED = OPENING | {

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from eyelevel.export import ExportError, write_filmstrip, write_video
-from eyelevel.export.filmstrip import strip_times_ms
-from eyelevel.pictures import read_video
-from eyelevel.store import Frame, Frames
+from eyelevel.export.filmstrip import strip_times_ms, write_filmstrip
+from eyelevel.export.video import ExportError, write_video
+from eyelevel.pictures.video import read_video
+from eyelevel.store.frames import Frame, Frames
 
 
 def frames() -> Frames:

@@ -2,7 +2,8 @@ import polars as pl
 import pytest
 import vl_convert
 
-from eyelevel.figures import ALL_SITES, cumulative, distribution_chart, gain_chart
+from eyelevel.figures.distribution import ALL_SITES, cumulative, distribution_chart
+from eyelevel.figures.gain_chart import gain_chart
 
 ARMS = ["tcp", "quic"]
 

@@ -1,7 +1,6 @@
 import pytest
 
-from eyelevel.lab.client import Ready
-from eyelevel.lab.hosts import is_unasked
+from eyelevel.lab.client import Ready, is_unasked
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "192.168.1.2", "[::1]", "localhost", "a.localhost"])

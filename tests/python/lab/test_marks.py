@@ -1,4 +1,4 @@
-from eyelevel.lab.marks import with_marks
+from eyelevel.lab.client import with_marks
 
 COUNTS = {"not_ect": 1, "ect0": 2, "ect1": 0, "ce": 0, "marked": 1}
 CLIENT, SERVER = "100.64.0.2:4000", "192.0.2.1:443"

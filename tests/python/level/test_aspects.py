@@ -5,12 +5,13 @@ from repository import ROOT
 
 from eyelevel.level.aspect import Measure
 from eyelevel.level.aspects import ASPECTS
-from eyelevel.level.level_page import JSON_ROW_KEYS, reference_page
 from eyelevel.level.made_page import FONTS, IMAGES, STYLES, items, kind_of
-from eyelevel.level.networks import SCENARIOS_BY_NAME
 from eyelevel.level.rows import Row
-from eyelevel.plan.model import StackTable
-from eyelevel.plan.stacks import STACKS_BY_NAME, stack_settings
+from eyelevel.level.scenarios import SCENARIOS_BY_NAME
+from eyelevel.plan.file.model import StackTable
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import stack_settings
+from eyelevel.reference.level import JSON_ROW_KEYS, reference_page
 
 
 def measures() -> list[Measure]:
@@ -19,7 +20,7 @@ def measures() -> list[Measure]:
 
 def test_the_reference_page_is_the_table() -> None:
     written = (ROOT / "docs/reference/level.md").read_text(encoding="utf-8")
-    assert written == reference_page(), "run: python -m eyelevel.level.level_page"
+    assert written == reference_page(), "run: python -m eyelevel.reference.level"
 
 
 def test_every_key_of_a_row_is_explained() -> None:

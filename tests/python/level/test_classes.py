@@ -5,7 +5,7 @@ import pytest
 from eyelevel.level.classes import SAMPLES_MIN, Bound, Difference, classify, difference
 
 RUNS_MAX = 9
-"""As `eyelevel.run.level_validation` has it, which this package does not import."""
+"""As `eyelevel.run.level.measure` has it, which this package does not import."""
 
 
 def seen(low: float, high: float) -> Difference:

@@ -1,9 +1,10 @@
 import pytest
 
-from eyelevel.level import Run, pending, rows_of
 from eyelevel.level.aspects import ASPECTS
-from eyelevel.level.networks import FAR, SCENARIOS_BY_NAME
-from eyelevel.plan.stacks import STACKS_BY_NAME, stack_settings
+from eyelevel.level.rows import Run, pending, rows_of
+from eyelevel.level.scenarios import FAR, SCENARIOS_BY_NAME
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import stack_settings
 
 TCP, QUIC = (stack_settings(STACKS_BY_NAME[name], FAR) for name in ("tcp+", "quic"))
 

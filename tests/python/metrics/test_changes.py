@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from eyelevel.metrics import changes, visual_history
+from eyelevel.metrics import changes
 from eyelevel.metrics.changes import changed_boxes
-from eyelevel.metrics.history import histogram, small_brightness
+from eyelevel.metrics.history import histogram, small_brightness, visual_history
 
 SEED = 5
 

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from eyelevel.metrics import visual_history
 from eyelevel.metrics.boxes import map_of_each
 from eyelevel.metrics.contentful_speed_index import contentful_speed_index
 from eyelevel.metrics.edges import REACH_PIXELS, edges, thinned_gradient
-from eyelevel.metrics.history import small_brightness
+from eyelevel.metrics.history import small_brightness, visual_history
 from eyelevel.metrics.perceptual_speed_index import perceptual_speed_index
 from eyelevel.metrics.structural_similarity import REACH_PIXELS as SIMILAR_REACH_PIXELS
 from eyelevel.metrics.structural_similarity import luma, similarity_map

@@ -1,6 +1,6 @@
 """Metrics that a record holds or counts."""
 
-from eyelevel.metrics import metrics_of
+from eyelevel.metrics.compute import metrics_of
 
 NAVIGATION = {
     "first_contentful_paint_ms": 400.0,

@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from eyelevel.metrics import METRICS, compute_metrics, visual_history, visual_progress
-from eyelevel.metrics.history import histogram
+from eyelevel.metrics.catalogue import METRICS
+from eyelevel.metrics.compute import compute_metrics
+from eyelevel.metrics.history import histogram, visual_history
+from eyelevel.metrics.visual_progress import visual_progress
 
 NO_TIMINGS = {"navigation": {}, "objects": [], "connections": []}
 

@@ -1,6 +1,8 @@
 import pytest
 
-from eyelevel.networks import CrossTraffic, Network, NetworkError, parse_cross_traffic, settling_s
+from eyelevel.errors import NetworkError
+from eyelevel.networks.cross_traffic import CrossTraffic, parse_cross_traffic, settling_s
+from eyelevel.networks.network import Network
 
 
 @pytest.mark.parametrize(

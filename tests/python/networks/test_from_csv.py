@@ -1,6 +1,6 @@
 import pytest
 
-from eyelevel.networks.errors import NetworkError
+from eyelevel.errors import NetworkError
 from eyelevel.networks.from_csv import networks_from_csv
 
 PERCENTILES = "percentile,rtt_ms,down_mbit_s\np25,30,40\n50,60,20\n95,400,1.2\n"

@@ -3,14 +3,8 @@ import itertools
 import numpy as np
 import pytest
 
-from eyelevel.networks import (
-    GROUPS,
-    NETWORKS,
-    NETWORKS_BY_NAME,
-    Network,
-    lab_path,
-    loss_of_each_direction,
-)
+from eyelevel.networks.network import Network, lab_path, loss_of_each_direction
+from eyelevel.networks.presets import GROUPS, NETWORKS, NETWORKS_BY_NAME
 from eyelevel.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
 
 

@@ -1,13 +1,7 @@
 import pytest
 
-from eyelevel.networks import Network, lab_path
-from eyelevel.networks.stages import (
-    delay_ms_min,
-    describe,
-    queue_ms_max,
-    rate_bit_s,
-    with_files,
-)
+from eyelevel.networks.network import Network, lab_path
+from eyelevel.networks.stages import delay_ms_min, describe, queue_ms_max, rate_bit_s, with_files
 
 DROPTAIL = {"discipline": "droptail", "limit_ms": 200.0, "limit_packets": 10}
 DELAY = {"stage": "delay", "delay_ms": 20.0}

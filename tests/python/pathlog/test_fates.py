@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from eyelevel.pathlog.errors import PathLogError
+from eyelevel.errors import PathLogError
 from eyelevel.pathlog.fates import fates_of
 from eyelevel.pathlog.own import ARRIVAL, DROP, LOST, RECORD, RELEASE
 

@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 from path_log_bytes import MS, RATE, THREE, own
 
-from eyelevel.pathlog import PathLogError, read_log, series_of, summarise
-from eyelevel.pathlog.own import ARRIVAL, LOST, READ, SERVED, UNUSED
-from eyelevel.pathlog.series import capacity_bytes
+from eyelevel.errors import PathLogError
+from eyelevel.pathlog.own import ARRIVAL, LOST, READ, SERVED, UNUSED, read_log
+from eyelevel.pathlog.series import capacity_bytes, series_of
+from eyelevel.pathlog.summary import summarise
 
 MAHIMAHI = b"""\
 # mahimahi mm-link (downlink) [5mbps.trace] > d.log

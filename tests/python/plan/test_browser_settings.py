@@ -1,6 +1,8 @@
 import pytest
 
-from eyelevel.plan import PlanError, Site, expand, parse_plan
+from eyelevel.errors import PlanError
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.trials import Site, expand
 
 PLAIN = """\
 sites = ["a"]

@@ -1,7 +1,7 @@
 import pytest
 
-from eyelevel.plan.errors import PlanError
-from eyelevel.plan.parse import parse_plan
+from eyelevel.errors import PlanError
+from eyelevel.plan.file.parse import parse_plan
 
 REST = 'sites = ["a"]\nreference = "tcp+"\nblocks = 2\n'
 NETWORKS = 'networks = ["dsl", "mss"]\n'

@@ -1,9 +1,9 @@
 import pytest
 
+from eyelevel.errors import PlanError
 from eyelevel.networks.from_csv import networks_from_csv, toml_of
 from eyelevel.plan.change import question_plan
-from eyelevel.plan.errors import PlanError
-from eyelevel.plan.parse import parse_plan
+from eyelevel.plan.file.parse import parse_plan
 
 
 def stacks(change, base="tcp+"):

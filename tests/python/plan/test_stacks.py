@@ -3,8 +3,10 @@ from typing import Any
 
 import pytest
 
-from eyelevel.networks import NETWORKS_BY_NAME, Network
-from eyelevel.plan.stacks import REFUSED_PRESETS, STACKS, STACKS_BY_NAME, OwnServer, lab_stack
+from eyelevel.networks.network import Network
+from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS, STACKS_BY_NAME
+from eyelevel.plan.stacks import OwnServer, lab_stack
 
 DSL = NETWORKS_BY_NAME["dsl"]
 FAST = Network("fast", 1_000_000_000, 1_000_000, 200, 50)

@@ -1,8 +1,9 @@
 import pytest
 
-from eyelevel.networks import NETWORKS_BY_NAME
-from eyelevel.plan import Site, expand, parse_plan
+from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.time_limit import Weight, load_s, tight_cells, time_limit_s
+from eyelevel.plan.trials import Site, expand
 
 TEXT = """\
 sites = ["a", "b"]

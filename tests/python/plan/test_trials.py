@@ -5,8 +5,8 @@ from itertools import groupby
 import pytest
 from sample_record import sample_record
 
-from eyelevel.plan.errors import PlanError
-from eyelevel.plan.parse import parse_plan
+from eyelevel.errors import PlanError
+from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand, plan_document
 from eyelevel.store.directory import read_trial, write_trial
 from eyelevel.store.schema import hash_of_key

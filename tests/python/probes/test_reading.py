@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eyelevel.probes.errors import ProbeError
+from eyelevel.errors import ProbeError
 from eyelevel.probes.export import to_thesis_csv, write_parquet
 from eyelevel.probes.intervals import quantile_intervals, share_intervals
 from eyelevel.probes.reading import read_file

@@ -7,17 +7,20 @@ import pytest
 from made_up_run import SITES, metrics_of, read_run, write_run
 from repository import ROOT
 
-from eyelevel.plan import preset_text
-from eyelevel.report import build_report, read_contents, summary_of
-from eyelevel.report.appendix import appendix_section
-from eyelevel.report.details import setup_section
-from eyelevel.report.filmstrips import _times, filmstrips
-from eyelevel.report.findings import warnings
+from eyelevel.analysis.figures.filmstrips import _times, filmstrips
+from eyelevel.analysis.phrases import NO_BREAK
+from eyelevel.analysis.study import read_contents
+from eyelevel.errors import StoreError
+from eyelevel.plan.presets import preset_text
+from eyelevel.report.build import build_report
+from eyelevel.report.export.summary import summary_of
 from eyelevel.report.html import data_block, element, table, with_code
-from eyelevel.report.methods import paragraph
 from eyelevel.report.page import _extent
-from eyelevel.report.words import NO_BREAK
-from eyelevel.store import StoreError, committed
+from eyelevel.report.sections.appendix import appendix_section
+from eyelevel.report.sections.details import setup_section
+from eyelevel.report.sections.findings import warnings
+from eyelevel.report.sections.methods import paragraph
+from eyelevel.store.directory import committed
 
 PAGE_BYTES_MAX = 5_000_000
 

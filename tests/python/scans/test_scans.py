@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from eyelevel.scans.errors import ScanError
+from eyelevel.errors import ScanError
 from eyelevel.scans.names import parse_names, read_names
 from eyelevel.scans.optout import NOT_PUBLIC, parse_opt_out
 from eyelevel.scans.summary import Summary, wilson_95

@@ -1,6 +1,7 @@
 import pytest
 
-from eyelevel.stats import harm, harm_of_gains, performance_gain
+from eyelevel.stats.gain import performance_gain
+from eyelevel.stats.harm import harm, harm_of_gains
 
 
 def test_harm_is_the_share_of_the_time_that_cross_traffic_added():

@@ -4,7 +4,7 @@ import warnings
 import numpy as np
 import pytest
 
-from eyelevel.stats import quantile_gain
+from eyelevel.stats.quantile_gain import quantile_gain
 
 SPREAD = np.arange(100.0, 112.0)
 ZERO, LATE = np.zeros(12), np.full(12, math.inf)

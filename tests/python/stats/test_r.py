@@ -8,16 +8,16 @@ import pytest
 from repository import ROOT
 from scipy import stats
 
-from eyelevel.stats.anova import anova_of_two
 from eyelevel.stats.binomial import binomial_interval
 from eyelevel.stats.censored import log_rank
 from eyelevel.stats.families import correct
-from eyelevel.stats.kruskal_wallis import kruskal_wallis
-from eyelevel.stats.mann_whitney import mann_whitney
+from eyelevel.stats.hypothesis.anova import anova_of_two
+from eyelevel.stats.hypothesis.kruskal_wallis import kruskal_wallis
+from eyelevel.stats.hypothesis.mann_whitney import mann_whitney
+from eyelevel.stats.hypothesis.welch_anova import welch_anova
 from eyelevel.stats.mixed_model import gain_over_sites
 from eyelevel.stats.paired import hodges_lehmann
 from eyelevel.stats.power import smallest_detectable
-from eyelevel.stats.welch_anova import welch_anova
 
 R = json.loads((ROOT / "vectors" / "statistics" / "r.json").read_text(encoding="utf-8"))
 CTRL = [4.17, 5.58, 5.18, 6.11, 4.50, 4.61, 5.17, 4.53, 5.33, 5.14]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sample_record import sample_record
 
+from eyelevel.errors import StoreError
 from eyelevel.store.directory import (
     committed,
     iterate_trials,
@@ -18,7 +19,6 @@ from eyelevel.store.directory import (
     write_document,
     write_trial,
 )
-from eyelevel.store.errors import StoreError
 from eyelevel.store.frames import Frame, Frames
 
 

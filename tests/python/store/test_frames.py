@@ -3,11 +3,11 @@ import io
 import numpy as np
 import pytest
 
+from eyelevel.errors import StoreError
 from eyelevel.store.deltas import Part, decode, encode
-from eyelevel.store.errors import StoreError
 from eyelevel.store.frames import Frame, Frames, read_frames
 from eyelevel.store.pictures import keep_picture, read_picture
-from eyelevel.store.webp import EFFORT, encode_webp
+from eyelevel.store.pixels import EFFORT, encode_webp
 
 SEED = 11
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from repository import ROOT
 
-from eyelevel.traces.errors import TraceError
+from eyelevel.errors import TraceError
 from eyelevel.traces.info import trace_info
 from eyelevel.traces.mahimahi import format_mahimahi, mean_rate_bit_s, parse_mahimahi
 from eyelevel.traces.rate_csv import format_rates, parse_rates

@@ -3,9 +3,11 @@ import hashlib
 import numpy as np
 import pytest
 
-from eyelevel.traces import SYNTH_MODELS, SynthSpec, TraceError, synthesise
+from eyelevel.errors import TraceError
 from eyelevel.traces.info import trace_info
 from eyelevel.traces.mahimahi import format_mahimahi, mean_rate_bit_s, parse_mahimahi
+from eyelevel.traces.spec import SYNTH_MODELS, SynthSpec
+from eyelevel.traces.synth import synthesise
 
 # SHA-256 of the written traces: a change is a change of every network that has them, and wants a
 # new SYNTH_VERSION.

@@ -3,11 +3,13 @@
 import pytest
 from pages import decoded
 
-from eyelevel.browser import BrowserStartError, LoadSettings, load_page
-from eyelevel.browser.chromium import find_executable
-from eyelevel.metrics.after_load import step_metrics
-from eyelevel.plan.after_load import parse_step
-from eyelevel.run.after_load import after_load_record, failed_step, step_frames
+from eyelevel.browser.browsers import load_page
+from eyelevel.browser.chromium.process import find_executable
+from eyelevel.browser.observations import LoadSettings
+from eyelevel.errors import BrowserStartError
+from eyelevel.metrics.steps import step_metrics
+from eyelevel.plan.steps import parse_step
+from eyelevel.run.trial.steps import after_load_record, failed_step, step_frames
 
 try:
     find_executable()

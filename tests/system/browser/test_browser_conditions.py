@@ -9,7 +9,7 @@ import pytest
 from hang import HANG_S
 from loads import COMMAND, load
 
-from eyelevel.store import iterate_trials
+from eyelevel.store.directory import iterate_trials
 
 pytestmark = pytest.mark.usefixtures("labs")
 

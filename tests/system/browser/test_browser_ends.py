@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from labs import CORPUS
 
-from eyelevel.browser import LoadSettings, load_page
+from eyelevel.browser.browsers import load_page
+from eyelevel.browser.observations import LoadSettings
 from eyelevel.browser.processes import ProcessSession
 
 

@@ -6,9 +6,11 @@ import threading
 import pytest
 from pages import BODIES, IMAGES, Handler, Server, browser_traces, decoded
 
-from eyelevel.browser import BrowserStartError, LoadSettings, RawLoad, load_page
-from eyelevel.browser.chromium import find_executable
-from eyelevel.metrics import compute_metrics
+from eyelevel.browser.browsers import load_page
+from eyelevel.browser.chromium.process import find_executable
+from eyelevel.browser.observations import LoadSettings, RawLoad
+from eyelevel.errors import BrowserStartError
+from eyelevel.metrics.compute import compute_metrics
 
 try:
     find_executable()

@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from eyelevel.networks import Network
-from eyelevel.plan import STACKS_BY_NAME, expand, one_cell
-from eyelevel.run import open_site, run_trial
-from eyelevel.run.attempts import RETRIES_MAX, with_retries
-from eyelevel.run.bulk import bulk_site, transfer
+from eyelevel.networks.network import Network
+from eyelevel.plan.single_load_plan import one_cell
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.trials import expand
+from eyelevel.run.study.attempts import RETRIES_MAX, with_retries
+from eyelevel.run.trial.trial import run_trial
+from eyelevel.sites.recorded import open_site
+from eyelevel.validation.bulk import bulk_site, transfer
 
 RTT_MS = 200.0
 ECDSA_HANDSHAKE_BYTES_MAX = 2800

@@ -4,10 +4,12 @@ import pytest
 from pages import decoded
 from sample_record import sample_record
 
-from eyelevel.browser import BrowserStartError, LoadSettings, load_page
-from eyelevel.browser.chromium import find_executable
-from eyelevel.run.fingerprint import final_picture
-from eyelevel.store.judgement import judge_all
+from eyelevel.analysis.trials.judgement import judge_all
+from eyelevel.browser.browsers import load_page
+from eyelevel.browser.chromium.process import find_executable
+from eyelevel.browser.observations import LoadSettings
+from eyelevel.errors import BrowserStartError
+from eyelevel.run.trial.coding import final_picture
 
 try:
     find_executable()

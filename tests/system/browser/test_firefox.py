@@ -8,8 +8,9 @@ import pytest
 from hang import HANG_S
 from loads import COMMAND, load
 
-from eyelevel.browser import BrowserStartError, find_firefox
-from eyelevel.store import iterate_trials
+from eyelevel.browser.firefox.process import find_firefox
+from eyelevel.errors import BrowserStartError
+from eyelevel.store.directory import iterate_trials
 
 try:
     find_firefox()

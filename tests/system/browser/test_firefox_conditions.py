@@ -6,8 +6,11 @@ import shutil
 import pytest
 from pages import decoded
 
-from eyelevel.browser import BrowserStartError, LoadSettings, find_firefox, load_page
-from eyelevel.plan.after_load import parse_step
+from eyelevel.browser.browsers import load_page
+from eyelevel.browser.firefox.process import find_firefox
+from eyelevel.browser.observations import LoadSettings
+from eyelevel.errors import BrowserStartError
+from eyelevel.plan.steps import parse_step
 
 try:
     find_firefox()

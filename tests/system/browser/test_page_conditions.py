@@ -5,9 +5,11 @@ import json
 import pytest
 from pages import STOPPED_S, decoded
 
-from eyelevel.browser import BrowserStartError, LoadSettings, RawLoad, load_page
-from eyelevel.browser.chromium import find_executable
-from eyelevel.store.timer_gap import unexplained_gap_ms
+from eyelevel.analysis.trials.timer_gap import unexplained_gap_ms
+from eyelevel.browser.browsers import load_page
+from eyelevel.browser.chromium.process import find_executable
+from eyelevel.browser.observations import LoadSettings, RawLoad
+from eyelevel.errors import BrowserStartError
 
 try:
     find_executable()

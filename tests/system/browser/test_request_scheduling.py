@@ -9,17 +9,19 @@ from typing import Any
 
 import pytest
 
-from eyelevel.browser.request_scheduling import (
+from eyelevel.browser.chromium.request_scheduling import (
     DELAYABLE,
     Scheduling,
     read_network_log,
     request_scheduling,
 )
 from eyelevel.level.made_page import IMAGES
-from eyelevel.plan import expand, parse_plan
-from eyelevel.run import open_site, run_trial
-from eyelevel.run.attempts import RETRIED, RETRIES_MAX
-from eyelevel.run.level_site import IMAGES_HOST, ImagesHost, write_made_page
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.trials import expand
+from eyelevel.run.level.site import IMAGES_HOST, ImagesHost, write_made_page
+from eyelevel.run.study.attempts import RETRIED, RETRIES_MAX
+from eyelevel.run.trial.trial import run_trial
+from eyelevel.sites.recorded import open_site
 
 HELD_MIN = 30
 """Of 60 images; the first few are let go, and some are asked for again with the style sheets."""

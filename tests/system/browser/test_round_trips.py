@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from eyelevel.browser import LoadSettings, load_page
-from eyelevel.lab import Lab, LabConfig
-from eyelevel.pathlog import read_log
-from eyelevel.plan import STACKS_BY_NAME, Network, lab_path, lab_stack
+from eyelevel.browser.browsers import load_page
+from eyelevel.browser.observations import LoadSettings
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.networks.network import Network, lab_path
+from eyelevel.pathlog.own import read_log
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import lab_stack
 
 RTT_MS = 200.0
 FAST_AND_FAR = Network("far", 1_000_000_000, 1_000_000_000, RTT_MS, 1000.0)

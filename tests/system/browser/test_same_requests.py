@@ -7,7 +7,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from eyelevel.browser import LoadSettings, SameRequests, load_page
+from eyelevel.browser.browsers import load_page
+from eyelevel.browser.observations import LoadSettings
+from eyelevel.browser.same_requests import SameRequests
 
 RECORDED_AT_UNIX_MS = 1_519_210_645_000  # 2018-02-21
 

@@ -10,7 +10,7 @@ from hang import HANG_S
 from repository import ROOT
 
 from eyelevel.metrics.video import VideoMetrics, find_viewport, video_metrics
-from eyelevel.pictures import VideoError, read_video
+from eyelevel.pictures.video import VideoError, read_video
 
 VISUAL = ROOT.parent / "shared/data/visual"
 

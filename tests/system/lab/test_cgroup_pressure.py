@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from hang import HANG_S
 
-from eyelevel.store import iterate_trials
-from eyelevel.store.judgement import judge_all
+from eyelevel.analysis.trials.judgement import judge_all
+from eyelevel.store.directory import iterate_trials
 
 HOGS = (os.cpu_count() or 1) + 1
 """One more than could all run: somebody always waits."""
@@ -25,7 +25,7 @@ ENTER = 'echo $$ > "$1/cgroup.procs" && shift && exec "$@"'
 SPIN = "import sys\nsys.stdin.close()\nprint(flush=True)\nfor _ in iter(int, 1): pass"
 IDLE = """
 import json, time
-from eyelevel.run.host import HostSample
+from eyelevel.run.trial.host import HostSample
 before = HostSample.take(time.monotonic())
 time.sleep(0.3)
 print(json.dumps(before.until(HostSample.take(time.monotonic()))))

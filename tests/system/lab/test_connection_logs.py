@@ -12,10 +12,10 @@ import pytest
 from hang import HANG_S
 from loads import COMMAND, load
 
+from eyelevel.analysis.trials.downlink import measures_of
 from eyelevel.connections.qlog import parse_qlog
 from eyelevel.connections.tcp_info import parse_tcp_info
-from eyelevel.store import read_trial
-from eyelevel.store.downlink import measures_of
+from eyelevel.store.directory import read_trial
 
 PCAP_HEAD, RECORD_HEAD = struct.Struct("<IHHiIII"), struct.Struct("<IIII")
 RAW_IP, NANOSECONDS = 101, 0xA1B23C4D

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from labs import run_in
 
-from eyelevel.lab import Lab, LabConfig, LabError, LabSummary
-from eyelevel.networks import NETWORKS_BY_NAME
-from eyelevel.plan import STACKS_BY_NAME, lab_stack
-from eyelevel.run.bulk import bulk_site, fetch
-from eyelevel.run.wire_ecn import capable, wrong_ecn
+from eyelevel.errors import LabError
+from eyelevel.lab.client import Lab, LabConfig, LabSummary
+from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import lab_stack
+from eyelevel.run.trial.rules.wire_ecn import capable, wrong_ecn
+from eyelevel.validation.bulk import bulk_site, fetch
 
 PATH = {
     "down": "delay 20ms, rate 3 Mbit/s, queue fq_codel",

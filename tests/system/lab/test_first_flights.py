@@ -3,9 +3,9 @@
 import statistics
 from pathlib import Path
 
-from eyelevel.networks import Network
-from eyelevel.plan import STACKS_BY_NAME
-from eyelevel.run.bulk import bulk_site, transfer
+from eyelevel.networks.network import Network
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.validation.bulk import bulk_site, transfer
 
 RTT_MS = 200.0
 FAR = Network("far", 1_000_000_000, 1_000_000_000, RTT_MS, 1000.0)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from eyelevel.networks import Network
-from eyelevel.pathlog import read_log
-from eyelevel.plan import STACKS_BY_NAME
-from eyelevel.run.bulk import bulk_site, transfer
+from eyelevel.networks.network import Network
+from eyelevel.pathlog.own import read_log
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.validation.bulk import bulk_site, transfer
 
 RTT_MS = 100.0
 FAR = Network("far", 1_000_000_000, 1_000_000_000, RTT_MS, 1000.0)

@@ -16,8 +16,12 @@ import pytest
 from hang import HANG_S
 from labs import CORPUS, FAST, RECORDINGS, run_in
 
-from eyelevel.lab import Lab, LabError, find_binary, run_tool
-from eyelevel.plan import STACKS_BY_NAME, lab_path, lab_stack
+from eyelevel.errors import LabError
+from eyelevel.lab.binary import find_binary, run_tool
+from eyelevel.lab.client import Lab
+from eyelevel.networks.network import lab_path
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import lab_stack
 
 OUTSIDE = ("1.1.1.1", "192.168.0.1", "10.0.0.1", "169.254.169.254")
 

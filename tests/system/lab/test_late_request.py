@@ -9,10 +9,12 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from eyelevel.level.transfer_values import late_values
-from eyelevel.networks import NETWORKS_BY_NAME, Network, lab_path
+from eyelevel.networks.network import Network, lab_path
+from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.pathlog.arrivals import read_arrivals
-from eyelevel.plan import STACKS_BY_NAME, Stack, lab_stack
-from eyelevel.run.bulk import LATE_URL, bulk_site, transfer_told
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import Stack, lab_stack
+from eyelevel.validation.bulk import LATE_URL, bulk_site, transfer_told
 
 BODY_BYTES, LATE_BYTES = 400_000, 2_000
 LATE_AFTER_BYTES = 60_000

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from eyelevel.lab import LabError
-from eyelevel.level import SCENARIOS_BY_NAME, Run, rows_of
+from eyelevel.errors import LabError
 from eyelevel.level.classes import SAMPLES_MIN
-from eyelevel.plan import STACKS_BY_NAME, Stack
-from eyelevel.run.level_runs import Recordings, run_scenario
-from eyelevel.run.level_validation import settings_of
+from eyelevel.level.rows import Run, rows_of
+from eyelevel.level.scenarios import SCENARIOS_BY_NAME
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import Stack
+from eyelevel.run.level.measure import settings_of
+from eyelevel.run.level.runs import Recordings, run_scenario
 
 TCP, QUIC = STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"]
 TRIES_MAX = 4 * SAMPLES_MIN

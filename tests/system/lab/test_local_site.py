@@ -2,8 +2,8 @@
 
 import json
 
-from eyelevel.lab import run_tool
-from eyelevel.run.page_check import STACKS, check_page
+from eyelevel.lab.binary import run_tool
+from eyelevel.sites.check import STACKS, check_page
 
 PICTURE = (
     b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9z"/></svg>'

@@ -5,8 +5,10 @@ import sys
 import pytest
 from labs import CORPUS, FAST, run_in
 
-from eyelevel.lab import Lab, LabConfig
-from eyelevel.plan import STACKS_BY_NAME, lab_path, lab_stack
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.networks.network import lab_path
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import lab_stack
 
 FETCH = """
 import ssl, sys, urllib.error, urllib.request

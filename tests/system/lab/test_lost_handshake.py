@@ -5,12 +5,13 @@ from pathlib import Path
 
 from labs import run_in
 
-from eyelevel.lab import Lab, LabConfig
-from eyelevel.networks import NETWORKS_BY_NAME
-from eyelevel.pathlog import read_log
-from eyelevel.plan import STACKS_BY_NAME, lab_stack
-from eyelevel.run.bulk import HOST, bulk_site
-from eyelevel.run.first_flight import reduced
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.pathlog.own import read_log
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import lab_stack
+from eyelevel.run.trial.rules.first_flight import reduced
+from eyelevel.validation.bulk import HOST, bulk_site
 
 LOST = 3
 SYN_ACK_BYTES = 60

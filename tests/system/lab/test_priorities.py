@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from labs import CORPUS, FAST, run_in
 
-from eyelevel.lab import Lab, LabConfig, run_tool
-from eyelevel.plan import STACKS_BY_NAME, lab_path, lab_stack
+from eyelevel.lab.binary import run_tool
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.networks.network import lab_path
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import lab_stack
 
 PATH = (os.SCHED_FIFO, 2)
 ENDPOINT = (os.SCHED_RR, 1)

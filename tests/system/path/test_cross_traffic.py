@@ -13,10 +13,15 @@ from labs import CORPUS
 from marked import OWN_NAMESPACE, Mark
 from path_command import ECHO, eyelevel
 
-from eyelevel.lab import Lab, LabConfig, LabError
-from eyelevel.networks import CrossTraffic, Network
-from eyelevel.plan import STACKS_BY_NAME, expand, one_cell
-from eyelevel.run import open_site, run_trial
+from eyelevel.errors import LabError
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.networks.cross_traffic import CrossTraffic
+from eyelevel.networks.network import Network
+from eyelevel.plan.single_load_plan import one_cell
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.trials import expand
+from eyelevel.run.trial.trial import run_trial
+from eyelevel.sites.recorded import open_site
 
 RATE_BIT_S = 20_000_000
 PAYLOAD_SHARE = 1448 / 1500

@@ -12,7 +12,9 @@ import pytest
 from hang import HANG_S
 from path_command import needs_root
 
-from eyelevel.lab import Lab, LabConfig, LabError, run_tool
+from eyelevel.errors import LabError
+from eyelevel.lab.binary import run_tool
+from eyelevel.lab.client import Lab, LabConfig
 
 TRIES = 5
 
@@ -175,7 +177,8 @@ def test_queues_and_counts_are_told_while_it_runs(labs: None) -> None:
 AROUND = """
 import json, subprocess, sys, time
 from pathlib import Path
-from eyelevel.lab import Lab, LabConfig, find_binary
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.lab.binary import find_binary
 
 def ip(words):
     return subprocess.run(["ip", *words.split()], capture_output=True, text=True).stdout

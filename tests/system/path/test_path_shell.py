@@ -13,9 +13,8 @@ from hang import HANG_S
 from marked import OWN_NAMESPACE, Mark
 from path_command import COMMAND, ECHO, eyelevel
 
-from eyelevel.lab import run_tool
-from eyelevel.pathlog import read_log
-from eyelevel.pathlog.own import DROP, RECORD
+from eyelevel.lab.binary import run_tool
+from eyelevel.pathlog.own import DROP, RECORD, read_log
 
 pytestmark = pytest.mark.usefixtures("labs")
 

@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 from labs import CORPUS
 
-from eyelevel.lab import LabError
-from eyelevel.plan import Plan, PlanError, Readers, expand, parse_plan
-from eyelevel.run import open_site
-from eyelevel.run.stages import read_stages
-from eyelevel.run.traces import check_trace_files, read_trace_file
-from eyelevel.run.trial import run_trial
+from eyelevel.errors import LabError, PlanError
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.file.tables import Readers
+from eyelevel.plan.plan import Plan
+from eyelevel.plan.trials import expand
+from eyelevel.run.study.stages import read_stages
+from eyelevel.run.trial.traces import check_trace_files, read_trace_file
+from eyelevel.run.trial.trial import run_trial
+from eyelevel.sites.recorded import open_site
 
 TEXT = """\
 sites = ["agency"]

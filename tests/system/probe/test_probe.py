@@ -13,7 +13,9 @@ from hang import HANG_S
 from labs import cannot_build_labs
 from probe_request import config
 
-from eyelevel.lab import Lab, LabConfig, ProbeTarget, find_binary, probe_events
+from eyelevel.lab.binary import find_binary
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.lab.prober import ProbeTarget, probe_events
 
 RTT_MS = 100.0
 OVER_MS_MAX = 2.0

@@ -15,7 +15,8 @@ from labs import cannot_build_labs
 from probe_request import config
 from repository import ROOT
 
-from eyelevel.lab import Lab, LabConfig, probe_events
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.lab.prober import probe_events
 
 PATH = {side: [{"stage": "delay", "delay_ms": 5}] for side in ("down", "up")}
 OPENSSL, NGINX, CADDY = (shutil.which(name) for name in ("openssl", "nginx", "caddy"))

@@ -12,7 +12,8 @@ import pytest
 from hang import HANG_S
 from labs import cannot_build_labs
 
-from eyelevel.lab import Lab, LabConfig, ProbeTarget
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.lab.prober import ProbeTarget
 
 pytestmark = pytest.mark.skipif(bool(cannot_build_labs()), reason=cannot_build_labs() or "-")
 

@@ -9,7 +9,7 @@ from answers import answers
 from hang import HANG_S
 from made_site import API, IMAGES, MAIN, STATIC, WWW, pack_made_site
 
-from eyelevel.run.page_check import STACKS, check_page
+from eyelevel.sites.check import STACKS, check_page
 
 TEN = 10
 

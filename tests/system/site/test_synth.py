@@ -1,10 +1,10 @@
 """A synthetic site is what its shape says, and a browser asks for all of it."""
 
-from eyelevel.plan.published import PUBLISHED
-from eyelevel.plan.site_shapes import SiteShape, site_shapes
-from eyelevel.run.page_check import check_page
-from eyelevel.run.sites import site_info
-from eyelevel.run.synth import urls_of, write_site
+from eyelevel.sites.check import check_page
+from eyelevel.sites.recorded import site_info
+from eyelevel.sites.synthetic.published import PUBLISHED
+from eyelevel.sites.synthetic.shapes import SiteShape, site_shapes
+from eyelevel.sites.synthetic.write import urls_of, write_site
 
 
 def of_some_size(like: str) -> SiteShape:

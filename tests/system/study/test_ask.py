@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hang import HANG_S
 
-from eyelevel.store import iterate_trials
+from eyelevel.store.directory import iterate_trials
 
 COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
 GOOD = ("ok", "starved")  # a machine that other work keeps busy starves loads

@@ -9,7 +9,7 @@ from hang import HANG_S
 from loads import COMMAND
 from small_site import pack_small_site
 
-from eyelevel.store import committed
+from eyelevel.store.directory import committed
 
 PLAN = """\
 sites = ["recordings/"]

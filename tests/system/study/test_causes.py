@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from loads import load
 
-from eyelevel.stats.causes import split_difference
+from eyelevel.stats.split import split_difference
 
 NETWORK, RTT_MS = "das-25-300", 300.0
 

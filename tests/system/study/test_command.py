@@ -13,7 +13,8 @@ from hang import HANG_S
 from labs import CORPUS
 from loads import COMMAND, GOOD, load
 
-from eyelevel.store import OUTCOMES_BY_NAME, iterate_trials, read_document
+from eyelevel.store.directory import iterate_trials, read_document
+from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
 PLAN = """\
 title = "Does the command work?"
@@ -27,7 +28,7 @@ blocks = 1
 # The command, with Ctrl-C pressed and pressed again while its first load runs.
 INTERRUPTED_TWICE = """
 import signal, sys
-import eyelevel.run.loop as loop
+import eyelevel.run.study.loop as loop
 def interrupted_twice(*arguments):
     signal.raise_signal(signal.SIGINT)
     signal.raise_signal(signal.SIGINT)

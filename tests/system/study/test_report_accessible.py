@@ -7,12 +7,12 @@ import json
 import pytest
 from made_up_run import metrics_of, write_run
 
-from eyelevel.browser.chromium import find_executable
-from eyelevel.browser.errors import BrowserStartError
+from eyelevel.browser.chromium.process import find_executable
+from eyelevel.errors import BrowserStartError
 from eyelevel.probes.analysis import analyse
 from eyelevel.probes.reading import read_files
-from eyelevel.report import build_report
-from eyelevel.report.probe_page import probe_page
+from eyelevel.report.build import build_report
+from eyelevel.report.pages.probe import probe_page
 
 sync_playwright = pytest.importorskip("playwright.sync_api").sync_playwright
 Axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe

@@ -7,11 +7,11 @@ import pytest
 from hang import HANG_S
 from made_up_run import metrics_of, write_run
 
-from eyelevel.browser.chromium import Chromium, find_executable
-from eyelevel.browser.devtools import DevTools
-from eyelevel.browser.errors import BrowserStartError
+from eyelevel.browser.chromium.devtools import DevTools
+from eyelevel.browser.chromium.process import Chromium, find_executable
 from eyelevel.browser.profiles import new_profile
-from eyelevel.report import build_report
+from eyelevel.errors import BrowserStartError
+from eyelevel.report.build import build_report
 
 DRAWN = """new Promise((done) => {
   const look = () => {

@@ -1,0 +1,103 @@
+"""The flows beside the pages: what they had, how fairly, and what they cost the page."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from eyelevel.analysis.gains.cells import compare_cells
+from eyelevel.analysis.study import Contents
+from eyelevel.stats.estimate import Estimate
+from eyelevel.stats.harm import harm_of_gains
+from eyelevel.stats.paired import median
+
+NOT_SETTINGS = ("name", "cross_traffic")
+
+
+@dataclass(frozen=True)
+class Harm:
+    """What a network's cross traffic costs a stack's metric; `alone`: the network without it."""
+
+    network: str
+    alone: str
+    arm: str
+    metric: str
+    harm: Estimate
+
+
+def twins(plan: Mapping[str, Any]) -> dict[str, str | None]:
+    """For each network with cross traffic the plan's same network without it, None without one."""
+    settings = {
+        network["name"]: {k: v for k, v in network.items() if k not in NOT_SETTINGS}
+        for network in plan["networks"]
+    }
+    beside = [each["name"] for each in plan["networks"] if each.get("cross_traffic")]
+    return {
+        name: next((n for n in settings if n not in beside and settings[n] == settings[name]), None)
+        for name in beside
+    }
+
+
+def harms(contents: Contents) -> list[Harm]:
+    """The mean harm over sites, by network with a twin, stack and metric."""
+    found = []
+    for network, alone in twins(contents.plan).items():
+        if alone is None:
+            continue
+        for arm in contents.arms:
+            rows = _paired(contents.blocks.kept, network, alone, arm)
+            cells = compare_cells(rows, contents.metrics, "beside", ["beside", "alone"])
+            for metric in contents.metrics:
+                by_site = {cell.site: cell.gain for cell in cells if cell.metric == metric}
+                gains = [by_site.get(site, _lost(site)) for site in contents.sites]
+                found.append(Harm(network, alone, arm, metric, harm_of_gains(gains)))
+    return found
+
+
+def _lost(site: str) -> Estimate:
+    """Of a site without its loads: a mean over the other sites would be of other pages."""
+    return Estimate(None, reason=f"no complete block of {site}")
+
+
+def flows_of(contents: Contents) -> list[dict[str, Any]]:
+    """For each network with cross traffic and stack: medians over the counted loads."""
+    found = []
+    for network in twins(contents.plan):
+        for arm in contents.arms:
+            own = contents.blocks.kept.filter(network=network, arm=arm)
+            records = [json.loads(text) for text in own["cross_traffic"].drop_nulls()]
+            if records:
+                found.append({"network": network, "stack": arm, **_medians(records)})
+    return found
+
+
+def _paired(kept: pl.DataFrame, network: str, alone: str, arm: str) -> pl.DataFrame:
+    """Loads of one stack over both networks, a block of the two for each site and repetition."""
+    own = kept.filter((pl.col("arm") == arm) & pl.col("network").is_in([network, alone]))
+    named = own.with_columns(
+        arm=pl.when(pl.col("network") == network).then(pl.lit("beside")).otherwise(pl.lit("alone")),
+        network=pl.lit(network),
+        block=pl.concat_str("site", pl.lit("/"), "repetition"),
+    )
+    return named.filter(pl.len().over("block") == 2)
+
+
+def _medians(records: list[Mapping[str, Any]]) -> dict[str, Any]:
+    kinds = [kind for kind, _ in records[0]["goodput_bit_s"]]
+    goodputs = zip(*([value for _, value in r["goodput_bit_s"]] for r in records), strict=True)
+    index = {
+        way: median([r["fairness_index"][way] for r in records])
+        for way, value in records[0]["fairness_index"].items()
+        if value is not None
+    }
+    shares = [r["page_share"] for r in records if r["page_share"] is not None]
+    return {
+        "goodput_bit_s": [
+            [kind, median(values)] for kind, values in zip(kinds, goodputs, strict=True)
+        ],
+        "fairness_index": index,
+        "page_share": median(shares),
+        "loads": len(records),
+    }

@@ -1,0 +1,95 @@
+"""The break-even map: where over loss, round-trip time and rate a stack stops winning."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from eyelevel.analysis.study import Contents
+from eyelevel.figures.break_even import break_even_map
+from eyelevel.networks.presets import UNSHAPED
+
+_OTHERWISE = ("cross_traffic", "synth_down", "synth_up", "trace_down_sha256", "trace_up_sha256",
+              "stages_down")  # fmt: skip
+"""Of a network that rate, round trip and loss do not describe."""
+
+AXES = ("rtt_ms", "rate_mbit_s", "loss_percent")
+STEPS = 2000
+"""Of the line between the outermost networks, on which an interval's ends are looked for."""
+
+
+def break_even_rows(contents: Contents) -> pl.DataFrame:
+    """One row a network and stack: the primary gain, its 95 % interval and what it shows.
+
+    Empty where the networks do not differ in two of AXES.
+    """
+    networks = {each["name"]: each for each in contents.plan["networks"]}
+    rows = []
+    for each in contents.gains:
+        network, gain = networks[each.network], each.gain
+        known = gain.value is not None and gain.low is not None and gain.high is not None
+        if each.metric != contents.plan["primary_metric"] or not known:
+            continue
+        if each.network == UNSHAPED or any(network.get(key) for key in _OTHERWISE):
+            continue
+        kept = (1 - network["loss_down"]) * (1 - network["loss_up"])
+        finding = "faster" if gain.high < 0 else "slower" if gain.low > 0 else "undecided"
+        place = (float(network["rtt_ms_min"]), network["rate_down_bit_s"] / 1e6, 100 * (1 - kept))
+        rows.append((each.network, each.arm, *place, gain.value, gain.low, gain.high, finding))
+    names = ["network", "arm", *AXES, "gain", "low", "high", "finding"]
+    found = pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
+    return found if found.height and len(_axes(found)) == 2 else found.clear()
+
+
+def break_even_points(contents: Contents) -> pl.DataFrame:
+    """Where each stack's gain crosses zero along the first axis, the other two held.
+
+    Between networks the gain and the bounds of its interval are taken as straight lines. The
+    interval of a crossing (`from`, `to`) is where zero lies between the bounds; it ends at the
+    outermost network where they never exclude zero there.
+    """
+    rows = break_even_rows(contents)
+    if not rows.height:
+        return rows
+    across = _axes(rows)[0]
+    others = [name for name in AXES if name != across]
+    found = []
+    for key, line in rows.sort(across).partition_by("arm", *others, as_dict=True).items():
+        if line[across].n_unique() < 2 or line[across].n_unique() < line.height:
+            continue
+        for crossing in _crossings(*(line[name].to_numpy() for name in (across, *_BOUNDS))):
+            found.append((*key, across, *crossing))
+    names = ["arm", *others, "along", "at", "from", "to"]
+    return pl.DataFrame(found, schema=names, orient="row", infer_schema_length=None)
+
+
+_BOUNDS = ("gain", "low", "high")
+
+
+def break_even_chart(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
+    """The map of both; see `eyelevel.figures.break_even`."""
+    return break_even_map(rows, break_even_points(contents), contents.arms[1:], _axes(rows))
+
+
+def _axes(rows: pl.DataFrame) -> tuple[str, ...]:
+    """The two things in which the networks differ most often."""
+    levels = {name: rows[name].n_unique() for name in AXES}
+    ordered = sorted((name for name in AXES if levels[name] > 1), key=lambda name: -levels[name])
+    return tuple(ordered[:2])
+
+
+def _crossings(
+    x: np.ndarray, gain: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> list[tuple[float, float, float]]:
+    grid = np.linspace(x[0], x[-1], STEPS + 1)
+    undecided = (np.interp(grid, x, low) <= 0) & (np.interp(grid, x, high) >= 0)
+    found = []
+    for index in np.flatnonzero(np.sign(gain[:-1]) * np.sign(gain[1:]) < 0):
+        share = gain[index] / (gain[index] - gain[index + 1])
+        at = float(x[index] + share * (x[index + 1] - x[index]))
+        here = int(np.abs(grid - at).argmin())
+        before, after = np.flatnonzero(~undecided[:here]), np.flatnonzero(~undecided[here:])
+        start = grid[before[-1] + 1] if before.size else grid[0]
+        end = grid[here + after[0] - 1] if after.size else grid[-1]
+        found.append((at, min(at, float(start)), max(at, float(end))))
+    return found

@@ -1,0 +1,235 @@
+"""The papers' figures from a run: one table of them, each with what it is drawn from."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from eyelevel.analysis.figures.break_even import (
+    break_even_chart,
+    break_even_points,
+    break_even_rows,
+)
+from eyelevel.analysis.figures.das import (
+    controllers,
+    improvements,
+    nine_networks,
+    rates_over_time,
+    varying_networks,
+)
+from eyelevel.analysis.figures.disagreements import disagreement_strips, disagreements
+from eyelevel.analysis.figures.downlinks import downlink_figure, downlink_levels, downlink_medians
+from eyelevel.analysis.figures.single_objects import single_objects
+from eyelevel.analysis.figures.single_origin import single_origin
+from eyelevel.analysis.figures.waterfalls import pair_objects
+from eyelevel.analysis.shown import title_of
+from eyelevel.analysis.study import Contents
+from eyelevel.figures.das import heat_map, reproducibility, site_curves, trace_rates
+from eyelevel.figures.disagreement import strips_chart
+from eyelevel.figures.paper import (
+    against_attribute,
+    gain_cdf,
+    mean_gains,
+    significance_shares,
+    single_object,
+)
+from eyelevel.figures.waterfall import waterfall
+
+
+@dataclass(frozen=True)
+class PaperFigure:
+    """A figure: its rows, and its chart of them (rows may be empty: then there is no chart)."""
+
+    name: str
+    title: str
+    source: str
+    rows: Callable[[Contents], pl.DataFrame]
+    chart: Callable[[pl.DataFrame, Contents], dict[str, Any]]
+
+
+def cell_rows(contents: Contents) -> pl.DataFrame:
+    """One row a site, network, stack and metric that was compared, with the site's attributes.
+
+    `gain` and `difference_ms` are null where they are undetermined, as with a timeout: a share of
+    sites that leaves these out would favour the stack that timed out.
+    """
+    networks = {each["name"]: each for each in contents.plan["networks"]}
+    rows = [
+        {
+            "network": cell.network,
+            "site": cell.site,
+            "arm": cell.arm,
+            "metric": title_of(cell.metric),
+            "primary": cell.metric == contents.plan["primary_metric"],
+            "gain": cell.gain.value,
+            "anova": cell.anova.verdict,
+            "difference_ms": cell.difference.value,
+            "rate_mbit_s": networks[cell.network]["rate_down_bit_s"] / 1e6,
+            "rtt_ms": float(networks[cell.network]["rtt_ms_min"]),
+        }
+        for cell in contents.cells
+        if cell.pairs
+    ]
+    if not rows:
+        return pl.DataFrame()
+    sites = contents.blocks.kept.group_by("site").agg(
+        pl.col("origins", "objects", "encoded_bytes").median()
+    )
+    found = pl.DataFrame(rows, infer_schema_length=None)
+    # A network without delay has no round trips to count in.
+    rtts = pl.when(pl.col("rtt_ms") > 0).then(
+        pl.col("difference_ms").cast(pl.Float64) / pl.col("rtt_ms")
+    )
+    return found.with_columns(difference_rtts=rtts).join(
+        sites, on="site", how="left", maintain_order="left"
+    )
+
+
+def _primary(contents: Contents) -> pl.DataFrame:
+    rows = cell_rows(contents)
+    return rows.filter("primary") if rows.height else rows
+
+
+def _extremes(contents: Contents) -> pl.DataFrame:
+    """Das 2014, table 5.1: by stack the ten sites helped and hurt most, with their attributes.
+
+    A site with an undetermined gain has no mean over the networks: ten of these follow, and
+    `sites_undetermined` counts all.
+    """
+    rows = _primary(contents)
+    if not rows.height:
+        return rows
+    lost = pl.col("gain").null_count()
+    sites = (
+        rows.group_by("arm", "site")
+        .agg(
+            gain=pl.when(lost == 0).then(pl.col("gain").mean()),
+            networks_undetermined=lost,
+            **{name: pl.col(name).first() for name in ("origins", "objects", "encoded_bytes")},
+        )
+        .sort("arm", "gain", "site", nulls_last=True)
+        .with_columns(sites_undetermined=pl.col("gain").null_count().over("arm"))
+    )
+    rank = pl.int_range(pl.len()).over("arm")
+    known = pl.len().over("arm") - pl.col("sites_undetermined")
+    return sites.filter((rank < 10) | ((rank >= known - 10) & (rank < known + 10)))
+
+
+def _loads(contents: Contents) -> pl.DataFrame:
+    metric = contents.plan["primary_metric"]
+    kept = contents.blocks.kept.filter(pl.col(metric).is_not_null())
+    return kept.select("network", "site", "arm", "repetition", value=pl.col(metric))
+
+
+def _gains(contents: Contents) -> pl.DataFrame:
+    measured = {cell.metric for cell in contents.cells if cell.pairs}
+    rows = [
+        (e.network, title_of(e.metric), e.arm, e.gain.value, e.gain.low, e.gain.high)
+        for e in contents.gains
+        if e.metric in measured
+    ]
+    names = ("network", "metric", "arm", "gain", "low", "high")
+    schema = {name: pl.String if index < 3 else pl.Float64 for index, name in enumerate(names)}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _attribute(name: str, title: str) -> Callable[[pl.DataFrame, Contents], dict[str, Any]]:
+    return lambda rows, contents: against_attribute(rows, contents.arms, name, title)
+
+
+def _curves(columns: int) -> Callable[[pl.DataFrame, Contents], dict[str, Any]]:
+    def chart(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
+        metric = title_of(contents.plan["primary_metric"])
+        return site_curves(rows, contents.arms, metric, columns)
+
+    return chart
+
+
+FIGURES: tuple[PaperFigure, ...] = (
+    PaperFigure("gain-cdf", "Performance gain by network and metric",
+                "Wolsing et al. 2019, figure 3", cell_rows,
+                lambda rows, contents: gain_cdf(rows, contents.arms)),
+    PaperFigure("significance", "Sites significantly faster, slower, neither",
+                "Wolsing et al. 2019, section 4", cell_rows,
+                lambda rows, contents: significance_shares(rows, contents.arms)),
+    PaperFigure("mean-gains", "Mean gains with their intervals",
+                "Wolsing et al. 2019, section 4", _gains,
+                lambda rows, contents: mean_gains(rows, contents.arms)),
+    PaperFigure("origins", "Difference against the number of origins",
+                "Wolsing et al. 2019, slide 14", _primary,
+                _attribute("origins", "number of origins")),
+    PaperFigure("bytes", "Difference against the bytes of a site",
+                "Wolsing et al. 2019, slide 14", _primary,
+                _attribute("encoded_bytes", "bytes on the wire")),
+    PaperFigure("disagreement", "Loads whose metrics disagree",
+                "Wolsing et al. 2019, figure 4", disagreement_strips,
+                lambda rows, _: strips_chart(rows)),
+    PaperFigure("grid-cdf", "Load times of all sites on nine networks",
+                "Das 2014, figure 5-1", nine_networks, _curves(3)),
+    PaperFigure("heat-map", "Improvement of median load times over rate and RTT",
+                "Das 2014, figure 5-2", improvements,
+                lambda rows, contents: heat_map(
+                    rows, title_of(contents.plan["primary_metric"]))),
+    PaperFigure("cellular-cdf", "Load times over links whose rate varies",
+                "Das 2014, figure 6-1", varying_networks, _curves(3)),
+    PaperFigure("trace-rate", "The rate of such a link over time",
+                "Das 2014, figure 6-2", rates_over_time,
+                lambda rows, _: trace_rates(rows)),
+    PaperFigure("congestion-cdf", "Congestion controllers over such links",
+                "Das 2014, figures 6-3 and 6-4", controllers, _curves(3)),
+    PaperFigure("reproducibility", "How far loads are from the median of their like",
+                "Das 2014, figure 4-2", _loads,
+                lambda rows, _: reproducibility(rows)),
+    PaperFigure("waterfall", "What a typical pair of loads asked for, in time",
+                "beyond the papers", pair_objects, lambda rows, _: waterfall(rows)),
+    PaperFigure("downlink", "Bytes on their way against what the downlink holds, and silences",
+                "beyond the papers", downlink_levels, downlink_figure),
+    PaperFigure("break-even", "Break-even map over loss, RTT and rate",
+                "beyond the papers", break_even_rows, break_even_chart),
+    PaperFigure("single-object", "Load times of single objects by size",
+                "Das 2014, figure 4-3; Wolsing et al. 2019, figure 2", single_objects,
+                lambda rows, contents: single_object(rows, contents.arms)),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of a paper, as CSV."""
+
+    name: str
+    title: str
+    source: str
+    rows: Callable[[Contents], pl.DataFrame]
+
+
+TABLES: tuple[PaperTable, ...] = (
+    PaperTable(
+        "single-origin",
+        "Single-origin sites: QUIC - (TCP+ - 1 RTT)",
+        "Wolsing et al. 2019, table 3",
+        single_origin,
+    ),
+    PaperTable(
+        "disagreements",
+        "Sites whose metrics disagree",
+        "Wolsing et al. 2019, figure 4",
+        disagreements,
+    ),
+    PaperTable("extremes", "The ten sites helped and hurt most", "Das 2014, table 5.1", _extremes),
+    PaperTable(
+        "break-even-points",
+        "Break-even points with their intervals",
+        "beyond the papers",
+        break_even_points,
+    ),
+    PaperTable(
+        "downlink-medians",
+        "Silences and use of the downlink",
+        "beyond the papers",
+        downlink_medians,
+    ),
+)
+
+TRACES = ("waterfall", "downlink", "downlink-medians")
+"""What describes loads, beside the causes of a difference, and not among the papers' figures."""

@@ -1,0 +1,154 @@
+"""The rows behind the figures of Das 2014: medians of a site's loads, by network and stack."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from eyelevel.analysis.study import Contents
+from eyelevel.figures.das import OPTIMAL
+from eyelevel.networks.network import Network
+from eyelevel.networks.presets import UNSHAPED
+from eyelevel.traces.rates import rates_of
+from eyelevel.traces.synth import synthesise
+
+RATES_MBIT_S = (1.0, 14.0, 24.0)
+RTTS_MS = (30.0, 120.0, 300.0)
+"""Of figure 5-1; another grid has its lowest, middle and highest in their place."""
+
+RATE_BIN_MS = 500
+
+
+def improvements(contents: Contents) -> pl.DataFrame:
+    """Figure 5-2: (reference - stack) / reference of the medians over sites, by rate and RTT.
+
+    Where half of the sites never came over either stack there is none.
+    """
+    medians = site_medians(contents)
+    grid = _whole_rows(_grid(contents))
+    if not medians.height or not grid.height:
+        return pl.DataFrame()
+    typical = medians.group_by("network", "arm").agg(pl.col("seconds").median(), sites=pl.len())
+    reference = typical.filter(arm=contents.plan["reference"])
+    joined = typical.filter(pl.col("arm") != contents.plan["reference"]).join(
+        reference.select("network", reference_seconds="seconds"), on="network"
+    )
+    better = (pl.col("reference_seconds") - pl.col("seconds")) / pl.col("reference_seconds")
+    found = joined.join(grid, on="network").with_columns(improvement=better)
+    found = found.filter(pl.col("improvement").is_finite())
+    return found.sort("arm", "rate_mbit_s", "rtt_ms")
+
+
+def nine_networks(contents: Contents) -> pl.DataFrame:
+    """Figure 5-1: sites' median load times on three rates by three RTTs, and unshaped."""
+    medians, grid = site_medians(contents), _grid(contents)
+    if not medians.height or not grid.height:
+        return pl.DataFrame()
+    rates = _three(grid["rate_mbit_s"].unique().to_list(), RATES_MBIT_S)
+    rtts = _three(grid["rtt_ms"].unique().to_list(), RTTS_MS)
+    chosen = grid.filter(pl.col("rate_mbit_s").is_in(rates), pl.col("rtt_ms").is_in(rtts))
+    chosen = chosen.sort("rate_mbit_s", "rtt_ms")
+    columns = ["network", "arm", "site", "seconds"]
+    rows = chosen.join(medians, on="network", maintain_order="left_right").select(columns)
+    optimal = medians.filter(network=UNSHAPED, arm=contents.plan["reference"])
+    beside = chosen.select("network").join(optimal.drop("network"), how="cross")
+    beside = beside.with_columns(arm=pl.lit(OPTIMAL)).select(columns)
+    place = {name: at for at, name in enumerate(chosen["network"])}
+    both = pl.concat([rows, beside])
+    return both.sort(pl.col("network").replace_strict(place), maintain_order=True)
+
+
+def varying_networks(contents: Contents) -> pl.DataFrame:
+    """Figure 6-1: sites' median load times where a link's rate varies."""
+    names = [each.name for each in _networks(contents) if each.course() != "constant"]
+    return _ordered(site_medians(contents), names)
+
+
+def controllers(contents: Contents) -> pl.DataFrame:
+    """Figures 6-3 and 6-4: stacks of one HTTP version and several congestion controllers."""
+    kinds: dict[str, dict[str, str]] = {}
+    for stack in contents.plan["stacks"]:
+        of_version = kinds.setdefault(stack["http_version"], {})
+        of_version.setdefault(stack["congestion_control"], stack["name"])
+    several = [found for found in kinds.values() if len(found) > 1]
+    arms = [name for found in several for name in found.values()]
+    rows = varying_networks(contents)
+    return rows.filter(pl.col("arm").is_in(arms)) if rows.height else rows
+
+
+def rates_over_time(contents: Contents) -> pl.DataFrame:
+    """Figure 6-2: the rates of made links in bins of half a second, each course once.
+
+    A recorded trace's file is not part of a run; `eyelevel trace info FILE` describes it.
+    """
+    parts, seen = [], set()
+    for network in _networks(contents):
+        for direction, made in (("down", network.synth_down), ("up", network.synth_up)):
+            if made is None or made in seen:
+                continue
+            seen.add(made)
+            series = rates_of(synthesise(made), RATE_BIN_MS)
+            course = f"{network.name} {direction}: {made.model}, seed {made.seed}"
+            parts.append(
+                pl.DataFrame(
+                    {"course": course, "seconds": series.at_ms[:-1] / 1e3, "mbit_s": series.mbit_s}
+                )
+            )
+    return pl.concat(parts) if parts else pl.DataFrame()
+
+
+def site_medians(contents: Contents) -> pl.DataFrame:
+    """One row a network, site and stack: the median of its loads in s, infinite for a timeout's.
+
+    A site that a stack does not bring stays among that stack's sites, or it would look better.
+    """
+    metric = contents.plan["primary_metric"]
+    late = pl.col("outcome") == "timeout"
+    value = pl.when(late).then(float("inf")).otherwise(pl.col(metric) / 1e3)
+    return (
+        contents.blocks.kept.with_columns(seconds=value)
+        .filter(pl.col("seconds").is_not_null())
+        .group_by("network", "site", "arm", maintain_order=True)
+        .agg(pl.col("seconds").median())
+    )
+
+
+def _networks(contents: Contents) -> list[Network]:
+    found = []
+    for each in contents.plan["networks"]:
+        settings: dict[str, Any] = {key: value for key, value in each.items() if key != "name"}
+        found.append(Network.of_settings(each["name"], settings))
+    return found
+
+
+def _grid(contents: Contents) -> pl.DataFrame:
+    """The constant networks where they span rates and RTTs, else no rows."""
+    rows = [
+        (each.name, each.rate_down_bit_s / 1e6, float(each.rtt_ms_min))
+        for each in _networks(contents)
+        if each.course() == "constant" and each.name != UNSHAPED and not each.cross_traffic
+    ]
+    grid = pl.DataFrame(rows, schema=["network", "rate_mbit_s", "rtt_ms"], orient="row")
+    spans = grid.height and min(grid["rate_mbit_s"].n_unique(), grid["rtt_ms"].n_unique()) > 1
+    # One network a square: of a plan with several at one place, a grid says nothing.
+    clear = grid.height == grid.unique(["rate_mbit_s", "rtt_ms"]).height
+    return grid if spans and clear else grid.clear()
+
+
+def _whole_rows(grid: pl.DataFrame) -> pl.DataFrame:
+    """Without rates that lack round trips of others, as figure 5-1's 24 Mbit/s beside the grid."""
+    rtts = pl.col("rtt_ms").n_unique().over("rate_mbit_s")
+    return grid.filter(rtts == rtts.max())
+
+
+def _three(levels: Sequence[float], wanted: Sequence[float]) -> list[float]:
+    ordered = sorted(levels)
+    if set(wanted) <= set(ordered):
+        return list(wanted)
+    return [ordered[0], ordered[len(ordered) // 2], ordered[-1]]
+
+
+def _ordered(rows: pl.DataFrame, networks: Sequence[str]) -> pl.DataFrame:
+    order = pl.DataFrame({"network": networks}, schema={"network": pl.String})
+    found = order.join(rows, on="network", maintain_order="left_right")
+    return found.select("network", "arm", "site", "seconds")

@@ -1,0 +1,53 @@
+"""Loads whose metrics disagree: faster by one and slower by another (Wolsing 2019, figure 4)."""
+
+import polars as pl
+
+from eyelevel.analysis.figures.filmstrips import strips_of
+from eyelevel.analysis.shown import title_of
+from eyelevel.analysis.study import Contents
+
+SHOWN_MAX = 3  # of the widest disagreements: a strip of ten pictures has some 60 kB
+
+
+def disagreements(contents: Contents) -> pl.DataFrame:
+    """One row a site, network and stack with intervals that exclude zero on both sides.
+
+    The intervals are those of single sites, 95 % and not corrected for their number: a list of
+    where to look. `spread` is the distance of the outermost gains; the widest come first.
+    """
+    found: dict[tuple[str, str, str], list[tuple[float, str]]] = {}
+    for cell in contents.cells:
+        gain = cell.gain
+        if gain.value is None or gain.low is None or gain.high is None:
+            continue
+        if gain.high < 0 or gain.low > 0:
+            found.setdefault((cell.site, cell.network, cell.arm), []).append(
+                (gain.value, title_of(cell.metric))
+            )
+    rows = []
+    for key, gains in found.items():
+        low, high = min(gains), max(gains)
+        if low[0] < 0 < high[0]:
+            faster, slower = (
+                ", ".join(name for gain, name in gains if (gain < 0) == wanted)
+                for wanted in (True, False)
+            )
+            rows.append((*key, faster, slower, low[0], high[0], high[0] - low[0]))
+    names = ["site", "network", "arm", "faster_by", "slower_by", "gain_min", "gain_max", "spread"]
+    schema = {name: pl.String if at < 5 else pl.Float64 for at, name in enumerate(names)}
+    return pl.DataFrame(rows, schema=schema, orient="row").sort("spread", descending=True)
+
+
+def disagreement_strips(contents: Contents) -> pl.DataFrame:
+    """The pictures of the widest disagreements: one row a stack and moment."""
+    reference, rows = contents.plan["reference"], []
+    for each in disagreements(contents).head(SHOWN_MAX).iter_rows(named=True):
+        strips = strips_of(contents, each["site"], each["network"])
+        finding = (
+            f"{each['site']} on {each['network']}: {each['arm']} is faster by "
+            f"{each['faster_by']}; slower by {each['slower_by']}"
+        )
+        for arm in (reference, each["arm"]):
+            rows += [(finding, arm, at, url) for at, url in strips.get(arm, ())]
+    schema = {"finding": pl.String, "arm": pl.String, "seconds": pl.Float64, "url": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row")

@@ -1,0 +1,100 @@
+"""What the downlink carried: typical loads in time, and the medians of all counted ones."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from eyelevel.analysis.figures.filmstrips import typical_loads
+from eyelevel.analysis.study import Contents
+from eyelevel.analysis.trials.downlink import MEASURES, Downlink, downlink_of
+from eyelevel.analysis.trials.limits import LIMITS
+from eyelevel.figures.downlink import downlink_chart
+
+NETWORKS_MAX = 6  # of one figure, in the plan's order
+POINTS_MAX = 160  # of a load: what a panel of 420 pixels can show
+SILENCE_PX_MIN = 0.002  # of the load: shorter ones are below a pixel
+
+
+def downlink_levels(contents: Contents) -> pl.DataFrame:
+    """The first site: `network`, `site`, `arm`, `hash`, `at_s`, `kilobytes` of the typical load of
+    every stack. Empty where records have no timeline."""
+    rows = [
+        (network, site, arm, trial, at_ms / 1e3, level / 1e3)
+        for network, site, arm, trial, found in _typical(contents)
+        for at_ms, level in _levels(found)
+    ]
+    names = ("network", "site", "arm", "hash", "at_s", "kilobytes")
+    return pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
+
+
+def downlink_figure(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
+    """The chart of `downlink_levels`, each network's panel under the name of its site."""
+    title = pl.format("{} on {}", "site", "network").alias("network")
+    silences = [
+        (network, site, arm, start / 1e3, end / 1e3)
+        for network, site, arm, _, found in _typical(contents)
+        for start, end in found.empty()
+        if end - start > SILENCE_PX_MIN * found.load_ms
+    ]
+    names = ["network", "site", "arm", "start_s", "end_s"]
+    gaps = pl.DataFrame(silences, schema=names, orient="row", infer_schema_length=None)
+    first = contents.sites[0]
+    holds = [
+        (network["name"], first, what, kilobytes)
+        for network in contents.plan["networks"]
+        for what, kilobytes in _capacities(network)
+    ]
+    schema = {"network": pl.String, "site": pl.String, "what": pl.String, "kilobytes": pl.Float64}
+    limits = pl.DataFrame(holds, schema=schema, orient="row")
+    levels, gaps, limits = (each.with_columns(title) for each in (rows, gaps, limits))
+    return downlink_chart(levels, gaps, limits, contents.arms)
+
+
+def downlink_medians(contents: Contents) -> pl.DataFrame:
+    """By network and stack medians of MEASURES and LIMITS over sites' medians of counted loads."""
+    medians = pl.col(*MEASURES, *LIMITS).median()
+    by_site = contents.blocks.kept.group_by("network", "arm", "site").agg(medians)
+    known = by_site.filter(pl.any_horizontal(pl.col(*MEASURES, *LIMITS).is_not_null()))
+    found = known.group_by("network", "arm").agg(pl.len().alias("sites"), medians)
+    order = pl.DataFrame(
+        [(network, arm) for network in contents.networks for arm in contents.arms],
+        schema=["network", "arm"],
+        orient="row",
+    )
+    return order.join(found, on=["network", "arm"], how="inner", maintain_order="left")
+
+
+def _typical(contents: Contents) -> list[tuple[str, str, str, str, Downlink]]:
+    typical, site = typical_loads(contents), contents.sites[0]
+    found = []
+    for network in contents.networks[:NETWORKS_MAX]:
+        for arm, row in typical.get((site, network), {}).items():
+            carried = downlink_of(contents.trial(row["hash"]).record)
+            if carried is not None:
+                found.append((network, site, arm, row["hash"], carried))
+    return found
+
+
+def _levels(found: Downlink) -> list[tuple[float, float]]:
+    """At most so many points, each the most of its intervals."""
+    together = -(-found.on_the_way_bytes.size // POINTS_MAX)
+    starts = np.arange(0, found.on_the_way_bytes.size, together)
+    most = np.maximum.reduceat(found.on_the_way_bytes, starts)
+    points = [
+        (max(0.0, float(found.start_ms[at])), float(m)) for at, m in zip(starts, most, strict=True)
+    ]
+    ended = float(found.start_ms[-1] + found.interval_ms)
+    after = [(ended, 0.0)] if ended < found.load_ms else []
+    before = [(0.0, 0.0)] if points[0][0] > 0 else []
+    return [*before, *points, *after, (found.load_ms, after[0][1] if after else points[-1][1])]
+
+
+def _capacities(network: Any) -> list[tuple[str, float]]:
+    """What the downlink holds without its queue and with it; a path spelt out has no such sums."""
+    rate, rtt_ms = network.get("rate_down_bit_s") or 0, network["rtt_ms_min"]
+    if not rate or network.get("stages_down") is not None:
+        return []
+    wire = rate * rtt_ms / 2 / 8e6
+    queue = rate * network["queue_ms"] / 8e6
+    return [("the wire", wire), ("wire and queue", wire + queue)]

@@ -1,0 +1,149 @@
+"""Filmstrips: one typical load a stack, site and network, all on one time axis.
+
+Each strip has pictures at even times, and for the slider the moments of its load's own changes.
+"""
+
+import base64
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+from PIL import Image
+
+from eyelevel.analysis.study import Contents
+from eyelevel.store.frames import Frame
+
+COLUMNS_MAX = 10  # as many pictures of 100 pixels fit side by side on a laptop
+WIDTH_PX = 360  # what two of them side by side have on a laptop
+QUALITY = 60
+PICTURE_BYTES_MAX = 5_000_000  # keeps the page below 8 MB with Vega's 0.9 MB and the tables
+CHANGES_MAX = 24  # pictures of one load that the slider passes
+NICE_STEPS_MS = [m * 10**e for e in range(1, 6) for m in (1, 2, 2.5, 5)]
+
+
+@dataclass
+class Filmstrips:
+    """What the page's script needs: pictures once each, and which stand when on whose strip."""
+
+    pictures: list[str] = field(default_factory=list)
+    strips: list[dict[str, Any]] = field(default_factory=list)
+    left_out: int = 0
+
+    def as_data(self) -> dict[str, Any]:
+        """The data block of the page."""
+        return {"pictures": self.pictures, "strips": self.strips}
+
+
+def filmstrips(contents: Contents) -> Filmstrips:
+    """Strips of all sites and networks, in the plan's order, until the byte limit is reached.
+
+    A stack's strip is the load whose primary metric is the median of its counted loads. A site and
+    network without frames has none; `left_out` counts those that the limit kept away.
+    """
+    result = Filmstrips()
+    typical = typical_loads(contents) if contents.plan["browser"]["capture"] else {}
+    index: dict[bytes, int] = {}
+    total = 0
+    for site in contents.sites:
+        for network in contents.networks:
+            if total > PICTURE_BYTES_MAX:
+                result.left_out += 1
+                continue
+            loads = typical.get((site, network), {})
+            frames = {arm: contents.trial(row["hash"]).frames() for arm, row in loads.items()}
+            frames = {arm: found for arm, found in frames.items() if found}
+            if not frames:
+                continue
+            times = _times(max(found.at_ms[-1] for found in frames.values()))
+            arms = {}
+            for arm, found in frames.items():
+                changes = _changes(found.at_ms)
+                numbers = []
+                for frame in found.at([*times, *changes]):
+                    key = frame.picture.tobytes()
+                    if key not in index:
+                        index[key] = len(index)
+                        result.pictures.append(_thumbnail(frame))
+                        total += len(result.pictures[-1])
+                    numbers.append(index[key])
+                arms[arm] = _strip(contents, loads[arm]) | {
+                    "pictures": numbers[: len(times)],
+                    "changes": [
+                        [round(at_ms, 1), number]
+                        for at_ms, number in zip(changes, numbers[len(times) :], strict=True)
+                    ],
+                }
+            result.strips.append(
+                {"site": site, "network": network, "times_ms": times, "arms": arms}
+            )
+    return result
+
+
+def strips_of(contents: Contents, site: str, network: str) -> dict[str, list[tuple[float, str]]]:
+    """By stack the typical load's pictures at even times: seconds and data URLs."""
+    if not contents.plan["browser"]["capture"]:
+        return {}
+    loads = typical_loads(contents).get((site, network), {})
+    frames = {arm: contents.trial(row["hash"]).frames() for arm, row in loads.items()}
+    frames = {arm: found for arm, found in frames.items() if found}
+    if not frames:
+        return {}
+    times = _times(max(found.at_ms[-1] for found in frames.values()))
+    return {
+        arm: [
+            (time / 1e3, _thumbnail(frame))
+            for time, frame in zip(times, found.at(times), strict=True)
+        ]
+        for arm, found in frames.items()
+    }
+
+
+def typical_loads(contents: Contents) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
+    """By site and network, for each stack the row of its median load."""
+    metric = contents.plan["primary_metric"]
+    cell = ["site", "network", "arm"]
+    rank, count = pl.int_range(pl.len()).over(cell), pl.len().over(cell)
+    rows = (
+        contents.blocks.kept.filter(pl.col(metric).is_not_null())
+        .sort(*cell, metric, "repetition")
+        .filter(rank == (count - 1) // 2)
+        .select(*cell, "repetition", "hash", metric)
+    )
+    found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for row in rows.iter_rows(named=True):
+        found.setdefault((row["site"], row["network"]), {})[row["arm"]] = row
+    return {
+        key: {a: by_arm[a] for a in contents.arms if a in by_arm} for key, by_arm in found.items()
+    }
+
+
+def _strip(contents: Contents, row: dict[str, Any]) -> dict[str, Any]:
+    value = row[contents.plan["primary_metric"]]
+    return {"repetition": row["repetition"], "value_ms": round(value, 1), "hash": row["hash"]}
+
+
+def _times(end_ms: float) -> list[float]:
+    """Even steps of a round length, the last at or after the end."""
+    step = next((s for s in NICE_STEPS_MS if s * COLUMNS_MAX >= end_ms), NICE_STEPS_MS[-1])
+    count = max(1, min(COLUMNS_MAX, -int(-end_ms // step)))
+    return [step * number for number in range(1, count + 1)]
+
+
+def _changes(at_ms: Sequence[float]) -> list[float]:
+    """The moments of a load's frames, thinned evenly; always the first and the last."""
+    count = min(CHANGES_MAX, len(at_ms))
+    if count < 2:
+        return list(at_ms)
+    last = len(at_ms) - 1
+    return [at_ms[round(number * last / (count - 1))] for number in range(count)]
+
+
+def _thumbnail(frame: Frame) -> str:
+    picture = Image.fromarray(frame.picture)
+    height = round(picture.height * WIDTH_PX / picture.width)
+    buffer = io.BytesIO()
+    small = picture.resize((WIDTH_PX, height), Image.Resampling.LANCZOS)
+    small.save(buffer, "WEBP", quality=QUALITY, method=4)
+    return "data:image/webp;base64," + base64.b64encode(buffer.getvalue()).decode()

@@ -1,0 +1,87 @@
+"""Wolsing et al. 2019, table 3: is QUIC's advantage more than one round trip?"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from eyelevel.analysis.gains.cells import Cell, compare_cells
+from eyelevel.analysis.shown import title_of
+from eyelevel.analysis.study import Contents
+
+TUNED = ("tcp+", "tcp+bbr")
+METRICS = ("first_visual_change_ms", "page_load_time_ms")
+"""The paper's: the earliest and the latest; the plan's primary one is beside them."""
+
+_SCHEMA = {
+    "network": pl.String,
+    "site": pl.String,
+    "arm": pl.String,
+    "against": pl.String,
+    "metric": pl.String,
+    "pairs": pl.Int64,
+    "difference_ms": pl.Float64,
+    "less_one_rtt_ms": pl.Float64,
+    "less_one_rtt_ms_low": pl.Float64,
+    "less_one_rtt_ms_high": pl.Float64,
+    "less_one_rtt_rtts": pl.Float64,
+    "undetermined_because": pl.String,
+}
+
+
+def single_origin(contents: Contents) -> pl.DataFrame:
+    """QUIC - (TCP+ - 1 RTT), one row a single-origin site, network, stack over QUIC and metric.
+
+    The differences are of loads in pairs by block (Hodges and Lehmann, with their 95 % interval;
+    the paper gives differences of means): a page of one origin waits for one handshake, which is
+    one round trip shorter over QUIC. Null where undetermined, with the reason.
+    """
+    plan, kept = contents.plan, contents.blocks.kept
+    origins = kept.group_by("site").agg(pl.col("origins").median())
+    sites = origins.filter(pl.col("origins") == 1)["site"].to_list()
+    rtts_ms = {each["name"]: float(each["rtt_ms_min"]) for each in plan["networks"]}
+    wanted = {plan["primary_metric"], *METRICS}
+    metrics = [name for name in contents.metrics if name in wanted]
+    rows = []
+    for stack in plan["stacks"]:
+        against = partner_of(stack, plan["stacks"], plan["reference"])
+        if against is None:
+            continue
+        pair = [against, stack["name"]]
+        loads = kept.filter(pl.col("site").is_in(sites), pl.col("arm").is_in(pair))
+        for cell in compare_cells(loads, metrics, against, pair):
+            if cell.pairs:
+                rows.append(_row(cell, against, rtts_ms[cell.network]))
+    return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+
+
+def partner_of(
+    stack: Mapping[str, Any], stacks: Sequence[Mapping[str, Any]], reference: str
+) -> str | None:
+    """The stack over TCP that a stack over QUIC is compared with; None of one over TCP.
+
+    The tuned one with its congestion controller, as in the paper; else a tuned one, `tcp+` first;
+    else the reference. It must have TLS 1.3, whose handshakes take one round trip more than QUIC's.
+    """
+    if stack["http_version"] != "h3":
+        return None
+    secure = [
+        each for each in stacks if each["http_version"] != "h3" and each["tls_version"] == "1.3"
+    ]
+    controller = stack["congestion_control"]
+    tuned = sorted(
+        (each for each in secure if each["preset"] in TUNED),
+        key=lambda each: (each["congestion_control"] != controller, TUNED.index(each["preset"])),
+    )
+    chosen = tuned or [each for each in secure if each["name"] == reference]
+    return chosen[0]["name"] if chosen else None
+
+
+def _row(cell: Cell, against: str, rtt_ms: float) -> tuple[Any, ...]:
+    found = cell.difference
+    less, low, high = (
+        None if value is None else value + rtt_ms for value in (found.value, found.low, found.high)
+    )
+    rtts = None if less is None or rtt_ms == 0 else less / rtt_ms
+    names = (cell.network, cell.site, cell.arm, against, title_of(cell.metric), cell.pairs)
+    return (*names, found.value, less, low, high, rtts, found.reason or None)

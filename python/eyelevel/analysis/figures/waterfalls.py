@@ -1,0 +1,43 @@
+"""The objects of a typical pair of loads, in time."""
+
+from urllib.parse import urlsplit
+
+import polars as pl
+
+from eyelevel.analysis.figures.filmstrips import typical_loads
+from eyelevel.analysis.study import Contents
+
+OBJECTS_MAX = 80  # of a load; what comes later is rarely what people wait for
+
+
+def pair_objects(contents: Contents) -> pl.DataFrame:
+    """The first site on its slowest network: the typical loads of the reference and the last stack.
+
+    An object waits from its start to its first byte, and is received until its end.
+    """
+    typical = typical_loads(contents)
+    arms = (contents.arms[0], contents.arms[-1])
+    slow = sorted(contents.plan["networks"], key=lambda each: -float(each["rtt_ms_min"]))
+    cells = [(site, network["name"]) for site in contents.sites[:1] for network in slow]
+    cell = next((each for each in cells if set(arms) <= set(typical.get(each, ()))), None)
+    rows = []
+    for arm in dict.fromkeys(arms) if cell else ():
+        objects = contents.trial(typical[cell][arm]["hash"]).record["objects"]
+        known = [
+            each
+            for each in objects
+            if each["from"] == "network" and None not in (each["started_ms"], each["finished_ms"])
+        ]
+        known.sort(key=lambda each: each["started_ms"])
+        for place, each in enumerate(known[:OBJECTS_MAX]):
+            start, end = each["started_ms"] / 1e3, each["finished_ms"] / 1e3
+            first = end if each["response_ms"] is None else each["response_ms"] / 1e3
+            parts = urlsplit(each["url"])
+            name = f"{parts.netloc}{parts.path}"[-60:]
+            load = f"{arm}, {cell[0]} on {cell[1]}"
+            rows += [
+                (load, place, name, "waiting", start, first),
+                (load, place, name, "receiving", first, end),
+            ]
+    names = ["load", "place", "name", "phase", "start_s", "end_s"]
+    return pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)

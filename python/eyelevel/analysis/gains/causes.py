@@ -1,0 +1,121 @@
+"""What a plan's counterfactuals say: a difference split into its causes, and the study without
+their twins."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from eyelevel.analysis.trials.blocks import Blocks
+from eyelevel.stats.split import Split, split_difference
+
+ALL = "all"
+LOSS = "loss"
+
+
+@dataclass(frozen=True)
+class NetworkSplit:
+    """One stack's difference against the reference on one network, in milliseconds."""
+
+    network: str
+    arm: str
+    rtt_ms: float
+    split: Split
+
+
+def split_causes(kept: pl.DataFrame, plan: Mapping[str, Any]) -> tuple[NetworkSplit, ...]:
+    """By network and stack the parts of the primary metric's difference, over all sites.
+
+    `kept` has the kept blocks with their counterfactuals. A repetition counts where a network and
+    its lossless twin both have the block.
+    """
+    causes, reference = plan["causes"], plan["reference"]
+    values = _values(kept, plan["primary_metric"])
+    sites = [site["name"] for site in plan["sites"]]
+    networks = {each["name"]: each for each in plan["networks"]}
+    twin_networks = set(causes["networks"].values())
+    found = []
+    for name, network in networks.items():
+        if name in twin_networks:
+            continue
+        for arm in causes["stacks"]:
+            if arm != reference:
+                split = _split(values, causes, name, (arm, reference), sites)
+                found.append(NetworkSplit(name, arm, float(network["rtt_ms_min"]), split))
+    return tuple(found)
+
+
+_Values = Mapping[tuple[str, str, str], Mapping[int, float]]
+
+
+def _split(
+    values: _Values, causes: Mapping[str, Any], network: str, pair: tuple[str, str], sites: list
+) -> Split:
+    lossless = causes["networks"].get(network)
+    arm, reference = pair
+    of_stacks = [name for name in causes["stacks"][arm] if name != ALL]
+    worlds: dict[str, tuple[str, str, str]] = {"": (network, arm, reference)}
+    for name in of_stacks:
+        twins = causes["stacks"]
+        worlds[name] = (network, twins[arm][name], twins[reference][name])
+    if lossless:
+        worlds[LOSS] = (lossless, arm, reference)
+    ideal = tuple(causes["stacks"][each].get(ALL, each) for each in pair)
+    worlds[ALL] = (lossless or network, *ideal)
+    by_world: dict[str, list[np.ndarray]] = {name: [] for name in worlds}
+    for site in sites:
+        pairs = {
+            name: (values.get((site, where, one), {}), values.get((site, where, other), {}))
+            for name, (where, one, other) in worlds.items()
+        }
+        there = [set(each) for both in pairs.values() for each in both]
+        common = sorted(set.intersection(*there))
+        for name, (one, other) in pairs.items():
+            by_world[name].append(np.array([_minus(one[at], other[at]) for at in common]))
+    without = {name: by_world[name] for name in worlds if name not in ("", ALL)}
+    return split_difference(by_world[""], without, by_world[ALL])
+
+
+def _minus(one: float, other: float) -> float:
+    return one - other if math.isfinite(one) and math.isfinite(other) else math.inf
+
+
+def _values(kept: pl.DataFrame, metric: str) -> _Values:
+    late = pl.col("outcome") == "timeout"
+    rows = kept.select(
+        "site",
+        "network",
+        "arm",
+        "repetition",
+        pl.when(late).then(math.inf).otherwise(pl.col(metric)).alias("value"),
+    ).drop_nulls()
+    found: dict[tuple[str, str, str], dict[int, float]] = {}
+    for site, network, arm, repetition, value in rows.iter_rows():
+        found.setdefault((site, network, arm), {})[repetition] = value
+    return found
+
+
+def without_twins(
+    plan: Mapping[str, Any], table: pl.DataFrame, blocks: Blocks
+) -> tuple[dict[str, Any], pl.DataFrame, Blocks]:
+    """The study without its counterfactuals, which are no answers: plan, trials and blocks."""
+    causes = plan["causes"]
+    stacks = {name for twins in causes["stacks"].values() for name in twins.values()}
+    networks = set(causes["networks"].values())
+
+    def own(name_of_arm: str, name_of_network: str) -> bool:
+        return name_of_arm not in stacks and name_of_network not in networks
+
+    mine = ~pl.col("arm").is_in(list(stacks)) & ~pl.col("network").is_in(list(networks))
+    reduced = {
+        **plan,
+        "stacks": [each for each in plan["stacks"] if each["name"] not in stacks],
+        "networks": [each for each in plan["networks"] if each["name"] not in networks],
+        "trials": [each for each in plan["trials"] if own(each["arm"], each["network"])],
+    }
+    excluded = tuple(each for each in blocks.excluded if each.network not in networks)
+    return reduced, table.filter(mine), replace(blocks, kept=blocks.kept.filter(mine),
+                                                excluded=excluded)  # fmt: skip

@@ -1,0 +1,177 @@
+"""A whole study: every stack against the reference, by site, network and metric."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.families import holm
+from eyelevel.stats.gain import mean_gain, performance_gain
+from eyelevel.stats.hypothesis.anova import Anova, anova_of_two
+from eyelevel.stats.paired import hodges_lehmann, median
+
+Floats = NDArray[np.float64]
+Key = tuple[str, str, str]  # network, stack, metric
+
+_NONE = np.zeros(0)
+_EMPTY = (
+    performance_gain(_NONE, _NONE),
+    hodges_lehmann(_NONE, _NONE),
+    anova_of_two(_NONE, _NONE),
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One stack against the reference on one site, network and metric, over the kept blocks.
+
+    `median` and `median_reference` are infinite where half of the loads timed out. `without_value`
+    counts the pairs that were left out because a load has no such metric.
+    """
+
+    network: str
+    site: str
+    arm: str
+    metric: str
+    pairs: int
+    without_value: int
+    timeouts: int
+    timeouts_reference: int
+    median: float | None
+    median_reference: float | None
+    gain: Estimate
+    difference: Estimate
+    anova: Anova
+
+
+@dataclass(frozen=True)
+class NetworkGain:
+    """One stack's gain against the reference on one network and metric: the mean over sites."""
+
+    network: str
+    arm: str
+    metric: str
+    gain: Estimate
+    p_holm: float | None = None
+
+
+def compare_cells(
+    kept: pl.DataFrame, metrics: Sequence[str], reference: str, arms: Sequence[str]
+) -> list[Cell]:
+    """Every cell of the study, from the kept blocks (`select_blocks`), in a fixed order."""
+    rows = kept.sort("network", "site", "arm", "block")
+    values = _values(rows, metrics)
+    blocks = rows["block"].to_numpy()
+    ranges: dict[tuple[str, str], dict[str, slice]] = {}
+    at = 0
+    counted = rows.group_by("network", "site", "arm", maintain_order=True).len()
+    for network, site, arm, count in counted.iter_rows():
+        ranges.setdefault((network, site), {})[arm] = slice(at, at + count)
+        at += count
+    cells: list[Cell] = []
+    for (network, site), by_arm in ranges.items():
+        own = by_arm.get(reference, slice(0, 0))
+        for arm in arms:
+            if arm == reference:
+                continue
+            other = by_arm.get(arm, slice(0, 0))
+            if not np.array_equal(blocks[other], blocks[own]):
+                raise ValueError(
+                    f"{site} on {network}: the blocks of {arm} are not the reference's"
+                )
+            for column, metric in enumerate(metrics):
+                pair = (values[other, column], values[own, column])
+                cells.append(_cell(network, site, arm, metric, *pair))
+    return cells
+
+
+def compare_networks(
+    cells: Sequence[Cell],
+    primary_metric: str,
+    sites: Sequence[str],
+    planned: Sequence[Key] = (),
+) -> list[NetworkGain]:
+    """The mean gain over `sites` by network, stack and metric.
+
+    Undetermined where a site has no cell; so is each of the `planned` (network, stack, metric)
+    that has none at all. For the primary metric the p values are corrected after Holm over the
+    family of all networks and stacks; other metrics are descriptive.
+    """
+    gains = network_gains(cells, sites, planned)
+    primary = [index for index, each in enumerate(gains) if each.metric == primary_metric]
+    adjusted = holm([gains[index].gain.p for index in primary])
+    for index, p in zip(primary, adjusted, strict=True):
+        gains[index] = replace(gains[index], p_holm=p)
+    return gains
+
+
+def network_gains(
+    cells: Sequence[Cell], sites: Sequence[str], planned: Sequence[Key] = ()
+) -> list[NetworkGain]:
+    """The same without any correction, for a look that claims nothing."""
+    # What is planned stays in the answer without any cell: left out, it would look never asked.
+    grouped: dict[Key, list[Cell]] = {key: [] for key in planned}
+    for cell in cells:
+        grouped.setdefault((cell.network, cell.arm, cell.metric), []).append(cell)
+    return [NetworkGain(*key, _over_sites(found, sites)) for key, found in grouped.items()]
+
+
+def _over_sites(cells: Sequence[Cell], sites: Sequence[str]) -> Estimate:
+    if not cells:
+        return undetermined("no complete block is left")
+    if absent := sorted(set(sites) - {cell.site for cell in cells}):
+        return undetermined(f"no complete block of {', '.join(absent)}", len(cells))
+    return mean_gain([cell.gain for cell in cells])
+
+
+def _cell(network: str, site: str, arm: str, metric: str, x: Floats, r: Floats) -> Cell:
+    there = ~(np.isnan(x) | np.isnan(r))
+    without_value = len(x) - int(there.sum())
+    if without_value:
+        x, r = x[there], r[there]
+    if len(x) == 0:  # of a large study these are many, and the rest of this takes its time
+        return Cell(network, site, arm, metric, 0, without_value, 0, 0, None, None, *_EMPTY)
+    if len(x) == 1 and 0 < x[0] < math.inf and 0 < r[0] < math.inf:
+        own, other = float(x[0]), float(r[0])
+        answers = _of_one_pair(own, other)
+        return Cell(network, site, arm, metric, 1, without_value, 0, 0, own, other, *answers)
+    return Cell(
+        network=network,
+        site=site,
+        arm=arm,
+        metric=metric,
+        pairs=len(x),
+        without_value=without_value,
+        timeouts=int(np.isinf(x).sum()),
+        timeouts_reference=int(np.isinf(r).sum()),
+        median=median(x),
+        median_reference=median(r),
+        gain=performance_gain(x, r),
+        difference=hodges_lehmann(x, r),
+        anova=anova_of_two(x, r),
+    )
+
+
+def _of_one_pair(x: float, r: float) -> tuple[Estimate, Estimate, Anova]:
+    """What the three computations answer to one pair, without their cost: half a million of them.
+
+    A test holds it to the computations themselves.
+    """
+    return (
+        undetermined("one block shows no spread", 1, x / r - 1),
+        undetermined("1 blocks are too few for a 95% interval", 1, x - r),
+        _EMPTY[2],
+    )
+
+
+def _values(rows: pl.DataFrame, metrics: Sequence[str]) -> Floats:
+    """Rows x metrics: infinity for a timeout, not-a-number where a load has no value."""
+    late = pl.col("outcome") == "timeout"
+    return rows.select(
+        pl.when(late).then(np.inf).otherwise(pl.col(name)).fill_null(np.nan).alias(name)
+        for name in metrics
+    ).to_numpy()

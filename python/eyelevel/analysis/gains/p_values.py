@@ -1,0 +1,58 @@
+"""The p values of a study's gains: corrected both ways, and of equivalence."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.stats.families import correct
+from eyelevel.stats.hypothesis.difference import DifferenceTest
+from eyelevel.stats.hypothesis.equivalence import equivalence
+
+MAY_STOP = "the study might stop at any block, for which these do not allow"
+
+
+@dataclass(frozen=True)
+class GainTests:
+    """One gain with its p values; each None where it cannot be, equivalence with its reason.
+
+    `family` names the comparisons that `p_benjamini_hochberg` is corrected over: those of one
+    metric over all networks and stacks, as Holm's of the primary metric. `members`: how many of
+    them have a p value.
+    """
+
+    gain: NetworkGain
+    family: str
+    members: int
+    p_benjamini_hochberg: float | None
+    equivalence: DifferenceTest
+
+
+def gain_tests(
+    gains: Sequence[NetworkGain], smallest_effect: float, may_stop: str | None = None
+) -> list[GainTests]:
+    """The tests of each of `gains`, in their order.
+
+    `smallest_effect`: of interest, as a share above 0. `may_stop`: the primary metric of a study
+    that may stop early; its gains have anytime-valid p values, and neither of these.
+    """
+    families: dict[str, list[float | None]] = {}
+    for each in gains:
+        p = None if each.metric == may_stop else each.gain.p
+        families.setdefault(each.metric, []).append(p)
+    named = {family_of(metric): values for metric, values in families.items()}
+    corrected = correct(named, "benjamini-hochberg")
+    adjusted = {name: iter(family.adjusted) for name, family in corrected.items()}
+    found = []
+    for each in gains:
+        name = family_of(each.metric)
+        if each.metric == may_stop:
+            alike = DifferenceTest(reason=MAY_STOP)
+        else:
+            alike = equivalence(each.gain, smallest_effect)
+        found.append(GainTests(each, name, corrected[name].members, next(adjusted[name]), alike))
+    return found
+
+
+def family_of(metric: str) -> str:
+    """The name of a metric's family of comparisons."""
+    return f"{metric}, all networks and stacks"

@@ -1,0 +1,158 @@
+"""A study's primary gains by a confidence sequence, and whether it may stop."""
+
+import math
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.sequential import confidence_sequence
+
+FAMILY_LEVEL = 0.05
+FUTILE_WIDTH_RATIO = 1.5  # the spread seen so far is itself uncertain: a smaller excess may vanish
+
+BLOCKS_COUNTED_MAX = 1000
+"""What so many would not show, only a quieter machine or a larger effect will."""
+
+State = Literal["narrow enough", "no difference that matters", "futile", "open"]
+
+
+def sequential_gains(
+    kept: pl.DataFrame,
+    metric: str,
+    reference: str,
+    arms: Sequence[str],
+    networks: Sequence[str],
+    sites: Collection[str],
+) -> list[NetworkGain]:
+    """The gain by network and stack with an interval that holds at any stopping time.
+
+    One value a repetition: the mean over sites of log(value / reference); a repetition counts where
+    every site has its block. So the gain is the geometric mean's, less one. The family's level,
+    5 %, is shared equally (Bonferroni): `p_holm` has the corrected p value at that. `kept` has the
+    kept blocks. Assumes what `confidence_sequence` does of these values. Undetermined with a
+    timeout or with a value of 0, which has no ratio.
+    """
+    others = [arm for arm in arms if arm != reference]
+    comparisons = len(networks) * len(others)
+    found = []
+    for network in networks:
+        part = kept.filter(pl.col("network") == network)
+        for arm in others:
+            values = _repetitions(part, metric, arm, reference, sites)
+            on_log = confidence_sequence(values["ratio"], FAMILY_LEVEL / comparisons)
+            if (values["lowest"] <= 0).any() and (values["highest"] < math.inf).all():
+                on_log = undetermined("a load's value is 0, so there is no ratio", on_log.n)
+            p = None if on_log.p is None else min(1.0, on_log.p * comparisons)
+            found.append(NetworkGain(network, arm, metric, _as_gain(on_log), p))
+    return found
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Where one comparison stands when a study that may stop is looked at."""
+
+    network: str
+    arm: str
+    state: State
+    width: float | None
+
+
+def comparisons(
+    gains: Sequence[NetworkGain],
+    interval_width_max: float,
+    smallest_effect: float,
+    blocks_max: int,
+    futility: bool,
+) -> list[Comparison]:
+    """Each comparison's state; the study may stop when none is open."""
+    found = []
+    for each in gains:
+        gain, width = each.gain, None
+        state: State = "open"
+        if gain.low is not None and gain.high is not None:
+            width = gain.high - gain.low
+            if -smallest_effect < gain.low and gain.high < smallest_effect:
+                state = "no difference that matters"
+            elif width <= interval_width_max:
+                state = "narrow enough"
+            elif futility and _at_the_end(width, gain.n, blocks_max, len(gains)) > (
+                FUTILE_WIDTH_RATIO * interval_width_max
+            ):
+                state = "futile"
+        elif gain.value is None and "timed out" in gain.reason:
+            state = "futile"  # no further block gives a mean
+        found.append(Comparison(each.network, each.arm, state, width))
+    return found
+
+
+def blocks_needed(gain: NetworkGain, interval_width_max: float, family: int) -> int | None:
+    """After how many blocks with the spread seen so far an interval is that narrow.
+
+    None where none is known, or where it would be more than BLOCKS_COUNTED_MAX.
+    """
+    low, high, n = gain.gain.low, gain.gain.high, gain.gain.n
+    if low is None or high is None:
+        return None
+
+    def enough(count: int) -> bool:
+        return _at_the_end(high - low, n, count, family) <= interval_width_max
+
+    if not enough(BLOCKS_COUNTED_MAX):
+        return None
+    return bisect_left(range(n, BLOCKS_COUNTED_MAX), True, key=enough) + n
+
+
+def _repetitions(
+    part: pl.DataFrame, metric: str, arm: str, reference: str, sites: Collection[str]
+) -> pl.DataFrame:
+    """By repetition with every site: the mean log `ratio`, the `lowest` and `highest` value."""
+    late = pl.col("outcome") == "timeout"
+    value = pl.when(late).then(math.inf).otherwise(pl.col(metric))
+    own, other = (
+        part.filter(pl.col("arm") == name).select("site", "repetition", value.alias(column))
+        for name, column in ((arm, "own"), (reference, "other"))
+    )
+    return (
+        own.join(other, on=["site", "repetition"])
+        .drop_nulls()
+        .group_by("repetition")
+        .agg(
+            pl.len(),
+            ratio=(pl.col("own").log() - pl.col("other").log()).mean(),
+            lowest=pl.min_horizontal("own", "other").min(),
+            highest=pl.max_horizontal("own", "other").max(),
+        )
+        .filter(pl.col("len") == len(sites))
+        .sort("repetition")
+    )
+
+
+def _as_gain(on_log: Estimate) -> Estimate:
+    if on_log.value is None:
+        return on_log
+    if on_log.low is None or on_log.high is None:
+        return undetermined(on_log.reason, on_log.n, math.expm1(on_log.value))
+    low, high = math.expm1(on_log.low), math.expm1(on_log.high)
+    value = math.expm1(on_log.value)
+    # No error: a t interval made from it would not hold at a stopping time.
+    return replace(on_log, value=value, low=low, high=high, standard_error=None)
+
+
+def _at_the_end(width: float, n: int, blocks_max: int, family: int) -> float:
+    """The width after `blocks_max` values with the spread seen in `n`."""
+    level = FAMILY_LEVEL / family
+
+    def reach(count: int) -> float:
+        found = confidence_sequence(np.arange(float(count)), level)
+        if found.low is None or found.high is None or not found.standard_error:
+            return math.inf
+        return (found.high - found.low) / found.standard_error / math.sqrt(count)
+
+    now = reach(n)
+    return width * reach(max(n, blocks_max)) / now if math.isfinite(now) else math.inf

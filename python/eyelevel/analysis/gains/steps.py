@@ -1,0 +1,54 @@
+"""Steps after the load, compared as loads are: pairs of the same blocks, step by step."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from eyelevel.analysis.gains.cells import Cell, compare_cells
+from eyelevel.metrics.steps import STEP_METRICS, step_metrics
+from eyelevel.store.directory import read_trial
+
+_KEYS = ("network", "site", "arm", "block", "outcome")
+
+
+@dataclass(frozen=True)
+class StepCells:
+    """One step of the plan: each stack against the reference, by site, network and metric."""
+
+    text: str
+    cells: tuple[Cell, ...]
+
+
+def compare_steps(
+    directory: Path, plan: Mapping[str, Any], kept: pl.DataFrame
+) -> tuple[StepCells, ...]:
+    """Every step of the plan over the kept blocks; a load that timed out has no steps.
+
+    Raises StoreError for a damaged record.
+    """
+    texts = plan["browser"].get("after_load", ())
+    if not texts:
+        return ()
+    schema = dict.fromkeys(_KEYS, pl.String) | dict.fromkeys(STEP_METRICS, pl.Float64)
+    rows: list[list[tuple[Any, ...]]] = [[] for _ in texts]
+    for name, *keys in kept.select("hash", *_KEYS).iter_rows():
+        trial = read_trial(directory, name)
+        steps = trial.record.get("after_load", ()) if keys[-1] == "ok" else ()
+        found: list[dict[str, float | None]] = [
+            step_metrics(step, ((each.at_ms, each.picture) for each in frames))
+            for step, frames in zip(steps, trial.step_frames(), strict=False)
+        ]
+        found += [dict.fromkeys(STEP_METRICS)] * (len(texts) - len(found))
+        for own, values in zip(rows, found, strict=True):
+            # The load was over: what it lacks did not happen, and is not slower than a limit.
+            own.append((*keys[:-1], "ok", *values.values()))
+    arms = [stack["name"] for stack in plan["stacks"]]
+    compared = []
+    for text, own in zip(texts, rows, strict=True):
+        table = pl.DataFrame(own, schema=schema, orient="row")
+        cells = compare_cells(table, tuple(STEP_METRICS), plan["reference"], arms)
+        compared.append(StepCells(text, tuple(cells)))
+    return tuple(compared)

@@ -1,0 +1,153 @@
+"""Conditions that a run must not meet: what a team's continuous integration asks of it."""
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from eyelevel.analysis.phrases import interval, percent
+from eyelevel.analysis.study import Contents
+from eyelevel.errors import ExpectedError, unknown
+from eyelevel.stats.estimate import Estimate
+from eyelevel.stats.quantile_gain import quantile_gain
+
+Status = Literal["passed", "failed", "undetermined"]
+
+_CONDITION = re.compile(
+    r"(?P<arm>\S.*)\.(?P<metric>\w+)\.p(?P<quantile>\d{1,2}) (?P<way>worse|better) than "
+    r"(?P<reference>\S.*) by (?P<bound>\d+(?:\.\d+)?) ?%(?: on (?P<network>\S.*))?"
+)
+_EXAMPLE = "quic.speed_index.p50 worse than tcp+ by 5% on dsl"
+
+
+class GateError(ExpectedError):
+    """A condition that cannot be read or asks for what the run has not."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition; `network` None: each of the plan's."""
+
+    text: str
+    arm: str
+    metric: str
+    quantile: float
+    way: Literal["worse", "better"]
+    reference: str
+    bound: float
+    network: str | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one condition on one network, or of one comparison."""
+
+    name: str
+    status: Status
+    message: str
+    value: float | None
+    low: float | None
+    high: float | None
+    bound: float
+
+
+def parse_condition(
+    text: str, arms: list[str], metrics: list[str], networks: list[str]
+) -> Condition:
+    """Read `ARM.METRIC.pN worse than ARM by X% [on NETWORK]`; raises GateError.
+
+    A metric may be named without its unit.
+    """
+    found = _CONDITION.fullmatch(text.strip())
+    if found is None:
+        raise GateError(f"--fail-if: `{text}` cannot be read; write it like `{_EXAMPLE}`")
+    metric = found["metric"] if found["metric"] in metrics else f"{found['metric']}_ms"
+    for kind, word, known in (
+        ("stack", found["arm"], arms),
+        ("stack", found["reference"], arms),
+        ("metric", metric, metrics),
+        ("network", found["network"] or networks[0], networks),
+    ):
+        if word not in known:
+            raise GateError(f"--fail-if: {unknown(kind, word, known)}")
+    if not 0 < int(found["quantile"]) < 100:
+        raise GateError("--fail-if: the quantile must be p1 to p99")
+    return Condition(
+        text.strip(),
+        found["arm"],
+        metric,
+        int(found["quantile"]) / 100,
+        "worse" if found["way"] == "worse" else "better",
+        found["reference"],
+        float(found["bound"]) / 100,
+        found["network"],
+    )
+
+
+def evaluate(condition: Condition, contents: Contents) -> list[Verdict]:
+    """One verdict a network.
+
+    A condition holds, and the gate fails, when the estimate is beyond the bound and its 95 %
+    interval excludes no difference. Without an interval it is undetermined, which is not a pass.
+    """
+    networks = [condition.network] if condition.network else contents.networks
+    return [_verdict(condition, network, contents) for network in networks]
+
+
+def decide(estimate: Estimate, bound: float, way: str) -> Status:
+    """Whether a change in the bad direction is beyond the bound and beyond chance."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return "undetermined"
+    sign = 1 if way == "worse" else -1
+    sure = estimate.low > 0 if way == "worse" else estimate.high < 0
+    return "failed" if sure and sign * estimate.value >= bound else "passed"
+
+
+def _verdict(condition: Condition, network: str, contents: Contents) -> Verdict:
+    estimate = quantile_gain(_pairs(condition, network, contents), condition.quantile)
+    status = decide(estimate, condition.bound, condition.way)
+    subject = f"{condition.arm}.{condition.metric}.p{condition.quantile * 100:g}"
+    message = (
+        f"{subject} on {network} is {said(estimate)} against {condition.reference}; the limit is "
+        f"{percent(condition.bound, signed=False)} {condition.way}"
+    )
+    value, low, high = map(_finite, (estimate.value, estimate.low, estimate.high))
+    name = f"{condition.text} [{network}]"
+    return Verdict(name, status, message, value, low, high, condition.bound)
+
+
+def _finite(share: float | None) -> float | None:
+    """What JSON can say: it has no infinity."""
+    return None if share is None or math.isinf(share) else share
+
+
+def said(estimate: Estimate) -> str:
+    """An estimate with its interval in words, or that it is undetermined and why."""
+    if estimate.value is None:
+        return f"undetermined ({estimate.reason})"
+    if estimate.low is None:
+        return f"{percent(estimate.value)} without an interval ({estimate.reason})"
+    if math.isinf(estimate.value):
+        return f"a timeout's ({interval(estimate)})"
+    return f"{percent(estimate.value)} ({interval(estimate)})"
+
+
+def _pairs(condition: Condition, network: str, contents: Contents) -> list:
+    late = pl.col("outcome") == "timeout"
+    value = pl.when(late).then(math.inf).otherwise(pl.col(condition.metric)).alias("value")
+    kept = contents.blocks.kept.filter(pl.col("network") == network)
+    own, other = (
+        kept.filter(pl.col("arm") == arm).select("site", "repetition", value)
+        for arm in (condition.arm, condition.reference)
+    )
+    joined = own.join(other, on=["site", "repetition"], suffix="_reference").drop_nulls()
+    parts = joined.sort("site", "repetition").partition_by("site", maintain_order=True)
+    if len(parts) < len(contents.sites):
+        return []
+    return [
+        (part["value"].to_numpy().astype(np.float64), part["value_reference"].to_numpy())
+        for part in parts
+    ]

@@ -1,0 +1,125 @@
+"""How numbers and findings are said."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.analysis.shown import title_of
+from eyelevel.stats.estimate import Estimate
+from eyelevel.stats.power import smallest_detectable
+
+SIGNIFICANCE_LEVEL = 0.05
+NO_BREAK = "\N{NO-BREAK SPACE}"
+NETWORKS_NAMED_MAX = 3  # of one finding: more would bury the answer, and the table has them
+FEW_BLOCKS = 10  # below it, a report warns of what so few runs cannot show
+
+
+def percent(share: float, signed: bool = True) -> str:
+    """A share as percent with one decimal: `−12.3 %`."""
+    text = f"{share * 100:+.1f}" if signed else f"{share * 100:.1f}"
+    if float(text) == 0:
+        text = "0.0"
+    return text.replace("-", "−").replace("inf", "∞") + f"{NO_BREAK}%"
+
+
+def milliseconds(value: float | None, limit_s: float) -> str:
+    """A duration as a reader wants it; an infinite one is slower than the limit."""
+    if value is None:
+        return "none"
+    if math.isinf(value):
+        return f"slower than {limit_s:g} s"
+    return f"{value:,.0f}{NO_BREAK}ms".replace(",", NO_BREAK).replace("-", "−")
+
+
+def interval(estimate: Estimate) -> str:
+    """The bounds in words, or that there are none."""
+    if estimate.low is None or estimate.high is None:
+        return "no interval"
+    return f"{percent(estimate.low)} to {percent(estimate.high)}"
+
+
+def verdict(gain: NetworkGain, smallest_effect: float) -> str:
+    """What one primary comparison says: the closed list of findings."""
+    estimate = gain.gain
+    if estimate.value is None:
+        return "undetermined"
+    if estimate.low is None or estimate.high is None or gain.p_holm is None:
+        return "undetermined"
+    matters = not (-smallest_effect < estimate.low and estimate.high < smallest_effect)
+    if not matters:
+        return "no difference that matters"
+    if gain.p_holm <= SIGNIFICANCE_LEVEL:
+        return "faster" if estimate.value < 0 else "slower"
+    return "no clear difference"
+
+
+_OPENINGS = {
+    "faster": "{arm} was faster than {reference}",
+    "slower": "{arm} was slower than {reference}",
+    "no difference that matters": "{arm} and {reference} did not differ by what matters",
+    "no clear difference": "no clear difference between {arm} and {reference}",
+    "undetermined": "{arm} against {reference} is undetermined",
+}
+
+
+def answer(
+    gains: Sequence[NetworkGain], reference: str, metric: str, smallest_effect: float
+) -> list[str]:
+    """The answer to the study's question: one sentence a stack, with its uncertainty."""
+    sentences = []
+    for arm in dict.fromkeys(gain.arm for gain in gains):
+        clauses = []
+        primary = [gain for gain in gains if gain.arm == arm and gain.metric == metric]
+        for finding, opening in _OPENINGS.items():
+            found = [gain for gain in primary if verdict(gain, smallest_effect) == finding]
+            if found:
+                open_end = finding == "no clear difference"
+                details = _join([_detail(gain, open_end) for gain in found])
+                if len(found) > NETWORKS_NAMED_MAX:
+                    details = f"{len(found)} networks ({_range(found)})"
+                clauses.append(f"{opening.format(arm=arm, reference=reference)} on {details}")
+        if clauses:
+            sentences.append(f"{title_of(metric)}: {'; '.join(clauses)}.")
+    return sentences
+
+
+def detectable(gains: Sequence[NetworkGain], metric: str) -> tuple[float, float] | None:
+    """The smallest and the largest, over comparisons, of the effects that the runs could show."""
+    found = [
+        smallest_detectable(gain.gain.standard_error, gain.gain.degrees_of_freedom)
+        for gain in gains
+        if gain.metric == metric
+        and gain.gain.standard_error is not None
+        and gain.gain.degrees_of_freedom is not None
+    ]
+    return (min(found), max(found)) if found else None
+
+
+def _detail(gain: NetworkGain, unclear: bool = False) -> str:
+    estimate = gain.gain
+    if estimate.value is None:
+        return f"{gain.network} ({estimate.reason})"
+    if not estimate.determined:
+        return f"{gain.network} ({percent(estimate.value)}; {estimate.reason})"
+    said = f"{percent(estimate.value)}, 95 % interval {interval(estimate)}"
+    if unclear and (estimate.low > 0 or estimate.high < 0):
+        # The interval is of this one comparison; the verdict allows for all of them.
+        said += f"; clear if it were the only comparison, p = {gain.p_holm:.2g} among all of them"
+    return f"{gain.network} ({said})"
+
+
+def _range(found: Sequence[NetworkGain]) -> str:
+    """Of many networks the least and the largest gain; else why there is none."""
+    values = [gain.gain.value for gain in found if gain.gain.value is not None]
+    reasons = Counter(gain.gain.reason for gain in found if not gain.gain.determined)
+    said = [f"{percent(min(values))} to {percent(max(values))}"] if values else []
+    if reasons:
+        said.append(f"mostly since {reasons.most_common(1)[0][0]}")
+    return "; ".join(said) + "; each in the tables"
+
+
+def _join(parts: Sequence[str]) -> str:
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"

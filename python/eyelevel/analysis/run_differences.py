@@ -1,0 +1,100 @@
+"""What is not alike between two runs: what only one has, and what their loads were made in."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from eyelevel.analysis.study import Contents
+from eyelevel.plan.browser_settings import BrowserSettings
+
+NAMED_MAX = 8  # of one line: a corpus that was recorded anew has hundreds of sites
+
+# Of the environment: a difference in one of these is a reason for a gain of its own.
+_COMPARED = ("cpu", "cores", "machine", "versions", "data_plane", "realtime_allowed")
+
+_BROWSER_DEFAULTS: Mapping[str, Any] = {
+    field.name: field.default for field in fields(BrowserSettings)
+}
+
+
+def run_differences(old: Contents, new: Contents) -> list[str]:
+    """A line each: what only one run has and is not compared, then what may make a gain."""
+    return [
+        *_left_out(old.plan, new.plan),
+        *_conditions(old.plan["browser"], new.plan["browser"]),
+        *_settings(old.plan, new.plan),
+        *_environments(old.environment, new.environment),
+    ]
+
+
+def _left_out(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    found = []
+    for kind in ("sites", "networks", "stacks"):
+        before, after = ({each["name"]: each for each in plan[kind]} for plan in (old, new))
+        if kind == "sites":
+            both = [name for name in before if name in after]
+            anew = [name for name in both if before[name]["digest"] != after[name]["digest"]]
+            found += _line("sites of another recording now", anew)
+        found += _line(f"{kind} only in the earlier run", [n for n in before if n not in after])
+        found += _line(f"{kind} only in the later run", [n for n in after if n not in before])
+    return found
+
+
+def _line(what: str, names: Sequence[str]) -> list[str]:
+    if not names:
+        return []
+    said = ", ".join(f"`{name}`" for name in names[:NAMED_MAX])
+    more = f" and {len(names) - NAMED_MAX} more" if len(names) > NAMED_MAX else ""
+    return [f"{what}, not compared: {said}{more}"]
+
+
+def _conditions(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Of the plans' `browser`, which leaves out most of what is as usual."""
+    found = []
+    for key in dict.fromkeys([*_BROWSER_DEFAULTS, *old, *new]):
+        before, after = (each.get(key, _BROWSER_DEFAULTS.get(key)) for each in (old, new))
+        if before == after:
+            continue
+        if key == "timeout_given" and old["timeout_s"] != new["timeout_s"]:
+            continue
+        names = [_condition_said(key, value) for value in (before, after)]
+        if names[0] == names[1]:
+            found.append(f"the settings of the {key} `{names[0]}` are not the same")
+        else:
+            found.append(f"`{key}`: {names[0]} before, {names[1]} now")
+    return found
+
+
+def _condition_said(key: str, value: Any) -> str:
+    if key == "device":
+        return value["name"] if value else "as recorded"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _settings(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    found = []
+    for kind in ("networks", "stacks"):
+        known = {each["name"]: each for each in old[kind]}
+        for each in new[kind]:
+            if each["name"] in known and known[each["name"]] != each:
+                found.append(f"the settings of `{each['name']}` are not the same")
+    return found
+
+
+def _environments(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    found = []
+    for key in _COMPARED:
+        before, after = old.get(key), new.get(key)
+        if before != after:
+            found.append(f"{key.replace('_', ' ')}: {_said(before)} before, {_said(after)} now")
+    return found
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {item}" for key, item in value.items())
+    return str(value)

@@ -1,0 +1,263 @@
+"""Everything that a report says, computed from a run's directory alone."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from eyelevel.analysis.gains.causes import NetworkSplit, split_causes, without_twins
+from eyelevel.analysis.gains.cells import Cell, NetworkGain, compare_cells, compare_networks
+from eyelevel.analysis.gains.censored import CensoredCell, censored_cells
+from eyelevel.analysis.gains.other_sites import NetworkModel, models_over_sites
+from eyelevel.analysis.gains.p_values import GainTests, gain_tests
+from eyelevel.analysis.gains.restricted import RestrictedDifference, restricted_differences
+from eyelevel.analysis.gains.sequential import sequential_gains
+from eyelevel.analysis.gains.site_tests import SiteTests, site_tests
+from eyelevel.analysis.gains.steps import StepCells, compare_steps
+from eyelevel.analysis.shown import TESTED_MAX, cells_shown, shown, timed_out_shown
+from eyelevel.analysis.trials.blocks import Blocks, select_blocks
+from eyelevel.analysis.trials.judgement import judge_table
+from eyelevel.analysis.trials.table import Columns, MetricsOf, trials_table
+from eyelevel.errors import StoreError
+from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.metrics.compute import metrics_of
+from eyelevel.stats.hypothesis.outcome_rates import RateTest, rates_differ
+from eyelevel.store.directory import (
+    ENVIRONMENT_FILE,
+    PLAN_FILE,
+    STOP_FILE,
+    StoredTrial,
+    read_document,
+    read_trial,
+)
+from eyelevel.store.outcomes import OUTCOMES_BY_NAME
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A run, read and compared.
+
+    `table` has one row a trial of the plan with its judged outcome; `foreign` counts the records
+    that the plan does not name, which are left out; `timeout_rates` and `failure_rates` test
+    whether stacks differ in how often loads time out, and in how often the instrument fails.
+    """
+
+    directory: Path
+    plan: Mapping[str, Any]
+    environment: Mapping[str, Any]
+    table: pl.DataFrame
+    foreign: int
+    metrics: tuple[str, ...]
+    blocks: Blocks
+    cells: tuple[Cell, ...]
+    gains: tuple[NetworkGain, ...]
+    timeout_rates: RateTest
+    failure_rates: RateTest
+    stopped: Mapping[str, Any] | None = None
+    """`stop.json` of a study that stopped before all its blocks."""
+    splits: tuple[NetworkSplit, ...] = ()
+    """What the counterfactuals say; they are in no other field."""
+    steps: tuple[StepCells, ...] = ()
+    """Each step after the load, by stack."""
+
+    def trial(self, name: str) -> StoredTrial:
+        """The record of one trial by its hash."""
+        return read_trial(self.directory, name)
+
+    @cached_property
+    def gain_tests(self) -> tuple[GainTests, ...]:
+        """The p values of `gains`, in their order."""
+        primary = self.plan["primary_metric"] if self.plan.get("stop") else None
+        effect = self.plan["smallest_effect_of_interest"]
+        return tuple(gain_tests(self.gains, effect, primary))
+
+    @cached_property
+    def site_tests(self) -> tuple[SiteTests, ...]:
+        """The further tests of the comparisons that the page shows, `TESTED_MAX` at most."""
+        several = [cell for cell in self.cells if cell.pairs > 1]
+        chosen = cells_shown(several, self.plan["primary_metric"], TESTED_MAX, TESTED_MAX)
+        return tuple(site_tests(self.blocks.kept, chosen, self.plan["reference"], self.arms))
+
+    @cached_property
+    def censored(self) -> tuple[CensoredCell, ...]:
+        """What can be said where loads timed out, `TESTED_MAX` comparisons at most."""
+        several = [cell for cell in self.cells if cell.pairs > 1]
+        chosen = timed_out_shown(several, self.plan["primary_metric"], TESTED_MAX)
+        kept, reference = self.blocks.kept, self.plan["reference"]
+        return tuple(censored_cells(kept, chosen, reference, self.limit_ms))
+
+    @cached_property
+    def restricted_differences(self) -> tuple[RestrictedDifference, ...]:
+        """The primary metric's means up to the limit compared, where loads timed out."""
+        found = restricted_differences(
+            self.blocks.kept,
+            self.cells,
+            self.plan["primary_metric"],
+            self.plan["reference"],
+            self.sites,
+            self.limit_ms,
+        )
+        return tuple(found)
+
+    @property
+    def limit_ms(self) -> float:
+        """After how long a load times out."""
+        return 1000 * float(self.plan["browser"]["timeout_s"])
+
+    @cached_property
+    def sites_models(self) -> tuple[NetworkModel, ...]:
+        """What the primary metric's gains would be on other sites; empty below five sites."""
+        plan = self.plan
+        found = models_over_sites(
+            self.blocks.kept,
+            plan["primary_metric"],
+            plan["reference"],
+            self.arms,
+            self.networks,
+            self.sites,
+        )
+        return tuple(found)
+
+    @property
+    def arms(self) -> list[str]:
+        """The stacks' names, the reference first."""
+        names = [stack["name"] for stack in self.plan["stacks"]]
+        reference = self.plan["reference"]
+        return [reference, *(name for name in names if name != reference)]
+
+    @property
+    def networks(self) -> list[str]:
+        """The networks' names in the plan's order."""
+        return [network["name"] for network in self.plan["networks"]]
+
+    @property
+    def sites(self) -> list[str]:
+        """The sites' names in the plan's order."""
+        return [site["name"] for site in self.plan["sites"]]
+
+
+def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: int = 1) -> Contents:
+    """Read and compare the run in `directory`; raises StoreError for a missing or damaged file.
+
+    `processes`: how many read records at once (`eyelevel.analysis.trials.table.trials_table`).
+    """
+    plan = read_document(directory, PLAN_FILE)
+    environment = _environment(directory)
+    stopped = read_document(directory, STOP_FILE) if (directory / STOP_FILE).exists() else None
+    if stopped:  # what was not to be run any more is not missing
+        last = stopped["repetition"]
+        plan["trials"] = [each for each in plan["trials"] if each["repetition"] <= last]
+    every, table = read_table(directory, plan, metrics, processes)
+    names = shown(plan["primary_metric"])
+    arms = [stack["name"] for stack in plan["stacks"]]
+    sites = [site["name"] for site in plan["sites"]]
+    found, blocks = table.height, select_blocks(table, arms)
+    splits: tuple[NetworkSplit, ...] = ()
+    if plan.get("causes"):
+        splits = split_causes(blocks.kept, plan)
+        plan, table, blocks = without_twins(plan, table, blocks)
+        arms = [stack["name"] for stack in plan["stacks"]]
+    cells = compare_cells(blocks.kept, names, plan["reference"], arms)
+    networks = sorted(each["name"] for each in plan["networks"])
+    others = [arm for arm in arms if arm != plan["reference"]]
+    planned = list(product(networks, others, names))
+    gains = compare_networks(cells, plan["primary_metric"], sites, planned)
+    if plan.get("stop"):
+        gains = _sequential(gains, plan, blocks.kept)
+    return Contents(
+        directory=directory,
+        plan=plan,
+        environment=environment,
+        table=table,
+        foreign=every - found,
+        metrics=tuple(names),
+        blocks=blocks,
+        cells=tuple(cells),
+        gains=tuple(gains),
+        stopped=stopped,
+        splits=splits,
+        steps=compare_steps(directory, plan, blocks.kept),
+        timeout_rates=_rates(table, arms, "result"),
+        failure_rates=_rates(table, arms, "instrument"),
+    )
+
+
+def read_table(
+    directory: Path,
+    plan: Mapping[str, Any],
+    metrics: MetricsOf = metrics_of,
+    processes: int = 1,
+) -> tuple[int, pl.DataFrame]:
+    """How many records there are, and the table of the plan's trials with their judged outcomes.
+
+    The table is kept beside the records when its metrics are those of `eyelevel.metrics`. Raises
+    StoreError for a damaged record.
+    """
+    version = code_version() if metrics is metrics_of else None
+    names = tuple(METRICS_BY_NAME)
+    every = trials_table(directory, Columns(names, metrics, version), processes)
+    planned = pl.DataFrame({"hash": [trial["hash"] for trial in plan["trials"]]})
+    table = judge_table(every.join(planned, on="hash", how="semi", maintain_order="left"))
+    counts = pl.col("outcome") == "ok"
+    table = table.with_columns(pl.when(counts).then(pl.col(name)).alias(name) for name in names)
+    return every.height, table
+
+
+@cache
+def code_version() -> str:
+    """A hash of the code that turns a record into a row; kept rows of other code are not used."""
+    digest = hashlib.sha256()
+    for package in ("eyelevel.analysis.trials", "eyelevel.metrics", "eyelevel.store"):
+        for file in sorted(files(package).iterdir(), key=lambda each: each.name):
+            if file.name.endswith(".py"):
+                digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:20]
+
+
+def _sequential(
+    gains: list[NetworkGain], plan: Mapping[str, Any], kept: pl.DataFrame
+) -> list[NetworkGain]:
+    """The primary gains of a study that may stop early, by intervals that allow it."""
+    names = {key: [each["name"] for each in plan[key]] for key in ("networks", "stacks", "sites")}
+    found = sequential_gains(
+        kept,
+        plan["primary_metric"],
+        plan["reference"],
+        names["stacks"],
+        names["networks"],
+        names["sites"],
+    )
+    by_key = {(each.network, each.arm, each.metric): each for each in found}
+    return [by_key.get((each.network, each.arm, each.metric), each) for each in gains]
+
+
+def _environment(directory: Path) -> Mapping[str, Any]:
+    if not (directory / ENVIRONMENT_FILE).exists():
+        raise StoreError(
+            f"reading {directory}: it has no {ENVIRONMENT_FILE}, so what it ran on is unknown; "
+            "give the directory that `eyelevel run` wrote"
+        )
+    return read_document(directory, ENVIRONMENT_FILE)
+
+
+def _rates(table: pl.DataFrame, arms: list[str], fault: str) -> RateTest:
+    names = [name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.fault == fault]
+    # A failure that a further attempt mended has happened all the same.
+    again = (pl.col("retried") > 0) if fault == "instrument" else pl.lit(False)
+    happened = (
+        table.with_columns(event=pl.col("outcome").is_in(names) | again)
+        .group_by("block", maintain_order=True)
+        .agg(pl.col("arm"), pl.col("event"))
+    )
+    rows = []
+    for found, events in happened.select("arm", "event").iter_rows():
+        by_arm = dict(zip(found, events, strict=True))
+        if len(by_arm) == len(arms):
+            rows.append([by_arm[arm] for arm in arms])
+    return rates_differ(rows)

@@ -1,0 +1,155 @@
+"""What the comparison needs of one record beside its metrics: one row of small columns.
+
+A study has 150,000 records and a record tens of kilobytes: they are read one by one, and only this
+is kept of each.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import polars as pl
+
+from eyelevel.analysis.trials.downlink import MEASURES, measures_of
+from eyelevel.analysis.trials.limits import LIMITS, limits_of
+from eyelevel.analysis.trials.timer_gap import timer_gap_ms
+from eyelevel.store.hashing import canonical_json
+from eyelevel.store.in_vain import connections_in_vain, outlives_visits
+from eyelevel.store.outcomes import NOT_RECORDED
+
+TRIAL_COLUMNS: dict[str, pl.DataType] = {
+    "hash": pl.String(),
+    "site": pl.String(),
+    "network": pl.String(),
+    "arm": pl.String(),
+    "stack": pl.String(),
+    "block": pl.String(),
+    "repetition": pl.Int64(),
+    "position": pl.Int64(),
+    "seed": pl.Int64(),
+    "outcome": pl.String(),
+    "outcome_detail": pl.String(),
+    "started_at": pl.String(),
+}
+
+FACT_COLUMNS: dict[str, pl.DataType] = {
+    "missed": pl.String(),  # URLs without their queries, sorted, one a line
+    "final_picture": pl.Binary(),  # shades of grey; null: not taken
+    "cpu_pressure_share": pl.Float64(),
+    "timer_gap_ms": pl.Float64(),  # not explained by a long task; null: no timer
+    "wall_ms": pl.Float64(),  # of the whole trial
+    "waited_for_host_ms": pl.Float64(),  # before it, for a quiet machine; null: it did not look
+    "lateness_us_p99": pl.Float64(),  # of the worse direction
+    "lateness_us_max": pl.Float64(),
+    "objects": pl.Int64(),  # that came from the network
+    "origins": pl.Int64(),
+    "encoded_bytes": pl.Int64(),
+    "request_head_bytes": pl.Float64(),  # as coded, mean, with what fills QPACK's table
+    "response_head_bytes": pl.Float64(),
+    "connections_opened": pl.Float64(),  # as the servers saw them; null: nobody counted
+    "connections_in_vain": pl.Float64(),
+    "bytes_in_vain": pl.Float64(),
+    "packets_up_per_down": pl.Float64(),
+    "browser_cpu_s": pl.Float64(),
+    "server_cpu_ms": pl.Float64(),
+    "stack_settings": pl.String(),  # canonical JSON
+    "versions": pl.String(),  # canonical JSON
+    "retried": pl.Int64(),  # attempts that failed before
+    "cross_traffic": pl.String(),  # canonical JSON; null: none
+    **dict.fromkeys((*MEASURES, *LIMITS), pl.Float64()),
+}
+
+
+def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The values of TRIAL_COLUMNS and then of FACT_COLUMNS."""
+    trial = record["trial"]
+    own = [trial[name] if name in trial else record[name] for name in TRIAL_COLUMNS]
+    fetched = [each for each in record["objects"] if each.get("from") == "network"]
+    picture = record["browser"].get("final_picture")
+    return (
+        *own,
+        "\n".join(sorted(missed_urls(record))),
+        bytes.fromhex(picture) if picture else None,
+        record["host"].get("cpu_pressure_share"),
+        timer_gap_ms(record),
+        record["host"].get("wall_ms"),
+        record["host"].get("waited_for_host_ms"),
+        _lateness(record, "lateness_us_p99"),
+        _lateness(record, "lateness_us_max"),
+        len(fetched),
+        len({urlsplit(each["url"]).netloc for each in fetched}),
+        sum(each["encoded_bytes"] or 0 for each in fetched),
+        _head_bytes(record, "request_head_bytes", "encoder_received_bytes"),
+        _head_bytes(record, "response_head_bytes", "encoder_sent_bytes"),
+        *_in_vain(record),
+        _packets_up_per_down(record),
+        record["browser"].get("cpu_s"),
+        _server_cpu_ms(record),
+        canonical_json(trial["stack_settings"]),
+        canonical_json(record["versions"]),
+        len(record.get("retried", ())),
+        _cross_traffic(record),
+        *measures_of(record),
+        *limits_of(record),
+    )
+
+
+def _head_bytes(record: Mapping[str, Any], heads: str, inserts: str) -> float | None:
+    """Mean over the requests that our servers answered: field sections as HPACK or QPACK coded
+    them, and what QPACK's encoder put into its table beside them. None on a warm visit, whose
+    connections carried the one before it, too."""
+    if outlives_visits(record):
+        return None
+    seen = [each.get("in_force") or {} for each in record.get("connections") or ()]
+    counted = [each[heads] + (each.get(inserts) or 0) for each in seen if each.get(heads)]
+    return sum(counted) / len(record["requests"]) if counted and record["requests"] else None
+
+
+def _in_vain(record: Mapping[str, Any]) -> tuple[float | None, ...]:
+    found = connections_in_vain(record)
+    return (found.connections, found.in_vain, found.bytes) if found else (None,) * 3
+
+
+def _packets_up_per_down(record: Mapping[str, Any]) -> float | None:
+    """Mostly acknowledgements: how often the browser sends one."""
+    path = record["path"] or {}
+    down = path.get("down", {}).get("packets")
+    return path["up"]["packets"] / down if down else None
+
+
+def _server_cpu_ms(record: Mapping[str, Any]) -> float | None:
+    seconds = record["host"].get("server_cpu_s")
+    return None if seconds is None else seconds * 1e3
+
+
+def missed_urls(record: Mapping[str, Any]) -> frozenset[str]:
+    """What the page asked for and the recording does not hold, by URL without its query.
+
+    Queries are left aside because pages put random numbers into them.
+    """
+    missed = [each["url"] for each in record["requests"] if each["match"] == "miss"]
+    missed += [each["url"] for each in record["objects"] if (each["failed"] or "") in NOT_RECORDED]
+    return frozenset(url.split("?", 1)[0] for url in missed)
+
+
+def _cross_traffic(record: Mapping[str, Any]) -> str | None:
+    """Goodput and kind of each flow, the fairness indices, and the page's share."""
+    found = record.get("cross_traffic")
+    if not found:
+        return None
+    kinds = [(f"{f['congestion_control']} {f['direction']}", f) for f in found["flows"]]
+    return canonical_json(
+        {
+            "goodput_bit_s": [[kind, flow["goodput_bit_s"]] for kind, flow in kinds],
+            "fairness_index": found["fairness_index"],
+            "page_share": (found["load"] or {}).get("page_share"),
+        }
+    )
+
+
+def _lateness(record: Mapping[str, Any], key: str) -> float | None:
+    """Of reads and releases."""
+    path = record["path"] or {}
+    ways = [path[way] for way in ("down", "up") if way in path]
+    seen = [each.get(key) for way in ways for each in (way, way.get("arrival", {}))]
+    return max((each for each in seen if each is not None), default=None)

@@ -1,0 +1,140 @@
+"""Outcomes that only the other loads of a block or site can tell: pure, over the trials' facts.
+
+A record's own outcome is committed with it and never changes. What a reader uses is the judged one:
+the record's, or one of these where the record says `ok`.
+"""
+
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
+
+PICTURE_DIFFERENCE_MAX = 0.10
+"""Mean difference of two final pictures, of full scale: a page whose hero image is missing differs
+by more, one with another caption in a carousel by less."""
+
+PRESSURE_RATIO_MAX = 3.0
+PRESSURE_SHARE_MARGIN = 0.30
+LOADS_MIN = 4
+"""A load is starved when its CPU pressure is above three times the median of the same page's loads
+and 0.30 above it; fewer than four loads have no median worth comparing with."""
+
+TIMER_GAP_RATIO_MAX = 2.0
+TIMER_GAP_MARGIN_MS = 200.0
+"""The page stood still when its timer's gap is above twice the median of the page's loads over the
+network, whatever the stack, and 200 ms above it."""
+
+Judged = Mapping[str, tuple[str, str]]
+
+
+def judge_all(records: Iterable[Mapping[str, Any]]) -> Judged:
+    """`hash -> (outcome, detail)` for every record."""
+    schema = TRIAL_COLUMNS | FACT_COLUMNS
+    table = judge_table(pl.DataFrame(list(map(facts_of, records)), schema=schema, orient="row"))
+    rows = table.select("hash", "outcome", "outcome_detail").iter_rows()
+    return {name: (outcome, detail) for name, outcome, detail in rows}
+
+
+def judge_table(table: pl.DataFrame) -> pl.DataFrame:
+    """The table of facts; `outcome` and `outcome_detail` are now the judged ones."""
+    for rule in (_starved, _missed, _different, _stood_still):
+        found = rule(table.filter(pl.col("outcome") == "ok"))
+        if not found:
+            continue
+        rows = [(name, outcome, detail) for name, (outcome, detail) in found.items()]
+        names = ["hash", "judged", "judged_detail"]
+        table = (
+            table.join(pl.DataFrame(rows, schema=names, orient="row"), on="hash", how="left")
+            .with_columns(
+                outcome=pl.coalesce("judged", "outcome"),
+                outcome_detail=pl.coalesce("judged_detail", "outcome_detail"),
+            )
+            .drop("judged", "judged_detail")
+        )
+    return table
+
+
+def _missed(loads: pl.DataFrame) -> Judged:
+    found = {}
+    differing = loads.filter(pl.col("missed").n_unique().over("block") > 1)
+    for (block,) in differing.select("block").unique(maintain_order=True).iter_rows():
+        rows = list(differing.filter(pl.col("block") == block).select("hash", "missed").iter_rows())
+        sets = {name: frozenset(missed.splitlines()) for name, missed in rows}
+        common = frozenset.intersection(*sets.values())
+        extra = sorted(frozenset.union(*sets.values()) - common)[0]
+        for name, each in sets.items():
+            detail = (
+                f"the block's stacks missed different requests: {extra}"
+                f"{' was' if extra in each else ' was not'} missed here"
+            )
+            found[name] = ("missed-requests", detail)
+    return found
+
+
+def _different(loads: pl.DataFrame) -> Judged:
+    found = {}
+    there = loads.filter(pl.col("final_picture").is_not_null())
+    for names, pictures in _groups(there, ("site",), "final_picture"):
+        if len(names) < LOADS_MIN:
+            continue
+        stacked = np.stack([np.frombuffer(each, dtype=np.uint8) for each in pictures])
+        typical = np.median(stacked, axis=0).astype(np.int16)
+        differences = np.abs(stacked - typical).mean(axis=1) / 255
+        for index in np.flatnonzero(differences > PICTURE_DIFFERENCE_MAX):
+            detail = (
+                f"the final picture differs by {differences[index]:.0%} from this site's "
+                "other loads"
+            )
+            found[names[index]] = ("different-page", detail)
+    return found
+
+
+def _starved(loads: pl.DataFrame) -> Judged:
+    found = {}
+    there = loads.filter(pl.col("cpu_pressure_share").is_not_null())
+    for names, shares in _groups(there, ("site", "network", "arm"), "cpu_pressure_share"):
+        if len(names) < LOADS_MIN:
+            continue
+        quiet = statistics.median(shares)
+        for name, share in zip(names, shares, strict=True):
+            if share > max(PRESSURE_RATIO_MAX * quiet, quiet + PRESSURE_SHARE_MARGIN):
+                detail = (
+                    f"CPU pressure was {share:.0%}, the median of this page's loads {quiet:.0%}"
+                )
+                found[name] = ("starved", detail)
+    return found
+
+
+def _stood_still(loads: pl.DataFrame) -> Judged:
+    found = {}
+    there = loads.filter(pl.col("timer_gap_ms").is_not_null())
+    for names, gaps_ms in _groups(there, ("site", "network"), "timer_gap_ms"):
+        if len(names) < LOADS_MIN:
+            continue
+        usual_ms = statistics.median(gaps_ms)
+        bound_ms = max(TIMER_GAP_RATIO_MAX * usual_ms, usual_ms + TIMER_GAP_MARGIN_MS)
+        for name, gap_ms in zip(names, gaps_ms, strict=True):
+            if gap_ms > bound_ms:
+                detail = (
+                    f"the page's own timer stood still for {gap_ms:.0f} ms without a long task; "
+                    f"the median of this page's loads is {usual_ms:.0f} ms"
+                )
+                found[name] = ("capture-incomplete", detail)
+    return found
+
+
+def _groups(
+    loads: pl.DataFrame, by: Sequence[str], column: str
+) -> Iterable[tuple[list[str], list[Any]]]:
+    """Hashes and values of `column` by group."""
+    groups: dict[tuple[Any, ...], tuple[list[str], list[Any]]] = defaultdict(lambda: ([], []))
+    for row in loads.select(*by, "hash", column).iter_rows():
+        names, values = groups[row[:-2]]
+        names.append(row[-2])
+        values.append(row[-1])
+    return groups.values()

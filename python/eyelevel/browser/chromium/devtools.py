@@ -1,0 +1,142 @@
+"""A DevTools client over the debugging pipe: one thread, every wait with a deadline.
+
+A message is JSON ended by a NUL byte (Chromium, `devtools_pipe_handler.cc`).
+Deadlines are seconds of `time.monotonic()`, the clock of Chromium's own monotonic timestamps on
+Linux (CLOCK_MONOTONIC).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from eyelevel.errors import BrowserGoneError, CommandError, DeadlineError
+
+READ_BYTES = 1 << 20
+"""Bytes asked for in one read; a full-size frame arrives in one or two."""
+
+MESSAGE_BYTES_MAX = 256 << 20
+"""Longest message accepted; a trace chunk or a frame is far shorter."""
+
+WRITE_TIMEOUT_S = 10.0
+"""How long the browser may leave its end of the pipe unread; it reads on a thread of its own."""
+
+Message = dict[str, Any]
+EventHandler = Callable[[str, Message, str], None]
+ReplyHandler = Callable[[Message], None]
+
+
+class DevTools:
+    """Sends commands, hands events to one handler, keeps the order in which they arrived."""
+
+    def __init__(self, to_browser_fd: int, from_browser_fd: int) -> None:
+        self._out = to_browser_fd
+        self._in = from_browser_fd
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
+        self._next_id = 1
+        self._chunks: list[bytes] = []
+        self._chunks_bytes = 0
+        self._queue: deque[bytes] = deque()
+        self._reply_handlers: dict[int, ReplyHandler] = {}
+        self.on_event: EventHandler = lambda method, parameters, session_id: None
+
+    def send(
+        self,
+        method: str,
+        parameters: Message | None = None,
+        session_id: str = "",
+        on_reply: ReplyHandler | None = None,
+    ) -> int:
+        """Send a command without waiting; `on_reply` gets the whole reply when it arrives."""
+        command_id = self._next_id
+        self._next_id += 1
+        message: Message = {"id": command_id, "method": method, "params": parameters or {}}
+        if session_id:
+            message["sessionId"] = session_id
+        if on_reply is not None:
+            self._reply_handlers[command_id] = on_reply
+        self._write(json.dumps(message).encode() + b"\0")
+        return command_id
+
+    def call(
+        self, method: str, parameters: Message | None, session_id: str, deadline: float
+    ) -> Message:
+        """Send a command and wait for its result; events are handled meanwhile.
+
+        Raises `CommandError`, `DeadlineError` or `BrowserGoneError`.
+        """
+        replies: list[Message] = []
+        self.send(method, parameters, session_id, replies.append)
+        while not replies:
+            if not self.pump(deadline):
+                raise DeadlineError(
+                    f"{method} got no answer in time; the machine may be overloaded"
+                )
+        if "error" in replies[0]:
+            raise CommandError(f"{method} was refused: {replies[0]['error'].get('message')}")
+        result: Message = replies[0].get("result", {})
+        return result
+
+    def pump(self, deadline: float) -> bool:
+        """Handle one message; wait for it until `deadline`. False where none came."""
+        while not self._queue:
+            wait_s = deadline - time.monotonic()
+            if not select.select([self._in], [], [], max(wait_s, 0.0))[0]:
+                return False
+            self._read()
+        self._dispatch(self._queue.popleft())
+        return True
+
+    def _dispatch(self, raw: bytes) -> None:
+        message: Message = json.loads(raw)
+        if "id" in message:
+            handler = self._reply_handlers.pop(message["id"], None)
+            if handler is not None:
+                handler(message)
+        else:
+            self.on_event(
+                message["method"], message.get("params", {}), message.get("sessionId", "")
+            )
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._in, READ_BYTES)
+        except BlockingIOError:
+            return
+        if not data:
+            raise BrowserGoneError("the browser closed its debugging pipe")
+        *whole, rest = data.split(b"\0")
+        for part in whole:
+            self._chunks.append(part)
+            self._queue.append(b"".join(self._chunks))
+            self._chunks.clear()
+            self._chunks_bytes = 0
+        if rest:
+            self._chunks.append(rest)
+            self._chunks_bytes += len(rest)
+        if self._chunks_bytes > MESSAGE_BYTES_MAX:
+            raise BrowserGoneError(
+                f"the browser sent a message longer than {MESSAGE_BYTES_MAX} bytes"
+            )
+
+    def _write(self, data: bytes) -> None:
+        """Write all of `data`; reading meanwhile, so that two full pipes cannot lock each other."""
+        view = memoryview(data)
+        deadline = time.monotonic() + WRITE_TIMEOUT_S
+        while view:
+            try:
+                view = view[os.write(self._out, view) :]
+            except BlockingIOError:
+                readable, _, _ = select.select([self._in], [self._out], [], 1.0)
+                if readable:
+                    self._read()
+                if time.monotonic() > deadline:
+                    raise BrowserGoneError("the browser stopped reading its pipe") from None
+            except BrokenPipeError as error:
+                raise BrowserGoneError("the browser closed its debugging pipe") from error

@@ -1,0 +1,217 @@
+"""The visit before a measured one: it leaves session tickets, and nothing else.
+
+The page is loaded in a tab of its own in the context that the measured load will use. Then what
+the page stored (cookies, storage, service workers) and the HTTP cache are cleared, and the browser
+itself closes every connection, which no lost packet can prevent. What remains is what a browser
+keeps of a server: TLS sessions, QUIC's server settings and address tokens, HSTS, and what it speaks
+(HTTP/2, HTTP/3 by its Alt-Svc). Before a warm visit the connections stay open, too.
+
+For a first visit of a known visitor servers give out no tickets, so that nothing but the last is
+left. A host whose requests went over another's connection Chromium does not know by that: it gets
+a request over a connection of its own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from eyelevel.browser.chromium.devtools import DevTools
+from eyelevel.browser.chromium.network_log import NetworkLog
+from eyelevel.browser.observations import Ended, LoadSettings
+from eyelevel.browser.quiet import QuietRule
+from eyelevel.browser.waiting import rule_from_now, wait_for_load
+from eyelevel.errors import BrowserGoneError, CommandError, DeadlineError
+
+SOCKETS_PAGE = "chrome://net-internals/#sockets"
+"""The only way into Chromium's socket pools; DevTools has none."""
+
+CLOSE_CONNECTIONS = "chrome.send('flushSocketPools'); chrome.send('closeIdleSockets'); true"
+
+CLEAR_CACHE = "chrome.benchmarking.clearCache(); true"
+"""Away with the HTTP cache alone; there with `CLEAR_BETWEEN_VISITS`. DevTools' command takes what
+the browser knows of servers with it, which over HTTP/2 it learns from new connections only."""
+
+STEP_TIMEOUT_S = 15.0
+"""For each step of the clearing; together they take a tenth of a second."""
+
+Observe = Callable[[DevTools, str], None]
+
+
+class FirstVisit:
+    """One visit and its clearing up; `run` once."""
+
+    def __init__(
+        self, devtools: DevTools, settings: LoadSettings, context: str, observe: Observe
+    ) -> None:
+        self._devtools = devtools
+        self._settings = settings
+        self._context = context
+        self._observe = observe
+        self._network = NetworkLog()
+        self._rule: QuietRule | None = None
+        self._page = ""
+        self._error = ""
+
+    def run(self, prepare: Callable[[str], None]) -> tuple[Ended, str]:
+        """Visit and clear up; how the page ended, and why it did not load.
+
+        `prepare` sets up the tab with the given session as the measured one will be.
+        Raises the errors of `DevTools.call`.
+        """
+        before, self._devtools.on_event = self._devtools.on_event, self._handle_event
+        try:
+            target = self._open("about:blank")
+            self._observe(self._devtools, self._page)
+            prepare(self._page)
+            ended, detail = self._load()
+            unknown = ""
+            if ended == "complete":
+                if self._settings.visitor == "known" and self._settings.visit == "first":
+                    unknown = self._reach_all(target, self._page)
+                self._call("Target.closeTarget", {"targetId": target}, "")
+                self._clear()
+            return ("navigation-failed", unknown) if unknown else (ended, detail)
+        finally:
+            self._devtools.on_event = before
+
+    def _load(self) -> tuple[Ended, str]:
+        self._rule = rule = rule_from_now(self._settings)
+        asked = {"url": self._settings.url}
+        self._devtools.send("Page.navigate", asked, self._page, self._handle_reply)
+        waits, failed = lambda: self._network.waits, lambda: self._error
+        return wait_for_load(self._settings, rule, self._devtools.pump, waits, failed)[:2]
+
+    def _clear(self) -> None:
+        """Everything but the tickets; the HTTP cache is cleared last, nothing can refill it."""
+        warm = self._settings.visit == "warm"
+        target = self._open("about:blank" if warm else SOCKETS_PAGE)
+        for origin in sorted(self._origins()):
+            self._call("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        self._call("Network.clearBrowserCookies", None)
+        if not warm:
+            self._close_connections()
+        if not self._evaluate(CLEAR_CACHE):
+            raise CommandError("this Chromium has no chrome.benchmarking to clear its cache with")
+        self._call("Target.closeTarget", {"targetId": target}, "")
+
+    def _reach_all(self, target: str, page: str) -> str:
+        """A request to each host that no connection was opened to, as from the page in `target`.
+
+        Why one had no answer, so that its host stays unknown; empty: all had.
+        """
+        unreached, failed = self._unreached(), ""
+        if not unreached:
+            return ""
+        sockets = self._open(SOCKETS_PAGE)
+        options = {"disableCache": True, "includeCredentials": True}
+        for url in unreached:
+            # Else it would go over another host's connection again.
+            self._close_connections()
+            asked = {"frameId": target, "url": url, "options": options}
+            timeout_s = self._settings.timeout_s
+            answer = self._call("Network.loadNetworkResource", asked, page, timeout_s)["resource"]
+            if not answer["success"] and "httpStatusCode" not in answer:
+                failed = f"{url} had no answer: {answer.get('netErrorName', 'no reason told')}"
+        self._call("Target.closeTarget", {"targetId": sockets}, "")
+        return failed
+
+    def _unreached(self) -> list[str]:
+        """A URL of each secure host to which no object of the visit opened a connection."""
+        hosts: dict[str, str] = {}
+        for item in self._network.objects(0.0):
+            if item.source == "network" and item.url.startswith("https://") and not item.failed:
+                hosts.setdefault(_host(item.url), item.url)
+        reached = {
+            _host(item.url) for item in self._network.objects(0.0) if item.connect_ms is not None
+        }
+        return [url for host, url in hosts.items() if host not in reached]
+
+    def _close_connections(self) -> None:
+        deadline = time.monotonic() + STEP_TIMEOUT_S
+        while not self._evaluate(CLOSE_CONNECTIONS):
+            if time.monotonic() > deadline:
+                raise DeadlineError(f"{SOCKETS_PAGE} did not open, so connections stay open")
+
+    def _origins(self) -> set[str]:
+        urls = [item.url for item in self._network.objects(0.0)]
+        return {"/".join(url.split("/", 3)[:3]) for url in urls if url.startswith("http")}
+
+    def _evaluate(self, expression: str) -> bool:
+        answer = self._call("Runtime.evaluate", {"expression": expression, "returnByValue": True})
+        return answer["result"].get("value") is True
+
+    def _open(self, url: str) -> str:
+        asked = {"url": url, "browserContextId": self._context}
+        target: str = self._call("Target.createTarget", asked, "")["targetId"]
+        attach = {"targetId": target, "flatten": True}
+        self._page = self._call("Target.attachToTarget", attach, "")["sessionId"]
+        return target
+
+    def _call(
+        self,
+        method: str,
+        parameters: dict[str, Any] | None,
+        session: str | None = None,
+        timeout_s: float = STEP_TIMEOUT_S,
+    ) -> dict[str, Any]:
+        where = self._page if session is None else session
+        deadline = time.monotonic() + timeout_s
+        return self._devtools.call(method, parameters, where, deadline)
+
+    def _handle_event(self, method: str, parameters: dict[str, Any], session_id: str) -> None:
+        now_s = time.monotonic()
+        if method == "Target.attachedToTarget" and session_id:
+            self._observe(self._devtools, parameters["sessionId"])
+        active = self._network.handle_event(method, parameters)
+        if session_id == self._page:
+            self._handle_page_event(method, parameters, now_s)
+        if active and self._rule is not None:
+            self._rule.handle_activity(now_s)
+
+    def _handle_page_event(self, method: str, parameters: dict[str, Any], now_s: float) -> None:
+        if method == "Inspector.targetCrashed":
+            raise BrowserGoneError("the first visit's renderer process crashed")
+        if method == "Page.javascriptDialogOpening":
+            self._devtools.send("Page.handleJavaScriptDialog", {"accept": True}, self._page)
+        if self._rule is None:
+            return
+        if method == "Page.loadEventFired":
+            self._rule.handle_load_event(now_s)
+        elif method == "Page.frameNavigated" and "parentId" not in parameters["frame"]:
+            self._rule.handle_new_document(now_s)
+
+    def _handle_reply(self, reply: dict[str, Any]) -> None:
+        self._error = (
+            reply.get("error", {}).get("message") or reply.get("result", {}).get("errorText") or ""
+        )
+
+
+def _host(url: str) -> str:
+    return url.split("/", 3)[2]
+
+
+def observe_with(scripts: Sequence[tuple[str, dict[str, Any]]]) -> Observe:
+    """Asks a page, frame or worker for its events, its own children's included.
+
+    Children wait until they were asked, so that no request of a frame in another process is
+    missed; it delays such a frame by about a millisecond, on every stack alike.
+    """
+    children = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+    commands: tuple[tuple[str, dict[str, Any]], ...] = (
+        # Bodies are not kept: they would cost the browser memory for nothing.
+        ("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
+        ("Log.enable", {}),
+        ("Runtime.enable", {}),
+        ("Inspector.enable", {}),
+        *scripts,
+        ("Target.setAutoAttach", children),
+        ("Runtime.runIfWaitingForDebugger", {}),
+    )
+
+    def observe(devtools: DevTools, session_id: str) -> None:
+        for method, parameters in commands:
+            devtools.send(method, parameters, session_id)
+
+    return observe

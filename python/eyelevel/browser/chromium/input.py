@@ -1,0 +1,115 @@
+"""A user's hands in Chromium: real input by DevTools' `Input` domain."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from eyelevel.browser.chromium.capture import FrameCapture
+from eyelevel.browser.chromium.devtools import DevTools
+from eyelevel.browser.navigation_clock import NavigationClock
+from eyelevel.browser.quiet import QuietRule
+from eyelevel.browser.steps import FIND_TIMEOUT_S, NO_ELEMENT, NOT_SHOWN, PAGE_END_PX, Act
+from eyelevel.browser.unanswered import Reply, Unanswered
+from eyelevel.errors import CommandError
+from eyelevel.plan.steps import Step
+
+Send = Callable[[str, dict[str, Any]], None]
+
+
+class DevToolsHands:
+    """`Hands` of one page; `follow` is given the rule of each step."""
+
+    def __init__(
+        self,
+        devtools: DevTools,
+        page: str,
+        viewport_px: tuple[int, int],
+        capture: FrameCapture,
+        clock: NavigationClock,
+        lifecycle_s: dict[str, float],
+        follow: Callable[[QuietRule], None],
+    ) -> None:
+        self._devtools = devtools
+        self._page = page
+        self._viewport_px = viewport_px
+        self._clock = clock
+        self._lifecycle_s = lifecycle_s
+        self._follow = follow
+        self._inputs = Unanswered()
+        self.final_picture_matches = capture.final_picture_matches
+
+    @property
+    def unanswered(self) -> int:
+        """Inputs that were sent and not answered."""
+        return self._inputs.count
+
+    @property
+    def documents(self) -> int:
+        """How many documents the main frame has shown."""
+        return self._clock.documents
+
+    def begin_step(self, rule: QuietRule) -> None:
+        """Tell `rule` of all that happens from now on."""
+        self._follow(rule)
+        self._inputs.begin_step(rule)
+        self._lifecycle_s.clear()
+
+    def opened_s(self) -> tuple[float | None, float | None]:
+        """Load event and First Contentful Paint of the page that the step opened."""
+        found = self._lifecycle_s
+        return found.get("load"), found.get("firstContentfulPaint")
+
+    def prepared(self, step: Step) -> Act:
+        """What does the step; raises CommandError where it cannot be done."""
+        if step.verb == "script":
+            asked = {"expression": step.argument, "userGesture": True, "returnByValue": False}
+            return lambda fail: self._send(fail)("Runtime.evaluate", asked)
+        if step.verb == "scroll":
+            width, height = self._viewport_px
+            delta = PAGE_END_PX if step.scroll_px is None else step.scroll_px
+            wheel = {"type": "mouseWheel", "x": width / 2, "y": height / 2, "deltaX": 0}
+            event = {**wheel, "deltaY": delta}
+            return lambda fail: self._send(fail)("Input.dispatchMouseEvent", event)
+        x, y = self._place_of(step.argument)
+        return lambda fail: _click(self._send(fail), x, y)
+
+    def _send(self, fail: Callable[[str], None]) -> Send:
+        def send(method: str, parameters: dict[str, Any]) -> None:
+            answered = self._inputs.sent(fail, _problem)
+            self._devtools.send(method, parameters, self._page, answered)
+
+        return send
+
+    def _place_of(self, selector: str) -> tuple[float, float]:
+        """The middle of an element, scrolled into view; CommandError where there is none."""
+        root = self._call("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
+        found = self._call("DOM.querySelector", {"nodeId": root, "selector": selector})
+        if not found["nodeId"]:
+            raise CommandError(NO_ELEMENT)
+        node = {"nodeId": found["nodeId"]}
+        self._call("DOM.scrollIntoViewIfNeeded", node)
+        quads = self._call("DOM.getContentQuads", node)["quads"]
+        if not quads:
+            raise CommandError(NOT_SHOWN)
+        quad = quads[0]
+        return sum(quad[0::2]) / 4, sum(quad[1::2]) / 4
+
+    def _call(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        deadline = time.monotonic() + FIND_TIMEOUT_S
+        return self._devtools.call(method, parameters, self._page, deadline)
+
+
+def _problem(reply: Reply) -> str | None:
+    thrown = reply.get("result", {}).get("exceptionDetails")
+    if thrown is not None:
+        text = thrown.get("exception", {}).get("description") or thrown["text"]
+        return str(text.splitlines()[0])
+    return str(reply["error"].get("message")) if "error" in reply else None
+
+
+def _click(send: Send, x: float, y: float) -> None:
+    at = {"x": x, "y": y, "button": "left", "clickCount": 1}
+    send("Input.dispatchMouseEvent", {"type": "mousePressed", **at})
+    send("Input.dispatchMouseEvent", {"type": "mouseReleased", **at})

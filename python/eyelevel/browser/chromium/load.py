@@ -1,0 +1,301 @@
+"""One load of one page in a fresh Chromium.
+
+Clocks. Chromium stamps network events, lifecycle events, frames and traces with CLOCK_MONOTONIC,
+and `Performance.getMetrics` gives `NavigationStart` on that same clock, so one subtraction puts
+everything on the page's clock (`performance.timeOrigin` is the same instant). No wall time is
+involved. Checked in `tests/system/browser/test_browser_load.py` against what the page itself says.
+
+Nothing is cached, profile and context being new. `Network.setCacheDisabled` stays off: it adds
+headers and makes Chromium fetch preloaded and repeated objects twice, unlike any first visit.
+"""
+
+from __future__ import annotations
+
+import base64
+import time
+from dataclasses import replace
+from typing import Any
+
+from eyelevel.browser.chromium.capture import CAPTURES
+from eyelevel.browser.chromium.console import ConsoleErrors
+from eyelevel.browser.chromium.devtools import DevTools
+from eyelevel.browser.chromium.first_visit import FirstVisit, observe_with
+from eyelevel.browser.chromium.input import DevToolsHands
+from eyelevel.browser.chromium.logs import Logs, netlog_arguments
+from eyelevel.browser.chromium.network_log import NetworkLog
+from eyelevel.browser.chromium.page_setup import set_up_page
+from eyelevel.browser.chromium.process import Chromium, browser_arguments
+from eyelevel.browser.chromium.timer_gaps import TimerWorld
+from eyelevel.browser.chromium.timings import read_timings
+from eyelevel.browser.navigation_clock import NavigationClock
+from eyelevel.browser.observations import Ended, LoadSettings, Navigation, RawLoad, StepLoad
+from eyelevel.browser.page_timings import navigation_from
+from eyelevel.browser.phases import Phases, until_now
+from eyelevel.browser.profiles import new_profile
+from eyelevel.browser.quiet import QuietRule
+from eyelevel.browser.settle import settle
+from eyelevel.browser.steps import AfterLoad, split_by_steps
+from eyelevel.browser.waiting import rule_from_now, wait_for_load
+from eyelevel.errors import BrowserError, BrowserGoneError, BrowserStartError
+
+START_TIMEOUT_S = 30.0
+"""For the browser to answer and open an empty page; it takes half a second."""
+
+COLLECT_TIMEOUT_S = 15.0
+"""For pictures and timings after a load that ended well."""
+
+COLLECT_AFTER_TIMEOUT_S = 3.0
+"""The same after a timeout, where a page that hangs has no answer to give."""
+
+
+def load_in_chromium(settings: LoadSettings) -> RawLoad:
+    """Load `settings.url` in a new Chromium; as `eyelevel.browser.browsers.load_page`."""
+    started_s = time.monotonic()
+    with new_profile() as profile:
+        arguments = browser_arguments(
+            settings.http_version,
+            settings.quic_origins,
+            settings.spki_sha256,
+            settings.viewport_px,
+            profile,
+            settings.proxy,
+            settings.early_data,
+            settings.unasked_hosts,
+            settings.effective_connection_type,
+            settings.is_visited_before,
+        )
+        if settings.netlog:
+            arguments += netlog_arguments(profile)
+        with Chromium(arguments, profile, settings.command_prefix) as browser:
+            raw = _Load(settings, browser, started_s).run()
+            settings.when_over(raw)
+            ending_s = time.monotonic()
+    return replace(raw, wall_ms=until_now(raw.wall_ms, started_s, ending_s))
+
+
+class _Load:
+    """The driver of one load; one instance, one `run`."""
+
+    def __init__(self, settings: LoadSettings, browser: Chromium, started_s: float) -> None:
+        self._settings = settings
+        self._browser = browser
+        self._devtools = DevTools(browser.to_browser_fd, browser.from_browser_fd)
+        self._devtools.on_event = self._handle_event
+        self._capture = CAPTURES[settings.capture](settings.picture_px)
+        self._network = NetworkLog()
+        self._console = ConsoleErrors()
+        self._page = ""
+        self._first_visit: tuple[Ended, str] = ("complete", "")
+        scripts: list[tuple[str, dict[str, Any]]] = []
+        if settings.same_requests is not None:
+            # Frames in other processes are targets of their own; workers refuse it, and are let be.
+            source = {"source": settings.same_requests.script()}
+            scripts = [("Page.enable", {}), ("Page.addScriptToEvaluateOnNewDocument", source)]
+        self._observe = observe_with(scripts)
+        self._main_frame = ""
+        self._timer = TimerWorld()
+        self._clock = NavigationClock(started_s)
+        self._lifecycle_s: dict[str, float] = {}
+        self._navigation_error = ""
+        self._rule: QuietRule | None = None
+        self._phases = Phases(started_s)
+        self._version = ""
+        self._settled = False
+        self._start_cpu_s = 0.0
+        self._connection_type: str | None = None
+        self._final_picture_matches: bool | None = None
+        self._screenshot = b""
+        self._steps: list[StepLoad] = []
+        self._logs = Logs(settings)
+
+    def run(self) -> RawLoad:
+        """Start, load, collect. A browser that dies is an outcome from the navigation on."""
+        try:
+            self._open_empty_page(time.monotonic() + START_TIMEOUT_S)
+        except BrowserError as error:
+            raise BrowserStartError(f"{error}; {self._browser_state()}") from error
+        ended: Ended = "browser-crashed"
+        detail, capped, navigation = "", False, Navigation()
+        if self._first_visit[0] != "complete":
+            ended, reason = self._first_visit
+            detail = f"the first visit, before the measured one: {reason}"
+            return self._raw_load(ended, detail, capped, navigation)
+        try:
+            ended, detail, capped = self._load()
+            self._phases.mark("quiet")
+            if ended == "complete" and not capped:
+                # A page that still moves differs from any frame of it.
+                deadline = time.monotonic() + COLLECT_TIMEOUT_S
+                self._final_picture_matches = self._capture.final_picture_matches(deadline)
+            if ended in ("complete", "timeout"):
+                navigation = self._collect(ended)
+            if ended == "complete" and self._settings.after_load:
+                self._phases.mark("collect")
+                self._do_steps()
+        except BrowserGoneError as error:
+            ended, detail = "browser-crashed", f"{error}; {self._browser_state()}"
+        except BrowserError as error:
+            # A timeout is a result in itself; whatever its page could not answer stays unknown.
+            if ended != "timeout":
+                ended, detail = "browser-crashed", f"the page loaded but {error}"
+        self._phases.mark("after_load" if self._steps else "collect")
+        logs = self._logs.collect(self._devtools, self._browser)
+        return replace(self._raw_load(ended, detail, capped, navigation), logs=logs)
+
+    def _open_empty_page(self, deadline: float) -> None:
+        call = self._devtools.call
+        self._version = call("Browser.getVersion", None, "", deadline)["product"]
+        self._phases.mark("start")
+        context = call("Target.createBrowserContext", None, "", deadline)["browserContextId"]
+        if self._settings.is_visited_before:
+            self._visit_first(context)
+            deadline = time.monotonic() + START_TIMEOUT_S
+        target = {"url": "about:blank", "browserContextId": context}
+        # A page's target and its main frame have one id.
+        self._main_frame = call("Target.createTarget", target, "", deadline)["targetId"]
+        attach = {"targetId": self._main_frame, "flatten": True}
+        self._page = call("Target.attachToTarget", attach, "", deadline)["sessionId"]
+        self._observe(self._devtools, self._page)
+        self._set_up(self._page)
+        self._capture.start(self._devtools, self._page, deadline)
+        self._phases.mark("open")
+        session = self._browser.session
+        assert session is not None
+        self._settled = settle(session.cpu_s, self._devtools.pump, lambda: self._capture.started)
+        self._logs.start(self._devtools, deadline)
+        self._start_cpu_s = session.cpu_s()
+        self._phases.mark("settle")
+
+    def _visit_first(self, context: str) -> None:
+        visit = FirstVisit(self._devtools, self._settings, context, self._observe)
+        self._first_visit = visit.run(self._set_up)
+        if self._first_visit[0] == "complete":
+            self._settings.between_visits()
+
+    def _set_up(self, session_id: str) -> None:
+        set_up_page(self._devtools, session_id, self._settings, time.monotonic() + START_TIMEOUT_S)
+
+    def _load(self) -> tuple[Ended, str, bool]:
+        """Navigate and wait for the end; how it ended, why, and whether the cap ended it."""
+        self._clock = NavigationClock(time.monotonic())
+        self._rule = rule = rule_from_now(self._settings)
+        asked = {"url": self._settings.url}
+        self._devtools.send("Page.navigate", asked, self._page, self._handle_navigate_reply)
+        return wait_for_load(
+            self._settings,
+            rule,
+            self._devtools.pump,
+            lambda: self._network.waits,
+            lambda: self._navigation_error,
+        )
+
+    def _collect(self, ended: Ended) -> Navigation:
+        wait_s = COLLECT_TIMEOUT_S if ended == "complete" else COLLECT_AFTER_TIMEOUT_S
+        deadline = time.monotonic() + wait_s
+        if ended != "complete" or not self._settings.after_load:
+            self._capture.stop(deadline)
+        if self._settings.screenshot:
+            asked = {"format": "png"}
+            png = self._devtools.call("Page.captureScreenshot", asked, self._page, deadline)
+            self._screenshot = base64.b64decode(png["data"])
+        self._ask_navigation_start()
+        scripts = self._settings.javascript
+        found, own = read_timings(self._devtools, self._page, self._timer, scripts, deadline)
+        self._connection_type = own.get("effectiveConnectionType")
+        gaps = own.get("timerGaps", [])
+        return navigation_from(found, gaps, self._clock, self._lifecycle_s)
+
+    def _do_steps(self) -> None:
+        """What comes after the load."""
+        hands = DevToolsHands(
+            self._devtools,
+            self._page,
+            self._settings.viewport_px,
+            self._capture,
+            self._clock,
+            self._lifecycle_s,
+            self._follow,
+        )
+        start_s, pump = self._clock.first_start_s, self._devtools.pump
+        after = AfterLoad(hands, self._settings, pump, lambda: self._network.waits, start_s)
+        self._steps = after.done
+        after.run()
+        self._capture.stop(time.monotonic() + COLLECT_TIMEOUT_S)
+
+    def _follow(self, rule: QuietRule) -> None:
+        self._rule = rule
+
+    def _raw_load(self, ended: Ended, detail: str, capped: bool, navigation: Navigation) -> RawLoad:
+        start_s = self._clock.first_start_s
+        session = self._browser.session
+        raw = RawLoad(
+            ended=ended,
+            detail=detail,
+            navigation=navigation,
+            objects=self._network.objects(start_s),
+            frames=self._capture.frames(start_s),
+            console_errors=tuple(self._console.texts),
+            initiators=dict(self._network.initiators),
+            browser_version=self._version,
+            capped=capped,
+            settled=self._settled,
+            navigation_start_ns=round(start_s * 1e9),
+            frames_lost=self._capture.lost,
+            effective_connection_type=self._connection_type,
+            final_picture_matches=self._final_picture_matches,
+            screenshot=self._screenshot,
+            cpu_s=session.cpu_s() if session is not None else 0.0,
+            start_cpu_s=self._start_cpu_s,
+            wall_ms=self._phases.lengths_ms(),
+        )
+        return split_by_steps(raw, self._steps)
+
+    def _handle_event(self, method: str, parameters: dict[str, Any], session_id: str) -> None:
+        now_s = time.monotonic()
+        if method == "Target.attachedToTarget" and session_id:
+            self._observe(self._devtools, parameters["sessionId"])
+        active = self._network.handle_event(method, parameters)
+        self._console.handle_event(method, parameters)
+        self._logs.handle_event(method, parameters)
+        if session_id == self._page:
+            active |= self._capture.handle_event(method, parameters)
+            self._handle_page_event(method, parameters, now_s)
+        if active and self._rule is not None:
+            self._rule.handle_activity(now_s)
+
+    def _handle_page_event(self, method: str, parameters: dict[str, Any], now_s: float) -> None:
+        self._timer.handle_event(method, parameters, self._main_frame)
+        if method == "Inspector.targetCrashed":
+            raise BrowserGoneError("the page's renderer process crashed")
+        if method == "Page.javascriptDialogOpening":
+            # A dialog stops the page until somebody answers.
+            self._devtools.send("Page.handleJavaScriptDialog", {"accept": True}, self._page)
+        if self._rule is None:
+            return
+        if method == "Page.loadEventFired":
+            self._rule.handle_load_event(now_s)
+            if not self._phases.ended("collect"):
+                self._phases.mark("load")
+        elif method == "Page.frameNavigated" and "parentId" not in parameters["frame"]:
+            self._clock.handle_new_document()
+            self._rule.handle_new_document(now_s)
+            self._ask_navigation_start()
+        elif method == "Network.requestWillBeSent":
+            self._clock.handle_request(parameters)
+        elif method == "Page.lifecycleEvent" and parameters["frameId"] == self._main_frame:
+            if parameters["name"] == "init":
+                self._lifecycle_s.clear()
+            self._lifecycle_s.setdefault(parameters["name"], parameters["timestamp"])
+
+    def _ask_navigation_start(self) -> None:
+        self._devtools.send("Performance.getMetrics", {}, self._page, self._clock.handle_metrics)
+
+    def _handle_navigate_reply(self, reply: dict[str, Any]) -> None:
+        self._navigation_error = (
+            reply.get("error", {}).get("message") or reply.get("result", {}).get("errorText") or ""
+        )
+
+    def _browser_state(self) -> str:
+        session = self._browser.session
+        state = session.exit_text() if session is not None else "not started"
+        return f"browser process: {state}; it said: {self._browser.log_tail() or 'nothing'}"

@@ -1,0 +1,145 @@
+"""Chromium's own logs of a load, on request: its network log and its trace.
+
+They are for looking into a load and cost it time: a plan that asks for them has trials of its own
+identity.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import gzip
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from eyelevel.browser.chromium.devtools import DevTools
+from eyelevel.browser.chromium.process import Chromium
+from eyelevel.browser.observations import LoadSettings
+from eyelevel.errors import BrowserError
+
+NETLOG_FILE = "netlog.json.gz"
+TRACE_FILE = "trace.json.gz"
+"""Names beside the record."""
+
+LOG_BYTES_MAX = 256 << 20
+"""Of one log; a load of a minute has a hundredth of it."""
+
+READ_BYTES = 1 << 20
+TIMEOUT_S = 30.0
+CLOSE_TIMEOUT_S = 3.0
+
+TRACE_CATEGORIES = (
+    "devtools.timeline",
+    "disabled-by-default-devtools.timeline",
+    "disabled-by-default-devtools.timeline.frame",
+    "blink.user_timing",
+    "latencyInfo",
+    "loading",
+    "netlog",
+    "toplevel",
+    "v8.execute",
+)
+"""What DevTools' performance panel records, and the network's events."""
+
+
+def netlog_arguments(profile: Path) -> list[str]:
+    """Chromium's arguments that write the network log."""
+    return [f"--log-net-log={profile / 'netlog.json'}", "--net-log-capture-mode=Default"]
+
+
+def read_netlog(profile: Path) -> bytes:
+    """The network log, compressed; empty where Chromium wrote none.
+
+    A browser that did not end by itself leaves the log without its end, which is put back.
+    """
+    try:
+        text = (profile / "netlog.json").read_bytes()[:LOG_BYTES_MAX]
+    except OSError:
+        return b""
+    return gzip.compress(with_its_end(text), 6, mtime=0)
+
+
+def with_its_end(text: bytes) -> bytes:
+    """A network log as whole JSON: cut after its last whole event where it was broken off."""
+    try:
+        json.loads(text)
+    except ValueError:
+        events, _, _ = text.rpartition(b",\n")
+        return events.removesuffix(b"]") + b"]}\n"
+    return text
+
+
+class Logs:
+    """What was asked for of one load: `start` before the navigation, `collect` at the end."""
+
+    def __init__(self, settings: LoadSettings) -> None:
+        self._settings = settings
+        self._trace = Trace()
+
+    def start(self, devtools: DevTools, deadline: float) -> None:
+        """The network log runs from the browser's start on."""
+        if self._settings.trace:
+            self._trace.start(devtools, deadline)
+
+    def handle_event(self, method: str, parameters: dict[str, Any]) -> None:
+        """Take one event of any session."""
+        self._trace.handle_event(method, parameters)
+
+    def collect(self, devtools: DevTools, browser: Chromium) -> dict[str, bytes]:
+        """The logs by file name; for the network log's sake the browser is closed first.
+
+        A log that cannot be had is absent: it says nothing about the load.
+        """
+        found: dict[str, bytes] = {}
+        deadline = time.monotonic() + TIMEOUT_S
+        with contextlib.suppress(BrowserError):
+            if self._settings.trace:
+                found[TRACE_FILE] = self._trace.stop(devtools, deadline)
+        if self._settings.netlog:
+            with contextlib.suppress(BrowserError):
+                devtools.send("Browser.close")
+            if browser.session is not None:
+                browser.session.wait(CLOSE_TIMEOUT_S)
+            found[NETLOG_FILE] = read_netlog(browser.profile)
+        return {name: log for name, log in found.items() if log}
+
+
+class Trace:
+    """One trace of the whole browser, as its performance panel imports it."""
+
+    def __init__(self) -> None:
+        self._stream = ""
+
+    def start(self, devtools: DevTools, deadline: float) -> None:
+        """Begin; raises the errors of `DevTools.call`."""
+        configuration = {"includedCategories": list(TRACE_CATEGORIES), "excludedCategories": ["*"]}
+        asked = {
+            "transferMode": "ReturnAsStream",
+            "streamFormat": "json",
+            "streamCompression": "gzip",
+            "traceConfig": configuration,
+        }
+        devtools.call("Tracing.start", asked, "", deadline)
+
+    def handle_event(self, method: str, parameters: dict[str, Any]) -> None:
+        """Take one event of any session."""
+        if method == "Tracing.tracingComplete":
+            self._stream = parameters.get("stream", "")
+
+    def stop(self, devtools: DevTools, deadline: float) -> bytes:
+        """End it; the trace, compressed. Empty where it did not come in time."""
+        devtools.call("Tracing.end", {}, "", deadline)
+        while not self._stream:
+            if not devtools.pump(deadline):
+                return b""
+        read = bytearray()
+        while len(read) < LOG_BYTES_MAX:
+            asked = {"handle": self._stream, "size": READ_BYTES}
+            part = devtools.call("IO.read", asked, "", deadline)
+            data = part["data"]
+            read += base64.b64decode(data) if part.get("base64Encoded") else data.encode()
+            if part["eof"]:
+                break
+        return bytes(read)

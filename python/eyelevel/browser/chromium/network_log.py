@@ -1,0 +1,266 @@
+"""Objects of a load from DevTools network events (pure).
+
+Chromium stamps these events with CLOCK_MONOTONIC seconds; they stay so in here and become
+milliseconds from navigation start in `objects`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from eyelevel.browser.observations import LOCAL_SCHEMES, ObjectLoad, Source
+
+ENDLESS_TYPES = frozenset({"WebSocket", "EventSource"})
+"""Requests that stay open on purpose: a load does not wait for their end."""
+
+
+@dataclass(slots=True)
+class _Request:
+    url: str
+    method: str
+    resource_type: str
+    render_blocking: str | None
+    priority: str | None
+    started_s: float
+    source: Source
+    in_main_frame: bool = True
+    initiator_type: str | None = None
+    status: int | None = None
+    protocol: str | None = None
+    mime_type: str | None = None
+    lookup_s: tuple[float, float] | None = None
+    connect_s: tuple[float, float] | None = None
+    tls_s: tuple[float, float] | None = None
+    sending_s: float | None = None
+    sent_s: float | None = None
+    response_s: float | None = None
+    finished_s: float | None = None
+    received_bytes: int = 0
+    connection: int | None = None
+    address: str | None = None
+    failed: str | None = None
+
+
+class NetworkLog:
+    """Feed it every event; ask it what is under way and, at the end, for the objects."""
+
+    def __init__(self) -> None:
+        self._done: list[_Request] = []
+        self._open: dict[str, _Request] = {}
+        self.initiators: dict[str, str] = {}
+        """What asked for a URL first, by that URL; fragments dropped."""
+        self._main_frame: str | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether a request is under way that the end of the load has to wait for."""
+        return any(
+            request.source == "network" and request.resource_type not in ENDLESS_TYPES
+            for request in self._open.values()
+        )
+
+    def handle_event(self, method: str, parameters: dict[str, Any]) -> bool:
+        """Take one event; True where it began or ended a request."""
+        handler = _HANDLERS.get(method)
+        return handler is not None and handler(self, parameters)
+
+    def _request_will_be_sent(self, event: dict[str, Any]) -> bool:
+        request_id = event["requestId"]
+        hop = self._open.pop(request_id, None)
+        if hop is not None:
+            if "redirectResponse" in event:
+                _take_response(hop, event["redirectResponse"], event["timestamp"])
+                hop.received_bytes = int(event["redirectResponse"]["encodedDataLength"])
+            hop.finished_s = event["timestamp"]
+            self._done.append(hop)
+        asked = event["request"]
+        url: str = asked["url"]
+        if initiator := _initiator(event.get("initiator", {}), hop.url if hop else None):
+            self.initiators.setdefault(url, initiator)
+        frame, resource_type = event.get("frameId"), event.get("type", "Other")
+        if self._main_frame is None and resource_type == "Document":
+            self._main_frame = frame  # a load begins with its page
+        self._open[request_id] = _Request(
+            url=url,
+            method=asked["method"],
+            resource_type=resource_type,
+            render_blocking=event.get("renderBlockingBehavior"),
+            priority=asked.get("initialPriority"),
+            started_s=event["timestamp"],
+            source="data" if url.startswith(LOCAL_SCHEMES) else "network",
+            in_main_frame=frame is not None and frame == self._main_frame,
+            initiator_type=event.get("initiator", {}).get("type"),
+        )
+        return True
+
+    def _served_from_cache(self, event: dict[str, Any]) -> bool:
+        request = self._open.get(event["requestId"])
+        if request is not None and request.source == "network":
+            request.source = "cache"
+        return False
+
+    def _response_received(self, event: dict[str, Any]) -> bool:
+        request = self._open.get(event["requestId"])
+        if request is None:
+            return False
+        request.resource_type = event.get("type", request.resource_type)
+        _take_response(request, event["response"], event["timestamp"])
+        # Until loadingFinished gives the whole length this is the head's.
+        request.received_bytes += int(event["response"].get("encodedDataLength", 0))
+        return False
+
+    def _data_received(self, event: dict[str, Any]) -> bool:
+        request = self._open.get(event["requestId"])
+        if request is not None:
+            request.received_bytes += int(event.get("encodedDataLength", 0))
+        return False
+
+    def _loading_finished(self, event: dict[str, Any]) -> bool:
+        request = self._open.pop(event["requestId"], None)
+        if request is None:
+            return False
+        request.finished_s = event["timestamp"]
+        request.received_bytes = int(event["encodedDataLength"])
+        self._done.append(request)
+        return True
+
+    def _loading_failed(self, event: dict[str, Any]) -> bool:
+        request = self._open.pop(event["requestId"], None)
+        if request is None:
+            return False
+        request.finished_s = event["timestamp"]
+        reason = event.get("blockedReason") or event.get("corsErrorStatus", {}).get("corsError")
+        # A request that DevTools itself blocks has no text.
+        text = event["errorText"] or "blocked"
+        request.failed = text + (f" ({reason})" if reason else "")
+        self._done.append(request)
+        return True
+
+    def _web_socket_created(self, event: dict[str, Any]) -> bool:
+        self._open[event["requestId"]] = _Request(
+            url=event["url"],
+            method="GET",
+            resource_type="WebSocket",
+            render_blocking=None,
+            priority=None,
+            started_s=-1.0,
+            source="network",
+        )
+        return False
+
+    def _web_socket_handshake(self, event: dict[str, Any]) -> bool:
+        request = self._open.get(event["requestId"])
+        if request is not None:
+            request.started_s = event["timestamp"]
+        return True
+
+    def _web_socket_response(self, event: dict[str, Any]) -> bool:
+        request = self._open.get(event["requestId"])
+        if request is not None:
+            request.status = event["response"]["status"]
+            request.response_s = event["timestamp"]
+            request.protocol = "websocket"
+        return True
+
+    def objects(self, navigation_start_s: float) -> tuple[ObjectLoad, ...]:
+        """Every object in the order in which they were asked for."""
+
+        def ms(at_s: float | None) -> float | None:
+            return None if at_s is None else round((at_s - navigation_start_s) * 1e3, 3)
+
+        def both_ms(times_s: tuple[float, float] | None) -> tuple[float, float] | None:
+            if times_s is None:
+                return None
+            started_ms, ended_ms = ms(times_s[0]), ms(times_s[1])
+            assert started_ms is not None and ended_ms is not None
+            return started_ms, ended_ms
+
+        requests = [*self._done, *(r for r in self._open.values() if r.started_s >= 0)]
+        return tuple(
+            ObjectLoad(
+                url=request.url,
+                method=request.method,
+                resource_type=request.resource_type,
+                protocol=request.protocol,
+                status=request.status,
+                started_ms=ms(request.started_s) or 0.0,
+                lookup_ms=both_ms(request.lookup_s),
+                connect_ms=both_ms(request.connect_s),
+                tls_ms=both_ms(request.tls_s),
+                sending_ms=ms(request.sending_s),
+                sent_ms=ms(request.sent_s),
+                response_ms=ms(request.response_s),
+                finished_ms=ms(request.finished_s),
+                encoded_bytes=request.received_bytes,
+                source=request.source,
+                render_blocking=request.render_blocking,
+                in_main_frame=request.in_main_frame,
+                initiator_type=request.initiator_type,
+                mime_type=request.mime_type,
+                priority=request.priority,
+                connection=request.connection,
+                address=request.address,
+                failed=request.failed,
+            )
+            for request in sorted(requests, key=lambda request: request.started_s)
+        )
+
+
+def _take_response(request: _Request, response: dict[str, Any], arrived_s: float) -> None:
+    request.status = response["status"]
+    request.protocol = response.get("protocol")
+    request.mime_type = response.get("mimeType") or None
+    request.connection = int(response["connectionId"]) if response.get("connectionId") else None
+    if response.get("remoteIPAddress"):
+        request.address = f"{response['remoteIPAddress']}:{response.get('remotePort')}"
+    if response.get("fromServiceWorker"):
+        request.source = "service-worker"
+    elif response.get("fromDiskCache") or response.get("fromPrefetchCache"):
+        request.source = "cache"
+    timing = response.get("timing")
+    request.response_s = arrived_s
+    # Of a cached answer these are the times of the load that filled the cache.
+    if timing and request.source == "network":
+        request.lookup_s = _span(timing, "dns")
+        request.connect_s = _span(timing, "connect")
+        request.tls_s = _span(timing, "ssl")
+        request.sending_s = _since(timing, "sendStart")
+        request.sent_s = _since(timing, "sendEnd")
+        request.response_s = _since(timing, "receiveHeadersStart") or arrived_s
+
+
+def _initiator(initiator: dict[str, Any], redirected_from: str | None) -> str | None:
+    """The URL of what asked; of a script the frame on top of its stack."""
+    url: str | None = redirected_from or initiator.get("url")
+    stack = initiator.get("stack")
+    while url is None and stack:
+        urls = [frame["url"] for frame in stack.get("callFrames", []) if frame.get("url")]
+        url = urls[0] if urls else None
+        stack = stack.get("parent")
+    return url.partition("#")[0] if url and not url.startswith(LOCAL_SCHEMES) else None
+
+
+def _since(timing: dict[str, Any], name: str) -> float | None:
+    """A DevTools ResourceTiming field as monotonic seconds; its negative values mean "not"."""
+    offset_ms = timing.get(name, -1)
+    return None if offset_ms < 0 else timing["requestTime"] + offset_ms / 1e3
+
+
+def _span(timing: dict[str, Any], name: str) -> tuple[float, float] | None:
+    """Start and end of one of a request's phases; None where it had none of its own."""
+    started_s, ended_s = _since(timing, f"{name}Start"), _since(timing, f"{name}End")
+    return None if started_s is None or ended_s is None else (started_s, ended_s)
+
+
+_HANDLERS = {
+    "Network.requestWillBeSent": NetworkLog._request_will_be_sent,
+    "Network.requestServedFromCache": NetworkLog._served_from_cache,
+    "Network.responseReceived": NetworkLog._response_received,
+    "Network.dataReceived": NetworkLog._data_received,
+    "Network.loadingFinished": NetworkLog._loading_finished,
+    "Network.loadingFailed": NetworkLog._loading_failed,
+    "Network.webSocketCreated": NetworkLog._web_socket_created,
+    "Network.webSocketWillSendHandshakeRequest": NetworkLog._web_socket_handshake,
+    "Network.webSocketHandshakeResponseReceived": NetworkLog._web_socket_response,
+}

@@ -1,0 +1,267 @@
+"""Start one Chromium with a debugging pipe, and end all of it again.
+
+The executable is started directly, not through Debian's wrapper: the wrapper is a shell script
+whose `/etc/chromium.d` adds flags of its own (remote extensions among them) that differ between
+machines, and its own starting costs time in every load.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from eyelevel.browser.processes import ProcessSession, last_words, move_high
+from eyelevel.errors import BrowserStartError
+
+EXECUTABLES: tuple[str, ...] = (
+    "/usr/lib/chromium/chromium",  # Debian: the binary behind the wrapper
+    "/usr/lib64/chromium-browser/chromium-browser",  # Fedora: the same
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+)
+"""Where a Chromium is looked for, in this order; a bare name is looked up in PATH."""
+
+EXECUTABLE_VARIABLE = "EYELEVEL_CHROMIUM"
+"""Environment variable that names another executable."""
+
+WINDOW_MARGIN_PX = 120
+"""Added to the viewport for the window, so that an overridden viewport is never clipped by it."""
+
+
+NO_PROXY = "--no-proxy-server"
+
+TCP_EARLY_DATA = "EnableTLS13EarlyData"
+"""Chromium's feature for early data over TCP, off by default; over QUIC it is always on."""
+
+
+CLEAR_BETWEEN_VISITS = "--enable-net-benchmarking"
+"""For loads with two visits: lets the cache be cleared without what is known of servers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One argument of the browser and why it is given."""
+
+    argument: str
+    reason: str
+
+
+FLAGS: tuple[Flag, ...] = (
+    Flag("--headless", "no display server; the compositor still runs at 60 frames a second"),
+    Flag("--no-sandbox", "refused to root and in user namespaces; the lab is closed anyway"),
+    Flag("--remote-debugging-pipe", "descriptors cross namespaces, a debugging port does not"),
+    Flag("--no-startup-window", "the page opens in a new context; the default one stays unused"),
+    Flag("--disable-gpu", "one software compositor everywhere, whatever the machine's graphics"),
+    Flag("--force-color-profile=srgb", "the same colours in the frames of every machine"),
+    Flag("--force-device-scale-factor=1", "one frame pixel is one CSS pixel"),
+    Flag("--hide-scrollbars", "a scroll bar's appearing is no visual change of the page"),
+    Flag("--lang=en-US", "Accept-Language must match on every machine, as the recordings do"),
+    Flag("--mute-audio", "no sound device is opened"),
+    Flag("--no-first-run", "no welcome page"),
+    Flag("--no-default-browser-check", "no question, no start-up work"),
+    Flag("--password-store=basic", "no key ring is asked"),
+    Flag("--disable-breakpad", "a crash is an outcome here; no handler process outlives a load"),
+    Flag("--disable-crash-reporter", "the same"),
+    Flag("--disable-background-networking", "no update, variations or Safe Browsing requests"),
+    Flag("--disable-component-update", "no component downloads"),
+    Flag("--disable-default-apps", "no web store requests"),
+    Flag("--disable-extensions", "no extension of the machine may touch the page"),
+    Flag("--disable-sync", "no account requests"),
+    Flag("--disable-domain-reliability", "no reports to the browser's maker"),
+    Flag("--disable-client-side-phishing-detection", "no model download, no page scan"),
+    Flag("--disable-field-trial-config", "no experiment groups: the same browser in every load"),
+    Flag("--metrics-recording-only", "nothing is uploaded"),
+    Flag("--no-pings", "no hyperlink auditing requests"),
+    Flag(NO_PROXY, "a proxy of the environment would bypass the emulated path"),
+    Flag("--disable-background-timer-throttling", "timers run as in a visible window"),
+    Flag("--disable-backgrounding-occluded-windows", "the window counts as visible"),
+    Flag("--disable-renderer-backgrounding", "the renderer keeps its foreground priority"),
+    Flag("--disable-hang-monitor", "a slow page is measured, not asked about"),
+    Flag("--disable-popup-blocking", "no interface of the browser is in the way"),
+)
+"""Flags of every load."""
+
+DISABLED_FEATURES: tuple[Flag, ...] = (
+    Flag("Translate", "no language detection, no offer"),
+    Flag("OptimizationHints", "no hints server"),
+    Flag("OptimizationGuideModelDownloading", "no model downloads"),
+    Flag("MediaRouter", "no device discovery"),
+    Flag("DialMediaRouteProvider", "the same"),
+    Flag("AutofillServerCommunication", "no form signatures sent"),
+    Flag("CertificateTransparencyComponentUpdater", "no log list download"),
+    Flag("NetworkTimeServiceQuerying", "no clock requests"),
+    Flag("WebUIOmniboxPopup", "the address bar's hidden pages cost 0.65 CPU s and 0.3 s a start"),
+    Flag("WebUIOmniboxAimPopup", "the same"),
+    Flag("HttpsUpgrades", "an http origin of a recording must stay one"),
+)
+"""Values of --disable-features."""
+
+PROTOCOL_FLAGS: dict[str, tuple[Flag, ...]] = {
+    "h1": (
+        Flag("--disable-quic", "TCP only"),
+        Flag("--disable-http2", "ALPN offers HTTP/1.1 only"),
+    ),
+    "h2": (Flag("--disable-quic", "TCP only; ALPN lets a server choose HTTP/2"),),
+    "h3": (
+        Flag("--enable-quic", "--origin-to-force-quic-on is added with the secure origins;"),
+        Flag("--quic-version=h3", "the final version of RFC 9000, never a draft"),
+    ),
+}
+"""Flags that pin the protocol, by `http_version`."""
+
+CONNECTION_TYPES: dict[str, str] = {"slow-2g": "Slow-2G", "2g": "2G", "3g": "3G", "4g": "4G"}
+"""Chromium's own names of effective connection types; a name that it does not know it ignores."""
+
+
+def browser_arguments(
+    http_version: str,
+    quic_origins: Sequence[str],
+    spki_sha256: str | None,
+    viewport_px: tuple[int, int],
+    profile: Path,
+    proxy: str | None = None,
+    early_data: bool = False,
+    unasked_hosts: Sequence[tuple[str, str]] = (),
+    effective_connection_type: str | None = None,
+    is_visited_before: bool = False,
+) -> list[str]:
+    """The browser's arguments without its executable.
+
+    `quic_origins` are `host:port`; listed origins have no TCP fallback (DESIGN, section 4).
+    """
+    width, height = viewport_px
+    arguments = [flag.argument for flag in FLAGS if not (proxy and flag.argument == NO_PROXY)]
+    if proxy is not None:
+        # Without this list, Chromium goes past a proxy to the machine itself.
+        arguments += [f"--proxy-server=http://{proxy}", "--proxy-bypass-list=<-loopback>"]
+    arguments += [flag.argument for flag in PROTOCOL_FLAGS[http_version]]
+    arguments.append(
+        "--disable-features=" + ",".join(feature.argument for feature in DISABLED_FEATURES)
+    )
+    if early_data:
+        arguments.append(f"--enable-features={TCP_EARLY_DATA}")
+    arguments.append(f"--window-size={width},{height + WINDOW_MARGIN_PX}")
+    arguments.append(f"--user-data-dir={profile}")
+    if http_version == "h3" and quic_origins:
+        arguments.append("--origin-to-force-quic-on=" + ",".join(quic_origins))
+    if effective_connection_type is not None:
+        # Else its estimate, and what it holds back for it, would be each stack's own.
+        name = CONNECTION_TYPES[effective_connection_type]
+        arguments.append(f"--force-effective-connection-type={name}")
+    if is_visited_before:
+        arguments.append(CLEAR_BETWEEN_VISITS)
+    if unasked_hosts:
+        rules = ",".join(f"MAP {host} {address}" for host, address in unasked_hosts)
+        arguments.append(f"--host-resolver-rules={rules}")
+    if spki_sha256 is not None:
+        # Works for QUIC and TCP alike; plain --ignore-certificate-errors fails for QUIC.
+        arguments.append(f"--ignore-certificate-errors-spki-list={spki_sha256}")
+    return arguments
+
+
+def find_executable() -> str:
+    """Path of the Chromium to start.
+
+    Raises `BrowserStartError` where there is none.
+    """
+    wanted = os.environ.get(EXECUTABLE_VARIABLE)
+    for candidate in (wanted,) if wanted else EXECUTABLES:
+        found = shutil.which(candidate)
+        if found:
+            return found
+    looked_for = wanted or ", ".join(EXECUTABLES)
+    raise BrowserStartError(
+        f"looked for a Chromium ({looked_for}) and found none; "
+        f"install it (Debian: apt-get install chromium) or set {EXECUTABLE_VARIABLE}"
+    )
+
+
+class Chromium:
+    """One running browser, its profile and its debugging pipe.
+
+    A context manager: on leaving, whatever happened, every process of the browser is ended and both
+    pipes are closed.
+    """
+
+    def __init__(self, arguments: Sequence[str], profile: Path, prefix: Sequence[str] = ()) -> None:
+        self.profile = profile
+        self._entered = bool(prefix)
+        self.command = [*prefix, find_executable(), *arguments]
+        self.to_browser_fd = -1
+        self.from_browser_fd = -1
+        self.session: ProcessSession | None = None
+
+    def __enter__(self) -> Chromium:
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _start(self) -> None:
+        child_reads, self.to_browser_fd = _high_pipe()
+        self.from_browser_fd, child_writes = _high_pipe()
+        log = os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        log = move_high(log)
+        try:
+            self.session = ProcessSession.start(
+                self.command,
+                descriptors={3: child_reads, 4: child_writes, 1: log, 2: log},
+                environment=_environment(self.profile),
+            )
+        except OSError as error:
+            raise BrowserStartError(
+                f"starting {self.command[0]} failed: {error.strerror}; "
+                "check that the program is there and may be executed"
+            ) from error
+        finally:
+            for descriptor in (child_reads, child_writes, log):
+                os.close(descriptor)
+
+    @property
+    def log_path(self) -> Path:
+        """Where the browser's standard output and error go."""
+        return self.profile / "browser.log"
+
+    def log_tail(self) -> str:
+        """The last that the browser said, on one line, for messages."""
+        return last_words(self.log_path)
+
+    def close(self) -> None:
+        """End the processes, close the pipes; safe to call twice."""
+        if self.session is not None:
+            self.session.end(named=str(self.profile), entered=self._entered)
+            self.session = None
+        for descriptor in (self.to_browser_fd, self.from_browser_fd):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self.to_browser_fd = self.from_browser_fd = -1
+
+
+def _environment(profile: Path) -> dict[str, str]:
+    """Only what the browser needs: a setting of the caller's shell must not change a load."""
+    environment = {
+        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        # All leftovers (caches, key files, shared memory) die with the profile.
+        "HOME": str(profile),
+        "TMPDIR": str(profile),
+        # Without a bus address the browser would try to start one.
+        "DBUS_SESSION_BUS_ADDRESS": "disabled:",
+    }
+    return environment
+
+
+def _high_pipe() -> tuple[int, int]:
+    """A pipe whose ends are above the descriptors 0 to 4 that the child's are copied onto."""
+    read_end, write_end = os.pipe()
+    return move_high(read_end), move_high(write_end)

@@ -1,0 +1,121 @@
+"""A user's hands in Firefox: real input by WebDriver BiDi's `input` module."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+from eyelevel.browser.firefox.bidi import BiDi
+from eyelevel.browser.firefox.tab import FirefoxTab
+from eyelevel.browser.observations import LoadSettings
+from eyelevel.browser.quiet import QuietRule
+from eyelevel.browser.steps import FIND_TIMEOUT_S, NO_ELEMENT, NOT_SHOWN, PAGE_END_PX, Act
+from eyelevel.browser.unanswered import Reply, Unanswered
+from eyelevel.errors import CommandError
+from eyelevel.plan.steps import Step
+
+PLACE_FUNCTION = """(element) => {
+  element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+  const [box] = element.getClientRects();
+  return JSON.stringify(box ? [box.x + box.width / 2, box.y + box.height / 2] : null);
+}"""
+
+
+class BiDiHands:
+    """`Hands` of one tab; `clock_ahead_s` is wall time less monotonic time."""
+
+    def __init__(
+        self, bidi: BiDi, tab: FirefoxTab, settings: LoadSettings, clock_ahead_s: float
+    ) -> None:
+        self._bidi = bidi
+        self._tab = tab
+        self._settings = settings
+        self._clock_ahead_s = clock_ahead_s
+        self._documents = tab.documents
+        self._inputs = Unanswered()
+
+    def begin_step(self, rule: QuietRule) -> None:
+        """Tell `rule` of all that happens from now on."""
+        self._tab.follow(rule)
+        self._inputs.begin_step(rule)
+
+    @property
+    def unanswered(self) -> int:
+        """Inputs that were sent and not answered."""
+        return self._inputs.count
+
+    @property
+    def documents(self) -> int:
+        """How many documents the main frame has shown."""
+        return self._tab.documents
+
+    def opened_s(self) -> tuple[float | None, float | None]:
+        """Load event and First Contentful Paint of the page that the step opened."""
+        if self._tab.documents == self._documents:
+            return None, None
+        self._documents = self._tab.documents
+        origin_ms, found = self._tab.timings(time.monotonic() + FIND_TIMEOUT_S)
+
+        def at_s(since_ms: float | None) -> float | None:
+            return None if since_ms is None else (origin_ms + since_ms) / 1e3 - self._clock_ahead_s
+
+        return at_s(found["load"]), at_s(found["paints"].get("first-contentful-paint"))
+
+    def final_picture_matches(self, deadline: float) -> bool | None:
+        """None: a film is read after its end."""
+        return None
+
+    def prepared(self, step: Step) -> Act:
+        """What does the step; raises CommandError where it cannot be done."""
+        where = {"context": self._tab.context}
+        if step.verb == "script":
+            asked = {"expression": step.argument, "target": where, "awaitPromise": False}
+            return self._act("script.evaluate", {**asked, "userActivation": True})
+        if step.verb == "scroll":
+            width, height = self._settings.viewport_px
+            delta = PAGE_END_PX if step.scroll_px is None else step.scroll_px
+            turn = {"type": "scroll", "x": width // 2, "y": height // 2, "deltaX": 0}
+            wheel = {"type": "wheel", "id": "wheel", "actions": [{**turn, "deltaY": delta}]}
+            return self._act("input.performActions", {**where, "actions": [wheel]})
+        x, y = self._place_of(step.argument)
+        button = [{"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp")]
+        actions = [{"type": "pointerMove", "x": x, "y": y}, *button]
+        mouse = {"type": "pointer", "id": "mouse", "actions": actions}
+        return self._act("input.performActions", {**where, "actions": [mouse]})
+
+    def _act(self, method: str, parameters: dict[str, Any]) -> Act:
+        def act(fail: Callable[[str], None]) -> None:
+            self._bidi.send(method, parameters, self._inputs.sent(fail, _problem))
+
+        return act
+
+    def _place_of(self, selector: str) -> tuple[int, int]:
+        """The middle of an element, scrolled into view; CommandError where there is none."""
+        deadline = time.monotonic() + FIND_TIMEOUT_S
+        where = {"context": self._tab.context}
+        find = {**where, "locator": {"type": "css", "value": selector}, "maxNodeCount": 1}
+        nodes = self._bidi.call("browsingContext.locateNodes", find, deadline)["nodes"]
+        if not nodes:
+            raise CommandError(NO_ELEMENT)
+        asked = {
+            "functionDeclaration": PLACE_FUNCTION,
+            "arguments": [{"sharedId": nodes[0]["sharedId"]}],
+            "target": where,
+            "awaitPromise": False,
+        }
+        said = self._bidi.call("script.callFunction", asked, deadline)
+        if said["type"] != "success":
+            raise CommandError(said["exceptionDetails"]["text"])
+        place = json.loads(said["result"]["value"])
+        if place is None:
+            raise CommandError(NOT_SHOWN)
+        return round(place[0]), round(place[1])
+
+
+def _problem(reply: Reply) -> str | None:
+    thrown = reply.get("result", {}).get("exceptionDetails")
+    if thrown is not None:
+        return str(thrown["text"].splitlines()[0])
+    return str(reply.get("message")) if reply.get("type") == "error" else None

@@ -1,0 +1,244 @@
+"""One load of one page in a fresh Firefox, by WebDriver BiDi.
+
+Clocks. Firefox counts from the wall time of its start by the monotonic clock, and ffmpeg stamps
+what it films with wall time, too. Both become CLOCK_MONOTONIC by the difference of the two clocks,
+taken before and after the load; a load during which somebody set the wall clock is no measurement.
+
+The screen is filmed, so nobody knows while a page loads whether it was painted: the quiet second
+looks at requests alone. Where the film still changes in its last half second the load counts as
+capped, as one that was still busy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from eyelevel.browser.firefox.bidi import BiDi
+from eyelevel.browser.firefox.blocked_hosts import write_extension
+from eyelevel.browser.firefox.clear import clear_between_visits
+from eyelevel.browser.firefox.input import BiDiHands
+from eyelevel.browser.firefox.process import Firefox, window_px
+from eyelevel.browser.firefox.screen import Screen
+from eyelevel.browser.firefox.tab import FirefoxTab
+from eyelevel.browser.observations import Ended, Frame, LoadSettings, Navigation, RawLoad, StepLoad
+from eyelevel.browser.page_timings import navigation_from
+from eyelevel.browser.phases import Phases, until_now
+from eyelevel.browser.profiles import new_profile
+from eyelevel.browser.settle import settle
+from eyelevel.browser.steps import AfterLoad, split_by_steps
+from eyelevel.errors import BrowserError, BrowserGoneError, BrowserStartError
+
+START_TIMEOUT_S = 60.0
+"""For Firefox to answer; it takes two seconds, on a busy machine many times that."""
+
+COLLECT_TIMEOUT_S = 15.0
+STILL_MOVING_MS = 500.0
+CLOCK_STEP_S_MAX = 0.005
+"""By how much the wall clock may move against the monotonic one during a load."""
+
+EVENTS = ["browsingContext", "network", "log.entryAdded"]
+
+
+@dataclass(frozen=True)
+class _Clock:
+    """What `navigation_from` asks of a clock, in seconds of wall time."""
+
+    first_start_s: float
+    last_start_s: float
+    documents: int
+
+
+def load_in_firefox(settings: LoadSettings) -> RawLoad:
+    """Load `settings.url` in a new Firefox; as `eyelevel.browser.browsers.load_page`."""
+    started_s = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        profile = stack.enter_context(new_profile())
+        screen = None
+        if settings.capture != "none":
+            screen = stack.enter_context(Screen(profile, window_px(settings)))
+        display = screen.display if screen else None
+        firefox = stack.enter_context(Firefox(settings, profile, display))
+        raw = _Load(settings, firefox, screen, started_s).run()
+        settings.when_over(raw)
+        ending_s = time.monotonic()
+    return replace(raw, wall_ms=until_now(raw.wall_ms, started_s, ending_s))
+
+
+class _Load:
+    """The driver of one load; one instance, one `run`."""
+
+    def __init__(
+        self, settings: LoadSettings, firefox: Firefox, screen: Screen | None, started_s: float
+    ) -> None:
+        self._settings = settings
+        self._firefox = firefox
+        self._screen = screen
+        self._phases = Phases(started_s)
+        self._first_visit: tuple[Ended, str] = ("complete", "")
+        self._version = ""
+        self._settled = False
+        self._start_cpu_s = 0.0
+        self._ahead_s = 0.0
+        self._steps: list[StepLoad] = []
+
+    def run(self) -> RawLoad:
+        """Start, load, collect. A browser that dies is an outcome from the navigation on."""
+        try:
+            self._open(time.monotonic() + START_TIMEOUT_S)
+        except BrowserError as error:
+            raise BrowserStartError(f"{error}; it said: {self._firefox.log_tail()}") from error
+        self._ahead_s = time.time() - time.monotonic()
+        ended: Ended = "browser-crashed"
+        detail, capped, start_ms, navigation = "", False, time.time() * 1e3, Navigation()
+        if self._first_visit[0] != "complete":
+            ended, reason = self._first_visit
+            detail = f"the first visit, before the measured one: {reason}"
+            return RawLoad(ended, detail, browser_version=f"Firefox/{self._version}")
+        try:
+            ended, detail, capped = self._tab.load()
+            self._phases.mark("quiet")
+            if ended in ("complete", "timeout"):
+                start_ms, navigation = self._collect()
+            if ended == "complete" and self._settings.after_load:
+                self._phases.mark("collect")
+                self._do_steps(start_ms)
+        except BrowserError as error:
+            # A timeout is a result in itself; whatever its page could not answer stays unknown.
+            if ended != "timeout":
+                gone = isinstance(error, BrowserGoneError)
+                detail = f"{'' if gone else 'the page loaded but '}{error}"
+                ended = "browser-crashed"
+        return self._raw_load(ended, detail, capped, start_ms, navigation)
+
+    def _raw_load(
+        self, ended: Ended, detail: str, capped: bool, start_ms: float, navigation: Navigation
+    ) -> RawLoad:
+        frames = self._frames(start_ms)
+        if abs(time.time() - time.monotonic() - self._ahead_s) > CLOCK_STEP_S_MAX:
+            raise BrowserStartError(
+                "the machine's wall clock was set during the load, which Firefox's times rest on"
+            )
+        self._phases.mark("after_load" if self._steps else "collect")
+        session = self._firefox.session
+        raw = RawLoad(
+            ended=ended,
+            detail=detail,
+            navigation=navigation,
+            objects=self._tab.network.objects(start_ms),
+            frames=frames,
+            console_errors=tuple(self._tab.console_errors),
+            browser_version=f"Firefox/{self._version}",
+            settled=self._settled,
+            navigation_start_ns=round((start_ms / 1e3 - self._ahead_s) * 1e9),
+            cpu_s=session.cpu_s() if session is not None else 0.0,
+            start_cpu_s=self._start_cpu_s,
+            wall_ms=self._phases.lengths_ms(),
+            filmed=self._screen is not None,
+        )
+        raw = split_by_steps(raw, self._steps)
+        ends_ms = [step.begun_ms for step in raw.after_load][:1]
+        if self._screen is not None:
+            ends_ms.append(self._screen.ended_ms - start_ms)
+        steps = [
+            replace(step, capped=step.capped or _still_moving(step.frames, step.ended_ms))
+            for step in raw.after_load
+        ]
+        moving = bool(ends_ms) and _still_moving(raw.frames, ends_ms[0])
+        return replace(raw, capped=capped or moving, after_load=tuple(steps))
+
+    def _open(self, deadline: float) -> None:
+        """An empty page of the wanted size that nobody else uses, filmed from now on."""
+        settings = self._settings
+        self._bidi = bidi = self._firefox.connect(deadline)
+        said = bidi.call("session.new", {"capabilities": {}}, deadline)
+        self._version = said["capabilities"]["browserVersion"]
+        self._phases.mark("start")
+        if settings.blocked_hosts:
+            self._block(bidi, deadline)
+        if settings.same_requests is not None and settings.javascript:
+            declared = f"() => {{ {settings.same_requests.script()} }}"
+            preload = {"functionDeclaration": declared}
+            bidi.call("script.addPreloadScript", preload, deadline)
+        bidi.call("session.subscribe", {"events": EVENTS}, deadline)
+        self._tab = self._open_tab(deadline)
+        if settings.is_visited_before:
+            self._visit_first()
+            deadline = time.monotonic() + START_TIMEOUT_S
+        self._phases.mark("open")
+        session = self._firefox.session
+        assert session is not None
+        self._settled = settle(session.cpu_s, bidi.pump, lambda: True)
+        self._start_cpu_s = session.cpu_s()
+        if self._screen is not None:
+            where, size = self._tab.place_px(deadline)
+            self._screen.film(where, size, _fit(size, settings.picture_px))
+        self._phases.mark("settle")
+
+    def _open_tab(self, deadline: float) -> FirefoxTab:
+        tab = FirefoxTab(self._bidi, self._settings, self._version, self._phases)
+        tab.open(deadline)
+        return tab
+
+    def _block(self, bidi: BiDi, deadline: float) -> None:
+        folder = self._firefox.profile / "blocked-hosts"
+        write_extension(folder, self._settings.blocked_hosts)
+        asked = {"extensionData": {"type": "path", "path": str(folder)}}
+        bidi.call("webExtension.install", asked, deadline)
+
+    def _visit_first(self) -> None:
+        """The visit before a repeat or warm visit, in a tab of its own, and its clearing up."""
+        ended, detail, _ = self._tab.load()
+        self._first_visit = ended, detail
+        if ended != "complete":
+            return
+        deadline = time.monotonic() + START_TIMEOUT_S
+        # The window would go with its last tab.
+        measured = self._open_tab(deadline)
+        self._tab.close(deadline)
+        clear_between_visits(self._bidi, self._settings.visit == "warm", deadline)
+        self._settings.between_visits()
+        self._tab = measured
+
+    def _collect(self) -> tuple[float, Navigation]:
+        """Navigation start in milliseconds of wall time, and the page's own timings."""
+        if self._screen is not None and not self._settings.after_load:
+            self._screen.stop()
+        last_ms, found = self._tab.timings(time.monotonic() + COLLECT_TIMEOUT_S)
+        first_ms = last_ms
+        if self._tab.documents > 1:
+            # The first document is gone; its request began within a millisecond of its start.
+            first_ms = self._tab.network.first_request_ms() or last_ms
+        clock = _Clock(first_ms / 1e3, last_ms / 1e3, max(self._tab.documents, 1))
+        navigation = navigation_from(found, (), clock, {})
+        # Firefox observes neither long tasks nor layout shifts: unknown, which is not none.
+        navigation = replace(navigation, long_tasks_ms=None, cumulative_layout_shift=None)
+        return first_ms, navigation
+
+    def _do_steps(self, start_ms: float) -> None:
+        """What comes after the load."""
+        hands = BiDiHands(self._bidi, self._tab, self._settings, self._ahead_s)
+        start_s, network = start_ms / 1e3 - self._ahead_s, self._tab.network
+        after = AfterLoad(hands, self._settings, self._bidi.pump, lambda: network.waits, start_s)
+        self._steps = after.done
+        after.run()
+
+    def _frames(self, start_ms: float) -> tuple[Frame, ...]:
+        if self._screen is None:
+            return ()
+        self._screen.stop()
+        return self._screen.frames(start_ms)
+
+
+def _still_moving(frames: Sequence[Frame], ended_ms: float) -> bool:
+    """Whether the last half second of a film shows a change."""
+    return len(frames) > 1 and ended_ms - frames[-1].at_ms < STILL_MOVING_MS
+
+
+def _fit(size_px: tuple[int, int], most_px: tuple[int, int]) -> tuple[int, int]:
+    """A picture's size scaled down to the largest one, of even sides."""
+    factor = min(1.0, most_px[0] / size_px[0], most_px[1] / size_px[1])
+    width, height = (max(2, round(length * factor / 2) * 2) for length in size_px)
+    return width, height

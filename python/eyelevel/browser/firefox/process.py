@@ -1,0 +1,241 @@
+"""Start one Firefox with WebDriver BiDi, and end all of it again.
+
+Firefox speaks BiDi over a WebSocket on the loopback alone, and each network namespace has a
+loopback of its own. So a small helper inside the namespace connects and hands the open socket out:
+a socket stays in the namespace that it was made in, whoever holds it.
+
+What it is told: `eyelevel.browser.firefox.preferences`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from eyelevel.browser.firefox.bidi import BiDi
+from eyelevel.browser.firefox.preferences import preferences
+from eyelevel.browser.firefox.websocket import WebSocket
+from eyelevel.browser.observations import LoadSettings
+from eyelevel.browser.processes import ProcessSession, last_words, move_high
+from eyelevel.errors import BrowserStartError
+
+EXECUTABLES: tuple[str, ...] = (
+    "/usr/lib/firefox-esr/firefox-esr",  # Debian: the binary behind the wrapper
+    "firefox-esr",
+    "firefox",
+)
+EXECUTABLE_VARIABLE = "EYELEVEL_FIREFOX"
+"""Environment variable that names another executable."""
+
+PORT_FILE = "WebDriverBiDiServer.json"
+"""Where Firefox writes the port that it listens on, in its profile."""
+
+CERTUTIL_TIMEOUT_S = 20.0
+
+
+def find_firefox() -> str:
+    """Path of the Firefox to start; raises `BrowserStartError` where there is none."""
+    wanted = os.environ.get(EXECUTABLE_VARIABLE)
+    for candidate in (wanted,) if wanted else EXECUTABLES:
+        if found := shutil.which(candidate):
+            return found
+    looked_for = wanted or ", ".join(EXECUTABLES)
+    raise BrowserStartError(
+        f"looked for a Firefox ({looked_for}) and found none; "
+        f"install it (Debian: apt-get install firefox-esr) or set {EXECUTABLE_VARIABLE}"
+    )
+
+
+class Firefox:
+    """One running Firefox in its profile, and its BiDi session's socket; a context manager."""
+
+    def __init__(self, settings: LoadSettings, profile: Path, display: str | None) -> None:
+        self.profile = profile
+        self._settings = settings
+        self._display = display
+        self._web_socket: WebSocket | None = None
+        self.session: ProcessSession | None = None
+
+    def __enter__(self) -> Firefox:
+        try:
+            self._make_profile()
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def connect(self, deadline: float) -> BiDi:
+        """Raises `BrowserStartError` where Firefox does not listen in time."""
+        ours, theirs = socket.socketpair()
+        child_end = move_high(theirs.detach())
+        log = move_high(os.open(self.log_path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC))
+        helper = [sys.executable, "-I", "-c", _REACH, str(self.profile / PORT_FILE)]
+        reaching = ProcessSession.start(
+            [*self._settings.command_prefix, *helper],
+            descriptors={3: child_end, 1: log, 2: log},
+            environment=environment(self.profile, None),
+        )
+        os.close(child_end)
+        os.close(log)
+        try:
+            with ours:
+                wait_s = max(deadline - time.monotonic(), 0.0)
+                if not select.select([ours], [], [], wait_s)[0]:
+                    raise BrowserStartError("Firefox did not listen for WebDriver BiDi in time")
+                said, descriptors, _, _ = socket.recv_fds(ours, 64, 1)
+        finally:
+            reaching.end(named=f"eyelevel-reach-{os.getpid()}-{id(self)}")
+        if not descriptors:
+            raise BrowserStartError(
+                f"Firefox does not listen for WebDriver BiDi: {self.log_tail()}"
+            )
+        host = f"127.0.0.1:{said.decode()}"
+        connected = socket.socket(fileno=descriptors[0])
+        self._web_socket = WebSocket(connected, host, "/session", deadline)
+        return BiDi(self._web_socket)
+
+    @property
+    def log_path(self) -> Path:
+        """Where Firefox's standard output and error go."""
+        return self.profile / "browser.log"
+
+    def log_tail(self) -> str:
+        """The last that Firefox said, on one line, for messages."""
+        return last_words(self.log_path)
+
+    def close(self) -> None:
+        """End the processes, close the socket; safe to call twice."""
+        if self._web_socket is not None:
+            self._web_socket.close()
+            self._web_socket = None
+        if self.session is not None:
+            entered = bool(self._settings.command_prefix)
+            self.session.end(named=str(self.profile), entered=entered)
+            self.session = None
+
+    def _make_profile(self) -> None:
+        lines = [
+            f"user_pref({json.dumps(name)}, {json.dumps(value)});\n"
+            for name, value in preferences(self._settings).items()
+        ]
+        (self.profile / "user.js").write_text("".join(lines), encoding="utf-8")
+        if self._settings.ca_certificate is not None:
+            trust_authority(self.profile, self._settings.ca_certificate)
+
+    def _start(self) -> None:
+        width, height = self._settings.viewport_px
+        command = [
+            *self._settings.command_prefix,
+            find_firefox(),
+            *(() if self._display else ("--headless",)),
+            "--no-remote",
+            "--profile",
+            str(self.profile),
+            f"--width={width}",
+            f"--height={height + TOOLBARS_PX}",
+            "--remote-debugging-port=0",
+            # Only the browser itself can close its connections and clear what a page stored.
+            *(("--remote-allow-system-access",) if self._settings.is_visited_before else ()),
+            "about:blank",
+        ]
+        log = move_high(os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        try:
+            self.session = ProcessSession.start(
+                command,
+                descriptors={1: log, 2: log},
+                environment=environment(self.profile, self._display),
+            )
+        except OSError as error:
+            raise BrowserStartError(
+                f"starting {command[0]} failed: {error.strerror}; "
+                "check that the program is there and may be executed"
+            ) from error
+        finally:
+            os.close(log)
+
+
+TOOLBARS_PX = 140
+"""Room for the window's toolbars above the page."""
+
+WINDOW_WIDTH_PX_MIN = 500
+"""No window is narrower; the page in it may be."""
+
+
+def window_px(settings: LoadSettings) -> tuple[int, int]:
+    """The window's size on the screen, device pixels, for the page's viewport."""
+    width, height = settings.viewport_px
+    scale = settings.device_scale
+    return (
+        math.ceil(max(width, WINDOW_WIDTH_PX_MIN) * scale),
+        math.ceil((height + TOOLBARS_PX) * scale),
+    )
+
+
+def trust_authority(profile: Path, certificate_pem: str) -> None:
+    """Make the profile's certificate store with one authority in it."""
+    file = profile / "authority.pem"
+    file.write_text(certificate_pem, encoding="ascii")
+    store = f"sql:{profile}"
+    for arguments in (
+        ("-N", "-d", store, "--empty-password"),
+        ("-A", "-d", store, "-n", "eyelevel lab", "-t", "C,,", "-i", str(file)),
+    ):
+        try:
+            subprocess.run(
+                ["certutil", *arguments],
+                check=True,
+                capture_output=True,
+                timeout=CERTUTIL_TIMEOUT_S,
+            )
+        except FileNotFoundError as error:
+            raise BrowserStartError(
+                "making Firefox trust the lab: certutil is missing; install it (Debian: "
+                "apt-get install libnss3-tools)"
+            ) from error
+        except subprocess.SubprocessError as error:
+            raise BrowserStartError(f"making Firefox trust the lab: {error}") from error
+
+
+def environment(profile: Path, display: str | None) -> dict[str, str]:
+    """Only what Firefox needs: a setting of the caller's shell must not change a load."""
+    found = {
+        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        "HOME": str(profile),
+        "TMPDIR": str(profile),
+        "XDG_CACHE_HOME": str(profile),
+        "DBUS_SESSION_BUS_ADDRESS": "disabled:",
+        "MOZ_CRASHREPORTER_DISABLE": "1",
+        "LIBGL_ALWAYS_SOFTWARE": "1",
+    }
+    return found if display is None else {**found, "DISPLAY": display, "GDK_BACKEND": "x11"}
+
+
+_REACH = """
+import json, socket, sys, time
+out, until = socket.socket(fileno=3), time.monotonic() + 60
+while time.monotonic() < until:
+    try:
+        with open(sys.argv[1]) as file:
+            port = json.load(file)["ws_port"]
+        found = socket.create_connection(("127.0.0.1", port))
+    except (OSError, ValueError):
+        time.sleep(0.005)
+        continue
+    socket.send_fds(out, [str(port).encode()], [found.fileno()])
+    break
+"""
+"""Runs inside of the namespace; ends by itself."""

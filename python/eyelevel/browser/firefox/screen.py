@@ -1,0 +1,201 @@
+"""A screen for a browser that gives no frames of its own: Xvfb, filmed by ffmpeg.
+
+30 pictures a second: 60 cost a third of a core on the reference machine and slowed pages down
+(docs/decisions/frame-capture.md). A change is therefore seen up to 33 ms after it was on the
+screen; docs/decisions/firefox.md says what that does to the metrics.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from eyelevel.browser.observations import Frame
+from eyelevel.browser.processes import ProcessSession, move_high
+from eyelevel.errors import BrowserStartError
+
+PICTURES_PER_S = 30
+START_TIMEOUT_S = 10.0
+STOP_TIMEOUT_S = 15.0
+END_TIMEOUT_S = 2.0
+ENDS_WITH_US = ("setpriv", "--pdeathsig", "TERM", "--")
+"""Of util-linux: the screen stands outside of the lab, which else would take it with it."""
+
+
+class Screen:
+    """An X server of its own from `with` to its end.
+
+    It runs outside of the lab, where servers find each other's numbers; its socket is a file, which
+    a browser in any network namespace reaches.
+    """
+
+    def __init__(self, folder: Path, size_px: tuple[int, int]) -> None:
+        self._folder = folder
+        self._size_px = size_px
+        self.display = ""
+        self.ended_ms = 0.0
+        """When the film's last picture was taken, wall time."""
+        self._server: ProcessSession | None = None
+        self._camera: ProcessSession | None = None
+        self._stdin_fd = -1
+
+    def __enter__(self) -> Screen:
+        if shutil.which("Xvfb") is None:
+            raise _missing("Xvfb", "xvfb")
+        read_end, write_end = map(move_high, os.pipe())
+        width, height = self._size_px
+        command = [*ENDS_WITH_US, "Xvfb", "-displayfd", "3", "-screen", "0", f"{width}x{height}x24"]
+        command += ["-nolisten", "tcp", "-noreset", "-nocursor"]
+        try:
+            self._server = self._run(command, {3: write_end})
+        except OSError as error:
+            os.close(read_end)
+            raise _missing("setpriv", "util-linux") from error
+        finally:
+            os.close(write_end)
+        said = b""
+        # It writes the number and the line's end one after the other, and needs both to be read.
+        while not said.endswith(b"\n") and select.select([read_end], [], [], START_TIMEOUT_S)[0]:
+            if not (more := os.read(read_end, 16)):
+                break
+            said += more
+        os.close(read_end)
+        if not said.endswith(b"\n"):
+            self.close()
+            raise BrowserStartError(f"Xvfb did not start: {self._said()}")
+        self.display = f":{said.decode().strip()}"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def film(
+        self, at_px: tuple[int, int], size_px: tuple[int, int], to_px: tuple[int, int]
+    ) -> None:
+        """Film a part of the screen, scaled; returns when the first picture was taken.
+
+        Times are wall time, as ffmpeg stamps what it grabs.
+        """
+        (x, y), (width, height), (to_width, to_height) = at_px, size_px, to_px
+        read_end, self._stdin_fd = map(move_high, os.pipe())
+        grab = ["-f", "x11grab", "-draw_mouse", "0", "-framerate", f"{PICTURES_PER_S}"]
+        grab += ["-video_size", f"{width}x{height}", "-i", f"{self.display}+{x},{y}"]
+        keep = ["-copyts", "-fps_mode", "passthrough", "-enc_time_base", "1:1000"]
+        keep += ["-vf", f"scale={to_width}:{to_height}:flags=area", "-c:v", "libx264rgb"]
+        keep += ["-preset", "ultrafast", "-qp", "0", "-g", "1000", "-flush_packets", "1"]
+        command = ["ffmpeg", "-v", "error", *grab, *keep, "-f", "matroska", "-y", str(self._file)]
+        try:
+            self._camera = self._run(command, {0: read_end})
+        except OSError as error:
+            raise _missing("ffmpeg", "ffmpeg") from error
+        finally:
+            os.close(read_end)
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not (self._file.exists() and self._file.stat().st_size > 0):
+            if time.monotonic() > deadline or self._camera.exited:
+                raise BrowserStartError(f"ffmpeg filmed nothing: {self._said()}")
+            time.sleep(0.01)
+
+    def stop(self) -> None:
+        """No more pictures; the film is whole afterwards."""
+        if self._camera is None or self._stdin_fd < 0:
+            return
+        os.write(self._stdin_fd, b"q")
+        os.close(self._stdin_fd)
+        self._stdin_fd = -1
+        deadline = time.monotonic() + STOP_TIMEOUT_S
+        while not self._camera.exited and time.monotonic() < deadline:
+            time.sleep(0.005)
+
+    def frames(self, start_ms: float) -> tuple[Frame, ...]:
+        """Pictures unlike the one before; `start_ms` is navigation start in wall time.
+
+        Of those before the navigation the last, at 0. Raises `BrowserStartError` for no film.
+        """
+        times_ms, pictures = self._pictures()
+        self.ended_ms = times_ms[-1]
+        kept: list[tuple[float, np.ndarray]] = []
+        for at_ms, picture in zip(times_ms, pictures, strict=True):
+            since_ms = max(round(at_ms - start_ms, 3), 0.0)
+            if since_ms == 0.0:
+                kept.clear()
+            if not kept or not np.array_equal(kept[-1][1], picture):
+                kept.append((since_ms, picture))
+        if kept and kept[0][0] > 0:
+            kept.insert(0, (0.0, kept[0][1]))
+        return tuple(Frame(at_ms, _png(picture)) for at_ms, picture in kept)
+
+    def close(self) -> None:
+        """End both processes; safe to call twice."""
+        if self._stdin_fd >= 0:
+            os.close(self._stdin_fd)
+            self._stdin_fd = -1
+        for session in (self._camera, self._server):
+            if session is not None:
+                session.ask_to_end(END_TIMEOUT_S)  # the server removes its socket and lock
+                session.end(named=str(self._folder))
+        self._camera = self._server = None
+
+    @property
+    def _file(self) -> Path:
+        return self._folder / "film.mkv"
+
+    def _run(self, command: Sequence[str], descriptors: dict[int, int]) -> ProcessSession:
+        log = os.open(self._folder / "screen.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        log = move_high(log)
+        try:
+            return ProcessSession.start(
+                command,
+                descriptors={**descriptors, 1: log, 2: log},
+                environment={"PATH": os.environ.get("PATH", "/usr/bin:/bin")},
+            )
+        finally:
+            os.close(log)
+
+    def _said(self) -> str:
+        try:
+            return (self._folder / "screen.log").read_text(errors="replace")[-300:].strip()
+        except OSError:
+            return "nothing"
+
+    def _pictures(self) -> tuple[list[float], np.ndarray]:
+        ask = ["ffprobe", "-v", "error", "-select_streams", "v:0", "-of", "csv=p=0"]
+        ask += ["-show_entries", "stream=width,height:packet=pts_time"]
+        try:
+            lines = _output([*ask, str(self._file)]).decode().split()
+            *times, size = lines
+            if times and "," in times[0]:
+                size, times = times[0], lines[1:]
+            width, height = map(int, size.split(",")[:2])
+            read = ["ffmpeg", "-v", "error", "-i", str(self._file), "-fps_mode", "passthrough"]
+            raw = _output([*read, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"])
+        except (subprocess.SubprocessError, OSError, ValueError) as error:
+            raise BrowserStartError(f"reading the film of a load: {error}") from error
+        pictures = np.frombuffer(raw, np.uint8).reshape(-1, height, width, 3)
+        return [float(each.strip(",")) * 1e3 for each in times], pictures
+
+
+def _output(command: list[str]) -> bytes:
+    return subprocess.run(command, capture_output=True, check=True, timeout=120).stdout
+
+
+def _png(picture: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    Image.fromarray(picture).save(stream, "PNG", compress_level=1)
+    return stream.getvalue()
+
+
+def _missing(program: str, package: str) -> BrowserStartError:
+    return BrowserStartError(
+        f"starting a screen for Firefox: {program} is missing; install it (Debian: apt-get "
+        f"install {package}), or measure without pictures (`capture = false`)"
+    )

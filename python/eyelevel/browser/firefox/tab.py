@@ -1,0 +1,153 @@
+"""One tab of a Firefox: what its page is shown in, what it does, how its load ends."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from eyelevel.browser.firefox.bidi import BiDi
+from eyelevel.browser.firefox.network_log import BiDiNetworkLog
+from eyelevel.browser.observations import Ended, LoadSettings
+from eyelevel.browser.page_timings import SCRIPT
+from eyelevel.browser.phases import Phases
+from eyelevel.browser.quiet import QuietRule
+from eyelevel.browser.waiting import rule_from_now, wait_for_load
+from eyelevel.errors import BrowserStartError, CommandError
+
+ERRORS_MAX = 50
+WHITE_PAGE = (
+    "data:text/html,<link rel=icon href=data:,><meta name=viewport content='width=device-width'>"
+)
+"""A tab that shows nothing yet has the grey of the toolbars; the start state is white."""
+
+WHERE_SCRIPT = (
+    "JSON.stringify([mozInnerScreenX, mozInnerScreenY, innerWidth, innerHeight, devicePixelRatio])"
+)
+WITHOUT_PROMISES = """JSON.stringify([performance.timeOrigin, (() => {
+  const navigation = performance.getEntriesByType('navigation')[0];
+  const paints = performance.getEntriesByType('paint');
+  return {
+    load: navigation?.loadEventEnd || null,
+    domContentLoaded: navigation?.domContentLoadedEventEnd || null,
+    response: navigation?.responseStart || null,
+    paints: Object.fromEntries(paints.map((e) => [e.name, e.startTime])),
+    lcp: null, lcpElement: null, shifts: [], tasks: [],
+  };
+})()])"""
+"""`SCRIPT` for a page whose JavaScript is off: there no observer and no promise answers."""
+
+
+class FirefoxTab:
+    """Feed it every event; `open`, then `load`."""
+
+    def __init__(self, bidi: BiDi, settings: LoadSettings, version: str, phases: Phases) -> None:
+        self._bidi = bidi
+        self._settings = settings
+        self._version = version
+        self._phases = phases
+        self._rule: QuietRule | None = None
+        self._navigation_error = ""
+        self.context = ""
+        self.network = BiDiNetworkLog()
+        self.console_errors: list[str] = []
+        self.documents = 0
+        self.load_event_ms: float | None = None
+        """Of the last document, wall time."""
+
+    def open(self, deadline: float) -> None:
+        """An empty page of the wanted size that nobody else uses."""
+        call, settings = self._bidi.call, self._settings
+        self._bidi.on_event = self._handle_event
+        self.context = call("browsingContext.create", {"type": "tab"}, deadline)["context"]
+        blank = {"context": self.context, "url": WHITE_PAGE, "wait": "complete"}
+        call("browsingContext.navigate", blank, deadline)
+        width, height = settings.viewport_px
+        viewport = {"context": self.context, "viewport": {"width": width, "height": height}}
+        call("browsingContext.setViewport", viewport, deadline)
+        agent = settings.user_agent
+        if settings.mobile and agent is None:
+            agent = mobile_user_agent(self._version)
+        if agent is not None:
+            asked = {"userAgent": agent, "contexts": [self.context]}
+            call("emulation.setUserAgentOverride", asked, deadline)
+
+    def close(self, deadline: float) -> None:
+        """Close the page; the browser goes on."""
+        self._bidi.call("browsingContext.close", {"context": self.context}, deadline)
+
+    def place_px(self, deadline: float) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Where the page lies on the screen and its size, device pixels.
+
+        Raises `BrowserStartError` where the viewport is not the one that was asked for.
+        """
+        x, y, *size, scale = json.loads(self.evaluate(WHERE_SCRIPT, deadline))
+        if tuple(size) != self._settings.viewport_px:
+            raise BrowserStartError(f"Firefox's viewport is {size}, not what was asked for")
+        return (round(x * scale), round(y * scale)), (int(size[0] * scale), int(size[1] * scale))
+
+    def load(self) -> tuple[Ended, str, bool]:
+        """Navigate and wait for the end; how it ended, why, and whether the cap ended it."""
+        rule = rule_from_now(self._settings)
+        self.follow(rule)
+        asked = {"context": self.context, "url": self._settings.url, "wait": "none"}
+        self._bidi.send("browsingContext.navigate", asked, self._handle_navigate_reply)
+        waits, failed = lambda: self.network.waits, lambda: self._navigation_error
+        return wait_for_load(self._settings, rule, self._bidi.pump, waits, failed)
+
+    def follow(self, rule: QuietRule) -> None:
+        """Tell `rule` of all that happens from now on."""
+        self._rule = rule
+        self.load_event_ms = None
+
+    def timings(self, deadline: float) -> tuple[float, dict[str, Any]]:
+        """The document's time origin, milliseconds of wall time, and `SCRIPT`'s answer."""
+        asked = f"{SCRIPT.strip()}.then((found) => JSON.stringify([performance.timeOrigin, found]))"
+        said = self.evaluate(asked if self._settings.javascript else WITHOUT_PROMISES, deadline)
+        origin_ms, found = json.loads(said)
+        return origin_ms, found
+
+    def evaluate(self, expression: str, deadline: float) -> str:
+        """What an expression gives, a text. Raises `CommandError` where the page threw."""
+        target = {"context": self.context}
+        asked = {"expression": expression, "target": target, "awaitPromise": True}
+        said = self._bidi.call("script.evaluate", asked, deadline)
+        if said["type"] != "success":
+            raise CommandError(f"the page threw: {said['exceptionDetails']['text']}")
+        text: str = said["result"]["value"]
+        return text
+
+    def _handle_event(self, method: str, parameters: dict[str, Any]) -> None:
+        now_s = time.monotonic()
+        if method == "log.entryAdded" and parameters["level"] == "error":
+            if len(self.console_errors) < ERRORS_MAX:
+                self.console_errors.append(parameters.get("text") or "")
+            return
+        if self._rule is None:
+            return
+        if self.network.handle_event(method, parameters):
+            self._rule.handle_activity(now_s)
+        if parameters.get("context") != self.context:
+            return
+        if method == "browsingContext.load":
+            self.load_event_ms = parameters["timestamp"]
+            self._rule.handle_load_event(now_s)
+            if not self._phases.ended("collect"):
+                self._phases.mark("load")
+        elif method == "browsingContext.navigationCommitted":
+            self.documents += 1
+            self._rule.handle_new_document(now_s)
+        elif method == "browsingContext.userPromptOpened":
+            # A dialog stops the page until somebody answers.
+            answer = {"context": self.context, "accept": True}
+            self._bidi.send("browsingContext.handleUserPrompt", answer)
+
+    def _handle_navigate_reply(self, reply: dict[str, Any]) -> None:
+        if reply.get("type") == "error":
+            self._navigation_error = reply.get("message") or "refused"
+
+
+def mobile_user_agent(version: str) -> str:
+    """What the same Firefox says of itself on a phone."""
+    major = version.partition(".")[0]
+    return f"Mozilla/5.0 (Android 12; Mobile; rv:{major}.0) Gecko/{major}.0 Firefox/{major}.0"

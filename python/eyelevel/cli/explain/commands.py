@@ -1,0 +1,118 @@
+"""`eyelevel explain`: why results can differ."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+from typer.core import TyperGroup
+
+from eyelevel.analysis.conditions import of_browser
+from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.trials.measured import measured_rows
+from eyelevel.cli.explain.trial import trial
+from eyelevel.cli.output import hints, print_json, results
+from eyelevel.cli.values import named_stack
+from eyelevel.level.numbers_said import NOT_MEASURED
+from eyelevel.level.stack_aspects import ExplainedRow, explain, known_of
+from eyelevel.level.text.stacks import explained_lines, not_measured
+from eyelevel.level.text.verdict import COMMAND
+from eyelevel.networks.presets import find_network
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import stack_settings
+from eyelevel.run.level.measure import levels_among
+
+DEFAULT = ("tcp", "tcp+", "quic")
+
+
+class _TrialByDefault(TyperGroup):
+    """`explain TRIAL` is `explain trial TRIAL`: what is no subcommand's name is a trial."""
+
+    def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]
+        """As click does, with the word put in front where it is missing."""
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            args = ["trial", *args]
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(
+    help="Say why results can differ: of loads (explain TRIAL [TRIAL]) or of stacks.",
+    no_args_is_help=True,
+    cls=_TrialByDefault,
+)
+app.command("trial")(trial)
+
+
+@app.command("stacks")
+def stacks(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Stacks; default: tcp, tcp+ and quic.")
+    ] = None,
+    network: Annotated[str, typer.Option(help="Buffers depend on it.")] = "dsl",
+    run: Annotated[
+        Path | None,
+        typer.Option(help="A run whose loads say what is measured; its stacks are shown."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show what of the stacks is set and what this machine measured of them; first what is apart.
+
+    Settings are those in force on --network; measured values, and what is called equal or not, are
+    `eyelevel validate level`'s of pairs of these stacks, or a run's.
+    """
+    on = find_network(network)
+    if run is None:
+        stacks = [named_stack(name) for name in names or DEFAULT]
+        columns = [stack.name for stack in stacks]
+        levels = levels_among(stacks)
+        rows = explain([stack_settings(each, on) for each in stacks], known_of(levels, columns))
+    else:
+        columns, levels, rows = _of_run(run)
+    if as_json:
+        shown = [_row_json(columns, row) for row in rows]
+        print_json({"stacks": columns, "network": on.name, "aspects": shown})
+        return
+    for line in explained_lines(columns, rows, levels, results.width):
+        results.print(Text(line.text, line.style), soft_wrap=True)
+    if missing := not_measured(columns, rows):
+        said = f"{NOT_MEASURED} on this machine: {', '.join(missing)}"
+        hints.print(f"{said}{_how(columns, missing[0])}", markup=False, soft_wrap=True)
+
+
+def _how(names: Sequence[str], missing: str) -> str:
+    """What measures a stack beside the first one; stacks that are no presets are a plan's."""
+    if len(names) == 1:
+        return ""
+    pair = (names[0], missing if missing != names[0] else names[1])
+    plan = "" if set(pair) <= STACKS_BY_NAME.keys() else " --plan PLAN"
+    return f"; {COMMAND} --stacks {','.join(pair)}{plan} measures {pair[0]} and {pair[1]}"
+
+
+def _row_json(columns: Sequence[str], row: ExplainedRow) -> dict[str, Any]:
+    """What was not measured is null, for machines."""
+    values = [None if value == NOT_MEASURED else value for value in row.values]
+    return {**asdict(row), "values": dict(zip(columns, values, strict=True))}
+
+
+def _of_run(directory: Path) -> tuple[list[str], list[dict[str, Any]], list[ExplainedRow]]:
+    """The stacks of a run, what was measured of their level, and their rows, what its loads
+    measured included."""
+    contents = read_contents(directory)
+    settings = dict(contents.table.select("arm", "stack_settings").iter_rows())
+    arms = [arm for arm in contents.arms if arm in settings]
+    levels = [
+        level
+        for level in contents.environment.get("levels") or []
+        if {level["first"], level["second"]} <= set(arms)
+    ]
+    browser = of_browser(contents.plan)
+    rows = explain(
+        [{**browser[arm], **json.loads(settings[arm])} for arm in arms],
+        known_of(levels, arms),
+    )
+    for aspect, values in measured_rows(contents.table, arms):
+        rows.append(ExplainedRow(aspect, "", "measured", tuple(values), None))
+    return arms, levels, rows

@@ -1,0 +1,180 @@
+"""`eyelevel explain TRIAL [TRIAL]`: one connection or two on one time axis."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from eyelevel.analysis.trials.limits import LIMITS
+from eyelevel.cli.output import hints, print_json, results, table
+from eyelevel.connections.timeline import Timeline, busiest_connection, timeline_of
+from eyelevel.errors import ConnectionLogError
+from eyelevel.report.pages.connection import connection_page
+from eyelevel.store.directory import StoredTrial, has_record, read_trial
+
+TRIALS_MAX = 2
+
+
+def trial(
+    trials: Annotated[
+        list[Path],
+        typer.Argument(
+            help="One trial or two: DIR/trials/HASH, or DIR where it is the only one.",
+            metavar="TRIAL",
+        ),
+    ],
+    connection: Annotated[
+        str,
+        typer.Option(help="Numbers of the connections, `3` or `3,0`; else those that sent most."),
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option(help="The page; else HASH.html or HASH-HASH.html here.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+) -> None:
+    """Draw connections of loads on one time axis, and print what became of them.
+
+    Handshake, objects, congestion window, bytes in flight, round trips and losses, on one page
+    that needs no network. All but handshake and objects need logs: `logs = ["qlog", "tcp-info"]`
+    in a plan, or `eyelevel load --logs qlog,tcp-info --out DIR`.
+    """
+    if len(trials) > TRIALS_MAX:
+        raise typer.BadParameter(f"give one trial or two, not {len(trials)}")
+    stored = [_read(path) for path in trials]
+    numbers = _numbers(connection, len(stored))
+    timelines = [
+        timeline_of(each, busiest_connection(each) if number is None else number)
+        for each, number in zip(stored, numbers, strict=True)
+    ]
+    names = _names(timelines)
+    target = out or Path("-".join(each.path.name for each in stored) + ".html")
+    shown = [(title, [text(each) for each in timelines]) for title, text in _ROWS]
+    target.write_text(connection_page(timelines, names, shown), encoding="utf-8")
+    if as_json:
+        print_json({"page": str(target), "connections": [_numbers_of(t) for t in timelines]})
+    else:
+        made = table("", *names)
+        for title, values in shown:
+            made.add_row(title, *values)
+        results.print(made)
+        results.print(f"page: {target}", markup=False, soft_wrap=True)
+    for each, timeline in zip(stored, timelines, strict=True):
+        if timeline.transport is None:
+            kind = "qlog" if timeline.protocol == "h3" else "tcp-info"
+            hints.print(
+                f"{each.path.name} has no {kind} log: window, flight, round trips and losses are "
+                f"missing; load it with --logs {kind}",
+                markup=False,
+            )
+
+
+def _read(path: Path) -> StoredTrial:
+    if not has_record(path):
+        path = only_trial(path)
+    resolved = path.resolve()
+    return read_trial(resolved.parent.parent, resolved.name)
+
+
+def only_trial(folder: Path) -> Path:
+    """The trial of a folder that `eyelevel load --out` made with one load."""
+    within = sorted(path for path in (folder / "trials").glob("*") if has_record(path))
+    if len(within) == 1:
+        return within[0]
+    if not within:
+        raise ConnectionLogError(
+            f"reading {folder}: it is no trial; give DIR/trials/HASH of a run or of "
+            "`eyelevel load --out DIR`"
+        )
+    raise ConnectionLogError(
+        f"reading {folder}: it holds {len(within)} trials; name one, such as {within[0]}"
+    )
+
+
+def _numbers(text: str, count: int) -> list[int | None]:
+    if not text:
+        return [None] * count
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() for part in parts) or len(parts) > count:
+        raise typer.BadParameter(f"--connection {text}: give a number a trial, such as 3 or 3,0")
+    numbers: list[int | None] = [int(part) for part in parts]
+    return numbers + [None] * (count - len(numbers))
+
+
+def _names(timelines: Sequence[Timeline]) -> list[str]:
+    names = [f"{each.stack}, connection {each.connection}" for each in timelines]
+    if len(set(names)) < len(names):
+        names = [f"{name} ({letter})" for name, letter in zip(names, "AB", strict=False)]
+    return names
+
+
+def _numbers_of(timeline: Timeline) -> dict[str, Any]:
+    transport, opened = timeline.transport, timeline.opened
+    known = [rtt for rtt in transport.rtt_ms if rtt is not None] if transport else []
+    return {
+        "stack": timeline.stack,
+        "network": timeline.network,
+        "outcome": timeline.outcome,
+        "connection": timeline.connection,
+        "protocol": timeline.protocol,
+        "address": timeline.address,
+        "connect_ms": timeline.connect_ms,
+        "accepted_ms": timeline.accepted_ms,
+        "ready_ms": timeline.ready_ms,
+        "objects": len(timeline.objects),
+        "body_bytes": sum(each.body_bytes for each in timeline.objects),
+        "sent_packets": timeline.in_force.get("sent_packets"),
+        "lost_packets": timeline.in_force.get("retransmitted_packets"),
+        **{name: timeline.in_force.get(name) for name in LIMITS},
+        "window_bytes_max": max(transport.window_bytes, default=None) if transport else None,
+        "in_flight_bytes_max": max(transport.in_flight_bytes, default=None) if transport else None,
+        "rtt_ms_min": timeline.in_force.get("rtt_ms_min"),
+        "rtt_ms_smoothed_max": max(known, default=None),
+        "page_load_time_ms": timeline.page_load_time_ms,
+        "connections_opened": opened.connections if opened else None,
+        "connections_in_vain": opened.in_vain if opened else None,
+        "connections_ended_in_handshake": opened.in_handshake if opened else None,
+        "bytes_in_vain": opened.bytes if opened else None,
+    }
+
+
+def _of(key: str, form: str = "{}", scale: float = 1.0) -> Any:
+    def text(timeline: Timeline) -> str:
+        value = _numbers_of(timeline)[key]
+        return "-" if value is None else form.format(value * scale if scale != 1.0 else value)
+
+    return text
+
+
+def _handshake(timeline: Timeline) -> str:
+    if timeline.connect_ms is None:
+        return "before any object waited"
+    start, end = timeline.connect_ms
+    return f"{start:.0f} to {end:.0f} ms"
+
+
+_ROWS: tuple[tuple[str, Any], ...] = (
+    ("network", _of("network")),
+    ("protocol", _of("protocol")),
+    ("address", _of("address")),
+    ("outcome", _of("outcome")),
+    ("connecting (browser)", _handshake),
+    ("known to the server, ms", _of("accepted_ms", "{:.1f}")),
+    ("handshake complete, ms", _of("ready_ms", "{:.1f}")),
+    ("objects", _of("objects")),
+    ("bodies, kB", _of("body_bytes", "{:.1f}", 1e-3)),
+    ("packets sent", _of("sent_packets")),
+    ("lost or sent again", _of("lost_packets")),
+    ("browser's window full, ms", _of("receive_window_limited_ms", "{:.1f}")),
+    ("server had run dry, ms", _of("send_buffer_limited_ms", "{:.1f}")),
+    ("unsent, largest, kB", _of("unsent_bytes_max", "{:.1f}", 1e-3)),
+    ("window, largest, kB", _of("window_bytes_max", "{:.1f}", 1e-3)),
+    ("in flight, largest, kB", _of("in_flight_bytes_max", "{:.1f}", 1e-3)),
+    ("round trip, least, ms", _of("rtt_ms_min", "{:.1f}")),
+    ("round trip, smoothed, largest, ms", _of("rtt_ms_smoothed_max", "{:.1f}")),
+    ("page load time, ms", _of("page_load_time_ms", "{:.0f}")),
+    ("connections of the load", _of("connections_opened")),
+    ("of them without a request", _of("connections_in_vain")),
+    ("of these ended in the handshake", _of("connections_ended_in_handshake")),
+    ("bytes on those without a request", _of("bytes_in_vain")),
+)

@@ -1,0 +1,82 @@
+"""`eyelevel load --cross`: each load alone and beside the transfers, and what these cost it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from eyelevel.cli.output import results, table
+from eyelevel.stats.harm import harm
+
+CROSS_HELP = (
+    "Bulk transfers that share the path, CONTROLLER[:FLOWS[:DIRECTION]], such as cubic:2:down; "
+    "cubic, bbr or reno; again for another kind."
+)
+
+
+def harm_of(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], names: Iterable[str]) -> Any:
+    """Each metric's harm of one load, against that of its repetition without cross traffic.
+
+    None where it has no such load yet, or none of the two was ok.
+    """
+    alone = next(
+        (
+            each
+            for each in rows
+            if each["repetition"] == row["repetition"] and each["cross_traffic"] is None
+        ),
+        None,
+    )
+    if alone is None or row["cross_traffic"] is None:
+        return None
+    return {name: _one(row[name], alone[name]) for name in names}
+
+
+def print_harm(rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> None:
+    """Flows, the page's share, and the mean harm of each metric with its interval."""
+    beside = [row for row in rows if row["cross_traffic"] is not None]
+    for row in beside:
+        _print_flows(row["cross_traffic"])
+        if (load := row["cross_traffic"]["load"]) and load["page_share"] is not None:
+            results.print(
+                f"while the page loaded, it had {load['page_share']:.1%} of the bytes down"
+            )
+    made = table("harm to", "pairs", "harm", "95 % interval", right=("pairs", "harm"))
+    for name, title in titles.items():
+        pairs = [
+            (row[name], alone[name])
+            for row in beside
+            for alone in rows
+            if alone["cross_traffic"] is None
+            and alone["repetition"] == row["repetition"]
+            and row[name] is not None
+            and alone[name] is not None
+        ]
+        found = harm([b for b, _ in pairs], [a for _, a in pairs])
+        reach = found.reason
+        if found.low is not None and found.high is not None:
+            reach = f"{found.low:.1%} to {found.high:.1%}"
+        value = "-" if found.value is None else f"{found.value:.1%}"
+        made.add_row(title, str(len(pairs)), value, reach)
+    results.print(made)
+    results.print("harm: (with - without) / with cross traffic; 0 is none, 100 % the worst")
+
+
+def _one(beside: float | None, alone: float | None) -> float | None:
+    if beside is None or alone is None or beside <= 0:
+        return None
+    return (beside - alone) / beside
+
+
+def _print_flows(found: Mapping[str, Any]) -> None:
+    """Each flow's goodput and Jain's index, from a record's `cross_traffic`."""
+    made = table("cross traffic", "way", "seconds", "Mbit/s", right=("seconds", "Mbit/s"))
+    for flow in found["flows"]:
+        made.add_row(
+            flow["congestion_control"],
+            flow["direction"],
+            f"{flow['duration_ms'] / 1e3:.1f}",
+            f"{flow['goodput_bit_s'] / 1e6:.3f}",
+        )
+    results.print(made)
+    for direction, index in found["fairness_index"].items():
+        if index is not None:
+            results.print(f"Jain's fairness index {direction}: {index:.3f}")

@@ -1,0 +1,229 @@
+"""`eyelevel load`: one site over one network and stack, a few times."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, astuple, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from eyelevel.cli.load.cross import CROSS_HELP, harm_of, print_harm
+from eyelevel.cli.options import (
+    AfterLoadOption,
+    BlockOption,
+    BrowserOption,
+    ConnectionTypeOption,
+    DeviceOption,
+    HostWaitOption,
+    JavascriptOption,
+    LogsOption,
+    NetlogOption,
+    SchemeOption,
+    SlowdownOption,
+    TraceOption,
+    VisitorOption,
+    browser_of_options,
+)
+from eyelevel.cli.output import hints, print_json, results, table
+from eyelevel.cli.results.export import EXPORTS, Exports, write_exports
+from eyelevel.cli.results.steps import SHOWN, measured_steps, print_steps
+from eyelevel.cli.values import named_stack
+from eyelevel.errors import PlanError, StoreError
+from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.metrics.compute import metrics_of
+from eyelevel.networks.cross_traffic import parse_all_cross_traffic
+from eyelevel.networks.presets import find_network
+from eyelevel.plan.single_load_plan import one_cell
+from eyelevel.plan.stacks import Visit
+from eyelevel.plan.trials import Trial, expand
+from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
+from eyelevel.run.trial.trial import TrialResult, run_trial
+from eyelevel.sites.recorded import open_site
+from eyelevel.store.directory import TRIALS, committed, read_trial, write_trial
+
+EXIT_NOT_OK = 1
+
+
+def load(
+    site: Annotated[
+        str, typer.Argument(help="A recorded site: its file, or a shipped one's name.")
+    ],
+    network: Annotated[str, typer.Option(help="A network: see `eyelevel list networks`.")] = "dsl",
+    stack: Annotated[
+        str, typer.Option(help="A protocol stack: see `eyelevel list stacks`.")
+    ] = "tcp+",
+    runs: Annotated[int, typer.Option(min=1, max=1000, help="How many loads.")] = 1,
+    visit: Annotated[
+        Visit,
+        typer.Option(
+            help="`repeat`: a second visit, with session tickets and an empty cache; `warm`: "
+            "over open connections, too."
+        ),
+    ] = "first",
+    visitor: VisitorOption = "first",
+    effective_connection_type: ConnectionTypeOption = "network",
+    browser: BrowserOption = "chromium",
+    device: DeviceOption = None,
+    cpu_slowdown: SlowdownOption = None,
+    color_scheme: SchemeOption = "light",
+    javascript: JavascriptOption = True,
+    block: BlockOption = None,
+    after_load: AfterLoadOption = None,
+    logs: LogsOption = "",
+    seed: Annotated[int, typer.Option(min=0, help="Decides the path's random losses.")] = 1,
+    url: Annotated[
+        str | None, typer.Option(help="The page to open, if not the recording's.")
+    ] = None,
+    cross: Annotated[
+        list[str] | None,
+        typer.Option(help=f"{CROSS_HELP} Every load is done without them, too, for the harm."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Keep each load's record and frames in this directory.")
+    ] = None,
+    har: Annotated[bool, typer.Option("--har", help="With --out: HASH.har of each.")] = False,
+    video: Annotated[bool, typer.Option("--video", help="With --out: HASH.mp4 of each.")] = False,
+    filmstrip: Annotated[
+        bool, typer.Option("--filmstrip", help="With --out: the pictures of each.")
+    ] = False,
+    netlog: NetlogOption = False,
+    trace: TraceOption = False,
+    host_wait_s: HostWaitOption = WAIT_S_MAX,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the trials as JSON.")] = False,
+) -> None:
+    """Load one recorded site in a real browser and print what a person would have seen when.
+
+    Exits 1 where no load was ok.
+    """
+    if (har or video or filmstrip or netlog or trace or logs) and out is None:
+        options = "--har, --video, --filmstrip, --netlog, --trace and --logs"
+        raise typer.BadParameter(f"{options} need --out DIR to write to")
+    settings = browser_of_options(
+        browser=browser,
+        visit=visit,
+        visitor=visitor,
+        effective_connection_type=effective_connection_type,
+        device=device,
+        cpu_slowdown=cpu_slowdown,
+        color_scheme=color_scheme,
+        javascript=javascript,
+        block=block or (),
+        after_load=after_load or (),
+        netlog=netlog,
+        trace=trace,
+        logs=logs,
+    )
+    named = named_stack(stack)
+    if refused := settings.refused_stack(named):
+        raise PlanError([f"--stack {refused}"])
+    recorded = open_site(site)
+    networks = [find_network(network)]
+    if kinds := parse_all_cross_traffic(cross or []):
+        networks.append(replace(networks[0], name=f"{network}+cross", cross_traffic=kinds))
+    plan = one_cell(recorded.name, networks, named, runs, seed, settings)
+    trials = expand(plan, [recorded.of_plan()])
+    if out is not None:
+        _refuse_kept(out, trials)
+    rows: list[dict[str, Any]] = []
+    exports = Exports(har, video, filmstrip)
+    wait = HostWait(host_wait_s, told=_told_once())
+    for trial in trials:
+        result = run_trial(trial, str(recorded.path.resolve()), url, host_wait=wait)
+        if out is not None:
+            _keep(out, result, exports)
+        rows.append(_row(result))
+        hints.print(f"load {len(rows)} of {len(trials)}: {rows[-1]['outcome']}")
+    if kinds:
+        for row in rows:
+            row["harm"] = harm_of(row, rows, METRICS_BY_NAME)
+    if as_json:
+        print_json(rows)
+    else:
+        _print(rows)
+        if kinds:
+            print_harm(rows, SHOWN)
+    if out is not None:
+        hints.print(_where(out, exports), markup=False, soft_wrap=True)
+    if not any(row["outcome"] == "ok" for row in rows):
+        raise typer.Exit(EXIT_NOT_OK)
+
+
+def _told_once() -> Callable[[str], None]:
+    """Says that a load waits when it begins to."""
+    waits = False
+
+    def tell(line: str) -> None:
+        nonlocal waits
+        if line and not waits:
+            hints.print(line, markup=False, soft_wrap=True)
+        waits = bool(line)
+
+    return tell
+
+
+def _refuse_kept(out: Path, trials: Sequence[Trial]) -> None:
+    """Nobody shall wait for loads that cannot be kept."""
+    out.mkdir(parents=True, exist_ok=True)
+    there = committed(out)
+    for trial in trials:
+        if trial.hash in there:
+            raise _there(out, trial.hash)
+
+
+def _there(out: Path, name: str) -> StoreError:
+    return StoreError(
+        f"keeping {out / TRIALS / name}: it is there from an earlier load of these settings; "
+        "give another --out or --seed"
+    )
+
+
+def _keep(out: Path, result: TrialResult, exports: Exports) -> None:
+    name = result.record["trial"]["hash"]
+    if not write_trial(out, result.record, result.frames, result.step_frames, result.logs):
+        raise _there(out, name)
+    if any(astuple(exports)):
+        write_exports(read_trial(out, name), out / EXPORTS, exports)
+
+
+def _where(out: Path, exports: Exports) -> str:
+    """What of the loads is where."""
+    names = [name for name, asked in asdict(exports).items() if asked]
+    also = f"; {', '.join(names)} in {out / EXPORTS}" if names else ""
+    return f"records and frames in {out / TRIALS}{also}"
+
+
+def _row(result: TrialResult) -> dict[str, Any]:
+    record = result.record
+    found: Mapping[str, float | None] = {}
+    if record["outcome"] == "ok":
+        found = metrics_of(record, result.frames)
+    return {
+        "hash": record["trial"]["hash"],
+        "network": record["trial"]["network"],
+        "repetition": record["trial"]["repetition"],
+        "outcome": record["outcome"],
+        "outcome_detail": record["outcome_detail"],
+        **{name: found.get(name) for name in METRICS_BY_NAME},
+        "after_load": measured_steps(record, result.step_frames),
+        "objects": record["objects"],
+        "requests": record["requests"],
+        "connections": record["connections"],
+        "path": record["path"],
+        "cross_traffic": record["cross_traffic"],
+        "host": record["host"],
+        "browser": record["browser"],
+    }
+
+
+def _print(rows: Sequence[Mapping[str, Any]]) -> None:
+    titles = list(SHOWN.values())
+    made = table("load", "network", "outcome", *titles, "objects", right=(*titles, "objects"))
+    for number, row in enumerate(rows, start=1):
+        values = ["-" if row[name] is None else f"{row[name]:.0f}" for name in SHOWN]
+        made.add_row(str(number), row["network"], row["outcome"], *values, str(len(row["objects"])))
+    results.print(made)
+    print_steps([(f"{number}", row["after_load"]) for number, row in enumerate(rows, start=1)])
+    results.print("ms from navigation start; what each measures: docs/reference/metrics.md")
+    for row in rows:
+        if row["outcome_detail"]:
+            results.print(f"{row['outcome']}: {row['outcome_detail']}", markup=False)

@@ -1,0 +1,72 @@
+"""`eyelevel replay`: any command on the client side of a lab."""
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eyelevel.cli.output import hints
+from eyelevel.cli.values import named_stack
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.networks.network import lab_path
+from eyelevel.networks.presets import find_network
+from eyelevel.plan.stacks import lab_stack
+from eyelevel.sites.recorded import open_site
+
+
+def replay(
+    site: Annotated[
+        str, typer.Argument(help="A recorded site: its file, or a shipped one's name.")
+    ],
+    command: Annotated[list[str], typer.Argument(help="The command, after `--`.")],
+    network: Annotated[str, typer.Option(help="A network: see `eyelevel list networks`.")] = "dsl",
+    stack: Annotated[
+        str, typer.Option(help="A protocol stack: see `eyelevel list stacks`.")
+    ] = "tcp+",
+    seed: Annotated[int, typer.Option(min=0, help="Decides the path's random losses.")] = 1,
+) -> None:
+    """Serve a recorded site over an emulated network and run a command beside it.
+
+    The command sees the site's names and addresses and nothing else. The certificate of the run's
+    own authority is in the file that EYELEVEL_CA, SSL_CERT_FILE and CURL_CA_BUNDLE name; the page's
+    URL is in EYELEVEL_URL. Its exit status is passed on.
+    """
+    recorded = open_site(site)
+    chosen_network, chosen_stack = find_network(network), named_stack(stack)
+    config = LabConfig(
+        lab_path(chosen_network),
+        seed,
+        str(recorded.path.resolve()),
+        lab_stack(chosen_stack, chosen_network),
+    )
+    with Lab(config) as lab, tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:
+        authority = Path(folder) / "ca.pem"
+        authority.write_text(lab.ready.ca_certificate or "", encoding="ascii")
+        environment = os.environ | {
+            "EYELEVEL_CA": str(authority),
+            "EYELEVEL_URL": lab.ready.main_url or "",
+            "SSL_CERT_FILE": str(authority),
+            "CURL_CA_BUNDLE": str(authority),
+        }
+        status = _run([*lab.command_prefix, *command], environment)
+        summary = lab.stop()
+    missed = [each["url"] for each in summary.requests if each["match"] == "miss"]
+    hints.print(
+        f"{len(summary.requests)} requests answered over {chosen_stack.name} on "
+        f"{chosen_network.name}, {len(missed)} not in the recording"
+    )
+    for url in missed[:10]:
+        hints.print(f"  not recorded: {url}", markup=False)
+    raise typer.Exit(status)
+
+
+def _run(command: list[str], environment: dict[str, str]) -> int:
+    process = subprocess.Popen(command, env=environment)
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue  # Ctrl-C reached the command, too: it decides when to end.

@@ -1,0 +1,104 @@
+"""`eyelevel path plot`: a path's log as a chart and in numbers."""
+
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eyelevel.cli.output import hints, print_json, results, table
+
+OWN_FILES = ("down.log", "up.log")
+PNG_SCALE = 2  # sharp on screens with two pixels a point
+
+
+class Kind(StrEnum):
+    """Files that a chart can be written as."""
+
+    svg = ".svg"
+    png = ".png"
+
+
+def plot(
+    log: Annotated[Path, typer.Argument(help="A folder of --log, or one log, Mahimahi's as well.")],
+    out: Annotated[
+        Path | None, typer.Option(help="The chart, .svg or .png; beside the log without it.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+) -> None:
+    """Draw throughput against capacity and queueing delay over time, and print both in numbers."""
+    # Here, since charts take longer to import than a path takes to start (see cli/main.py).
+    from eyelevel.errors import PathLogError
+    from eyelevel.figures.path_chart import path_chart
+    from eyelevel.pathlog.own import read_log
+    from eyelevel.pathlog.summary import summarise
+
+    out = out or (log / "path.svg" if log.is_dir() else log.with_name(log.name + ".svg"))
+    if out.suffix not in [kind.value for kind in Kind]:
+        raise PathLogError(f"--out {out}: a chart is written as .svg or .png; end the name so")
+    files = [log]
+    if log.is_dir():
+        files = [log / name for name in OWN_FILES if (log / name).exists()]
+        if not files:
+            raise PathLogError(f"{log}: neither {' nor '.join(OWN_FILES)} is in this folder")
+    logs = [read_log(file.read_bytes(), str(file)) for file in files]
+    _write(path_chart(logs, str(log)), out)
+    summaries = [asdict(summarise(each)) for each in logs]
+    if as_json:
+        print_json({"chart": str(out), "directions": summaries})
+        return
+    made = table("", *(each["direction"] for each in summaries))
+    for title, key, scale in _ROWS:
+        made.add_row(title, *(_text(each[key], scale) for each in summaries))
+    results.print(made)
+    for each in summaries:
+        if each["log_lost_records"]:
+            hints.print(
+                f"{each['direction']}: {each['log_lost_records']} records are missing, since the "
+                "disk did not keep up: the numbers are of the rest",
+                style="yellow",
+            )
+    results.print(f"chart: {out}", markup=False, soft_wrap=True)
+
+
+def _write(chart: dict, out: Path) -> None:
+    import vl_convert
+
+    if out.suffix == Kind.png:
+        out.write_bytes(vl_convert.vegalite_to_png(chart, scale=PNG_SCALE))
+    else:
+        out.write_text(vl_convert.vegalite_to_svg(chart), encoding="utf-8")
+
+
+# Title, key in the summary, and by what it is multiplied; None: as it is.
+_ROWS: tuple[tuple[str, str, float | None], ...] = (
+    ("seconds", "duration_s", 1.0),
+    ("packets", "packets", None),
+    ("left", "departed_packets", None),
+    ("dropped", "dropped", None),
+    ("marked", "marked_packets", None),
+    ("throughput Mbit/s", "throughput_bit_s", 1e-6),
+    ("capacity Mbit/s", "capacity_bit_s", 1e-6),
+    ("utilisation %", "utilisation", 100.0),
+    ("queueing delay ms, mean", "queue_delay_ms_mean", 1.0),
+    ("p50", "queue_delay_ms_p50", 1.0),
+    ("p95", "queue_delay_ms_p95", 1.0),
+    ("p99", "queue_delay_ms_p99", 1.0),
+    ("largest", "queue_delay_ms_max", 1.0),
+    ("late by µs, p50", "lateness_us_p50", 1.0),
+    ("p99", "lateness_us_p99", 1.0),
+    ("largest", "lateness_us_max", 1.0),
+    ("waited to be read µs, p50", "waited_us_p50", 1.0),
+    ("p99", "waited_us_p99", 1.0),
+    ("largest", "waited_us_max", 1.0),
+    ("without a time of arrival", "unstamped_reads", None),
+)
+
+
+def _text(value: float | dict[str, int] | None, scale: float | None) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, dict):
+        return ", ".join(f"{count} {reason}" for reason, count in value.items()) or "0"
+    return f"{value}" if scale is None else f"{value * scale:.2f}"

@@ -1,0 +1,119 @@
+"""`eyelevel trace`: describe, convert and make packet-delivery traces."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from eyelevel.cli.output import hints, print_json, results, table
+from eyelevel.cli.path.trace_files import read_trace, write_trace
+from eyelevel.traces.info import BIN_MS, OUTAGE_MS, trace_info
+from eyelevel.traces.spec import SYNTH_MODELS, SynthSpec
+from eyelevel.traces.synth import synthesise
+
+BIN_MS_MAX = 3_600_000
+
+app = typer.Typer(help="Describe, convert and make packet-delivery traces.", no_args_is_help=True)
+
+
+@app.command("info")
+def info(
+    files: Annotated[
+        list[Path], typer.Argument(help="Traces in Mahimahi's format, or CSV of time and Mbit/s.")
+    ],
+    bin_ms: Annotated[
+        int, typer.Option(min=1, max=BIN_MS_MAX, help="Percentiles are of the rate over this.")
+    ] = BIN_MS,
+    outage_ms: Annotated[
+        int, typer.Option(min=1, help="A gap of at least this without an opportunity is an outage.")
+    ] = OUTAGE_MS,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print length, mean and percentiles of the rate, and outages."""
+    found = []
+    for file in files:
+        values = trace_info(read_trace(file), bin_ms, outage_ms)
+        found.append({"file": str(file), **asdict(values), "outage_share": values.outage_share})
+    if as_json:
+        print_json(found)
+        return
+    titles = [title for title, _ in _ROWS]
+    made = table("", *(Path(each["file"]).name for each in found))
+    for title, text in zip(titles, (text for _, text in _ROWS), strict=True):
+        made.add_row(title, *(text(each) for each in found))
+    results.print(made)
+    results.print(
+        f"rates in Mbit/s over {found[0]['bin_ms']} ms; an outage is a gap of at least "
+        f"{outage_ms} ms, the trace repeated"
+    )
+
+
+@app.command("convert")
+def convert(
+    source: Annotated[Path, typer.Argument(help="A trace, or CSV of time and Mbit/s (.csv).")],
+    out: Annotated[Path, typer.Argument(help="The trace to write, or CSV where it ends in .csv.")],
+    bin_ms: Annotated[
+        int, typer.Option(min=1, max=BIN_MS_MAX, help="Of written CSV: a line for each.")
+    ] = BIN_MS,
+) -> None:
+    """Convert between Mahimahi's format and CSV of time (s) and rate (Mbit/s).
+
+    Which of them a file is, its name tells: `.csv` or anything else. A rate holds until the next
+    line's time, the last one as long as the one before it.
+    """
+    opportunities = read_trace(source)
+    write_trace(out, opportunities, bin_ms)
+    described = trace_info(opportunities)
+    hints.print(
+        f"{out}: {described.opportunities} opportunities in {described.duration_ms / 1000:g} s, "
+        f"{described.rate_bit_s_mean / 1e6:.3g} Mbit/s",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+@app.command("synth")
+def synth(
+    model: Annotated[str, typer.Argument(help=f"One of {', '.join(SYNTH_MODELS)}.")],
+    out: Annotated[Path, typer.Argument(help="The trace to write, or CSV where it ends in .csv.")],
+    mbit_s: Annotated[
+        float, typer.Option(min=0.001, max=100_000, help="Its mean rate in Mbit/s.")
+    ] = 10.0,
+    duration_s: Annotated[int, typer.Option(min=1, help="Its length; it is repeated.")] = 60,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, another trace.")] = 1,
+) -> None:
+    """Make a trace by a model: cellular, satellite or wifi.
+
+    cellular: the doubly stochastic process behind Sprout (Winstein et al. 2013). satellite: a rate
+    that is drawn anew every 15 s, as Starlink's (Mohan et al. 2024). wifi: a Markov channel under
+    contention (Wang and Moayeri 1995, Bianchi 2000). The same settings give the same trace
+    everywhere.
+    """
+    spec = SynthSpec(model, round(mbit_s * 1e6), duration_s, seed)
+    write_trace(out, synthesise(spec), BIN_MS)
+    hints.print(
+        f"{out}: {model}, {mbit_s:g} Mbit/s in the mean, {duration_s} s, seed {seed}",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _mbit_s(bit_s: float) -> str:
+    return f"{bit_s / 1e6:.3f}"
+
+
+_ROWS: tuple[tuple[str, Any], ...] = (
+    ("seconds", lambda i: f"{i['duration_ms'] / 1000:.3f}"),
+    ("opportunities", lambda i: f"{i['opportunities']}"),
+    ("mean rate", lambda i: _mbit_s(i["rate_bit_s_mean"])),
+    ("p5", lambda i: _mbit_s(i["rate_bit_s_percentiles"]["p5"])),
+    ("p25", lambda i: _mbit_s(i["rate_bit_s_percentiles"]["p25"])),
+    ("p50", lambda i: _mbit_s(i["rate_bit_s_percentiles"]["p50"])),
+    ("p75", lambda i: _mbit_s(i["rate_bit_s_percentiles"]["p75"])),
+    ("p95", lambda i: _mbit_s(i["rate_bit_s_percentiles"]["p95"])),
+    ("largest", lambda i: _mbit_s(i["rate_bit_s_max"])),
+    ("outages", lambda i: f"{i['outages']}"),
+    ("in outage %", lambda i: f"{i['outage_share'] * 100:.2f}"),
+    ("longest gap ms", lambda i: f"{i['gap_ms_max']}"),
+)

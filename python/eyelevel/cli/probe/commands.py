@@ -1,0 +1,143 @@
+"""`eyelevel probe`: how long connections take, on the Internet and in the lab."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from eyelevel.cli.probe.lab import LAB, rows_in_lab
+from eyelevel.cli.probe.output import Sink, make_sink
+from eyelevel.cli.probe.report import report
+from eyelevel.cli.probe.rounds import alone, repeat
+from eyelevel.errors import ProbeError
+from eyelevel.lab.prober import probe_events
+from eyelevel.probes.targets import (
+    parse_connect,
+    parse_duration_s,
+    parse_protocols,
+    parse_resolver,
+    parse_target,
+)
+
+USER_AGENT = "eyelevel-probe/0.1 (connection timing; see docs/guides/probing.md)"
+"""Says what it is and where its conduct is written down."""
+
+COUNT_MAX = 10_000
+PROTOCOLS = "tls1.2,tls1.3,quic"
+
+
+class _MeasureFirst(TyperGroup):
+    """`eyelevel probe HOST` means `eyelevel probe measure HOST`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args or args[0] not in self.commands:
+            args = ["measure", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(cls=_MeasureFirst, help="Time connections over each protocol; report on them.")
+app.command("report")(report)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What one round probes, and what becomes of its rows."""
+
+    config: dict[str, Any]
+    network: str | None
+    stacks: str | None
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One round."""
+        if self.network is not None:
+            return rows_in_lab(self.config, self.network, self.stacks)
+        return probe_events("probe", self.config)
+
+
+@app.command("measure")
+def measure(
+    hosts: Annotated[list[str], typer.Argument(help="HOST[:PORT][/PATH], or `lab`.")],
+    protocols: Annotated[
+        str | None, typer.Option(help="Of tcp, tls1.2, tls1.3, quic, quic-v2.")
+    ] = None,
+    v4: Annotated[bool, typer.Option("-4", help="Over IPv4 alone, with -6 over both.")] = False,
+    v6: Annotated[bool, typer.Option("-6", help="Over IPv6 alone, with -4 over both.")] = False,
+    count: Annotated[int, typer.Option(min=1, max=COUNT_MAX, help="Attempts a protocol.")] = 1,
+    interval: Annotated[str, typer.Option(help="Between attempts on one host.")] = "1s",
+    timeout: Annotated[str, typer.Option(help="For one attempt.")] = "30s",
+    resume_session: Annotated[bool, typer.Option(help="Resume a session made before.")] = False,
+    early_data: Annotated[bool, typer.Option(help="Send the request as early data.")] = False,
+    local_port: Annotated[int | None, typer.Option(min=1, max=65535, help="Send from it.")] = None,
+    resolver: Annotated[str | None, typer.Option(help="Ask this one, ADDRESS[:PORT].")] = None,
+    connect: Annotated[str | None, typer.Option(help="Connect to this IP; no DNS.")] = None,
+    ca: Annotated[Path | None, typer.Option(help="Trust these roots (PEM) alone.")] = None,
+    vantage: Annotated[str | None, typer.Option(help="This place's name, in every row.")] = None,
+    network: Annotated[str | None, typer.Option(help="With `lab`: a network's name.")] = None,
+    stack: Annotated[str | None, typer.Option(help="With `lab`: stacks, commas between.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Decides the order of attempts.")] = 1,
+    every: Annotated[str | None, typer.Option(help="Measure again and again: 1h.")] = None,
+    for_: Annotated[str | None, typer.Option("--for", help="How long, with --every: 7d.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Append rows as JSON lines.")] = None,
+    parquet: Annotated[Path | None, typer.Option(help="Write rows as Parquet.")] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print the thesis's columns.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print rows as JSON lines.")] = False,
+) -> None:
+    """Time DNS, TCP, TLS and QUIC and the first byte of a response; a row for each attempt.
+
+    DNS is asked once for each host, and attempts on one host are in random order. What was measured
+    is analysed by `eyelevel probe report FILE…`.
+    """
+    in_lab = hosts == [LAB]
+    if in_lab and (connect or resolver or ca):
+        raise ProbeError("a lab has its own address, names and roots: leave --connect and so on")
+    if in_lab and v6 and not v4:
+        raise ProbeError("a lab's path is IPv4: leave -6 out")
+    if not in_lab and (network or stack):
+        raise ProbeError("--network and --stack need the host `lab`")
+    if early_data and not resume_session:
+        raise ProbeError("--early-data needs --resume-session: only a resumed session has keys")
+    if protocols and stack:
+        raise ProbeError("--stack says which protocols: leave --protocols out, or --stack")
+    both = v4 == v6
+    if connect:
+        connect = parse_connect(connect, v4=v4 or both, v6=v6 or both)
+    config = {
+        "targets": [parse_target(host).as_config(connect) for host in hosts],
+        "protocols": parse_protocols(protocols or PROTOCOLS),
+        "v4": v4 or both,
+        "v6": v6 or both,
+        "count": count,
+        "interval_ms": round(1000 * parse_duration_s(interval, "--interval")),
+        "timeout_ms": round(1000 * parse_duration_s(timeout, "--timeout")),
+        "resume_session": resume_session,
+        "early_data": early_data,
+        "local_port": local_port,
+        "resolver": parse_resolver(resolver) if resolver else None,
+        "authority_file": str(ca.resolve()) if ca else None,
+        "vantage": vantage,
+        "user_agent": USER_AGENT,
+        "seed": seed,
+    }
+    request = Request(config, (network or "dsl") if in_lab else None, stack)
+    if every is None and for_ is None:
+        with make_sink(out, parquet, as_csv=as_csv, as_json=as_json) as sink:
+            _drain(request.rows(), sink)
+        return
+    if every is None or for_ is None or out is None:
+        raise ProbeError("--every and --for go together, and need --out for what they measure")
+    every_s, for_s = parse_duration_s(every, "--every"), parse_duration_s(for_, "--for")
+    # The lock first: opening cuts half a line, which another process might just be writing.
+    with (
+        alone(out) as state_path,
+        make_sink(out, parquet, as_csv=as_csv, as_json=as_json) as sink,
+    ):
+        repeat(state_path, every_s, for_s, lambda: _drain(request.rows(), sink))
+
+
+def _drain(rows: Iterable[dict[str, Any]], sink: Sink) -> None:
+    for row in rows:
+        sink.take(row)
+    sink.round_over()

@@ -1,0 +1,56 @@
+"""`eyelevel probe report`: the figures of the thesis's chapter 4 from files of probes."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from eyelevel.cli.output import print_json, results, table
+from eyelevel.probes.analysis import analyse, file_labels
+from eyelevel.probes.reading import read_files
+from eyelevel.report.pages.probe import write_probe_page
+
+QUANTILES = ("p5_ms", "p50_ms", "p95_ms")
+
+
+def report(
+    files: Annotated[list[Path], typer.Argument(help="JSON lines, Parquet, thesis CSVs.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+    page: Annotated[Path | None, typer.Option(help="Write the offline page here.")] = None,
+) -> None:
+    """Connection times, their paired differences and DNS times, from one or many vantage points."""
+    analysis = analyse(read_files(files))
+    written = write_probe_page(page, analysis) if page else None
+    if as_json:
+        print_json(analysis.as_json() | {"page": str(written) if written else None})
+        return
+    for file, label in file_labels(pair["file"] for pair in analysis.pairs).items():
+        results.print(label, markup=False, style="bold", soft_wrap=True)
+        results.print(_table([pair for pair in analysis.pairs if pair["file"] == file]))
+    if analysis.pairs:
+        results.print(
+            "A - B in ms: above 0, B is faster; intervals of 95 % over hosts", style="dim"
+        )
+    else:
+        none = "no pairs: no two protocols connected to one host within 60 s, without resumption"
+        results.print(none, soft_wrap=True)
+    if written:
+        results.print(f"page: {written}", soft_wrap=True)
+
+
+def _table(pairs: list[dict[str, Any]]) -> Any:
+    titles = [name.removesuffix("_ms") for name in QUANTILES]
+    share = "% above 0"
+    numbers = ("pairs", "hosts", *titles)
+    shown = table("A - B", *numbers, share, right=numbers)
+    for pair in pairs:
+        low, high = pair["intervals_95"]["share_above_0"]
+        interval = "" if low is None else f" [{100 * low:.1f}, {100 * high:.1f}]"
+        shown.add_row(
+            f"{pair['a']} - {pair['b']}",
+            str(pair["n"]),
+            str(pair["hosts"]),
+            *(f"{pair[name]:.3f}" for name in QUANTILES),
+            f"{100 * pair['share_above_0']:.1f}{interval}",
+        )
+    return shown

@@ -1,0 +1,84 @@
+"""`--every` and `--for`: rounds that survive a restart and never overlap."""
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from eyelevel.cli.output import complain, hints
+from eyelevel.cli.probe.appended import mend
+from eyelevel.errors import LabError, ProbeError
+from eyelevel.probes.schedule import Rounds
+
+WAIT_S_MAX = 3600.0
+"""Waits are cut into pieces, so that a suspended machine or a set clock is noticed."""
+
+
+@contextmanager
+def alone(out: Path) -> Iterator[Path]:
+    """Keeps every other process from measuring into `out`; gives the file of its rounds.
+
+    Raises ProbeError when one already does.
+    """
+    state_path = out.with_name(out.name + ".rounds")
+    with state_path.open("a+", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ProbeError(
+                f"{out} is being measured into already: wait or choose another"
+            ) from None
+        mend(state_path)
+        yield state_path
+
+
+def repeat(state_path: Path, every_s: float, for_s: float, measure: Callable[[], None]) -> None:
+    """Measure at every due time; where the same command was stopped before, go on with its rounds.
+
+    A round that fails as a whole is complained about and the next one begins when it is due.
+    """
+    rounds, last = _restored(state_path, every_s, for_s)
+    while (number := rounds.next_after(time.time(), last)) is not None:
+        wait_s = rounds.due_unix_s(number) - time.time()
+        if wait_s > 0:
+            time.sleep(min(wait_s, WAIT_S_MAX))
+            continue
+        last = number
+        _save(state_path, rounds, last)
+        hints.print(f"round {number + 1} of {rounds.count}")
+        try:
+            measure()
+        except LabError as error:
+            complain(f"round {number + 1}: {error}")
+
+
+def _restored(path: Path, every_s: float, for_s: float) -> tuple[Rounds, int | None]:
+    text = path.read_text(encoding="utf-8")
+    if text:
+        try:
+            state = json.loads(text.splitlines()[-1])
+            began_s, last = float(state["began_unix_s"]), int(state["last"])
+            is_same = (state["every_s"], state["for_s"]) == (every_s, for_s)
+        except (ValueError, TypeError, LookupError) as error:
+            raise ProbeError(f"{path} is no record of rounds: remove it to begin anew") from error
+        if is_same:
+            hints.print(f"going on after round {last + 1}: {path}")
+            return Rounds(began_s, every_s, for_s), last
+    return Rounds(time.time(), every_s, for_s), None
+
+
+def _save(path: Path, rounds: Rounds, last: int) -> None:
+    """Appended to the locked file itself: a rename would leave the lock on the old one."""
+    state = {
+        "began_unix_s": rounds.began_unix_s,
+        "every_s": rounds.every_s,
+        "for_s": rounds.for_s,
+        "last": last,
+    }
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(state) + "\n")
+        stream.flush()
+        os.fsync(stream.fileno())

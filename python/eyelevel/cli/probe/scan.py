@@ -1,0 +1,140 @@
+"""`eyelevel scan`: who supports TLS 1.3, QUIC, HTTP/2, post-quantum key exchange and IPv6."""
+
+import contextlib
+import json
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from eyelevel.cli.output import hints, print_json
+from eyelevel.cli.probe.appended import mend
+from eyelevel.cli.probe.scan_shown import progress, show
+from eyelevel.errors import ScanError
+from eyelevel.lab.prober import probe_events
+from eyelevel.probes.targets import parse_duration_s, parse_resolver
+from eyelevel.scans.names import read_names
+from eyelevel.scans.optout import NOT_PUBLIC, OptOut, read_opt_out
+from eyelevel.scans.summary import Summary
+
+USER_AGENT = "eyelevel-scan/0.1 (who supports which protocols; see docs/guides/probing.md{contact})"
+WHAT = ("tls", "quic", "ipv6", "https-records")
+SOCKETS_A_NAME = 3
+"""Its lookups of both address families and of HTTPS records go out at the same time."""
+SOCKETS_OWN = 64
+RATE_MAX = 100_000.0
+
+
+def scan(
+    list_: Annotated[Path, typer.Argument(metavar="LIST", help="Tranco, Alexa, or names.")],
+    out: Annotated[Path | None, typer.Option(help="Rows as JSON lines; LIST.scan.jsonl.")] = None,
+    resume: Annotated[bool, typer.Option(help="Go on with --out where it stopped.")] = False,
+    top: Annotated[int | None, typer.Option(min=1, help="The first names alone.")] = None,
+    only: Annotated[str, typer.Option(help="What to try, commas between.")] = ",".join(WHAT),
+    www: Annotated[bool, typer.Option(help="Try www. before a name that fails, too.")] = True,
+    rate: Annotated[float, typer.Option(max=RATE_MAX, help="Connections a second.")] = 50.0,
+    in_flight: Annotated[int, typer.Option(min=1, help="Names at once.")] = 200,
+    timeout: Annotated[str, typer.Option(help="For one lookup and one connection.")] = "10s",
+    opt_out: Annotated[Path | None, typer.Option(help="Names, ranges: never asked.")] = None,
+    contact: Annotated[str | None, typer.Option(help="In the user agent: who you are.")] = None,
+    private: Annotated[bool, typer.Option(help="Private addresses, too: labs.")] = False,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Of every server.")] = 443,
+    resolver: Annotated[str | None, typer.Option(help="Ask this one, ADDRESS[:PORT].")] = None,
+    ca: Annotated[Path | None, typer.Option(help="Trust these roots (PEM) alone.")] = None,
+    vantage: Annotated[str | None, typer.Option(help="This place's name, in every row.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Ask each name of a list once what it supports; a row a name, and a summary.
+
+    Before you scan the Internet, read docs/guides/probing.md on how to behave.
+    """
+    chosen = _chosen(only)
+    if rate <= 0:
+        raise ScanError(f"--rate {rate:g}: at least some connections a second, such as 0.5")
+    _make_room_for_sockets(in_flight)
+    excluded = read_opt_out(opt_out) if opt_out else OptOut()
+    config = {
+        "port": port,
+        **{name.replace("-", "_"): name in chosen for name in WHAT},
+        "www": www,
+        "rate_per_s": rate,
+        "in_flight": in_flight,
+        "timeout_ms": round(1000 * parse_duration_s(timeout, "--timeout")),
+        "resolver": parse_resolver(resolver) if resolver else None,
+        "excluded": [*excluded.ranges, *(() if private else NOT_PUBLIC)],
+        "authority_file": str(ca.resolve()) if ca else None,
+        "vantage": vantage,
+        "user_agent": USER_AGENT.format(contact=f"; {contact}" if contact else ""),
+    }
+    out = out or Path(f"{list_.stem}.scan.jsonl")
+    summary = Summary()
+    done = _done(out, summary, resume=resume)
+    total = sum(1 for _ in read_names(list_, top))
+    names = _names_left(list_, top, done, excluded, summary)
+    with out.open("a", encoding="utf-8") as stream, progress(total) as shown:
+        shown(summary)
+        try:
+            for row in probe_events("scan", config, lines=names):
+                stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+                # A row at most is lost with this process.
+                stream.flush()
+                summary.take(row)
+                shown(summary)
+        except KeyboardInterrupt:
+            hints.print(f"stopped after {summary.names} names: go on with --resume", markup=False)
+            raise
+    if as_json:
+        print_json(summary.as_json() | {"out": str(out)})
+    else:
+        show(summary, out)
+
+
+def _chosen(only: str) -> list[str]:
+    chosen = [name.strip() for name in only.split(",") if name.strip()]
+    if not chosen or set(chosen) - set(WHAT):
+        raise ScanError(f"--only {only}: choose among {', '.join(WHAT)}, with commas between")
+    return chosen
+
+
+def _make_room_for_sockets(in_flight: int) -> None:
+    needed = SOCKETS_OWN + SOCKETS_A_NAME * in_flight
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard not in (resource.RLIM_INFINITY,) and needed > hard:
+        most = (hard - SOCKETS_OWN) // SOCKETS_A_NAME
+        raise ScanError(f"--in-flight {in_flight} needs {needed} open files: at most {most} here")
+    if soft != resource.RLIM_INFINITY and needed > soft:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+
+
+def _done(out: Path, summary: Summary, *, resume: bool) -> set[str]:
+    """Names that the file has already, which count in the summary."""
+    if not out.exists():
+        return set()
+    if not resume:
+        raise ScanError(f"{out} exists: go on with it by --resume, or choose another --out")
+    mend(out)
+    done = set()
+    with out.open(encoding="utf-8") as stream:
+        for number, line in enumerate(stream, 1):
+            try:
+                row: dict[str, Any] = json.loads(line)
+                done.add(row["name"])
+            except (ValueError, TypeError, LookupError) as error:
+                message = f"{out}, line {number}: no row of a scan: choose another --out"
+                raise ScanError(message) from error
+            summary.take(row)
+    return done
+
+
+def _names_left(
+    path: Path, top: int | None, done: set[str], opt_out: OptOut, summary: Summary
+) -> Iterator[str]:
+    """In the list's order; one that opted out counts and is not asked."""
+    with contextlib.closing(read_names(path, top)) as names:
+        for name in names:
+            if opt_out.covers(name):
+                summary.take({"skipped": "opt-out list"})
+            elif name not in done:
+                yield name

@@ -1,0 +1,48 @@
+"""`eyelevel compare`: two runs; exits 1 where something became slower."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eyelevel.analysis.gate import GateError
+from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.two_runs import compare_runs
+from eyelevel.cli.output import hints
+from eyelevel.cli.results.gate import conclude
+from eyelevel.errors import unknown
+from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.metrics.compute import metrics_of
+
+
+def compare(
+    old: Annotated[Path, typer.Argument(help="The directory of the earlier run.")],
+    new: Annotated[Path, typer.Argument(help="The directory of the later run.")],
+    metric: Annotated[
+        str | None, typer.Option(help="Compared; by default the later plan's primary one.")
+    ] = None,
+    by: Annotated[
+        float | None,
+        typer.Option(
+            min=0, help="Percent slower that fails; by default the smallest effect of interest."
+        ),
+    ] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write JUnit's XML to this file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Compare every stack of a later run with itself in an earlier one; exits 1 on a regression.
+
+    What cannot be determined is not a pass.
+    """
+    cores = len(os.sched_getaffinity(0))
+    before, after = (read_contents(each, metrics_of, cores) for each in (old, new))
+    name = metric or after.plan["primary_metric"]
+    if name not in METRICS_BY_NAME:
+        raise GateError(f"--metric: {unknown('metric', name, METRICS_BY_NAME)}")
+    bound = after.plan["smallest_effect_of_interest"] if by is None else by / 100
+    found = compare_runs(before, after, name, bound)
+    for difference in found.differences:
+        hints.print(f"not alike: {difference}", markup=False, soft_wrap=True)
+    extra = {"metric": found.metric, "differences": list(found.differences)}
+    conclude(f"{old} to {new}", found.verdicts, junit, extra if as_json else None)

@@ -1,0 +1,99 @@
+"""`eyelevel export`: loads as HAR, video and pictures."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eyelevel.cli.output import hints, results
+from eyelevel.export.filmstrip import write_filmstrip
+from eyelevel.export.har import har_of
+from eyelevel.export.video import ExportError, write_video
+from eyelevel.store.directory import StoredTrial, committed, has_record, read_trial
+
+EXPORTS = "exports"
+
+
+@dataclass(frozen=True)
+class Exports:
+    """Which formats are asked for."""
+
+    har: bool
+    video: bool
+    filmstrip: bool
+
+
+def export(
+    what: Annotated[
+        Path, typer.Argument(help="The directory of a run, or of one trial (DIR/trials/HASH).")
+    ],
+    har: Annotated[bool, typer.Option("--har", help="HASH.har, HTTP Archive 1.2.")] = False,
+    video: Annotated[bool, typer.Option("--video", help="HASH.mp4, the time drawn in.")] = False,
+    filmstrip: Annotated[
+        bool, typer.Option("--filmstrip", help="HASH/: each picture, and a strip of them.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Where to; by default exports/ in the run's directory.")
+    ] = None,
+) -> None:
+    """Write loads in the formats of other tools; without an option, all of them.
+
+    Everything is made from the raw records, so it can be done years later.
+    """
+    asked = Exports(har, video, filmstrip)
+    if not any(astuple(asked)):
+        asked = Exports(har=True, video=True, filmstrip=True)
+    for line in export_all(what, out, asked):
+        results.print(line, markup=False, soft_wrap=True)
+
+
+def export_all(what: Path, out: Path | None, asked: Exports) -> list[str]:
+    """Write what is asked for of every load of `what`; what there is to say of it, in lines."""
+    directory, names = _trials(what)
+    target = out or directory / EXPORTS
+    without_frames = 0
+    for number, trial in enumerate(_read(directory, names), start=1):
+        hints.print(f"load {number} of {len(names)}: {trial.path.name}", markup=False)
+        without_frames += not write_exports(trial, target, asked)
+    said = [f"{len(names)} loads in {target}"]
+    if without_frames and (asked.video or asked.filmstrip):
+        said.append(f"{without_frames} of them had no frames: no pictures of these")
+    return said
+
+
+def write_exports(trial: StoredTrial, target: Path, asked: Exports) -> bool:
+    """Write what is asked for of one load; False where it has no frames."""
+    target.mkdir(parents=True, exist_ok=True)
+    name, key = trial.path.name, trial.record["trial"]
+    if asked.har:
+        text = json.dumps(har_of(trial.record), ensure_ascii=False, indent=1)
+        (target / f"{name}.har").write_text(text + "\n", encoding="utf-8")
+    frames = trial.frames()
+    if not frames.at_ms:
+        return False
+    if asked.video:
+        label = f"{key['site']}  {key['network']}  {key['arm']}"
+        write_video(frames, label, target / f"{name}.mp4")
+    if asked.filmstrip:
+        write_filmstrip(frames, key["arm"], target / name)
+    return True
+
+
+def _trials(what: Path) -> tuple[Path, list[str]]:
+    if has_record(what):
+        return what.resolve().parent.parent, [what.resolve().name]
+    names = sorted(committed(what))
+    if not names:
+        raise ExportError(
+            f"reading {what}: no trials in it; give what `eyelevel run --out` wrote, or one of "
+            "its trials/HASH"
+        )
+    return what, names
+
+
+def _read(directory: Path, names: list[str]) -> Iterator[StoredTrial]:
+    for name in names:
+        yield read_trial(directory, name)

@@ -1,0 +1,102 @@
+"""`eyelevel metrics DIR`: every metric of every load of a run, computed from its raw records."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+from typing import Annotated, Any
+
+import polars as pl
+import typer
+
+from eyelevel.analysis.trials.facts import TRIAL_COLUMNS
+from eyelevel.analysis.trials.judgement import judge_table
+from eyelevel.analysis.trials.table import Columns, trials_table
+from eyelevel.cli.output import print_json, results, table
+from eyelevel.cli.results.steps import SHOWN, measured_steps, print_steps
+from eyelevel.errors import ExpectedError
+from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.metrics.compute import metrics_of
+from eyelevel.metrics.steps import STEP_METRICS
+from eyelevel.store.directory import read_trial
+
+CELL = ["site", "network", "arm"]
+
+
+def run(
+    directory: Annotated[Path, typer.Argument(help="The results of `eyelevel run`.")],
+    csv: Annotated[
+        Path | None, typer.Option(help="Write a row a load with every metric to this file.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print every load with every metric as JSON.")
+    ] = False,
+) -> None:
+    """Compute every metric again from records and frames, whatever was computed before.
+
+    Prints medians a site, network and stack; loads that do not count have no metrics.
+    """
+    if not (directory / "trials").is_dir():
+        raise ExpectedError(
+            f"reading {directory}: it has no folder `trials`; give the folder that "
+            "`eyelevel run --out` wrote"
+        )
+    loads = _loads(directory)
+    if csv is not None:
+        loads.write_csv(csv)
+        results.print(f"{loads.height} loads in {csv}", markup=False)
+    elif as_json:
+        steps = _steps(directory, loads)
+        print_json(
+            [each | {"after_load": steps.get(each["hash"], [])} for each in loads.to_dicts()]
+        )
+    else:
+        _print(loads)
+        _print_steps(loads, _steps(directory, loads))
+
+
+def _loads(directory: Path) -> pl.DataFrame:
+    names = tuple(METRICS_BY_NAME)
+    columns = Columns(names, metrics_of)
+    found = judge_table(trials_table(directory, columns, len(os.sched_getaffinity(0))))
+    counts = pl.col("outcome") == "ok"
+    metrics = [pl.when(counts).then(pl.col(name)).alias(name) for name in names]
+    order = [*CELL, "repetition", "position"]
+    return found.sort(order).select(*TRIAL_COLUMNS, *metrics)
+
+
+def _steps(directory: Path, loads: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    """The steps after each load that counts, by its hash; loads without are left out."""
+    found = {}
+    for name in loads.filter(outcome="ok")["hash"]:
+        trial = read_trial(directory, name)
+        if steps := measured_steps(trial.record, trial.step_frames()):
+            found[name] = steps
+    return found
+
+
+def _print_steps(loads: pl.DataFrame, steps: Mapping[str, list[dict[str, Any]]]) -> None:
+    """Medians of each step a site, network and stack."""
+    medians = []
+    for cell, rows in loads.group_by(CELL, maintain_order=True):
+        measured = [steps[name] for name in rows["hash"] if name in steps]
+        for same in zip(*measured, strict=True):
+            known = {key: [s[key] for s in same if s[key] is not None] for key in STEP_METRICS}
+            middle = {key: median(values) if values else None for key, values in known.items()}
+            medians.append((" ".join(map(str, cell)), [{"step": same[0]["step"], **middle}]))
+    print_steps(medians)
+
+
+def _print(loads: pl.DataFrame) -> None:
+    titles = list(SHOWN.values())
+    made = table("site", "network", "stack", "ok", *titles, right=("ok", *titles))
+    cells = loads.group_by(CELL, maintain_order=True).agg(
+        loads=pl.len(),
+        ok=(pl.col("outcome") == "ok").sum(),
+        **{name: pl.col(name).median() for name in SHOWN},
+    )
+    for row in cells.iter_rows(named=True):
+        values = ["-" if row[name] is None else f"{row[name]:.0f}" for name in SHOWN]
+        made.add_row(*(row[name] for name in CELL), f"{row['ok']}/{row['loads']}", *values)
+    results.print(made)
+    results.print("medians in ms; all metrics of each load: --csv FILE or --json")

@@ -1,0 +1,74 @@
+"""`eyelevel metrics video FILE`: the visual metrics of any recorded video."""
+
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from eyelevel.cli.output import print_json, results, table
+from eyelevel.metrics.video import VideoMetrics, video_metrics
+from eyelevel.pictures.video import read_video
+
+
+class Convention(StrEnum):
+    """How a video is read."""
+
+    BROWSERTIME = "browsertime"
+    EYELEVEL = "eyelevel"
+
+
+JSON_KEYS = (
+    "first_visual_change_ms",
+    "last_visual_change_ms",
+    "visual_complete_85_ms",
+    "speed_index_ms",
+    "perceptual_speed_index_ms",
+    "contentful_speed_index_ms",
+    "visual_progress",
+)
+_TITLES = {
+    "first_visual_change_ms": "First Visual Change",
+    "visual_complete_85_ms": "Visually Complete 85 %",
+    "visual_complete_95_ms": "Visually Complete 95 %",
+    "visual_complete_99_ms": "Visually Complete 99 %",
+    "last_visual_change_ms": "Last Visual Change",
+    "speed_index_ms": "Speed Index",
+    "perceptual_speed_index_ms": "Perceptual Speed Index",
+    "contentful_speed_index_ms": "Contentful Speed Index",
+}
+
+
+def video(
+    file: Annotated[Path, typer.Argument(help="A video: orange until the navigation.")],
+    convention: Annotated[
+        Convention,
+        typer.Option(
+            help="browsertime: cropped, margins masked, whole percent; eyelevel: none of it."
+        ),
+    ] = Convention.BROWSERTIME,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print the visual metrics of any recorded video; they agree with Browsertime's.
+
+    What the conventions differ in: docs/reference/metrics.md.
+    """
+    as_browsertime = convention is Convention.BROWSERTIME
+    frames, fills = read_video(file, cropped=as_browsertime)
+    found = video_metrics(frames, masked=as_browsertime and fills, floored=as_browsertime)
+    if as_json:
+        values = asdict(found)
+        print_json({key: values[key] for key in JSON_KEYS})
+        return
+    _print(found)
+
+
+def _print(found: VideoMetrics) -> None:
+    values: dict[str, Any] = asdict(found)
+    made = table("metric", "ms", right=("ms",))
+    for name, title in _TITLES.items():
+        made.add_row(title, "-" if values[name] is None else f"{values[name]:.0f}")
+    results.print(made)
+    steps = ", ".join(f"{at_ms} ms {percent:.0f} %" for at_ms, percent in found.visual_progress)
+    results.print(f"visual progress: {steps or 'the page never appeared'}")

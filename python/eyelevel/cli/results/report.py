@@ -1,0 +1,93 @@
+"""`eyelevel report`: rebuild the report from the records alone."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.analysis.study import Contents, read_contents
+from eyelevel.cli.output import print_json, results, table
+from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.metrics.compute import metrics_of
+from eyelevel.report.build import write_report
+from eyelevel.report.export.summary import summary_of
+from eyelevel.report.sections.findings import said_first
+from eyelevel.report.sections.why import why_sentences
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the command prints of a report."""
+
+    contents: Contents
+    path: Path
+
+    def as_json(self) -> dict[str, Any]:
+        """The documented shape (docs/reference/report.md)."""
+        return {"report": str(self.path), **summary_of(self.contents)}
+
+
+def report(
+    directory: Annotated[Path, typer.Argument(help="The directory of a run.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the gains as JSON.")] = False,
+) -> None:
+    """Rebuild the report of a run from its records, and print its table."""
+    summary = make_report(directory)
+    if as_json:
+        print_json(summary.as_json())
+    else:
+        print_summary(summary)
+
+
+def make_report(directory: Path) -> Summary:
+    """Read the run, write its page."""
+    contents = read_contents(directory, metrics_of, len(os.sched_getaffinity(0)))
+    return Summary(contents, write_report(directory, contents))
+
+
+def print_summary(summary: Summary) -> None:
+    """The table of gains by network, the answer, the outcomes, the page's path."""
+    contents = summary.contents
+    by_key = {(gain.network, gain.arm, gain.metric): gain for gain in contents.gains}
+    reference, others = contents.plan["reference"], contents.arms[1:]
+    first = [f"{head} {text}" for head, text in said_first(contents)]
+    for sentence in first:
+        results.print(sentence, markup=False)
+    for network in contents.networks:
+        results.print(f"{network}: gain against {reference} [95 % interval]", markup=False)
+        made = table("metric", *others, right=tuple(others))
+        for metric in contents.metrics:
+            cells = [_cell(by_key.get((network, arm, metric))) for arm in others]
+            made.add_row(METRICS_BY_NAME[metric].title, *cells)
+        results.print(made)
+        results.print()
+    findings = summary_of(contents)
+    others = (each for each in findings["warnings"] if each not in first)
+    for sentence in (*findings["answer"], *others):
+        results.print(sentence, markup=False)
+    for sentence in why_sentences(contents.splits):
+        results.print(sentence, markup=False)
+    for arm, counted in findings["outcomes"].items():
+        text = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counted.items()))
+        results.print(f"{arm}: {text or 'no loads'}", markup=False)
+    results.print(f"report: {summary.path}", markup=False, soft_wrap=True)
+
+
+def _cell(gain: NetworkGain | None) -> str:
+    """A gain with its interval in whole percents: three stacks fit a terminal of 80 columns."""
+    if gain is None:
+        return "no data"
+    estimate = gain.gain
+    if estimate.value is None:
+        return "undetermined"
+    if estimate.low is None or estimate.high is None:
+        return f"{_whole(estimate.value)} %"
+    return f"{_whole(estimate.value)} % [{_whole(estimate.low)}, {_whole(estimate.high)}]"
+
+
+def _whole(share: float) -> str:
+    text = f"{share * 100:+.0f}"
+    return "0" if float(text) == 0 else text.replace("-", "−")

@@ -1,0 +1,60 @@
+"""Steps after the load: their metrics, as JSON and as a table."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from eyelevel.cli.output import results, table
+from eyelevel.metrics.steps import STEP_METRICS, step_metrics
+from eyelevel.store.frames import Frames
+
+# The field's abbreviations, as columns.
+SHOWN = {
+    "time_to_first_byte_ms": "TTFB",
+    "first_contentful_paint_ms": "FCP",
+    "first_visual_change_ms": "FVC",
+    "visual_complete_85_ms": "VC85",
+    "last_visual_change_ms": "LVC",
+    "speed_index_ms": "SI",
+    "page_load_time_ms": "PLT",
+}
+
+
+_STEP_COLUMNS = {
+    "duration_ms": "duration",
+    "first_response_ms": "response",
+    "first_visual_change_ms": "FVC",
+    "last_visual_change_ms": "LVC",
+    "speed_index_ms": "SI",
+    "load_event_ms": "load",
+    "object_count": "objects",
+    "received_bytes": "bytes",
+}
+
+
+def measured_steps(record: Mapping[str, Any], frames: Sequence[Frames]) -> list[dict[str, Any]]:
+    """Each step's words and metrics; none of a load that is not `ok`."""
+    if record["outcome"] != "ok":
+        return []
+    return [
+        {"step": step["step"], **_metrics(step, own)}
+        for step, own in zip(record.get("after_load", ()), frames, strict=True)
+    ]
+
+
+def _metrics(step: Mapping[str, Any], frames: Frames) -> dict[str, float | None]:
+    return step_metrics(step, ((frame.at_ms, frame.picture) for frame in frames))
+
+
+def print_steps(loads: Iterable[tuple[str, Sequence[Mapping[str, Any]]]]) -> None:
+    """One row a step and load, by the load's name; nothing where there are no steps."""
+    made = table("load", "step", *_STEP_COLUMNS.values(), right=tuple(_STEP_COLUMNS.values()))
+    rows = [(name, step) for name, steps in loads for step in steps]
+    for name, step in rows:
+        values = ["-" if step[key] is None else f"{step[key]:.0f}" for key in _STEP_COLUMNS]
+        made.add_row(name, step["step"], *values)
+    if rows:
+        results.print(made)
+        results.print("steps after the load, in ms from their input")
+
+
+assert set(_STEP_COLUMNS) <= set(STEP_METRICS)

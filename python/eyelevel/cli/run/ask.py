@@ -1,0 +1,167 @@
+"""`eyelevel ask`: one question about one site, run until the answer is sure enough."""
+
+import contextlib
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from eyelevel.cli.options import HostWaitOption
+from eyelevel.cli.output import hints, print_json, results
+from eyelevel.cli.path.network import read_users
+from eyelevel.cli.results.report import make_report
+from eyelevel.cli.run.run import run_plan
+from eyelevel.cli.site.record import record_page
+from eyelevel.cli.values import EXAMPLE, is_page_url
+from eyelevel.errors import PlanError
+from eyelevel.metrics.catalogue import PRIMARY_METRICS
+from eyelevel.networks.from_csv import toml_of
+from eyelevel.plan.change import BLOCKS_MAX, DEFAULT_BASE, question_plan
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.plan import Plan
+from eyelevel.report.export.summary import summary_of
+from eyelevel.report.sections.findings import said_first
+from eyelevel.run.study.loop import Execution
+from eyelevel.run.trial.quiet_host import WAIT_S_MAX
+from eyelevel.sites.cleartext import MOSTLY, make_secure
+from eyelevel.sites.recorded import matching, shipped
+
+NETWORKS = "dsl,lte"
+SITES_FOLDER = Path("sites")
+"""Where pages that were asked about are kept as recordings."""
+
+NAME_LENGTH_MAX = 80
+QUESTION = "question"
+
+
+def ask(
+    site: Annotated[
+        str,
+        typer.Argument(help="A page's URL, which is recorded first; or a recorded site."),
+    ],
+    change: Annotated[
+        str, typer.Option(help='What is changed: "http3", "iw=10→32", "cc=bbr", "tcp→quic".')
+    ],
+    networks: Annotated[
+        str | None, typer.Option(help=f"Networks, with commas between; {NETWORKS} by default.")
+    ] = None,
+    users: Annotated[
+        Path | None,
+        typer.Option(help="A table of what your users have (RUM or CrUX): weighted networks."),
+    ] = None,
+    base: Annotated[str, typer.Option(help="The stack that is changed.")] = DEFAULT_BASE,
+    blocks: Annotated[int, typer.Option(min=2, help="Blocks at most.")] = BLOCKS_MAX,
+    out: Annotated[Path | None, typer.Option(help="Directory of the results.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False,
+    host_wait_s: HostWaitOption = WAIT_S_MAX,
+    upstream_ca: Annotated[
+        Path | None, typer.Option(help="Of a URL: certificates (PEM) to trust when recording.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Run a question until its answer is sure enough, and say it in a sentence.
+
+    It stops once each interval is at most 10 percentage points wide or inside of what matters, or
+    once that cannot be reached; the intervals hold however often they are looked at. With --users
+    the last sentence weighs the networks as your users have them.
+    """
+    if users is not None and networks is not None:
+        raise PlanError(["--networks and --users both say which networks; give one of them"])
+    if site.startswith(("http:", "https:")) and not _is_url(site):
+        raise PlanError([f"`{site}`: a URL has two slashes, as in `https://www.example.org/`"])
+    named = NETWORKS if networks is None else networks
+    chosen = list(dict.fromkeys(name.strip() for name in named.split(",") if name.strip()))
+    table = toml_of(read_users(users)) if users is not None else ""
+
+    def parsed(place: str) -> Plan:
+        try:
+            return parse_plan(
+                question_plan([place], change, chosen, base, blocks, table),
+                QUESTION,
+                site_names=shipped(),
+                metric_names=PRIMARY_METRICS,
+                matching=matching,
+            )
+        except PlanError as error:  # its lines are of a plan that nobody wrote
+            problems = [re.sub(rf"^{QUESTION}:\d+: ", "", each) for each in error.problems]
+            # Both stacks may have the same mistake.
+            said = [f"asking `{change}` of `{place}`: {each}" for each in dict.fromkeys(problems)]
+            raise PlanError(said) from error
+
+    if _is_url(site) and not is_page_url(site):
+        raise PlanError([f"`{site}` names no host; write it as `{EXAMPLE}`"])
+    plan = parsed(str(recording_of(site)) if _is_url(site) else site)
+    if _is_url(site):
+        _record_where_absent(site, upstream_ca)
+    # What is not as usual is in the name, so that a second question has a place of its own.
+    words = [change, *([base] if base != DEFAULT_BASE else []), *(chosen if networks else [])]
+    words += [users.stem] if users else []
+    directory = out or Path("results") / _folder(plan.sites[0], words)
+    again = "give the same command with --resume"
+    execution = Execution(host_wait_s=host_wait_s, trace_files=plan.trace_files)
+    run_plan(plan, directory, resume=resume, how_to_resume=again, execution=execution)
+    summary = make_report(directory)
+    if as_json:
+        print_json(summary.as_json())
+        return
+    findings = summary_of(summary.contents)
+    first = [f"{head} {text}" for head, text in said_first(summary.contents)]
+    others = (each for each in findings["warnings"] if each not in first)
+    for sentence in (*first, *findings["answer"], *others):
+        results.print(sentence, markup=False)
+    results.print(f"report: {summary.path}", markup=False, soft_wrap=True)
+
+
+def recording_of(url: str) -> Path:
+    """Where a page's recording is kept: a name of its host and path."""
+    parts = urlsplit(url)
+    words = f"{parts.netloc.rpartition('@')[2]}{parts.path}-{parts.query}"
+    name = re.sub(r"[^A-Za-z0-9.]+", "-", words).strip("-.")[:NAME_LENGTH_MAX].lower()
+    return SITES_FOLDER / f"{name}.wacz"
+
+
+def _is_url(site: str) -> bool:
+    return site.startswith(("http://", "https://"))
+
+
+def _record_where_absent(url: str, upstream_ca: Path | None) -> None:
+    """Record once: a run that goes on, and a further question, are of the same page."""
+    kept = recording_of(url)
+    if kept.exists():
+        hints.print(f"{kept} is there already; remove it to record the page anew", markup=False)
+        return
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        # Renamed when it is whole: what is there is asked about ever after.
+        with tempfile.TemporaryDirectory(prefix=f".{kept.name}-", dir=kept.parent) as folder:
+            recorded = Path(folder) / kept.name
+            info = record_page(url, recorded, upstream_ca)
+            if info["secure_share"] < MOSTLY:
+                secured = Path(folder) / f"secure-{kept.name}"
+                make_secure(recorded, secured)
+                recorded = secured
+            recorded.rename(kept)
+    except BaseException:
+        with contextlib.suppress(OSError):  # where it has recordings it stays
+            kept.parent.rmdir()
+        raise
+    hints.print(
+        f"recorded {info['objects']} exchanges of {len(info['origins'])} origins as {kept}",
+        markup=False,
+        soft_wrap=True,
+    )
+    if info["secure_share"] < MOSTLY:
+        hints.print(
+            "the page came over http, so its https twin is kept: TLS is part of every stack",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+def _folder(site: str, words: Sequence[str]) -> str:
+    name = "-".join([Path(site).stem, *words]).lower()
+    return "".join(sign if sign.isalnum() or sign in "+-." else "-" for sign in name)

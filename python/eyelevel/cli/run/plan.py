@@ -1,0 +1,92 @@
+"""`eyelevel plan`: check a plan, list its trials, predict what it costs and can show."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eyelevel.cli.output import print_json, results, table
+from eyelevel.cli.run.plan_text import read_plan
+from eyelevel.cli.values import duration
+from eyelevel.plan.trials import expand
+from eyelevel.run.study.estimate import estimate as estimate_plan
+from eyelevel.run.study.time_limits import check_time_limits, limits_said
+from eyelevel.sites.cleartext import check_secure
+from eyelevel.sites.recorded import open_site
+
+app = typer.Typer(
+    help="Check a plan, list its trials, predict what it costs.", no_args_is_help=True
+)
+
+PlanArgument = Annotated[str, typer.Argument(help="A plan file (TOML), or a preset's name.")]
+Sites = Annotated[
+    list[str] | None, typer.Option("--site", help="Of a preset: sites instead of its own.")
+]
+Scale = Annotated[str, typer.Option(help="Of a preset: `small` makes a smoke test.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command("check")
+def check(plan: PlanArgument, site: Sites = None, scale: Scale = "full") -> None:
+    """Check a plan; every problem is named with file, line and the nearest known word."""
+    parsed = read_plan(plan, site or [], scale)
+    sites = [open_site(name) for name in parsed.sites]
+    check_secure(parsed.stacks, sites)
+    check_time_limits(parsed, sites)
+    trials = len(expand(parsed, [each.of_plan() for each in sites]))
+    results.print(
+        f"{plan}: {trials} loads: {_count(len(parsed.sites), 'site')} x "
+        f"{_count(len(parsed.networks), 'network')} x {_count(len(parsed.stacks), 'stack')} x "
+        f"{_count(parsed.blocks, 'block')}; {limits_said(parsed, sites)}",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+@app.command("expand")
+def expand_(
+    plan: PlanArgument, site: Sites = None, scale: Scale = "full", as_json: Json = False
+) -> None:
+    """List every trial in its order, tab-separated: hash, block, stack, position, seed."""
+    parsed = read_plan(plan, site or [], scale)
+    trials = expand(parsed, [open_site(name).of_plan() for name in parsed.sites])
+    if as_json:
+        print_json([trial.record_key() for trial in trials])
+        return
+    print("hash\tblock\tstack\tposition\tseed")
+    for each in trials:
+        print(each.hash, each.block, each.arm, each.position, each.seed, sep="\t")
+
+
+@app.command("estimate")
+def estimate(
+    plan: PlanArgument,
+    site: Sites = None,
+    scale: Scale = "full",
+    like: Annotated[
+        Path | None, typer.Option(help="An earlier run's directory, whose loads to go by.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Predict time, disk, and the smallest effect that the number of blocks can show."""
+    parsed = read_plan(plan, site or [], scale)
+    sites = [open_site(name) for name in parsed.sites]
+    check_time_limits(parsed, sites)
+    found = estimate_plan(parsed, sites, like)
+    if as_json:
+        print_json(asdict(found))
+        return
+    made = table("", "", "by")
+    made.add_row("loads", str(found.trials), "")
+    made.add_row("time", duration(found.seconds), found.time_source)
+    digits = 1 if found.disk_bytes < 10e6 else 0
+    made.add_row("disk", f"{found.disk_bytes / 1e6:,.{digits}f} MB", found.disk_source)
+    effect = "undetermined" if found.effect is None else f"{found.effect:.1%}"
+    made.add_row("smallest effect", effect, found.effect_source)
+    made.add_row("time limit of a load", duration(found.timeout_s_max), "the cell with the longest")
+    results.print(made)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

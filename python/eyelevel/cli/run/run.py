@@ -1,0 +1,154 @@
+"""`eyelevel run`: a plan from its first load to its report."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from eyelevel.analysis.gate import Condition, evaluate, parse_condition
+from eyelevel.cli.options import HostWaitOption
+from eyelevel.cli.output import hints, print_json
+from eyelevel.cli.results.export import Exports, export_all
+from eyelevel.cli.results.gate import conclude
+from eyelevel.cli.results.report import make_report, print_summary
+from eyelevel.cli.run.plan_text import read_plan
+from eyelevel.cli.values import duration
+from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.plan.plan import Plan
+from eyelevel.run.study.attempts import RETRIES, RETRIES_MAX
+from eyelevel.run.study.effects import effects_so_far
+from eyelevel.run.study.jobs import check_jobs
+from eyelevel.run.study.loop import Execution, prepare, run_trials
+from eyelevel.run.study.loop import Progress as RunProgress
+from eyelevel.run.study.stopping import stopping_rule
+from eyelevel.run.trial.quiet_host import WAIT_S_MAX
+from eyelevel.sites.recorded import open_site
+
+EXIT_INTERRUPTED = 130
+ENDING = "ending after the current load; Ctrl-C again breaks it off"
+
+Jobs = Annotated[int, typer.Option(min=1, help="Labs side by side, each on two cores of its own.")]
+Retries = Annotated[
+    int,
+    typer.Option(min=0, max=RETRIES_MAX, help="Of a load that the instrument failed, at most."),
+]
+
+
+def run(
+    plan: Annotated[str, typer.Argument(help="A plan file (TOML), or a preset's name.")],
+    out: Annotated[Path, typer.Option(help="Directory of the results.")],
+    site: Annotated[
+        list[str] | None, typer.Option(help="Of a preset: recorded sites instead of its own.")
+    ] = None,
+    scale: Annotated[str, typer.Option(help="Of a preset: `small` makes a smoke test.")] = "full",
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(help='Exit 1 where "quic.speed_index.p50 worse than tcp+ by 5%" holds.'),
+    ] = None,
+    junit: Annotated[Path | None, typer.Option(help="Of --fail-if: write JUnit's XML.")] = None,
+    har: Annotated[bool, typer.Option("--har", help="DIR/exports: HASH.har of each load.")] = False,
+    video: Annotated[bool, typer.Option("--video", help="There: HASH.mp4 of each.")] = False,
+    filmstrip: Annotated[bool, typer.Option("--filmstrip", help="There: the pictures.")] = False,
+    jobs: Jobs = 1,
+    retries: Retries = RETRIES,
+    host_wait_s: HostWaitOption = WAIT_S_MAX,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Load every site of a plan over every network and stack, then report.
+
+    Ctrl-C ends after the current load; run again with --resume to continue.
+    """
+    parsed = read_plan(plan, site or [], scale)
+    conditions = [_condition(text, parsed) for text in fail_if or []]
+    again = f"eyelevel run {plan} --out {out} --resume"
+    execution = Execution(retries, jobs, host_wait_s, parsed.trace_files)
+    run_plan(parsed, out, resume=resume, how_to_resume=again, execution=execution)
+    asked = Exports(har, video, filmstrip)
+    if any(astuple(asked)):  # after the last load: nothing else may run beside one
+        for line in export_all(out, None, asked):
+            hints.print(line, markup=False, soft_wrap=True)
+    summary = make_report(out)
+    if not as_json:
+        print_summary(summary)
+    elif not conditions:
+        print_json(summary.as_json())
+    if conditions:
+        verdicts = [each for one in conditions for each in evaluate(one, summary.contents)]
+        conclude(str(out), verdicts, junit, summary.as_json() if as_json else None)
+
+
+def run_plan(
+    plan: Plan, out: Path, *, resume: bool, how_to_resume: str, execution: Execution | None = None
+) -> None:
+    """Run a plan's trials with progress shown; ends the command where it is interrupted."""
+    execution = execution or Execution(trace_files=plan.trace_files)
+    check_jobs(execution.jobs)
+    sites = [open_site(name) for name in plan.sites]
+    trials = prepare(plan, sites, out, resume=resume)
+    archives = {each.name: str(each.path.resolve()) for each in sites}
+    rest = f"the rest: {how_to_resume}"
+    rule, effects = stopping_rule(plan, out), effects_so_far(plan, out)
+    try:
+        with _shown_progress(len(trials)) as show:
+            result = run_trials(trials, archives, out, show, rule, execution, effects)
+    except KeyboardInterrupt:
+        hints.print(f"a load was broken off; {rest}", markup=False, soft_wrap=True)
+        raise
+    if result.interrupted:
+        said = f"interrupted after {result.done} of {result.total} loads; {rest}"
+        hints.print(said, markup=False, soft_wrap=True)
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if result.stopped:
+        hints.print(f"stopped early: {result.stopped}", markup=False)
+
+
+def _condition(text: str, plan: Plan) -> Condition:
+    """Read before the first load: a typing error must not cost a run."""
+    names = [[each.name for each in group] for group in (plan.stacks, plan.networks)]
+    return parse_condition(text, names[0], list(METRICS_BY_NAME), names[1])
+
+
+@contextmanager
+def _shown_progress(total: int) -> Iterator[Callable[[RunProgress], None]]:
+    """A bar, and lines above it: first effects, and that an interrupt was heard."""
+    told: dict[str, str] = {}
+    with _progress_bar() as bar:
+        task = bar.add_task("starting", total=total, left="", problems="")
+
+        def show(progress: RunProgress) -> None:
+            bar.update(task, completed=progress.done, refresh=True, **_texts(progress))
+            lines = {"effects": progress.effects, "ending": ENDING if progress.ending else ""}
+            for about, line in lines.items():
+                if line and line != told.get(about):
+                    told[about] = line
+                    bar.console.print(line, markup=False, soft_wrap=True)
+
+        yield show
+
+
+def _progress_bar() -> Progress:
+    return Progress(
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[left]}"),
+        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.fields[problems]}", style="yellow", markup=False),
+        console=hints,
+        auto_refresh=False,  # nothing is drawn beside a load, only before and after it
+    )
+
+
+def _texts(progress: RunProgress) -> dict[str, str]:
+    problems = {name: n for name, n in progress.outcomes.items() if name != "ok"}
+    trial = progress.trial
+    return {
+        "description": progress.waiting
+        or (f"{trial.site} {trial.network} {trial.arm}" if trial else ""),
+        "left": f"{duration(progress.left_s)} left" if progress.left_s else "",
+        "problems": ", ".join(f"{count} {name}" for name, count in sorted(problems.items())),
+    }

@@ -1,0 +1,180 @@
+"""`eyelevel site check`: whether a recording replays as it was recorded."""
+
+import tempfile
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from eyelevel.cli.output import hints, print_json, results
+from eyelevel.cli.site.info import print_marks
+from eyelevel.lab.binary import run_tool
+from eyelevel.pictures.beside import beside, difference_share
+from eyelevel.sites.check import PageFindings, PageLoad, check_page
+from eyelevel.sites.recorded import open_site, site_info
+
+EXIT_DIFFERS = 1
+TOOL_FOUND_DIFFERENCES = 2
+NOT_LOADED = "Failed to load resource: "
+"""How Chromium's console tells what the misses say already, in other words over each protocol."""
+LISTED_MAX = 20
+"""Lines of a list for people; `--json` has them all."""
+
+
+def check(
+    file: Annotated[
+        str, typer.Argument(help="A recorded site: its file, or a shipped one's name.")
+    ],
+    loads: Annotated[
+        int, typer.Option(min=0, max=100, help="Loads of the page, over h1, h2 and h3 in turn.")
+    ] = 10,
+    picture: Annotated[
+        Path | None,
+        typer.Option(help="Where the pictures go; else SITE.check.png in this folder."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Replay every exchange over HTTP/1.1, 2 and 3 and compare each byte; then load the page.
+
+    The page is loaded without shaping. What it asks for and the recording does not hold is listed,
+    what holds its rendering first. Exits 1 on a difference, and where the page cannot be
+    measured: a load fails, or misses what blocks rendering, or other URLs than the other loads, or
+    over 5 % of its requests.
+    """
+    site = open_site(file)
+    archive = Path(site.path).resolve()
+    with hints.status(f"replaying {site.name} over HTTP/1.1, 2 and 3"):
+        found = run_tool(["archive", "check", str(archive)], accept=(0, TOOL_FOUND_DIFFERENCES))
+    differs = any(each["differences"] for each in found["protocols"])
+    if not as_json:
+        _print_bytes(found)
+    failure = ""
+    if loads:
+        page = _load(archive, site.name, loads)
+        failure = page.failure()
+        pictures = _write_pictures(page, archive, picture or Path(f"{site.name}.check.png"))
+        found["page"] = _as_json(page) | pictures
+        if not as_json:
+            _print_page(page, pictures)
+    if as_json:
+        print_json(found)
+    else:
+        print_marks(site_info(archive))
+    if differs or failure:
+        raise typer.Exit(EXIT_DIFFERS)
+
+
+def _load(archive: Path, name: str, loads: int) -> PageFindings:
+    said = f"loading {name} {loads} times"
+    with hints.status(said) as status:
+        done = 0
+
+        def on_load(load: PageLoad) -> None:
+            nonlocal done
+            done += 1
+            status.update(f"{said}: {done} done, the last over {load.http_version}")
+
+        return check_page(archive, loads, on_load)
+
+
+def _print_bytes(found: dict[str, Any]) -> None:
+    for each in found["protocols"]:
+        differences = each["differences"]
+        state = "all alike" if not differences else f"{len(differences)} differ"
+        results.print(f"{each['protocol']:9} {each['compared']} exchanges compared, {state}")
+        for difference in differences[:LISTED_MAX]:
+            said = f"  {difference['url']}: {difference['what']}"
+            results.print(said, markup=False, soft_wrap=True)
+
+
+def _print_page(page: PageFindings, pictures: dict[str, Any]) -> None:
+    def say(text: str) -> None:
+        results.print(text, markup=False, soft_wrap=True)
+
+    failure = page.failure()
+    state = f"not fit to be measured: {failure}" if failure else "fit to be measured"
+    say(f"page      {len(page.loads)} loads over h1, h2 and h3 in turn: {state}")
+    asked = max(len(load.asked) for load in page.loads)
+    agree = "the same" if page.misses_agree else "not the same"
+    shares = f"{page.lacking_share:.1%} the recording's own, {page.made_up_share:.1%} made up"
+    missed = [miss for miss in page.misses if not miss.is_icon]
+    icons = len(page.misses) - len(missed)
+    say(f"misses    {len(missed)} of {asked} requests ({shares}), {agree} in all loads")
+    for miss in missed[:LISTED_MAX]:
+        kind = "render-blocking " if miss.render_blocking else ""
+        nearest = f": {miss.nearest_url[:100]}" if miss.nearest_url else ""
+        say(f"  {kind}{miss.resource_type} {miss.url[:200]}: {miss.explanation}{nearest}")
+    if icons:
+        say(f"  icons of the browser's tab, which are not counted: {icons}")
+    if page.hosts_missing:
+        say(f"hosts that were not recorded: {', '.join(page.hosts_missing)}")
+    errors = [each for each in _console_errors(page) if not each.startswith(NOT_LOADED)]
+    say(f"console   {len(errors)} errors beside what was not loaded")
+    for error in errors[:LISTED_MAX]:
+        say(f"  {error[:200]}")
+    changing = page.not_always_asked
+    say(f"requests  {'the same in all loads' if not changing else 'differ between loads'}")
+    loads_of = Counter(load.http_version for load in page.loads)
+    for url, counts in list(changing.items())[:LISTED_MAX]:
+        each = ", ".join(
+            f"{count} of {loads_of[name]} over {name}" for name, count in counts.items()
+        )
+        say(f"  in {each}: {url}")
+    for url in page.values_differ[:LISTED_MAX]:
+        say(f"  other values in the query: {url[:200]}")
+    for name, share in pictures["picture_difference_shares"].items():
+        alike = "of another size" if share is None else f"{share:.1%} of the points differ"
+        say(f"picture   {name}: {alike}")
+    say(f"pictures  {pictures['pictures']}")
+
+
+def _console_errors(page: PageFindings) -> list[str]:
+    """Each once, whichever load it came from."""
+    return list(dict.fromkeys(error for load in page.loads for error in load.console_errors))
+
+
+def _write_pictures(page: PageFindings, archive: Path, out: Path) -> dict[str, Any]:
+    """The page as recorded, where that is known, and as replayed over each protocol."""
+    by_version = {load.http_version: load.screenshot for load in page.loads if load.screenshot}
+    panels = [(f"replayed over {name}", image) for name, image in by_version.items()]
+    if recorded := _recorded_picture(archive):
+        panels.insert(0, ("recorded", recorded))
+    shares: dict[str, float | None] = {}
+    for caption, image in panels[1:]:
+        shares[f"{panels[0][0]} and {caption}"] = difference_share(panels[0][1], image)
+    if panels:
+        out.write_bytes(beside(panels))
+    return {"pictures": str(out) if panels else None, "picture_difference_shares": shares}
+
+
+def _recorded_picture(archive: Path) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:
+        out = Path(folder) / "picture"
+        found = run_tool(["archive", "screenshot", str(archive), "--out", str(out)])
+        return out.read_bytes() if found else b""
+
+
+def _as_json(page: PageFindings) -> dict[str, Any]:
+    return {
+        "failure": page.failure() or None,
+        "misses": [asdict(miss) for miss in page.misses],
+        "misses_agree": page.misses_agree,
+        "missing_share": page.missing_share,
+        "made_up_share": page.made_up_share,
+        "lacking_share": page.lacking_share,
+        "hosts_missing": page.hosts_missing,
+        "not_always_asked": page.not_always_asked,
+        "values_differ": page.values_differ,
+        "loads": [
+            {
+                "http_version": load.http_version,
+                "ended": load.ended,
+                "requests": len(load.asked),
+                "misses": len(load.misses),
+                "console_errors": load.console_errors,
+            }
+            for load in page.loads
+        ],
+    }

@@ -1,0 +1,19 @@
+"""`eyelevel site`: recorded sites looked at, checked, brought in and out; synthetic ones made."""
+
+import typer
+
+from eyelevel.cli.site.check import check
+from eyelevel.cli.site.export_site import export_site
+from eyelevel.cli.site.import_site import import_site
+from eyelevel.cli.site.info import info
+from eyelevel.cli.site.synth import synth
+
+app = typer.Typer(
+    help="Look at recorded sites, check them, bring them in and out, make synthetic ones.",
+    no_args_is_help=True,
+)
+app.command("check")(check)
+app.command("info")(info)
+app.command("import")(import_site)
+app.command("export")(export_site)
+app.command("synth")(synth)

@@ -1,0 +1,38 @@
+"""`eyelevel site export`: a recorded site in other tools' formats."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eyelevel.cli.output import hints, print_json
+from eyelevel.errors import ExpectedError
+from eyelevel.lab.binary import run_tool
+from eyelevel.sites.recorded import open_site
+
+
+class ExportError(ExpectedError):
+    """A site cannot be exported as asked."""
+
+
+def export_site(
+    file: Annotated[
+        str, typer.Argument(help="A recorded site: its file, or a shipped one's name.")
+    ],
+    har: Annotated[Path | None, typer.Option(help="One HAR file with bodies.")] = None,
+    mahimahi: Annotated[Path | None, typer.Option(help="A new folder as Mahimahi's.")] = None,
+    files: Annotated[Path | None, typer.Option(help="A new folder of decoded bodies.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Write a recorded site as HAR, as Mahimahi's folder or as plain files."""
+    asked = {"--har": har, "--mahimahi": mahimahi, "--files": files}
+    given = [(name, path) for name, path in asked.items() if path is not None]
+    if len(given) != 1:
+        raise ExportError("give one of --har FILE, --mahimahi FOLDER and --files FOLDER")
+    name, path = given[0]
+    site = open_site(file)
+    with hints.status(f"writing {path}"):
+        found = run_tool(["archive", "export", str(site.path), name, str(path)])
+    if as_json:
+        print_json(found)
+    hints.print(f"wrote {found['objects']} exchanges to {path}", markup=False, soft_wrap=True)

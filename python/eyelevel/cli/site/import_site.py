@@ -1,0 +1,56 @@
+"""`eyelevel site import`: recordings of other tools as a site."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eyelevel.cli.output import hints, print_json
+from eyelevel.cli.site.info import print_info
+from eyelevel.cli.values import EXAMPLE, is_page_url, viewport_px
+from eyelevel.lab.binary import run_tool
+
+
+def import_site(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="HAR with bodies, Mahimahi folders, Web Page Replay archives, mitmproxy flows; "
+            "several become one site.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The WACZ to write.")],
+    secure: Annotated[
+        bool,
+        typer.Option(
+            "--secure", help="Make http origins https and rewrite links; marked as altered."
+        ),
+    ] = False,
+    page: Annotated[str, typer.Option(help="The page's URL, if not the recording's own.")] = "",
+    viewport: Annotated[
+        str, typer.Option(help="What the page was recorded in, CSS pixels, like 1366x768.")
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Make a site of other tools' recordings; WARC and WACZ files replay as they are."""
+    if page and not is_page_url(page):
+        raise typer.BadParameter(f"write it as `{EXAMPLE}`", param_hint=f"--page {page}")
+    arguments = ["archive", "import", *map(str, files), "--out", str(out)]
+    arguments += ["--secure"] if secure else []
+    arguments += ["--main-url", page] if page else []
+    if viewport:
+        try:
+            width, height = viewport_px(viewport)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--viewport") from error
+        arguments += ["--viewport", f"{width}x{height}"]
+    with hints.status(f"reading {', '.join(map(str, files[:3]))}"):
+        found = run_tool(arguments)
+    if as_json:
+        print_json(found)
+    else:
+        print_info(found)
+        hints.print(
+            f"wrote {out}; check it with `eyelevel site check {out}`", markup=False, soft_wrap=True
+        )

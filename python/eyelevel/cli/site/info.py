@@ -1,0 +1,66 @@
+"""`eyelevel site info`: what a recording holds, in the columns of Das's table 4.1."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from eyelevel.cli.output import print_json, results, table
+from eyelevel.sites.recorded import open_site, site_info
+
+
+def info(
+    file: Annotated[
+        str, typer.Argument(help="A recorded site: its file, or a shipped one's name.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print what a recording holds: origins, addresses, objects, sizes, secure share, depth."""
+    found = site_info(open_site(file).path)
+    if as_json:
+        print_json(found)
+    else:
+        print_info(found)
+
+
+def print_info(found: Mapping[str, Any]) -> None:
+    """What `site info` prints of a recording, for people."""
+    results.print(f"{found['name']}: {found['main_url']}", markup=False)
+    secure = f"{found['secure_share']:.0%} of the objects"
+    for name, value in (
+        ("origins", str(len(found["origins"]))),
+        ("server addresses", str(found["server_addresses"])),
+        ("objects", str(found["objects"])),
+        ("median object", _size(found["body_bytes_median"])),
+        ("largest object", _size(found["body_bytes_max"])),
+        ("total size", _size(found["body_bytes"])),
+        ("secure", secure),
+        ("dependency depth", str(found["dependency_depth"])),
+        ("digest", found["digest"]),
+    ):
+        results.print(f"  {name:17} {value}", markup=False, soft_wrap=True)
+    types = table("type", "objects", "size", right=("objects", "size"))
+    by_size = sorted(found["media_types"].items(), key=lambda each: -each[1]["body_bytes"])
+    for name, each in by_size:
+        types.add_row(name or "(none)", str(each["objects"]), _size(each["body_bytes"]))
+    results.print(types)
+    print_marks(found)
+
+
+def print_marks(found: Mapping[str, Any]) -> None:
+    """What of a recording is not as it was on the wire."""
+    provenance = found["provenance"]
+    for sentence in provenance.get("altered", []):
+        results.print(f"altered: {sentence}", markup=False, soft_wrap=True)
+    left_out = [*provenance.get("left_out", []), *(each["message"] for each in found["notes"])]
+    for sentence in left_out[:20]:
+        results.print(f"left out: {sentence}", markup=False, soft_wrap=True)
+    if len(left_out) > 20:
+        results.print(f"left out: {len(left_out) - 20} more; see --json", markup=False)
+
+
+def _size(size_bytes: int) -> str:
+    for unit, scale in (("MB", 1e6), ("kB", 1e3)):
+        if size_bytes >= scale:
+            return f"{size_bytes / scale:.1f} {unit}"
+    return f"{size_bytes} B"

@@ -1,0 +1,228 @@
+"""`eyelevel record`: a live page as a recorded site."""
+
+import io
+import signal
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+import typer
+from PIL import Image
+
+from eyelevel.browser.browsers import load_page
+from eyelevel.browser.observations import LoadSettings, RawLoad
+from eyelevel.browser.same_requests import SameRequests
+from eyelevel.cli.output import hints, print_json, results
+from eyelevel.cli.values import EXAMPLE, is_page_url, viewport_px
+from eyelevel.errors import ExpectedError
+from eyelevel.lab.recorder import Recorder
+from eyelevel.plan.file.quantities import quantity
+from eyelevel.plan.steps import STEPS_MAX, Step, parse_step
+
+LOAD_TIMEOUT_S = 120.0
+BUSY_S_MAX = 60.0
+"""A page that never becomes idle is recorded for so long after its load event."""
+
+WAIT_IDLE = "3s"
+VIEWPORT = "1366x768"
+WEBP_QUALITY = 80
+
+
+class RecordError(ExpectedError):
+    """A page could not be recorded."""
+
+
+def record(
+    urls: Annotated[
+        list[str] | None, typer.Argument(help="The page, and others to visit after it.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The WACZ to write.")] = Path("site.wacz"),
+    wait_idle: Annotated[
+        str, typer.Option(help="A visit ends when nothing was asked for so long.")
+    ] = WAIT_IDLE,
+    script: Annotated[
+        Path | None,
+        typer.Option(
+            help="Steps after each load, one a line: `scroll end`, `click SELECTOR`, "
+            "`script JAVASCRIPT`."
+        ),
+    ] = None,
+    viewport: Annotated[str, typer.Option(help="Width and height, CSS pixels.")] = VIEWPORT,
+    mobile: Annotated[bool, typer.Option("--mobile", help="Pose as a mobile browser.")] = False,
+    visits: Annotated[
+        int, typer.Option(min=1, max=50, help="Visits, for pages that choose at random.")
+    ] = 1,
+    keep_cookies: Annotated[
+        bool, typer.Option("--keep-cookies", help="Store cookies and credentials, too.")
+    ] = False,
+    proxy: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="Only the proxy, on this port, for any client."),
+    ] = None,
+    upstream_ca: Annotated[
+        Path | None, typer.Option(help="Certificates (PEM) to trust beside the platform's.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Record a page, or what any client asks for through a proxy, as a site to replay.
+
+    Cookies and credentials are not stored unless asked for; what a page's forms send is. Each visit
+    after the first adds what the page had not asked for before.
+    """
+    if bool(urls) == (proxy is not None):
+        raise RecordError("give the URL of a page, or `--proxy PORT`")
+    for url in urls or ():
+        if not is_page_url(url):
+            raise RecordError(f"`{url}` is no page's URL; write it as `{EXAMPLE}`")
+    try:
+        steps = read_script(script) if script else ()
+    except ValueError as error:
+        raise RecordError(str(error)) from error
+    recorder = Recorder(out, port=proxy or 0, upstream_ca=upstream_ca, keep_cookies=keep_cookies)
+    with recorder:
+        if urls:
+            settings = _settings(recorder, wait_idle, viewport, mobile)
+            settings = replace(settings, after_load=steps)
+            written = _record_visits(recorder, settings, urls, visits)
+        else:
+            written = _record_clients(recorder)
+    if as_json:
+        print_json(written["info"])
+    else:
+        _print(written["info"], out)
+
+
+def record_page(url: str, out: Path, upstream_ca: Path | None = None) -> Mapping[str, Any]:
+    """Record one page with the command's defaults; what `site info` would say of it."""
+    with Recorder(out, upstream_ca=upstream_ca) as recorder:
+        settings = _settings(recorder, WAIT_IDLE, VIEWPORT, mobile=False)
+        return _record_visits(recorder, settings, [url], 1)["info"]
+
+
+def _settings(recorder: Recorder, wait_idle: str, viewport: str, mobile: bool) -> LoadSettings:
+    try:
+        size_px = viewport_px(viewport)
+    except ValueError as error:
+        raise RecordError(str(error)) from error
+    try:
+        quiet_s = quantity(wait_idle, {"ms": 0.001, "s": 1.0})
+    except ValueError as error:
+        raise RecordError(f"`--wait-idle {wait_idle}`: {error}") from error
+    return LoadSettings(
+        url="about:blank",
+        spki_sha256=recorder.spki_sha256,
+        viewport_px=size_px,
+        capture="none",
+        screenshot=True,
+        # Seeded as in a replay; the date is the real one.
+        same_requests=SameRequests(recorded_at_unix_ms=None),
+        proxy=recorder.address,
+        mobile=mobile,
+        timeout_s=LOAD_TIMEOUT_S,
+        quiet_s=quiet_s,
+        cap_s=BUSY_S_MAX,
+    )
+
+
+def _record_visits(
+    recorder: Recorder, settings: LoadSettings, urls: list[str], visits: int
+) -> Mapping[str, Any]:
+    initiators: dict[str, str] = {}
+    picture = b""
+    hosts: set[str] = set()
+    for visit in range(visits):
+        if visit > 0:
+            recorder.begin_visit()
+        for url in urls:
+            raw = load_page(replace(settings, url=url))
+            for asked, by in raw.initiators.items():
+                initiators.setdefault(asked, by)
+            picture = picture or raw.screenshot
+            stepped = (each for step in raw.after_load for each in step.objects)
+            hosts |= {host_of(each.url) for each in (*raw.objects, *stepped)}
+            _tell(url, raw, recorder)
+            if raw.ended == "navigation-failed":
+                # The browser sees but a proxy that refuses; the recorder knows why.
+                why = recorder.left_out_of(host_of(url)) or raw.detail
+                raise RecordError(f"recording {url} failed: {why}")
+            if failed := next((step.failed for step in raw.after_load if step.failed), None):
+                raise RecordError(f"recording {url}: a step of the script failed: {failed}")
+    with tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:
+        return recorder.write(
+            main_url=urls[0],
+            visits=visits,
+            viewport_px=settings.viewport_px,
+            mobile=settings.mobile,
+            initiators=initiators,
+            screenshot=_as_webp(picture, Path(folder) / "page.webp"),
+            hosts=sorted(hosts),
+        )
+
+
+def _as_webp(png: bytes, file: Path) -> str | None:
+    """A tenth of the PNG's size, for people to compare a replay with."""
+    if not png:
+        return None
+    Image.open(io.BytesIO(png)).convert("RGB").save(file, quality=WEBP_QUALITY)
+    return str(file)
+
+
+def host_of(url: str) -> str:
+    """As the recorder has it: lower case, an IPv6 address in brackets."""
+    host = urlsplit(url).hostname or ""
+    return f"[{host}]" if ":" in host else host
+
+
+def _tell(url: str, raw: RawLoad, recorder: Recorder) -> None:
+    counts = recorder.counts()
+    state = raw.ended if raw.ended != "complete" or not raw.capped else "still busy, cut off"
+    hints.print(f"{url}: {state}, {counts['exchanges']} exchanges so far", markup=False)
+
+
+def _record_clients(recorder: Recorder) -> Mapping[str, Any]:
+    authority = Path.cwd() / "eyelevel-recorder-ca.pem"
+    authority.write_text(recorder.ca_certificate, encoding="ascii")
+    said = f"recording at http://{recorder.address}; clients must trust {authority}"
+    hints.print(said, markup=False, soft_wrap=True)
+    hints.print("Ctrl-C writes the site")
+    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    try:
+        signal.pause()
+    except KeyboardInterrupt:
+        return recorder.write()
+    finally:
+        authority.unlink(missing_ok=True)
+    return recorder.write()
+
+
+def _print(info: Mapping[str, Any], out: Path) -> None:
+    origins, left_out = len(info["origins"]), info["provenance"].get("left_out", [])
+    results.print(
+        f"{out}: {info['objects']} exchanges of {origins} origins, "
+        f"{info['body_bytes'] / 1e6:.2f} MB",
+        markup=False,
+    )
+    for sentence in left_out[:20]:
+        hints.print(f"  not stored: {sentence}", markup=False)
+
+
+def read_script(file: Path) -> tuple[Step, ...]:
+    """One step a line, `#` begins a comment line; raises ValueError with file and line."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"cannot read the script {file}: {error}") from error
+    steps = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            steps.append(parse_step(line))
+        except ValueError as error:
+            raise ValueError(f"{file}, line {number}: {error}") from error
+        if len(steps) > STEPS_MAX:
+            raise ValueError(f"{file}, line {number}: more than {STEPS_MAX} steps")
+    return tuple(steps)

@@ -1,0 +1,56 @@
+"""`eyelevel site synth`: synthetic sites as published distributions have them."""
+
+from pathlib import Path
+from statistics import median
+from typing import Annotated
+
+import typer
+
+from eyelevel.cli.output import hints, print_json, results
+from eyelevel.errors import unknown
+from eyelevel.sites.synthetic.published import PUBLISHED
+from eyelevel.sites.synthetic.shapes import SiteShape, site_shapes
+from eyelevel.sites.synthetic.write import write_site
+
+
+def synth(
+    like: Annotated[str, typer.Option(help=f"Whose distributions: {' or '.join(PUBLISHED)}.")],
+    out: Annotated[Path, typer.Option(help="The folder for the sites, made where it lacks.")],
+    count: Annotated[int, typer.Option(min=1, max=10_000, help="How many sites.")] = 500,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same sites.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Write synthetic sites whose objects, sizes, origins, types and depths follow published ones.
+
+    For sweeps where recordings may not be shipped: a plan takes the folder as `sites = ["OUT/"]`.
+    """
+    if like not in PUBLISHED:
+        raise typer.BadParameter(unknown("source", like, PUBLISHED), param_hint="--like")
+    shapes = site_shapes(PUBLISHED[like], count, seed)
+    out.mkdir(parents=True, exist_ok=True)
+    digits = len(str(count))
+    with hints.status(f"writing {count} sites to {out}"):
+        for number, shape in enumerate(shapes, start=1):
+            name = f"{like}-{seed}-{number:0{digits}}"
+            write_site(shape, name, out / f"{name}.wacz")
+    found = _summary(shapes)
+    if as_json:
+        print_json({"like": like, "count": count, "seed": seed, "out": str(out)} | found)
+        return
+    results.print(f"{count} sites like {PUBLISHED[like].title}", markup=False, soft_wrap=True)
+    for name, (least, middle, largest) in found.items():
+        results.print(f"{name:13} {least:>12,} {middle:>12,} {largest:>12,}", markup=False)
+    hints.print("columns: least, median, largest", markup=False)
+
+
+def _summary(shapes: tuple[SiteShape, ...]) -> dict[str, tuple[int, int, int]]:
+    columns = {
+        "objects": [len(each.objects) for each in shapes],
+        "total_bytes": [each.total_bytes for each in shapes],
+        "origins": [each.origins for each in shapes],
+        "object_bytes": [one.bytes for each in shapes for one in each.objects],
+        "depth": [max(one.depth for one in each.objects) for each in shapes],
+    }
+    return {
+        name: (min(values), round(median(values)), max(values)) for name, values in columns.items()
+    }

@@ -1,0 +1,8 @@
+"""`eyelevel validate`: is what this machine emulates what it should be?
+
+`commands` is the group, with `validate path`; `stacks` holds our QUIC beside the kernel's TCP;
+`level` says in what two stacks differ beyond what their protocols say.
+
+Each prints what was measured, row by row, and exits with 1 where a bound is not held. Measuring is
+the business of `eyelevel.validation`, and of `eyelevel.run.level`, which loads pages.
+"""

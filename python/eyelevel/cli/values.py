@@ -1,0 +1,46 @@
+"""Values as people write and read them: durations, stacks, viewports, pages' URLs."""
+
+from urllib.parse import urlsplit
+
+from eyelevel.errors import PlanError, unknown
+from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS_BY_NAME
+from eyelevel.plan.stacks import Stack
+
+
+def duration(seconds: float) -> str:
+    """`2 h 05 min`, `3 min 20 s`, `12 s`."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
+def named_stack(name: str, option: str = "--stack") -> Stack:
+    """The preset; PlanError with the nearest name where there is none. `option`: where it was
+    given."""
+    if name in REFUSED_PRESETS:
+        raise PlanError([f"{option} {name}: {REFUSED_PRESETS[name]}"])
+    if name not in STACKS_BY_NAME:
+        raise PlanError([f"{option}: {unknown('stack', name, STACKS_BY_NAME)}"])
+    return STACKS_BY_NAME[name]
+
+
+def viewport_px(text: str) -> tuple[int, int]:
+    """Width and height in CSS pixels of `1366x768`; raises ValueError."""
+    width, _, height = text.partition("x")
+    if not (width.isdecimal() and height.isdecimal() and int(width) and int(height)):
+        raise ValueError(f"the viewport `{text}` is not WIDTHxHEIGHT, like 1366x768")
+    return int(width), int(height)
+
+
+EXAMPLE = "https://www.example.org/"
+
+
+def is_page_url(url: str) -> bool:
+    """Whether a browser could open it as a page of a host."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:  # half an IPv6 address
+        return False

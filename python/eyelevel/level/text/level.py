@@ -1,0 +1,215 @@
+"""A measured level as lines of text: the answer first, then rows by what they mean.
+
+A row has a line. Where the terminal is wide enough the line begins with its aspect; else the aspect
+stands above its rows, so that nothing is broken within a cell.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from textwrap import wrap
+from typing import Any
+
+from eyelevel.level.aspects import ASPECTS
+from eyelevel.level.classes import SAMPLES_MIN
+from eyelevel.level.text.row import Row, RowSaid, absent, effect, row_said, why
+from eyelevel.level.text.verdict import Level, measured_with, verdict
+
+WIDTH_MIN = 60
+CELL_CHARACTERS_MAX = 16
+"""What is longer, such as the priorities of all kinds, has lines of its own."""
+GAP = 2
+INDENT = 2
+PROSE_MAX = 110
+"""Sentences are read badly in longer lines."""
+OWN_LINES = "as below"
+
+GROUPS: tuple[tuple[str, str, str], ...] = (
+    ("unequal", "red", "UNEQUAL: beyond what is allowed"),
+    ("unknown", "yellow", "UNKNOWN: too few runs or too wide an interval to tell, never equal"),
+    ("absent", "yellow", "NOTHING TO COMPARE: a stack has none"),
+    ("equal", "green", "EQUAL: the 95 % interval of the difference lies within the margin"),
+    ("inherent", "cyan", "INHERENT: the protocols' own by an RFC, within what is allowed for it"),
+    ("browser", "cyan", "THE BROWSER'S: by its setting or its way, within what is allowed for it"),
+)
+"""Of rows: the class (or that there is nothing), a colour, a heading; what matters first."""
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """`aspect`: it begins the line, else it stands above; `margin`: has a column, else is below."""
+
+    aspect: bool
+    gap: int
+    margin: bool = True
+
+
+SHAPES = (_Shape(True, GAP), _Shape(False, GAP), _Shape(False, 1), _Shape(False, 1, margin=False))
+"""The widest first; the last one is for whoever has less than 80 columns."""
+
+WHAT = {aspect.name: aspect.what for aspect in ASPECTS}
+
+
+@dataclass(frozen=True)
+class Line:
+    """`style` is rich's."""
+
+    text: str
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Rows of one aspect that say the same, on networks of one kind."""
+
+    row: Row
+    where: str
+    said: RowSaid
+
+    @property
+    def title(self) -> str:
+        """The aspect, with the unit where its name has none."""
+        unit, name = self.said.unit, self.row["aspect"]
+        return name if not unit or unit in name else f"{name}, {unit}"
+
+    @property
+    def own_lines(self) -> bool:
+        """Too long for a column."""
+        return max(len(self.said.first), len(self.said.second)) > CELL_CHARACTERS_MAX
+
+
+def level_lines(level: Level, width: int) -> list[Line]:
+    """All of a level, in lines of at most `width` characters."""
+    width = max(width, WIDTH_MIN)
+    found = list(groups(level["rows"]))
+    every = [entry for *_, entries in found for entry in entries]
+    names = (level["first"], level["second"])
+    table = _Table(every, names, width)
+    lines = [Line(text, "bold") for text in prose(verdict(level), width)]
+    lines += [Line(text) for text in prose(f"{measured_with(level)}.", width)]
+    lines += [Line(text) for text in prose(LEGEND.format(*names[::-1]), width)]
+    for _, style, head, entries in found:
+        lines += [Line(""), *(Line(text, f"bold {style}") for text in prose(head, width))]
+        lines += table.lines(entries)
+    return lines
+
+
+LEGEND = (
+    "The difference is {} less {}, with its 95 % interval where runs differ; the margin is what is "
+    "too little to matter. All digits: --json. What each row is: docs/reference/level.md."
+)
+
+
+def groups(rows: Sequence[Row]) -> Iterator[tuple[str, str, str, list[Entry]]]:
+    """Of `GROUPS` those that have rows, with how many."""
+    for kind, style, head in GROUPS:
+        own = [row for row in rows if ("absent" if absent(row) else row["word"]) == kind]
+        if own:
+            yield kind, style, f"{head} ({len(own)} row{'s' if len(own) > 1 else ''})", _merged(own)
+
+
+def _merged(rows: Sequence[Row]) -> list[Entry]:
+    def same(row: Row) -> tuple[Any, ...]:
+        kind = row["scenario"].partition(" on ")[0]
+        return row["aspect"], kind, row_said(row), why(row, SAMPLES_MIN)
+
+    entries = []
+    for _, group in groupby(rows, same):
+        own = list(group)
+        where = own[0]["scenario"]
+        where += "".join(f", {row['scenario'].partition(' on ')[2]}" for row in own[1:])
+        entries.append(Entry(own[0], where, row_said(own[0])))
+    return entries
+
+
+class _Table:
+    """Columns as wide as all entries need; the first of a few shapes that fits the terminal."""
+
+    def __init__(self, entries: Sequence[Entry], names: tuple[str, str], width: int) -> None:
+        self._prose = min(width, PROSE_MAX)
+        self._names = names
+        self._title = max((len(each.title) for each in entries), default=0)
+        for self._shape in SHAPES:
+            rows = [self._head, *(self._cells(each) for each in entries)]
+            self._sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            if sum(self._sizes) + self._shape.gap * (len(self._sizes) - 1) <= width:
+                break
+
+    @property
+    def _head(self) -> tuple[str, ...]:
+        names = ("", *self._names, "difference")
+        return (*names, "margin") if self._shape.margin else names
+
+    def lines(self, entries: Sequence[Entry]) -> list[Line]:
+        """Of one group, with the columns' names."""
+        lines = [Line(self._joined(self._head), "dim")]
+        for _, group in groupby(entries, lambda each: each.row["aspect"]):
+            own = list(group)
+            lines += self._aspect(own)
+        return lines
+
+    def _aspect(self, entries: Sequence[Entry]) -> list[Line]:
+        first = entries[0]
+        what = WHAT.get(first.row["aspect"], "")
+        told = what if first.row["word"] in ("unequal", "unknown") else ""
+        lines: list[Line] = []
+        said: list[str] = []
+        if self._shape.aspect:
+            said.append(told)
+        else:
+            title = f"{first.title}: {told}" if told else first.title
+            lines += [Line(text) for text in hanging(title, self._prose, 0)]
+        for entry in entries:
+            lines.append(Line(self._joined(self._cells(entry))))
+            if entry.own_lines:
+                lines += [Line(text) for text in self._values(entry.said)]
+            if not self._shape.margin:
+                said.append(f"margin {entry.said.with_unit(entry.said.margin)}")
+            said.append(why(entry.row, SAMPLES_MIN))
+        if moved := effect(first.row):
+            said.append(f"switched alone it moves {moved}")
+        for text in dict.fromkeys(each for each in said if each):
+            lines += [Line(t, "dim") for t in hanging(text, self._prose, 2 * INDENT)]
+        return lines
+
+    def _values(self, said: RowSaid) -> list[str]:
+        """Long ones, each once."""
+        named = dict(zip(self._names, (said.first, said.second), strict=True))
+        if said.first == said.second:
+            named = {"both": said.first}
+        texts = (f"{name}: {value}" for name, value in named.items())
+        return [line for text in texts for line in hanging(text, self._prose, 2 * INDENT)]
+
+    def _cells(self, entry: Entry) -> tuple[str, ...]:
+        said = entry.said
+        if self._shape.aspect:
+            label = f"{entry.title:<{self._title}}{' ' * GAP}{entry.where}"
+        else:
+            label = " " * INDENT + entry.where
+        values = (OWN_LINES, OWN_LINES) if entry.own_lines else (said.first, said.second)
+        cells = (label, *values, said.difference)
+        return (*cells, said.margin) if self._shape.margin else cells
+
+    def _joined(self, cells: Sequence[str]) -> str:
+        """Label, difference and margin to the left, both values to the right."""
+        said = [
+            f"{cell:>{size}}" if at in (1, 2) else f"{cell:<{size}}"
+            for at, (cell, size) in enumerate(zip(cells, self._sizes, strict=True))
+        ]
+        return (" " * self._shape.gap).join(said).rstrip()
+
+
+def prose(text: str, width: int) -> list[str]:
+    """Sentences in lines that read well."""
+    return wrap(text, min(width, PROSE_MAX), break_on_hyphens=False)
+
+
+def hanging(text: str, width: int, indent: int, more: int = INDENT) -> list[str]:
+    """Lines with an indent, all but the first with `more`."""
+    return wrap(
+        text,
+        width,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + more),
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,106 @@
+"""Settings and measured values of stacks as lines of text: what is apart before what is alike.
+
+Stacks with the same value share it, so that three stacks and twelve fit the same terminal.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from eyelevel.level.numbers_said import NOT_MEASURED
+from eyelevel.level.stack_aspects import ExplainedRow
+from eyelevel.level.text.level import GROUPS, INDENT, Line, hanging, prose
+from eyelevel.level.text.verdict import Level, verdict
+
+GAP = 2
+WIDE = 110
+"""From here on a measured value's aspect stands in its line."""
+BETWEEN = "   "
+WHERE = 18
+"""The longest of where something is measured has as many characters."""
+
+
+def explained_lines(
+    names: Sequence[str], rows: Sequence[ExplainedRow], levels: Sequence[Level], width: int
+) -> list[Line]:
+    """First the answers of `levels`, then what is known; rows of which nothing was measured are
+    left out."""
+    lines = [Line(text, "bold") for level in levels for text in prose(verdict(level), width)]
+    known = [row for row in rows if set(row.values) != {NOT_MEASURED}]
+    for style, head, own in _groups(known):
+        lines += [Line("")] if lines else []
+        lines += [Line(text, f"bold {style}".strip()) for text in prose(head, width)]
+        lines += _lines(names, own, width)
+    return lines
+
+
+def not_measured(names: Sequence[str], rows: Sequence[ExplainedRow]) -> list[str]:
+    """The stacks of which no aspect of the level was measured."""
+    own = [row.values for row in rows if row.kind == "measured" and row.scenario]
+    return [
+        name for at, name in enumerate(names) if all(values[at] == NOT_MEASURED for values in own)
+    ]
+
+
+def _groups(rows: Sequence[ExplainedRow]) -> Iterator[tuple[str, str, list[ExplainedRow]]]:
+    measured = [row for row in rows if row.kind == "measured"]
+    found = [
+        ("red", "SET APART", [row for row in rows if row.kind == "set" and row.differs]),
+        ("green", "SET ALIKE", [row for row in rows if row.kind == "set" and not row.differs]),
+    ]
+    for word, style, head in GROUPS:
+        found.append((style, f"MEASURED, {head}", [r for r in measured if _worst(r) == word]))
+    of_run = [row for row in measured if not row.scenario]
+    found.append(("", "MEASURED in the run's loads, medians", of_run))
+    return (group for group in found if group[2])
+
+
+def _worst(row: ExplainedRow) -> str | None:
+    """Of what was found of several pairs what matters most."""
+    return next((word for word, _, _ in GROUPS if word in row.findings), None)
+
+
+def _lines(names: Sequence[str], rows: Sequence[ExplainedRow], width: int) -> Iterator[Line]:
+    labels = max(len(row.aspect) for row in rows)
+    for aspect, group in groupby(rows, lambda row: row.aspect):
+        label = f"{'':{INDENT}}{aspect:<{labels}}"
+        merged = list(_merged(names, list(group)))
+        if width < WIDE and merged[0][0]:
+            yield Line(label.rstrip())
+            label = f"{'':{INDENT}}"
+        for where, said in merged:
+            head = f"{label}{'':{GAP}}{where:<{WHERE}}" if where else label
+            yield from _beside(head, said, width)
+
+
+def _merged(
+    names: Sequence[str], rows: Sequence[ExplainedRow]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Where, and what is said there: once, where it is the same on networks of one kind."""
+
+    def same(row: ExplainedRow) -> tuple[str, tuple[str, ...]]:
+        return row.scenario.partition(" on ")[0], _values(names, row.values)
+
+    for (_, said), group in groupby(rows, same):
+        first, *others = [row.scenario for row in group]
+        yield first + "".join(f", {each.partition(' on ')[2]}" for each in others), said
+
+
+def _values(names: Sequence[str], values: Sequence[str]) -> tuple[str, ...]:
+    """Each once, behind the stacks that have it; by itself where all do."""
+    if len(set(values)) == 1:
+        return (values[0],)
+    own: dict[str, list[str]] = {}
+    for name, value in zip(names, values, strict=True):
+        if value != NOT_MEASURED:
+            own.setdefault(value, []).append(name)
+    return tuple(f"{', '.join(stacks)}: {value}" for value, stacks in own.items())
+
+
+def _beside(label: str, said: Sequence[str], width: int) -> Iterator[Line]:
+    """What is said right of a label: in its line where all of it fits, else in a line each."""
+    indent = len(label) + GAP
+    joined = BETWEEN.join(said)
+    fits = indent + len(joined) <= width
+    lines = [line for each in ([joined] if fits else said) for line in hanging(each, width, indent)]
+    for at, line in enumerate(lines):
+        yield Line(line if at else label + line[len(label) :])

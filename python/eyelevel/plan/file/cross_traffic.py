@@ -1,0 +1,49 @@
+"""Cross traffic in a plan: of one network, or of the whole plan as a twin of each network."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from eyelevel.errors import NetworkError
+from eyelevel.networks.cross_traffic import CrossTraffic, check_flows
+from eyelevel.networks.network import Network
+from eyelevel.plan.file.model import CrossTrafficTable, NetworkTable
+
+TWIN_SUFFIX = "+cross"
+
+
+def cross_traffic_of(tables: Sequence[CrossTrafficTable]) -> tuple[CrossTraffic, ...] | None:
+    """The transfers that tables describe, None for none; ValueError where they are too many."""
+    kinds = tuple(CrossTraffic(table.cc, table.flows, table.direction) for table in tables)
+    try:
+        check_flows(kinds)
+    except NetworkError as error:
+        raise ValueError(str(error)) from error
+    return kinds or None
+
+
+def with_twins(
+    networks: Sequence[Network],
+    tables: Sequence[NetworkTable],
+    weights: Mapping[str, float],
+    cross_traffic: tuple[CrossTraffic, ...] | None,
+) -> tuple[tuple[Network, ...], dict[str, float]]:
+    """Each network that says nothing of cross traffic, followed by its twin that has the plan's.
+
+    A twin has its network's weight. Raises ValueError where a twin's name is taken.
+    """
+    if cross_traffic is None:
+        return tuple(networks), dict(weights)
+    names = {network.name for network in networks}
+    found: list[Network] = []
+    shares = dict(weights)
+    for network, table in zip(networks, tables, strict=True):
+        found.append(network)
+        if table.cross_traffic is not None:
+            continue
+        name = network.name + TWIN_SUFFIX
+        if name in names:
+            raise ValueError(f"`{name}` is the twin of `{network.name}`; rename your network")
+        found.append(replace(network, name=name, cross_traffic=cross_traffic))
+        if network.name in shares:
+            shares[name] = shares[network.name]
+    return tuple(found), shares

@@ -1,0 +1,100 @@
+"""All that is wrong with a plan's text, each with file and line; pydantic's errors in words."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from eyelevel.errors import PlanError, unknown
+from eyelevel.plan.file.model import (
+    CrossTrafficTable,
+    NetworkTable,
+    PlanFile,
+    StackTable,
+    StopTable,
+)
+from eyelevel.plan.file.toml_lines import Path, line_numbers, line_of
+from eyelevel.plan.stack_presets import TCP_FAST_OPEN
+
+# Keys that people try for another one which is not alike in its letters.
+_OTHER_WORDS = {
+    "runs": "blocks",
+    "repetitions": "blocks",
+    "protocols": "stacks",
+    "base_stack": "base",
+    "congestion_control": "cc",
+    "viewport": "device",
+    "mobile": "device",
+    "cpu_throttling": "cpu_slowdown",
+    "dark": "color_scheme",
+    "dark_mode": "color_scheme",
+    "js": "javascript",
+    "block": "blocked_hosts",
+}
+# Keys of a stack that no stack can have, with the reason.
+_REFUSED_KEYS = {
+    "tcp_fast_open": TCP_FAST_OPEN,
+    "fast_open": TCP_FAST_OPEN,
+    "tfo": TCP_FAST_OPEN,
+}
+
+
+def explain_mistake(found: Any) -> tuple[Path, str]:
+    """The place and the message of one validation error."""
+    path: Path = tuple(found["loc"])
+    key = path[-1]
+    if found["type"] == "extra_forbidden":
+        if key == "loss":
+            return path, (
+                "`loss` does not say of what: write `loss_two_way` (a request or its response is "
+                "lost, as in the papers) or `loss_down` and `loss_up` (one packet is lost)"
+            )
+        tables = {"networks": NetworkTable, "stacks": StackTable, "stop": StopTable}
+        model: type[BaseModel] = tables.get(str(path[0]), PlanFile)
+        if len(path) == 1:
+            model = PlanFile
+        if "cross_traffic" in path[:-1]:
+            model = CrossTrafficTable
+        if model is StackTable and key in _REFUSED_KEYS:
+            return path, f"`{key}`: {_REFUSED_KEYS[key]}"
+        if (other := _OTHER_WORDS.get(str(key))) in model.model_fields:
+            return path, f"unknown key `{key}`; did you mean `{other}`?"
+        return path, unknown("key", str(key), model.model_fields)
+    if found["type"] == "missing":
+        return path[:-1], f"`{key}` is missing"
+    name = next((part for part in reversed(path) if isinstance(part, str)), "")
+    return path, f"`{name}`: {found['msg'].removeprefix('Value error, ')}"
+
+
+Report = Callable[[Path, str], None]
+
+
+class Problems:
+    """Gathered, so that a plan is mended in one go; told in the order of their lines."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self._file = file
+        self._lines = line_numbers(text)
+        self._found: list[tuple[int, str]] = []
+        self.places: Mapping[str, list[int]] = {}
+        """By key, where in the file each element of an expanded list stands."""
+
+    def add(self, path: Path, message: str) -> None:
+        """`path` leads to the value as it is now, with the patterns expanded."""
+        line = line_of(self._lines, self._origin(path))
+        self._found.append((line, f"{self._file}:{line}: {message}"))
+
+    def refused(self) -> PlanError:
+        """With every problem so far."""
+        return PlanError([said for _, said in sorted(self._found, key=lambda each: each[0])])
+
+    def refuse_any(self) -> None:
+        """Raises PlanError where there is a problem."""
+        if self._found:
+            raise self.refused()
+
+    def _origin(self, path: Path) -> Path:
+        at = self.places.get(str(path[0]), []) if path else []
+        if len(path) > 1 and isinstance(path[1], int) and path[1] < len(at):
+            return (path[0], at[path[1]], *path[2:])
+        return path

@@ -1,0 +1,226 @@
+"""A plan's TOML text: checked with file and line, its presets resolved."""
+
+import re
+import tomllib
+from collections.abc import Callable, Collection, Iterable, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from pydantic import ValidationError
+
+from eyelevel.errors import PlanError, unknown
+from eyelevel.networks.network import Network
+from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.browser_settings import BrowserSettings, browser_settings
+from eyelevel.plan.causes import with_causes
+from eyelevel.plan.devices import DEVICES_BY_NAME
+from eyelevel.plan.file.cross_traffic import cross_traffic_of, with_twins
+from eyelevel.plan.file.diagnostics import Problems, Report, explain_mistake
+from eyelevel.plan.file.model import PlanFile
+from eyelevel.plan.file.tables import KeyedError, Readers, network_of, stack_of
+from eyelevel.plan.plan import Plan, StopRule, is_archive_path
+from eyelevel.plan.stacks import OWN_SERVER_MARK, Stack
+from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
+from eyelevel.plan.time_limit import LIMIT_S_MIN
+
+_PATTERN = re.compile(r"[*?\[]")
+
+
+def parse_plan(
+    text: str,
+    file: str,
+    *,
+    site_names: Collection[str] | None = None,
+    metric_names: Collection[str] | None = None,
+    matching: Callable[[str], Sequence[str]] | None = None,
+    readers: Readers | None = None,
+) -> Plan:
+    """The plan that the TOML `text` describes; `file` is its name for messages.
+
+    `matching` gives the sites that a pattern with `*`, `?` or `[` stands for (None: patterns of
+    names are looked up among `site_names`, patterns of paths are errors). Sites that are no paths
+    must be among `site_names`, the primary metric among `metric_names` (None: not checked).
+    `readers` read the traces and stages that networks name (None: they are errors). Raises
+    PlanError with every problem, each with file and line.
+    """
+    data = _read_toml(text, file)
+    problems = Problems(file, text)
+    problems.places = _expand_patterns(data, site_names, matching, problems.add)
+    problems.refuse_any()
+    try:
+        parsed = PlanFile.model_validate(data)
+    except ValidationError as error:
+        for found in error.errors():
+            problems.add(*explain_mistake(found))
+        raise problems.refused() from error
+    trace_files: dict[str, str] = {}
+    networks = _resolve(
+        parsed.networks,
+        "networks",
+        lambda table: network_of(table, readers, trace_files),
+        problems.add,
+    )
+    stacks = _resolve(parsed.stacks, "stacks", stack_of, problems.add)
+    _check_names(parsed, stacks, site_names, metric_names, problems.add)
+    problems.refuse_any()
+    weights = _weights(parsed, networks)
+    key = "cross_traffic"
+    try:
+        cross_traffic = cross_traffic_of(parsed.cross_traffic or ())
+        networks, weights = with_twins(networks, parsed.networks, weights, cross_traffic)
+        key, causes = "causes", None
+        if parsed.causes:
+            stacks, networks, causes = with_causes(stacks, networks, parsed.causes)
+    except ValueError as error:
+        problems.add((key,), str(error))
+        raise problems.refused() from error
+    return Plan(
+        title=parsed.title,
+        sites=tuple(parsed.sites),
+        networks=networks,
+        stacks=stacks,
+        reference=_reference(parsed, stacks),
+        blocks=parsed.blocks,
+        seed=parsed.seed,
+        primary_metric=parsed.primary_metric,
+        smallest_effect_of_interest=parsed.smallest_effect_of_interest,
+        browser=_browser(parsed),
+        source=text,
+        stop=StopRule(**parsed.stop.model_dump()) if parsed.stop else None,
+        weights=weights,
+        trace_files=trace_files,
+        causes=causes,
+    )
+
+
+def _read_toml(text: str, file: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError([f"{file}: not TOML: {error}"]) from error
+
+
+def _browser(parsed: PlanFile) -> BrowserSettings:
+    return browser_settings(
+        device=DEVICES_BY_NAME[parsed.device] if parsed.device else None,
+        cpu_slowdown=parsed.cpu_slowdown,
+        browser=parsed.browser,
+        capture=parsed.capture,
+        timeout_s=LIMIT_S_MIN if parsed.timeout_s is None else parsed.timeout_s,
+        timeout_given=parsed.timeout_s is not None,
+        same_requests=parsed.same_requests,
+        visit=parsed.visit,
+        visitor=parsed.visitor,
+        effective_connection_type=parsed.effective_connection_type,
+        color_scheme=parsed.color_scheme,
+        javascript=parsed.javascript,
+        blocked_hosts=tuple(parsed.blocked_hosts),
+        after_load=tuple(parsed.after_load),
+        netlog=parsed.netlog,
+        trace=parsed.trace,
+        logs=tuple(dict.fromkeys(parsed.logs)),
+        longest_prefix=parsed.longest_prefix,
+    )
+
+
+def _expand_patterns(
+    data: dict[str, Any],
+    site_names: Collection[str] | None,
+    matching: Callable[[str], Sequence[str]] | None,
+    report: Report,
+) -> dict[str, list[int]]:
+    """Put what patterns stand for in their places; for each new element its place in the file."""
+
+    def sites(pattern: str) -> Sequence[str]:
+        if matching is not None:
+            return matching(pattern)
+        return [] if is_archive_path(pattern) else _matches(pattern, site_names or ())
+
+    def networks(pattern: str) -> Sequence[str]:
+        return _matches(pattern, NETWORKS_BY_NAME)
+
+    places: dict[str, list[int]] = {}
+    for key, find in (("sites", sites), ("networks", networks)):
+        given = data.get(key)
+        if not isinstance(given, list):
+            continue
+        expanded: list[Any] = []
+        places[key] = []
+        for index, each in enumerate(given):
+            found: Sequence[Any] = [each]
+            if isinstance(each, str) and (_PATTERN.search(each) or each.endswith("/")):
+                found = [name for name in find(each) if name not in given and name not in expanded]
+                if not found:
+                    report((key, index), f"the pattern `{each}` matches nothing further")
+            expanded += found
+            places[key] += [index] * len(found)
+        data[key] = expanded
+    return places
+
+
+def _matches(pattern: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if fnmatchcase(name, pattern)]
+
+
+def _weights(parsed: PlanFile, networks: Sequence[Network]) -> dict[str, float]:
+    given = [table.weight for table in parsed.networks]
+    if all(weight is None for weight in given):
+        return {}
+    return {n.name: 1.0 if w is None else w for n, w in zip(networks, given, strict=True)}
+
+
+def _resolve(
+    tables: Iterable[Any], key: str, resolve_one: Callable[[Any], Any], report: Report
+) -> tuple[Any, ...]:
+    resolved, names = [], set()
+    for index, table in enumerate(tables):
+        try:
+            one = resolve_one(table)
+        except ValueError as error:
+            at = (key, index, error.key) if isinstance(error, KeyedError) else (key, index)
+            report(at, str(error))
+            continue
+        if one.name in names:
+            report((key, index), f"the name `{one.name}` is used twice; names tell results apart")
+        names.add(one.name)
+        resolved.append(one)
+    return tuple(resolved)
+
+
+def _reference(parsed: PlanFile, stacks: Sequence[Stack]) -> str:
+    """As named, or with the mark of a stack that somebody else's server serves."""
+    marked = parsed.reference + OWN_SERVER_MARK
+    return marked if marked in [stack.name for stack in stacks] else parsed.reference
+
+
+def _check_names(
+    parsed: PlanFile,
+    stacks: tuple[Stack, ...],
+    site_names: Collection[str] | None,
+    metric_names: Collection[str] | None,
+    report: Report,
+) -> None:
+    names = [stack.name for stack in stacks]
+    if len(names) == len(parsed.stacks) and _reference(parsed, stacks) not in names:
+        report(("reference",), unknown("stack", parsed.reference, names))
+    if parsed.device is not None and parsed.device not in DEVICES_BY_NAME:
+        report(("device",), unknown("device", parsed.device, DEVICES_BY_NAME))
+    else:
+        browser = _browser(parsed)
+        if refused := browser.refusal():
+            report((refused[0],), refused[1])
+        for index, stack in enumerate(stacks):
+            if reason := browser.refused_stack(stack):
+                report(("stacks", index), reason)
+    if metric_names is not None and parsed.primary_metric not in metric_names:
+        report(("primary_metric",), unknown("metric", parsed.primary_metric, metric_names))
+    for index, site in enumerate(parsed.sites):
+        if site in parsed.sites[:index]:
+            report(("sites", index), f"site `{site}` is listed twice")
+        elif is_synthetic(site):
+            try:
+                parse_synthetic(site)
+            except ValueError as error:
+                report(("sites", index), str(error))
+        elif site_names is not None and not is_archive_path(site) and site not in site_names:
+            report(("sites", index), unknown("site", site, site_names))

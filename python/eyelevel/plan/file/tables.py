@@ -1,0 +1,212 @@
+"""From a plan's tables to networks and stacks: presets, and what differs from them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import BaseModel
+
+from eyelevel.errors import unknown
+from eyelevel.networks.network import Network, loss_of_each_direction
+from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.networks.stages import Stage
+from eyelevel.plan.file.cross_traffic import cross_traffic_of
+from eyelevel.plan.file.model import NetworkTable, StackTable
+from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS_BY_NAME
+from eyelevel.plan.stacks import OWN_SERVER_MARK, RECEIVE_WINDOW_BYTES, OwnServer, Stack
+
+
+@dataclass(frozen=True)
+class TraceFile:
+    """A packet-delivery trace that a network names: where it lies, its digest and mean rate."""
+
+    file: str
+    sha256: str
+    rate_bit_s_mean: int
+
+
+@dataclass(frozen=True)
+class StagesRead:
+    """One direction's stages, checked: files by digest, and what they come to (`Network`)."""
+
+    stages: tuple[Stage, ...]
+    files: Mapping[str, str]
+    rate_bit_s: int
+    delay_ms_min: float
+    queue_ms_max: float
+
+
+class KeyedError(ValueError):
+    """What is wrong with one key of a table; `key` is for its line."""
+
+    def __init__(self, key: str, message: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+@dataclass(frozen=True)
+class Readers:
+    """What reads and checks what a plan names: each raises ValueError where it cannot."""
+
+    trace: Callable[[str], TraceFile]
+    """A trace by the name of its file."""
+    stages: Callable[[str], StagesRead]
+    """One direction's stages by their text."""
+
+
+def network_of(
+    table: NetworkTable, readers: Readers | None, trace_files: dict[str, str]
+) -> Network:
+    """The network that a table describes; ValueError says what is wrong with it.
+
+    The files of its traces are noted in `trace_files` by their digests.
+    """
+    changes = _changes(table)
+    if table.base is not None and table.base not in NETWORKS_BY_NAME:
+        raise ValueError(unknown("network", table.base, NETWORKS_BY_NAME))
+    if (flows := cross_traffic_of(table.cross_traffic or ())) is not None:
+        changes["cross_traffic"] = flows
+    else:  # `none` is what presets have
+        changes.pop("cross_traffic", None)
+    name = _name_of("network", table, changes)
+    if "down" in changes or "up" in changes:
+        return _spelled_out(name, changes, table, readers, trace_files)
+    if "loss_two_way" in changes:
+        if "loss_down" in changes or "loss_up" in changes:
+            raise ValueError("give `loss_two_way`, or `loss_down` and `loss_up`, not both")
+        loss = loss_of_each_direction(changes.pop("loss_two_way"))
+        changes |= {"loss_down": loss, "loss_up": loss}
+    base = NETWORKS_BY_NAME[table.base] if table.base is not None else None
+    for direction in ("down", "up"):
+        changes |= _course(changes, direction, base, readers, trace_files)
+    if base is not None:
+        network = replace(base, name=name, **changes)
+    else:
+        needed = ("rate_down_bit_s", "rate_up_bit_s", "rtt_ms_min", "queue_ms")
+        if absent := [key for key in needed if key not in changes]:
+            raise ValueError(f"network `{name}` has no `base` and lacks {', '.join(absent)}")
+        network = Network(name=name, **changes)
+    if network.queue_ms <= 0:
+        raise ValueError("`queue_ms` must be above 0: a link without a queue drops every packet")
+    return network
+
+
+def _spelled_out(
+    name: str,
+    changes: dict[str, Any],
+    table: NetworkTable,
+    readers: Readers | None,
+    trace_files: dict[str, str],
+) -> Network:
+    """A network of stages; the names of their files are noted in `trace_files`."""
+    others = [key for key in changes if key not in ("down", "up", "cross_traffic")]
+    others += ["base"] if table.base is not None else []
+    if others:
+        named = ", ".join(f"`{other}`" for other in others)
+        raise ValueError(f"`down` and `up` are all that a network does; drop {named}")
+    if absent := [key for key in ("down", "up") if key not in changes]:
+        raise ValueError(f'`{absent[0]}` is missing; `{absent[0]} = "none"` does nothing that way')
+    if readers is None:
+        raise ValueError("`down` and `up`: stages cannot be read here")
+    found: dict[str, StagesRead] = {}
+    for direction in ("down", "up"):
+        try:
+            found[direction] = readers.stages(changes[direction])
+        except ValueError as error:
+            raise KeyedError(direction, f"`{direction}`: {error}") from error
+        trace_files.update(found[direction].files)
+    down, up = found["down"], found["up"]
+    if not down.rate_bit_s and not up.rate_bit_s:
+        raise ValueError(
+            "neither `down` nor `up` has a link, by which buffers are sized; add one, such as "
+            '"rate 1 Gbit/s, queue droptail 20ms"'
+        )
+    return Network(
+        name=name,
+        rate_down_bit_s=down.rate_bit_s,
+        rate_up_bit_s=up.rate_bit_s,
+        rtt_ms_min=down.delay_ms_min + up.delay_ms_min,
+        queue_ms=max(down.queue_ms_max, up.queue_ms_max),
+        stages_down=down.stages,
+        stages_up=up.stages,
+        cross_traffic=changes.get("cross_traffic"),
+    )
+
+
+def _course(
+    changes: dict[str, Any],
+    direction: str,
+    base: Network | None,
+    readers: Readers | None,
+    trace_files: dict[str, str],
+) -> dict[str, Any]:
+    """What a trace, or another rate under a preset's course, means for a direction's keys."""
+    rate_key, trace_key, synth_key = (
+        f"rate_{direction}_bit_s",
+        f"trace_{direction}",
+        f"synth_{direction}",
+    )
+    if (named := changes.pop(trace_key, None)) is not None:
+        if rate_key in changes:
+            raise ValueError(f"`{trace_key}` has a rate of its own; drop `{rate_key}`")
+        if readers is None:
+            raise ValueError(f"`{trace_key}`: traces cannot be read here")
+        found = readers.trace(named)
+        trace_files[found.sha256] = found.file
+        return {
+            rate_key: found.rate_bit_s_mean,
+            f"trace_{direction}_sha256": found.sha256,
+            synth_key: None,
+        }
+    course = getattr(base, synth_key) if base is not None else None
+    if course is not None and rate_key in changes:
+        return {synth_key: replace(course, rate_bit_s_mean=changes[rate_key])}
+    return {}
+
+
+def stack_of(table: StackTable) -> Stack:
+    """The stack that a table describes; ValueError says what is wrong with it."""
+    changes = _changes(table)
+    if table.base is None:
+        raise ValueError(f"a stack needs a preset as `base`; known: {', '.join(STACKS_BY_NAME)}")
+    if table.base in REFUSED_PRESETS:
+        raise ValueError(f"the stack `{table.base}`: {REFUSED_PRESETS[table.base]}")
+    if table.base not in STACKS_BY_NAME:
+        raise ValueError(unknown("stack", table.base, STACKS_BY_NAME))
+    name = _name_of("stack", table, changes)
+    if server := changes.pop("server", None):
+        command, protocols = tuple(server["command"]), tuple(server["protocols"])
+        changes["server"] = OwnServer(command, protocols)
+        name += OWN_SERVER_MARK
+    base = STACKS_BY_NAME[table.base]
+    stack = replace(base, name=name, **(_window_of_transport(base, changes) | changes))
+    if reason := stack.refusal():
+        raise ValueError(reason)
+    return stack
+
+
+def _window_of_transport(base: Stack, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A client's first window where the transport is another than the preset's: over QUIC it is the
+    browser's, and over TCP it stays as large."""
+    was_quic, is_quic = (
+        version == "h3" for version in (base.http_version, changes.get("http_version"))
+    )
+    if "http_version" not in changes or was_quic == is_quic:
+        return {}
+    return {"receive_window_bytes": None if is_quic else RECEIVE_WINDOW_BYTES}
+
+
+def _name_of(kind: str, table: NetworkTable | StackTable, changes: dict[str, Any]) -> str:
+    if table.name is None:
+        if table.base is None or changes:
+            raise ValueError(f"a {kind} that differs from its preset needs a `name` of its own")
+        return table.base
+    presets = NETWORKS_BY_NAME if kind == "network" else STACKS_BY_NAME
+    if table.name in presets and (changes or table.name != table.base):
+        raise ValueError(f"`{table.name}` is a preset's name; give this {kind} another one")
+    return table.name
+
+
+def _changes(table: BaseModel) -> dict[str, Any]:
+    found = table.model_dump(exclude_none=True)
+    return {key: value for key, value in found.items() if key not in ("name", "base", "weight")}

@@ -1,0 +1,34 @@
+"""A plan without a file: one site and stack, as `eyelevel load` and the validations have it."""
+
+from collections.abc import Sequence
+
+from eyelevel.networks.network import Network
+from eyelevel.plan.browser_settings import BrowserSettings
+from eyelevel.plan.file.model import PlanFile
+from eyelevel.plan.plan import Plan
+from eyelevel.plan.stacks import Stack
+
+
+def one_cell(
+    site: str,
+    networks: Sequence[Network],
+    stack: Stack,
+    blocks: int,
+    seed: int,
+    browser: BrowserSettings | None = None,
+) -> Plan:
+    """The plan of one site and stack, with the defaults of a plan file."""
+    defaults = PlanFile.model_construct(sites=[site], networks=[], stacks=[])
+    return Plan(
+        title="",
+        sites=(site,),
+        networks=tuple(networks),
+        stacks=(stack,),
+        reference=stack.name,
+        blocks=blocks,
+        seed=seed,
+        primary_metric=defaults.primary_metric,
+        smallest_effect_of_interest=defaults.smallest_effect_of_interest,
+        browser=browser or BrowserSettings(),
+        source="",
+    )

@@ -1,0 +1,59 @@
+"""The presets of stacks as one table, and those that are refused with the reason."""
+
+from dataclasses import replace
+from typing import Any
+
+from eyelevel.plan.stacks import RECEIVE_WINDOW_BYTES, CongestionControl, HttpVersion, Stack
+
+TCP_FAST_OPEN = (
+    "TCP Fast Open cannot be had: Chromium has none, so no page would load over it; "
+    "`early_data` saves a round trip of repeat visits"
+)
+
+
+def _stock_tcp(name: str, http_version: HttpVersion) -> Stack:
+    return Stack(name, name, http_version, "cubic", 10, False, True)
+
+
+def _tuned(name: str, http_version: HttpVersion, congestion_control: CongestionControl) -> Stack:
+    window = None if http_version == "h3" else RECEIVE_WINDOW_BYTES
+    return Stack(
+        name, name, http_version, congestion_control, 32, True, False, receive_window_bytes=window
+    )
+
+
+def _changed(base: Stack, name: str, **changes: Any) -> Stack:
+    return replace(base, name=name, preset=name, **changes)
+
+
+_TCP_TUNED = _tuned("tcp+", "h2", "cubic")
+_QUIC = _tuned("quic", "h3", "cubic")
+# Das's QUIC had no working pacing (2014, section 3.2). His tree of Chromium (anirudhSK/chromium,
+# net/quic/quic_protocol.h) begins with kDefaultInitialWindow, 10 packets, and sends
+# kDefaultMaxPacketSize, 1200 bytes; his own sender begins with as many.
+_QUIC_DAS = _changed(
+    _QUIC, "quic+das-2014", pacing=False, initial_window_packets=10, quic_packet_bytes=1200
+)
+
+STACKS: tuple[Stack, ...] = (
+    _changed(_stock_tcp("http1", "h1"), "http1-plain", tls_version="none"),
+    _stock_tcp("http1", "h1"),
+    _stock_tcp("tcp", "h2"),
+    _TCP_TUNED,
+    _tuned("tcp+bbr", "h2", "bbr"),
+    _changed(_TCP_TUNED, "tcp+tls1.2", tls_version="1.2"),
+    _QUIC,
+    _tuned("quic+bbr", "h3", "bbr"),
+    _QUIC_DAS,
+    # Published: an unpaced window that follows the rate at which packets arrive (Das 2014, 6.2).
+    _changed(_QUIC_DAS, "quic+sprout", congestion_control="sprout_ewma"),
+    _changed(_TCP_TUNED, "tcp+0rtt", early_data=True),
+    _changed(_QUIC, "quic+0rtt", early_data=True),
+)
+
+REFUSED_PRESETS: dict[str, str] = {
+    "tcp+tfo": TCP_FAST_OPEN,
+}
+"""Presets that are asked for and cannot be had, with the reason."""
+
+STACKS_BY_NAME: dict[str, Stack] = {stack.name: stack for stack in STACKS}

@@ -1,0 +1,194 @@
+"""The level's reference page; `python -m eyelevel.reference.level` writes it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from eyelevel.level.aspect import Aspect, Measure
+from eyelevel.level.aspects import ASPECTS
+from eyelevel.level.classes import SAMPLES_MIN
+from eyelevel.level.made_page import FONTS, IMAGES, LATE_AFTER_IMAGES, STYLES
+from eyelevel.level.numbers_said import value_said
+from eyelevel.level.scenarios import SCENARIOS
+
+_HEAD = f"""\
+# The level: in what two stacks differ
+
+`eyelevel validate level` measures two stacks beside one another and classes each difference:
+
+    $ eyelevel validate level --stacks tcp+,quic
+    $ eyelevel validate level --stacks tcp+,mine --plan plan.toml    # a plan's own stacks
+
+| word | when |
+| --- | --- |
+| equal | the whole 95 % interval of the difference lies within the margin; counts are exact |
+| inherent | the protocol's by the section of an RFC, and within the bound that is expected of it |
+| the browser's | the browser's by a flag or a way of its own, and within such a bound |
+| unequal | all of the interval is beyond what is allowed: of no bound, or beyond it |
+| unknown | the interval is too wide, or there is none: never called equal |
+| not there | one of the two has nothing of the kind, as HTTP/1.1 has no priorities |
+
+A bound is of QUIC's value less TCP's, so that it holds for a pair over both alone; two stacks
+over one transport have nothing inherent between them. Where a bound leaves no zero, an absent
+difference is unequal, too. Bounds follow from the section that is named, the made page and the
+network, not from what was measured: a test computes them.
+
+It prints the answer first, then the rows, those that are unequal or unknown before all others: both
+values (means; of counts the medians), their difference with its interval, and the margin; below
+them, where there is a bound, what is allowed and by what. Numbers of a row are rounded alike.
+
+Both stacks take turns in every scenario. Each side has at least {SAMPLES_MIN} runs; what is then
+unknown gets more of them while four minutes last. After these nothing is begun: what is missing
+then is measured when the command is given again. Each run waits for a busy machine as loads do, at
+most 30 s, with the time that no other run needs. Means have Welch's interval, counts the least and
+the greatest difference that any two runs have; a value that is no finite number makes its row
+unknown. Since runs are added where a row is unknown, a difference that is exactly its margin is
+called equal or unequal in up to 6 % of measurements each, not in 2.5 (a test draws them). A load
+that was not `ok` (`outcomes.md`) tells nothing and is done again, as is a transfer that the machine
+starved, by the same bounds. Runs are kept one by one, below `~/.cache/eyelevel/level`, for one
+build (version, binary and code), kernel, browser and the settings of both stacks: an interrupted
+measurement goes on where it was, `--fresh` measures again. The command exits with 1 where an aspect
+is unequal.
+
+`eyelevel run` and `ask` never wait for it. What was measured of a plan's pairs, its reference
+with every other stack, when a run begins is in its `environment.json` (`levels`); its report
+begins with what is unequal, says what is unknown, and says "level: not measured on this machine"
+of a pair that was not. `eyelevel explain stacks` shows the same aspects of any number of stacks:
+settings in force, and what was measured of their pairs.
+
+## What is done
+"""
+
+_MADE = f"""
+The page in Chromium is a made one: {IMAGES} images below the fold, {STYLES} style sheets and a
+script on its own host, {FONTS} fonts of another, and a script of high priority that image
+{LATE_AFTER_IMAGES} brings. Our own client moves one body that does not compress; of a loss, first
+without and then with it.
+
+On the network with loss the lost packets are chosen, not drawn: what is asked is what the repair
+of one loss costs, and where in a response it lies decides that. Of packets that are lost by chance
+most loads of a page lose none or several, and which ones differs between the two stacks: dozens of
+loads would tell less. What chance does to whole transfers, with losses of 0.1 to 6 % each way, is
+the yardstick's (`yardstick.md`).
+"""
+
+
+JSON_KEYS: dict[str, str] = {
+    "first, second": "the stacks' names",
+    "eyelevel, binary, kernel, browser": "what measured: the version, the binary's digest, Linux's "
+    "release, the browser's version",
+    "cache": "of the form in which measurements are kept",
+    "complete": "whether every scenario has the runs that an interval needs",
+    "failed": "list of sentences: what went wrong with runs, each once",
+    "rows": "list, an entry an aspect and scenario, in the order of the table above",
+}
+JSON_ROW_KEYS: dict[str, str] = {
+    "aspect, scenario, network": "names, as above",
+    "unit": "of the numbers up to `allowed_high`; `share` is of one; empty of counts and labels",
+    "first, second": "each stack's mean; of counts the median; of labels all that were seen, "
+    "divided by a bar; null: none",
+    "difference, low, high": "the second's value less the first's, and its interval; null where a "
+    "side has too few runs. Of labels 0: the same, 1: another",
+    "margin": "what is too little to matter; 0: exact",
+    "allowed_low, allowed_high": "what the difference may be, the margin included",
+    "word": "`equal`, `inherent`, `browser`, `unequal`, `unknown` or `absent`",
+    "because": "of `inherent` and `browser`: the RFC's section, or the browser's setting or way; "
+    "of `absent`: why a stack has nothing of the kind",
+    "settings": "list: settings that decide the aspect and that the two stacks have apart",
+    "runs": "list of two: the scenario's runs with each stack",
+    "effect_ms": "with `--effects`: by metric and network what switching the aspect alone moves, "
+    "list of the difference in ms with its interval; else null",
+}
+
+
+def reference_page() -> str:
+    """The text of `docs/reference/level.md`."""
+    lines = [_HEAD, "| scenario | network | what |", "| --- | --- | --- |"]
+    for each in SCENARIOS:
+        network = each.network
+        path = (
+            f"`{network.name}`: {network.rtt_ms_min:g} ms, {network.rate_down_bit_s / 1e6:g} Mbit/s"
+        )
+        what = {
+            "page": "the made page in Chromium",
+            "bulk": f"{each.body_bytes:,} bytes with our own client",
+            "late": f"{each.body_bytes:,} bytes, and an urgent request while they flow",
+            "tail": f"{each.body_bytes:,} bytes, the last packet lost",
+            "middle": f"{each.body_bytes:,} bytes, one packet in the middle lost",
+        }[each.kind]
+        lines.append(f"| {each.name} | {path} | {what} |")
+    lines += [
+        _MADE,
+        "## Aspects that are measured",
+        "",
+        "| aspect | what | where | from | margin | by nature |",
+        "| --- | --- | --- | --- | --- | --- |",
+        *(_measured(each, each.measure) for each in ASPECTS if each.measure is not None),
+        "",
+        "## Aspects that are settings",
+        "",
+        "| aspect | settings of the stack |",
+        "| --- | --- |",
+        *(
+            f"| {each.name} | {', '.join(f'`{name}`' for name in each.settings)} |"
+            for each in ASPECTS
+            if each.says is not None
+        ),
+        "",
+        "## What `--json` prints",
+        "",
+        "All digits. A run's `environment.json` has the same in `levels`, `report --json` too.",
+        "",
+        *_keys(JSON_KEYS),
+        "",
+        "Each of `rows`:",
+        "",
+        *_keys(JSON_ROW_KEYS),
+        "",
+        "Written by `python -m eyelevel.reference.level`; a test compares the two.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _keys(meanings: Mapping[str, str]) -> list[str]:
+    rows = (
+        f"| {', '.join(f'`{key}`' for key in keys.split(', '))} | {meaning} |"
+        for keys, meaning in meanings.items()
+    )
+    return ["| key | value |", "| --- | --- |", *rows]
+
+
+def _measured(aspect: Aspect, measure: Measure) -> str:
+    cells = (
+        aspect.name,
+        aspect.what,
+        ", ".join(measure.on),
+        measure.source,
+        _margin(measure),
+        _nature(measure),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _margin(measure: Measure) -> str:
+    own = [value_said(measure.margin, measure.unit)] if measure.margin else []
+    own += [f"{measure.margin_share * 100:g} %"] if measure.margin_share else []
+    if not own:
+        return "exact"
+    return " or ".join(own) + (", the larger" if len(own) > 1 else "")
+
+
+def _nature(measure: Measure) -> str:
+    bound = measure.bound
+    if bound is None:
+        return "equal"
+    kind = {"inherent": "inherent", "browser": "the browser's"}[bound.kind]
+    if measure.bound_with:
+        settings = " and ".join(f"`{name} = {value}`" for name, value in measure.bound_with.items())
+        kind = f"equal; where both have {settings} {kind}"
+    low, high = (value_said(each, measure.unit) for each in (bound.low, bound.high))
+    return f"{kind}, {low if low == high else f'{low} to {high}'}: {measure.because}"
+
+
+if __name__ == "__main__":
+    Path("docs/reference/level.md").write_text(reference_page(), encoding="utf-8")

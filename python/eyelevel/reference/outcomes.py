@@ -1,0 +1,39 @@
+"""The outcomes' reference page; `python -m eyelevel.reference.outcomes` writes it."""
+
+from pathlib import Path
+
+from eyelevel.store.outcomes import OUTCOMES
+
+_CONSEQUENCES = {
+    "none": "counted",
+    "result": 'counted, as "slower than the limit"',
+    "instrument": "its whole block is excluded",
+}
+
+
+def reference_page() -> str:
+    """The text of `docs/reference/outcomes.md`."""
+    lines = [
+        "# Outcomes",
+        "",
+        "Every load ends as exactly one of these. A failure of the instrument excludes its whole",
+        "block, that is the loads of all stacks for the same site, network and repetition, so that",
+        "no stack gains by whose load failed. A result is never excluded.",
+        "",
+        "| outcome | meaning | fault | what follows |",
+        "| --- | --- | --- | --- |",
+    ]
+    lines += [
+        f"| `{each.name}` | {each.meaning} | {each.fault} | {_CONSEQUENCES[each.fault]} |"
+        for each in OUTCOMES
+    ]
+    lines += [
+        "",
+        "Written by `python -m eyelevel.reference.outcomes`; a test compares the two.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    Path("docs/reference/outcomes.md").write_text(reference_page(), encoding="utf-8")

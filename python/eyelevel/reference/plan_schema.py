@@ -1,0 +1,28 @@
+"""JSON Schema of a plan file.
+
+`python -m eyelevel.reference.plan_schema` writes `spec/plan.schema.json`.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from eyelevel.plan.file.model import PlanFile
+
+
+def plan_schema() -> dict[str, Any]:
+    """JSON Schema of a plan file, for editors (`spec/plan.schema.json`)."""
+    schema = PlanFile.model_json_schema()
+    for key in ("networks", "stacks"):
+        items = schema["properties"][key]["items"]
+        schema["properties"][key]["items"] = {"anyOf": [{"type": "string"}, items]}
+    for properties in (schema["properties"], schema["$defs"]["NetworkTable"]["properties"]):
+        found = properties["cross_traffic"]
+        one = {"$ref": "#/$defs/CrossTrafficTable"}
+        found["anyOf"] = [{"const": "none"}, one, *found["anyOf"]]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
+
+
+if __name__ == "__main__":
+    text = json.dumps(plan_schema(), indent=2, ensure_ascii=False)
+    Path("spec/plan.schema.json").write_text(text + "\n", encoding="utf-8")

@@ -1,0 +1,32 @@
+"""The appendix: how our QUIC compares with the kernel's TCP on the machine that ran the study."""
+
+from eyelevel.analysis.study import Contents
+from eyelevel.analysis.yardstick import EXPLANATION, RATIO_AIM, notes, row
+from eyelevel.report.html import Markup, element, table
+
+COLUMNS = [
+    "network", "congestion control", "TCP, Mbit/s", "QUIC, Mbit/s", "ratio", "95 % interval",
+    "repeated, %, TCP / QUIC", "queueing delay p95, ms, TCP / QUIC", "",
+]  # fmt: skip
+
+
+def appendix_section(contents: Contents) -> Markup:
+    """The yardstick's cells that were measured when the run began, or how to measure them."""
+    cells = contents.environment.get("stacks_validated") or []
+    heading = element("h2", "Appendix: our QUIC beside the kernel's TCP", id="yardstick")
+    if not cells:
+        text = "Not measured on this machine, with this build and kernel, before the run began: "
+        command = element("code", "eyelevel validate stacks")
+        return element(
+            "section", heading, element("p", text, command, "."), aria_labelledby="yardstick"
+        )
+    rows = [[*row(cell), ", ".join(notes(cell))] for cell in cells]
+    said = (
+        "The same bulk data, 10 MB or 30 s, over the kernel's TCP and over our QUIC with the same "
+        "congestion control, corrected for headers; medians. The ratio is QUIC's to TCP's; the aim "
+        f"without loss is {RATIO_AIM[0]} to {RATIO_AIM[1]}."
+    )
+    parts = [element("p", said), table("Goodput by network and congestion control", COLUMNS, rows)]
+    if any(cell["loss"] for cell in cells):
+        parts.append(element("p", EXPLANATION, class_="note"))
+    return element("section", heading, *parts, aria_labelledby="yardstick")

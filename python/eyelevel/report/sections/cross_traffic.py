@@ -1,0 +1,94 @@
+"""The flows beside the pages: what they had, how fairly, and what they cost the page."""
+
+from typing import Any
+
+from eyelevel.analysis.cross_traffic import flows_of, harms, twins
+from eyelevel.analysis.phrases import percent
+from eyelevel.analysis.shown import title_of
+from eyelevel.analysis.study import Contents
+from eyelevel.report.html import Markup, element, join, table
+from eyelevel.stats.estimate import Estimate
+
+NOTE = (
+    "Harm is (with - without) / with cross traffic, of mean times (Ware et al. 2019): 0 is none, "
+    "100 % the worst; loads are paired by repetition, and sites count alike. Jain's index is of "
+    "the flows of one direction: 1 is all alike. The page's share is of the bytes down until its "
+    "load event. Flows and shares are medians over the counted loads."
+)
+
+
+def as_json(contents: Contents) -> dict[str, Any] | None:
+    """Both, for machines; None for a plan without cross traffic."""
+    if not twins(contents.plan):
+        return None
+    return {
+        "flows": flows_of(contents),
+        "harm": [
+            {
+                "network": each.network,
+                "without": each.alone,
+                "stack": each.arm,
+                "metric": each.metric,
+                "harm": each.harm.value,
+                "harm_low": each.harm.low,
+                "harm_high": each.harm.high,
+                "undetermined_because": each.harm.reason or None,
+            }
+            for each in harms(contents)
+        ],
+    }
+
+
+def cross_traffic_section(contents: Contents) -> Markup:
+    """Nothing for a plan without cross traffic."""
+    partners = twins(contents.plan)
+    if not partners:
+        return Markup("")
+    flows = [
+        [
+            each["network"],
+            each["stack"],
+            ", ".join(f"{kind} {goodput / 1e6:.2f}" for kind, goodput in each["goodput_bit_s"]),
+            ", ".join(f"{way} {index:.3f}" for way, index in each["fairness_index"].items()),
+            "–" if each["page_share"] is None else percent(each["page_share"], False),
+        ]
+        for each in flows_of(contents)
+    ]
+    rows = [
+        [title_of(each.metric), each.network, each.alone, each.arm, _said(each.harm)]
+        for each in harms(contents)
+    ]
+    absent = [name for name, alone in partners.items() if alone is None]
+    return element(
+        "section",
+        element("h2", "Cross traffic", id="cross-traffic"),
+        table(
+            "Bulk transfers beside the page",
+            ["network", "stack", "goodput in Mbit/s", "Jain's index", "page's share"],
+            flows,
+        ),
+        table(
+            "Harm to the page", ["metric", "network", "compared with", "stack", "mean harm"], rows
+        )
+        if rows
+        else Markup(""),
+        element("p", _absent(absent), class_="note") if absent else Markup(""),
+        element("p", NOTE, class_="note"),
+        aria_labelledby="cross-traffic",
+    )
+
+
+def _absent(names: list[str]) -> str:
+    return (
+        f"The harm of {', '.join(names)} is not known: the plan has no network of the same "
+        "settings without cross traffic."
+    )
+
+
+def _said(estimate: Estimate) -> object:
+    if estimate.value is None:
+        return join(["undetermined", element("small", estimate.reason)])
+    if estimate.low is None or estimate.high is None:
+        return join([percent(estimate.value), element("small", estimate.reason)])
+    reach = f"{percent(estimate.low)} to {percent(estimate.high)}"
+    return join([percent(estimate.value), element("small", reach)])

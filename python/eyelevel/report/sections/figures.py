@@ -1,0 +1,65 @@
+"""The papers' figures and tables on the page, each drawn when it is opened."""
+
+from typing import Any
+
+import polars as pl
+
+from eyelevel.analysis.figures.catalogue import FIGURES, TABLES, TRACES, PaperTable
+from eyelevel.analysis.phrases import percent
+from eyelevel.analysis.study import Contents
+from eyelevel.report.drawings import Drawings
+from eyelevel.report.html import Markup, element, join, table
+
+ROWS_MAX = 200
+
+
+def figures_section(contents: Contents, drawings: Drawings) -> Markup:
+    """The section; its charts go to `drawings`."""
+    parts, absent = [], []
+    for figure in FIGURES:
+        if figure.name in TRACES:
+            continue
+        found = drawings.place(figure)
+        if found is None:
+            absent.append(figure.name)
+        else:
+            parts.append(found)
+    for each in TABLES:
+        if each.name in TRACES:
+            continue
+        rows = each.rows(contents)
+        if rows.height:
+            parts.append(_table(each, rows))
+        else:
+            absent.append(each.name)
+    note = "Each is a command, too: " + f"eyelevel figures DIR --only {FIGURES[0].name}. "
+    if absent:
+        note += f"This run has nothing for {', '.join(absent)}."
+    return element(
+        "section",
+        element("h2", "Figures of the papers", id="figures"),
+        *parts,
+        element("p", note, class_="note"),
+        aria_labelledby="figures",
+    )
+
+
+def _table(each: PaperTable, rows: pl.DataFrame) -> Markup:
+    cells = [[_said(name, value) for name, value in row.items()]
+             for row in rows.head(ROWS_MAX).iter_rows(named=True)]  # fmt: skip
+    caption = each.title
+    if rows.height > ROWS_MAX:
+        caption += f": the first {ROWS_MAX} of {rows.height} rows"
+    columns = [name.replace("_", " ") for name in rows.columns]
+    summary = element("summary", each.title, " ", element("small", each.source))
+    return element("details", summary, join([table(caption, columns, cells, class_="loads")]))
+
+
+def _said(name: str, value: Any) -> object:
+    if value is None:
+        return "none"
+    if isinstance(value, float):
+        if name.startswith(("gain", "spread")):
+            return percent(value)
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}".replace("-", "−")
+    return value

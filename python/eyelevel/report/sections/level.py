@@ -1,0 +1,142 @@
+"""What the report says of the level: before everything else where stacks are unequal."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from eyelevel.analysis.study import Contents
+from eyelevel.level.aspect import OF_BROWSER
+from eyelevel.level.classes import SAMPLES_MIN
+from eyelevel.level.text.level import WHAT, Entry, groups
+from eyelevel.level.text.row import why
+from eyelevel.level.text.verdict import (
+    COMMAND,
+    MEANING,
+    NOT_THERE,
+    measured_with,
+    unequal_sentence,
+    unknown_sentence,
+    verdict,
+)
+from eyelevel.plan.browser_settings import BrowserSettings
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.report.html import Markup, element, join, table
+
+Warning = tuple[str, str]
+
+OPEN = ("unequal", "unknown")
+"""Classes whose rows are seen at once."""
+ASPECTS_MAX = 6
+"""Named in one sentence; a table has all."""
+
+
+def not_level(contents: Contents) -> list[Warning]:
+    """A heading and a sentence for each pair that the report compares and that is unequal."""
+    found = []
+    for level in levels_compared(contents):
+        if said := unequal_sentence(level, ASPECTS_MAX):
+            head = f"{level['first']} and {level['second']} are not level."
+            text = (
+                f"They differ in more than their protocols: {said}.{_by_settings(level)} Part of a "
+                "gain below may be this; the appendix has every aspect."
+            )
+            found.append((head, text))
+    return found
+
+
+def _by_settings(level: Mapping[str, Any]) -> str:
+    """What of it the plan set apart."""
+    names = {name for row in level["rows"] if row["word"] == "unequal" for name in row["settings"]}
+    return f" Settings that they have apart: {', '.join(sorted(names))}." if names else ""
+
+
+def not_measured(contents: Contents) -> list[Warning]:
+    """Of pairs that nobody measured, and of aspects that the measurement could not tell."""
+    found = []
+    for level in levels_compared(contents):
+        if said := unknown_sentence(level, ASPECTS_MAX):
+            head = f"Whether {level['first']} and {level['second']} are level is not all known."
+            found.append((head, f"Intervals were too wide to tell: {said}."))
+    if missing := _missing(contents):
+        said = "; ".join(f"{one} and {two}" for one, two in missing)
+        found.append((f"{NOT_THERE}.", f"Of {said}: {_how(contents, missing)}."))
+    return found
+
+
+def _how(contents: Contents, missing: Sequence[tuple[str, str]]) -> str:
+    """What measures it; stacks that are no presets, or a browser that is told something, are the
+    plan's."""
+    told = contents.plan["browser"]
+    if told.get("browser", "chromium") != "chromium":
+        return "it is measured with Chromium alone"
+    pair, usual = missing[0], BrowserSettings()
+    own = not set(pair) <= STACKS_BY_NAME.keys()
+    own |= any(told.get(name, getattr(usual, name)) != getattr(usual, name) for name in OF_BROWSER)
+    command = f"{COMMAND} --stacks {','.join(pair)}{' --plan PLAN' if own else ''}"
+    return f"{command} measures the {'first' if len(missing) > 1 else 'pair'}"
+
+
+def level_section(contents: Contents) -> Markup:
+    """Every row of every pair that was measured when the run began; what matters is open."""
+    heading = element("h2", "Appendix: the level", id="level")
+    levels = levels_compared(contents)
+    if not levels:
+        text = f"{NOT_THERE}, with this build, kernel and browser, before the run began"
+        if missing := _missing(contents):
+            text += f": {_how(contents, missing)}"
+        return element("section", heading, element("p", f"{text}."), aria_labelledby="level")
+    parts = [element("p", MEANING, class_="note")]
+    for level in levels:
+        names = (level["first"], level["second"])
+        parts.append(element("h3", f"{names[0]} and {names[1]}"))
+        parts.append(element("p", verdict(level)))
+        parts.append(element("p", f"{measured_with(level)}.", class_="note"))
+        parts += [_group(names, *group) for group in groups(level["rows"])]
+    return element("section", heading, *parts, aria_labelledby="level")
+
+
+def _group(names: tuple[str, str], kind: str, _: str, head: str, entries: list[Entry]) -> Markup:
+    columns = ["aspect", "where", *names, f"{names[1]} less {names[0]}", "margin", "why"]
+    rows = [_row(entry) for entry in entries]
+    if not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    word, colon, rest = head.partition(":")
+    head = f"{word.capitalize()}{colon}{rest}"
+    if kind in OPEN:
+        return table(head, columns, rows, class_="level")
+    made = table(f"{names[0]} and {names[1]}, {word.lower()}", columns, rows, class_="level")
+    return element("details", element("summary", head), made)
+
+
+def _row(entry: Entry) -> list[object]:
+    said = entry.said
+    what = element("small", WHAT.get(entry.row["aspect"], ""))
+    values = (said.with_unit(each) for each in (said.first, said.second))
+    reason = why(entry.row, SAMPLES_MIN)
+    return [
+        join([entry.row["aspect"], what]),
+        entry.where,
+        *(element("span", each, class_="long") if entry.own_lines else each for each in values),
+        said.difference,
+        said.with_unit(said.margin),
+        element("span", reason, class_="long") if reason else "",
+    ]
+
+
+def levels_compared(contents: Contents) -> Sequence[Mapping[str, Any]]:
+    """Those of `environment.json` that are of a pair which the report compares."""
+    compared = set(_pairs(contents))
+    measured = contents.environment.get("levels") or []
+    return [each for each in measured if (each["first"], each["second"]) in compared]
+
+
+def _pairs(contents: Contents) -> list[tuple[str, str]]:
+    """Of the arms that the report compares: the reference with every other."""
+    reference = contents.plan["reference"]
+    return [(reference, arm) for arm in contents.arms if arm != reference]
+
+
+def _missing(contents: Contents) -> list[tuple[str, str]]:
+    there = {
+        (each["first"], each["second"]) for each in levels_compared(contents) if each["complete"]
+    }
+    return [pair for pair in _pairs(contents) if pair not in there]

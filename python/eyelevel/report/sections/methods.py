@@ -1,0 +1,75 @@
+"""A methods paragraph and references to paste into a paper, written from what the plan says."""
+
+from eyelevel.analysis.conditions import conditions_said, of_browser
+from eyelevel.analysis.phrases import percent
+from eyelevel.analysis.shown import title_of
+from eyelevel.analysis.study import Contents
+from eyelevel.report.html import Markup, element
+
+BIBTEX = """\
+@inproceedings{wolsing2019performance,
+  author = {Wolsing, Konrad and R{\\"u}th, Jan and Wehrle, Klaus and Hohlfeld, Oliver},
+  title = {A Performance Perspective on Web Optimized Protocol Stacks: {TCP+TLS+HTTP/2} vs. {QUIC}},
+  booktitle = {Proceedings of the Applied Networking Research Workshop},
+  year = {2019}
+}
+@mastersthesis{das2014evaluation,
+  author = {Das, Somak R.},
+  title = {Evaluation of {QUIC} on Web Page Performance},
+  school = {Massachusetts Institute of Technology},
+  year = {2014}
+}"""
+
+
+def paragraph(contents: Contents) -> str:
+    """What was done, in the past tense and in numbers."""
+    plan = contents.plan
+    counts = [len(plan[key]) for key in ("sites", "networks", "stacks")]
+    versions = contents.environment.get("versions", {})
+    kept = contents.blocks.kept["block"].n_unique()
+    planned = len({trial["block"] for trial in plan["trials"]})
+    conditions = conditions_said(plan)
+    again = any(each["visitor"] == "known" for each in of_browser(plan).values())
+    load = "load, with the visit before it," if again else "load"
+    sure = (
+        "Confidence sequences, which hold at any stopping time, bound the geometric mean's gain; "
+        "the level of 5 % is shared equally by all comparisons."
+        if plan.get("stop")
+        else "Intervals are Student's t over blocks on the linearised ratio, at 95 %; the primary "
+        "metric's p values are corrected after Holm over all networks and stacks."
+    )
+    return (
+        f"{_some(counts[0], 'recorded site')} {'was' if counts[0] == 1 else 'were'} replayed with "
+        f"eyelevel {versions.get('eyelevel', '')} from recorded addresses over "
+        f"{_some(counts[1], 'emulated network')} into "
+        f"{versions.get('browser', 'a browser')} on Linux {versions.get('kernel', '')}, "
+        f"{f'{conditions}, ' if conditions else ''}with "
+        f"{_some(counts[2], 'protocol stack')}. Trials were randomised in complete blocks (seed "
+        f"{plan['seed']}): in each of at most {_some(plan['blocks'], 'repetition')} every stack "
+        f"loaded every site once over every network, each {load} in a new browser and new network "
+        f"namespaces. The primary metric, {title_of(plan['primary_metric'])}, was declared "
+        "beforehand, with a smallest effect of interest of "
+        f"{percent(plan['smallest_effect_of_interest'], signed=False)}. {kept} of {planned} blocks "
+        "were compared; a failure of the instrument excluded the loads of all stacks of its block, "
+        "timeouts were kept as slower than the limit. Gains are (X - reference) / reference "
+        f"(Wolsing et al. 2019), averaged over the sites. {sure} The plan's hash is {plan['hash']}."
+    )
+
+
+def _some(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def methods_section(contents: Contents) -> Markup:
+    """The paragraph and the references, each to be copied."""
+    return element(
+        "section",
+        element("h2", "To cite", id="cite"),
+        element("p", paragraph(contents), data_copy="the methods paragraph"),
+        element(
+            "details",
+            element("summary", "References in BibTeX"),
+            element("pre", BIBTEX, tabindex="0", data_copy="references in BibTeX"),
+        ),
+        aria_labelledby="cite",
+    )

@@ -1,0 +1,127 @@
+"""The loads of each site once more, by tests that assume other things than the published ANOVA."""
+
+from typing import Any
+
+from eyelevel.analysis.gains.site_tests import SiteTests
+from eyelevel.analysis.shown import title_of
+from eyelevel.analysis.study import Contents
+from eyelevel.report.html import Markup, element, join, table
+from eyelevel.report.sections.censored import censored_details
+from eyelevel.report.statistic_cells import (
+    interval_cell,
+    interval_json,
+    p_value,
+    said_p,
+    signed_ms,
+    tested_cell,
+    tested_json,
+    undetermined_cell,
+)
+
+COLUMNS = (
+    "site", "network", "stack", "Welch's ANOVA, p", "Kruskal-Wallis, p",
+    "Games-Howell, 95 % interval", "Mann-Whitney, p", "Cliff's delta, 95 % interval",
+    "mean difference, 95 % interval",
+)  # fmt: skip
+
+NOTE = (
+    "The same loads as above, each stack against the reference. Welch's ANOVA compares means, as "
+    "the published one does, and lets variances differ; it assumes runs that are independent and "
+    "about normal. "
+    "Kruskal-Wallis and Mann-Whitney compare ranks and need independent runs only, a timeout being "
+    "the slowest. Games-Howell is the difference of means with an interval and a p that hold for "
+    "all pairs of stacks of the site together, assuming what Welch's does. Cliff's delta is how "
+    "much more often a load is slower than one of the reference than faster: −1 is every load "
+    "faster, 0 as often, +1 every load slower. The mean difference is within blocks, with a "
+    "bootstrap interval from ten blocks on, for which pairs are to be independent. Only the last "
+    "one uses that runs come in blocks. None is corrected for the number of sites, networks and "
+    "metrics, and the report claims nothing by them."
+)
+
+
+def further_section(contents: Contents) -> Markup:
+    """Nothing for a run in which no site has two blocks."""
+    tests = contents.site_tests
+    if not tests:
+        return Markup("")
+    blocks = []
+    for metric in dict.fromkeys(each.metric for each in tests):
+        rows = [_row(contents, each) for each in tests if each.metric == metric]
+        caption = f"{title_of(metric)}: further tests, by site"
+        content = table(caption, list(COLUMNS), rows, class_="cells tests")
+        blocks.append(element("details", element("summary", title_of(metric)), content))
+    if left_out := sum(cell.pairs > 1 for cell in contents.cells) - len(tests):
+        text = (
+            f"{left_out} comparisons are left out: of a study this large the largest gains and "
+            "losses of the primary metric are tested. The package eyelevel.stats has each test "
+            "for a notebook."
+        )
+        blocks.append(element("p", text, class_="note"))
+    note = NOTE
+    if contents.plan.get("stop"):
+        note += " None of these allows for a study that stops when it has seen enough."
+    return element(
+        "section",
+        element("h2", "Further tests, site by site", id="tests"),
+        *blocks,
+        element("p", note, class_="note"),
+        censored_details(contents),
+        aria_labelledby="tests",
+    )
+
+
+def further_as_json(contents: Contents) -> list[dict[str, Any]]:
+    """The same for machines: an object a comparison, what is undetermined null with its reason."""
+    return [
+        {
+            "site": each.site,
+            "network": each.network,
+            "stack": each.arm,
+            "metric": each.metric,
+            "welch_anova": tested_json(each.welch_anova),
+            "kruskal_wallis": tested_json(each.kruskal_wallis),
+            "games_howell": interval_json(each.games_howell.value, each.games_howell),
+            "mann_whitney": {
+                "statistic": each.mann_whitney.u,
+                "p": each.mann_whitney.p,
+                "undetermined_because": (
+                    each.mann_whitney.reason if each.mann_whitney.p is None else None
+                ),
+            },
+            "cliffs_delta": interval_json(each.mann_whitney.delta, each.mann_whitney, p=False),
+            "mean_difference": interval_json(
+                each.mean_difference.value, each.mean_difference, p=False
+            ),
+        }
+        for each in contents.site_tests
+    ]
+
+
+def _row(contents: Contents, each: SiteTests) -> list[object]:
+    limit_s = contents.plan["browser"]["timeout_s"]
+
+    def duration(value: float) -> str:
+        return signed_ms(value, limit_s)
+
+    pair, dominance = each.games_howell, each.mann_whitney
+    howell = interval_cell(pair.value, pair.low, pair.high, pair.reason, duration)
+    if pair.p is not None:
+        howell = join([howell, element("small", said_p(pair.p))])
+    difference = each.mean_difference
+    return [
+        each.site,
+        each.network,
+        each.arm,
+        tested_cell(each.welch_anova, "F"),
+        tested_cell(each.kruskal_wallis, "H"),
+        howell,
+        undetermined_cell(dominance.reason) if dominance.p is None else p_value(dominance.p),
+        interval_cell(dominance.delta, dominance.low, dominance.high, dominance.reason, _delta),
+        interval_cell(difference.value, difference.low, difference.high, difference.reason,
+                      duration),
+    ]  # fmt: skip
+
+
+def _delta(value: float) -> str:
+    text = f"{value:+.2f}"
+    return "0.00" if float(text) == 0 else text.replace("-", "−")

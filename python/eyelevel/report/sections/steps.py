@@ -1,0 +1,112 @@
+"""What came after the load: a table a step, a row a stack."""
+
+from collections.abc import Callable
+
+from eyelevel.analysis.gains.cells import Cell
+from eyelevel.analysis.gains.steps import StepCells
+from eyelevel.analysis.study import Contents
+from eyelevel.report.html import Markup, element, join, table
+from eyelevel.stats.estimate import Estimate
+
+ROWS_MAX = 200
+"""Of a step; a larger study's are in the records."""
+
+SHOWN = {
+    "first_response_ms": "response, ms",
+    "first_visual_change_ms": "first change",
+    "speed_index_ms": "Speed Index",
+    "last_visual_change_ms": "last change",
+    "duration_ms": "duration",
+    "load_event_ms": "page's load",
+    "object_count": "requests",
+    "received_bytes": "kB",
+}
+"""Metrics and their columns; one without any value has none."""
+
+NOTE = (
+    "Medians over the pairs; times in milliseconds from the moment at which the step's input was "
+    "sent: to the first response, the first and last visual change, the last of anything, the load "
+    "event of a page that the step opened. Below, the paired difference from the reference "
+    "(Hodges-Lehmann, over blocks) and its 95 % interval, which it has from six blocks on; "
+    "negative is faster. These numbers describe: they are in no test and no correction."
+)
+
+
+def steps_section(contents: Contents) -> Markup:
+    """Nothing for a plan without steps."""
+    if not contents.steps:
+        return Markup("")
+    return element(
+        "section",
+        element("h2", "After the load", id="after-load"),
+        *(_table(contents, number, step) for number, step in enumerate(contents.steps, start=1)),
+        element("p", NOTE, class_="note"),
+        aria_labelledby="after-load",
+    )
+
+
+def _table(contents: Contents, number: int, step: StepCells) -> Markup:
+    found = {(each.site, each.network, each.arm, each.metric): each for each in step.cells}
+    metrics = [
+        name
+        for name in SHOWN
+        if any(
+            value is not None
+            for each in step.cells
+            if each.metric == name
+            for value in (each.median, each.median_reference)
+        )
+    ]
+    rows: list[list[object]] = []
+    for site, network in dict.fromkeys((each.site, each.network) for each in step.cells):
+        for arm in contents.arms:
+            of = [found.get((site, network, arm, name)) for name in metrics]
+            if arm == contents.arms[0]:  # in no cell of its own
+                of = [found.get((site, network, contents.arms[-1], name)) for name in metrics]
+                values = [_reference(cell) for cell in of]
+            else:
+                values = [_compared(cell) for cell in of]
+            pairs = max((cell.pairs for cell in of if cell), default=0)
+            rows.append([site, network, arm, pairs, *values])
+    columns = ["site", "network", "stack", "pairs", *(SHOWN[name] for name in metrics)]
+    said = element("strong", f"{number}. {step.text}")
+    if len(rows) > ROWS_MAX:
+        said = join([said, f" ({len(rows) - ROWS_MAX} rows more are in the records)"])
+    return table(said, columns, rows[:ROWS_MAX], class_="cells")
+
+
+def _reference(cell: Cell | None) -> object:
+    if cell is None or cell.median_reference is None:
+        return element("span", "none", class_="quiet")
+    return _say(cell.metric)(cell.median_reference)
+
+
+def _compared(cell: Cell | None) -> object:
+    if cell is None or cell.median is None:
+        return element("span", "none", class_="quiet")
+    say = _say(cell.metric)
+    return join([say(cell.median), *_difference(cell.difference, say)])
+
+
+def _difference(difference: Estimate, say: Callable[[float], str]) -> list[Markup]:
+    if difference.value is None:
+        return [element("small", difference.reason)]
+    lines = [_signed(difference.value, say)]
+    if difference.low is not None and difference.high is not None:
+        lines.append(f"{_signed(difference.low, say)} to {_signed(difference.high, say)}")
+    return [element("small", line) for line in lines]
+
+
+def _signed(value: float, say: Callable[[float], str]) -> str:
+    text = say(abs(value))
+    if float(text) == 0:
+        return text
+    return ("+" if value > 0 else "−") + text
+
+
+def _say(metric: str) -> Callable[[float], str]:
+    if metric == "received_bytes":
+        return lambda value: f"{value / 1e3:.1f}"
+    if metric == "object_count":
+        return lambda value: f"{value:g}"
+    return lambda value: f"{value:.0f}"

@@ -1,0 +1,93 @@
+"""How the answers of tests stand in tables and in JSON."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from eyelevel.analysis.phrases import milliseconds
+from eyelevel.report.html import Markup, element, join, table
+from eyelevel.stats.hypothesis.difference import DifferenceTest
+
+P_LEAST = 1e-10
+"""No assumption holds so well that a smaller one could be told from it."""
+
+
+def collapsed_table(
+    summary: str,
+    caption: str,
+    columns: list[str],
+    rows: list[list[object]],
+    note: str,
+    class_: str = "gain-details",
+) -> Markup:
+    """A table that opens when it is asked for, and what its tests assume."""
+    return element(
+        "details",
+        element("summary", summary),
+        table(caption, columns, rows, class_=class_),
+        element("p", note, class_="note"),
+    )
+
+
+def tested_cell(test: DifferenceTest, letter: str) -> object:
+    """A p value above its statistic, or why there is none."""
+    if test.p is None or test.statistic is None:
+        return undetermined_cell(test.reason)
+    freedom = ", ".join(f"{each:.3g}" for each in test.degrees_of_freedom)
+    name = f"{letter}({freedom})" if freedom else letter
+    statistic = f"{test.statistic:.3g}".replace("-", "−")
+    return join([p_value(test.p), element("small", f"{name} = {statistic}")])
+
+
+def interval_cell(
+    value: float | None,
+    low: float | None,
+    high: float | None,
+    reason: str,
+    say: Callable[[float], str],
+) -> object:
+    """A value above its interval, or why there is none."""
+    if value is None:
+        return undetermined_cell(reason)
+    if low is None or high is None:
+        return join([say(value), element("small", reason)])
+    return join([say(value), element("small", f"{say(low)} to {say(high)}")])
+
+
+def p_value(p: float) -> str:
+    """Two digits; of the least ones nothing is known but that they are small."""
+    return f"{P_LEAST:g} or less" if p <= P_LEAST else f"{p:.2g}"
+
+
+def said_p(p: float) -> str:
+    """The same in a sentence: `p = 0.03`."""
+    return f"p ≤ {P_LEAST:g}" if p <= P_LEAST else f"p = {p:.2g}"
+
+
+def signed_ms(value: float, limit_s: float) -> str:
+    """A difference of times."""
+    if math.isinf(value):
+        return "unbounded"
+    return ("+" if value > 0 else "") + milliseconds(value, limit_s)
+
+
+def undetermined_cell(reason: str) -> Markup:
+    """That there is no answer, and why."""
+    return join(["undetermined", element("small", reason)])
+
+
+def tested_json(test: DifferenceTest) -> dict[str, Any]:
+    """A test for machines."""
+    return {
+        "statistic": test.statistic,
+        "degrees_of_freedom": list(test.degrees_of_freedom),
+        "p": test.p,
+        "undetermined_because": test.reason or None,
+    }
+
+
+def interval_json(value: float | None, each: Any, p: bool = True) -> dict[str, Any]:
+    """A value with the bounds of `each`, and its p unless it is another statistic's."""
+    found = {"value": value, "low": each.low, "high": each.high}
+    found |= {"p": each.p} if p else {}
+    return found | {"undetermined_because": each.reason or None}

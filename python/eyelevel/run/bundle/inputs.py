@@ -1,0 +1,134 @@
+"""What a run was made from, found again for its bundle: recordings, and files of its networks.
+
+A run's `plan.json` has the digests of what it was made from and the plan's text, which names the
+places, relative to the folder in which it was run.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any
+
+from eyelevel.errors import LabError, PlanError, StoreError
+from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
+from eyelevel.run.study.stages import read_stages
+from eyelevel.run.trial.traces import file_digests, read_trace_file
+from eyelevel.sites.recorded import RecordedSite, matching, open_site, recording_name
+from eyelevel.store.directory import PLAN_FILE, read_document
+
+
+@dataclass(frozen=True)
+class RunInputs:
+    """`sites` by the plan's names, `files` of the networks by their digests (SHA-256)."""
+
+    sites: Mapping[str, RecordedSite]
+    files: Mapping[str, Path]
+
+
+def find_inputs(directory: Path, given: Sequence[str] = ()) -> RunInputs:
+    """All that the run in `directory` was made from; `given` are recordings that lie elsewhere.
+
+    What is there under a known name and has another digest is not taken. Raises StoreError for
+    what is not to be found, PlanError or LabError for a `given` recording that cannot be opened.
+    """
+    document = read_document(directory, PLAN_FILE)
+    source = tomllib.loads(document["source"]) if document.get("source") else {}
+    return RunInputs(
+        sites=_sites(directory, document, source, given),
+        files=_files(directory, document, source),
+    )
+
+
+def _sites(
+    directory: Path, document: Mapping[str, Any], source: Mapping[str, Any], given: Sequence[str]
+) -> dict[str, RecordedSite]:
+    by_digest = {site.digest: site for site in map(open_site, given)}
+    places = {_name(place): place for place in _places(source)}
+    found = {}
+    for wanted in document["sites"]:
+        name, digest = wanted["name"], wanted["digest"]
+        if digest not in by_digest:
+            seen, why = _opened(name, places.get(name))
+            if seen is None or seen.digest != digest:
+                raise StoreError(
+                    f"bundling {directory}: the recording of `{name}` ({digest}) is not at hand: "
+                    f"{why}; run this in the folder in which the plan was run, or name its file "
+                    "with --site"
+                )
+            by_digest[digest] = seen
+        found[name] = by_digest[digest]
+    return found
+
+
+def _opened(name: str, place: str | None) -> tuple[RecordedSite | None, str]:
+    """What is at `place` now, and why it would not do."""
+    if place is None:
+        return None, f"no site of the plan is named `{name}` here"
+    try:
+        return open_site(place), f"`{place}` is another one now"
+    except (PlanError, LabError) as error:
+        return None, f"`{place}` cannot be opened ({error})"
+
+
+def _places(source: Mapping[str, Any]) -> Iterator[str]:
+    """The sites of a plan's text, what patterns match now in their places."""
+    for site in source.get("sites", ()):
+        yield from [site] if is_synthetic(site) else matching(site) or [site]
+
+
+def _name(place: str) -> str:
+    return parse_synthetic(place).name if is_synthetic(place) else recording_name(Path(place))
+
+
+def _files(
+    directory: Path, document: Mapping[str, Any], source: Mapping[str, Any]
+) -> dict[str, Path]:
+    wanted = {
+        digest: network["name"]
+        for network in document["networks"]
+        for digest in file_digests(network)
+    }
+    if not wanted:
+        return {}
+    found: dict[str, str] = {}
+    problems = []
+    for network in source.get("networks", ()):
+        for key, value in network.items() if isinstance(network, dict) else ():
+            try:
+                if key in ("trace_down", "trace_up"):
+                    trace = read_trace_file(value)
+                    found[trace.sha256] = trace.file
+                elif key in ("down", "up"):
+                    found.update(read_stages(value).files)
+            except (ValueError, OSError) as error:
+                problems.append(str(error))
+    for digest, network in wanted.items():
+        if digest not in found:
+            why = f" ({'; '.join(problems)})" if problems else ""
+            raise StoreError(
+                f"bundling {directory}: a file of the network `{network}`, with the SHA-256 "
+                f"{digest}, is not where the plan names it{why}; restore it, or run this in the "
+                "folder in which the plan was run"
+            )
+    return {digest: Path(found[digest]) for digest in wanted}
+
+
+INSTALLED = "installed.txt"
+LOCK_FILES = ("requirements.lock", "Cargo.lock")
+"""Of the Python and the Rust half; a source tree has them, a wheel does not."""
+
+_SOURCE_TREE = Path(__file__).parents[4]
+
+
+def locks() -> dict[str, bytes]:
+    """The content of each lock by its file's name.
+
+    `installed.txt` has the Python packages of this environment as pip writes them.
+    """
+    names = {each.name: each.version for each in distributions() if each.name}
+    installed = "".join(f"{name}=={version}\n" for name, version in sorted(names.items()))
+    files = [_SOURCE_TREE / name for name in LOCK_FILES]
+    found = {file.name: file.read_bytes() for file in files if file.is_file()}
+    return {INSTALLED: installed.encode(), **found}

@@ -1,0 +1,174 @@
+"""Runs of the level, kept for this build, kernel, browser and pair of stacks.
+
+Each run is a line of its own as soon as it is there: what is interrupted goes on where it was.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import eyelevel
+from eyelevel.browser.chromium.process import find_executable
+from eyelevel.level.made_page import items
+from eyelevel.level.rows import Run
+from eyelevel.level.scenarios import SCENARIOS
+from eyelevel.plan.stacks import Stack
+from eyelevel.validation.stack_cache import build
+
+CACHE_VERSION = 1
+NAME_HEX = 20
+
+Effects = dict[str, dict[str, list[float]]]
+"""What each aspect moves in ms, by aspect and metric: the difference with its interval."""
+
+VERSION_TIMEOUT_S = 20.0
+MEASURING = (
+    "browser",
+    "lab",
+    "level",
+    "metrics",
+    "networks",
+    "pathlog",
+    "plan",
+    "run",
+    "sites",
+    "validation",
+)
+"""Packages whose code decides what a run gives: a version has one, a source tree has many."""
+
+
+class Kept:
+    """The runs of one pair on this machine, whichever of the two comes first."""
+
+    def __init__(self, stacks: tuple[Stack, Stack]) -> None:
+        """Names of stacks and presets do not count: settings do."""
+        settings = [_settings(stack) for stack in stacks]
+        self._turned = _digest(settings[0]) > _digest(settings[1])
+        determined = {
+            "cache": CACHE_VERSION,
+            "build": build(),
+            "code": code_digest(),
+            "browser": browser_version(),
+            "stacks": settings[::-1] if self._turned else settings,
+            "scenarios": [asdict(each) for each in SCENARIOS],
+            "page": _page_digest(),
+        }
+        self.key = _digest(determined)
+        self._file = folder() / f"{self.key}.jsonl"
+
+    def runs(self) -> list[Run]:
+        """All, in the order in which they were measured; a line that broke off is left out."""
+        try:
+            lines = self._file.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return []
+        found = (run for line in lines if (run := _run_of(line)) is not None)
+        return [replace(run, side=self._side(run.side)) for run in found]
+
+    def _side(self, side: int) -> int:
+        """In the file for the pair's, and the reverse."""
+        return 1 - side if self._turned else side
+
+    def add(self, run: Run) -> None:
+        """Keep one more."""
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        line = json.dumps(
+            {"scenario": run.scenario, "side": self._side(run.side), "values": dict(run.values)}
+        )
+        with self._file.open("a", encoding="utf-8") as file:
+            # A line that broke off before must not take this one with it.
+            file.write("\n" + line + "\n")
+
+    def forget(self) -> None:
+        """Before all is measured anew."""
+        self._file.unlink(missing_ok=True)
+        self._effects.unlink(missing_ok=True)
+
+    @property
+    def _effects(self) -> Path:
+        return folder() / f"{self.key}.effects.json"
+
+    def effects(self) -> Effects:
+        """What each aspect moves; empty where it was not measured."""
+        try:
+            found = json.loads(self._effects.read_text("utf-8"))
+            return {
+                aspect: {name: [float(ms) for ms in three] for name, three in moved.items()}
+                for aspect, moved in found.items()
+            }
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}  # absent, or of another shape: measured anew
+
+    def keep_effects(self, found: Effects) -> None:
+        """Beside the runs, whole or not at all."""
+        self._effects.parent.mkdir(parents=True, exist_ok=True)
+        part = self._effects.with_suffix(f".{os.getpid()}.part")
+        part.write_text(json.dumps(found), encoding="utf-8")
+        part.replace(self._effects)
+
+
+@cache
+def browser_version() -> str:
+    """What the browser says of itself; empty where there is none."""
+    executable = shutil.which(find_executable())
+    if executable is None:
+        return ""
+    try:
+        done = subprocess.run(
+            [executable, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=VERSION_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip().split("\n", 1)[0]
+
+
+@cache
+def code_digest() -> str:
+    """Of the code beside the binary."""
+    return digest_of(Path(eyelevel.__file__).parent, MEASURING)
+
+
+def digest_of(root: Path, packages: Sequence[str]) -> str:
+    """Of all that is in these packages but their tests."""
+    files = (file for name in packages for file in sorted((root / name).rglob("*.py")))
+    texts = (file.read_bytes() for file in files if not file.name.startswith("test_"))
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()[:NAME_HEX]
+
+
+def folder() -> Path:
+    """Where the runs of all pairs are."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "eyelevel" / "level"
+
+
+def _settings(stack: Stack) -> dict[str, Any]:
+    return {key: value for key, value in asdict(stack).items() if key not in ("name", "preset")}
+
+
+def _page_digest() -> str:
+    return _digest([[item.url, hashlib.sha256(item.body).hexdigest()] for item in items()])
+
+
+def _digest(value: Sequence[Any] | Mapping[str, Any]) -> str:
+    text = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:NAME_HEX]
+
+
+def _run_of(line: str) -> Run | None:
+    try:
+        found = json.loads(line)
+        run = Run(str(found["scenario"]), int(found["side"]), dict(found["values"]))
+    except (ValueError, KeyError, TypeError):
+        return None
+    return run

@@ -1,0 +1,62 @@
+"""How many milliseconds an aspect moves: one of the two stacks beside itself with one setting
+changed, over the made page."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from eyelevel.level.aspects import ASPECTS
+from eyelevel.level.classes import difference
+from eyelevel.level.rows import Run
+from eyelevel.level.scenarios import SCENARIOS
+from eyelevel.plan.stacks import Stack
+from eyelevel.run.level.cache import Effects, Kept
+from eyelevel.run.level.measure import Step, validate_level
+from eyelevel.run.level.runs import MOVED
+
+PAGES = tuple(each for each in SCENARIOS if each.kind == "page")
+
+
+def measure_effects(first: Stack, second: Stack, on_step: Callable[[Step], None]) -> Effects:
+    """Of every aspect that a setting of one of the stacks changes alone; kept with the pair.
+
+    What was measured of a stack and its twin is read. Raises LabError as `validate_level`.
+    """
+    found: Effects = {}
+    for aspect in ASPECTS:
+        for stack in (second, first):
+            switched = _switched(stack, aspect.switch) if aspect.switch else None
+            if switched is not None:
+                validate_level(stack, switched, on_step, scenarios=PAGES, budget_s=0.0)
+                found[aspect.name] = _moved(Kept((stack, switched)).runs())
+                break
+    Kept((first, second)).keep_effects(found)
+    return found
+
+
+def _switched(stack: Stack, switch: Mapping[str, Any]) -> Stack | None:
+    """The stack with the setting changed; None where it cannot have it, or has it already."""
+    if all(getattr(stack, name) == value for name, value in switch.items()):
+        return None
+    said = ", ".join(f"{name}={value}" for name, value in switch.items())
+    changed = replace(stack, name=f"{stack.name} {said}", **switch)
+    return None if changed.refusal() else changed
+
+
+def _moved(runs: list[Run]) -> dict[str, list[float]]:
+    found = {}
+    for scenario in PAGES:
+        for name, title in MOVED.items():
+            sides = [
+                [
+                    run.values[name]
+                    for run in runs
+                    if (run.scenario, run.side) == (scenario.name, side) and name in run.values
+                ]
+                for side in (0, 1)
+            ]
+            moved = difference(sides[0], sides[1], "mean")
+            if moved is not None:
+                where = f"{title} on {scenario.network.name}"
+                found[where] = [moved.value, moved.low, moved.high]
+    return found

@@ -1,0 +1,311 @@
+"""The spirit level: two stacks beside one another, over a few networks, within four minutes.
+
+Both take turns in every scenario, so that what the machine does to one it does to the other. First
+every scenario has the runs that an interval needs; what then is still unknown gets more of them,
+while the time lasts.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from eyelevel.errors import LabError
+from eyelevel.level.aspect import OF_BROWSER
+from eyelevel.level.classes import SAMPLES_MIN
+from eyelevel.level.rows import Row, Run, count, pending, rows_of
+from eyelevel.level.scenarios import SCENARIOS, Scenario
+from eyelevel.plan.browser_settings import BrowserSettings
+from eyelevel.plan.plan import Plan
+from eyelevel.plan.stacks import Stack, stack_settings
+from eyelevel.run.level.cache import Effects, Kept, browser_version
+from eyelevel.run.level.runs import Recordings, run_scenario
+from eyelevel.run.trial.host import HostSample
+from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait, remember
+from eyelevel.validation.stack_cache import build
+
+BUDGET_S = 225.0
+"""For runs, of the four minutes that two stacks may take the first time."""
+LIMIT_S = 235.0
+"""For all runs: what did not fit is measured when the command is given again."""
+RUNS_MAX = 9
+"""Of each stack in a scenario: what is then unknown is too near to its margin here."""
+OUT_OF_TIME = (
+    "the time was over before every scenario had the runs that it needs; the same command goes on "
+    "where it was"
+)
+RESERVE = 1.5
+"""Of the time that needed runs take: some tell nothing and are done again."""
+SPARE_SHARE = 0.25
+"""Of what is left beyond: later runs may wait as well."""
+FAILED_MAX = 4
+"""Runs of a scenario and stack in which nothing could be measured: a busy machine, or a fault."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """Of two stacks, by name. `failed`: what went wrong with runs, each sentence once."""
+
+    first: str
+    second: str
+    rows: tuple[Row, ...]
+    failed: tuple[str, ...]
+    complete: bool
+    """Every scenario has the runs that an interval needs."""
+
+    def as_json(self) -> dict[str, Any]:
+        """As `--json` and `environment.json` have it."""
+        return {
+            **build(),
+            "browser": browser_version(),
+            "first": self.first,
+            "second": self.second,
+            "complete": self.complete,
+            "failed": list(self.failed),
+            "rows": [asdict(row) for row in self.rows],
+        }
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is about to be measured: run `number` of `runs_min` that are needed, or one more of what
+    is unknown. About how long needed ones still take, and how long all of it at most."""
+
+    scenario: str
+    stack: str
+    number: int
+    runs_min: int
+    left_s: float
+    left_s_max: float
+
+    @property
+    def once_more(self) -> bool:
+        """All that is needed is there."""
+        return self.number > self.runs_min
+
+
+def measured_level(first: Stack, second: Stack) -> Level | None:
+    """As far as this machine measured the pair; None where it did not."""
+    kept = Kept((first, second))
+    runs = kept.runs()
+    return _level((first, second), runs, kept.effects(), ()) if runs else None
+
+
+def levels_of(plan: Plan) -> list[dict[str, Any]]:
+    """What was measured of the pairs that a report compares: the reference with every other.
+
+    The level is Chromium's; of a plan whose visits or connection types are not as usual only what
+    was measured with the same ones counts.
+    """
+    if plan.browser.browser != "chromium":
+        return []
+    base, *others = sorted(stacks_of(plan), key=lambda stack: stack.name != plan.reference)
+    found = (measured_level(base, stack) for stack in others)
+    return [level.as_json() for level in found if level is not None]
+
+
+def stacks_of(plan: Plan) -> list[Stack]:
+    """Those of a plan as the level measures them: with what its browser's settings make of them,
+    where these are not as usual."""
+    usual = BrowserSettings()
+    stacks = []
+    for stack in plan.stacks:
+        given = {name: getattr(stack, name) or getattr(plan.browser, name) for name in OF_BROWSER}
+        apart = {name: value for name, value in given.items() if value != getattr(usual, name)}
+        stacks.append(replace(stack, **(dict.fromkeys(OF_BROWSER) | apart)))
+    return stacks
+
+
+def levels_among(stacks: Sequence[Stack]) -> list[dict[str, Any]]:
+    """What was measured of any two of them."""
+    found = (measured_level(one, two) for one, two in combinations(stacks, 2))
+    return [level.as_json() for level in found if level is not None]
+
+
+def validate_level(
+    first: Stack,
+    second: Stack,
+    on_step: Callable[[Step], None],
+    *,
+    fresh: bool = False,
+    budget_s: float = BUDGET_S,
+    limit_s: float = LIMIT_S,
+    scenarios: Sequence[Scenario] = SCENARIOS,
+) -> Level:
+    """Measure what is not measured yet. Raises LabError where no lab can be built.
+
+    `budget_s`: for runs beyond those that every scenario needs. `limit_s`: for all; a run that does
+    not fit is not begun. Each waits for the machine while there is time for it. An interruption
+    passes through; what was measured until then is kept.
+    """
+    kept = Kept((first, second))
+    if fresh:
+        kept.forget()
+    runs = kept.runs()
+    work = _Work((first, second), runs, scenarios)
+    began_s = time.monotonic()
+    with TemporaryDirectory(prefix="eyelevel-level-") as folder:
+        recordings: Recordings | None = None
+        while True:
+            gone_s = time.monotonic() - began_s
+            task = work.next(budget_s - gone_s, limit_s - gone_s)
+            if task is None:
+                break
+            scenario, side = task
+            if recordings is None:
+                sizes = {each.body_bytes for each in scenarios if each.body_bytes}
+                recordings = Recordings.write(Path(folder), sizes)
+            stack = (first, second)[side]
+            on_step(work.step(scenario, stack, budget_s - gone_s, limit_s - gone_s))
+            HostWait(limit_s=min(WAIT_S_MAX, work.spare_s(scenario, limit_s - gone_s))).wait()
+            run = work.measure(scenario, side, stack, recordings)
+            if run is not None:
+                kept.add(run)
+            elif work.hopeless:
+                raise LabError(work.said[0])
+    found = _level((first, second), work.runs, kept.effects(), tuple(dict.fromkeys(work.said)))
+    if work.out_of_time:
+        found = replace(found, failed=(*found.failed, OUT_OF_TIME))
+    return found
+
+
+class _Work:
+    """Which run is next, and how long runs take."""
+
+    def __init__(
+        self, stacks: tuple[Stack, Stack], runs: Sequence[Run], scenarios: Sequence[Scenario]
+    ) -> None:
+        self.runs = list(runs)
+        self.said: list[str] = []
+        self._stacks = stacks
+        self._scenarios = scenarios
+        self._failed: dict[tuple[str, int], int] = {}
+        self._took_s: dict[str, list[float]] = {}
+        self._tried = 0
+        self.out_of_time = False
+
+    def next(self, budget_left_s: float, limit_left_s: float) -> tuple[Scenario, int] | None:
+        """The scenario and side with the fewest runs; after the least of all, unknown ones."""
+        wanted = [
+            (self._count(each.name, side), place, each, side)
+            for place, each in enumerate(self._scenarios)
+            for side in self._sides(each.name)
+            if not self._given_up(each, side)
+        ]
+        least = [each for each in wanted if each[0] < SAMPLES_MIN]
+        if least:
+            fitting = [each for each in least if self._expected_s(each[2]) < limit_left_s]
+            self.out_of_time = not fitting
+            if not fitting:
+                return None
+            _, _, scenario, side = min(fitting, key=lambda each: each[:2])
+            return scenario, side
+        unknown = pending(_rows(self._stacks, self.runs))
+        more = [
+            each
+            for each in wanted
+            if each[2].name in unknown
+            and each[0] < RUNS_MAX
+            and self._expected_s(each[2]) < min(budget_left_s, limit_left_s)
+        ]
+        if not more:
+            return None
+        _, _, scenario, side = min(more, key=lambda each: each[:2])
+        return scenario, side
+
+    def _given_up(self, scenario: Scenario, side: int) -> bool:
+        return self._failed.get((scenario.name, side), 0) >= FAILED_MAX
+
+    @property
+    def hopeless(self) -> bool:
+        """As many runs as may fail of one scenario did, before any told something."""
+        return not self.runs and sum(self._failed.values()) >= FAILED_MAX
+
+    def step(
+        self, scenario: Scenario, stack: Stack, budget_left_s: float, limit_left_s: float
+    ) -> Step:
+        """The one that is about to be."""
+        missing = self._missing()
+        runs_min = SAMPLES_MIN * len(missing)
+        needed = sum(count for _, count in missing)
+        left_s = min(self._needed_s(), limit_left_s)
+        left_s_max = limit_left_s if needed else min(budget_left_s, limit_left_s)
+        return Step(scenario.name, stack.name, runs_min - needed + 1, runs_min, left_s, left_s_max)
+
+    def _missing(self) -> list[tuple[Scenario, int]]:
+        """Runs that each scenario and side still needs."""
+        return [
+            (each, 0 if self._given_up(each, side) else max(0, SAMPLES_MIN - have))
+            for each in self._scenarios
+            for side in (0, 1)
+            for have in (self._count(each.name, side),)
+        ]
+
+    def _needed_s(self) -> float:
+        return sum(self._expected_s(each) * count for each, count in self._missing())
+
+    def spare_s(self, scenario: Scenario, limit_left_s: float) -> float:
+        """What a run may wait for the machine: a part of what no needed run wants."""
+        needed_s = max(self._needed_s(), self._expected_s(scenario)) * RESERVE
+        return max(0.0, limit_left_s - needed_s) * SPARE_SHARE
+
+    def measure(
+        self, scenario: Scenario, side: int, stack: Stack, recordings: Recordings
+    ) -> Run | None:
+        """One run; None where it told nothing."""
+        began_s = time.monotonic()
+        self._tried += 1
+        try:
+            values = run_scenario(scenario, stack, recordings, self._tried)
+        except LabError as error:
+            key = (scenario.name, side)
+            self._failed[key] = self._failed.get(key, 0) + 1
+            self.said.append(f"{scenario.name}, {stack.name}: {error}")
+            return None
+        finally:
+            ended_s = time.monotonic()
+            self._took_s.setdefault(scenario.name, []).append(ended_s - began_s)
+            if scenario.kind != "page":  # a load says itself when it is over
+                remember(HostSample.take(ended_s))
+        run = Run(scenario.name, side, values)
+        self.runs.append(run)
+        return run
+
+    def _sides(self, scenario: str) -> tuple[int, int]:
+        """Who begins changes from round to round."""
+        return (0, 1) if self._count(scenario, 0) % 2 == 0 else (1, 0)
+
+    def _count(self, scenario: str, side: int) -> int:
+        return count(self.runs, scenario, side)
+
+    def _expected_s(self, scenario: Scenario) -> float:
+        took = self._took_s.get(scenario.name)
+        return sum(took) / len(took) if took else scenario.expected_s
+
+
+def _rows(stacks: tuple[Stack, Stack], runs: Sequence[Run]) -> list[Row]:
+    return rows_of(runs, settings_of(stacks))
+
+
+def settings_of(stacks: tuple[Stack, Stack]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Of both, as the lab and the browser get them."""
+    network = SCENARIOS[0].network
+    first, second = (
+        {**stack_settings(stack, network), **{name: getattr(stack, name) for name in OF_BROWSER}}
+        for stack in stacks
+    )
+    return first, second
+
+
+def _level(
+    stacks: tuple[Stack, Stack],
+    runs: Sequence[Run],
+    effects: Effects,
+    failed: tuple[str, ...],
+) -> Level:
+    rows = rows_of(runs, settings_of(stacks), effects)
+    complete = all(min(row.runs) >= SAMPLES_MIN for row in rows)
+    return Level(stacks[0].name, stacks[1].name, tuple(rows), failed, complete)

@@ -1,0 +1,208 @@
+"""One run of one scenario of the level with one stack: from a lab to values by name."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import file_digest
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from eyelevel.browser.chromium.logs import NETLOG_FILE
+from eyelevel.browser.chromium.request_scheduling import (
+    DELAYABLE,
+    Scheduling,
+    read_network_log,
+    request_scheduling,
+)
+from eyelevel.errors import LabError
+from eyelevel.lab.client import LabSummary
+from eyelevel.level.classes import Value
+from eyelevel.level.page_values import Scheduled, Waited, page_values, unsent_bytes_max
+from eyelevel.level.scenarios import Scenario
+from eyelevel.level.transfer_values import (
+    bulk_values,
+    is_the_one,
+    late_values,
+    packet_to_lose,
+    repair_values,
+)
+from eyelevel.metrics.compute import metrics_of
+from eyelevel.networks.network import Network, lab_path
+from eyelevel.pathlog.arrivals import Arrivals, read_arrivals
+from eyelevel.plan.browser_settings import BrowserSettings
+from eyelevel.plan.single_load_plan import one_cell
+from eyelevel.plan.stacks import Stack, lab_stack
+from eyelevel.plan.trials import Site, expand
+from eyelevel.run.level.site import write_made_page
+from eyelevel.run.trial.host import HostSample
+from eyelevel.run.trial.rules.starved import starved
+from eyelevel.run.trial.trial import run_trial
+from eyelevel.validation.bulk import LATE_URL, bulk_site, transfer_told
+
+DURATION_MS = 20_000
+"""Of a transfer; the longest takes three seconds."""
+LOAD_S = 60.0
+BEFORE_NAVIGATION_NS = 1_000_000
+"""A network log has whole milliseconds, so that a load may seem to begin before it did."""
+LATE_BYTES = 1000
+"""Of the urgent response: one packet."""
+LATE_AFTER_BYTES = 60_000
+"""The window is open by then, and the kernel's buffers have had the time to grow."""
+MOVED = {"speed_index_ms": "Speed Index", "page_load_time_ms": "load time"}
+"""Metrics that an aspect may move."""
+TRIES = 4
+"""To lose the packet that is meant."""
+
+
+@dataclass(frozen=True)
+class Recordings:
+    """What is served: the made page, and a body a size."""
+
+    page: Path
+    page_digest: str
+    bodies: Mapping[int, tuple[Path, str]]
+
+    @classmethod
+    def write(cls, folder: Path, sizes: set[int]) -> "Recordings":
+        """Into `folder`; raises LabError."""
+        page = write_made_page(folder / "level.wacz")
+        with page.open("rb") as file:
+            digest = file_digest(file, "sha256").hexdigest()
+        made = {size: bulk_site(folder, size, late_bytes=LATE_BYTES) for size in sizes}
+        return cls(page, digest, made)
+
+
+class RunError(LabError):
+    """A run that says nothing: the load was not `ok`, the machine starved a transfer, or another
+    packet was lost than was meant."""
+
+
+def run_scenario(
+    scenario: Scenario, stack: Stack, recordings: Recordings, seed: int
+) -> dict[str, Value]:
+    """The values of one run; raises LabError where there are none."""
+    if scenario.kind == "page":
+        return _page(scenario, stack, recordings, seed)
+    if scenario.kind == "bulk":
+        network, size = scenario.network, scenario.body_bytes
+        told, down, summary = _transfer(network, stack, recordings, size, seed)
+        in_force = summary.connections[-1]["in_force"]
+        return bulk_values(told, in_force, down, network.rtt_ms_min)
+    if scenario.kind == "late":
+        return _late(scenario, stack, recordings, seed)
+    return _repair(scenario, stack, recordings, seed)
+
+
+def _page(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -> dict[str, Value]:
+    # Early data go out on a repeat visit alone.
+    visit = "repeat" if stack.early_data else "first"
+    settings = BrowserSettings(netlog=True, timeout_s=LOAD_S, visit=visit)
+    plan = one_cell("level", [scenario.network], stack, 1, seed, settings)
+    (trial,) = expand(plan, [Site("level", recordings.page_digest)])
+    with TemporaryDirectory(prefix="eyelevel-level-") as text:
+        result = run_trial(trial, str(recordings.page), path_log=text)
+        if result.record["outcome"] != "ok":
+            raise RunError(f"{result.record['outcome']}: {result.record['outcome_detail']}")
+        logs = _logs(Path(text))
+    values = _of_load(result.record, result.logs[NETLOG_FILE], *logs)
+    moved = metrics_of(result.record, result.frames)
+    return values | {name: ms for name in MOVED if (ms := moved[name]) is not None}
+
+
+def _of_load(
+    record: Mapping[str, Any], network_log: bytes, down: Arrivals, up: Arrivals
+) -> dict[str, Value]:
+    """Of the measured load alone: all logs hold the visit before it, where there was one."""
+    since_ns = record["browser"]["navigation_start_ns"] - BEFORE_NAVIGATION_NS
+    urls = {each["url"] for each in record["objects"]}
+    found = request_scheduling(read_network_log(network_log), urls, since_ns / 1e6)
+    return page_values(record, _scheduled(found), down.since(since_ns), up.since(since_ns))
+
+
+def _scheduled(found: Scheduling) -> Scheduled:
+    waits = [(each, found.waits_ms(each)) for each in found.requests]
+    waited = [Waited(each.priority in DELAYABLE, ms.after_ms) for each, ms in waits if ms]
+    hosts = {each.host for each in found.requests}
+    most = {host: count for host, count in found.in_flight_max().items() if host in hosts}
+    return Scheduled(waited, len(found.held_back()), max(most.values(), default=0))
+
+
+def _late(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -> dict[str, Value]:
+    if stack.http_version == "h1":
+        return {}  # one response a connection at a time: nothing comes before another
+    late = (LATE_URL, LATE_AFTER_BYTES)
+    told, down, summary = _transfer(
+        scenario.network, stack, recordings, scenario.body_bytes, seed, late=late
+    )
+    request = next((each for each in summary.requests if each["url"] == LATE_URL), None)
+    if request is None:
+        raise RunError(f"{scenario.name}: the servers saw no urgent request")
+    values = late_values(told["late"], request, down)
+    unsent = unsent_bytes_max(summary.connections)
+    return values if unsent is None else {**values, "unsent_bytes_max": unsent}
+
+
+def _repair(
+    scenario: Scenario, stack: Stack, recordings: Recordings, seed: int
+) -> dict[str, Value]:
+    """Without a loss first: which packet it is to be, and how long it takes so."""
+    network, size = scenario.network, scenario.body_bytes
+    rtt_ms = network.rtt_ms_min
+    whole, seen, _ = _transfer(network, stack, recordings, size, seed)
+    # A handshake may take a packet more or less; then another is lost than was meant.
+    for _ in range(TRIES):
+        lost = packet_to_lose(seen, scenario.kind, rtt_ms)
+        if lost is None:
+            break
+        broken, with_loss, _ = _transfer(network, stack, recordings, size, seed, lost)
+        if is_the_one(with_loss, scenario.kind, rtt_ms) and broken["complete"]:
+            return repair_values(whole, broken)
+        if not len(with_loss.dropped):
+            seen = with_loss
+    raise RunError(f"{scenario.name}: in {TRIES} tries other packets were lost than were meant")
+
+
+def _transfer(
+    network: Network,
+    stack: Stack,
+    recordings: Recordings,
+    body_bytes: int,
+    seed: int,
+    lost: int | None = None,
+    late: tuple[str, int] | None = None,
+) -> tuple[dict[str, Any], Arrivals, LabSummary]:
+    path = lab_path(network)
+    if lost is not None:
+        stage = {"stage": "recorded_loss", "positions": [lost]}
+        path = {**path, "down": [*path["down"], stage]}
+    site, url = recordings.bodies[body_bytes]
+    if stack.tls_version == "none":
+        url = url.replace("https:", "http:", 1)
+    with TemporaryDirectory(prefix="eyelevel-level-") as text:
+        before = HostSample.take(time.monotonic())
+        told, summary = transfer_told(
+            path,
+            # As on a first visit: tickets only where the stack asks for them.
+            lab_stack(replace(stack, session_tickets=bool(stack.session_tickets)), network),
+            site,
+            url,
+            seed=seed,
+            bytes_max=body_bytes,
+            duration_ms=DURATION_MS,
+            logs=Path(text),
+            late=late,
+        )
+        host = before.until(HostSample.take(time.monotonic()))
+        if summary.path and (reason := starved(summary.path, host, network.rtt_ms_min)):
+            raise RunError(f"starved: {reason}")
+        down, _ = _logs(Path(text))
+    return told, down, summary
+
+
+def _logs(folder: Path) -> tuple[Arrivals, Arrivals]:
+    down, up = (
+        read_arrivals((folder / f"{name}.log").read_bytes(), f"{name}.log")
+        for name in ("down", "up")
+    )
+    return down, up

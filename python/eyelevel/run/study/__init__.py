@@ -1,0 +1,12 @@
+"""A whole study: a plan's trials in their order, each committed once.
+
+`loop.prepare` writes what the run is and runs on (`environment`), `loop.run_trials` runs what is
+missing; `attempts` tries a failure of the instrument again, bounded and counted; `jobs` and
+`cores` run labs side by side on cores of their own. After each repetition `stopping` may end the
+study, and `effects` shows what is seen so far, within a share of the time (`look_budget`).
+`estimate` and `time_limits` say before the first load what a plan costs, what it can show, and
+what cannot end. `stages` has the stages that a plan spells out read by the data plane's one
+parser.
+
+Results are looked at through `eyelevel.analysis`, exactly as a report does.
+"""

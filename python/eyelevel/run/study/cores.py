@@ -1,0 +1,104 @@
+"""What this process may use of the machine: which cores, and how much of their time."""
+
+import contextlib
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from eyelevel.run.trial.host import CGROUP_MOUNTS
+
+CPUS = Path("/sys/devices/system/cpu")
+CPU_CONTROLLER_MOUNTS = (Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/cpu,cpuacct"))
+"""Of cgroup version 1."""
+
+
+@dataclass(frozen=True)
+class Processors:
+    """What may be used: a core's hardware threads share what it can do, so cores are counted."""
+
+    cores: tuple[frozenset[int], ...]
+    """The usable hardware threads of each core, by their numbers."""
+    quota: float | None = None
+    """Of how many processors the control group grants the time (a container's `--cpus`)."""
+
+    @classmethod
+    def usable(cls) -> Self:
+        """Those of this process: `taskset`, cpusets and quotas are kept to."""
+        return cls(whole_cores(os.sched_getaffinity(0)), quota())
+
+    @property
+    def count(self) -> int:
+        """How many cores can be busy at once."""
+        return len(self.cores) if self.quota is None else min(len(self.cores), int(self.quota))
+
+    def __str__(self) -> str:
+        if self.count < len(self.cores):
+            return f"the time of {self.quota:g}, the quota of its control group"
+        threads = sum(map(len, self.cores))
+        more = f" (with {threads} hardware threads)" if threads > len(self.cores) else ""
+        return f"{len(self.cores)}{more}"
+
+
+def whole_cores(usable: Collection[int], cpus: Path = CPUS) -> tuple[frozenset[int], ...]:
+    """The `usable` processors by core, in the order of their numbers."""
+    found: dict[frozenset[int], frozenset[int]] = {}
+    for number in sorted(usable):
+        siblings = _siblings(number, cpus)
+        found[siblings] = siblings & frozenset(usable)
+    return tuple(found.values())
+
+
+def quota(
+    own: Path = Path("/proc/self/cgroup"),
+    mounted: Sequence[Path] = CGROUP_MOUNTS,
+    mounted_v1: Sequence[Path] = CPU_CONTROLLER_MOUNTS,
+) -> float | None:
+    """The least quota of our control group and of those that it is in; None without one."""
+    found = []
+    with contextlib.suppress(OSError):
+        for line in own.read_text(encoding="ascii").splitlines():
+            number, controllers, path = line.split(":", 2)
+            if number == "0":
+                found += _quotas(mounted, path, _quota_v2)
+            elif "cpu" in controllers.split(","):
+                found += _quotas(mounted_v1, path, _quota_v1)
+    return min(found, default=None)
+
+
+def _siblings(number: int, cpus: Path) -> frozenset[int]:
+    try:
+        text = (cpus / f"cpu{number}/topology/thread_siblings_list").read_text(encoding="ascii")
+    except OSError:
+        return frozenset({number})
+    siblings = {number}
+    for part in text.strip().split(","):
+        first, _, last = part.partition("-")
+        siblings.update(range(int(first), int(last or first) + 1))
+    return frozenset(siblings)
+
+
+def _quotas(
+    mounts: Sequence[Path], path: str, read: Callable[[Path], float | None]
+) -> Iterator[float]:
+    for mount in mounts:
+        # In a container the group's path may be the host's, which its mount does not show.
+        group = mount / path.lstrip("/")
+        for folder in (group, *group.parents):
+            with contextlib.suppress(OSError, ValueError):
+                if (value := read(folder)) is not None:
+                    yield value
+            if folder == mount:
+                break
+
+
+def _quota_v2(folder: Path) -> float | None:
+    limit, period = (folder / "cpu.max").read_text(encoding="ascii").split()
+    return None if limit == "max" else int(limit) / int(period)
+
+
+def _quota_v1(folder: Path) -> float | None:
+    limit = int((folder / "cpu.cfs_quota_us").read_text(encoding="ascii"))
+    period = int((folder / "cpu.cfs_period_us").read_text(encoding="ascii"))
+    return None if limit < 0 else limit / period

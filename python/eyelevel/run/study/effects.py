@@ -1,0 +1,54 @@
+"""The first effects of a run that goes on: a look, not a result."""
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+from eyelevel.plan.plan import Plan
+from eyelevel.store.directory import PLAN_FILE, read_document
+
+SHOWN_MAX = 4
+
+
+def effects_so_far(plan: Plan, directory: Path) -> Callable[[], str]:
+    """What gives the primary metric's mean gains over the blocks so far, in one line.
+
+    At most SHOWN_MAX, the largest first. They are not corrected and come without a verdict: who
+    stops at what they show is misled (`stop` in a plan is the way to stop early).
+    """
+    # Imported where it is used: the statistics take long, and few commands need them; and before
+    # the first load, which would else wait for it in the middle of a run.
+    from eyelevel.analysis.gains.causes import without_twins
+    from eyelevel.analysis.gains.cells import compare_cells, network_gains
+    from eyelevel.analysis.phrases import interval, percent
+    from eyelevel.analysis.study import read_table
+    from eyelevel.analysis.trials.blocks import select_blocks
+
+    # scipy's tests are imported at their first use, and take a processor two seconds.
+    import_module("scipy.stats")
+
+    document = read_document(directory, PLAN_FILE)
+
+    def look() -> str:
+        _, table = read_table(directory, document)
+        blocks = select_blocks(table, [stack.name for stack in plan.stacks])
+        shown = document
+        if plan.causes:
+            shown, table, blocks = without_twins(document, table, blocks)
+        arms = [stack["name"] for stack in shown["stacks"]]
+        metric = plan.primary_metric
+        cells = compare_cells(blocks.kept, [metric], plan.reference, arms)
+        gains = network_gains(cells, sorted(blocks.kept["site"].unique()))
+        known = [each for each in gains if each.gain.value is not None]
+        known.sort(key=lambda each: -abs(each.gain.value or 0.0))
+        said = []
+        for each in known[:SHOWN_MAX]:
+            reach = f" [{interval(each.gain)}]" if each.gain.determined else ""
+            said.append(f"{each.arm} on {each.network} {percent(each.gain.value or 0.0)}{reach}")
+        if not said:
+            return ""
+        count = blocks.kept["block"].n_unique()
+        more = f" and {len(known) - SHOWN_MAX} more" if len(known) > SHOWN_MAX else ""
+        return f"so far, of {count} {'block' if count == 1 else 'blocks'}: {'; '.join(said)}{more}"
+
+    return look

@@ -1,0 +1,56 @@
+"""What a run ran on, read once at its start."""
+
+import os
+import platform
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from eyelevel.lab.binary import find_binary, run_tool
+from eyelevel.run.trial.trial import versions
+
+_VERSION_TIMEOUT_S = 20.0
+
+
+def describe(browser_binary: str = "chromium") -> dict[str, Any]:
+    """The content of `environment.json`: machine, kernel, versions, privileges."""
+    findings = run_tool(["doctor"])
+    return {
+        "version": 1,
+        "versions": versions(_first_line([browser_binary, "--version"])),
+        "data_plane": _first_line([find_binary(), "--version"]),
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "cpu": _cpu_model(),
+        "cores": os.cpu_count(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "load_1min": os.getloadavg()[0],
+        "system": _system_name(),
+        "tcp_congestion_controls": findings["tcp_congestion_controls"],
+        "realtime_allowed": findings["realtime_allowed"],
+        "root": os.geteuid() == 0,
+    }
+
+
+def _first_line(command: list[str]) -> str:
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_VERSION_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip().split("\n", 1)[0]
+
+
+def _cpu_model() -> str:
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.processor()
+
+
+def _system_name() -> str:
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        return platform.system()

@@ -1,0 +1,158 @@
+"""What a plan costs, and what its number of runs can show: predicted before the first load."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy
+
+from eyelevel.analysis.gains.cells import compare_cells
+from eyelevel.analysis.gains.sequential import FAMILY_LEVEL
+from eyelevel.analysis.trials.blocks import select_blocks
+from eyelevel.plan.plan import Plan
+from eyelevel.plan.time_limit import load_s
+from eyelevel.run.study.stopping import compared
+from eyelevel.sites.recorded import RecordedSite
+from eyelevel.stats.power import POWER, smallest_detectable
+from eyelevel.stats.sequential import confidence_sequence
+from eyelevel.store.directory import PLAN_FILE, TRIALS, committed, read_document
+from eyelevel.store.pictures import PICTURES
+
+TRIAL_OVERHEAD_S = 3.5
+"""A trial beyond the load: the bound of benchmarks/bench.py."""
+RECORD_BYTES = 10_000
+LOAD_BYTES = 40_000
+"""Of a load with its frames: of the shipped sites 21 to 55 kB (docs/decisions/frame-capture.md)."""
+PICTURE_BYTES = 100_000
+"""Of a site's last picture, kept once: of the shipped sites 43 to 146 kB."""
+DEVIATION = 0.10
+"""Of a block's difference as a share of the reference, where nothing is known; seen on an otherwise
+idle machine: 0.03 to 0.15."""
+
+
+@dataclass(frozen=True)
+class PlanEstimate:
+    """Predictions, each with what it goes by; `effect` as a share, at 80 % power and level 0.05.
+
+    The effect is that of one network's mean gain over the sites, before Holm's correction; of a
+    plan that may stop early what its confidence sequences show at the last block, the level shared
+    by all comparisons as in its report. Time and disk are those of all blocks. `timeout_s_max`: the
+    longest time limit of a load.
+    """
+
+    trials: int
+    seconds: float
+    time_source: str
+    disk_bytes: float
+    disk_source: str
+    effect: float | None
+    effect_source: str
+    timeout_s_max: float
+
+
+def estimate(plan: Plan, sites: Sequence[RecordedSite], like: Path | None = None) -> PlanEstimate:
+    """Predict from the recordings' sizes, or from an earlier run's records in `like`."""
+    loads = len(plan.stacks) * plan.blocks
+    trials = loads * len(sites) * len(plan.networks)
+    seconds = loads * math.fsum(
+        TRIAL_OVERHEAD_S + load_s(site.body_bytes(), network)
+        for site in sites
+        for network in plan.networks
+    )
+    timeout_s_max = max(
+        plan.browser.limit_s(site.body_bytes(), network)
+        for site in sites
+        for network in plan.networks
+    )
+    time_source = "recordings' sizes, rates and round trips; roughly"
+    disk, disk_source = _disk_bytes(plan, len(sites)), "what the shipped sites' loads take"
+    deviation, effect_source = DEVIATION, "blocks that scatter by 10 %, an assumption"
+    if like is not None:
+        document = read_document(like, PLAN_FILE)
+        # Imported where it is used: the report's charts take long, and few commands need it.
+        from eyelevel.analysis.study import read_table
+
+        _, table = read_table(like, document)
+        if (wall_ms := table["wall_ms"].mean()) is not None:
+            seconds, time_source = trials * float(wall_ms) / 1e3, f"mean load of {like}"
+        if (found := _disk_bytes_like(plan, len(sites), like, document)) is not None:
+            disk, disk_source = found
+        if (seen := _deviation(plan, document, table)) is not None:
+            deviation, effect_source = seen, f"the scatter of blocks in {like}"
+    effect: float | None = None
+    error = deviation / math.sqrt(plan.blocks * len(sites))
+    if plan.blocks < 2:
+        effect_source = "one block shows no spread"
+    elif plan.stop:
+        effect, effect_source = _sequential_effect(plan, error, effect_source)
+    else:
+        effect = smallest_detectable(error, (plan.blocks - 1) * len(sites))
+    if plan.stop:
+        time_source += "; at most, since it may stop early"
+    return PlanEstimate(
+        trials, seconds, time_source, disk, disk_source, effect, effect_source, timeout_s_max
+    )
+
+
+def _sequential_effect(plan: Plan, error: float, source: str) -> tuple[float | None, str]:
+    """The effect that the confidence sequences exclude none of at the last block, as a share.
+
+    They are of one value a repetition. As `smallest_detectable`: the interval's half width and the
+    power's t quantile, in standard errors.
+    """
+    arms, networks = compared(plan)
+    comparisons = (len(arms) - 1) * len(networks)
+    # The width in standard errors depends on the number of values alone.
+    unit = confidence_sequence(np.arange(float(plan.blocks)), FAMILY_LEVEL / max(comparisons, 1))
+    if unit.low is None or unit.high is None or not unit.standard_error:
+        return None, unit.reason
+    half_width = (unit.high - unit.low) / 2 / unit.standard_error
+    power = float(scipy.stats.t.ppf(POWER, plan.blocks - 1))
+    source = f"{source}; at the last block, the level shared by {comparisons} comparisons"
+    return math.expm1((half_width + power) * error), source
+
+
+def _disk_bytes(plan: Plan, sites: int) -> float:
+    trials = len(plan.stacks) * plan.blocks * sites * len(plan.networks)
+    if not plan.browser.capture:
+        return float(RECORD_BYTES * trials)
+    return float(LOAD_BYTES * trials + PICTURE_BYTES * sites)
+
+
+def _disk_bytes_like(
+    plan: Plan, sites: int, like: Path, document: Mapping[str, Any]
+) -> tuple[float, str] | None:
+    """By the files of an earlier run's loads, and its last pictures by site: each is kept once."""
+    names = committed(like)
+    if not names:
+        return None
+    a_load = math.fsum(_size(like / TRIALS / name) for name in names) / len(names)
+    pictures = _size(like / PICTURES) / len(document["sites"])
+    trials = len(plan.stacks) * plan.blocks * sites * len(plan.networks)
+    asked, had = plan.browser.settings(), document["browser"]
+    source = f"mean load of {like}"
+    kept = ("netlog", "trace", "logs")
+    if more := [f"`{key}`" for key in kept if asked.get(key) and asked[key] != had.get(key)]:
+        source += f", without this plan's {' and '.join(more)}"
+    return a_load * trials + pictures * sites, source
+
+
+def _size(folder: Path) -> int:
+    return sum(each.stat().st_size for each in folder.rglob("*") if each.is_file())
+
+
+def _deviation(plan: Plan, document: dict, table: pl.DataFrame) -> float | None:
+    """The typical scatter of a block's gain in an earlier run, over its cells."""
+    arms = [stack["name"] for stack in document["stacks"]]
+    kept = select_blocks(table, arms).kept
+    cells = compare_cells(kept, [plan.primary_metric], document["reference"], arms)
+    seen = [
+        cell.gain.standard_error * math.sqrt(cell.pairs)
+        for cell in cells
+        if cell.gain.standard_error is not None
+    ]
+    return math.sqrt(math.fsum(each**2 for each in seen) / len(seen)) if seen else None

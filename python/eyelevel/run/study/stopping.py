@@ -1,0 +1,87 @@
+"""Whether a sequential study may stop: looked at after each repetition (spec/plan.md, `stop`)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from eyelevel.analysis.gains.sequential import Comparison, State, comparisons, sequential_gains
+from eyelevel.analysis.trials.blocks import select_blocks
+from eyelevel.plan.plan import Plan
+from eyelevel.store.directory import PLAN_FILE, STOP_FILE, read_document, write_document
+
+_SAID: dict[State, str] = {
+    "narrow enough": "known closely enough",
+    "no difference that matters": "no difference that matters",
+    "futile": "not to be known closely enough by all blocks, either",
+}
+NAMED_MAX = 3  # comparisons of one kind; more are counted
+
+
+def stopped_since(found: Sequence[Comparison]) -> str:
+    """Why a study may stop, in words: what each of its comparisons has come to."""
+    said = []
+    for state, words in _SAID.items():
+        of_kind = [f"{each.arm} on {each.network}" for each in found if each.state == state]
+        if of_kind:
+            many = len(of_kind) > NAMED_MAX
+            named = f"{len(of_kind)} comparisons" if many else ", ".join(of_kind)
+            said.append(f"{named}: {words}")
+    return "; ".join(said)
+
+
+def compared(plan: Plan) -> tuple[list[str], list[str]]:
+    """The stacks and networks that are compared: all but counterfactuals."""
+    arms, networks = ([each.name for each in every] for every in (plan.stacks, plan.networks))
+    if plan.causes:
+        twins = {name for found in plan.causes.stacks.values() for name in found.values()}
+        arms = [name for name in arms if name not in twins]
+        networks = [name for name in networks if name not in plan.causes.networks.values()]
+    return arms, networks
+
+
+def stopping_rule(plan: Plan, directory: Path) -> Callable[[int], str] | None:
+    """Given the repetition that is done, why the study may stop, or nothing; None without a rule.
+
+    Writes `stop.json` when it may.
+    """
+    rule = plan.stop
+    if rule is None:
+        return None
+    document = read_document(directory, PLAN_FILE)
+    sites = [site["name"] for site in document["sites"]]
+    every = [stack.name for stack in plan.stacks]
+    arms, networks = compared(plan)
+
+    def look(repetition: int) -> str:
+        if repetition < rule.blocks_min or repetition >= plan.blocks:
+            return ""
+        # Imported where it is used: the statistics take long, and few commands need them.
+        from eyelevel.analysis.gains.causes import without_twins
+        from eyelevel.analysis.study import read_table
+
+        _, table = read_table(directory, document)
+        blocks = select_blocks(table, every)
+        if plan.causes:
+            _, _, blocks = without_twins(document, table, blocks)
+        kept = blocks.kept
+        gains = sequential_gains(kept, plan.primary_metric, plan.reference, arms, networks, sites)
+        found = comparisons(
+            gains,
+            rule.interval_width_max,
+            plan.smallest_effect_of_interest,
+            plan.blocks,
+            rule.futility,
+        )
+        if any(each.state == "open" for each in found):
+            return ""
+        reason = f"after {repetition} of {plan.blocks} blocks: {stopped_since(found)}"
+        value = {
+            "version": 1,
+            "repetition": repetition,
+            "reason": reason,
+            "comparisons": [asdict(each) for each in found],
+        }
+        write_document(directory, STOP_FILE, value)
+        return reason
+
+    return look

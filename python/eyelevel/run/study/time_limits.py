@@ -1,0 +1,55 @@
+"""No cell of a plan whose loads cannot end within their limit."""
+
+from collections.abc import Sequence
+
+from eyelevel.errors import PlanError
+from eyelevel.plan.plan import Plan
+from eyelevel.plan.time_limit import LIMIT_S_MIN, Weight, tight_cells
+from eyelevel.sites.recorded import RecordedSite
+
+NAMED_MAX = 3
+"""The slowest cells; a plan may have hundreds."""
+
+
+def check_time_limits(plan: Plan, sites: Sequence[RecordedSite]) -> None:
+    """Raises PlanError where the plan's own `timeout_s` is less than a page's bytes need.
+
+    Without one the limit follows from them.
+    """
+    if not plan.browser.timeout_given:
+        return
+    weights = [Weight(each.name, each.body_bytes()) for each in sites]
+    tight = tight_cells(plan.browser.timeout_s, weights, plan.networks)
+    if not tight:
+        return
+    named = "; ".join(
+        f"`{each.site}` over `{each.network}` {each.needed_s:.0f} s" for each in tight[:NAMED_MAX]
+    )
+    more = f"; and {len(tight) - NAMED_MAX} more" if len(tight) > NAMED_MAX else ""
+    raise PlanError(
+        [
+            f"`timeout_s`: in {plan.browser.timeout_s:g} s no load can end where the page's bytes "
+            f"alone need longer ({named}{more}); leave the key out, then the limit follows from "
+            "them, or leave these out"
+        ]
+    )
+
+
+def limits_said(plan: Plan, sites: Sequence[RecordedSite]) -> str:
+    """The time limits of the plan's loads, in words."""
+    found = {
+        (each.name, network.name): plan.browser.limit_s(each.body_bytes(), network)
+        for each in sites
+        for network in plan.networks
+    }
+    longest = max(found, key=lambda cell: found[cell])
+    if plan.browser.timeout_given:
+        return f"a load that takes longer than {plan.browser.timeout_s:g} s ends as `timeout`"
+    if found[longest] <= LIMIT_S_MIN:
+        return f"a load that takes longer than {LIMIT_S_MIN:g} s ends as `timeout`"
+    over = sum(limit_s > LIMIT_S_MIN for limit_s in found.values())
+    return (
+        f"a load that takes longer than {LIMIT_S_MIN:g} s ends as `timeout`; in {over} of "
+        f"{len(found)} cells the bytes need more time, at most {found[longest]:g} s "
+        f"(`{longest[0]}` over `{longest[1]}`)"
+    )

@@ -1,0 +1,69 @@
+"""A load's pictures, coded while its browser and its lab end: nothing is measured any more then."""
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from eyelevel.browser.observations import RawLoad
+from eyelevel.run.trial.steps import step_frames
+from eyelevel.store.frames import Frame, Frames
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """What is kept of a load's pictures."""
+
+    frames: Frames
+    steps: tuple[Frames, ...]
+    """Of each step after the load."""
+    final: str | None
+    """The last picture of the load itself, small."""
+
+
+class Coding:
+    """The work on one load's pictures, begun once at most."""
+
+    def __init__(self, worker: ThreadPoolExecutor) -> None:
+        self._worker = worker
+        self._work: Future[Pictures] | None = None
+
+    def begin(self, raw: RawLoad) -> None:
+        """Of a load that is over; returns at once."""
+        self._work = self._worker.submit(_coded, raw)
+
+    def result(self) -> Pictures:
+        """Waits for its end; nothing where no load came so far.
+
+        Raises OSError where a picture is damaged.
+        """
+        return self._work.result() if self._work else Pictures(Frames.of([]), (), None)
+
+
+@contextmanager
+def coding() -> Iterator[Coding]:
+    """Work that is not asked for its result is waited for, too: nothing runs beside a next load."""
+    with ThreadPoolExecutor(1) as worker:
+        yield Coding(worker)
+
+
+def _coded(raw: RawLoad) -> Pictures:
+    pictures = [Frame.of_image(each.at_ms, each.image) for each in raw.frames]
+    last = pictures[-1].picture if pictures else None
+    return Pictures(Frames.of(pictures), step_frames(raw.after_load), final_picture(last))
+
+
+SIZE_PX = (32, 18)
+"""Blurs carousels' captions and cursors, keeps a missing hero or an error page."""
+
+
+def final_picture(last: NDArray[np.uint8] | None) -> str | None:
+    """The last frame in 32 x 18 shades of grey, hexadecimal, row by row; None without one."""
+    if last is None:
+        return None
+    small = Image.fromarray(last).convert("L").resize(SIZE_PX, Image.Resampling.BOX)
+    return small.tobytes().hex()

@@ -1,0 +1,153 @@
+"""Somebody else's server in a lab: the site's files and certificates, its process, its end."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from eyelevel.errors import LabError
+from eyelevel.lab.binary import run_tool
+from eyelevel.lab.client import Lab, LabConfig
+
+LISTEN_TIMEOUT_S = 10.0
+END_TIMEOUT_S = 2.0
+ERROR_BYTES_MAX = 2000
+PORT = 443
+SAID = "said.txt"
+ANSWERS = "answers.tsv"
+_POLL_S = 0.01
+_TCP_LISTEN = "0A"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a server finds its site."""
+
+    folder: Path
+    addresses: tuple[str, ...]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What its command is told."""
+        return {
+            "EYELEVEL_FILES": str(self.folder / "files"),
+            "EYELEVEL_ANSWERS": str(self.folder / ANSWERS),
+            "EYELEVEL_CERTIFICATE": str(self.folder / "certificate.pem"),
+            "EYELEVEL_KEY": str(self.folder / "key.pem"),
+            "EYELEVEL_FOLDER": str(self.folder / "work"),
+            "EYELEVEL_ADDRESSES": " ".join(self.addresses),
+        }
+
+
+@contextmanager
+def own_server(
+    server: Mapping[str, Any] | None, archive: str, config: LabConfig, http_version: str
+) -> Iterator[Lab]:
+    """A lab served by `server` (`command`, `protocols`), or by ours where it is None.
+
+    Raises LabError where lab or server do not come up; the server ends with the block.
+    """
+    if server is None:
+        with Lab(config) as lab:
+            yield lab
+        return
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="eyelevel-server-")))
+        folder.chmod(0o755)  # a server may give up its privileges
+        (folder / "work").mkdir(mode=0o777)
+        export = ["archive", "export", archive, "--files", str(folder / "files")]
+        run_tool([*export, "--index", str(folder / ANSWERS)], says_json=False)
+        lab = stack.enter_context(Lab(replace(config, certificates=str(folder))))
+        addresses = dict.fromkeys(each["address"] for each in lab.ready.origins)
+        place = Place(folder, tuple(addresses))
+        stack.enter_context(_running(server["command"], place, lab, http_version))
+        yield lab
+
+
+@contextmanager
+def _running(command: list[str], place: Place, lab: Lab, http_version: str) -> Iterator[None]:
+    said = place.folder / SAID
+    with said.open("wb") as output:
+        process = subprocess.Popen(
+            [*lab.own_server_prefix, *command],
+            env={**os.environ, **place.environment, "EYELEVEL_HTTP_VERSION": http_version},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    try:
+        _await_listener(process, http_version, place, command)
+        yield
+    finally:
+        _end(process)
+
+
+def _await_listener(
+    process: subprocess.Popen[bytes], http_version: str, place: Place, command: list[str]
+) -> None:
+    said = place.folder / SAID
+    outside = Path("/proc/self/ns/net").readlink()
+    entered = Path(f"/proc/{process.pid}")
+    deadline = time.monotonic() + LISTEN_TIMEOUT_S
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise LabError(_ended(command, said))
+        if _listens(entered, outside, http_version, len(place.addresses)):
+            return
+        time.sleep(_POLL_S)
+    kind = "UDP" if http_version == "h3" else "TCP"
+    raise LabError(
+        f"the server `{' '.join(command)}` did not listen on {kind} port {PORT} within "
+        f"{LISTEN_TIMEOUT_S:g} s; {_last_words(said)}"
+    )
+
+
+def _listens(entered: Path, outside: Path, http_version: str, addresses: int) -> bool:
+    """Whether port 443 is bound at every address, each by itself or all by one wildcard."""
+    found = set()
+    try:
+        if (entered / "ns/net").readlink() == outside:
+            return False
+        for name in ("udp", "udp6") if http_version == "h3" else ("tcp", "tcp6"):
+            table = entered / "net" / name
+            for line in table.read_text().splitlines()[1:] if table.exists() else ():
+                fields = line.split()
+                listening = http_version == "h3" or fields[3] == _TCP_LISTEN
+                if listening and fields[1].endswith(f":{PORT:04X}"):
+                    found.add(fields[1].rpartition(":")[0])
+    except OSError:
+        return False
+    return any(not each.strip("0") for each in found) or len(found) >= addresses
+
+
+def _ended(command: list[str], said: Path) -> str:
+    return f"the server `{' '.join(command)}` ended by itself; {_last_words(said)}"
+
+
+def _last_words(said: Path) -> str:
+    words = said.read_bytes()[-ERROR_BYTES_MAX:].decode(errors="replace").split()
+    return f"it said: {' '.join(words)}" if words else "it said nothing"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End what entered the lab before the lab itself ends, so that it is reaped inside."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        inside = []
+        with suppress(OSError):
+            inside = [int(each) for each in children.read_text().split()]
+        for pid in inside or [process.pid]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=END_TIMEOUT_S)
+            return
+    process.kill()
+    process.wait()

@@ -1,0 +1,278 @@
+"""The outcome of one load from what was observed: a pure function, the first rule that holds.
+
+The instrument's own troubles come first: a load on a starved machine says nothing about the stack,
+not even that it was too slow. Rules that need the other loads of a block or site are in
+`eyelevel.analysis.trials.judgement`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from eyelevel.run.trial.rules.external_server_errors import unserved
+from eyelevel.run.trial.rules.first_flight import reduced, wrong_first_flight
+from eyelevel.run.trial.rules.first_window import wrong_first_window
+from eyelevel.run.trial.rules.header_tables import wrong_header_tables
+from eyelevel.run.trial.rules.starved import starved
+from eyelevel.run.trial.rules.wire_ecn import wrong_ecn
+from eyelevel.sites.rendering import blocks_rendering
+from eyelevel.store.outcomes import NOT_RECORDED
+
+KEY_EXCHANGES = {"1.2": "X25519", "1.3": "X25519MLKEM768"}
+"""The group that Chromium sends a key share of and our servers put first; the post-quantum one
+exists in TLS 1.3 alone."""
+CIPHERS = {
+    "1.2": "TLS_ECDHE_{key}_WITH_AES_128_GCM_SHA256",
+    "1.3": "TLS13_AES_128_GCM_SHA256",
+}
+"""The one suite that our servers have, by TLS version and the certificate's key."""
+PROTOCOLS = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
+_EXEMPT_TYPES = ("WebSocket", "Preflight")
+# A page or an object that the network never delivered: a result of stack and network.
+_TRANSPORT_ERRORS = (
+    "net::ERR_CONNECTION_",
+    "net::ERR_QUIC_",
+    "net::ERR_HTTP2_",
+    "net::ERR_TIMED_OUT",
+    "net::ERR_EMPTY_RESPONSE",
+    "net::ERR_NETWORK_CHANGED",
+    "NS_ERROR_CONNECTION_REFUSED",
+    "NS_ERROR_GENERATE_FAILURE",
+    "NS_ERROR_NET_",
+)
+# An object whose server could not agree with the browser on TLS over TCP: the lab's fault, and no
+# network's, so that a page which fails like this is no timeout.
+_HANDSHAKE_ERRORS = ("net::ERR_SSL_", "net::ERR_BAD_SSL_")
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One load as its judge sees it.
+
+    `ended` and `detail` are the browser's; `objects` the record's; `frames` how many, None without
+    capture; `requests`, `connections` and
+    `path` the lab's; `host` the shares of `HostSample.until`; `connection_type` what the
+    browser took the network for; `javascript` whether scripts ran; `kernel` its release;
+    `failed_step` what failed after the load.
+    """
+
+    ended: str
+    detail: str
+    objects: Sequence[Mapping[str, Any]]
+    frames: int | None
+    frames_lost: int
+    first_contentful_paint_ms: float | None
+    page_load_time_ms: float | None
+    final_picture_matches: bool | None
+    requests: Sequence[Mapping[str, Any]]
+    connections: Sequence[Mapping[str, Any]]
+    path: Mapping[str, Any]
+    host: Mapping[str, Any]
+    stack: Mapping[str, Any]
+    rtt_ms_min: float
+    visit: str = "first"
+    connection_type_wanted: str = "measured"
+    connection_type: str | None = None
+    javascript: bool = True
+    kernel: str = ""
+    failed_step: str = ""
+
+    @property
+    def tells_connection_type(self) -> bool:
+        """Whether the browser was to say it: of a page that came, by a script of ours."""
+        return self.ended == "complete" and self.javascript
+
+
+def judge(load: Observed) -> tuple[str, str]:
+    """The outcome and one sentence about it; the sentence is empty for `ok`."""
+    for outcome, rule in _RULES:
+        detail = rule(load)
+        if detail:
+            return outcome, detail
+    return "ok", ""
+
+
+def misses(load: Observed) -> set[str]:
+    """URLs that the page asked for and the recording does not hold."""
+    unanswered = {r["url"] for r in load.requests if r["match"] == "miss"}
+    unresolved = {o["url"] for o in load.objects if (o["failed"] or "") in NOT_RECORDED}
+    return unanswered | unresolved
+
+
+def _crashed(load: Observed) -> str:
+    return load.detail if load.ended == "browser-crashed" else ""
+
+
+def _lab_failed(load: Observed) -> str:
+    if load.ended == "navigation-failed" and not _is_transport_error(load.detail):
+        return load.detail
+    if load.ended == "complete" and not load.requests and not load.stack.get("server"):
+        return "the page loaded, but no server saw a request"
+    return ""
+
+
+def _starved(load: Observed) -> str:
+    return starved(load.path, load.host, load.rtt_ms_min)
+
+
+def _wrong_protocol(load: Observed) -> str:
+    expected = PROTOCOLS[load.stack["http_version"]]
+    schemes = set()
+    for item in load.objects:
+        if item["from"] != "network" or item["protocol"] is None:
+            continue
+        if item["resource_type"] in _EXEMPT_TYPES:
+            continue
+        schemes.add(scheme := urlsplit(item["url"]).scheme)
+        if scheme == "https" and item["protocol"] != expected:
+            return f"{item['url']} came over {item['protocol']} instead of {expected}"
+    if schemes == {"http"} and load.stack["tls_version"] != "none":
+        return (
+            "every object came over http in cleartext, with which no stack is in force; "
+            "`eyelevel site import --secure` makes an https site of the recording"
+        )
+    return ""
+
+
+def _wrong_stack(load: Observed) -> str:
+    stack = load.stack
+    wanted = _in_force_wanted(stack)
+    served = {each["connection"] for each in load.requests if "connection" in each}
+    for connection in load.connections:
+        if connection["protocol"] != PROTOCOLS[stack["http_version"]]:
+            continue
+        which, in_force = f"connection {connection['connection']}", connection["in_force"]
+        for name, value in wanted.items():
+            seen = in_force.get(name)
+            if name == "initial_window_packets" and reduced(stack, in_force):
+                continue
+            if seen is not None and seen != value:
+                return f"{which}: {name} was {seen}, not {value}"
+        if _knows_pacing(stack):
+            paced = in_force.get("pacing_rate_bytes_s_max") is not None
+            if paced != stack["pacing"]:
+                return f"{which} was {'paced' if paced else 'not paced'}"
+        if reason := wrong_first_flight(stack, in_force):
+            return f"{which}: {reason}"
+        if reason := wrong_first_window(stack, in_force, load.kernel):
+            return f"{which}: {reason}"
+        if connection["connection"] in served and (reason := wrong_header_tables(stack, in_force)):
+            return f"{which}: {reason}"
+    if reason := wrong_ecn(stack, load.connections, load.requests, load.path):
+        return f"ecn is {stack['ecn']}, but {reason}"
+    return _wrong_connection_type(load) or _wrong_visit(load)
+
+
+def _wrong_connection_type(load: Observed) -> str:
+    """A page that did not come, or whose scripts do not run, tells of none."""
+    wanted, seen = load.connection_type_wanted, load.connection_type
+    if wanted in ("measured", seen) or (seen is None and not load.tells_connection_type):
+        return ""
+    return f"the browser took the network for {seen or 'nothing that it told'}, not {wanted}"
+
+
+def _wrong_visit(load: Observed) -> str:
+    """A repeat visit must have had use of the first one's tickets; a first has none but where the
+    stack gives them out; the page of a warm visit came over a connection that was there."""
+    if load.visit == "warm":
+        page = next((each for each in load.objects if each["resource_type"] == "Document"), None)
+        new = page is not None and page["connect_ms"] is not None
+        return "a warm visit, but the page's own connection was new" if new else ""
+    protocol = PROTOCOLS[load.stack["http_version"]]
+    ours = [c for c in load.connections if c["protocol"] == protocol]
+    resumed = [c for c in ours if c["in_force"].get("resumed")]
+    if load.visit == "first" and resumed and not load.stack.get("session_tickets"):
+        return f"a first visit, but connection {resumed[0]['connection']} resumed a session"
+    if load.visit == "first" or load.stack.get("tls_version") == "none" or not ours:
+        return ""
+    if not resumed:
+        return "a repeat visit, but no connection resumed a session"
+    early = [c["in_force"].get("early_data_accepted") for c in resumed]
+    if load.stack.get("early_data") and not any(early):
+        offered = any(c["in_force"].get("early_data_offered") for c in resumed)
+        what = "the servers took none" if offered else "the browser offered none"
+        return f"the stack has early data, but {what}"
+    return ""
+
+
+def _in_force_wanted(stack: Mapping[str, Any]) -> dict[str, Any]:
+    """What a connection of this stack must say, where it says it; keys of older records are left
+    out."""
+    quic = stack["http_version"] == "h3"
+    wanted: dict[str, Any] = {
+        key: stack[key]
+        for key in ("congestion_control", "initial_window_packets", "slow_start_after_idle")
+        if key in stack
+    }
+    if "tls_version" in stack and stack["tls_version"] != "none":
+        wanted["tls_version"] = stack["tls_version"]
+        wanted["key_exchange"] = KEY_EXCHANGES[stack["tls_version"]]
+        key = stack.get("certificate_key", "ecdsa").upper()
+        wanted["cipher"] = CIPHERS[stack["tls_version"]].format(key=key)
+    if quic and "quic_packet_bytes" in stack:
+        wanted["packet_bytes"] = stack["quic_packet_bytes"]
+    return wanted
+
+
+def _knows_pacing(stack: Mapping[str, Any]) -> bool:
+    """Over QUIC the rate is the controller's, and null until the first acknowledgement."""
+    return stack["http_version"] != "h3" and stack["congestion_control"] != "bbr"
+
+
+def _missed(load: Observed) -> str:
+    if load.stack.get("server"):
+        return unserved(load.objects)
+    missed = misses(load)
+    for item in load.objects:
+        if item["url"] in missed and blocks_rendering(item):
+            return f"render-blocking {item['url']} is not in the recording"
+    return ""
+
+
+def _timeout(load: Observed) -> str:
+    if load.ended == "timeout":
+        return load.detail
+    if load.ended == "navigation-failed" and _is_transport_error(load.detail):
+        return f"the page never came: {load.detail}"
+    return ""
+
+
+def _different_page(load: Observed) -> str:
+    for item in load.objects:
+        failed = item["failed"] or ""
+        if failed.startswith(_TRANSPORT_ERRORS + _HANDSHAKE_ERRORS) and failed not in NOT_RECORDED:
+            return f"{item['url']} failed: {failed}"
+    return load.failed_step
+
+
+def _capture_incomplete(load: Observed) -> str:
+    if load.page_load_time_ms is None:
+        return "the page's own timings could not be read"
+    painted = load.first_contentful_paint_ms is not None
+    if painted and load.frames is not None and load.frames < 2:
+        return "the page painted, but no frame shows it"
+    if load.frames_lost:
+        return f"the browser had to drop {load.frames_lost} frames"
+    if load.final_picture_matches is False:
+        return "the last frame is not what the page shows at the end"
+    return ""
+
+
+def _is_transport_error(detail: str) -> bool:
+    return any(error in detail for error in _TRANSPORT_ERRORS) and not any(
+        error in detail for error in NOT_RECORDED
+    )
+
+
+_RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
+    ("browser-crashed", _crashed),
+    ("lab-failed", _lab_failed),
+    ("starved", _starved),
+    ("wrong-protocol", _wrong_protocol),
+    ("wrong-stack", _wrong_stack),
+    ("missed-requests", _missed),
+    ("timeout", _timeout),
+    ("different-page", _different_page),
+    ("capture-incomplete", _capture_incomplete),
+)

@@ -1,0 +1,111 @@
+"""A load waits until the machine has time for it, whatever its stack.
+
+What a load cannot run on is the same before it as during it: the bounds are those by which it would
+be excluded as `starved`, of the last second.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from eyelevel.analysis.trials.judgement import PRESSURE_SHARE_MARGIN
+from eyelevel.run.trial.host import HostSample
+from eyelevel.run.trial.rules.starved import CPU_STEAL_SHARE_MAX
+
+WAIT_S_MAX = 30.0
+"""Longer than most bursts of others' work; a machine that is always busy still gets its loads done,
+and each says for itself what became of it."""
+
+WINDOW_S = 1.0
+FIRST_WINDOW_S = 0.3
+"""What is known of the time since the load before must do where it is no whole second: waiting for
+one would cost every load of a quiet machine as much."""
+
+STEP_S = 0.25
+PROBE_S = 0.1
+"""Of each step that is waited a part is spent computing: a machine that wants no processor is
+stolen none, and nobody of an idle cgroup waits for one."""
+
+CPU_PRESSURE_SHARE_MAX = PRESSURE_SHARE_MARGIN
+"""A load whose pressure is this much above its page's quiet loads is starved; before it, there is
+none of its own."""
+
+
+class WaitInterruptedError(Exception):
+    """The run is to end, and the load that waited has not begun."""
+
+
+@dataclass(frozen=True)
+class HostWait:
+    """How loads wait. `told` is called with a line while one does, and with an empty one after it;
+    `ended` says that it shall not begin any more. `alone`: no other lab of ours is at work, whose
+    processes would wait for processors too."""
+
+    limit_s: float = WAIT_S_MAX
+    told: Callable[[str], None] | None = None
+    ended: Callable[[], bool] | None = None
+    alone: bool = True
+
+    def wait(self) -> float:
+        """Seconds that were waited; WaitInterruptedError where `ended` says so meanwhile."""
+        since = _last or HostSample.take(time.monotonic())
+        missing_s = FIRST_WINDOW_S - (time.monotonic() - since.at_s)
+        if missing_s > 0:
+            time.sleep(missing_s)
+        return wait_until_quiet(self, since, lambda: HostSample.take(time.monotonic()), _pass_time)
+
+
+_last: HostSample | None = None
+"""When the load before was over: what the machine did since then needs no waiting to be known."""
+
+
+def remember(sample: HostSample) -> None:
+    """A load was over at `sample`."""
+    global _last
+    _last = sample
+
+
+def wait_until_quiet(
+    how: HostWait,
+    since: HostSample,
+    take: Callable[[], HostSample],
+    pass_time: Callable[[], None],
+) -> float:
+    """Seconds until what `take` gives is within the bounds, or the limit; `pass_time` lets a step
+    pass. No time is waited where the time from `since` on was quiet."""
+    tell = how.told or (lambda line: None)
+    samples = deque([since, take()])
+    began_s = samples[-1].at_s
+    while reason := busy(samples[0], samples[-1], alone=how.alone):
+        left_s = how.limit_s - (samples[-1].at_s - began_s)
+        if left_s <= 0:
+            break
+        tell(f"waiting for the machine, {left_s:.0f} s at most: {reason}")
+        if how.ended and how.ended():
+            raise WaitInterruptedError
+        pass_time()
+        samples.append(take())
+        while len(samples) > 2 and samples[-1].at_s - samples[1].at_s >= WINDOW_S:
+            samples.popleft()
+    tell("")
+    return samples[-1].at_s - began_s
+
+
+def busy(before: HostSample, now: HostSample, *, alone: bool = True) -> str:
+    """Why a load would starve on a machine as it was between two samples; empty: it would not."""
+    shares = before.until(now)
+    steal, pressure = shares["cpu_steal_share"], shares["cpu_pressure_share"]
+    assert isinstance(steal, float)
+    if steal > CPU_STEAL_SHARE_MAX:
+        return f"the hypervisor takes {steal:.0%} of the CPU time"
+    if alone and isinstance(pressure, float) and pressure > CPU_PRESSURE_SHARE_MAX:
+        return f"some process waits for a processor {pressure:.0%} of the time"
+    return ""
+
+
+def _pass_time() -> None:
+    ends_s = time.monotonic() + STEP_S
+    while time.monotonic() < ends_s - (STEP_S - PROBE_S):
+        pass
+    time.sleep(max(0.0, ends_s - time.monotonic()))

@@ -1,0 +1,45 @@
+"""Whether the machine ran a load as if it had been alone: pure, with the bounds in one place."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from eyelevel.lab.client import lost_outside
+
+LATENESS_US_P99_MAX = 1000.0
+"""Packets read or released later than this, at the 99th percentile, starve a load."""
+LATENESS_MS_MAX = 5.0
+LATENESS_RTT_SHARE_MAX = 0.05
+"""The latest packet may be late by the larger of 5 ms and 5 % of the minimum RTT."""
+CPU_STEAL_SHARE_MAX = 0.02
+"""More of the processors' time taken by the hypervisor starves a load."""
+
+
+def starved(path: Mapping[str, Any], host: Mapping[str, Any], rtt_ms_min: float) -> str:
+    """Why a load with this `path` (the lab's summary) and `host` was starved; empty: it was not."""
+    bound_us = max(LATENESS_MS_MAX, LATENESS_RTT_SHARE_MAX * rtt_ms_min) * 1e3
+    for direction in ("down", "up"):
+        seen = path[direction]
+        for what, late in (("released", seen), ("read", seen["arrival"])):
+            if reason := _late(late, bound_us, direction, what):
+                return reason
+    lost = lost_outside(path)
+    for end in path["lost_outside"]:
+        if told := [f"{source} {count}" for at, source, count in lost if at == end]:
+            return f"packets were lost beside the emulated path at the {end}: {', '.join(told)}"
+    steal = host["cpu_steal_share"]
+    if steal > CPU_STEAL_SHARE_MAX:
+        return f"the hypervisor took {steal:.1%} of the CPU time"
+    return ""
+
+
+def _late(late: Mapping[str, Any], bound_us: float, direction: str, what: str) -> str:
+    """A path that reads late has no processor, even where its releases are in time again."""
+    p99, latest = late["lateness_us_p99"] or 0.0, late["lateness_us_max"] or 0.0
+    if p99 > LATENESS_US_P99_MAX:
+        return f"packets {direction} were {what} {p99 / 1e3:.1f} ms late at the 99th percentile"
+    if latest > bound_us:
+        return (
+            f"a packet {direction} was {what} {latest / 1e3:.1f} ms late, "
+            f"the bound is {bound_us / 1e3:.1f} ms"
+        )
+    return ""

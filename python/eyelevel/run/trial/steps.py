@@ -1,0 +1,46 @@
+"""Steps after the load, for the record and its judge."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from eyelevel.browser.observations import RawLoad, StepLoad
+from eyelevel.store.frames import Frame, Frames
+
+
+def step_frames(steps: Sequence[StepLoad]) -> tuple[Frames, ...]:
+    """The pictures of each step."""
+    return tuple(
+        Frames.of([Frame.of_image(each.at_ms, each.image) for each in step.frames])
+        for step in steps
+    )
+
+
+def after_load_record(steps: Sequence[StepLoad], frames: Sequence[Frames]) -> list[dict[str, Any]]:
+    """The record's `after_load`."""
+    return [
+        {
+            **step.as_record(),
+            "frames": [{"at_ms": at_ms, "index": i} for i, at_ms in enumerate(pictures.at_ms)],
+        }
+        for step, pictures in zip(steps, frames, strict=True)
+    ]
+
+
+def all_objects(raw: RawLoad) -> list[dict[str, Any]]:
+    """Of the load and of the steps after it."""
+    found = [item for step in raw.after_load for item in step.objects]
+    return [item.as_record() for item in (*raw.objects, *found)]
+
+
+def failed_step(raw: RawLoad) -> str:
+    """What failed after the load, or was not captured; empty where nothing was."""
+    for step in raw.after_load:
+        if step.failed:
+            return f"after the load: {step.failed}"
+    return ""
+
+
+def all_pictures_match(raw: RawLoad) -> bool | None:
+    """Whether every last frame, the load's and each step's, is what the page showed then."""
+    found = [raw.final_picture_matches, *(s.final_picture_matches for s in raw.after_load)]
+    return False if False in found else found[0]

@@ -1,0 +1,53 @@
+"""Recorded traces that a plan's networks name."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from eyelevel.errors import LabError, TraceError
+from eyelevel.networks.stages import DIGEST, with_files
+from eyelevel.plan.file.tables import TraceFile
+from eyelevel.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
+
+
+def read_trace_file(name: str) -> TraceFile:
+    """Read and check a trace in Mahimahi's format, relative to the working directory.
+
+    Raises ValueError with file, line and remedy, as a plan's own mistakes.
+    """
+    path = Path(name)
+    try:
+        content = path.read_bytes()
+        opportunities_ms = parse_mahimahi(content.decode("ascii"), name)
+    except OSError as error:
+        raise ValueError(f"the trace {name} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name}: not text at byte {error.start}; is it a trace?") from error
+    except TraceError as error:
+        raise ValueError(str(error)) from error
+    digest = hashlib.sha256(content).hexdigest()
+    return TraceFile(str(path.resolve()), digest, mean_rate_bit_s(opportunities_ms))
+
+
+def check_trace_files(trace_files: Mapping[str, str], settings: Mapping[str, object]) -> None:
+    """Raise LabError where a trace that a network's `settings` name is not what it was."""
+    for digest in file_digests(settings):
+        file = trace_files.get(digest)
+        if file is None:
+            raise LabError(f"the file {digest} of the network is not at hand; give it")
+        if hashlib.sha256(Path(file).read_bytes()).hexdigest() != digest:
+            raise LabError(f"the file {file} has changed since the plan was read; restore it")
+
+
+def file_digests(settings: Mapping[str, object]) -> list[str]:
+    """Of all files that a network's settings stand for."""
+    found = [settings.get(key) for key in ("trace_down_sha256", "trace_up_sha256")]
+    digests = [str(digest) for digest in found if digest is not None]
+
+    def note(digest: str) -> str:
+        digests.append(digest.removeprefix(DIGEST))
+        return digest
+
+    for key in ("stages_down", "stages_up"):
+        with_files(settings.get(key) or (), note)  # type: ignore[arg-type]
+    return digests

@@ -1,0 +1,234 @@
+"""One trial: build its lab, load the page, tear down, write exactly one outcome."""
+
+import platform
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from types import MappingProxyType
+from typing import Any
+
+from eyelevel.browser.browsers import load_page
+from eyelevel.browser.observations import RawLoad
+from eyelevel.errors import BrowserStartError, LabError
+from eyelevel.lab.client import LabConfig, LabSummary, Ready
+from eyelevel.networks.cross_traffic import settling_s
+from eyelevel.plan.trials import Trial
+from eyelevel.run.trial.coding import Coding, Pictures, coding
+from eyelevel.run.trial.connection_logs import connection_logs
+from eyelevel.run.trial.cross_traffic import cross_traffic_record, silent_flow
+from eyelevel.run.trial.external_server import own_server
+from eyelevel.run.trial.host import HostSample
+from eyelevel.run.trial.judge import Observed, judge
+from eyelevel.run.trial.load_settings import load_settings
+from eyelevel.run.trial.quiet_host import HostWait, remember
+from eyelevel.run.trial.steps import after_load_record, all_objects, all_pictures_match, failed_step
+from eyelevel.run.trial.traces import check_trace_files
+from eyelevel.store.frames import Frames
+from eyelevel.store.schema import RECORD_VERSION
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """A trial's record as the store takes it, and its frames."""
+
+    record: dict[str, Any]
+    frames: Frames
+    step_frames: tuple[Frames, ...] = ()
+    """Of each step after the load."""
+    logs: Mapping[str, bytes] = field(default_factory=dict)
+    """The browser's, the connections' and the packets', by file name."""
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What of the lab is logged: its connections (the lab's `connection_logs`), and its path into a
+    folder."""
+
+    connections: Mapping[str, Any] | None
+    path: str | None
+
+
+def run_trial(
+    trial: Trial,
+    archive: str,
+    url: str | None = None,
+    trace_files: Mapping[str, str] = MappingProxyType({}),
+    path_log: str | None = None,
+    host_wait: HostWait | None = None,
+) -> TrialResult:
+    """Load the site of `archive` once as `trial` says; every failure is an outcome.
+
+    `url`: the page to open, else the recording's own. `trace_files`: the network's recorded traces
+    by digest. `path_log`: a folder for the path's logs. `host_wait`: how it waits for the
+    machine, else it does not. An interruption (KeyboardInterrupt,
+    WaitInterruptedError) passes through, with nothing left behind.
+    """
+    waited_ms = host_wait.wait() * 1e3 if host_wait else 0.0
+    with connection_logs(trial.browser.get("logs", ())) as logs, coding() as pictures:
+        settings = Watched(logs.config, path_log)
+        result = _run_trial(trial, archive, url, trace_files, settings, pictures)
+    host = result.record["host"]
+    host["waited_for_host_ms"] = round(waited_ms, 3)
+    host["wall_ms"] += host["waited_for_host_ms"]
+    return replace(result, logs={**result.logs, **logs.files})
+
+
+def _run_trial(
+    trial: Trial,
+    archive: str,
+    url: str | None,
+    trace_files: Mapping[str, str],
+    watched: Watched,
+    pictures: Coding,
+) -> TrialResult:
+    started_at = datetime.now(UTC).isoformat(timespec="seconds")
+    started_s = time.monotonic()
+    before = HostSample.take(started_s)
+    raw: RawLoad | None = None
+    load_ended: HostSample | None = None
+    summary, ready = LabSummary(), None
+    try:
+        check_trace_files(trace_files, trial.network_settings)
+        path = trial.lab_path(trace_files)
+        config = LabConfig(
+            path,
+            trial.seed,
+            archive,
+            trial.lab_stack(),
+            cross_traffic=trial.lab_cross_traffic(),
+            connection_logs=watched.connections,
+            log=watched.path,
+            longest_prefix=trial.browser.get("longest_prefix", False),
+        )
+        server = trial.stack_settings.get("server")
+        version = trial.stack_settings["http_version"]
+        with own_server(server, archive, config, version) as lab:
+            ready = lab.ready
+            _let_settle(trial)
+
+            def begin_measured_visit() -> None:
+                nonlocal before
+                lab.revisit(connections_stay=trial.browser.get("visit") == "warm")
+                before = HostSample.take(time.monotonic())
+
+            def end_measured_visit(over: RawLoad) -> None:
+                nonlocal load_ended
+                load_ended = HostSample.take(time.monotonic())
+                remember(load_ended)
+                pictures.begin(over)
+
+            settings = load_settings(trial, lab, archive, url)
+            told = {"between_visits": begin_measured_visit, "when_over": end_measured_visit}
+            raw = load_page(replace(settings, **told))
+            summary = lab.stop()
+        reason = next(iter(summary.errors), "") or silent_flow(summary.cross_traffic)
+        failure = ("lab-failed", reason) if reason else None
+    except LabError as error:
+        failure = ("lab-failed", str(error))
+    except BrowserStartError as error:
+        failure = ("browser-crashed", str(error))
+    load_ended = load_ended or HostSample.take(time.monotonic())
+    wall_ms = (time.monotonic() - started_s) * 1e3
+    host = {**before.until(load_ended), "wall_ms": round(wall_ms, 3), **_lab_facts(ready)}
+    if summary.server_cpu_s is not None and not trial.stack_settings.get("server"):
+        host["server_cpu_s"] = summary.server_cpu_s
+    outcome, detail = failure or _judge(trial, raw, summary, host)
+    return _result(trial, started_at, outcome, detail, raw, pictures.result(), summary, host)
+
+
+def _let_settle(trial: Trial) -> None:
+    """Give the cross traffic, where there is some, the time to fill the path."""
+    settings = trial.network_settings
+    if settings.get("cross_traffic"):
+        time.sleep(settling_s(settings["rtt_ms_min"], settings["queue_ms"]))
+
+
+def _judge(
+    trial: Trial, raw: RawLoad | None, summary: LabSummary, host: Mapping[str, Any]
+) -> tuple[str, str]:
+    assert raw is not None and summary.path is not None
+    return judge(
+        Observed(
+            ended=raw.ended,
+            detail=raw.detail,
+            objects=all_objects(raw),
+            frames=len(raw.frames) if trial.browser["capture"] else None,
+            frames_lost=raw.frames_lost,
+            first_contentful_paint_ms=raw.navigation.first_contentful_paint_ms,
+            page_load_time_ms=raw.navigation.page_load_time_ms,
+            final_picture_matches=all_pictures_match(raw),
+            failed_step=failed_step(raw),
+            requests=summary.requests,
+            connections=summary.connections,
+            path=summary.path,
+            host=host,
+            stack=trial.stack_settings,
+            rtt_ms_min=trial.network_settings["rtt_ms_min"],
+            visit=trial.browser.get("visit", "first"),
+            connection_type_wanted=trial.browser.get("effective_connection_type", "measured"),
+            connection_type=raw.effective_connection_type,
+            javascript=trial.browser.get("javascript", True),
+            kernel=platform.release(),
+        )
+    )
+
+
+def _result(
+    trial: Trial,
+    started_at: str,
+    outcome: str,
+    detail: str,
+    raw: RawLoad | None,
+    pictures: Pictures,
+    summary: LabSummary,
+    host: Mapping[str, Any],
+) -> TrialResult:
+    frames, steps = pictures.frames, pictures.steps
+    observed = raw.as_record() if raw else {"navigation": None, "objects": [], "browser": {}}
+    browser = {**observed["browser"], "final_picture": pictures.final}
+    record = {
+        "version": RECORD_VERSION,
+        "trial": trial.record_key(),
+        "outcome": outcome,
+        "outcome_detail": detail,
+        "started_at": started_at,
+        "navigation": observed["navigation"],
+        "objects": observed["objects"],
+        "requests": list(summary.requests),
+        "connections": list(summary.connections),
+        "path": summary.path,
+        "cross_traffic": summary.cross_traffic
+        and cross_traffic_record(
+            summary.cross_traffic,
+            raw.navigation_start_ns if raw else None,
+            raw.navigation.page_load_time_ms if raw else None,
+            observed["objects"],
+        ),
+        "host": dict(host),
+        "browser": browser,
+        "versions": versions(raw.browser_version if raw else ""),
+        "frames": [{"at_ms": at_ms, "index": index} for index, at_ms in enumerate(frames.at_ms)],
+    }
+    if raw and raw.after_load:
+        record["after_load"] = after_load_record(raw.after_load, steps)
+    return TrialResult(record, frames, steps, raw.logs if raw else {})
+
+
+def versions(browser: str) -> dict[str, str]:
+    """What made a record."""
+    return {"eyelevel": _eyelevel_version(), "browser": browser, "kernel": platform.release()}
+
+
+@cache
+def _eyelevel_version() -> str:
+    return version("eyelevel")
+
+
+def _lab_facts(ready: Ready | None) -> dict[str, Any]:
+    if ready is None:
+        return {}
+    names = ("realtime_priority", "server_realtime_priority")
+    return {**{name: getattr(ready, name) for name in names}, "lab_startup_ms": ready.startup_ms}

@@ -1,0 +1,212 @@
+"""Load a recorded page without shaping over every protocol, and say what of it is not there."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from eyelevel.browser.browsers import load_page
+from eyelevel.browser.observations import HttpVersion, LoadSettings, ObjectLoad, RawLoad
+from eyelevel.browser.same_requests import SameRequests
+from eyelevel.lab.client import Lab, LabConfig, LabSummary
+from eyelevel.networks.presets import find_network
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import lab_stack
+from eyelevel.sites.misses import Miss, Texts, in_order, miss_of, recorded_texts
+from eyelevel.sites.recorded import recorded_screen, site_info
+from eyelevel.store.outcomes import NOT_RECORDED
+
+STACKS: dict[HttpVersion, str] = {"h1": "http1", "h2": "tcp", "h3": "quic"}
+"""What a page is loaded over, in turn; without a path between them their tuning is no matter."""
+
+UNSHAPED: dict[str, list[Any]] = {"down": [], "up": []}
+TIMEOUT_S = 60.0
+MISSING_SHARE_MAX = 0.05
+"""Of a page's requests; a page of which more is missing is another page than the recorded one,
+whether its scripts made up what they ask for or the recording lacks it."""
+
+
+@dataclass(frozen=True)
+class PageLoad:
+    """What one load over one protocol showed."""
+
+    http_version: HttpVersion
+    ended: str
+    detail: str
+    asked: frozenset[str]
+    """URLs over the network, misses included, without their fragments."""
+    misses: tuple[Miss, ...]
+    """Those that hold the page's rendering come first."""
+    console_errors: tuple[str, ...]
+    screenshot: bytes
+    """PNG of the viewport."""
+
+
+@dataclass(frozen=True)
+class PageFindings:
+    """What all loads of a page showed together."""
+
+    loads: tuple[PageLoad, ...]
+    not_always_asked: dict[str, dict[str, int]]
+    """Requests (`request_key`) that some loads made and others did not: how many of each HTTP
+    version's did, so that what the page leaves to chance is told from what a protocol changes."""
+    values_differ: tuple[str, ...]
+    """Requests of all loads whose queries had other values in some: the page's clock runs on."""
+    hosts_missing: tuple[str, ...]
+    """Third parties of which nothing was recorded, though the page asks them."""
+    missing_share: float
+    """Of the requests of the load with most misses; icons aside."""
+    made_up_share: float
+    """The same of URLs that scripts made up."""
+    lacking_share: float
+    """The same of URLs that a recorded text names: gaps of the recording, alike in every replay."""
+
+    @property
+    def misses(self) -> tuple[Miss, ...]:
+        """Each request once, those that hold the first paint first."""
+        by_key = {
+            request_key(miss.url): miss for load in reversed(self.loads) for miss in load.misses
+        }
+        return in_order(by_key.values())
+
+    @property
+    def misses_agree(self) -> bool:
+        """Whether every load missed the same requests, whatever its protocol."""
+        missed = {frozenset(request_key(miss.url) for miss in load.misses) for load in self.loads}
+        return len(missed) == 1
+
+    def failure(self) -> str:
+        """Why this page cannot be measured; empty where it can."""
+        for load in self.loads:
+            if load.ended != "complete":
+                return f"over {load.http_version} the page did not load: {load.detail}"
+        if blocking := [miss for miss in self.misses if miss.render_blocking]:
+            return f"render-blocking {blocking[0].url} is not in the recording"
+        if not self.misses_agree:
+            return "not every load missed the same URLs"
+        if self.missing_share > MISSING_SHARE_MAX:
+            return f"{self.missing_share:.0%} of the requests are not in the recording"
+        return ""
+
+
+def check_page(
+    archive: Path,
+    loads: int,
+    on_load: Callable[[PageLoad], None] = lambda load: None,
+    quiet_s: float = 1.0,
+) -> PageFindings:
+    """Load the page `loads` times over h1, h2 and h3 in turn; raises as `Lab` and `load_page`.
+
+    A load ends when the page asked for nothing for `quiet_s` after its load event.
+    """
+    versions = tuple(STACKS)
+    texts = recorded_texts(archive)
+    done = []
+    for number in range(loads):
+        done.append(_load(archive, versions[number % len(versions)], texts, quiet_s))
+        on_load(done[-1])
+    return findings(done, {origin["host"] for origin in site_info(archive)["origins"]})
+
+
+def findings(loads: Sequence[PageLoad], recorded_hosts: set[str]) -> PageFindings:
+    """What loads of one page show together: pure."""
+    asked = [(load.http_version, {request_key(url) for url in load.asked}) for load in loads]
+    always = set.intersection(*(keys for _, keys in asked)) if asked else set()
+    sometimes = set().union(*(keys for _, keys in asked)) - always
+    urls = Counter(url for load in loads for url in load.asked)
+    changing = {request_key(url) for url, count in urls.items() if count != len(loads)}
+    not_always = {
+        key: {
+            version: sum(key in keys for of, keys in asked if of == version)
+            for version in dict.fromkeys(version for version, _ in asked)
+        }
+        for key in sorted(sometimes)
+    }
+    missed_hosts = {urlsplit(miss.url).hostname or "" for load in loads for miss in load.misses}
+
+    def share(*of_recording: bool) -> float:
+        counts = [
+            sum(not m.is_icon and (m.named_in is not None) in of_recording for m in load.misses)
+            / max(1, len(load.asked))
+            for load in loads
+        ]
+        return max(counts, default=math.nan)
+
+    return PageFindings(
+        loads=tuple(loads),
+        not_always_asked=not_always,
+        values_differ=tuple(sorted(changing - not_always.keys())),
+        hosts_missing=tuple(sorted(missed_hosts - recorded_hosts)),
+        missing_share=share(False, True),
+        made_up_share=share(False),
+        lacking_share=share(True),
+    )
+
+
+def request_key(url: str) -> str:
+    """What makes a request the same in two loads: the URL with its parameters' names alone."""
+    parts = urlsplit(url)
+    path, _, path_parameters = parts.path.partition(";")
+    given = path_parameters.split(";") + parts.query.split("&")
+    names = [each.partition("=")[0] for each in given if each]
+    return f"{parts.scheme}://{parts.netloc}{path}" + ("?" + "&".join(names) if names else "")
+
+
+def _load(archive: Path, http_version: HttpVersion, texts: Texts, quiet_s: float) -> PageLoad:
+    screen = recorded_screen(archive)
+    # The network only sizes buffers, of which these stacks have none of their own.
+    stack = lab_stack(STACKS_BY_NAME[STACKS[http_version]], find_network("dsl"))
+    with Lab(LabConfig(UNSHAPED, 1, str(archive.resolve()), stack)) as lab:
+        settings = LoadSettings(
+            url=lab.ready.main_url or "",
+            http_version=http_version,
+            quic_origins=lab.ready.quic_origins(),
+            unasked_hosts=lab.ready.unasked_hosts(),
+            spki_sha256=lab.ready.spki_sha256,
+            command_prefix=lab.command_prefix,
+            viewport_px=screen.viewport_px,
+            mobile=screen.mobile,
+            capture="none",
+            screenshot=True,
+            same_requests=SameRequests(site_info(archive)["recorded_at_unix_ms"]),
+            timeout_s=TIMEOUT_S,
+            quiet_s=quiet_s,
+        )
+        raw = load_page(settings)
+        summary = lab.stop()
+    return observed(http_version, raw, summary, texts)
+
+
+def observed(
+    http_version: HttpVersion, raw: RawLoad, summary: LabSummary, texts: Texts
+) -> PageLoad:
+    """One load from what browser and servers saw: pure."""
+    answers = {each["url"]: each for each in summary.requests if each["match"] == "miss"}
+    web = [each for each in raw.objects if each.url.startswith(("http://", "https://"))]
+    initiators = {_without_fragment(url): by for url, by in raw.initiators.items()}
+    missed: dict[str, ObjectLoad | None] = {}
+    for item in web:
+        url = _without_fragment(item.url)
+        if url in answers or (item.failed or "") in NOT_RECORDED:
+            missed.setdefault(url, item)
+    # Of workers the page's own log says nothing.
+    missed |= {url: None for url in answers if url not in missed}
+    misses = (
+        miss_of(item, url, answers.get(url), initiators, texts) for url, item in missed.items()
+    )
+    return PageLoad(
+        http_version=http_version,
+        ended=raw.ended,
+        detail=raw.detail,
+        asked=frozenset(_without_fragment(each.url) for each in web if each.source == "network"),
+        misses=in_order(misses),
+        console_errors=raw.console_errors,
+        screenshot=raw.screenshot,
+    )
+
+
+def _without_fragment(url: str) -> str:
+    return url.partition("#")[0]

@@ -1,0 +1,37 @@
+"""Recordings of http pages: no stack with TLS is in force on them, so none can be compared."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from eyelevel.errors import PlanError
+from eyelevel.lab.binary import run_tool
+from eyelevel.plan.stacks import Stack
+from eyelevel.sites.recorded import RecordedSite, site_info
+
+MOSTLY = 0.5
+"""Below this share of secure objects the page itself can be taken to be one of http."""
+
+
+def check_secure(stacks: Sequence[Stack], sites: Sequence[RecordedSite]) -> None:
+    """Raises PlanError where a stack with TLS is to load a site that has no https origin."""
+    secure = next((stack.name for stack in stacks if stack.tls_version != "none"), None)
+    plain = [site for site in sites if secure and secure_share(site.path) == 0]
+    if plain:
+        raise PlanError(
+            [
+                f"{site.path}: it was recorded over http alone, so `{secure}` and every other "
+                "stack would load it in cleartext over HTTP/1.1; make an https site of it: "
+                f"eyelevel site import {site.path} --secure --out {site.name}-secure.wacz"
+                for site in plain
+            ]
+        )
+
+
+def secure_share(recording: Path) -> float:
+    """The share of a recording's objects that came over https, 0 to 1."""
+    return float(site_info(recording)["secure_share"])
+
+
+def make_secure(recording: Path, out: Path) -> None:
+    """Write the recording's https twin, which says of itself that it was altered."""
+    run_tool(["archive", "import", str(recording), "--secure", "--out", str(out)])

@@ -1,0 +1,135 @@
+"""What a page asked for and its recording does not hold, and why."""
+
+import base64
+import json
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from eyelevel.browser.observations import ObjectLoad
+from eyelevel.lab.binary import run_tool
+from eyelevel.sites.rendering import IN_BODY, blocks_rendering, only_scripts_below
+
+_NAME_MIN = 4
+"""A shorter path, as of a site's root, stands in texts by chance."""
+
+_BINARY = ("image/", "font/", "video/", "audio/")
+_ESCAPED = (("\\/", "/"), ("&amp;", "&"), ("\\u0026", "&"))
+
+_SHOWN_MAX = 80
+"""Characters of a URL inside a phrase."""
+
+Texts = Mapping[str, str]
+"""Recorded texts by their URL, decoded."""
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A URL that the page asked for and the recording does not hold."""
+
+    url: str
+    resource_type: str
+    render_blocking: bool
+    nearest_url: str | None
+    explanation: str
+    """One phrase: why it is missing, and what keeps the nearest URL from answering."""
+    is_icon: bool = False
+    """Asked by the browser for its tab, which no part of the page shows."""
+    named_in: str | None = None
+    """The recorded text that names this URL as it stands: the recording itself lacks the answer.
+    None where a script made the URL up, which may be the replay's doing."""
+
+
+def miss_of(
+    item: ObjectLoad | None,
+    url: str,
+    answer: Mapping[str, Any] | None,
+    initiators: Mapping[str, str],
+    texts: Texts,
+) -> Miss:
+    """One miss, as the browser (`item`) and a server (`answer`) saw it; one of them may be None."""
+    kind = item.resource_type if item else "Other"
+    by = initiators.get(url)
+    asked_by = item.initiator_type if item else None
+    # Nothing of the page asks for a tab's icon: the browser does so itself. Of workers the page's
+    # own log says nothing.
+    is_icon = item is not None and kind == "Other" and by is None and asked_by in (None, "other")
+    source, reason = _reason(url, by, asked_by == "parser", answer, texts)
+    if is_icon:
+        reason = "the icon of a browser's tab, which its recorder did not ask for"
+    elif answer is not None:
+        reason += f"; the nearest has another {answer.get('difference')}"
+    if item is not None and item.render_blocking == IN_BODY:
+        markup = texts.get(by or "", "")
+        only = only_scripts_below(markup, by or "", url)
+        held = "only scripts stand" if only else "it holds what stands"
+        reason += f"; a synchronous script of the body: {held} below it"
+    return Miss(
+        url=url,
+        resource_type=kind,
+        render_blocking=item is not None and blocks_rendering(asdict(item)),
+        nearest_url=answer.get("nearest_url") if answer else None,
+        explanation=reason,
+        is_icon=is_icon,
+        named_in=source,
+    )
+
+
+def _reason(
+    url: str, by: str | None, by_markup: bool, answer: Mapping[str, Any] | None, texts: Texts
+) -> tuple[str | None, str]:
+    """The recorded text that names what is missing, if one does, and a phrase."""
+    # Of markup that cannot be read here the browser's word is taken.
+    if source := named_in(url, texts) or (by if by_markup and by not in texts else None):
+        return source, f"named in {_brief(source)}, but the recording does not hold its answer"
+    made_up = f"made up by {_brief(by or 'a script or worker')}"
+    if answer is not None:
+        return None, made_up
+    if source := named_in(f"//{urlsplit(url).netloc}", texts):
+        where = f"its host is named in {_brief(source)}"
+        return source, f"{made_up}; {where}, but nothing of it was recorded"
+    return None, f"{made_up}; nothing was recorded from its host"
+
+
+def _brief(url: str) -> str:
+    return url if len(url) <= _SHOWN_MAX else f"{url[:_SHOWN_MAX]}…"
+
+
+def named_in(url: str, texts: Texts) -> str | None:
+    """The first recorded text in which the URL stands: with its host, or as a path on its own."""
+    parts = urlsplit(url)
+    target = parts.path + (f"?{parts.query}" if parts.query else "")
+    for source, text in texts.items():
+        on_its_own = len(target) >= _NAME_MIN and urlsplit(source).netloc == parts.netloc
+        if f"//{parts.netloc}{target}" in text or (on_its_own and target in text):
+            return source
+    return None
+
+
+def recorded_texts(archive: Path) -> dict[str, str]:
+    """Texts of a recording, with slashes and ampersands as a browser reads them."""
+    with tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:
+        har = Path(folder) / "site.har"
+        run_tool(["archive", "export", str(archive), "--har", str(har)])
+        entries = json.loads(har.read_text(encoding="utf-8"))["log"]["entries"]
+    texts: dict[str, str] = {}
+    for entry in entries:
+        content = entry["response"]["content"]
+        # With a comment it is as sent, in a coding that the archive's reader does not know.
+        if content["comment"] or content["mimeType"].startswith(_BINARY):
+            continue
+        plain = base64.b64decode(content["text"]).decode("utf-8", "replace")
+        for written, meant in _ESCAPED:
+            plain = plain.replace(written, meant)
+        texts.setdefault(entry["request"]["url"], plain)
+    return texts
+
+
+def in_order(misses: Iterable[Miss]) -> tuple[Miss, ...]:
+    """What holds the first paint comes first, icons last."""
+    return tuple(
+        sorted(misses, key=lambda each: (not each.render_blocking, each.is_icon, each.url))
+    )

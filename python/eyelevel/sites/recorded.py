@@ -1,0 +1,118 @@
+"""Find recorded sites: by path, or by the name of one that ships with the project."""
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+from eyelevel.errors import PlanError
+from eyelevel.lab.binary import run_tool
+from eyelevel.plan.plan import ARCHIVE_SUFFIXES, is_archive_path
+from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
+from eyelevel.plan.trials import Site
+from eyelevel.sites.synthetic.by_name import make_synthetic
+
+DEFAULT_VIEWPORT_PX = (1280, 720)
+"""Of recordings that do not say what they were made with."""
+
+_SOURCE_TREE = Path(__file__).parents[3] / "corpus"
+
+
+@dataclass(frozen=True)
+class RecordedSite:
+    """A recorded site on disk."""
+
+    name: str
+    path: Path
+    digest: str
+
+    def of_plan(self) -> Site:
+        """As plans know it."""
+        return Site(self.name, self.digest, self.body_bytes())
+
+    def body_bytes(self) -> float:
+        """Of all bodies together, as they travel."""
+        return float(site_info(self.path).get("body_bytes") or self.path.stat().st_size)
+
+
+def shipped() -> dict[str, Path]:
+    """The project's own recorded sites by name."""
+    return {path.stem: path for path in sorted(_SOURCE_TREE.glob("*.wacz"))}
+
+
+def matching(pattern: str) -> list[str]:
+    """The sites that a pattern stands for: shipped ones by name, recordings by path; sorted.
+
+    A folder, with `/` at its end, stands for all recordings in and below it.
+    """
+    if pattern.endswith("/"):
+        files = Path(pattern).rglob("*")
+        return sorted(str(each) for each in files if each.name.endswith(ARCHIVE_SUFFIXES))
+    if is_archive_path(pattern):
+        return sorted(glob(pattern, recursive=True))  # noqa: PTH207 (a Path has no pattern from "/")
+    return [name for name in shipped() if fnmatchcase(name, pattern)]
+
+
+def open_site(name: str) -> RecordedSite:
+    """Open a shipped site by name, any recording by path, or make a synthetic one.
+
+    Raises PlanError for an unknown name and LabError for a damaged or missing file.
+    """
+    if is_synthetic(name):
+        try:
+            path = make_synthetic(parse_synthetic(name))
+        except ValueError as error:
+            raise PlanError([str(error)]) from error
+    elif is_archive_path(name) or Path(name).is_file():
+        path = Path(name)
+    elif name in shipped():
+        path = shipped()[name]
+    else:
+        known = ", ".join(shipped()) or "none"
+        raise PlanError(
+            [f"there is no recorded site `{name}`; shipped: {known}; or give a WACZ or WARC file"]
+        )
+    return RecordedSite(recording_name(path), path, site_info(path)["digest"])
+
+
+def recording_name(path: Path) -> str:
+    """What a recording is called in plans and tables: its file's name without its kind."""
+    name = path.name
+    for suffix in (".gz", ".warc", ".wacz"):
+        name = name.removesuffix(suffix)
+    return name
+
+
+def site_info(path: Path) -> dict[str, Any]:
+    """What a recording holds (spec/archive.md); raises LabError for a damaged or missing file."""
+    return _info(str(path.resolve()))
+
+
+def altered_in(path: Path) -> list[str]:
+    """What was changed after the recording, a sentence each; empty for a faithful one."""
+    altered: list[str] = site_info(path)["provenance"].get("altered", [])
+    return altered
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What a page was recorded on, or is to be replayed on."""
+
+    viewport_px: tuple[int, int] = DEFAULT_VIEWPORT_PX
+    mobile: bool = False
+    device_scale: float = 1.0
+    model: str = ""
+
+
+def recorded_screen(path: Path) -> Screen:
+    """The recording's own viewport; a usual one where it does not say."""
+    said = site_info(path)["provenance"]
+    width, height = said.get("viewport_px") or DEFAULT_VIEWPORT_PX
+    return Screen((width, height), said.get("mobile", False))
+
+
+@cache
+def _info(path: str) -> dict[str, Any]:
+    return run_tool(["archive", "info", path, "--json"])

@@ -1,0 +1,69 @@
+"""What holds a page's rendering, and what of its markup stands below one of its scripts."""
+
+from collections.abc import Mapping
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import urljoin
+
+# As Chromium's network log has them.
+IN_BODY = "InBodyParserBlocking"
+"""Of synchronous scripts in the body."""
+_BLOCKING = ("Blocking", IN_BODY)
+
+
+def blocks_rendering(item: Mapping[str, Any]) -> bool:
+    """Whether the page, or what of it stands below, is not painted before this object has come.
+
+    The document, and the style sheets and synchronous scripts of its head and of its body. A
+    frame's own do not hold the page around it.
+    """
+    if item.get("in_main_frame") is False:
+        return False
+    return item["render_blocking"] in _BLOCKING or item["resource_type"] == "Document"
+
+
+_UNSEEN = frozenset(
+    ("script", "style", "template", "link", "meta", "base", "title", "noscript", "body", "html")
+)
+"""Elements that paint nothing of their own; `noscript` does not where scripts run."""
+
+
+def only_scripts_below(markup: str, page_url: str, script_url: str) -> bool:
+    """Whether nothing that is painted follows the script: text, or an element that may have a box.
+
+    Pure. False, too, where the markup does not have the script. What other scripts below it would
+    paint is not known here.
+    """
+    reader = _Reader(page_url, script_url)
+    reader.feed(markup)
+    reader.close()
+    return reader.found and not reader.painted
+
+
+class _Reader(HTMLParser):
+    def __init__(self, page_url: str, script_url: str) -> None:
+        super().__init__()
+        self.found = self.painted = False
+        self._page_url, self._script_url = page_url, script_url
+        self._inside = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "script" and not self.found:
+            source = dict(attrs).get("src")
+            self.found = source is not None and (
+                urljoin(self._page_url, source.strip()) == self._script_url
+            )
+        if self._inside:
+            return
+        if tag in ("script", "style", "template", "title", "noscript"):
+            self._inside = tag
+        elif self.found and tag not in _UNSEEN:
+            self.painted = True
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == self._inside:
+            self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.found and not self._inside and data.strip():
+            self.painted = True

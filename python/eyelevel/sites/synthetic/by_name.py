@@ -1,0 +1,84 @@
+"""Make the recordings of synthetic sites: the same name gives the same bytes."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from eyelevel.lab.binary import run_tool
+from eyelevel.plan.synthetic_site import MARKUP_BYTES, SyntheticSite
+
+_COLOURS = ("#264653", "#2a9d8f", "#e9c46a", "#f4a261", "#e76f51")
+
+
+def make_synthetic(site: SyntheticSite) -> Path:
+    """The recording of `site`, kept in the user's cache; raises LabError where it cannot be packed.
+
+    It is written under a name of its own and renamed: two commands at once cannot spoil it.
+    """
+    kept = _cache() / f"{site.name}.wacz"
+    if kept.exists():
+        return kept
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+        manifest = _write(site, Path(folder))
+        out = Path(folder) / kept.name
+        run_tool(["archive", "pack", str(manifest), "--out", str(out)])
+        out.rename(kept)
+    return kept
+
+
+def _cache() -> Path:
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(home) / "eyelevel" / "synthetic"
+
+
+def _write(site: SyntheticSite, folder: Path) -> Path:
+    hosts = [f"origin{number}.example" for number in range(1, site.origins + 1)]
+    pictures = [
+        f"https://{hosts[number % site.origins]}/{number}.svg" for number in range(1, site.objects)
+    ]
+    files = [(f"https://{hosts[0]}/", "text/html; charset=utf-8", _page(site, pictures))]
+    for number, url in enumerate(pictures):
+        files.append((url, "image/svg+xml", _picture(site, number)))
+    exchanges = []
+    for number, (url, content_type, body) in enumerate(files):
+        (folder / str(number)).write_text(body, encoding="ascii")
+        headers = [["content-type", content_type]]
+        exchanges.append({"url": url, "file": str(number), "headers": headers})
+    manifest = folder / "manifest.json"
+    manifest.write_text(
+        json.dumps(
+            {
+                "title": site.name,
+                "main_url": files[0][0],
+                "created_at": "2026-01-01T00:00:00Z",
+                "addresses": {h: f"192.0.2.{n}" for n, h in enumerate(hosts, start=1)},
+                "exchanges": exchanges,
+            }
+        ),
+        encoding="utf-8",
+    )
+    return manifest
+
+
+def _page(site: SyntheticSite, pictures: list[str]) -> str:
+    if site.object_bytes < MARKUP_BYTES:
+        return "x" * site.object_bytes
+    images = "".join(f"<img src={url} width=48 height=48>" for url in pictures)
+    # Without an icon of its own the browser would ask for one that is not recorded.
+    start = f"<!doctype html><title>{site.name}</title><link rel=icon href=data:,>"
+    return _padded(f"{start}<h1>A page of {site.objects} objects</h1>{images}", site, "<!--", "-->")
+
+
+def _picture(site: SyntheticSite, number: int) -> str:
+    colour = _COLOURS[number % len(_COLOURS)]
+    start = "<svg xmlns='http://www.w3.org/2000/svg' width='48' height='48'>"
+    drawn = f"{start}<rect width='48' height='48' fill='{colour}'/></svg>"
+    return _padded(drawn, site, "<!--", "-->")
+
+
+def _padded(text: str, site: SyntheticSite, before: str, after: str) -> str:
+    """The text with a comment at its end, of `object_bytes` where it is not longer itself."""
+    room = site.object_bytes - len(text) - len(before) - len(after)
+    return f"{text}{before}{'x' * room}{after}" if room > 0 else text

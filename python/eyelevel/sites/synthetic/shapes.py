@@ -1,0 +1,201 @@
+"""Synthetic sites as published distributions have them: shapes without bytes (pure, seeded)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import exp
+from random import Random
+from statistics import NormalDist
+
+from eyelevel.sites.synthetic.published import Published, quantile
+
+PAGE = 0
+"""The place of a site's document among its objects."""
+
+EXTENSIONS = {"image": "svg", "script": "js", "style": "css", "font": "woff2", "data": "json"}
+_PARENTS = {
+    "image": ("script", "style"),
+    "script": ("script",),
+    "style": ("style",),
+    "font": ("style",),
+    "data": ("script",),
+}
+"""What can ask for an object of a type; the document asks for images, scripts and style sheets."""
+
+_FIRST_DEPTH = {"font": 3, "data": 3}
+OBJECT_BYTES_MIN = 53
+"""Das's table 4.1: the least object of 500 sites."""
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True)
+class ObjectShape:
+    """One object of a synthetic site."""
+
+    kind: str
+    """`document`, or a name in `EXTENSIONS`."""
+    bytes: int
+    """Of its body; nothing is compressed."""
+    origin: int
+    parent: int
+    """Place of the object that asks for it; the document's own is itself."""
+    depth: int
+
+
+@dataclass(frozen=True)
+class SiteShape:
+    """One synthetic site: objects in their order, the document first."""
+
+    objects: tuple[ObjectShape, ...]
+
+    @property
+    def origins(self) -> int:
+        """How many origins the objects are spread over."""
+        return 1 + max(each.origin for each in self.objects)
+
+    @property
+    def total_bytes(self) -> int:
+        """Of all bodies."""
+        return sum(each.bytes for each in self.objects)
+
+
+def site_shapes(like: Published, count: int, seed: int) -> tuple[SiteShape, ...]:
+    """So many sites; each of the distributions is met as closely as `count` allows.
+
+    Each site has its share of the range (a stratified sample): the number of objects, the bytes
+    and the origins of all sites together are the published quantiles at 1/2n, 3/2n, ....
+    """
+    random = Random(f"site-shapes {seed}")
+    by_objects = random.sample(range(count), count)
+    places = [_NORMAL.inv_cdf((rank + 0.5) / count) for rank in by_objects]
+    by_bytes = _ranks([_correlated(place, like.rank_correlation, random) for place in places])
+    by_origins = _ranks([_correlated(place, like.rank_correlation, random) for place in places])
+    shapes = []
+    for ranks in zip(by_objects, by_bytes, by_origins, strict=True):
+        objects, total, origins = (
+            quantile(points, (rank + 0.5) / count)
+            for points, rank in zip(
+                (like.objects, like.total_bytes, like.origins), ranks, strict=True
+            )
+        )
+        largest = _largest_share(like) if ranks[1] == count - 1 else 0.0
+        drawn = _site(like, max(2, round(objects)), total, largest, round(origins), random)
+        shapes.append(drawn)
+    return tuple(shapes)
+
+
+def _largest_share(like: Published) -> float:
+    """What the largest object has of the bytes of the site with the most."""
+    return (like.object_bytes_max or 0.0) / like.total_bytes[-1][1]
+
+
+def _correlated(place: float, correlation: float, random: Random) -> float:
+    return correlation * place + (1 - correlation**2) ** 0.5 * random.gauss()
+
+
+def _ranks(values: Sequence[float]) -> list[int]:
+    ranks = [0] * len(values)
+    for rank, at in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        ranks[at] = rank
+    return ranks
+
+
+def _site(
+    like: Published, count: int, total: float, largest: float, origins: int, random: Random
+) -> SiteShape:
+    kinds = ["document", *_kinds(like, count - 1, random)]
+    sizes = _sizes(like, kinds, total, largest, random)
+    origins = max(1, min(origins, count))
+    hosts = [PAGE, *_hosts(count - 1, origins, random)]
+    objects = [ObjectShape("document", sizes[0], hosts[0], PAGE, 1)]
+    # What can ask for others comes first, so that a parent is always before its children.
+    order = sorted(range(1, count), key=lambda at: _FIRST_DEPTH.get(kinds[at], 2))
+    for at in order:
+        parent = _parent(objects, kinds[at], _depth(like, kinds[at], random), random)
+        depth = objects[parent].depth + 1
+        objects.append(ObjectShape(kinds[at], sizes[at], hosts[at], parent, depth))
+    return SiteShape(tuple(_roomy(objects)))
+
+
+def _kinds(like: Published, count: int, random: Random) -> list[str]:
+    """Types in their shares, the remainders by chance."""
+    kinds: list[str] = []
+    for kind, (share, _) in like.types.items():
+        wanted = share * count
+        kinds += [kind] * (int(wanted) + (random.random() < wanted % 1))
+    names, shares = list(like.types), [share for share, _ in like.types.values()]
+    kinds += random.choices(names, shares, k=max(0, count - len(kinds)))
+    random.shuffle(kinds)
+    return kinds[:count]
+
+
+def _sizes(
+    like: Published, kinds: Sequence[str], total: float, largest: float, random: Random
+) -> list[int]:
+    """A normal distribution in the logarithm with the sum `total`; larger types are rather larger.
+
+    The document counts as a style sheet of text. The largest object, never the document, has at
+    least the share `largest` of the bytes.
+    """
+    count = len(kinds)
+    spread = like.object_bytes_spread
+    weights = sorted(exp(spread * _NORMAL.inv_cdf((n + 0.5) / count)) for n in range(count))
+    typical = {kind: size for kind, (_, size) in like.types.items()} | {"document": 18e3}
+    wishes = [typical[kind] * exp(spread * random.gauss()) for kind in kinds]
+    if largest > weights[-1] / sum(weights):
+        weights[-1] = sum(weights[:-1]) * largest / (1 - largest)
+        wishes[PAGE] = min(wishes)
+    unit = total / sum(weights)
+    return [max(OBJECT_BYTES_MIN, round(unit * weights[rank])) for rank in _ranks(wishes)]
+
+
+def _hosts(count: int, origins: int, random: Random) -> list[int]:
+    """Each origin but the page's once, the others as 1, 1/2, 1/3, ... of the rest."""
+    once = list(range(1, origins))[:count]
+    weights = [1 / (number + 1) for number in range(origins)]
+    hosts = once + random.choices(range(origins), weights, k=count - len(once))
+    random.shuffle(hosts)
+    return hosts
+
+
+def _depth(like: Published, kind: str, random: Random) -> int:
+    (drawn,) = random.choices(range(2, 2 + len(like.depth_shares)), like.depth_shares)
+    return max(drawn, _FIRST_DEPTH.get(kind, 2))
+
+
+def _parent(objects: Sequence[ObjectShape], kind: str, depth: int, random: Random) -> int:
+    """An object one depth above that can ask for this type, or the deepest there is above it."""
+    for above in range(depth - 1, 1, -1):
+        found = [
+            place
+            for place, each in enumerate(objects)
+            if each.depth == above and each.kind in _PARENTS[kind]
+        ]
+        if found:
+            return random.choice(found)
+    return PAGE
+
+
+def _roomy(objects: Sequence[ObjectShape]) -> list[ObjectShape]:
+    """Bodies not smaller than what they have to say; the largest gives what others take more."""
+    children = [0] * len(objects)
+    for each in objects[1:]:
+        children[each.parent] += 1
+    # The document also has the elements that style sheets draw on.
+    children[PAGE] = len(objects)
+    least = [
+        markup_bytes(each.kind, number) for each, number in zip(objects, children, strict=True)
+    ]
+    sizes = [max(each.bytes, needed) for each, needed in zip(objects, least, strict=True)]
+    largest = max(range(len(sizes)), key=sizes.__getitem__)
+    surplus = sum(sizes) - sum(each.bytes for each in objects)
+    sizes[largest] = max(least[largest], sizes[largest] - surplus)
+    return [replace(each, bytes=size) for each, size in zip(objects, sizes, strict=True)]
+
+
+def markup_bytes(kind: str, children: int) -> int:
+    """The least bytes of an object that asks for so many others."""
+    if kind == "document":
+        return 300 + 90 * children
+    if not children:
+        return OBJECT_BYTES_MIN
+    return {"script": 400, "style": 60}.get(kind, 0) + 110 * children

@@ -1,0 +1,30 @@
+"""The Kruskal-Wallis test: does one stack tend to larger values than another?"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike
+
+from eyelevel.stats.hypothesis.difference import DifferenceTest, as_groups, checked, trouble
+
+RUNS_MIN = 5  # the chi-squared approximation is poor below
+
+
+def kruskal_wallis(groups: Sequence[ArrayLike]) -> DifferenceTest:
+    """H test on ranks, with ties corrected (Kruskal and Wallis, JASA 47, 1952).
+
+    Assumes independent runs; no distribution is assumed, and p comes from the chi-squared
+    approximation, hence five runs a group at least. A timeout (infinity) shares the largest rank:
+    it is censored at the limit, and any value above the limit has that rank. It does not use that
+    runs come in blocks. R: `kruskal.test(list(...))`.
+    """
+    found = as_groups(list(groups))
+    if reason := trouble(found, means=False):
+        return DifferenceTest(reason=reason)
+    if any(len(group) < RUNS_MIN for group in found):
+        return DifferenceTest(reason=f"fewer than {RUNS_MIN} runs")
+    if len(np.unique(np.concatenate(found))) == 1:
+        return DifferenceTest(reason="all runs are equal")
+    result = scipy.stats.kruskal(*found)
+    return checked(float(result.statistic), float(result.pvalue), (float(len(found) - 1),))

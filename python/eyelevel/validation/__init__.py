@@ -1,0 +1,11 @@
+"""Is what this machine emulates what it should be? Measured, and held against theory.
+
+`path` sends packets at known rates through a path and checks delay, rate and loss
+(`path_experiment` is one such experiment). `stacks` holds our QUIC beside the kernel's TCP: the
+same bulk data (`bulk`) over both, cell by cell (`stack_cells`), kept for this build and kernel
+(`stack_cache`); `short_flows` does the same with flows of a page's size beside `flow_theory`;
+`fine_grid` runs our controllers alone in virtual time.
+
+No page is loaded here: the level, which loads pages, is `eyelevel.run.level`. What cells say in
+words is `eyelevel.analysis.yardstick`.
+"""

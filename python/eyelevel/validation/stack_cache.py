@@ -1,0 +1,94 @@
+"""Measured cells of the yardstick, kept for this build on this kernel."""
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from eyelevel.lab.binary import find_binary
+from eyelevel.validation.stack_cells import Cell
+
+CACHE_VERSION = 5
+FLOWS = "flows"
+"""The folder of short flows below that of cells."""
+
+
+@cache
+def build() -> dict[str, Any]:
+    """What measured: the version, its binary's digest, the kernel."""
+    with Path(find_binary()).open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {
+        "cache": CACHE_VERSION,
+        "eyelevel": version("eyelevel"),
+        "binary": digest[:20],
+        "kernel": platform.release(),
+    }
+
+
+def read_cell(determined_by: Mapping[str, Any]) -> Cell | None:
+    """The cell that was measured with these settings by this build; None: there is none."""
+    found = _read(_folder() / f"{_key(determined_by)}.json")
+    return found[1] if found else None
+
+
+def write_cell(determined_by: Mapping[str, Any], order: int, cell: Cell) -> None:
+    """Keep it; `order` is its place in a table."""
+    _write(_folder(), determined_by, {"order": order, "cell": asdict(cell)})
+
+
+def measured_cells() -> list[Cell]:
+    """Every cell that this build measured on this kernel, in the table's order, each once: with
+    the most runs."""
+    found = [each for file in sorted(_folder().glob("*.json")) if (each := _read(file))]
+    ordered = sorted(found, key=lambda each: (each[0], len(each[1].tcp.runs)))
+    cells = {(cell.network, cell.congestion_control): cell for _, cell in ordered}
+    return list(cells.values())
+
+
+def read_flow(determined_by: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The short flow that was measured with these settings by this build, as it was written."""
+    try:
+        text = (_folder() / FLOWS / f"{_key(determined_by)}.json").read_text(encoding="utf-8")
+        found: dict[str, Any] = json.loads(text)
+    except (OSError, ValueError):
+        return None  # absent or cut off: measured anew
+    return found
+
+
+def write_flow(determined_by: Mapping[str, Any], flow: Mapping[str, Any]) -> None:
+    """Keep it."""
+    _write(_folder() / FLOWS, determined_by, flow)
+
+
+def _write(folder: Path, determined_by: Mapping[str, Any], document: Mapping[str, Any]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    key = _key(determined_by)
+    part = folder / f"{key}.{os.getpid()}.part"
+    part.write_text(json.dumps(document), encoding="utf-8")
+    part.replace(folder / f"{key}.json")
+
+
+def _folder() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    text = json.dumps(build(), sort_keys=True)
+    return Path(base) / "eyelevel" / "stacks" / hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def _key(determined_by: Mapping[str, Any]) -> str:
+    text = json.dumps(determined_by, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def _read(file: Path) -> tuple[int, Cell] | None:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        return int(found["order"]), Cell.of_json(found["cell"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # absent, or of another shape: measured anew

@@ -1,0 +1,114 @@
+"""What one cell of the yardstick holds: a network, a pair of stacks, what each moved."""
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import scipy
+
+from eyelevel.validation.bulk import Bulk
+
+CONFIDENCE = 0.95
+LOSSES_MIN = 100
+"""Fewer pooled over a lossy network say little of what losses do."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One stack of a cell; medians over its runs. Goodput counts the body, `corrected` also what
+    headers took. `retransmitted_share` and `lost_outside_packets` pool all runs' packets;
+    `lateness_us_p99` is the worst run's, of the path; `failed_runs` broke off and are not in the
+    medians."""
+
+    stack: str
+    goodput_bit_s: float
+    corrected_bit_s: float
+    retransmitted_packets: int
+    retransmitted_share: float
+    queue_delay_ms_p50: float | None
+    queue_delay_ms_p95: float | None
+    lateness_us_p99: float | None
+    lost_outside_packets: int
+    failed_runs: int
+    runs: tuple[float, ...]
+
+    @classmethod
+    def of(cls, stack: str, moved: Sequence[Bulk], share: float, failed: int) -> Self:
+        """Of its runs; `share` is the body's in the bytes on the wire, `failed`
+        how many more broke off."""
+        sent = sum(each.sent_packets for each in moved)
+        repeated = sum(each.retransmitted_packets for each in moved)
+        goodput = statistics.median(each.goodput_bit_s for each in moved)
+        late = [us for each in moved if (us := each.lateness_us_p99) is not None]
+        return cls(
+            stack=stack,
+            goodput_bit_s=goodput,
+            corrected_bit_s=goodput / share,
+            retransmitted_packets=repeated,
+            retransmitted_share=repeated / sent if sent else 0.0,
+            queue_delay_ms_p50=_median([each.queue_delay_ms_p50 for each in moved]),
+            queue_delay_ms_p95=_median([each.queue_delay_ms_p95 for each in moved]),
+            lateness_us_p99=max(late, default=None),
+            lost_outside_packets=sum(each.lost_outside_packets for each in moved),
+            failed_runs=failed,
+            runs=tuple(each.goodput_bit_s / share for each in moved),
+        )
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One network and one pair. `ratio`: QUIC's corrected goodput to TCP's, geometric means, with
+    its 95 % interval; None where a run moved nothing. `few_losses`: fewer than 100 pooled over a
+    lossy network."""
+
+    network: str
+    loss: float
+    congestion_control: str
+    tcp: Side
+    quic: Side
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    few_losses: bool
+
+    @classmethod
+    def of(cls, network: str, loss: float, control: str, tcp: Side, quic: Side) -> Self:
+        """Of its sides; `loss` is one packet's chance to be lost, one way."""
+        losses = min(tcp.retransmitted_packets, quic.retransmitted_packets)
+        few = loss > 0 and losses < LOSSES_MIN
+        return cls(network, loss, control, tcp, quic, *ratio_of(quic.runs, tcp.runs), few)
+
+    @classmethod
+    def of_json(cls, found: Mapping[str, Any]) -> Self:
+        """The reverse of `dataclasses.asdict`. Raises KeyError or TypeError for another shape."""
+        sides = {
+            name: Side(**{**found[name], "runs": tuple(found[name]["runs"])})
+            for name in ("tcp", "quic")
+        }
+        return cls(**{**found, **sides})
+
+
+def ratio_of(
+    quic: Sequence[float], tcp: Sequence[float]
+) -> tuple[float | None, float | None, float | None]:
+    """The ratio of geometric means with Welch's interval on logarithms; None where it has none."""
+    if not all(each > 0 for each in (*quic, *tcp)):
+        return None, None, None
+    logs = [[math.log(each) for each in side] for side in (quic, tcp)]
+    difference = statistics.fmean(logs[0]) - statistics.fmean(logs[1])
+    if min(len(quic), len(tcp)) < 2:
+        return math.exp(difference), None, None
+    variances = [statistics.variance(side) / len(side) for side in logs]
+    error = math.sqrt(sum(variances))
+    if error == 0.0:
+        return (math.exp(difference),) * 3
+    freedom = error**4 / sum(v**2 / (len(s) - 1) for v, s in zip(variances, logs, strict=True))
+    half = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * error
+    return math.exp(difference), math.exp(difference - half), math.exp(difference + half)
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if known else None

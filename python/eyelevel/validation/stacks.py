@@ -1,0 +1,197 @@
+"""The yardstick is the kernel: the same bulk data over its TCP and over our QUIC.
+
+Both stacks of a pair have the same congestion control, window and pacing, and take turns; a cell is
+one network and one pair. What headers take differs by protocol and is corrected for: a stack's
+share of body in the bytes on the wire is measured once, without loss.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event
+from typing import Any
+
+from eyelevel.errors import LabError, NetworkError, unknown
+from eyelevel.networks.network import Network
+from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.validation.bulk import Bulk, bulk_site, transfer
+from eyelevel.validation.stack_cache import read_cell, write_cell
+from eyelevel.validation.stack_cells import LOSSES_MIN, Cell, Side
+
+Pair = tuple[str, str]
+PAIRS: tuple[Pair, ...] = (("tcp+", "quic"), ("tcp+bbr", "quic+bbr"))
+PRESETS = ("dsl", "lte", "3g", "da2gc", "mss")
+FAST_PRESETS = ("starlink", "5g")
+"""105 and 220 Mbit/s, with courses that are made."""
+GRID_LOSS = (0.0, 0.001, 0.005, 0.01, 0.02, 0.06)
+GRID_RTT_MS = (10.0, 40.0, 200.0, 760.0)
+GRID_RATE_BIT_S = 10_000_000
+GRID_QUEUE_MS = 200.0
+
+RUNS = 5
+RUNS_MAX = 60
+"""Where losses are few, more runs than `RUNS` pool them, up to this: at 0.1 % and 760 ms a run of
+30 s loses three packets."""
+FAILED_MAX = 3
+"""A transfer that breaks off is counted and told; a cell where that is no exception fails."""
+BODY_BYTES = 10_000_000
+FAST_S = 3.2
+"""What 10 MB take over the fastest of the papers' networks. Faster ones get as many bytes as they
+carry in this time: of 10 MB the start would be all there is."""
+DURATION_MS = 30_000
+HEADER_NETWORK = Network("headers", 100_000_000, 100_000_000, 10.0, 200.0)
+
+
+def presets() -> list[Network]:
+    """The networks of Wolsing et al. 2019."""
+    return [NETWORKS_BY_NAME[name] for name in PRESETS]
+
+
+def fast_presets() -> list[Network]:
+    """The networks of the table that are faster than the papers', and each without its course, at
+    its mean rate: a transfer sees the first seconds of a course alone."""
+    made = [NETWORKS_BY_NAME[name] for name in FAST_PRESETS]
+    even = [replace(n, name=f"{n.name}-even", synth_down=None, synth_up=None) for n in made]
+    return [*made, *even]
+
+
+def body_bytes(network: Network) -> int:
+    """How much is moved over a network at most."""
+    return max(BODY_BYTES, round(network.rate_down_bit_s * FAST_S / 8))
+
+
+def grid() -> list[Network]:
+    """The grid of one-way loss and round trip, each direction losing alike."""
+    return [
+        Network(
+            f"{rtt:g}ms-{loss:.1%}",
+            GRID_RATE_BIT_S,
+            GRID_RATE_BIT_S,
+            rtt,
+            GRID_QUEUE_MS,
+            loss_down=loss,
+            loss_up=loss,
+        )
+        for rtt in GRID_RTT_MS
+        for loss in GRID_LOSS
+    ]
+
+
+def network_of(name: str) -> Network:
+    """A preset network or a cell of the grid; NetworkError with the nearest name otherwise."""
+    known = NETWORKS_BY_NAME | {each.name: each for each in (*fast_presets(), *grid())}
+    if name not in known:
+        raise NetworkError(f"--network: {unknown('network', name, known)}")
+    return known[name]
+
+
+def validate_stacks(
+    networks: Sequence[Network],
+    pairs: Sequence[Pair],
+    runs: int,
+    on_step: Callable[[str], None],
+    *,
+    fresh: bool = False,
+    jobs: int = 1,
+) -> list[Cell]:
+    """Every network with every pair; a cell that this build on this kernel measured is read.
+
+    `jobs` cells are measured at once, each in labs of its own. Raises LabError where a lab or a
+    transfer failed; what was measured until then is kept.
+    """
+    wanted = [(network, pair) for network in networks for pair in pairs]
+    found = {} if fresh else _cached(wanted, runs)
+    stopping = Event()
+    missing = [index for index in range(len(wanted)) if index not in found]
+    with TemporaryDirectory(prefix="eyelevel-validate-") as folder:
+        sizes = {body_bytes(wanted[index][0]) for index in missing}
+        sites = {size: bulk_site(Path(folder), size) for size in sizes}
+        for name in {name for index in missing for name in wanted[index][1]}:
+            header_share(name)
+
+        def measure(number: int, index: int) -> Cell:
+            network, pair = wanted[index]
+            on_step(f"{number} of {len(missing)}, {network.name}: {pair[0]} and {pair[1]}")
+            cell = _measure(network, pair, runs, sites[body_bytes(network)], stopping)
+            write_cell(_determined_by(network, pair, runs), _order(network, pair), cell)
+            return cell
+
+        with ThreadPoolExecutor(jobs) as pool:
+            try:
+                cells = pool.map(measure, range(1, len(missing) + 1), missing)
+                found |= dict(zip(missing, cells, strict=True))
+            except BaseException:
+                stopping.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+    return [found[index] for index in range(len(wanted))]
+
+
+def _cached(wanted: Sequence[tuple[Network, Pair]], runs: int) -> dict[int, Cell]:
+    read = (read_cell(_determined_by(network, pair, runs)) for network, pair in wanted)
+    return {index: cell for index, cell in enumerate(read) if cell is not None}
+
+
+def _measure(
+    network: Network, pair: Pair, runs: int, site: tuple[Path, str], stopping: Event
+) -> Cell:
+    moved: dict[str, list[Bulk]] = {name: [] for name in pair}
+    failed = dict.fromkeys(pair, 0)
+    lossy = network.loss_down > 0
+    for run in range(max(runs, RUNS_MAX)):
+        pooled = [sum(b.retransmitted_packets for b in moved[name]) for name in pair]
+        if run >= runs and not (lossy and runs >= RUNS and min(pooled) < LOSSES_MIN):
+            break
+        for name in pair if run % 2 else reversed(pair):
+            try:
+                moved[name].append(_run(network, name, site, run))
+            except LabError:
+                failed[name] += 1
+                # What ends with the command did not break off.
+                if stopping.is_set() or failed[name] >= FAILED_MAX or not moved[name]:
+                    raise
+    tcp, quic = (Side.of(name, moved[name], header_share(name), failed[name]) for name in pair)
+    control = STACKS_BY_NAME[pair[0]].congestion_control
+    return Cell.of(network.name, network.loss_down, control, tcp, quic)
+
+
+def _run(network: Network, name: str, site: tuple[Path, str], seed: int) -> Bulk:
+    return transfer(
+        network,
+        STACKS_BY_NAME[name],
+        *site,
+        seed=seed,
+        bytes_max=body_bytes(network),
+        duration_ms=DURATION_MS,
+    )
+
+
+@cache
+def header_share(name: str) -> float:
+    """The body's share in the bytes on the wire over a fast path without loss."""
+    with TemporaryDirectory(prefix="eyelevel-validate-") as folder:
+        site = bulk_site(Path(folder), body_bytes(HEADER_NETWORK))
+        found = _run(HEADER_NETWORK, name, site, 0)
+    return found.body_bytes / found.wire_bytes
+
+
+def _order(network: Network, pair: Pair) -> int:
+    """The cell's place in a table of all."""
+    names = [each.name for each in (*presets(), *fast_presets(), *grid())]
+    place = names.index(network.name) if network.name in names else len(names)
+    return place * len(PAIRS) + PAIRS.index(pair)
+
+
+def _determined_by(network: Network, pair: Pair, runs: int) -> Mapping[str, Any]:
+    """Everything that a cell depends on beside build and kernel."""
+    return {
+        "network": network.settings() | {"name": network.name},
+        "stacks": [asdict(STACKS_BY_NAME[name]) for name in pair],
+        "runs": runs,
+        "bytes": body_bytes(network),
+        "duration_ms": DURATION_MS,
+    }

@@ -1,0 +1,250 @@
+import io
+import re
+
+import made_up_run
+import numpy as np
+import polars as pl
+import pytest
+import vl_convert
+from made_up_run import metrics_of, read_run, write_run
+from repository import ROOT
+
+from eyelevel.analysis.figures.break_even import _crossings
+from eyelevel.analysis.figures.catalogue import FIGURES, TABLES
+from eyelevel.analysis.study import read_contents
+from eyelevel.figures.chart import FORMATS
+
+GRID = """\
+sites = ["a", "b", "c"]
+networks = ["das-3-30", "das-3-60", "das-25-30", "das-25-60", "das-verizon-30", "unshaped"]
+stacks = ["tcp", "tcp+", "quic", "quic+sprout"]
+reference = "tcp"
+blocks = 6
+"""
+
+
+@pytest.fixture(scope="module")
+def contents(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("run")
+    made = made_up_run.record_of
+
+    def record_of(trial, load_ms, outcome="ok"):
+        record = made(trial, load_ms, outcome)
+        record["objects"] = [fetched(n, load_ms) for n in range(4)]
+        return record
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(made_up_run, "record_of", record_of)
+        write_run(directory, text=GRID)
+    return read_contents(directory, disagreeing)
+
+
+def fetched(number, load_ms):
+    times = {"started_ms": 10.0 * number, "response_ms": 0.3 * load_ms, "finished_ms": load_ms}
+    said = {"protocol": "h2", "status": 200, "encoded_bytes": 1000, "resource_type": "Image"}
+    rest = {"render_blocking": None, "from": "network", "failed": None}
+    return {"url": f"https://a.example/{number}.png", **times, **said, **rest}
+
+
+def disagreeing(record, frames):
+    """Of `tcp+` the first change is late though the rest is early."""
+    metrics = metrics_of(record, frames)
+    if record["trial"]["arm"] == "tcp+":
+        metrics["first_visual_change_ms"] *= 1.3
+    return metrics
+
+
+def figure(name):
+    return next(each for each in (*FIGURES, *TABLES) if each.name == name)
+
+
+OF_SITES = [each for each in FIGURES if each.name != "single-object"]
+
+
+@pytest.mark.parametrize("figure", OF_SITES, ids=lambda each: each.name)
+def test_every_figure_is_drawn(contents, figure):
+    rows = figure.rows(contents)
+    assert rows.height
+    svg = vl_convert.vegalite_to_svg(figure.chart(rows, contents))
+    assert svg.count("<path") > 3 or "<image" in svg
+
+
+@pytest.mark.parametrize("name", ["disagreement", "gain-cdf"])
+@pytest.mark.parametrize(
+    ("ending", "begins"), [("pdf", b"%PDF"), ("svg", b"<svg"), ("png", b"\x89PNG")]
+)
+def test_charts_with_pictures_and_without_become_files(contents, name, ending, begins):
+    chart = figure(name).chart(figure(name).rows(contents), contents)
+    made = FORMATS[ending](chart)
+    assert made.startswith(begins) and b"image/webp" not in made
+
+
+def test_the_gains_are_those_of_the_records(contents):
+    rows = FIGURES[0].rows(contents).filter(arm="quic")
+    assert rows["gain"].mean() == pytest.approx(-0.14, abs=0.02)
+
+
+def test_the_heat_map_compares_the_medians_over_sites(contents):
+    heat = figure("heat-map").rows(contents)
+    assert heat["rtt_ms"].unique().sort().to_list() == [30, 60]
+    kept = contents.blocks.kept.filter(network="das-3-60")
+    medians = kept.group_by("arm", "site").agg(pl.col("speed_index_ms").median())
+    typical = dict(medians.group_by("arm").agg(pl.col("speed_index_ms").median()).iter_rows())
+    (found,) = heat.filter(network="das-3-60", arm="quic")["improvement"]
+    assert found == pytest.approx(1 - typical["quic"] / typical["tcp"])
+
+
+@pytest.fixture(scope="module")
+def of_caption(tmp_path_factory):
+    """A grid beside which figure 5-1's rate stands with three round trips alone."""
+    directory = tmp_path_factory.mktemp("caption")
+    rates = ", ".join(f'"das-{rate}-{rtt}"' for rate in (1, 14, 25) for rtt in (30, 60, 120, 300))
+    networks = f'networks = [{rates}, "das-24-30", "das-24-120", "das-24-300", "unshaped"]'
+    text = "\n".join(networks if "networks" in line else line for line in GRID.splitlines())
+    return read_run(directory, text=text.replace("blocks = 6", "blocks = 2"))
+
+
+def test_figure_5_1_has_the_rates_of_its_caption_and_the_heat_map_those_of_the_grid(of_caption):
+    panels = figure("grid-cdf").rows(of_caption)["network"].unique(maintain_order=True).to_list()
+    assert panels == [f"das-{rate}-{rtt}" for rate in (1, 14, 24) for rtt in (30, 120, 300)]
+    heat = figure("heat-map").rows(of_caption)
+    assert heat["rate_mbit_s"].unique().sort().to_list() == [1, 14, 25]
+
+
+def test_the_nine_panels_have_the_unshaped_loads_beside_them(contents):
+    rows = figure("grid-cdf").rows(contents)
+    assert set(rows["network"]) == {"das-3-30", "das-3-60", "das-25-30", "das-25-60"}
+    optimal = rows.filter(arm="optimal (unshaped)")
+    assert optimal.group_by("network").len()["len"].to_list() == [3] * 4
+
+
+def test_a_waterfall_has_the_objects_of_one_typical_load_each(contents):
+    rows = figure("waterfall").rows(contents)
+    assert rows["load"].unique(maintain_order=True).to_list() == [
+        "tcp, a on das-3-60", "quic+sprout, a on das-3-60",
+    ]  # fmt: skip
+    assert rows.height == 2 * 4 * 2 and (rows["end_s"] >= rows["start_s"]).all()
+
+
+def test_metrics_that_disagree_are_named_on_both_sides(contents):
+    rows = figure("disagreements").rows(contents)
+    assert set(rows["arm"]) == {"tcp+"} and set(rows["slower_by"]) == {"First Visual Change"}
+    assert "Speed Index" in rows["faster_by"][0] and rows["spread"].is_sorted(descending=True)
+
+
+def test_the_controllers_compared_share_their_protocol(contents):
+    rows = figure("congestion-cdf").rows(contents)
+    assert set(rows["arm"]) == {"quic", "quic+sprout"}
+    assert set(rows["network"]) == {"das-verizon-30"}
+
+
+def test_a_crossing_has_the_interval_in_which_zero_lies_within_the_bounds():
+    x, gain = np.array([0.0, 100.0, 200.0]), np.array([0.2, 0.1, -0.1])
+    ((at, start, end),) = _crossings(x, gain, gain - 0.05, gain + 0.05)
+    assert at == pytest.approx(150)
+    assert (start, end) == (pytest.approx(125, abs=0.2), pytest.approx(175, abs=0.2))
+    ((_, start, end),) = _crossings(x, gain, gain - 1, gain + 1)
+    assert (start, end) == (0, 200)
+    assert _crossings(x, gain + 1, gain, gain + 2) == []
+
+
+def test_the_ten_sites_most_helped_and_hurt_are_each_listed_once(contents):
+    extremes = next(each for each in TABLES if each.name == "extremes").rows(contents)
+    assert extremes.group_by("arm").len()["len"].to_list() == [3, 3, 3]
+
+
+def test_single_objects_have_a_panel_a_size_and_network(contents, tmp_path):
+    objects = figure("single-object")
+    assert objects.rows(contents).is_empty()
+    sites = ["synthetic-1x10000-1", "synthetic-1x2-1"]
+    text = GRID.replace('["a", "b", "c"]', str(sites).replace("'", '"'))
+    run = read_run(tmp_path, text=text.replace("blocks = 6", "blocks = 2"))
+    rows = objects.rows(run)
+    cells = run.table.select("network", "arm").unique()
+    assert rows.height == len(sites) * cells.height
+    assert rows["size"].unique(maintain_order=True).to_list() == ["2 B", "10 kB"]
+    assert (rows["low_ms"] <= rows["median_ms"]).all()
+    assert "10 kB, das-3-30" in vl_convert.vegalite_to_svg(objects.chart(rows, run))
+
+
+def test_the_reference_page_names_every_figure_and_table():
+    page = ROOT / "docs" / "reference" / "figures.md"
+    said = set(re.findall(r"^\| `([a-z0-9-]+)` \|", page.read_text(encoding="utf-8"), re.M))
+    assert said == {each.name for each in (*FIGURES, *TABLES)}
+
+
+LATE = """\
+sites = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]
+networks = ["dsl", "lte"]
+stacks = ["tcp", "quic"]
+reference = "tcp"
+blocks = 6
+"""
+
+
+@pytest.fixture(scope="module")
+def late(tmp_path_factory):
+    """quic times out once on 4 of 10 sites of dsl and on every site of lte, else it is faster."""
+    directory = tmp_path_factory.mktemp("late")
+    outcomes = {(f"{site}/dsl/3", "quic"): "timeout" for site in "abcd"}
+    outcomes |= {(f"{site}/lte/3", "quic"): "timeout" for site in "abcdefghij"}
+    return read_run(directory, outcomes, text=LATE, noise=0.01)
+
+
+def test_sites_with_a_timeout_count_among_the_shares_of_sites(late):
+    rows = figure("significance").rows(late).filter("primary")
+    shares = rows.group_by("network", "anova").len().sort("network", "anova").rows()
+    assert shares == [
+        ("dsl", "faster", 6),
+        ("dsl", "undetermined", 4),
+        ("lte", "undetermined", 10),
+    ]
+    chart = figure("significance").chart(rows, late)
+    assert "undetermined" in vl_convert.vegalite_to_svg(chart)
+
+
+def test_a_curve_ends_below_one_where_sites_are_undetermined(late):
+    rows = figure("gain-cdf").rows(late).filter("primary")
+    chart = figure("gain-cdf").chart(rows, late)
+    (text,) = chart["datasets"].values()
+    drawn = pl.read_csv(text.encode())
+    assert drawn.filter(network="dsl")["share"].max() == pytest.approx(0.6)
+    assert "14 of 20 gains are undetermined" in str(chart["title"])
+    vl_convert.vegalite_to_svg(chart)
+
+
+def test_sites_that_cannot_be_ranked_are_counted(late):
+    rows = figure("extremes").rows(late)
+    assert rows.height == 10 and rows["gain"].null_count() == 10  # none has a gain on lte
+    assert rows["networks_undetermined"].to_list() == [2] * 4 + [1] * 6
+    assert set(rows["sites_undetermined"]) == {10}
+    chart = figure("mean-gains").chart(figure("mean-gains").rows(late), late)
+    assert vl_convert.vegalite_to_svg(chart).count(">undetermined<") >= 2
+
+
+def test_differences_that_are_not_drawn_are_counted(late):
+    rows = figure("origins").rows(late)
+    assert rows.height == 20 and rows["difference_rtts"].null_count() == 0
+    lost = rows.with_columns(
+        difference_rtts=pl.when(pl.col("network") == "dsl").then("difference_rtts")
+    )
+    chart = figure("origins").chart(lost, late)
+    assert "10 of 20 differences are not drawn" in str(chart["title"])
+
+
+def test_a_site_that_a_stack_never_brings_stays_among_its_sites(tmp_path):
+    outcomes = {(f"a/das-3-30/{block}", "quic"): "timeout" for block in range(1, 7)}
+    far = [f"{site}/das-3-60/{block}" for site in "ab" for block in range(1, 7)]
+    outcomes |= {(block, "quic"): "timeout" for block in far}
+    found = read_run(tmp_path, outcomes, text=GRID)
+    rows = figure("grid-cdf").rows(found)
+    of_quic = rows.filter(network="das-3-30", arm="quic")["seconds"]
+    assert len(of_quic) == 3 and of_quic.is_finite().sum() == 2
+    specification = figure("grid-cdf").chart(rows, found)
+    (text,) = specification["datasets"].values()
+    drawn = pl.read_csv(io.StringIO(text))
+    highest = drawn.group_by("network", "arm").agg(pl.max("share"))
+    ends = {(network, arm): share for network, arm, share in highest.iter_rows()}
+    assert ends["das-3-30", "quic"] == pytest.approx(2 / 3) and ends["das-3-30", "tcp"] == 1
+    heat = figure("heat-map").rows(found).filter(arm="quic")
+    assert "das-3-30" in heat["network"] and "das-3-60" not in heat["network"]

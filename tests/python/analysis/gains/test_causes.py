@@ -1,0 +1,80 @@
+"""A study with counterfactuals: the parts are found, and the main answer knows nothing of twins."""
+
+import made_up_run
+import pytest
+from made_up_run import metrics_of, write_run
+
+from eyelevel.analysis.study import read_contents
+from eyelevel.report.build import build_report
+from eyelevel.report.export.summary import summary_of
+
+PLAN = """\
+sites = ["startup", "dashboard"]
+networks = ["dsl", { name = "lossy", base = "dsl", loss_two_way = "2 %" }]
+stacks = ["tcp+", "quic"]
+reference = "tcp+"
+blocks = 8
+capture = false
+causes = ["handshake", "window", "loss"]
+"""
+# Milliseconds of the page load time that each thing costs; metrics are shares of it.
+HANDSHAKE = {"tcp+": 300.0, "quic": 200.0}
+WINDOW = {"tcp+": 50.0, "quic": 50.0}
+LOSS = {"tcp+": 120.0, "quic": 40.0}
+SHARE = 0.6  # the Speed Index's of the load time, in `metrics_of`
+
+
+def load_ms(trial):
+    stack = trial.arm.split("+warm")[0].split("+wide")[0].split("+ideal")[0]
+    cost = 400.0
+    if trial.browser.get("visit") != "warm":
+        cost += HANDSHAKE[stack]
+    if trial.stack_settings["initial_window_packets"] < 1000:
+        cost += WINDOW[stack]
+    if trial.network_settings["loss_down"]:
+        cost += LOSS[stack]
+    return cost
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    with pytest.MonkeyPatch.context() as patch:
+        made = made_up_run.record_of
+
+        def record_of(trial, noisy_ms, outcome="ok"):
+            jitter_ms = noisy_ms / 1000 - 1  # at most a few milliseconds
+            return made(trial, load_ms(trial) + jitter_ms, outcome)
+
+        patch.setattr(made_up_run, "record_of", record_of)
+        write_run(folder, text=PLAN)
+    return folder
+
+
+def test_each_cause_has_its_part(directory):
+    contents = read_contents(directory, metrics_of)
+    by_network = {each.network: each.split for each in contents.splits}
+    assert set(by_network) == {"dsl", "lossy"}
+    lossy = by_network["lossy"]
+    assert lossy.difference.value == pytest.approx(SHARE * -180, abs=1)
+    assert lossy.causes["handshake"].value == pytest.approx(SHARE * -100, abs=1)
+    assert lossy.causes["window"].value == pytest.approx(0, abs=1)
+    assert lossy.causes["loss"].value == pytest.approx(SHARE * -80, abs=1)
+    assert lossy.interaction.value == pytest.approx(0, abs=1.5)
+    assert lossy.remaining.value == pytest.approx(0, abs=1)
+    assert "loss" not in by_network["dsl"].causes
+
+
+def test_the_answer_and_its_family_know_no_twin(directory):
+    contents = read_contents(directory, metrics_of)
+    assert contents.arms == ["tcp+", "quic"] and contents.networks == ["dsl", "lossy"]
+    assert {each.arm for each in contents.gains} == {"quic"}
+    assert {each.network for each in contents.gains} == {"dsl", "lossy"}
+    assert contents.table.height == len(contents.plan["trials"]) == 2 * 2 * 2 * 8
+    found = summary_of(contents)
+    assert len(found["causes"]) == 2 and not any("+" in key[4:] for key in found["outcomes"])
+
+
+def test_the_page_says_why(directory):
+    text = build_report(directory, metrics_of).read_text(encoding="utf-8")
+    assert 'id="why"' in text and "is due to handshakes" in text

@@ -1,0 +1,115 @@
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+from eyelevel.analysis.gains.cells import _cell, compare_cells, compare_networks
+from eyelevel.analysis.trials.blocks import select_blocks
+from eyelevel.stats.gain import performance_gain
+from eyelevel.stats.hypothesis.anova import anova_of_two
+from eyelevel.stats.paired import hodges_lehmann, median
+
+ARMS = ["tcp", "quic"]
+
+
+def table(loads):
+    """Rows from {(site, repetition): {arm: value or outcome}}."""
+    rows = []
+    for (site, repetition), by_arm in loads.items():
+        for arm, value in by_arm.items():
+            rows.append(
+                {
+                    "site": site,
+                    "network": "dsl",
+                    "arm": arm,
+                    "repetition": repetition,
+                    "block": f"{site}/dsl/{repetition}",
+                    "outcome": value if isinstance(value, str) else "ok",
+                    "speed": None if isinstance(value, str) else float(value),
+                }
+            )
+    return pl.DataFrame(rows)
+
+
+def study(loads):
+    blocks = select_blocks(table(loads), ARMS)
+    cells = compare_cells(blocks.kept, ["speed"], "tcp", ARMS)
+    return blocks, cells, compare_networks(cells, "speed", sorted({site for site, _ in loads}))
+
+
+LOADS = {
+    ("a", 1): {"tcp": 100, "quic": 80},
+    ("a", 2): {"tcp": 110, "quic": 90},
+    ("a", 3): {"tcp": 105, "quic": 88},
+    ("b", 1): {"tcp": 200, "quic": 190},
+    ("b", 2): {"tcp": 210, "quic": 192},
+    ("b", 3): {"tcp": 220, "quic": 205},
+}
+
+
+def test_the_networks_gain_is_the_mean_of_the_sites_gains():
+    _, cells, gains = study(LOADS)
+    assert [(cell.site, cell.pairs) for cell in cells] == [("a", 3), ("b", 3)]
+    expected = ((258 / 315 - 1) + (587 / 630 - 1)) / 2
+    assert gains[0].gain.value == pytest.approx(expected)
+    assert gains[0].p_holm == pytest.approx(gains[0].gain.p)
+
+
+def test_the_instruments_failure_takes_the_whole_block_out():
+    blocks, cells, _ = study(LOADS | {("a", 2): {"tcp": 110, "quic": "starved"}})
+    assert [(each.block, each.reason) for each in blocks.excluded] == [("a/dsl/2", "quic: starved")]
+    assert blocks.kept.height == 10
+    assert cells[0].pairs == 2 and cells[0].median_reference == 102.5
+
+
+def test_a_load_not_run_takes_its_block_out():
+    blocks, _, _ = study(LOADS | {("a", 2): {"tcp": 110}})
+    assert blocks.excluded[0].reason == "not run: quic"
+
+
+def test_a_timeout_stays_and_leaves_only_medians():
+    blocks, cells, gains = study(LOADS | {("a", 2): {"tcp": 110, "quic": "timeout"}})
+    assert blocks.excluded == ()
+    assert cells[0].timeouts == 1 and cells[0].median == 88
+    assert cells[0].gain.value is None and cells[0].anova.verdict == "undetermined"
+    assert gains[0].gain.value is None and "timed out" in gains[0].gain.reason
+    assert cells[1].gain.value is not None
+
+
+def test_mostly_timeouts_have_an_infinite_median():
+    late = {("a", 1): {"tcp": 1, "quic": "timeout"}, ("a", 2): {"tcp": 1, "quic": "timeout"}}
+    _, cells, _ = study(LOADS | late)
+    assert math.isinf(cells[0].median)
+
+
+def test_a_site_without_any_block_leaves_the_network_undetermined():
+    lost = {("b", each): {"tcp": "lab-failed", "quic": 190} for each in (1, 2, 3)}
+    _, cells, gains = study(LOADS | lost)
+    assert [cell.site for cell in cells] == ["a"]
+    assert gains[0].gain.value is None and "no complete block of b" in gains[0].gain.reason
+
+
+def test_a_planned_network_without_any_block_is_undetermined_and_not_left_out():
+    cells = study(LOADS)[1]
+    planned = [("dsl", "quic", "speed"), ("lte", "quic", "speed")]
+    gains = compare_networks(cells, "speed", ["a", "b"], planned)
+    assert [(each.network, each.gain.value is None) for each in gains] == [
+        ("dsl", False),
+        ("lte", True),
+    ]
+    assert gains[1].gain.reason == "no complete block is left" and gains[1].p_holm is None
+
+
+def test_the_answer_does_not_depend_on_the_order_of_rows():
+    shuffled = dict(sorted(LOADS.items(), reverse=True))
+    assert study(shuffled)[1] == study(LOADS)[1]
+
+
+def test_the_short_ways_of_no_pair_and_one_answer_as_the_computations():
+    for x, r in (([], []), ([90.0], [100.0])):
+        there = np.array(x), np.array(r)
+        found = _cell("dsl", "a", "quic", "speed", *there)
+        assert (found.gain, found.difference) == (performance_gain(x, r), hodges_lehmann(x, r))
+        assert found.anova == anova_of_two(x, r)
+        assert (found.median, found.median_reference) == (median(x), median(r))

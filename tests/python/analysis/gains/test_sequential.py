@@ -1,0 +1,127 @@
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.analysis.gains.sequential import blocks_needed, comparisons, sequential_gains
+from eyelevel.analysis.gains.weighted import weighted_gain
+from eyelevel.stats.estimate import Estimate, undetermined
+
+
+def table(repetitions, quic=0.8, noise=0.02, sites=("a", "b")):
+    draw = np.random.Generator(np.random.PCG64(3))
+    rows = [
+        (site, "dsl", arm, repetition, "ok", 1000.0 * speed * math.exp(noise * draw.normal()))
+        for repetition in range(1, repetitions + 1)
+        for site in sites
+        for arm, speed in (("tcp", 1.0), ("quic", quic))
+    ]
+    names = ["site", "network", "arm", "repetition", "outcome", "speed"]
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
+def gains(kept, sites=("a", "b")):
+    return sequential_gains(kept, "speed", "tcp", ["tcp", "quic"], ["dsl"], sites)
+
+
+def states(found, blocks_max=40, width=0.05, futility=True):
+    return [each.state for each in comparisons(found, width, 0.05, blocks_max, futility)]
+
+
+def test_the_gain_is_found_and_the_study_may_stop():
+    (found,) = gains(table(12))
+    assert found.gain.low < -0.2 < found.gain.high and found.p_holm < 0.001
+    assert states([found]) == ["narrow enough"]
+
+
+def test_no_difference_that_matters_is_an_end_too():
+    assert states(gains(table(12, quic=1.0)), width=0.001) == ["no difference that matters"]
+
+
+def test_what_cannot_become_narrow_enough_is_futile_unless_one_wants_to_go_on():
+    found = gains(table(12, noise=0.5))
+    assert states(found) == ["futile"] and states(found, futility=False) == ["open"]
+    assert states(gains(table(12, noise=0.1)), width=0.12) == ["open"]
+
+
+def test_the_blocks_that_it_would_take():
+    (found,) = gains(table(12, noise=0.1))
+    width = found.gain.high - found.gain.low
+    assert blocks_needed(found, width * 1.01, 1) == 12
+    needed = blocks_needed(found, width / 2, 1)
+    # Four times as many but for what the sequence pays for looking.
+    assert 36 <= needed <= 60
+    seen = [each.gain.high - each.gain.low for each in gains(table(needed, noise=0.1))]
+    assert seen[0] == pytest.approx(width / 2, rel=0.25)
+    assert blocks_needed(found, width / 200, 1) is None
+    assert blocks_needed(gains(table(1))[0], 0.1, 1) is None
+
+
+def test_a_repetition_without_every_site_does_not_count():
+    kept = table(12)
+    lacking = kept.filter(~((pl.col("site") == "b") & (pl.col("repetition") == 3)))
+    assert gains(lacking)[0].gain.n == 11
+    assert gains(kept, ("a", "b", "c"))[0].gain.reason == "no complete block is left"
+
+
+def test_a_timeout_leaves_no_mean_and_no_hope():
+    late = table(12).with_columns(
+        outcome=pl.when(pl.col("repetition") == 2, pl.col("arm") == "quic")
+        .then(pl.lit("timeout"))
+        .otherwise("outcome")
+    )
+    (found,) = gains(late)
+    assert "timed out" in found.gain.reason and states([found]) == ["futile"]
+
+
+def test_a_value_of_zero_leaves_no_ratio_and_is_no_timeout():
+    for arms in (["quic"], ["tcp"], ["tcp", "quic"]):
+        zero = table(12).with_columns(
+            speed=pl.when(pl.col("repetition") == 2, pl.col("arm").is_in(arms))
+            .then(0.0)
+            .otherwise("speed")
+        )
+        (found,) = gains(zero)
+        assert found.gain.value is None and found.gain.n == 12
+        assert found.gain.reason == "a load's value is 0, so there is no ratio"
+        assert states([found]) == ["open"]
+
+
+def test_networks_count_by_their_weights():
+    found = [
+        NetworkGain("dsl", "quic", "speed", Estimate(-0.1, -0.2, 0, 0.01, 0.03, 10, 5)),
+        NetworkGain("lte", "quic", "speed", Estimate(-0.3, -0.4, -0.2, 0.01, 0.04, 10, 5)),
+    ]
+    overall = weighted_gain(found, {"dsl": 3, "lte": 1})
+    assert overall.value == pytest.approx(-0.15)
+    assert overall.standard_error == pytest.approx(math.hypot(0.75 * 0.03, 0.25 * 0.04))
+    lacking = [found[0], NetworkGain("lte", "quic", "speed", undetermined("a load timed out"))]
+    assert weighted_gain(lacking, {"dsl": 3, "lte": 1}).reason == "lte: a load timed out"
+
+
+def test_bounds_that_hold_together_are_weighted_as_they_are():
+    found = [
+        NetworkGain("dsl", "quic", "speed", Estimate(-0.1, -0.2, 0, 0.01, None, 10, 5)),
+        NetworkGain("lte", "quic", "speed", Estimate(-0.3, -0.4, -0.2, 0.01, None, 10, 5)),
+    ]
+    overall = weighted_gain(found, {"dsl": 3, "lte": 1})
+    assert (overall.value, overall.low, overall.high) == pytest.approx((-0.15, -0.25, -0.05))
+    open_end = [found[0], NetworkGain("lte", "quic", "speed", undetermined("too few", 2, -0.1))]
+    assert weighted_gain(open_end, {"dsl": 3, "lte": 1}).low is None
+
+
+def test_a_network_with_a_weight_and_without_a_gain_leaves_no_mean():
+    found = [NetworkGain("dsl", "quic", "speed", Estimate(-0.1, -0.2, 0, 0.01, 0.03, 10, 5))]
+    overall = weighted_gain(found, {"dsl": 1, "lte": 99})
+    assert overall.value is None and overall.reason == "lte: no complete block is left"
+
+
+def test_the_network_that_lacks_an_interval_is_blamed_and_not_another():
+    sound = NetworkGain("dsl", "quic", "speed", Estimate(-0.1, -0.2, 0, 0.01, None, 10, 5))
+    late = NetworkGain("lte", "quic", "speed", undetermined("a load timed out", 5))
+    assert weighted_gain([sound, late], {"dsl": 1, "lte": 1}).reason == "lte: a load timed out"
+    lost = NetworkGain("3g", "quic", "speed", undetermined("no complete block is left"))
+    both = weighted_gain([sound, late, lost], {"dsl": 1, "lte": 1, "3g": 1})
+    assert both.reason == "lte: a load timed out; 3g: no complete block is left"

@@ -1,0 +1,103 @@
+import re
+
+import pytest
+from made_up_run import SITES, metrics_of, write_run
+
+from eyelevel.analysis.conditions import conditions_said, of_browser, visits
+from eyelevel.analysis.study import read_contents
+from eyelevel.plan.change import question_plan
+from eyelevel.plan.presets import preset_text
+from eyelevel.report.build import build_report
+from eyelevel.report.sections.methods import paragraph
+
+TEXT = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 2")
+
+
+@pytest.fixture
+def contents(tmp_path):
+    """What reads a run of a plan's text."""
+
+    def read(text):
+        write_run(tmp_path, text=text)
+        return read_contents(tmp_path, metrics_of)
+
+    return read
+
+
+def test_first_visits_in_the_usual_conditions_need_no_words(contents):
+    found = contents(TEXT)
+    assert conditions_said(found.plan) == ""
+    assert "each load in a new browser and new network namespaces" in paragraph(found)
+
+
+@pytest.mark.parametrize(
+    ("visit", "said"),
+    [
+        ("warm", "on a warm visit (a second load over the connections that the first left open"),
+        ("repeat", "on a repeat visit (a second load with the first one's TLS tickets"),
+    ],
+)
+def test_a_plans_visit_is_in_its_methods(contents, visit, said):
+    found = contents(f'visit = "{visit}"\n{TEXT}')
+    assert said in conditions_said(found.plan)
+    text = paragraph(found)
+    assert said in text
+    assert "each load, with the visit before it, in a new browser and new network names" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('visitor = "known"', "with a browser that knew what every host speaks"),
+        ('effective_connection_type = "3g"', "with the network taken for 3g by the browser"),
+        ('effective_connection_type = "measured"', "with Chromium's own estimate of the network"),
+    ],
+)
+def test_what_the_browser_knows_and_takes_the_network_for_is_said(contents, line, said):
+    assert said in conditions_said(contents(f"{line}\n{TEXT}").plan)
+
+
+def test_a_known_visitors_load_has_a_visit_before_it(contents):
+    assert "each load, with the visit before it," in paragraph(
+        contents(f'visitor = "known"\n{TEXT}')
+    )
+
+
+def test_stacks_are_told_with_what_the_browser_knew(contents, tmp_path):
+    contents(f'visitor = "known"\n{TEXT}')
+    text = build_report(tmp_path, metrics_of).read_text(encoding="utf-8")
+    assert "servers known beforehand" in text and "a first visitor" not in text
+
+
+@pytest.mark.parametrize(
+    ("line", "visitor", "seen"),
+    [
+        ("", "first", "network"),
+        ('visit = "repeat"', "known", "network"),
+        ('browser = "firefox"', "first", "none"),
+    ],
+)
+def test_what_the_browser_was_told_follows_from_visit_and_browser(contents, line, visitor, seen):
+    for own in of_browser(contents(f"{line}\n{TEXT}").plan).values():
+        assert (own["visitor"], own["effective_connection_type"]) == (visitor, seen)
+
+
+def test_a_visit_of_one_stack_is_said_of_that_stack(contents):
+    found = contents(question_plan(SITES, "visit=repeat", ["dsl"], blocks_max=6))
+    (changed,) = (arm for arm in found.arms if arm != "tcp+")
+    assert visits(found.plan) == {"tcp+": "first", changed: "repeat"}
+    assert conditions_said(found.plan).startswith(f"{changed} on a repeat visit (")
+
+
+def test_loads_without_pictures_are_said(contents):
+    assert conditions_said(contents(f"capture = false\n{TEXT}").plan) == "without taking pictures"
+
+
+def test_a_visit_that_differs_is_in_both_tables_of_the_stacks(contents, tmp_path):
+    contents(question_plan(SITES, "visit=repeat", ["dsl"], blocks_max=6))
+    page = build_report(tmp_path, metrics_of).read_text(encoding="utf-8")
+    row = r">visit</th>(?:<td>set</td>)?<td>([^<]*)</td><td>([^<]*)</td>"
+    assert re.findall(row, page) == [
+        ("first", "repeat: a second load, with TLS tickets"),
+        ("first", "repeat"),
+    ]

@@ -1,0 +1,103 @@
+"""Outcomes that only the other loads can tell."""
+
+from typing import Any
+
+import pytest
+from sample_record import sample_record
+
+from eyelevel.analysis.trials.judgement import judge_all
+from eyelevel.store.outcomes import NOT_RECORDED
+
+GREY = bytes([128] * 576).hex()
+BLACK = bytes(576).hex()
+
+
+def block(**changes: dict[str, Any]) -> list[dict[str, Any]]:
+    """Records of one block, one a stack; `changes` by stack, with + written as `plus`."""
+    records = []
+    for arm in ("tcp", "tcp+", "quic"):
+        record = sample_record(arm=arm)
+        record |= changes.get(arm.replace("+", "plus"), {})
+        records.append(record)
+    return records
+
+
+def outcomes(records: list[dict[str, Any]]) -> dict[str, str]:
+    judged = judge_all(records)
+    return {r["trial"]["arm"]: judged[r["trial"]["hash"]][0] for r in records}
+
+
+def miss(url: str) -> dict[str, Any]:
+    return {"requests": [{"url": url, "match": "miss"}]}
+
+
+def test_the_same_misses_everywhere_are_no_trouble() -> None:
+    same = miss("https://a.example/gone?x=1")
+    other_query = miss("https://a.example/gone?x=2")
+    assert set(outcomes(block(tcp=same, tcpplus=other_query, quic=same)).values()) == {"ok"}
+
+
+def test_other_misses_than_the_blocks_other_stacks() -> None:
+    found = outcomes(block(quic=miss("https://a.example/gone")))
+    assert set(found.values()) == {"missed-requests"}
+
+
+@pytest.mark.parametrize("error", NOT_RECORDED)
+def test_a_host_that_is_not_there_is_a_miss_too_in_each_browsers_words(error: str) -> None:
+    unresolved = {"url": "https://b.example/", "failed": error}
+    found = outcomes(block(tcp={"objects": [unresolved]}))
+    assert set(found.values()) == {"missed-requests"}
+
+
+def test_a_page_that_ends_with_another_picture() -> None:
+    records = [
+        sample_record(arm="tcp", repetition=repetition)
+        | {"browser": {"final_picture": GREY if repetition < 5 else BLACK}}
+        for repetition in range(1, 6)
+    ]
+    judged = judge_all(records)
+    assert [judged[r["trial"]["hash"]][0] for r in records] == ["ok"] * 4 + ["different-page"]
+
+
+def test_a_load_under_far_more_pressure_than_the_pages_others() -> None:
+    records = [
+        sample_record(arm="tcp", repetition=repetition)
+        | {"host": {"cpu_pressure_share": 0.1 if repetition < 5 else 0.9}}
+        for repetition in range(1, 6)
+    ]
+    judged = judge_all(records)
+    assert [judged[r["trial"]["hash"]][0] for r in records] == ["ok"] * 4 + ["starved"]
+
+
+def test_an_outcome_that_is_there_already_stays() -> None:
+    timed_out = sample_record(arm="tcp", outcome="timeout") | miss("https://a.example/x")
+    judged = judge_all([timed_out, sample_record(arm="quic")])
+    assert judged[timed_out["trial"]["hash"]][0] == "timeout"
+
+
+def stood_still(arm: str, repetition: int, gap_ms: float, task_ms: float = 0.0) -> dict[str, Any]:
+    """A load whose timer had a gap with a long task of `task_ms` in it."""
+    record = sample_record(arm=arm, repetition=repetition)
+    record["navigation"] |= {
+        "timer_gaps_ms": [[300.0, gap_ms], [2000.0, 60.0]],
+        "long_tasks_ms": [[310.0, task_ms]] if task_ms else [],
+    }
+    return record
+
+
+def test_a_page_that_stood_still_longer_than_its_other_loads() -> None:
+    records = [stood_still("tcp", 1, 150), stood_still("quic", 1, 528)]
+    assert set(outcomes(records).values()) == {"ok"}, "two loads have no median"
+    records += [stood_still("tcp", 2, 180), stood_still("quic", 2, 220)]
+    judged = judge_all(records)
+    found = [judged[record["trial"]["hash"]] for record in records]
+    assert [outcome for outcome, _ in found] == ["ok", "capture-incomplete", "ok", "ok"]
+    assert "stood still for 528 ms" in found[1][1] and "is 200 ms" in found[1][1]
+
+
+def test_a_long_task_explains_a_gap_and_a_slow_page_its_own() -> None:
+    explained = [stood_still("tcp", n, 150) for n in (1, 2, 3)] + [stood_still("tcp", 4, 600, 450)]
+    slow = [stood_still("tcp", n, 900) for n in (1, 2, 3)] + [stood_still("tcp", 4, 1500)]
+    without = [sample_record(repetition=n) for n in (1, 2, 3, 4)]
+    for records in (explained, slow, without):
+        assert {outcome for outcome, _ in judge_all(records).values()} == {"ok"}

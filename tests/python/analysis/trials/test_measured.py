@@ -1,0 +1,58 @@
+import polars as pl
+from sample_record import sample_record
+
+from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
+from eyelevel.analysis.trials.measured import measured_rows
+
+
+def a_record(arm: str, head_bytes: int, up: int, repetition: int = 1, outcome: str = "ok"):
+    record = sample_record(arm=arm, repetition=repetition, outcome=outcome)
+    record["requests"] = [
+        {"url": f"https://a.example/{number}", "body_bytes": 1000, "match": "exact"}
+        for number in range(4)
+    ]
+    unused = {"connection": 8, "in_force": {"sent_bytes": 2000, "received_bytes": up}}
+    record["connections"] = [unused]
+    record["requests"][0]["connection"] = 7
+    first = {"request_head_bytes": 7 * head_bytes, "response_head_bytes": 3 * head_bytes}
+    table = {"encoder_received_bytes": 40, "encoder_sent_bytes": head_bytes}
+    others = (first | table, {"request_head_bytes": None})
+    record["connections"] += [{"connection": 7, "in_force": each} for each in others]
+    record["path"] = {
+        "down": {"packets": 400, "lateness_us_p99": None, "lateness_us_max": None},
+        "up": {"packets": up, "lateness_us_p99": None, "lateness_us_max": None},
+    }
+    record["browser"] = {"cpu_s": 2.5}
+    record["host"] = {**record["host"], "server_cpu_s": 0.0123}
+    return record
+
+
+def test_what_only_loads_can_tell_is_told_by_their_medians():
+    records = [
+        a_record("tcp", 60, 200),
+        a_record("tcp", 80, 400, repetition=2),
+        a_record("quic", 50, 100),
+        a_record("quic", 900, 900, repetition=2, outcome="starved"),
+    ]
+    rows = map(facts_of, records)
+    table = pl.DataFrame(list(rows), schema=TRIAL_COLUMNS | FACT_COLUMNS, orient="row")
+    found = dict(measured_rows(table, ["tcp", "quic", "absent"]))
+    dash = "\N{EN DASH}"
+    assert found["head of a request as coded, mean"] == ["132 bytes", "98 bytes", dash]
+    assert found["head of a response as coded, mean"] == ["70 bytes", "50 bytes", dash]
+    assert found["connections opened"] == ["3", "3", dash]
+    assert found["of them without a request"] == ["1", "1", dash]
+    assert found["bytes on these"] == ["2,300 bytes", "2,100 bytes", dash]
+    assert found["packets up for each packet down"] == ["0.75", "0.25", dash]
+    assert found["browser's CPU time a load"] == ["2.5 s", "2.5 s", dash]
+    assert found["servers' CPU time a load"] == ["12.3 ms", "12.3 ms", dash]
+
+
+def test_heads_of_two_visits_are_not_divided_by_the_requests_of_one():
+    columns = [*TRIAL_COLUMNS, *FACT_COLUMNS]
+    record = a_record("quic", 50, 100)
+    place = columns.index("request_head_bytes")
+    assert facts_of(record)[place : place + 2] == (97.5, 50.0)
+    record["trial"]["browser"] = {**record["trial"]["browser"], "visit": "warm"}
+    record["browser"]["navigation_start_ns"] = 0
+    assert facts_of(record)[place : place + 2] == (None, None)

@@ -1,0 +1,169 @@
+"""Objects from DevTools' network events."""
+
+from typing import Any
+
+from eyelevel.browser.chromium.network_log import NetworkLog
+from eyelevel.browser.observations import ObjectLoad
+
+START_S = 1000.0
+
+
+def asked(request_id: str, at_s: float, url: str, **more: Any) -> tuple[str, dict[str, Any]]:
+    request = {"url": url, "method": "GET", "initialPriority": "High"}
+    event = {"requestId": request_id, "request": request, "timestamp": at_s, "type": "Image"}
+    return "Network.requestWillBeSent", event | more
+
+
+def response(**more: Any) -> dict[str, Any]:
+    timing = {"requestTime": 1000.010, "sendEnd": 2.0, "receiveHeadersStart": 30.0}
+    return {
+        "status": 200,
+        "protocol": "h3",
+        "connectionId": 0,
+        "encodedDataLength": 120,
+        "remoteIPAddress": "192.0.2.1",
+        "remotePort": 443,
+        "timing": timing,
+    } | more
+
+
+def answered(request_id: str, at_s: float, **more: Any) -> tuple[str, dict[str, Any]]:
+    event = {"requestId": request_id, "timestamp": at_s, "type": "Image"}
+    return "Network.responseReceived", event | {"response": response(**more)}
+
+
+def finished(request_id: str, at_s: float, size: int) -> tuple[str, dict[str, Any]]:
+    event = {"requestId": request_id, "timestamp": at_s, "encodedDataLength": size}
+    return "Network.loadingFinished", event
+
+
+def failed(request_id: str, at_s: float, **more: Any) -> tuple[str, dict[str, Any]]:
+    event = {"requestId": request_id, "timestamp": at_s, "errorText": "net::ERR_ABORTED"}
+    return "Network.loadingFailed", event | more
+
+
+def log_of(*events: tuple[str, dict[str, Any]]) -> NetworkLog:
+    log = NetworkLog()
+    for method, event in events:
+        log.handle_event(method, event)
+    return log
+
+
+def only(log: NetworkLog) -> ObjectLoad:
+    (loaded,) = log.objects(START_S)
+    return loaded
+
+
+def test_one_object():
+    log = log_of(
+        asked("1", 1000.005, "https://a.test/x.png", renderBlockingBehavior="NonBlocking"),
+        answered("1", 1000.045),
+        finished("1", 1000.070, 5000),
+    )
+    loaded = only(log)
+    assert (loaded.started_ms, loaded.sent_ms) == (5.0, 12.0)
+    assert (loaded.response_ms, loaded.finished_ms) == (40.0, 70.0)
+    assert (loaded.encoded_bytes, loaded.protocol, loaded.source) == (5000, "h3", "network")
+    assert (loaded.render_blocking, loaded.priority) == ("NonBlocking", "High")
+    assert loaded.address == "192.0.2.1:443"
+    assert not log.waits
+
+
+def test_a_redirect_is_two_objects():
+    log = log_of(
+        asked("1", 1000.0, "https://a.test/old"),
+        asked("1", 1000.1, "https://a.test/new", redirectResponse=response(status=301)),
+        answered("1", 1000.2),
+        finished("1", 1000.3, 900),
+    )
+    old, new = log.objects(START_S)
+    assert (old.status, old.encoded_bytes, old.finished_ms) == (301, 120, 100.0)
+    assert (new.status, new.encoded_bytes, new.started_ms) == (200, 900, 100.0)
+
+
+def test_a_failure_keeps_its_reason_and_what_arrived():
+    log = log_of(
+        asked("1", 1000.0, "https://a.test/x"),
+        answered("1", 1000.1),
+        ("Network.dataReceived", {"requestId": "1", "encodedDataLength": 400}),
+        failed("1", 1000.2, blockedReason="csp"),
+    )
+    loaded = only(log)
+    assert loaded.failed == "net::ERR_ABORTED (csp)"
+    assert loaded.encoded_bytes == 520
+    assert loaded.finished_ms == 200.0
+
+
+def test_an_unanswered_request_is_kept_and_waited_for():
+    log = log_of(asked("1", 1000.0, "https://a.test/slow"))
+    assert log.waits
+    loaded = only(log)
+    assert (loaded.status, loaded.finished_ms, loaded.protocol) == (None, None, None)
+
+
+def test_sources():
+    log = log_of(
+        asked("1", 1000.0, "data:image/gif;base64,AA"),
+        asked("2", 1000.1, "https://a.test/again.png"),
+        ("Network.requestServedFromCache", {"requestId": "2"}),
+        answered("2", 1000.2),
+        finished("2", 1000.2, 0),
+        asked("3", 1000.3, "https://a.test/worker"),
+        answered("3", 1000.4, fromServiceWorker=True),
+        asked("4", 1000.5, "https://a.test/prefetched"),
+        answered("4", 1000.6, fromPrefetchCache=True),
+    )
+    assert [item.source for item in log.objects(START_S)] == [
+        "data",
+        "cache",
+        "service-worker",
+        "cache",
+    ]
+    # Of a cached answer the times of the load that filled the cache would be wrong.
+    assert log.objects(START_S)[1].response_ms == 200.0
+
+
+def test_what_stays_open_on_purpose_is_not_waited_for():
+    assert not log_of(asked("1", 1000.0, "https://a.test/events", type="EventSource")).waits
+    log = log_of(("Network.webSocketCreated", {"requestId": "2", "url": "wss://a.test/chat"}))
+    assert not log.waits
+    assert log.objects(START_S) == (), "not asked for yet"
+    log.handle_event(
+        "Network.webSocketWillSendHandshakeRequest", {"requestId": "2", "timestamp": 1000.5}
+    )
+    assert only(log).resource_type == "WebSocket"
+
+
+def test_events_of_unknown_requests_are_no_activity():
+    log = NetworkLog()
+    for method, event in (answered("9", 1.0), finished("9", 1.0, 1), failed("9", 1.0)):
+        assert not log.handle_event(method, event)
+    assert not log.handle_event("Page.loadEventFired", {})
+
+
+def test_objects_are_in_the_order_of_asking():
+    log = log_of(
+        asked("1", 1000.0, "https://a.test/1"),
+        asked("2", 1000.1, "https://a.test/2"),
+        finished("2", 1000.2, 1),
+        finished("1", 1000.3, 1),
+    )
+    assert [item.url[-1] for item in log.objects(START_S)] == ["1", "2"]
+
+
+def test_requests_of_frames_are_told_from_the_pages_own():
+    document = {"type": "Document"}
+    log = log_of(
+        asked("1", 1000.0, "https://a.test/", frameId="A", **document),
+        asked("2", 1000.1, "https://a.test/x.png", frameId="A"),
+        asked("3", 1000.2, "https://b.test/", frameId="B", **document),
+        asked("4", 1000.3, "https://b.test/y.png", frameId="B"),
+        asked("5", 1000.4, "https://a.test/worker.json"),
+    )
+    assert [each.in_main_frame for each in log.objects(START_S)] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]

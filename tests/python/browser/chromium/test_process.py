@@ -1,0 +1,62 @@
+"""The browser's command line."""
+
+from pathlib import Path
+
+import pytest
+
+from eyelevel.browser.chromium.process import (
+    DISABLED_FEATURES,
+    FLAGS,
+    PROTOCOL_FLAGS,
+    browser_arguments,
+)
+
+
+def arguments(http_version: str) -> list[str]:
+    origins = ("a.test:443", "b.test:8443")
+    return browser_arguments(http_version, origins, "c3Bracw==", (1280, 720), Path("/profile"))
+
+
+def test_quic_is_forced_on_listed_origins_and_off_elsewhere():
+    assert "--origin-to-force-quic-on=a.test:443,b.test:8443" in arguments("h3")
+    for http_version in ("h1", "h2"):
+        assert "--disable-quic" in arguments(http_version)
+        assert not any("force-quic" in argument for argument in arguments(http_version))
+    assert "--disable-http2" in arguments("h1")
+    assert "--disable-http2" not in arguments("h2")
+
+
+def test_hosts_that_no_resolver_is_asked_for_are_taken_to_the_lab():
+    places = (("127.0.0.1", "198.18.1.0"), ("localhost", "198.18.1.1"))
+    given = browser_arguments("h1", (), None, (1280, 720), Path("/profile"), unasked_hosts=places)
+    rules = "--host-resolver-rules=MAP 127.0.0.1 198.18.1.0,MAP localhost 198.18.1.1"
+    assert rules in given
+    assert not any("host-resolver" in argument for argument in arguments("h1"))
+
+
+def test_one_key_is_trusted():
+    assert "--ignore-certificate-errors-spki-list=c3Bracw==" in arguments("h2")
+    assert "--ignore-certificate-errors" not in arguments("h2")
+
+
+def test_every_flag_is_given_once_and_has_a_reason():
+    flags = [*FLAGS, *DISABLED_FEATURES]
+    for protocol_flags in PROTOCOL_FLAGS.values():
+        flags += protocol_flags
+    assert all(flag.reason for flag in flags)
+    names = [argument.split("=")[0] for argument in arguments("h3")]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [("slow-2g", "Slow-2G"), ("2g", "2G"), ("3g", "3G"), ("4g", "4G")]
+)
+def test_a_connection_type_is_forced_by_chromiums_name(kind: str, said: str):
+    given = browser_arguments(
+        "h2", (), None, (1280, 720), Path("/profile"), effective_connection_type=kind
+    )
+    assert f"--force-effective-connection-type={said}" in given
+
+
+def test_without_one_chromium_estimates():
+    assert not any("connection-type" in argument for argument in arguments("h2"))

@@ -1,0 +1,33 @@
+"""The list of hosts that Firefox asks nothing of."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from eyelevel.browser.firefox.blocked_hosts import host_expression, write_extension
+
+
+@pytest.mark.parametrize(
+    ("host", "url", "blocked"),
+    [
+        ("a.example", "https://a.example/x", True),
+        ("a.example", "http://a.example:8080/", True),
+        ("a.example", "https://b.a.example/", False),
+        ("a.example", "https://aaexample/", False),
+        ("a.example", "https://b.example/?https://a.example/", False),
+        ("*.a.example", "wss://c.b.a.example/x", True),
+        ("*.a.example", "https://a.example/", False),
+        ("*.a.example", "https://b.example/x.a.example/", False),
+        ("*.a.example", "https://xa.example/", False),
+    ],
+)
+def test_a_host_is_blocked_and_no_other(host: str, url: str, blocked: bool):
+    assert bool(re.match(host_expression(host), url)) is blocked
+
+
+def test_each_host_has_a_rule_of_its_own(tmp_path: Path):
+    write_extension(tmp_path / "extension", ["a.example", "*.b.example"])
+    rules = json.loads((tmp_path / "extension" / "hosts.json").read_text())
+    assert [rule["id"] for rule in rules] == [1, 2]

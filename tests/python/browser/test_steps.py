@@ -1,0 +1,84 @@
+"""Steps after a load in virtual time: when each is over."""
+
+from collections.abc import Callable
+
+import pytest
+
+from eyelevel.browser import steps as after_load_module
+from eyelevel.browser import waiting as waiting_module
+from eyelevel.browser.observations import LoadSettings, StepLoad
+from eyelevel.browser.quiet import QuietRule
+from eyelevel.browser.steps import Act, AfterLoad
+from eyelevel.plan.steps import Step, parse_step
+
+QUIET_S, CAP_S = 0.6, 5.0
+
+
+class Browser:
+    """Answers a step's input at `answered_s` with `reason`; nothing else happens in it."""
+
+    documents = 0
+    unanswered = 0
+
+    def __init__(self, answered_s: float, reason: str = "") -> None:
+        self._answered_s, self._reason = answered_s, reason
+        self._rule: QuietRule | None = None
+        self._fail: Callable[[str], None] | None = None
+        self.now_s = 0.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+    def pump(self, until_s: float) -> bool:
+        if not self.unanswered or self._answered_s > until_s:
+            self.now_s = max(self.now_s, until_s)
+            return False
+        self.now_s, self.unanswered = self._answered_s, 0
+        if self._reason and self._fail:
+            self._fail(self._reason)
+        if self._rule:
+            self._rule.handle_activity(self.now_s)
+        return True
+
+    def prepared(self, step: Step) -> Act:
+        def act(fail: Callable[[str], None]) -> None:
+            self._fail, self.unanswered = fail, 1
+
+        return act
+
+    def begin_step(self, rule: QuietRule) -> None:
+        self._rule = rule
+
+    def opened_s(self) -> tuple[float | None, float | None]:
+        return None, None
+
+    def final_picture_matches(self, deadline: float) -> bool | None:
+        return True
+
+
+def step_of(monkeypatch: pytest.MonkeyPatch, browser: Browser) -> StepLoad:
+    for module in (after_load_module, waiting_module):
+        monkeypatch.setattr(module, "time", browser)
+    settings = LoadSettings(
+        "https://a.test/", quiet_s=QUIET_S, cap_s=CAP_S, after_load=(parse_step("scroll end"),)
+    )
+    after = AfterLoad(browser, settings, browser.pump, lambda: False, 0.0)
+    after.run()
+    (step,) = after.done
+    return step
+
+
+def test_a_step_is_over_a_quiet_time_after_its_input_was_handled(monkeypatch):
+    step = step_of(monkeypatch, Browser(answered_s=2.0))
+    assert step.ended_ms == pytest.approx((2.0 + QUIET_S) * 1e3)
+    assert not step.capped and not step.failed and step.final_picture_matches
+
+
+def test_an_input_that_is_never_handled_is_held_by_the_cap(monkeypatch):
+    step = step_of(monkeypatch, Browser(answered_s=100.0))
+    assert step.capped and step.ended_ms == pytest.approx(CAP_S * 1e3)
+
+
+def test_a_refusal_ends_a_step_at_once(monkeypatch):
+    step = step_of(monkeypatch, Browser(answered_s=2.0, reason="no"))
+    assert step.failed == "`scroll end`: no" and step.ended_ms == pytest.approx(2000)

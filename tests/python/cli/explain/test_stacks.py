@@ -1,0 +1,24 @@
+import json
+
+from made_up_run import SITES, write_run
+from typer.testing import CliRunner
+
+from eyelevel.cli.explain.commands import _how, app
+from eyelevel.plan.presets import preset_text
+
+TEXT = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 2")
+
+
+def test_a_run_is_explained_with_what_its_browser_knew_and_took_the_network_for(tmp_path) -> None:
+    write_run(tmp_path, text=f'visitor = "known"\neffective_connection_type = "measured"\n{TEXT}')
+    done = CliRunner().invoke(app, ["stacks", "--run", str(tmp_path), "--json"])
+    rows = json.loads(done.stdout)["aspects"]
+    found = {row["aspect"]: row["values"] for row in rows if row["kind"] == "set"}
+    assert found["time in the browser's scheduler"]["tcp+"] == "servers known beforehand"
+    assert set(found["connection type"].values()) == {"measured"}
+
+
+def test_what_measures_a_stack_is_a_command_that_can_be_given() -> None:
+    assert _how(["tcp"], "tcp") == ""
+    assert _how(["tcp", "quic"], "tcp").startswith("; eyelevel validate level --stacks tcp,quic ")
+    assert " --stacks tcp,mine --plan PLAN measures" in _how(["tcp", "mine"], "mine")

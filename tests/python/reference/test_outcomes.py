@@ -1,0 +1,22 @@
+from repository import ROOT
+
+from eyelevel.reference.outcomes import reference_page
+from eyelevel.store.outcomes import OUTCOMES, OUTCOMES_BY_NAME
+
+
+def test_the_reference_page_is_the_table():
+    written = (ROOT / "docs/reference/outcomes.md").read_text(encoding="utf-8")
+    assert written == reference_page(), "run: python -m eyelevel.reference.outcomes"
+
+
+def test_names_are_unique():
+    assert len(OUTCOMES_BY_NAME) == len(OUTCOMES)
+
+
+def test_only_the_instruments_failures_exclude_a_block():
+    for outcome in OUTCOMES:
+        assert outcome.excludes_block == (outcome.fault == "instrument"), outcome.name
+
+
+def test_a_timeout_is_a_result():
+    assert OUTCOMES_BY_NAME["timeout"].fault == "result"

@@ -1,0 +1,65 @@
+import pytest
+from made_up_run import metrics_of, read_run, write_run
+
+from eyelevel.analysis.cross_traffic import twins
+from eyelevel.analysis.study import read_contents
+from eyelevel.report.export.summary import summary_of
+from eyelevel.report.sections.cross_traffic import cross_traffic_section
+
+TEXT = """\
+sites = ["startup", "dashboard"]
+networks = ["dsl", { name = "busy", base = "lte", cross_traffic = { cc = "bbr", flows = 2 } }]
+stacks = ["tcp", "quic"]
+reference = "tcp"
+blocks = 6
+cross_traffic = { cc = "cubic", flows = 1, direction = "down" }
+"""
+
+
+@pytest.fixture(scope="module")
+def contents(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("run")
+    return read_run(directory, text=TEXT)
+
+
+def test_a_network_is_compared_with_its_like_without_cross_traffic(contents):
+    assert twins(contents.plan) == {"dsl+cross": "dsl", "busy": None}
+
+
+def test_the_harm_of_doubled_times_is_a_half(contents):
+    found = summary_of(contents)["cross_traffic"]
+    harms = {(h["network"], h["stack"], h["metric"]): h for h in found["harm"]}
+    assert {network for network, _, _ in harms} == {"dsl+cross"}
+    for stack in ("tcp", "quic"):
+        harm = harms["dsl+cross", stack, "speed_index_ms"]
+        assert harm["without"] == "dsl"
+        assert harm["harm_low"] < 0.5 < harm["harm_high"]
+        assert harm["harm"] == pytest.approx(0.5, abs=0.03)
+
+
+def test_a_site_that_lost_its_loads_leaves_the_harm_undetermined(tmp_path):
+    lost = {(f"dashboard/dsl+cross/{n}", "quic"): "starved" for n in range(1, 7)}
+    write_run(tmp_path, lost, text=TEXT)
+    found = summary_of(read_contents(tmp_path, metrics_of))["cross_traffic"]["harm"]
+    assert found and all(each["harm"] is None for each in found)
+    assert {each["undetermined_because"] for each in found} == {"no complete block of dashboard"}
+
+
+def test_flows_are_told_by_network_and_stack(contents):
+    flows = summary_of(contents)["cross_traffic"]["flows"]
+    busy = next(each for each in flows if (each["network"], each["stack"]) == ("busy", "quic"))
+    assert busy["goodput_bit_s"] == [["bbr down", 10e6], ["bbr down", 10e6]]
+    assert busy["fairness_index"] == {"down": 1.0} and busy["page_share"] == 0.25
+    assert busy["loads"] == 12
+
+
+def test_the_section_says_where_the_harm_is_not_known(contents):
+    section = cross_traffic_section(contents)
+    assert "The harm of busy is not known" in section and "of the same settings" in section
+
+
+def test_a_plan_without_cross_traffic_has_no_section(tmp_path):
+    kept = [line for line in TEXT.splitlines() if "cross_traffic" not in line]
+    contents = read_run(tmp_path, text="\n".join(["networks = ['dsl']", *kept]))
+    assert summary_of(contents)["cross_traffic"] is None
+    assert cross_traffic_section(contents) == ""

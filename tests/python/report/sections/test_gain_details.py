@@ -1,0 +1,95 @@
+"""Both corrections and the equivalence of the gains, on the page and in the summary."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from made_up_run import SITES, metrics_of, read_run, write_run
+
+from eyelevel.analysis.phrases import NO_BREAK
+from eyelevel.analysis.study import read_contents
+from eyelevel.plan.presets import preset_text
+from eyelevel.report.build import build_report
+from eyelevel.report.export.summary import summary_of
+from eyelevel.report.sections.gain_details import p_values_details
+from eyelevel.stats.estimate import undetermined
+from eyelevel.stats.families import correct
+from eyelevel.stats.hypothesis.equivalence import equivalence
+
+PRIMARY = "speed_index_ms"
+
+
+def run_of(directory, text=None, outcomes=None):
+    return read_run(directory, outcomes, text)
+
+
+@pytest.fixture(scope="module")
+def contents(tmp_path_factory):
+    return run_of(tmp_path_factory.mktemp("run"), outcomes={("startup/lte/1", "quic"): "timeout"})
+
+
+def test_each_metric_is_a_family_that_is_named(contents):
+    gains = [each for each in summary_of(contents)["gains"] if each["metric"] == PRIMARY]
+    assert {each["family"] for each in gains} == {"speed_index_ms, all networks and stacks"}
+    family = correct({"of": [each["p"] for each in gains]}, "benjamini-hochberg")["of"]
+    assert [each["p_benjamini_hochberg"] for each in gains] == list(family.adjusted)
+    known = [each for each in gains if each["p"] is not None]
+    assert len(known) == 3 == contents.gain_tests[0].members
+    assert all(e["p"] <= e["p_benjamini_hochberg"] <= e["p_holm"] for e in known)
+    late = next(each for each in gains if each["p"] is None)
+    assert late["p_benjamini_hochberg"] is None and late["p_equivalence"] is None
+
+
+def test_equivalence_is_against_the_plans_smallest_effect(tmp_path, contents):
+    # A stack under two names, in blocks that scatter by a tenth of a percent.
+    text = f"""title = "One stack twice"
+sites = {json.dumps(SITES)}
+networks = ["dsl"]
+stacks = ["tcp", {{ name = "again", base = "tcp" }}]
+reference = "tcp"
+blocks = 10
+"""
+    found = read_run(tmp_path, None, text, noise=0.001)
+    (gain,) = [each for each in found.gains if each.metric == PRIMARY]
+    said = next(each for each in summary_of(found)["gains"] if each["metric"] == PRIMARY)
+    assert said["p_equivalence"] == equivalence(gain.gain, 0.05).p < 0.001
+    quick = next(e for e in summary_of(contents)["gains"] if e["stack"] == "quic")
+    assert quick["p_equivalence"] > 0.5
+
+
+def test_the_page_has_them_below_the_gains_collapsed(contents):
+    page = build_report(contents.directory, metrics_of).read_text(encoding="utf-8")
+    text = page.replace(NO_BREAK, " ")
+    at = text.index("<details><summary>p values, corrections and equivalence")
+    assert text.index('id="gain"') < at < text.index('id="charts"')
+    details = text[at : text.index("</details>", at)]
+    assert details.count("<tr>") == 1 + len(contents.gains)
+    assert "3 of Speed Index have a p value" in details and "±5.0 %" in details
+
+
+def test_a_study_that_may_stop_has_neither_for_its_primary_metric(tmp_path):
+    text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 8")
+    contents = run_of(tmp_path, text + "\n[stop]\ninterval_width_max = 0.01\n")
+    for each in summary_of(contents)["gains"]:
+        primary = each["metric"] == PRIMARY
+        assert (each["p_benjamini_hochberg"] is None) == primary
+        assert (each["p_equivalence"] is None) == primary
+    details = p_values_details(contents)
+    assert "for which these do not allow" in details and "Bonferroni" in details
+
+
+def test_a_metric_that_no_load_has_is_not_in_the_table(contents):
+    late = [
+        replace(each, gain=undetermined("no complete block is left"))
+        if each.metric == "last_visual_change_ms"
+        else each
+        for each in contents.gains
+    ]
+    details = p_values_details(replace(contents, gains=tuple(late)))
+    assert "First Visual Change" in details and "Last Visual Change" not in details
+
+
+def test_a_run_without_gains_has_no_table(tmp_path):
+    write_run(tmp_path)
+    (tmp_path / "trials").rename(tmp_path / "elsewhere")
+    assert p_values_details(read_contents(tmp_path, metrics_of)) == ""

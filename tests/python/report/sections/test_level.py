@@ -1,0 +1,93 @@
+from dataclasses import asdict, replace
+
+import pytest
+
+from eyelevel.level.rows import Run, rows_of
+from eyelevel.level.scenarios import FAR
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import stack_settings
+from eyelevel.report.export.summary import summary_of
+from eyelevel.report.sections.findings import opening, warnings
+from eyelevel.report.sections.level import level_section
+
+ECN = {"ecn_share_down": ([0.0] * 3, [1.0] * 3), "ecn_share_up": ([0.0, 0.0, 0.5], [0.0, 0.4, 0.0])}
+
+
+@pytest.fixture
+def contents(quickstart_contents):
+    return quickstart_contents
+
+
+@pytest.fixture
+def uneven(contents):
+    """A report of tcp and quic, of which quic alone can be marked; up is not sure."""
+    runs = [
+        Run("page on far", side, {name: own[side][at] for name, own in ECN.items()})
+        for side in (0, 1)
+        for at in range(3)
+    ]
+    stacks = tuple(stack_settings(STACKS_BY_NAME[name], FAR) for name in ("tcp", "quic"))
+    level = {
+        "first": "tcp",
+        "second": "quic",
+        "complete": True,
+        **{"kernel": "6.1", "eyelevel": "0.1.0", "binary": "0123", "browser": "Chromium 156"},
+        "rows": [asdict(row) for row in rows_of(runs, stacks) if row.first is not None],
+    }
+    return replace(contents, environment={**contents.environment, "levels": [level]})
+
+
+def test_unequal_stacks_are_told_before_the_answer(uneven):
+    page = opening(uneven)
+    assert page.index("tcp and quic are not level.") < page.index('class="answer"')
+    head, text = warnings(uneven)[0]
+    assert head == "tcp and quic are not level."
+    assert "ECN bits (page on far 0 and 100 %)" in text
+
+
+def test_what_is_unknown_is_told_and_never_called_equal(uneven):
+    found = dict(warnings(uneven))
+    said = found["Whether tcp and quic are level is not all known."]
+    assert said.startswith("Intervals were too wide to tell: ECN bits, up (page on far")
+    assert summary_of(uneven)["levels"][0]["rows"][1]["word"] == "unknown"
+
+
+def test_pairs_that_nobody_measured_are_named(uneven):
+    text = dict(warnings(uneven))["Level: not measured on this machine."]
+    command = "eyelevel validate level --stacks tcp,tcp+ measures the pair."
+    assert text == f"Of tcp and tcp+: {command}"
+
+
+def test_a_stack_of_the_plan_s_own_is_measured_with_the_plan(contents):
+    def said(**plan):
+        found = replace(contents, plan={**contents.plan, **plan})
+        return dict(warnings(found))["Level: not measured on this machine."]
+
+    assert "--stacks tcp,tcp+ measures the first." in said()
+    assert "--stacks mine,tcp --plan PLAN measures the first." in said(reference="mine")
+    browser = contents.plan["browser"]
+    known = {**browser, "visitor": "known"}
+    assert "--stacks tcp,tcp+ --plan PLAN measures" in said(browser=known)
+    firefox = {**browser, "browser": "firefox"}
+    assert said(browser=firefox).endswith("it is measured with Chromium alone.")
+
+
+def test_a_pair_that_is_not_compared_is_in_no_report_of_it(uneven):
+    (level,) = uneven.environment["levels"]
+    other = {**level, "first": "tcp+"}
+    found = replace(uneven, environment={"levels": [other]})
+    assert not any("not level" in head for head, _ in warnings(found))
+    assert "not measured" in level_section(found)
+
+
+def test_the_appendix_has_every_aspect_and_what_matters_is_open(uneven):
+    said = level_section(uneven)
+    assert "tcp and quic are not level: of 2 rows 1 unequal (ECN bits), 1 unknown" in said
+    (level,) = uneven.environment["levels"]
+    assert all(f"{row['aspect']}<small>" in said for row in level["rows"])
+    assert "<details>" not in said
+    for row in level["rows"]:
+        row["word"] = "equal"
+    said = level_section(uneven)
+    assert "<details><summary>Equal: " in said
+    assert said.count("<tr>") == 1 + len(level["rows"])

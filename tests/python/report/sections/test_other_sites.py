@@ -1,0 +1,75 @@
+"""The mixed model over sites on the page and in the summary."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from made_up_run import metrics_of, read_run
+from repository import ROOT
+
+from eyelevel.analysis.phrases import NO_BREAK
+from eyelevel.plan.presets import preset_text
+from eyelevel.report.build import build_report
+from eyelevel.report.export.summary import summary_of
+from eyelevel.report.sections.other_sites import other_sites_details
+from eyelevel.stats.mixed_model import gain_over_sites
+
+SITES = ("startup", "dashboard", "shop", "news", "mail")
+
+
+def run_of(directory, sites, outcomes=None):
+    text = preset_text("quickstart", sites).splitlines()
+    text[0] = f"sites = {json.dumps(sites)}"  # the preset takes two
+    return read_run(directory, outcomes, "\n".join(text))
+
+
+@pytest.fixture(scope="module")
+def contents(tmp_path_factory):
+    return run_of(tmp_path_factory.mktemp("run"), SITES, {("dashboard/lte/1", "quic"): "timeout"})
+
+
+def test_from_five_sites_on_there_is_a_model_a_network_and_stack(contents):
+    found = {(e["network"], e["stack"]): e for e in summary_of(contents)["other_sites"]}
+    assert set(found) == {(n, s) for n in ("dsl", "lte") for s in ("tcp+", "quic")}
+    quic = found["dsl", "quic"]
+    assert quic["gain_low"] < -0.14 < quic["gain_high"] < 0 and quic["p"] < 0.001
+    kept = contents.blocks.kept.sort("block")
+    pairs = {
+        site: tuple(
+            kept.filter(site=site, network="dsl", arm=arm)["speed_index_ms"].to_numpy()
+            for arm in ("quic", "tcp")
+        )
+        for site in SITES
+    }
+    assert quic["gain"] == pytest.approx(gain_over_sites(pairs).gain.value)
+    late = found["lte", "quic"]
+    assert late["gain"] is None and "timed out" in late["undetermined_because"]
+
+
+def test_the_page_has_it_below_the_gains_collapsed(contents):
+    page = build_report(contents.directory, metrics_of).read_text(encoding="utf-8")
+    text = page.replace(NO_BREAK, " ")
+    details = text[text.index("<details><summary>On other sites like these") :]
+    assert text.index('id="gain"') < text.index("On other sites like these")
+    assert text.index("On other sites like these") < text.index('id="charts"')
+    assert "a load timed out, so it has no ratio" in details[: details.index("</details>")]
+
+
+def test_below_five_sites_there_is_none(tmp_path):
+    contents = run_of(tmp_path, SITES[:4])
+    assert summary_of(contents)["other_sites"] == [] and other_sites_details(contents) == ""
+
+
+def test_a_site_without_a_block_is_named(tmp_path):
+    blocks = {(f"news/dsl/{n}", "quic"): "starved" for n in (1, 2, 3)}
+    found = summary_of(run_of(tmp_path, SITES, blocks))["other_sites"]
+    said = {e["network"]: e["undetermined_because"] for e in found}
+    assert said == {"dsl": "no complete block of news", "lte": None}
+
+
+def test_its_keys_are_in_the_reference(contents):
+    reference = ROOT / "docs/reference/report.md"
+    documented = set(re.findall(r"`(\w+)`", reference.read_text(encoding="utf-8")))
+    assert documented >= set(summary_of(contents)["other_sites"][0])
+    assert np.isfinite(summary_of(contents)["other_sites"][0]["deviation_sites"])

@@ -1,0 +1,114 @@
+"""The further tests on the page and in the summary."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from made_up_run import SITES, metrics_of, read_run, write_run
+from repository import ROOT
+
+from eyelevel.analysis.phrases import NO_BREAK
+from eyelevel.analysis.shown import cells_shown, timed_out_shown
+from eyelevel.analysis.study import read_contents
+from eyelevel.plan.presets import preset_text
+from eyelevel.report.build import build_report
+from eyelevel.report.export.summary import summary_of
+from eyelevel.report.sections.robustness import further_section
+from eyelevel.report.statistic_cells import p_value
+from eyelevel.stats.estimate import Estimate
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("run")
+    text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 10")
+    write_run(directory, {("dashboard/lte/1", "quic"): "timeout"}, text)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def contents(run):
+    return read_contents(run, metrics_of)
+
+
+def test_the_page_has_them_collapsed_for_every_site(run, contents):
+    text = build_report(run, metrics_of).read_text(encoding="utf-8").replace(NO_BREAK, " ")
+    section = re.search(r'<section aria-labelledby="tests">.*?</section>', text, re.DOTALL)[0]
+    assert "<details open" not in section
+    assert section.count(": further tests, by site</caption>") == len(contents.metrics)
+    section = section[: section.index("<details><summary>Loads that timed out")]
+    assert section.count("<tr>") == len(contents.cells) + len(contents.metrics)
+    for said in ("Welch", "Kruskal-Wallis", "Games-Howell", "Mann-Whitney", "Cliff"):
+        assert f'<th scope="col">{said}' in section.replace("&#x27;", "'")
+    assert "undetermined<small>a load timed out, so there is no mean" in section
+
+
+def test_the_summary_has_the_same(contents):
+    found = summary_of(contents)["site_tests"]
+    assert len(found) == len(contents.cells)
+    alike = [e for e in found if (e["site"], e["network"]) == ("startup", "dsl")]
+    quic = next(e for e in alike if (e["stack"], e["metric"]) == ("quic", "speed_index_ms"))
+    assert quic["welch_anova"]["p"] < 0.001 > quic["mann_whitney"]["p"]
+    assert quic["games_howell"]["high"] < 0 and quic["cliffs_delta"]["value"] < -0.9
+    assert quic["mean_difference"]["low"] < quic["mean_difference"]["value"] < 0
+    late = next(e for e in found if e["welch_anova"]["p"] is None)
+    assert (late["site"], late["network"], late["stack"]) == ("dashboard", "lte", "quic")
+    assert "timed out" in late["welch_anova"]["undetermined_because"]
+    assert late["kruskal_wallis"]["p"] is not None
+
+
+def test_its_keys_are_in_the_reference(contents):
+    reference = ROOT / "docs/reference/report.md"
+    documented = set(re.findall(r"`(\w+)`", reference.read_text(encoding="utf-8")))
+    for name in ("site_tests", "timeouts_censored"):
+        first = summary_of(contents)[name][0]
+        inner = {key for each in first.values() if isinstance(each, dict) for key in each}
+        assert documented >= {*first, *inner}
+
+
+def test_of_many_comparisons_the_primary_metrics_extremes_are_chosen(contents):
+    some = replace(contents.cells[0], metric="primary")
+    cells = [replace(some, gain=Estimate(value)) for value in (0.1, -0.3, 0.0, None, 0.4)]
+    other = [replace(some, metric="other")]
+    assert cells_shown([*cells, *other], "primary", 6, 2) == [*cells, *other]
+    assert cells_shown([*cells, *other], "primary", 5, 5) == cells
+    chosen = cells_shown([*cells, *other], "primary", 5, 2)
+    assert [each.gain.value for each in chosen] == [-0.3, 0.4]
+
+
+def test_one_block_has_no_tests_and_says_nothing_of_them(tmp_path):
+    text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 1")
+    contents = read_run(tmp_path, text=text)
+    assert further_section(contents) == "" and summary_of(contents)["site_tests"] == []
+
+
+def test_p_values_claim_no_more_digits_than_they_have():
+    assert [p_value(p) for p in (0.0312, 3e-5, 1e-12)] == ["0.031", "3e-05", "1e-10 or less"]
+
+
+def test_loads_that_timed_out_are_compared_as_censored_values(run, contents):
+    text = build_report(run, metrics_of).read_text(encoding="utf-8").replace(NO_BREAK, " ")
+    assert "Speed Index where loads timed out after 180 s: 1 comparison<" in text
+    (first,) = summary_of(contents)["timeouts_censored"]
+    assert (first["site"], first["network"], first["stack"]) == ("dashboard", "lte", "quic")
+    assert (first["timeouts"], first["timeouts_reference"], first["pairs"]) == (1, 0, 10)
+    limited = first["restricted_mean_difference"]
+    cell = contents.censored[0].cell
+    # One load of ten at the limit, the others a tenth of a second apart.
+    assert limited["value"] == pytest.approx((180_000 - cell.median_reference) / 10, rel=0.1)
+    assert limited["low"] < 0 < limited["high"] and limited["p"] > 0.05
+    assert first["log_rank"]["p"] is not None
+
+
+def test_of_many_comparisons_with_timeouts_those_with_most_are_chosen(contents):
+    some = replace(contents.cells[0], metric="primary")
+    cells = [replace(some, timeouts=n, timeouts_reference=0) for n in (0, 1, 3, 2)]
+    other = replace(some, metric="other", timeouts=9)
+    assert timed_out_shown([*cells, other], "primary", 4) == cells[1:]
+    assert [e.timeouts for e in timed_out_shown([*cells, other], "primary", 2)] == [3, 2]
+
+
+def test_a_run_without_timeouts_has_no_censored_table(quickstart_contents):
+    contents = quickstart_contents
+    assert contents.censored == () and summary_of(contents)["timeouts_censored"] == []
+    assert "censored values" not in further_section(contents)

@@ -1,0 +1,70 @@
+"""What a study that runs until it is sure enough says where it is not."""
+
+import json
+
+from made_up_run import metrics_of, write_run
+
+from eyelevel.analysis.study import read_contents
+from eyelevel.report.sections.findings import warnings
+
+PLAN = """title = "Is it sure?"
+sites = ["startup"]
+networks = ["dsl", "lte"]
+stacks = ["tcp", "quic"]
+reference = "tcp"
+blocks = 12
+[stop]
+interval_width_max = 0.1
+blocks_min = 6
+"""
+
+
+def said(folder, noise, text=PLAN, outcomes=None):
+    write_run(folder, text=text, noise=noise, outcomes=outcomes)
+    return beside_the_level(read_contents(folder, metrics_of))
+
+
+def beside_the_level(contents):
+    """These runs' machine was never measured, which is not what is asked here."""
+    return {head: text for head, text in warnings(contents) if not head.startswith("Level:")}
+
+
+def test_wide_intervals_are_named_with_what_it_would_take(tmp_path):
+    text = said(tmp_path, 0.06)["Not sure enough."]
+    assert text.startswith("the interval of quic on dsl is ")
+    assert "; at most 10.0 percentage points were asked for." in text
+    needed = int(text.removesuffix(".").rpartition("about ")[2])
+    assert 12 < needed < 200
+
+
+def test_where_no_number_of_blocks_would_do_the_machine_is_named(tmp_path):
+    assert "1000 would not be enough" in said(tmp_path, 0.35)["Not sure enough."]
+
+
+def test_narrow_intervals_need_no_warning(tmp_path):
+    assert said(tmp_path, 0.01) == {}
+
+
+def test_many_comparisons_are_counted(tmp_path):
+    networks = ", ".join(f'{{ name = "n{n}", base = "dsl" }}' for n in range(6))
+    text = PLAN.replace('"dsl", "lte"', networks)
+    assert (
+        "; 3 more are not sure enough, either; at most"
+        in said(tmp_path, 0.3, text)["Not sure enough."]
+    )
+
+
+def test_a_timeout_leaves_no_interval(tmp_path):
+    found = said(tmp_path, 0.01, outcomes={("startup/lte/3", "quic"): "timeout"})
+    assert found["Not sure enough."].startswith("quic on lte has no interval; at most")
+
+
+def test_an_unfinished_run_is_not_judged(tmp_path):
+    write_run(tmp_path, text=PLAN, noise=0.35)
+    plan = json.loads((tmp_path / "plan.json").read_text())
+    one = plan["trials"][-1]["hash"]
+    for file in (tmp_path / "trials" / one).iterdir():
+        file.unlink()
+    (tmp_path / "trials" / one).rmdir()
+    found = beside_the_level(read_contents(tmp_path, metrics_of))
+    assert list(found) == ["The run is not complete."]

@@ -1,0 +1,127 @@
+import json
+import zipfile
+from dataclasses import replace
+from importlib.metadata import version
+
+import pytest
+from made_up_run import metrics_of, write_run
+
+from eyelevel.analysis.study import read_contents
+from eyelevel.errors import StoreError
+from eyelevel.run.bundle.bundle import open_bundle, write_bundle
+from eyelevel.run.bundle.inputs import RunInputs, locks
+from eyelevel.sites.recorded import RecordedSite
+from eyelevel.store.directory import PLAN_FILE, committed, read_document
+
+
+@pytest.fixture
+def run(tmp_path):
+    directory = tmp_path / "run"
+    write_run(directory)
+    sites = {}
+    for site in read_document(directory, PLAN_FILE)["sites"]:
+        path = tmp_path / f"{site['name']}.wacz"
+        path.write_bytes(site["name"].encode())
+        sites[site["name"]] = RecordedSite(site["name"], path, site["digest"])
+    return directory, RunInputs(sites, {})
+
+
+def test_what_is_packed_is_there_again_with_its_plan(run, tmp_path):
+    directory, inputs = run
+    file = tmp_path / "run.zip"
+    last_pictures = 2
+    count = write_bundle(directory, inputs, file)
+    assert count == 2 + 2 + 2 * 36 + last_pictures + len(locks())
+    found = open_bundle(file, tmp_path / "unpacked")
+    assert committed(found.run) == committed(directory)
+    assert [path.read_bytes() for path in found.sites] == [b"startup", b"dashboard"]
+    assert [stack.name for stack in found.plan.stacks] == ["tcp", "tcp+", "quic"]
+    both = [read_contents(each, metrics_of).gains for each in (directory, found.run)]
+    assert both[0] == both[1]
+
+
+def test_the_same_run_makes_the_same_bundle(run, tmp_path):
+    for name in ("a.zip", "b.zip"):
+        write_bundle(*run, tmp_path / name)
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+
+
+def test_another_recording_of_that_name_is_refused(run, tmp_path):
+    directory, inputs = run
+    other = {name: replace(site, digest="sha256:other") for name, site in inputs.sites.items()}
+    with pytest.raises(StoreError, match="name its file with --site"):
+        write_bundle(directory, RunInputs(other, {}), tmp_path / "run.zip")
+
+
+def test_unpacking_that_was_interrupted_goes_on_and_mixes_no_studies(run, tmp_path):
+    file, there = tmp_path / "run.zip", tmp_path / "unpacked"
+    write_bundle(*run, file)
+    open_bundle(file, there)
+    lost = there / "run" / "report.html"
+    plan = there / "run" / PLAN_FILE
+    kept_ns = plan.stat().st_mtime_ns
+    lost.unlink(missing_ok=True)
+    (there / "sites" / "startup.wacz").write_bytes(b"half of it")
+    with pytest.raises(StoreError, match="continue with --resume"):
+        open_bundle(file, there)
+    found = open_bundle(file, there, resume=True)
+    assert [path.read_bytes() for path in found.sites] == [b"startup", b"dashboard"]
+    assert plan.stat().st_mtime_ns == kept_ns
+    plan.write_text("{}", encoding="utf-8")
+    with pytest.raises(StoreError, match="holds another study"):
+        open_bundle(file, there, resume=True)
+    assert plan.read_text(encoding="utf-8") == "{}"
+
+
+def test_locks_say_what_the_versions_of_everything_are(run, tmp_path):
+    write_bundle(*run, tmp_path / "run.zip")
+    open_bundle(tmp_path / "run.zip", tmp_path / "unpacked")
+    folder = tmp_path / "unpacked/locks"
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == locks()
+    assert f"polars=={version('polars')}\n" in (folder / "installed.txt").read_text()
+    assert 'name = "eyelevel-lab"' in (folder / "Cargo.lock").read_text()
+    assert "polars==" in (folder / "requirements.lock").read_text()
+
+
+def test_a_bundle_without_a_recording_of_its_plan_is_refused(run, tmp_path):
+    def without(content):
+        manifest = json.loads(content["bundle.json"])
+        del manifest["files"]["sites/startup.wacz"]
+        content["bundle.json"] = json.dumps(manifest).encode()
+
+    write_bundle(*run, tmp_path / "run.zip")
+    repacked(tmp_path / "run.zip", without)
+    with pytest.raises(StoreError, match="lacks the recording of `startup`"):
+        open_bundle(tmp_path / "run.zip", tmp_path / "unpacked")
+
+
+def repacked(file, change):
+    with zipfile.ZipFile(file) as pack:
+        content = {name: pack.read(name) for name in pack.namelist()}
+    change(content)
+    with zipfile.ZipFile(file, "w") as pack:
+        for name, value in content.items():
+            pack.writestr(name, value)
+
+
+def outside(content):
+    manifest = json.loads(content["bundle.json"])
+    manifest["files"]["run/../../x"] = ""
+    content["bundle.json"] = json.dumps(manifest).encode()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda content: content.update({"run/plan.json": b"{}"}), "is damaged"),
+        (lambda content: content.pop("run/plan.json"), "damaged"),
+        (lambda content: content.update({"bundle.json": b'{"version": 9}'}), "version 9"),
+        (outside, "outside"),
+    ],
+)
+def test_a_bundle_that_was_changed_is_refused(run, tmp_path, change, message):
+    write_bundle(*run, tmp_path / "run.zip")
+    repacked(tmp_path / "run.zip", change)
+    with pytest.raises(StoreError, match=message):
+        open_bundle(tmp_path / "run.zip", tmp_path / "unpacked")
+    assert not (tmp_path / "x").exists()

@@ -1,0 +1,128 @@
+import shutil
+from pathlib import Path
+
+import pytest
+
+from eyelevel.errors import StoreError
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.file.tables import Readers
+from eyelevel.plan.trials import expand, plan_document
+from eyelevel.run.bundle.bundle import open_bundle, write_bundle
+from eyelevel.run.bundle.inputs import find_inputs
+from eyelevel.run.study.stages import read_stages
+from eyelevel.run.trial.traces import check_trace_files, read_trace_file
+from eyelevel.sites.recorded import _info, matching, open_site, shipped
+from eyelevel.store.directory import PLAN_FILE, read_document, write_document
+
+PLAIN = """\
+networks = ["dsl"]
+stacks = ["tcp", "quic"]
+reference = "tcp"
+blocks = 2
+"""
+TRACED = """\
+stacks = ["tcp", "quic"]
+reference = "tcp"
+blocks = 2
+[[networks]]
+name = "traced"
+base = "lte"
+trace_down = "traces/lte.down"
+[[networks]]
+name = "staged"
+down = "delay 5ms, trace traces/cell.down, queue droptail 200ms"
+up = "rate 20 Mbit/s, queue droptail 200ms"
+"""
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder to run plans in, with two recordings and two traces."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for folder in ("recordings", "traces"):
+        (tmp_path / folder).mkdir()
+    shutil.copy(shipped()["plain"], "recordings/www.example.org.wacz")
+    shutil.copy(shipped()["article"], "recordings/b.warc.wacz")
+    (tmp_path / "traces/lte.down").write_text("1\n2\n10\n")
+    (tmp_path / "traces/cell.down").write_text("1\n3\n10\n")
+    return tmp_path
+
+
+def planned(place, text):
+    """A directory that holds what `eyelevel run` writes first."""
+    plan = parse_plan(
+        text, "plan.toml", matching=matching, readers=Readers(read_trace_file, read_stages)
+    )
+    sites = [open_site(name).of_plan() for name in plan.sites]
+    directory = place / "run"
+    directory.mkdir()
+    _info.cache_clear()  # a later command has looked at no file yet
+    write_document(directory, PLAN_FILE, plan_document(plan, sites, expand(plan, sites)))
+    return directory
+
+
+@pytest.mark.parametrize(
+    ("sites", "names"),
+    [
+        ('"recordings/www.example.org.wacz", "api"', ["www.example.org", "api"]),
+        ('"recordings/*.wacz"', ["b.warc", "www.example.org"]),
+        ('"recordings/"', ["b.warc", "www.example.org"]),
+        ('"ap[a-z]"', ["api"]),
+        ('"synthetic:object_bytes=2000"', ["synthetic-1x2000-1"]),
+    ],
+)
+def test_sites_are_found_where_the_plan_names_them(place, sites, names):
+    directory = planned(place, f"sites = [{sites}]\n{PLAIN}")
+    found = find_inputs(directory)
+    assert list(found.sites) == names and found.files == {}
+
+
+def test_a_recording_that_moved_is_taken_from_where_it_is_given(place):
+    directory = planned(place, f'sites = ["recordings/www.example.org.wacz"]\n{PLAIN}')
+    (place / "recordings/www.example.org.wacz").rename(place / "other-name.wacz")
+    with pytest.raises(StoreError, match=r"`recordings/.*` cannot be opened .* with --site"):
+        find_inputs(directory)
+    found = find_inputs(directory, ["./other-name.wacz"])
+    assert found.sites["www.example.org"].path.name == "other-name.wacz"
+    shutil.copy("recordings/b.warc.wacz", "recordings/www.example.org.wacz")
+    _info.cache_clear()
+    with pytest.raises(StoreError, match="is another one now"):
+        find_inputs(directory)
+
+
+def test_a_pattern_that_matches_no_more_names_the_site_that_is_missing(place):
+    directory = planned(place, f'sites = ["recordings/"]\n{PLAIN}')
+    (place / "recordings/www.example.org.wacz").rename(place / "other-name.wacz")
+    with pytest.raises(StoreError, match=r"no site of the plan is named `www.example.org` here"):
+        find_inputs(directory)
+    assert find_inputs(directory, ["other-name.wacz"]).sites.keys() == {"b.warc", "www.example.org"}
+
+
+def test_files_of_networks_are_found_by_their_digests(place):
+    directory = planned(place, f'sites = ["api"]\n{TRACED}')
+    found = find_inputs(directory)
+    assert sorted(path.name for path in found.files.values()) == ["cell.down", "lte.down"]
+    (place / "traces/cell.down").write_text("5\n")
+    with pytest.raises(StoreError, match=r"a file of the network `staged`.* restore it"):
+        find_inputs(directory)
+    (place / "traces/cell.down").unlink()
+    with pytest.raises(StoreError, match=r"a file of the network `staged`.*\(traces/cell.down"):
+        find_inputs(directory)
+
+
+@pytest.mark.parametrize("site", ["recordings/", "synthetic:object_bytes=2000", "api"])
+def test_a_bundle_of_them_is_the_same_plan_elsewhere(place, monkeypatch, site):
+    directory = planned(place, f'sites = ["{site}"]\n{TRACED}')
+    write_bundle(directory, find_inputs(directory), place / "study.bundle")
+    for folder in ("recordings", "traces", "cache"):
+        shutil.rmtree(place / folder, ignore_errors=True)
+    (place / "elsewhere").mkdir()
+    monkeypatch.chdir(place / "elsewhere")
+    plan = open_bundle(Path("../study.bundle"), Path("out/original")).plan
+    trials = expand(plan, [open_site(name).of_plan() for name in plan.sites])
+    document = read_document(directory, PLAN_FILE)
+    assert [trial.hash for trial in trials] == [each["hash"] for each in document["trials"]]
+    for trial in trials:
+        check_trace_files(plan.trace_files, trial.network_settings)
+        trial.lab_path(plan.trace_files)

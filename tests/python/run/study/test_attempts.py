@@ -1,0 +1,67 @@
+import polars as pl
+import pytest
+from made_up_run import metrics_of, write_run
+from sample_record import sample_record
+
+from eyelevel.analysis.study import read_contents
+from eyelevel.report.sections.details import outcomes_section
+from eyelevel.run.study.attempts import with_retries
+from eyelevel.run.study.effects import effects_so_far
+from eyelevel.run.trial.trial import TrialResult
+from eyelevel.store.directory import read_trial, write_trial
+from eyelevel.store.frames import Frames
+
+
+def attempts(*outcomes):
+    left = iter(outcomes)
+    return lambda: TrialResult(
+        sample_record(outcome=(name := next(left)), outcome_detail=f"because of {name}"),
+        Frames.of([]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "retries", "final", "before"),
+    [
+        (["ok"], 1, "ok", []),
+        (["starved", "ok"], 1, "ok", ["starved"]),
+        (["starved", "lab-failed", "ok"], 1, "lab-failed", ["starved"]),
+        (["starved", "lab-failed", "ok"], 2, "ok", ["starved", "lab-failed"]),
+        (["starved"], 0, "starved", []),
+        (["timeout"], 3, "timeout", []),  # a result of the stack is never run again
+        (["wrong-stack"], 3, "wrong-stack", []),
+    ],
+)
+def test_the_instruments_failures_are_retried_and_told(outcomes, retries, final, before, tmp_path):
+    record = with_retries(attempts(*outcomes), retries).record
+    assert record["outcome"] == final
+    assert [each["outcome"] for each in record.get("retried", [])] == before
+    write_trial(tmp_path, record)
+    assert read_trial(tmp_path, record["trial"]["hash"]).record == record
+
+
+def test_attempts_that_failed_count_in_the_report(tmp_path):
+    import made_up_run
+
+    made = made_up_run.record_of
+
+    def record_of(trial, load_ms, outcome="ok"):
+        record = made(trial, load_ms, outcome)
+        if trial.arm == "quic":
+            record["retried"] = [{"outcome": "starved", "outcome_detail": "late packets"}]
+        return record
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(made_up_run, "record_of", record_of)
+        write_run(tmp_path)
+    contents = read_contents(tmp_path, metrics_of)
+    assert contents.table.filter(pl.col("retried") > 0)["arm"].unique().to_list() == ["quic"]
+    # Every load of one stack failed once: no chance, though each ended well.
+    assert contents.failure_rates.p < 0.001
+    assert "(retried)" in outcomes_section(contents)
+
+
+def test_effects_are_told_of_the_blocks_that_are_there(tmp_path):
+    plan = write_run(tmp_path)
+    said = effects_so_far(plan, tmp_path)()
+    assert said == "" or said.startswith("so far, of 12 blocks: quic on ")

@@ -1,0 +1,124 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from made_up_run import SITES, write_run
+
+from eyelevel.errors import PlanError
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.presets import preset_text
+from eyelevel.run.study.estimate import DEVIATION, estimate
+from eyelevel.run.study.time_limits import check_time_limits, limits_said
+from eyelevel.sites.recorded import open_site
+from eyelevel.stats.sequential import confidence_sequence
+from eyelevel.store.directory import TRIALS, committed
+
+TEXT = preset_text("quickstart", SITES)
+STOP = "[stop]\ninterval_width_max = 0.1\n"
+
+
+def plan_of(text):
+    return parse_plan(text, "plan.toml")
+
+
+@pytest.fixture(scope="module")
+def sites():
+    """Any two recordings: what is predicted of disk and effects does not look into them."""
+    return [open_site("plain"), open_site("article")]
+
+
+@pytest.fixture(scope="module")
+def like(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("like")
+    write_run(directory, text=TEXT)
+    return directory
+
+
+@pytest.mark.parametrize("blocks", [12, 30])
+def test_a_study_that_may_stop_finds_the_effect_as_often_as_promised(sites, blocks):
+    text = TEXT.replace("blocks = 3", f"blocks = {blocks}")
+    fixed, found = (estimate(plan_of(each), sites) for each in (text, text + STOP))
+    assert found.effect > 1.2 * fixed.effect
+    assert "the level shared by 4 comparisons" in found.effect_source
+    assert "at most" in found.time_source and "at most" not in fixed.time_source
+    draw = np.random.Generator(np.random.PCG64(5))
+    shown, studies = 0, 400
+    for _ in range(studies):
+        values = draw.normal(math.log1p(found.effect), DEVIATION / math.sqrt(2), blocks)
+        shown += confidence_sequence(values, 0.05 / 4).low > 0
+    assert 0.74 <= shown / studies <= 0.86
+
+
+def test_a_cell_that_cannot_end_is_refused_and_without_a_limit_it_gets_the_time_it_needs():
+    text = """\
+sites = ["gallery"]
+networks = ["das-0.2-300", "dsl"]
+stacks = ["tcp"]
+reference = "tcp"
+blocks = 1
+"""
+    gallery, follows = [open_site("gallery")], plan_of(text)
+    check_time_limits(follows, gallery)
+    found = estimate(follows, gallery)
+    assert found.timeout_s_max >= 2 * 239 and found.seconds > 239
+    assert "in 1 of 2 cells" in limits_said(follows, gallery)
+    given = plan_of("timeout_s = 180\n" + text)
+    with pytest.raises(PlanError, match=r"`timeout_s`: in 180 s .*`gallery` over `das-0.2-300` 24"):
+        check_time_limits(given, gallery)
+    check_time_limits(plan_of("timeout_s = 300\n" + text), gallery)
+
+
+def test_blocks_that_are_too_few_for_a_sequence_show_nothing(sites):
+    found = estimate(plan_of(TEXT + STOP), sites)
+    assert found.effect is None and found.effect_source == "3 blocks are too few to stop at"
+
+
+def test_twins_are_no_comparisons_of_their_own(sites):
+    text = TEXT.replace("blocks = 3", 'blocks = 30\ncauses = ["window"]') + STOP
+    assert "shared by 4 comparisons" in estimate(plan_of(text), sites).effect_source
+
+
+def test_a_load_takes_all_that_an_earlier_one_left(sites, like):
+    plan = plan_of(TEXT)
+    before = estimate(plan, sites, like)
+    names = sorted(committed(like))
+    assert len(names) == 36
+    for name in names:
+        logs = like / TRIALS / name / "logs"
+        logs.mkdir()
+        (logs / "client.pcap").write_bytes(b"x" * 2_000_000)
+    after = estimate(plan, sites, like)
+    assert after.disk_bytes - before.disk_bytes == pytest.approx(36 * 2e6)
+    for name in names:
+        (like / TRIALS / name / "logs/client.pcap").unlink()
+        (like / TRIALS / name / "logs").rmdir()
+
+
+def test_last_pictures_are_counted_by_site_and_not_by_load(sites, like):
+    plan = plan_of(TEXT)
+    before = estimate(plan, sites, like).disk_bytes
+    larger = estimate(replace(plan, blocks=30), sites, like).disk_bytes
+    (like / "pictures" / "one-more.webp").write_bytes(b"x" * 500_000)
+    assert estimate(plan, sites, like).disk_bytes - before == pytest.approx(5e5)
+    assert estimate(replace(plan, blocks=30), sites, like).disk_bytes - larger == pytest.approx(5e5)
+    assert estimate(plan, sites[:1], like).disk_bytes == pytest.approx((before + 5e5) / 2)
+    (like / "pictures" / "one-more.webp").unlink()
+
+
+def test_without_an_earlier_run_a_sites_first_load_is_larger(sites):
+    first, second = (
+        estimate(plan_of(TEXT.replace("blocks = 3", f"blocks = {blocks}")), sites).disk_bytes
+        for blocks in (1, 2)
+    )
+    assert 24 * 21e3 <= second <= 24 * 55e3 + 2 * 118e3
+    assert 12 * 21e3 <= second - first <= 12 * 55e3
+    alone = plan_of(TEXT).browser
+    blind = replace(plan_of(TEXT), browser=replace(alone, capture=False))
+    assert estimate(blind, sites).disk_bytes == 36 * 10_000
+
+
+def test_logs_that_the_earlier_run_has_not_are_said_to_be_missing(sites, like):
+    found = estimate(plan_of(f'logs = ["pcap"]\nnetlog = true\n{TEXT}'), sites, like)
+    assert found.disk_source.endswith("without this plan's `netlog` and `logs`")
+    assert "without" not in estimate(plan_of(TEXT), sites, like).disk_source

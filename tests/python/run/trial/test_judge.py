@@ -1,0 +1,349 @@
+"""One load, one outcome: the first rule that holds."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from eyelevel.run.trial.judge import Observed, judge, misses
+from eyelevel.store.outcomes import OUTCOMES_BY_NAME
+
+IN_TIME = {"lateness_us_p50": 20.0, "lateness_us_p99": 90.0, "lateness_us_max": 400.0}
+UNMARKED = {"not_ect": 40, "ect0": 0, "ect1": 0, "ce": 0, "marked": 0}
+QUIET = {**IN_TIME, "arrival": IN_TIME, "ecn": UNMARKED}
+URL = "https://a.example/"
+
+
+def path_of(down: Any = QUIET, up: Any = QUIET, **lost: int) -> dict[str, Any]:
+    whole = {"device": 0, "udp_receive_buffer": 0}
+    return {"down": down, "up": up, "lost_outside": {"client": whole | lost, "server": whole}}
+
+
+def an_object(**changed: Any) -> dict[str, Any]:
+    plain = {
+        "url": URL,
+        "protocol": "h2",
+        "from": "network",
+        "resource_type": "Document",
+        "render_blocking": None,
+        "failed": None,
+    }
+    return plain | changed
+
+
+def a_connection(**in_force: Any) -> dict[str, Any]:
+    told = {
+        "congestion_control": "cubic",
+        "initial_window_packets": 32,
+        "pacing_rate_bytes_s_max": 10**10,
+        "slow_start_after_idle": False,
+        "tls_version": "1.3",
+        "cipher": "TLS13_AES_128_GCM_SHA256",
+        "key_exchange": "X25519MLKEM768",
+        "rtt_ms_min": 24.0,
+    }
+    ecn = {"down": UNMARKED, "up": UNMARKED}
+    return {"connection": 0, "protocol": "h2", "in_force": told | in_force, "ecn": ecn}
+
+
+GOOD = Observed(
+    ended="complete",
+    detail="",
+    objects=[an_object()],
+    frames=5,
+    frames_lost=0,
+    first_contentful_paint_ms=300.0,
+    page_load_time_ms=900.0,
+    final_picture_matches=True,
+    requests=[{"url": URL, "match": "exact"}],
+    connections=[a_connection()],
+    path=path_of(),
+    host={"cpu_steal_share": 0.0},
+    stack={
+        "http_version": "h2",
+        "congestion_control": "cubic",
+        "initial_window_packets": 32,
+        "pacing": True,
+        "slow_start_after_idle": False,
+        "ecn": "off",
+        "tls_version": "1.3",
+        "certificate_key": "ecdsa",
+    },
+    rtt_ms_min=24.0,
+)
+
+
+def test_a_good_load_is_ok() -> None:
+    assert judge(GOOD) == ("ok", "")
+
+
+def late(**changed: float) -> dict[str, Any]:
+    return {"path": path_of(down=QUIET | changed)}
+
+
+def read_late(**changed: float) -> dict[str, Any]:
+    return {"path": path_of(up=QUIET | {"arrival": IN_TIME | changed})}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "changes"),
+    [
+        ("browser-crashed", {"ended": "browser-crashed", "detail": "signal 11"}),
+        ("lab-failed", {"ended": "navigation-failed", "detail": "net::ERR_CERT_INVALID"}),
+        ("lab-failed", {"ended": "navigation-failed", "detail": "net::ERR_SSL_PROTOCOL_ERROR"}),
+        ("lab-failed", {"requests": []}),
+        ("timeout", {"ended": "timeout", "detail": "no load event within 180 s"}),
+        ("timeout", {"ended": "navigation-failed", "detail": "net::ERR_QUIC_PROTOCOL_ERROR"}),
+        ("starved", late(lateness_us_p99=1001.0)),
+        ("starved", late(lateness_us_max=5001.0)),
+        ("starved", read_late(lateness_us_p99=1001.0)),
+        ("starved", read_late(lateness_us_max=5001.0)),
+        ("starved", {"path": path_of(udp_receive_buffer=1)}),
+        ("starved", {"path": path_of(device=1)}),
+        ("starved", {"host": {"cpu_steal_share": 0.021}}),
+        ("wrong-protocol", {"objects": [an_object(protocol="h3")]}),
+        (
+            "wrong-protocol",
+            {"objects": [an_object(url="http://a.example/", protocol="http/1.1")]},
+        ),
+        ("wrong-stack", {"connections": [a_connection(congestion_control="bbr")]}),
+        ("wrong-stack", {"connections": [a_connection(initial_window_packets=10)]}),
+        ("wrong-stack", {"connections": [a_connection(pacing_rate_bytes_s_max=None)]}),
+        ("wrong-stack", {"connections": [a_connection(tls_version="1.2")]}),
+        ("wrong-stack", {"connections": [a_connection(cipher="TLS13_AES_256_GCM_SHA384")]}),
+        ("wrong-stack", {"connections": [a_connection(key_exchange="X25519")]}),
+        ("wrong-stack", {"connections": [a_connection(slow_start_after_idle=True)]}),
+        (
+            "wrong-stack",
+            {"connections": [a_connection(first_flight_packets=32, first_flight_ms=0.2)]},
+        ),
+        ("missed-requests", {"requests": [{"url": URL, "match": "miss"}]}),
+        (
+            "missed-requests",
+            {
+                "objects": [
+                    an_object(failed="net::ERR_NAME_NOT_RESOLVED", render_blocking="Blocking")
+                ]
+            },
+        ),
+        ("different-page", {"objects": [an_object(failed="net::ERR_CONNECTION_RESET")]}),
+        ("different-page", {"objects": [an_object(failed="net::ERR_SSL_PROTOCOL_ERROR")]}),
+        ("different-page", {"objects": [an_object(failed="net::ERR_BAD_SSL_CLIENT_AUTH_CERT")]}),
+        ("capture-incomplete", {"frames": 1}),
+        ("capture-incomplete", {"frames_lost": 2}),
+        ("capture-incomplete", {"final_picture_matches": False}),
+        ("capture-incomplete", {"page_load_time_ms": None}),
+    ],
+)
+def test_each_trouble_has_its_outcome(outcome: str, changes: dict[str, Any]) -> None:
+    found, detail = judge(replace(GOOD, **changes))
+    assert found == outcome and detail
+    assert found in OUTCOMES_BY_NAME
+
+
+@pytest.mark.parametrize(
+    "exempt",
+    [
+        {"from": "cache"},
+        {"from": "service-worker"},
+        {"from": "data"},
+        {"resource_type": "WebSocket"},
+        {"url": "http://a.example/"},
+        {"protocol": None},
+    ],
+)
+def test_some_objects_have_no_protocol_to_be_wrong(exempt: dict[str, Any]) -> None:
+    objects = [an_object(), an_object(**{"protocol": "http/1.1"} | exempt)]
+    assert judge(replace(GOOD, objects=objects)) == ("ok", "")
+
+
+def test_a_page_in_cleartext_is_what_a_stack_without_tls_is_for() -> None:
+    stack = GOOD.stack | {"http_version": "h1", "tls_version": "none"}
+    objects = [an_object(url="http://a.example/", protocol="http/1.1")]
+    connection = a_connection() | {"protocol": "http/1.1"}
+    for name in ("tls_version", "cipher", "key_exchange"):
+        connection["in_force"][name] = None
+    plain = replace(GOOD, objects=objects, stack=stack, connections=[connection])
+    assert judge(plain) == ("ok", "")
+
+
+def test_a_starved_timeout_is_no_result() -> None:
+    slow = replace(GOOD, ended="timeout", detail="no load event", **late(lateness_us_max=9000.0))
+    assert judge(slow)[0] == "starved"
+
+
+def test_the_bound_of_lateness_grows_with_the_round_trip() -> None:
+    far = replace(GOOD, rtt_ms_min=760.0, **late(lateness_us_max=30_000.0))
+    assert judge(far)[0] == "ok"
+
+
+def test_a_miss_without_render_blocking_is_counted_but_no_trouble() -> None:
+    image = "https://a.example/late.png"
+    requests = [{"url": URL, "match": "exact"}, {"url": image, "match": "miss"}]
+    objects = [an_object(), an_object(url=image, resource_type="Image")]
+    load = replace(GOOD, requests=requests, objects=objects)
+    assert judge(load)[0] == "ok"
+    assert misses(load) == {image}
+
+
+def test_what_a_frame_in_the_page_misses_does_not_hold_the_page() -> None:
+    url = "https://third.example/frame"
+    requests = [{"url": URL, "match": "exact"}, {"url": url, "match": "miss"}]
+    framed = [an_object(), an_object(url=url, in_main_frame=False)]
+    assert judge(replace(GOOD, requests=requests, objects=framed))[0] == "ok"
+    own = [an_object(), an_object(url=url, in_main_frame=True)]
+    assert judge(replace(GOOD, requests=requests, objects=own))[0] == "missed-requests"
+
+
+def test_a_capture_that_was_not_asked_for_lacks_nothing() -> None:
+    assert judge(replace(GOOD, frames=None, final_picture_matches=None))[0] == "ok"
+
+
+def test_a_first_flight_that_the_page_did_not_fill_is_not_judged() -> None:
+    short = a_connection(first_flight_packets=12, first_flight_ms=0.1)
+    paced = a_connection(first_flight_packets=32, first_flight_ms=8.0)
+    assert judge(replace(GOOD, connections=[short, paced]))[0] == "ok"
+
+
+def test_a_window_that_a_lost_handshake_reduced_is_the_networks_doing() -> None:
+    lost = a_connection(initial_window_packets=1, syn_ack_retransmitted_packets=2)
+    assert judge(replace(GOOD, connections=[lost])) == ("ok", "")
+    for in_force in ({"syn_ack_retransmitted_packets": 1}, {"retransmitted_packets": 5}, {}):
+        kept = a_connection(initial_window_packets=1, **in_force)
+        assert judge(replace(GOOD, connections=[kept]))[0] == "wrong-stack"
+
+
+@pytest.mark.parametrize("window", [4, 10])
+def test_a_window_that_pacing_lets_out_at_once_is_not_judged_by_its_pace(window: int) -> None:
+    stack = {**GOOD.stack, "initial_window_packets": window}
+    flight = {"initial_window_packets": window, "first_flight_packets": 10, "first_flight_ms": 0.1}
+    connections = [a_connection(**flight)]
+    assert judge(replace(GOOD, stack=stack, connections=connections)) == ("ok", "")
+
+
+def test_rsa_certificates_have_their_own_cipher_in_tls_1_2() -> None:
+    stack = {**GOOD.stack, "tls_version": "1.2", "certificate_key": "rsa"}
+    told = {
+        "tls_version": "1.2",
+        "key_exchange": "X25519",
+        "cipher": "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+    }
+    assert judge(replace(GOOD, stack=stack, connections=[a_connection(**told)]))[0] == "ok"
+    told["cipher"] = "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"
+    wrong = judge(replace(GOOD, stack=stack, connections=[a_connection(**told)]))
+    assert wrong[0] == "wrong-stack"
+
+
+def test_a_repeat_visit_must_have_resumed_a_session() -> None:
+    fresh, resumed = a_connection(resumed=False), a_connection(resumed=True)
+    repeat = replace(GOOD, visit="repeat", connections=[fresh])
+    outcome, detail = judge(repeat)
+    assert outcome == "wrong-stack" and "resumed" in detail
+    # One is enough: a host that the first visit never reached has no ticket.
+    assert judge(replace(repeat, connections=[fresh, resumed])) == ("ok", "")
+    assert judge(replace(repeat, visit="first")) == ("ok", "")
+    outcome, detail = judge(replace(GOOD, connections=[fresh, resumed]))
+    assert outcome == "wrong-stack" and "first visit" in detail
+
+
+@pytest.mark.parametrize(
+    ("offered", "word"), [(True, "servers took none"), (False, "browser offered none")]
+)
+def test_a_repeat_visit_of_a_stack_with_early_data_must_have_sent_some(
+    offered: bool, word: str
+) -> None:
+    told = {"resumed": True, "early_data_offered": offered, "early_data_accepted": False}
+    stack = {**GOOD.stack, "early_data": True}
+    repeat = replace(GOOD, visit="repeat", stack=stack, connections=[a_connection(**told)])
+    outcome, detail = judge(repeat)
+    assert outcome == "wrong-stack" and word in detail
+    taken = a_connection(**{**told, "early_data_accepted": True})
+    assert judge(replace(repeat, connections=[taken])) == ("ok", "")
+
+
+@pytest.mark.parametrize(
+    ("packets", "span_ms", "outcome"),
+    [(20, 2.0, "ok"), (20, 0.1, "wrong-stack"), (15, 0.1, "ok"), (32, 3.5, "wrong-stack")],
+)
+def test_a_first_flight_over_tcp_is_judged_as_far_as_it_was_seen(
+    packets: int, span_ms: float, outcome: str
+) -> None:
+    flight = a_connection(first_flight_packets=packets, first_flight_ms=span_ms)
+    assert judge(replace(GOOD, connections=[flight]))[0] == outcome
+
+
+def test_a_repeat_visit_without_tls_has_nothing_to_resume() -> None:
+    plain = {**GOOD.stack, "http_version": "h1", "tls_version": "none"}
+    in_force = {"tls_version": None, "cipher": None, "key_exchange": None, "resumed": None}
+    connection = a_connection(**in_force) | {"protocol": "http/1.1"}
+    repeat = replace(GOOD, visit="repeat", stack=plain, connections=[connection], objects=[])
+    assert judge(repeat) == ("ok", "")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"status": 404}, "answered 404"),
+        (
+            {"status": None, "failed": "net::ERR_FAILED (MissingAllowOriginHeader)"},
+            "without access",
+        ),
+    ],
+)
+def test_what_somebody_elses_server_did_not_give_counts(change: dict, said: str) -> None:
+    own = {**GOOD.stack, "server": {"command": ["x"], "protocols": ["h2"]}}
+    whole = replace(GOOD, stack=own, connections=[], requests=[])
+    assert judge(whole)[0] == "ok"
+    outcome, detail = judge(replace(whole, objects=[an_object(), an_object(**change)]))
+    assert outcome == "missed-requests"
+    assert said in detail
+
+
+def test_another_connection_type_is_another_stack() -> None:
+    seen = replace(GOOD, connection_type_wanted="4g", connection_type="3g")
+    assert judge(seen) == ("wrong-stack", "the browser took the network for 3g, not 4g")
+    for same in (
+        replace(seen, connection_type="4g"),
+        replace(seen, connection_type_wanted="measured"),
+        # Without scripts nobody can ask the browser.
+        replace(seen, connection_type=None, javascript=False),
+    ):
+        assert judge(same)[0] == "ok"
+
+
+def test_a_connection_type_that_cannot_be_read_is_not_taken_for_the_right_one() -> None:
+    untold = replace(GOOD, connection_type_wanted="4g", connection_type=None)
+    outcome, detail = judge(untold)
+    assert outcome == "wrong-stack" and "nothing that it told" in detail
+    late = replace(untold, ended="timeout", detail="no load event")
+    assert judge(late)[0] == "timeout"
+
+
+@pytest.mark.parametrize(
+    ("told", "word"),
+    [
+        ({}, ""),
+        ({"request_table_bytes": 4096, "response_table_bytes": 4096}, ""),
+        ({"request_table_bytes": 0}, "request_table_bytes was 0, not 4096"),
+        ({"response_table_bytes": 0}, "response_table_bytes was 0, not 4096"),
+        ({"response_table_bytes": 65_536}, "response_table_bytes was 65536, not 4096"),
+        ({"blocked_streams_max": 20}, ""),
+        ({"blocked_streams_max": 101}, "blocked_streams_max was 101, more than 100"),
+    ],
+)
+def test_a_connection_with_a_request_has_the_stacks_header_tables(told: dict, word: str) -> None:
+    stack = {**GOOD.stack, "header_table_bytes": 4096, "blocked_streams_max": 100}
+    served = [{"url": URL, "match": "exact", "connection": 0}]
+    load = replace(GOOD, stack=stack, requests=served, connections=[a_connection(**told)])
+    outcome, detail = judge(load)
+    assert (outcome == "ok") == (word == "")
+    assert word in detail
+    # What the client did not get to say on another one is no fault.
+    assert judge(replace(load, requests=GOOD.requests))[0] == "ok"
+
+
+def test_a_stack_that_gives_tickets_out_on_a_first_visit_may_resume() -> None:
+    stack = {**GOOD.stack, "session_tickets": True}
+    resumed = replace(GOOD, connections=[a_connection(resumed=True)])
+    assert judge(resumed)[0] == "wrong-stack"
+    assert judge(replace(resumed, stack=stack))[0] == "ok"

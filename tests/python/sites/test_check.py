@@ -1,0 +1,126 @@
+from dataclasses import replace
+
+from eyelevel.browser.observations import ObjectLoad, RawLoad
+from eyelevel.lab.client import LabSummary
+from eyelevel.sites.check import findings, observed
+
+HOST = "https://a.example"
+
+
+def asked(url: str, kind: str = "Image", blocking: str | None = None, failed: str | None = None):
+    said = dict.fromkeys(ObjectLoad.__slots__) | {"started_ms": 1.0, "encoded_bytes": 1}
+    said |= {"url": url, "method": "GET", "resource_type": kind, "source": "network"}
+    return ObjectLoad(**said | {"render_blocking": blocking, "failed": failed})
+
+
+def load(*objects: ObjectLoad, missing=(), version="h2", ended="complete", texts=None, by=None):
+    answers = [
+        {"url": url, "match": "miss", "nearest_url": f"{HOST}/near", "difference": "path"}
+        for url in missing
+    ]
+    # Without a page that asks, what is of the kind `Other` is an icon of the browser's.
+    raw = RawLoad(ended, "", objects=objects, initiators=by or {})
+    return observed(version, raw, LabSummary(tuple(answers)), texts or {})
+
+
+def page(*more: ObjectLoad, **about):
+    return load(*(asked(f"{HOST}/{n}") for n in range(40)), *more, **about)
+
+
+def test_a_whole_page_is_fit_and_fragments_are_no_requests():
+    found = findings([page(asked(f"{HOST}/1#x")), page()], {"a.example"})
+    assert found.failure() == ""
+    assert not found.misses and not found.not_always_asked and found.misses_agree
+
+
+def test_what_blocks_rendering_comes_first_and_fails_the_check():
+    style, image = f"{HOST}/style.css", f"{HOST}/a.png"
+    one = page(asked(style, "Stylesheet", "Blocking"), asked(image), missing=(image, style))
+    found = findings([one, one], {"a.example"})
+    assert [miss.url for miss in found.misses] == [style, image]
+    assert found.failure() == f"render-blocking {style} is not in the recording"
+    assert "another path" in found.misses[0].explanation
+
+
+def test_a_host_that_was_not_recorded_is_named():
+    url = "https://third.example/pixel"
+    found = findings([page(asked(url, failed="net::ERR_NAME_NOT_RESOLVED"))], {"a.example"})
+    assert found.hosts_missing == ("third.example",)
+    assert "nothing was recorded from its host" in found.misses[0].explanation
+    assert found.failure() == ""
+
+
+def test_icons_of_the_browser_do_not_count():
+    icons = tuple(f"{HOST}/{n}/favicon.ico" for n in range(20))
+    found = findings(
+        [page(*(asked(icon, "Other") for icon in icons), missing=icons)], {"a.example"}
+    )
+    assert found.missing_share == 0 and len(found.misses) == 20 and found.failure() == ""
+
+
+def test_more_than_a_twentieth_missing_fails():
+    urls = tuple(f"{HOST}/gone/{n}" for n in range(3))
+    found = findings([page(*map(asked, urls), missing=urls)], {"a.example"})
+    assert found.failure() == "7% of the requests are not in the recording"
+    named = {f"{HOST}/": " ".join(urls)}
+    lacking = findings([page(*map(asked, urls), missing=urls, texts=named)], {"a.example"})
+    assert lacking.failure() == found.failure() and lacking.made_up_share == 0
+    assert round(lacking.lacking_share, 2) == 0.07
+
+
+def test_loads_that_differ_are_told_apart():
+    other = f"{HOST}/other"
+    asks = page(asked(other), missing=(other,), version="h1")
+    found = findings([page(), asks, page(version="h1")], {"a.example"})
+    assert found.not_always_asked == {other: {"h2": 0, "h1": 1}}
+    assert not found.misses_agree and found.failure() == "not every load missed the same URLs"
+
+
+def test_a_load_that_does_not_end_fails():
+    assert "did not load" in findings([load(ended="timeout", version="h3")], set()).failure()
+
+
+def test_the_clock_in_a_query_is_told_but_is_no_other_request():
+    beacons = [f"https://third.example/b?t={n}&s=1" for n in (44, 49)]
+    loads = [page(asked(url, failed="net::ERR_NAME_NOT_RESOLVED")) for url in beacons]
+    found = findings(loads, {"a.example"})
+    assert found.misses_agree and len(found.misses) == 1 and not found.not_always_asked
+    assert found.values_differ == ("https://third.example/b?t&s",)
+
+
+def test_what_a_recorded_text_names_is_the_recordings_own_miss():
+    named, made_up = f"{HOST}/base.js?v=1&w=2", f"{HOST}/ad?slot=3"
+    texts = {f"{HOST}/": '<script src="/base.js?v=1&w=2"></script>'}
+    by = {named: f"{HOST}/", made_up: f"{HOST}/base.js"}
+    objects = (asked(named, "Script"), asked(made_up))
+    loaded = page(*objects, missing=(named, made_up), texts=texts, by=by)
+    told = {miss.url: miss for miss in findings([loaded], {"a.example"}).misses}
+    assert told[named].named_in == f"{HOST}/" and told[made_up].named_in is None
+    assert f"named in {HOST}/" in told[named].explanation
+    assert f"made up by {HOST}/base.js" in told[made_up].explanation
+
+
+def test_a_frames_own_document_and_style_sheet_hold_nothing_of_the_page():
+    document, style = f"{HOST}/frame", f"{HOST}/frame.css"
+    inside = [
+        replace(asked(document, "Document"), in_main_frame=False),
+        replace(asked(style, "Stylesheet", "Blocking"), in_main_frame=False),
+    ]
+    found = findings([page(*inside, missing=(document, style))], {"a.example"})
+    assert not any(miss.render_blocking for miss in found.misses)
+
+
+def test_a_script_in_the_body_holds_what_stands_below_it():
+    script = asked(f"{HOST}/base.js", "Script", "InBodyParserBlocking")
+    found = findings([page(script, missing=(script.url,))], {"a.example"})
+    assert found.failure() == f"render-blocking {script.url} is not in the recording"
+    assert "it holds what stands below it" in found.misses[0].explanation
+
+
+def test_a_script_at_the_bodys_end_fails_the_check_which_says_that_nothing_stands_below_it():
+    script = asked(f"{HOST}/base.js", "Script", "InBodyParserBlocking")
+    texts = {f"{HOST}/": "<body><p>x</p><script src=/base.js></script><script>1</script></body>"}
+    loaded = page(script, missing=(script.url,), texts=texts, by={script.url: f"{HOST}/"})
+    found = findings([loaded], {"a.example"})
+    assert found.failure() == f"render-blocking {script.url} is not in the recording"
+    assert "only scripts stand below it" in found.misses[0].explanation
