@@ -32,7 +32,7 @@ RTT_MS = 24.0
 # A queue of one bandwidth-delay product.
 BULK = Network("bulk", RATE_BIT_S, RATE_BIT_S, RTT_MS, RTT_MS)
 # What the headers of full packets and records leave of the rate, and 95 % of that is asked.
-BULK_ARMS: dict[str, tuple[Stack, float]] = {
+BULK_STACKS: dict[str, tuple[Stack, float]] = {
     "tcp+": (STACKS_BY_NAME["tcp+"], 0.964),
     "tcp+bbr": (STACKS_BY_NAME["tcp+bbr"], 0.964),
     "quic, 1452 bytes": (STACKS_BY_NAME["quic"], 0.957),
@@ -85,10 +85,10 @@ def bulk(folder: Path, runs: int) -> list[Figure]:
     site = one_large_object(_subfolder(folder, "large"), LARGE_BYTES)
     figures = {
         name: Figure(f"10 MB at 25 Mbit/s, {name}, share of rate", f">= {0.95 * limit:.3f}")
-        for name, (_, limit) in BULK_ARMS.items()
+        for name, (_, limit) in BULK_STACKS.items()
     }
     for _ in range(runs):
-        for name, (stack, _) in BULK_ARMS.items():
+        for name, (stack, _) in BULK_STACKS.items():
             with _lab(site, stack, BULK) as lab:
                 raw = load_page(_settings(lab, stack))
             (large,) = [each for each in raw.objects if each.url.endswith("large.js")]

@@ -21,19 +21,20 @@ SEED = 1
 
 
 def capture() -> Iterator[Figure]:
-    """The four arms of a block in random order; blocks with a load that does not count are left."""
+    """The four variants of a block in random order; blocks with a load that does not count are
+    left."""
     order = random.Random(SEED)
-    arms = [(stack, taken) for stack in STACKS for taken in (False, True)]
+    variants = [(stack, taken) for stack in STACKS for taken in (False, True)]
     blocks: list[list[float]] = []
     wanted = int(os.environ.get(PAIRS_VARIABLE, PAIRS))
     for seed in range(1, wanted + 1):
         times = {}
-        for stack, taken in order.sample(arms, len(arms)):
+        for stack, taken in order.sample(variants, len(variants)):
             record = load(SITE, NETWORK, stack, seed, taken).record
             if record["outcome"] == "ok":
                 times[stack, taken] = record["navigation"]["page_load_time_ms"]
-        if len(times) == len(arms):
-            blocks.append([times[arm] for arm in arms])
+        if len(times) == len(variants):
+            blocks.append([times[variant] for variant in variants])
         if seed % 10 == 0:
             print(f"{seed} of {wanted} blocks, {len(blocks)} whole", file=sys.stderr, flush=True)
     print(f"{len(blocks)} whole blocks of {wanted}", file=sys.stderr)

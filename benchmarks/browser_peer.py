@@ -86,24 +86,24 @@ def peer() -> Iterator[Figure]:
     # A child of ours whose parent ends comes to us, so that its processor time is counted.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     theirs = shlex.split(named)
-    arms = {"Browsertime": (), "Browsertime, tuned": TUNED, "eyelevel": None}
-    found: dict[str, list[dict[str, float]]] = {arm: [] for arm in arms}
+    variants = {"Browsertime": (), "Browsertime, tuned": TUNED, "eyelevel": None}
+    found: dict[str, list[dict[str, float]]] = {variant: [] for variant in variants}
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Held) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}/"
         for _ in range(RUNS):
-            for arm, options in arms.items():
+            for variant, options in variants.items():
                 one = _ours(url) if options is None else _browsertime([*theirs, *options], url)
-                found[arm].append(one)
+                found[variant].append(one)
         server.shutdown()
     for key, what in (("wall_s", "wall beyond the load"), ("cpu_s", "CPU with the browser's")):
-        for arm, each in found.items():
+        for variant, each in found.items():
             values = [one[key] for one in each]
-            yield of_values(f"{arm}: {what}, s", "", values, statistics.median(values))
+            yield of_values(f"{variant}: {what}, s", "", values, statistics.median(values))
     for key, title in METRICS.items():
-        for arm, each in found.items():
+        for variant, each in found.items():
             values = [one[key] for one in each]
-            yield of_values(f"{arm}: {title}, ms", "", values, statistics.median(values))
+            yield of_values(f"{variant}: {title}, ms", "", values, statistics.median(values))
 
 
 class _Held(http.server.BaseHTTPRequestHandler):

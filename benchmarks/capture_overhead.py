@@ -2,10 +2,11 @@
 
     .venv/bin/python benchmarks/capture_overhead.py --blocks 25 --seed 1
 
-Every block loads the same page once an arm, in random order; a page of 24 pictures comes from a
+Every block loads the same page once a variant, in random order; a page of 24 pictures comes from a
 server on the loopback (a process of its own) that delays each answer by a fixed time. Printed: for
-each arm the medians, and the median of the differences from the arm `none` within the blocks with a
-95 % bootstrap interval. Nothing is asserted. `docs/decisions/frame-capture.md` holds a result.
+each variant the medians, and the median of the differences from the variant `none` within the
+blocks with a 95 % bootstrap interval. Nothing is asserted. `docs/decisions/frame-capture.md` holds
+a result.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ BOOTSTRAPS = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Arm:
+class Variant:
     """One way to load the page."""
 
     name: str
@@ -49,12 +50,12 @@ class Arm:
     settle_timeout_s: float = settle_module.SETTLE_TIMEOUT_S
 
 
-ARMS = (
-    Arm("none", "none"),
-    Arm("trace", "trace"),
-    Arm("screencast", "screencast"),
-    Arm("screencast, full", "screencast", picture_px=(1280, 720)),
-    Arm("none, not settled", "none", settle_timeout_s=0.0),
+VARIANTS = (
+    Variant("none", "none"),
+    Variant("trace", "trace"),
+    Variant("screencast", "screencast"),
+    Variant("screencast, full", "screencast", picture_px=(1280, 720)),
+    Variant("none, not settled", "none", settle_timeout_s=0.0),
 )
 
 
@@ -96,36 +97,37 @@ def main() -> None:
     try:
         for number in range(arguments.blocks):
             block: dict[str, dict[str, float]] = {}
-            for arm in order.sample(ARMS, len(ARMS)):
-                settle_module.SETTLE_TIMEOUT_S = arm.settle_timeout_s
+            for variant in order.sample(VARIANTS, len(VARIANTS)):
+                settle_module.SETTLE_TIMEOUT_S = variant.settle_timeout_s
                 raw = load_page(
-                    LoadSettings(url, "h1", capture=arm.capture, picture_px=arm.picture_px)
+                    LoadSettings(url, "h1", capture=variant.capture, picture_px=variant.picture_px)
                 )
                 if raw.ended == "complete":
-                    block[arm.name] = measured(raw)
+                    block[variant.name] = measured(raw)
             blocks.append(block)
             print(f"block {number + 1} of {arguments.blocks}", file=sys.stderr)
     finally:
         server.terminate()
     if arguments.json:
         arguments.json.write_text(json.dumps(blocks))
-    report([block for block in blocks if len(block) == len(ARMS)], arguments.seed)
+    report([block for block in blocks if len(block) == len(VARIANTS)], arguments.seed)
 
 
 def report(blocks: list[dict[str, dict[str, float]]], seed: int) -> None:
     """Print the table of complete blocks."""
     generator = np.random.default_rng(seed)
     print(f"{len(blocks)} complete blocks")
-    names = list(dict.fromkeys(n for arm in ARMS for n in blocks[0][arm.name]))
+    names = list(dict.fromkeys(n for variant in VARIANTS for n in blocks[0][variant.name]))
     for name in names:
         print(f"\n{name}")
-        for arm in ARMS:
-            if name not in blocks[0][arm.name]:
+        for variant in VARIANTS:
+            if name not in blocks[0][variant.name]:
                 continue
-            values = np.array([block[arm.name][name] for block in blocks])
-            line = f"  {arm.name:18s} median {np.median(values):9.2f}  sd {values.std(ddof=1):8.2f}"
-            if arm is not ARMS[0] and name in blocks[0][ARMS[0].name]:
-                differences = values - np.array([block[ARMS[0].name][name] for block in blocks])
+            values = np.array([block[variant.name][name] for block in blocks])
+            line = f"  {variant.name:18s} median {np.median(values):9.2f}"
+            line += f"  sd {values.std(ddof=1):8.2f}"
+            if variant is not VARIANTS[0] and name in blocks[0][VARIANTS[0].name]:
+                differences = values - np.array([block[VARIANTS[0].name][name] for block in blocks])
                 low, high = interval(differences, np.median, generator)
                 line += f"  difference {np.median(differences):8.2f} [{low:.2f}, {high:.2f}]"
             print(line)

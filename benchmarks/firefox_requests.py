@@ -53,10 +53,10 @@ def main() -> None:
                 record = run_trial(trial, str(site.path)).record
                 if record["outcome"] == "ok":
                     break
-            found[trial.network, trial.arm].append(_seen(record))
-    for (network, arm), loads in sorted(found.items()):
+            found[trial.network, trial.stack].append(_seen(record))
+    for (network, stack), loads in sorted(found.items()):
         for load in loads:
-            print(f"{network:6} {arm:18} {load}")
+            print(f"{network:6} {stack:18} {load}")
 
 
 def _seen(record: Mapping[str, Any]) -> str:

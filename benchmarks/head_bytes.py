@@ -23,7 +23,7 @@ from eyelevel.sites.recorded import open_site
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 NETWORK = NETWORKS_BY_NAME["cable"]
-ARMS = [
+STACKS = [
     (base, table_bytes) for table_bytes in (None, 0) for base in ("tcp+", "quic")
 ]  # without a number: the stack's own
 UP = ("request_head_bytes", "encoder_received_bytes")
@@ -41,7 +41,7 @@ def main() -> None:
         print("| site | requests | HPACK up, B | QPACK up, B | | HPACK down, B | QPACK down, B | |")
         print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for site in sites:
-        found = [load(site, *arm) for arm in ARMS]
+        found = [load(site, *stack) for stack in STACKS]
         print(json.dumps({"site": site, "loads": found}) if arguments.json else row(site, found))
         sys.stdout.flush()
 

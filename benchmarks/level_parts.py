@@ -20,24 +20,27 @@ def main(directory: Path) -> int:
     """Prints one table a network: a row a site and switched setting."""
     loads = eyelevel.open(directory).frame()
     loads = loads.filter(pl.col("counted") & (pl.col("outcome") == "ok"))
-    switched = sorted(set(loads["arm"].unique()) - set(BASES))
+    switched = sorted(set(loads["stack"].unique()) - set(BASES))
     for network in loads["network"].unique().sort():
         rows = loads.filter(pl.col("network") == network)
         sites = rows["site"].unique().sort().to_list()
         print(f"\n`{network}`\n\n| switched alone | metric | {' | '.join(sites)} |")
         print(f"| --- | --- |{' --- |' * len(sites)}")
-        for arm, base in [("quic", "tcp+"), *((arm, arm.split(" - ")[0]) for arm in switched)]:
+        for stack, base in [
+            ("quic", "tcp+"),
+            *((stack, stack.split(" - ")[0]) for stack in switched),
+        ]:
             for name, title in METRICS.items():
-                cells = [cell(rows, site, arm, base, name) for site in sites]
-                label = "`quic` against `tcp+`" if arm == "quic" else arm
+                cells = [cell(rows, site, stack, base, name) for site in sites]
+                label = "`quic` against `tcp+`" if stack == "quic" else stack
                 print(f"| {label} | {title} | {' | '.join(cells)} |")
     return 0
 
 
-def cell(rows: pl.DataFrame, site: str, arm: str, base: str, metric: str) -> str:
+def cell(rows: pl.DataFrame, site: str, stack: str, base: str, metric: str) -> str:
     """The median over blocks in per cent, with the least and the largest; a dash without any."""
     of_site = rows.filter(pl.col("site") == site).drop_nulls(metric)
-    one, other = (of_site.filter(pl.col("arm") == name) for name in (arm, base))
+    one, other = (of_site.filter(pl.col("stack") == name) for name in (stack, base))
     pairs = one.join(other, on="block", suffix="_base")
     ratios = (pairs[metric] / pairs[f"{metric}_base"] - 1) * 100
     if ratios.is_empty():

@@ -65,7 +65,7 @@ def write_study(directory: Path, shape: str, scale: float) -> int:
 
 
 def _write(directory: Path, trial: Trial, noise: float) -> None:
-    load_ms = (500 + 10 * int(trial.site[-3:])) * (1 - 0.03 * STACKS.index(trial.arm))
+    load_ms = (500 + 10 * int(trial.site[-3:])) * (1 - 0.03 * STACKS.index(trial.stack))
     record = record_of(trial, load_ms * (1 + 0.05 * noise))
     folder = directory / "trials" / trial.hash
     folder.mkdir(parents=True)

@@ -75,13 +75,13 @@ def measure(site: str, arguments: argparse.Namespace) -> list[dict[str, Any]]:
     trials = expand(plan, [Site(recorded.name, recorded.of_plan().digest)])
     found: dict[tuple[str, str], list[tuple[Scheduling, dict[str, Any]]]] = defaultdict(list)
     for trial in trials:
-        found[trial.network, trial.arm].append(_load(trial, str(recorded.path.resolve())))
+        found[trial.network, trial.stack].append(_load(trial, str(recorded.path.resolve())))
     rows: list[dict[str, Any]] = []
-    arms = [stack.name for stack in plan.stacks]
+    stacks = [stack.name for stack in plan.stacks]
     for network in [each.name for each in plan.networks]:
         first: dict[str, dict[str, Any]] = {}
-        for arm in arms:
-            for row in _rows(network, arm, found[network, arm]):
+        for stack in stacks:
+            for row in _rows(network, stack, found[network, stack]):
                 row |= _apart(row, first.setdefault(row["priority"], row))
                 rows.append(row)
     return rows
@@ -101,12 +101,12 @@ def _load(trial: Trial, archive: str) -> tuple[Scheduling, dict[str, Any]]:
 
 
 def _rows(
-    network: str, arm: str, loads: Sequence[tuple[Scheduling, dict[str, Any]]]
+    network: str, stack: str, loads: Sequence[tuple[Scheduling, dict[str, Any]]]
 ) -> Iterable[dict[str, Any]]:
     counted = [pair for pair in loads if pair[1]["outcome"] == "ok"]
     shared = {
         "network": network,
-        "stack": arm,
+        "stack": stack,
         "loads": len(counted),
         "page_load_time_ms": _median(
             record["navigation"]["page_load_time_ms"] for _, record in counted

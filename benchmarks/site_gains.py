@@ -43,8 +43,8 @@ def gains_of(directory: Path) -> pl.DataFrame:
     loads = run.frame().filter(pl.col("counted") & (pl.col("outcome") == "ok"))
     reference = run.contents.plan["reference"]
     keys = ["network", "site", "block"]
-    compared = loads.filter(pl.col("arm") != reference)
-    pairs = compared.join(loads.filter(pl.col("arm") == reference), on=keys, suffix="_reference")
+    compared = loads.filter(pl.col("stack") != reference)
+    pairs = compared.join(loads.filter(pl.col("stack") == reference), on=keys, suffix="_reference")
     ratios = [(pl.col(name) / pl.col(f"{name}_reference")).alias(name) for name in METRICS]
     return pairs.select(*keys, *ratios)
 

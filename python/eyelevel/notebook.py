@@ -42,7 +42,7 @@ class Run:
             {
                 "network": each.network,
                 "site": each.site,
-                "arm": each.arm,
+                "stack": each.stack,
                 "metric": each.metric,
                 "pairs": each.pairs,
                 "timeouts": each.timeouts,
@@ -63,7 +63,7 @@ class Run:
         rows = [
             {
                 "network": each.network,
-                "arm": each.arm,
+                "stack": each.stack,
                 "metric": each.metric,
                 **_columns("gain", each.gain),
                 "p_holm": each.p_holm,

@@ -30,7 +30,7 @@ def write_run(
     text: str | None = None,
     noise: float = 0.03,
 ) -> Plan:
-    """Write a run of the quickstart plan, or of `text`; `outcomes` by (block, arm), else `ok`."""
+    """Write a run of the quickstart plan, or of `text`; `outcomes` by (block, stack), else `ok`."""
     plan = parse_plan(text or preset_text("quickstart", SITES), "plan.toml")
     sites = [Site(name, f"sha256:{name * 8:.64}") for name in plan.sites]
     trials = expand(plan, sites)
@@ -38,10 +38,10 @@ def write_run(
     write_document(directory, ENVIRONMENT_FILE, environment())
     draw = np.random.Generator(np.random.PCG64(11))
     for trial in trials:
-        load_ms = LOAD_MS.get(trial.network, 1000.0) * SPEED.get(trial.arm, 1.0)
+        load_ms = LOAD_MS.get(trial.network, 1000.0) * SPEED.get(trial.stack, 1.0)
         load_ms *= 1.3 if trial.site == "dashboard" else 1.0
         load_ms *= 1 + noise * float(draw.standard_normal())
-        outcome = (outcomes or {}).get((trial.block, trial.arm), "ok")
+        outcome = (outcomes or {}).get((trial.block, trial.stack), "ok")
         record = record_of(trial, load_ms, outcome)
         write_trial(directory, record, _frames(trial.site, load_ms) if outcome == "ok" else [])
     return plan

@@ -8,10 +8,12 @@ def test_a_run_is_a_tidy_frame(tmp_path):
     run = eyelevel.open(tmp_path)
     frame = run.frame()
     assert frame.height == 36 and frame["counted"].sum() == 33
-    assert {"site", "network", "arm", "outcome", "page_load_time_ms", "objects"} <= {*frame.columns}
+    assert {"site", "network", "stack", "outcome", "page_load_time_ms", "objects"} <= {
+        *frame.columns
+    }
     starved = frame.filter(outcome="starved").row(0, named=True)
     assert starved["page_load_time_ms"] is None and not starved["counted"]
-    gain = run.gains().filter(network="dsl", arm="quic", metric="page_load_time_ms")
+    gain = run.gains().filter(network="dsl", stack="quic", metric="page_load_time_ms")
     assert -0.3 < gain["gain"][0] < 0 and gain["gain_low"][0] < gain["gain"][0]
     assert run.cells().filter(site="startup", metric="page_load_time_ms")["pairs"].max() == 3
     assert run.record(frame["hash"][0])["trial"]["site"] in ("startup", "dashboard")

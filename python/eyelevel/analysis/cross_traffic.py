@@ -22,7 +22,7 @@ class Harm:
 
     network: str
     alone: str
-    arm: str
+    stack: str
     metric: str
     harm: Estimate
 
@@ -46,13 +46,13 @@ def harms(contents: Contents) -> list[Harm]:
     for network, alone in twins(contents.plan).items():
         if alone is None:
             continue
-        for arm in contents.arms:
-            rows = _paired(contents.blocks.kept, network, alone, arm)
+        for stack in contents.stacks:
+            rows = _paired(contents.blocks.kept, network, alone, stack)
             cells = compare_cells(rows, contents.metrics, "beside", ["beside", "alone"])
             for metric in contents.metrics:
                 by_site = {cell.site: cell.gain for cell in cells if cell.metric == metric}
                 gains = [by_site.get(site, _lost(site)) for site in contents.sites]
-                found.append(Harm(network, alone, arm, metric, harm_of_gains(gains)))
+                found.append(Harm(network, alone, stack, metric, harm_of_gains(gains)))
     return found
 
 
@@ -65,19 +65,21 @@ def flows_of(contents: Contents) -> list[dict[str, Any]]:
     """For each network with cross traffic and stack: medians over the counted loads."""
     found = []
     for network in twins(contents.plan):
-        for arm in contents.arms:
-            own = contents.blocks.kept.filter(network=network, arm=arm)
+        for stack in contents.stacks:
+            own = contents.blocks.kept.filter(network=network, stack=stack)
             records = [json.loads(text) for text in own["cross_traffic"].drop_nulls()]
             if records:
-                found.append({"network": network, "stack": arm, **_medians(records)})
+                found.append({"network": network, "stack": stack, **_medians(records)})
     return found
 
 
-def _paired(kept: pl.DataFrame, network: str, alone: str, arm: str) -> pl.DataFrame:
+def _paired(kept: pl.DataFrame, network: str, alone: str, stack: str) -> pl.DataFrame:
     """Loads of one stack over both networks, a block of the two for each site and repetition."""
-    own = kept.filter((pl.col("arm") == arm) & pl.col("network").is_in([network, alone]))
+    own = kept.filter((pl.col("stack") == stack) & pl.col("network").is_in([network, alone]))
     named = own.with_columns(
-        arm=pl.when(pl.col("network") == network).then(pl.lit("beside")).otherwise(pl.lit("alone")),
+        stack=pl.when(pl.col("network") == network)
+        .then(pl.lit("beside"))
+        .otherwise(pl.lit("alone")),
         network=pl.lit(network),
         block=pl.concat_str("site", pl.lit("/"), "repetition"),
     )

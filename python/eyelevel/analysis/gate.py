@@ -17,7 +17,7 @@ from eyelevel.stats.quantile_gain import quantile_gain
 Status = Literal["passed", "failed", "undetermined"]
 
 _CONDITION = re.compile(
-    r"(?P<arm>\S.*)\.(?P<metric>\w+)\.p(?P<quantile>\d{1,2}) (?P<way>worse|better) than "
+    r"(?P<stack>\S.*)\.(?P<metric>\w+)\.p(?P<quantile>\d{1,2}) (?P<way>worse|better) than "
     r"(?P<reference>\S.*) by (?P<bound>\d+(?:\.\d+)?) ?%(?: on (?P<network>\S.*))?"
 )
 _EXAMPLE = "quic.speed_index.p50 worse than tcp+ by 5% on dsl"
@@ -32,7 +32,7 @@ class Condition:
     """One condition; `network` None: each of the plan's."""
 
     text: str
-    arm: str
+    stack: str
     metric: str
     quantile: float
     way: Literal["worse", "better"]
@@ -55,9 +55,9 @@ class Verdict:
 
 
 def parse_condition(
-    text: str, arms: list[str], metrics: list[str], networks: list[str]
+    text: str, stacks: list[str], metrics: list[str], networks: list[str]
 ) -> Condition:
-    """Read `ARM.METRIC.pN worse than ARM by X% [on NETWORK]`; raises GateError.
+    """Read `STACK.METRIC.pN worse than STACK by X% [on NETWORK]`; raises GateError.
 
     A metric may be named without its unit.
     """
@@ -66,8 +66,8 @@ def parse_condition(
         raise GateError(f"--fail-if: `{text}` cannot be read; write it like `{_EXAMPLE}`")
     metric = found["metric"] if found["metric"] in metrics else f"{found['metric']}_ms"
     for kind, word, known in (
-        ("stack", found["arm"], arms),
-        ("stack", found["reference"], arms),
+        ("stack", found["stack"], stacks),
+        ("stack", found["reference"], stacks),
         ("metric", metric, metrics),
         ("network", found["network"] or networks[0], networks),
     ):
@@ -77,7 +77,7 @@ def parse_condition(
         raise GateError("--fail-if: the quantile must be p1 to p99")
     return Condition(
         text.strip(),
-        found["arm"],
+        found["stack"],
         metric,
         int(found["quantile"]) / 100,
         "worse" if found["way"] == "worse" else "better",
@@ -109,7 +109,7 @@ def decide(estimate: Estimate, bound: float, way: str) -> Status:
 def _verdict(condition: Condition, network: str, contents: Contents) -> Verdict:
     estimate = quantile_gain(_pairs(condition, network, contents), condition.quantile)
     status = decide(estimate, condition.bound, condition.way)
-    subject = f"{condition.arm}.{condition.metric}.p{condition.quantile * 100:g}"
+    subject = f"{condition.stack}.{condition.metric}.p{condition.quantile * 100:g}"
     message = (
         f"{subject} on {network} is {said(estimate)} against {condition.reference}; the limit is "
         f"{percent(condition.bound, signed=False)} {condition.way}"
@@ -140,8 +140,8 @@ def _pairs(condition: Condition, network: str, contents: Contents) -> list:
     value = pl.when(late).then(math.inf).otherwise(pl.col(condition.metric)).alias("value")
     kept = contents.blocks.kept.filter(pl.col("network") == network)
     own, other = (
-        kept.filter(pl.col("arm") == arm).select("site", "repetition", value)
-        for arm in (condition.arm, condition.reference)
+        kept.filter(pl.col("stack") == stack).select("site", "repetition", value)
+        for stack in (condition.stack, condition.reference)
     )
     joined = own.join(other, on=["site", "repetition"], suffix="_reference").drop_nulls()
     parts = joined.sort("site", "repetition").partition_by("site", maintain_order=True)

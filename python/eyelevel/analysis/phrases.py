@@ -55,11 +55,11 @@ def verdict(gain: NetworkGain, smallest_effect: float) -> str:
 
 
 _OPENINGS = {
-    "faster": "{arm} was faster than {reference}",
-    "slower": "{arm} was slower than {reference}",
-    "no difference that matters": "{arm} and {reference} did not differ by what matters",
-    "no clear difference": "no clear difference between {arm} and {reference}",
-    "undetermined": "{arm} against {reference} is undetermined",
+    "faster": "{stack} was faster than {reference}",
+    "slower": "{stack} was slower than {reference}",
+    "no difference that matters": "{stack} and {reference} did not differ by what matters",
+    "no clear difference": "no clear difference between {stack} and {reference}",
+    "undetermined": "{stack} against {reference} is undetermined",
 }
 
 
@@ -68,9 +68,9 @@ def answer(
 ) -> list[str]:
     """The answer to the study's question: one sentence a stack, with its uncertainty."""
     sentences = []
-    for arm in dict.fromkeys(gain.arm for gain in gains):
+    for stack in dict.fromkeys(gain.stack for gain in gains):
         clauses = []
-        primary = [gain for gain in gains if gain.arm == arm and gain.metric == metric]
+        primary = [gain for gain in gains if gain.stack == stack and gain.metric == metric]
         for finding, opening in _OPENINGS.items():
             found = [gain for gain in primary if verdict(gain, smallest_effect) == finding]
             if found:
@@ -78,7 +78,7 @@ def answer(
                 details = _join([_detail(gain, open_end) for gain in found])
                 if len(found) > NETWORKS_NAMED_MAX:
                     details = f"{len(found)} networks ({_range(found)})"
-                clauses.append(f"{opening.format(arm=arm, reference=reference)} on {details}")
+                clauses.append(f"{opening.format(stack=stack, reference=reference)} on {details}")
         if clauses:
             sentences.append(f"{title_of(metric)}: {'; '.join(clauses)}.")
     return sentences

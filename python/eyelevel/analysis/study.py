@@ -82,7 +82,7 @@ class Contents:
         """The further tests of the comparisons that the page shows, `TESTED_MAX` at most."""
         several = [cell for cell in self.cells if cell.pairs > 1]
         chosen = cells_shown(several, self.plan["primary_metric"], TESTED_MAX, TESTED_MAX)
-        return tuple(site_tests(self.blocks.kept, chosen, self.plan["reference"], self.arms))
+        return tuple(site_tests(self.blocks.kept, chosen, self.plan["reference"], self.stacks))
 
     @cached_property
     def censored(self) -> tuple[CensoredCell, ...]:
@@ -118,14 +118,14 @@ class Contents:
             self.blocks.kept,
             plan["primary_metric"],
             plan["reference"],
-            self.arms,
+            self.stacks,
             self.networks,
             self.sites,
         )
         return tuple(found)
 
     @property
-    def arms(self) -> list[str]:
+    def stacks(self) -> list[str]:
         """The stacks' names, the reference first."""
         names = [stack["name"] for stack in self.plan["stacks"]]
         reference = self.plan["reference"]
@@ -155,17 +155,17 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
         plan["trials"] = [each for each in plan["trials"] if each["repetition"] <= last]
     every, table = read_table(directory, plan, metrics, processes)
     names = shown(plan["primary_metric"])
-    arms = [stack["name"] for stack in plan["stacks"]]
+    stacks = [stack["name"] for stack in plan["stacks"]]
     sites = [site["name"] for site in plan["sites"]]
-    found, blocks = table.height, select_blocks(table, arms)
+    found, blocks = table.height, select_blocks(table, stacks)
     splits: tuple[NetworkSplit, ...] = ()
     if plan.get("causes"):
         splits = split_causes(blocks.kept, plan)
         plan, table, blocks = without_twins(plan, table, blocks)
-        arms = [stack["name"] for stack in plan["stacks"]]
-    cells = compare_cells(blocks.kept, names, plan["reference"], arms)
+        stacks = [stack["name"] for stack in plan["stacks"]]
+    cells = compare_cells(blocks.kept, names, plan["reference"], stacks)
     networks = sorted(each["name"] for each in plan["networks"])
-    others = [arm for arm in arms if arm != plan["reference"]]
+    others = [stack for stack in stacks if stack != plan["reference"]]
     planned = list(product(networks, others, names))
     gains = compare_networks(cells, plan["primary_metric"], sites, planned)
     if plan.get("stop"):
@@ -183,8 +183,8 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
         stopped=stopped,
         splits=splits,
         steps=compare_steps(directory, plan, blocks.kept),
-        timeout_rates=_rates(table, arms, "result"),
-        failure_rates=_rates(table, arms, "instrument"),
+        timeout_rates=_rates(table, stacks, "result"),
+        failure_rates=_rates(table, stacks, "instrument"),
     )
 
 
@@ -233,8 +233,8 @@ def _sequential(
         names["networks"],
         names["sites"],
     )
-    by_key = {(each.network, each.arm, each.metric): each for each in found}
-    return [by_key.get((each.network, each.arm, each.metric), each) for each in gains]
+    by_key = {(each.network, each.stack, each.metric): each for each in found}
+    return [by_key.get((each.network, each.stack, each.metric), each) for each in gains]
 
 
 def _environment(directory: Path) -> Mapping[str, Any]:
@@ -246,18 +246,18 @@ def _environment(directory: Path) -> Mapping[str, Any]:
     return read_document(directory, ENVIRONMENT_FILE)
 
 
-def _rates(table: pl.DataFrame, arms: list[str], fault: str) -> RateTest:
+def _rates(table: pl.DataFrame, stacks: list[str], fault: str) -> RateTest:
     names = [name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.fault == fault]
     # A failure that a further attempt mended has happened all the same.
     again = (pl.col("retried") > 0) if fault == "instrument" else pl.lit(False)
     happened = (
         table.with_columns(event=pl.col("outcome").is_in(names) | again)
         .group_by("block", maintain_order=True)
-        .agg(pl.col("arm"), pl.col("event"))
+        .agg(pl.col("stack"), pl.col("event"))
     )
     rows = []
-    for found, events in happened.select("arm", "event").iter_rows():
-        by_arm = dict(zip(found, events, strict=True))
-        if len(by_arm) == len(arms):
-            rows.append([by_arm[arm] for arm in arms])
+    for found, events in happened.select("stack", "event").iter_rows():
+        by_stack = dict(zip(found, events, strict=True))
+        if len(by_stack) == len(stacks):
+            rows.append([by_stack[stack] for stack in stacks])
     return rates_differ(rows)

@@ -37,10 +37,10 @@ def compare_runs(old: Contents, new: Contents, metric: str, bound: float) -> Run
     digests = [{site["name"]: site["digest"] for site in each.plan["sites"]} for each in (old, new)]
     sites = [name for name in digests[1] if digests[0].get(name) == digests[1][name]]
     cells = [
-        (network, arm)
+        (network, stack)
         for network in new.networks
-        for arm in new.arms
-        if network in old.networks and arm in old.arms
+        for stack in new.stacks
+        if network in old.networks and stack in old.stacks
     ]
     if not sites or not cells:
         raise GateError(
@@ -48,16 +48,16 @@ def compare_runs(old: Contents, new: Contents, metric: str, bound: float) -> Run
             "recording, network and stack; give two runs of one plan"
         )
     gains = []
-    for network, arm in cells:
+    for network, stack in cells:
         by_site = [
-            unpaired_gain(*(_values(run, site, network, arm, metric) for run in (new, old)))
+            unpaired_gain(*(_values(run, site, network, stack, metric) for run in (new, old)))
             for site in sites
         ]
         gains.append(mean_gain(by_site))
     adjusted = holm([gain.p for gain in gains])
     verdicts = [
-        _verdict(f"{arm}.{metric} on {network}", gain, p, bound)
-        for (network, arm), gain, p in zip(cells, gains, adjusted, strict=True)
+        _verdict(f"{stack}.{metric} on {network}", gain, p, bound)
+        for (network, stack), gain, p in zip(cells, gains, adjusted, strict=True)
     ]
     return RunComparison(metric, tuple(verdicts), tuple(run_differences(old, new)))
 
@@ -72,10 +72,10 @@ def _verdict(name: str, gain: Estimate, p_holm: float | None, bound: float) -> V
     return Verdict(name, status, message, gain.value, gain.low, gain.high, bound)
 
 
-def _values(run: Contents, site: str, network: str, arm: str, metric: str) -> np.ndarray:
+def _values(run: Contents, site: str, network: str, stack: str, metric: str) -> np.ndarray:
     late = pl.col("outcome") == "timeout"
     own = run.blocks.kept.filter(
-        pl.col("site") == site, pl.col("network") == network, pl.col("arm") == arm
+        pl.col("site") == site, pl.col("network") == network, pl.col("stack") == stack
     )
     value = pl.when(late).then(math.inf).otherwise(pl.col(metric)).alias("value")
     return own.select(value)["value"].drop_nulls().to_numpy()

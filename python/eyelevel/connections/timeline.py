@@ -90,7 +90,7 @@ def timeline_of(trial: StoredTrial, connection: int) -> Timeline:
     transport = _transport(trial, own)
     navigation = record["navigation"] or {}
     return Timeline(
-        stack=record["trial"]["arm"],
+        stack=record["trial"]["stack"],
         connection=connection,
         protocol=own["protocol"],
         address=own.get("address") or "",

@@ -36,7 +36,7 @@ def har_of(record: Mapping[str, Any]) -> dict[str, Any]:
                 {
                     "startedDateTime": started_at.isoformat(timespec="milliseconds"),
                     "id": PAGE,
-                    "title": f"{trial['site']}, {trial['network']}, {trial['arm']}",
+                    "title": f"{trial['site']}, {trial['network']}, {trial['stack']}",
                     "pageTimings": {
                         "onContentLoad": _known(navigation.get("dom_content_loaded_ms")),
                         "onLoad": _known(navigation.get("page_load_time_ms")),

@@ -16,18 +16,18 @@ TITLES = {
 
 
 def break_even_map(
-    rows: pl.DataFrame, points: pl.DataFrame, arms: list[str], axes: tuple[str, str]
+    rows: pl.DataFrame, points: pl.DataFrame, stacks: list[str], axes: tuple[str, str]
 ) -> dict[str, Any]:
     """A square a network, a diamond with its interval where the gain crosses zero.
 
-    `rows`: the two `axes`, `arm`, `finding` (of FINDINGS), `gain`, `low`, `high`; `points`: `arm`,
-    the second axis, `at`, `from`, `to` on the first one.
+    `rows`: the two `axes`, `stack`, `finding` (of FINDINGS), `gain`, `low`, `high`; `points`:
+    `stack`, the second axis, `at`, `from`, `to` on the first one.
     """
     across, up = axes
     x_scale, y_scale = (_scale(rows[name]) for name in axes)
     panels = []
-    for arm in arms:
-        own, crossings = rows.filter(arm=arm), points.filter(arm=arm)
+    for stack in stacks:
+        own, crossings = rows.filter(stack=stack), points.filter(stack=stack)
         if not own.height:
             continue
         squares = (
@@ -55,7 +55,7 @@ def break_even_map(
             layers.append(rule.encode(x=alt.X("from:Q", title=TITLES[across]), x2="to:Q"))
             dot = base.mark_point(shape="diamond", filled=True, size=110, color="#e8a33d")
             layers.append(dot.encode(x=alt.X("at:Q", title=TITLES[across]), opacity=alt.value(1)))
-        title = alt.TitleParams(arm, anchor="start", fontSize=12)
+        title = alt.TitleParams(stack, anchor="start", fontSize=12)
         panels.append(alt.layer(*layers).properties(width=300, height=220, title=title))
     return alt.concat(*panels, columns=2).to_dict(validate=False)
 

@@ -15,10 +15,10 @@ STEPS_MAX = 100  # of a curve; of 500 sites each fifth
 def heat_map(rows: pl.DataFrame, metric: str) -> dict[str, Any]:
     """Figure 5-2: the improvement of the median over sites by rate and round-trip time.
 
-    `rows`: `rate_mbit_s`, `rtt_ms`, `arm`, `improvement` (share; more is better).
+    `rows`: `rate_mbit_s`, `rtt_ms`, `stack`, `improvement` (share; more is better).
     """
     reach = max(0.01, float(rows["improvement"].abs().max() or 0.0))
-    base = alt.Chart(inline(rows, "rate_mbit_s", "rtt_ms", "arm", "improvement")).encode(
+    base = alt.Chart(inline(rows, "rate_mbit_s", "rtt_ms", "stack", "improvement")).encode(
         x=alt.X("rtt_ms:O", title="minimum round-trip time in ms"),
         y=alt.Y("rate_mbit_s:O", sort="descending", title="rate in Mbit/s"),
     )
@@ -34,25 +34,25 @@ def heat_map(rows: pl.DataFrame, metric: str) -> dict[str, Any]:
         color=alt.condition(dark, alt.value("white"), alt.value("#1d2327")),
     )
     chart = alt.layer(squares, numbers).properties(width=320, height=260)
-    return chart.facet(facet=alt.Facet("arm:N", title=None), columns=2).to_dict(validate=False)
+    return chart.facet(facet=alt.Facet("stack:N", title=None), columns=2).to_dict(validate=False)
 
 
 def site_curves(
-    rows: pl.DataFrame, arms: Sequence[str], metric: str, columns: int
+    rows: pl.DataFrame, stacks: Sequence[str], metric: str, columns: int
 ) -> dict[str, Any]:
     """Figures 5-1, 6-1, 6-3 and 6-4: over sites, the share with at most a median load time.
 
-    `rows`: `network`, `arm` (OPTIMAL for the reference curve), `site`, `seconds` (infinite for a
+    `rows`: `network`, `stack` (OPTIMAL for the reference curve), `site`, `seconds` (infinite for a
     timeout: its site counts in the share, so that the curve ends below one); panels come in the
-    order of the rows. `arms`: all of the study, which give the colours.
+    order of the rows. `stacks`: all of the study, which give the colours.
     """
     is_known = pl.col("seconds").is_finite()
     ranked = (
-        rows.sort("network", "arm", "seconds")
+        rows.sort("network", "stack", "seconds")
         .with_columns(
-            rank=pl.int_range(1, pl.len() + 1).over("network", "arm"),
-            sites=pl.len().over("network", "arm"),
-            known=is_known.sum().over("network", "arm"),
+            rank=pl.int_range(1, pl.len() + 1).over("network", "stack"),
+            sites=pl.len().over("network", "stack"),
+            known=is_known.sum().over("network", "stack"),
         )
         .filter(is_known)
     )
@@ -60,10 +60,10 @@ def site_curves(
     thinned = ranked.filter((pl.col("rank") % every == 0) | (pl.col("rank") == pl.col("known")))
     steps = thinned.with_columns(share=pl.col("rank") / pl.col("sites"))
     first = ranked.filter(pl.col("rank") == 1).with_columns(share=pl.lit(0.0))
-    drawn = pl.concat([first, steps]).select("network", "arm", "seconds", "share")
-    names = [*arms, OPTIMAL] if OPTIMAL in drawn["arm"] else list(arms)
-    dashes = [[1, 0]] * len(arms) + ([[4, 3]] if len(names) > len(arms) else [])
-    present = set(drawn["arm"])
+    drawn = pl.concat([first, steps]).select("network", "stack", "seconds", "share")
+    names = [*stacks, OPTIMAL] if OPTIMAL in drawn["stack"] else list(stacks)
+    dashes = [[1, 0]] * len(stacks) + ([[4, 3]] if len(names) > len(stacks) else [])
+    present = set(drawn["stack"])
     legend = alt.Legend(values=[name for name in names if name in present])
     chart = (
         alt.Chart(inline(drawn))
@@ -76,9 +76,9 @@ def site_curves(
                 axis=alt.Axis(format=".0%", tickCount=3),
                 scale=alt.Scale(domain=[0, 1]),
             ),
-            color=alt.Color("arm:N", scale=alt.Scale(domain=names), legend=legend, title=None),
+            color=alt.Color("stack:N", scale=alt.Scale(domain=names), legend=legend, title=None),
             strokeDash=alt.StrokeDash(
-                "arm:N", scale=alt.Scale(domain=names, range=dashes), legend=legend, title=None
+                "stack:N", scale=alt.Scale(domain=names, range=dashes), legend=legend, title=None
             ),
         )
         .properties(width=200, height=140)
@@ -110,9 +110,9 @@ def trace_rates(rows: pl.DataFrame) -> dict[str, Any]:
 def reproducibility(loads: pl.DataFrame) -> dict[str, Any]:
     """Figure 4-2: how far single loads are from the median of their like.
 
-    `loads`: `network`, `site`, `arm`, `value`; the curve is the share of loads within a distance.
+    `loads`: `network`, `site`, `stack`, `value`; the curve is the share of loads within a distance.
     """
-    middle = pl.col("value").median().over("network", "site", "arm")
+    middle = pl.col("value").median().over("network", "site", "stack")
     rows = (
         loads.with_columns(distance=(pl.col("value") / middle - 1).abs())
         .sort("network", "distance")

@@ -13,13 +13,13 @@ PICTURE_PX = 100
 def strips_chart(rows: pl.DataFrame) -> dict[str, Any]:
     """A strip a stack under the finding that it belongs to.
 
-    `rows`: `finding` (clauses with `; ` between), `arm`, `seconds`, `url` (a data URL).
+    `rows`: `finding` (clauses with `; ` between), `stack`, `seconds`, `url` (a data URL).
     """
     parts = []
     for (finding,), own in rows.partition_by("finding", as_dict=True, maintain_order=True).items():
-        base = alt.Chart(inline(own, "arm", "seconds", "url")).encode(
+        base = alt.Chart(inline(own, "stack", "seconds", "url")).encode(
             x=alt.X("seconds:O", title="seconds", axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("arm:N", title=None, sort=own["arm"].unique(maintain_order=True).to_list()),
+            y=alt.Y("stack:N", title=None, sort=own["stack"].unique(maintain_order=True).to_list()),
         )
         # A page that is white yet would not be seen on white paper.
         frames = base.mark_rect(fill="white", stroke="#9aa19d", strokeWidth=0.5)

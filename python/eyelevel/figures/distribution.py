@@ -14,7 +14,7 @@ SINGLE_POINTS_MAX = 12  # of single sites where there are many: the page must op
 SITES_MAX = 12  # of more sites, single ones have curves of the primary metric only: page size
 NETWORKS_MAX = 12  # of more networks there are curves of the primary metric over all sites only
 _ROWS = '"the rows"'
-COLUMNS = ("metric", "site", "arm", "value", "share")
+COLUMNS = ("metric", "site", "stack", "value", "share")
 
 
 def cumulative(kept: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
@@ -26,7 +26,7 @@ def cumulative(kept: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     stack with timeouts ends below 1. Site ALL_SITES holds all sites' loads together. Curves start
     at share 0.
     """
-    columns = ["network", "site", "arm", "outcome", *metrics]
+    columns = ["network", "site", "stack", "outcome", *metrics]
     loads = kept.select(columns).unpivot(
         on=list(metrics), index=columns[:4], variable_name="metric", value_name="value"
     )
@@ -39,7 +39,7 @@ def cumulative(kept: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     loads = pl.concat([single, loads.with_columns(site=pl.lit(ALL_SITES))])
     loads = loads.filter(pl.col("value").is_not_null() | (pl.col("outcome") == "timeout"))
     rows: list[tuple[Any, ...]] = []
-    keys = ("network", "metric", "site", "arm")
+    keys = ("network", "metric", "site", "stack")
     for key, part in sorted(loads.partition_by(keys, as_dict=True).items()):
         values = part["value"].drop_nulls().sort().to_list()
         steps = range(1, len(values) + 1)
@@ -49,32 +49,32 @@ def cumulative(kept: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
         if values:
             rows.append((*key, values[0], 0.0))
         rows += [(*key, values[i - 1], i / part.height) for i in steps]
-    schema = {"network": pl.String, "metric": pl.String, "site": pl.String, "arm": pl.String}
+    schema = {"network": pl.String, "metric": pl.String, "site": pl.String, "stack": pl.String}
     return pl.DataFrame(
         rows, schema=schema | {"value": pl.Float64, "share": pl.Float64}, orient="row"
     )
 
 
 def distribution_chart(
-    rows: pl.DataFrame, arms: list[str], metric: str, site: str = ALL_SITES
+    rows: pl.DataFrame, stacks: list[str], metric: str, site: str = ALL_SITES
 ) -> dict[str, Any]:
     """A Vega-Lite specification of one network's curves.
 
     Parameters `metric` and `site` choose, `hidden` lists the stacks that are not drawn.
     """
-    text = _template(tuple(arms), metric, site)
+    text = _template(tuple(stacks), metric, site)
     return json.loads(text.replace(_ROWS, json.dumps(_csv(rows))))
 
 
 @lru_cache(maxsize=4)
-def _template(arms: tuple[str, ...], metric: str, site: str) -> str:
+def _template(stacks: tuple[str, ...], metric: str, site: str) -> str:
     """The specification as JSON with _ROWS in the place of the rows."""
     params = [alt.param(name="metric", value=metric), alt.param(name="site", value=site)]
     params.append(alt.param(name="hidden", value=[]))
     chart = (
         alt.Chart(_data())
         .transform_filter("datum.metric == metric && datum.site == site")
-        .transform_filter("indexof(hidden, datum.arm) < 0")
+        .transform_filter("indexof(hidden, datum.stack) < 0")
         .transform_calculate(seconds="datum.value / 1000")
         .mark_line(interpolate="step-after", strokeWidth=2)
         .encode(
@@ -90,9 +90,9 @@ def _template(arms: tuple[str, ...], metric: str, site: str) -> str:
                 scale=alt.Scale(domain=[0, 1]),
                 axis=alt.Axis(format=".0%", tickCount=5),
             ),
-            color=alt.Color("arm:N", scale=alt.Scale(domain=list(arms)), legend=None),
+            color=alt.Color("stack:N", scale=alt.Scale(domain=list(stacks)), legend=None),
             tooltip=[
-                alt.Tooltip("arm:N", title="stack"),
+                alt.Tooltip("stack:N", title="stack"),
                 alt.Tooltip("seconds:Q", format=".3f"),
                 alt.Tooltip("share:Q", title="share of loads", format=".0%"),
             ],
@@ -112,7 +112,7 @@ def _csv(rows: pl.DataFrame) -> str:
 
 
 def _data() -> alt.InlineData:
-    parse = {"metric": "string", "site": "string", "arm": "string"}
+    parse = {"metric": "string", "site": "string", "stack": "string"}
     numbers = {"value": "number", "share": "number"}
     return alt.InlineData(
         values=json.loads(_ROWS), format=alt.CsvDataFormat(type="csv", parse=parse | numbers)

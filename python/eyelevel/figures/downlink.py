@@ -13,17 +13,17 @@ ROW_PX = 13
 
 
 def downlink_chart(
-    levels: pl.DataFrame, silences: pl.DataFrame, capacities: pl.DataFrame, arms: list[str]
+    levels: pl.DataFrame, silences: pl.DataFrame, capacities: pl.DataFrame, stacks: list[str]
 ) -> dict[str, Any]:
     """A panel a network: kilobytes on their way above, the times without any below.
 
-    `levels`: `network`, `arm`, `at_s`, `kilobytes`; `silences`: `network`, `arm`, `start_s`,
-    `end_s`; `capacities`: `network`, `what`, `kilobytes`. `arms` give the colours.
+    `levels`: `network`, `stack`, `at_s`, `kilobytes`; `silences`: `network`, `stack`, `start_s`,
+    `end_s`; `capacities`: `network`, `what`, `kilobytes`. `stacks` give the colours.
     """
     panels = []
     for network in levels["network"].unique(maintain_order=True):
         own = [each.filter(pl.col("network") == network) for each in (levels, silences, capacities)]
-        panels.append(_panel(str(network), *own, arms=arms))
+        panels.append(_panel(str(network), *own, stacks=stacks))
     return alt.vconcat(*panels, spacing=28).resolve_scale(color="shared").to_dict(validate=False)
 
 
@@ -33,14 +33,14 @@ def _panel(
     silences: pl.DataFrame,
     capacities: pl.DataFrame,
     *,
-    arms: list[str],
+    stacks: list[str],
 ) -> alt.VConcatChart:
-    present = [arm for arm in arms if arm in levels["arm"]]
+    present = [stack for stack in stacks if stack in levels["stack"]]
     last_s = float(levels["at_s"].max() or 0.0)  # type: ignore[arg-type]
     domain = alt.Scale(domain=[0, last_s], nice=False)
-    colour = alt.Color("arm:N", scale=alt.Scale(domain=arms), title=None)
+    colour = alt.Color("stack:N", scale=alt.Scale(domain=stacks), title=None)
     lines = (
-        alt.Chart(inline(levels, "arm", "at_s", "kilobytes"))
+        alt.Chart(inline(levels, "stack", "at_s", "kilobytes"))
         .mark_line(interpolate="step-after", strokeWidth=1.3)
         .encode(
             x=alt.X("at_s:Q", scale=domain, title=None, axis=alt.Axis(labels=False)),
@@ -54,14 +54,14 @@ def _panel(
         x=alt.datum(last_s), text="what:N"
     )
     gaps = (
-        alt.Chart(inline(silences, "arm", "start_s", "end_s"))
+        alt.Chart(inline(silences, "stack", "start_s", "end_s"))
         .mark_bar(height=ROW_PX - 4)
         .encode(
             x=alt.X("start_s:Q", scale=domain, title="seconds from navigation start"),
             x2="end_s:Q",
-            y=alt.Y("arm:N", sort=present, scale=alt.Scale(domain=present), title=None),
+            y=alt.Y("stack:N", sort=present, scale=alt.Scale(domain=present), title=None),
             color=colour,
-            tooltip=["arm:N", "start_s:Q", "end_s:Q"],
+            tooltip=["stack:N", "start_s:Q", "end_s:Q"],
         )
         .properties(width=WIDTH_PX, height=alt.Step(ROW_PX))
     )

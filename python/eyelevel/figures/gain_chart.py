@@ -8,35 +8,37 @@ import altair as alt
 import polars as pl
 
 _ROWS = '"the rows"'
-COLUMNS = ("metric", "arm", "value", "low", "high", "note")
+COLUMNS = ("metric", "stack", "value", "low", "high", "note")
 
 
 def gain_chart(
-    rows: pl.DataFrame, arms: list[str], metric: str, extent: tuple[float, float]
+    rows: pl.DataFrame, stacks: list[str], metric: str, extent: tuple[float, float]
 ) -> dict[str, Any]:
     """A Vega-Lite specification of one network's gains.
 
     `rows` has COLUMNS: gains as shares with the bounds of their intervals, null where undetermined.
     The parameter `metric` chooses what is shown, `hidden` lists stacks that are not. `extent` is
     the axis, shared between networks so that they can be compared by eye; negative is faster.
-    `arms` gives order and colours.
+    `stacks` gives order and colours.
     """
     # Building a chart takes 0.1 s, and a study may have a hundred networks.
-    text = _template(tuple(arms), metric, extent)
+    text = _template(tuple(stacks), metric, extent)
     return json.loads(text.replace(_ROWS, json.dumps(rows.select(COLUMNS).to_dicts())))
 
 
 @lru_cache(maxsize=4)
-def _template(arms: tuple[str, ...], metric: str, extent: tuple[float, float]) -> str:
+def _template(stacks: tuple[str, ...], metric: str, extent: tuple[float, float]) -> str:
     """The specification as JSON with _ROWS in the place of the rows."""
     chosen = [alt.param(name="metric", value=metric), alt.param(name="hidden", value=[])]
     base = (
         alt.Chart(alt.InlineData(values=json.loads(_ROWS)))
         .transform_filter("datum.metric == metric")
-        .transform_filter("indexof(hidden, datum.arm) < 0")
+        .transform_filter("indexof(hidden, datum.stack) < 0")
         .encode(
-            y=alt.Y("arm:N", sort=list(arms), title=None, scale=alt.Scale(domain=list(arms[1:]))),
-            color=alt.Color("arm:N", scale=alt.Scale(domain=list(arms)), legend=None),
+            y=alt.Y(
+                "stack:N", sort=list(stacks), title=None, scale=alt.Scale(domain=list(stacks[1:]))
+            ),
+            color=alt.Color("stack:N", scale=alt.Scale(domain=list(stacks)), legend=None),
         )
     )
     zero = (
@@ -58,13 +60,13 @@ def _template(arms: tuple[str, ...], metric: str, extent: tuple[float, float]) -
     dot = known.mark_point(filled=True, size=80, opacity=1).encode(
         x=alt.X("value:Q"),
         tooltip=[
-            alt.Tooltip("arm:N", title="stack"),
+            alt.Tooltip("stack:N", title="stack"),
             alt.Tooltip("value:Q", title="gain", format="+.1%"),
             alt.Tooltip("low:Q", title="from", format="+.1%"),
             alt.Tooltip("high:Q", title="to", format="+.1%"),
         ],
     )
-    height = 44 * max(1, len(arms) - 1)
+    height = 44 * max(1, len(stacks) - 1)
     chart = alt.layer(zero, interval, dot, note).add_params(*chosen)
     made = chart.properties(width="container", height=height).to_dict(validate=False)
     return json.dumps(made)

@@ -15,18 +15,18 @@ UNDETERMINED = {"undetermined": "#8a6d00"}
 _OF_PANEL = ("network", "metric")
 
 
-def gain_cdf(cells: pl.DataFrame, arms: list[str]) -> dict[str, Any]:
+def gain_cdf(cells: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
     """Wolsing et al. 2019, figure 3: the share of sites with at most a gain, by network and metric.
 
-    `cells`: `network`, `metric` (its title), `arm`, `gain` (share, null where undetermined), one
+    `cells`: `network`, `metric` (its title), `stack`, `gain` (share, null where undetermined), one
     row a site. Undetermined sites count in the share, so their curve ends below one.
     """
-    steps = inline(_steps(cells), *_OF_PANEL, "arm", "gain", "share")
+    steps = inline(_steps(cells), *_OF_PANEL, "stack", "gain", "share")
     base = alt.Chart(steps)
     lines = base.mark_line(interpolate="step-after", strokeWidth=1.5).encode(
         x=alt.X("gain:Q", title="gain (left is faster)", axis=GAIN_AXIS),
         y=alt.Y("share:Q", title="share of sites", axis=SHARE_AXIS, scale=alt.Scale(domain=[0, 1])),
-        color=_arm(arms),
+        color=_stack(stacks),
     )
     zero = base.mark_rule(strokeDash=[3, 3], color="gray").encode(x=alt.datum(0))
     lost = cells["gain"].null_count()
@@ -37,7 +37,7 @@ def gain_cdf(cells: pl.DataFrame, arms: list[str]) -> dict[str, Any]:
 
 def _steps(cells: pl.DataFrame) -> pl.DataFrame:
     """The corners of the curves; those with undetermined sites go on to their panel's edge."""
-    curve = (*_OF_PANEL, "arm")
+    curve = (*_OF_PANEL, "stack")
     sites = cells.group_by(curve, maintain_order=True).agg(
         sites=pl.len(), known=pl.col("gain").count()
     )
@@ -62,25 +62,28 @@ def _steps(cells: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([each.select(named) for each in (first, corners, edge, flat)])
 
 
-def significance_shares(cells: pl.DataFrame, arms: list[str]) -> dict[str, Any]:
+def significance_shares(cells: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
     """Shares of sites that are significantly faster, slower, neither: ANOVA at 0.01, as published.
 
-    `cells`: `network`, `metric`, `arm`, `anova` (the verdict). Undetermined sites are on their own.
+    `cells`: `network`, `metric`, `stack`, `anova` (the verdict). Undetermined sites are on their
+    own.
     """
     known = pl.when(pl.col("anova").is_in(["faster", "slower", "undetermined"])).then("anova")
     finding = known.otherwise(pl.lit("neither")).alias("finding")
-    rows = cells.with_columns(finding).group_by("network", "metric", "arm", "finding").len("sites")
+    rows = (
+        cells.with_columns(finding).group_by("network", "metric", "stack", "finding").len("sites")
+    )
     colours = SIGNIFICANCE_COLOURS
     if "undetermined" in rows["finding"]:
         colours = colours | UNDETERMINED
     rank = {name: at for at, name in enumerate(colours)}
     rows = rows.with_columns(place=pl.col("finding").replace_strict(rank, return_dtype=pl.Int64))
     chart = (
-        alt.Chart(inline(rows.sort("network", "metric", "arm", "place")))
+        alt.Chart(inline(rows.sort("network", "metric", "stack", "place")))
         .mark_bar()
         .encode(
             x=alt.X("sites:Q", stack="normalize", title="share of sites"),
-            y=alt.Y("arm:N", sort=arms, title=None),
+            y=alt.Y("stack:N", sort=stacks, title=None),
             color=alt.Color(
                 "finding:N",
                 title=None,
@@ -88,26 +91,26 @@ def significance_shares(cells: pl.DataFrame, arms: list[str]) -> dict[str, Any]:
             ),
             order=alt.Order("place:Q"),
         )
-        .properties(width=150, height=22 * max(1, len(arms) - 1))
+        .properties(width=150, height=22 * max(1, len(stacks) - 1))
     )
     return _facets(chart, cells)
 
 
 def against_attribute(
-    cells: pl.DataFrame, arms: list[str], attribute: str, title: str
+    cells: pl.DataFrame, stacks: list[str], attribute: str, title: str
 ) -> dict[str, Any]:
     """Wolsing's slide 14: the difference in round trips against an attribute of the site.
 
-    `cells`: `network`, `arm`, `site`, `difference_rtts`, and `attribute`; what has one of the last
-    two null is counted and not drawn.
+    `cells`: `network`, `stack`, `site`, `difference_rtts`, and `attribute`; what has one of the
+    last two null is counted and not drawn.
     """
-    columns = ("network", "arm", "site", "difference_rtts", attribute)
+    columns = ("network", "stack", "site", "difference_rtts", attribute)
     drawn = cells.drop_nulls(["difference_rtts", attribute])
     base = alt.Chart(inline(drawn, *columns))
     dots = base.mark_point(filled=True, opacity=0.7).encode(
         x=alt.X(f"{attribute}:Q", title=title),
         y=alt.Y("difference_rtts:Q", title="difference in round trips"),
-        color=_arm(arms),
+        color=_stack(stacks),
     )
     zero = base.mark_rule(strokeDash=[3, 3], color="gray").encode(y=alt.datum(0))
     chart = alt.layer(zero, dots).properties(width=180, height=140)
@@ -120,14 +123,14 @@ def against_attribute(
     return made.to_dict(validate=False)
 
 
-def mean_gains(rows: pl.DataFrame, arms: list[str]) -> dict[str, Any]:
+def mean_gains(rows: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
     """Wolsing et al. 2019, section 4: mean gains over the sites, with their intervals.
 
-    `rows`: `network`, `metric` (its title), `arm`, `gain`, `low`, `high` (null where none; without
-    a gain the place says so).
+    `rows`: `network`, `metric` (its title), `stack`, `gain`, `low`, `high` (null where none;
+    without a gain the place says so).
     """
     plain = alt.Chart(inline(rows))
-    base = plain.encode(y=alt.Y("arm:N", sort=arms, title=None), color=_arm(arms))
+    base = plain.encode(y=alt.Y("stack:N", sort=stacks, title=None), color=_stack(stacks))
     axis = alt.Axis(format="+.0%", tickCount=4)
     known = base.transform_filter("isValid(datum.low)")
     interval = known.mark_rule(strokeWidth=1.5).encode(
@@ -141,30 +144,30 @@ def mean_gains(rows: pl.DataFrame, arms: list[str]) -> dict[str, Any]:
     unknown = base.transform_filter("!isValid(datum.gain)").mark_text(align="left", fontSize=8)
     note = unknown.encode(x=alt.value(4), text=alt.value("undetermined"), color=alt.value("gray"))
     zero = plain.mark_rule(strokeDash=[3, 3], color="gray").encode(x=alt.datum(0))
-    size = {"width": 150, "height": 20 * max(1, len(arms) - 1)}
+    size = {"width": 150, "height": 20 * max(1, len(stacks) - 1)}
     return _facets(alt.layer(zero, interval, dot, note).properties(**size), rows)
 
 
-def single_object(loads: pl.DataFrame, arms: list[str]) -> dict[str, Any]:
+def single_object(loads: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
     """Das 2014, figure 4-3, and Wolsing et al. 2019, figure 2: the load time of one object.
 
-    `loads`: `network`, `object_bytes`, `size` (in words), `arm`, `median_ms`, `low_ms`, `high_ms`
+    `loads`: `network`, `object_bytes`, `size` (in words), `stack`, `median_ms`, `low_ms`, `high_ms`
     (quartiles). A panel a size and network, each with a scale of its own.
     """
     panels = []
     for size in loads.sort("object_bytes")["size"].unique(maintain_order=True):
         row = [
-            _object_panel(part, arms, f"{size}, {part['network'][0]}")
+            _object_panel(part, stacks, f"{size}, {part['network'][0]}")
             for part in loads.filter(size=size).partition_by("network", maintain_order=True)
         ]
         panels.append(alt.hconcat(*row))
     return alt.vconcat(*panels).to_dict(validate=False)
 
 
-def _object_panel(rows: pl.DataFrame, arms: list[str], title: str) -> alt.LayerChart:
-    columns = ("arm", "median_ms", "low_ms", "high_ms")
+def _object_panel(rows: pl.DataFrame, stacks: list[str], title: str) -> alt.LayerChart:
+    columns = ("stack", "median_ms", "low_ms", "high_ms")
     base = alt.Chart(inline(rows, *columns), title=title).encode(
-        y=alt.Y("arm:N", sort=arms, title=None)
+        y=alt.Y("stack:N", sort=stacks, title=None)
     )
     highest = float(rows["high_ms"].max() or 1.0)  # type: ignore[arg-type]
     x_axis = alt.X(
@@ -175,7 +178,7 @@ def _object_panel(rows: pl.DataFrame, arms: list[str], title: str) -> alt.LayerC
     numbers = base.mark_text(align="left", dx=4).encode(
         x=alt.X("high_ms:Q"), text=alt.Text("median_ms:Q", format=".4~s")
     )
-    return alt.layer(bars, spread, numbers).properties(width=280, height=28 * len(arms))
+    return alt.layer(bars, spread, numbers).properties(width=280, height=28 * len(stacks))
 
 
 def _facets(
@@ -198,7 +201,7 @@ def _note(text: str) -> alt.TitleParams:
     return alt.TitleParams(text, anchor="start", fontSize=10, fontWeight="normal")
 
 
-def _arm(arms: list[str]) -> alt.Color:
+def _stack(stacks: list[str]) -> alt.Color:
     """The reference has its colour, too, so that a stack's is the same in every chart."""
-    legend = alt.Legend(values=arms[1:])
-    return alt.Color("arm:N", scale=alt.Scale(domain=arms), legend=legend, title=None)
+    legend = alt.Legend(values=stacks[1:])
+    return alt.Color("stack:N", scale=alt.Scale(domain=stacks), legend=legend, title=None)

@@ -151,7 +151,7 @@ class Lab:
         return (*prefix, "--server-tid", str(self.ready.server_tid), "--")
 
     @property
-    def own_server_prefix(self) -> tuple[str, ...]:
+    def external_server_prefix(self) -> tuple[str, ...]:
         """The same for somebody else's server, which gets the priority that ours would have."""
         *prefix, end = self.server_command_prefix
         return (*prefix, *(("--realtime",) if self.ready.server_realtime_priority else ()), end)

@@ -10,7 +10,8 @@ Settings = Mapping[str, Any]
 Says = Callable[[Settings], str]
 
 ITS_OWN = "its own"
-"""What somebody else's server decides, and nobody can read back (docs/guides/own-server.md)."""
+"""What somebody else's server decides, and nobody can read back
+(docs/guides/external-server.md)."""
 
 
 def of_our_servers(says: Says) -> Says:

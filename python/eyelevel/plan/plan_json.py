@@ -9,7 +9,7 @@ from eyelevel.plan.browser_settings import BrowserSettings
 from eyelevel.plan.causes import Causes
 from eyelevel.plan.devices import DEVICES_BY_NAME, Device
 from eyelevel.plan.plan import Plan, StopRule
-from eyelevel.plan.stacks import OwnServer, Stack
+from eyelevel.plan.stacks import ExternalServer, Stack
 
 
 def plan_of_document(
@@ -52,7 +52,7 @@ def _network(settings: Mapping[str, Any]) -> Network:
 def _stack(settings: Mapping[str, Any]) -> Stack:
     values = dict(settings)
     if server := values.get("server"):
-        values["server"] = OwnServer(tuple(server["command"]), tuple(server["protocols"]))
+        values["server"] = ExternalServer(tuple(server["command"]), tuple(server["protocols"]))
     return Stack(**values)
 
 

@@ -47,12 +47,12 @@ HEADER_TABLE_BYTES = 4096
 BLOCKED_STREAMS_MAX = 100
 
 
-OWN_SERVER_MARK = "@own"
+EXTERNAL_SERVER_MARK = "@external"
 """Ends the name of a stack that somebody else's server serves, in every table."""
 
 
 @dataclass(frozen=True)
-class OwnServer:
+class ExternalServer:
     """A server that is not ours: its command, run on the servers' side of the lab, and the HTTP
     versions that it speaks."""
 
@@ -105,7 +105,7 @@ class Stack:
     """None: the plan's, as with the next two, which are the browser's and not the servers'."""
     visitor: Visitor | None = None
     effective_connection_type: ConnectionTypeSetting | None = None
-    server: OwnServer | None = None
+    server: ExternalServer | None = None
     """None: ours."""
 
     @property
@@ -269,7 +269,7 @@ def stack_settings(stack: Stack, network: Network) -> dict[str, Any]:
     }
 
 
-def _of_server(server: OwnServer) -> dict[str, Any]:
+def _of_server(server: ExternalServer) -> dict[str, Any]:
     return {"command": list(server.command), "protocols": list(server.protocols)}
 
 

@@ -57,9 +57,9 @@ class Trial:
     site_digest: str
     network: str
     network_settings: Mapping[str, Any]
-    stack: str
+    stack_preset: str
     stack_settings: Mapping[str, Any]
-    arm: str
+    stack: str
     browser: Mapping[str, Any]
     block: str
     repetition: int
@@ -83,7 +83,7 @@ class Trial:
         # On a first visit nothing resumes, a second connection to a host neither.
         tickets = self.browser.get("visit", "first") == "repeat"
         own = {key: value for key, value in self.stack_settings.items() if key != "server"}
-        return {"name": self.arm, "session_tickets": tickets, **own}
+        return {"name": self.stack, "session_tickets": tickets, **own}
 
 
 def expand(plan: Plan, sites: Sequence[Site]) -> list[Trial]:
@@ -105,7 +105,7 @@ def block_name(site: str, network: str, repetition: int) -> str:
 
 def plan_document(plan: Plan, sites: Sequence[Site], trials: Sequence[Trial]) -> dict[str, Any]:
     """`plan.json`: the settings, the ordered trials with their hashes, and the plan's own hash."""
-    keys = ("hash", "site", "network", "arm", "block", "repetition", "position", "seed")
+    keys = ("hash", "site", "network", "stack", "block", "repetition", "position", "seed")
     return {
         "version": PLAN_DOCUMENT_VERSION,
         "hash": plan_hash(plan, sites),
@@ -173,7 +173,7 @@ def _ordered(plan: Plan, sites: Sequence[Site]) -> Iterator[Trial]:
                     "network": network.name,
                     "network_settings": settings[network.name],
                     "stack_settings": stack_settings(stack, network),
-                    "arm": stack.name,
+                    "stack": stack.name,
                     "browser": own | whole_floats_as_integers({"timeout_s": limit_s}),
                 }
     hashers = {key: _Hasher(value) for key, value in shared.items()}
@@ -190,7 +190,7 @@ def _ordered(plan: Plan, sites: Sequence[Site]) -> Iterator[Trial]:
                     hash=hashers[key].trial_hash(repetition, seed, digests[site.digest]),
                     site=site.name,
                     site_digest=site.digest,
-                    stack=stack.preset,
+                    stack_preset=stack.preset,
                     block=block,
                     repetition=repetition,
                     position=position,

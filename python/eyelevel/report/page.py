@@ -58,7 +58,7 @@ def page(contents: Contents) -> str:
     data = {
         "specs": _specifications(contents) | drawings.specifications,
         "strips": strips.as_data(),
-        "arms": contents.arms,
+        "stacks": contents.stacks,
     }
     return shell(contents.plan["title"] or "eyelevel report", main, data, *SCRIPTS)
 
@@ -70,7 +70,7 @@ def _specifications(contents: Contents) -> dict[str, dict]:
             {
                 "network": gain.network,
                 "metric": gain.metric,
-                "arm": gain.arm,
+                "stack": gain.stack,
                 "value": gain.gain.value,
                 "low": gain.gain.low,
                 "high": gain.gain.high,
@@ -81,7 +81,7 @@ def _specifications(contents: Contents) -> dict[str, dict]:
         schema={
             "network": pl.String,
             "metric": pl.String,
-            "arm": pl.String,
+            "stack": pl.String,
             "value": pl.Float64,
             "low": pl.Float64,
             "high": pl.Float64,
@@ -94,9 +94,9 @@ def _specifications(contents: Contents) -> dict[str, dict]:
         own_gains = gains.filter(pl.col("network") == network)
         own_curves = curves.filter(pl.col("network") == network)
         specifications[f"gain-{index}"] = gain_chart(
-            own_gains, contents.arms, metric, _extent(gains)
+            own_gains, contents.stacks, metric, _extent(gains)
         )
-        specifications[f"curve-{index}"] = distribution_chart(own_curves, contents.arms, metric)
+        specifications[f"curve-{index}"] = distribution_chart(own_curves, contents.stacks, metric)
     return specifications
 
 
@@ -147,7 +147,7 @@ def _charts(contents: Contents) -> Markup:
             element("label", "site ", element("select", sites, id="site")),
             element(
                 "span",
-                *map(_legend, range(len(contents.arms)), contents.arms),
+                *map(_legend, range(len(contents.stacks)), contents.stacks),
                 class_="legend",
                 role="group",
                 aria_label="stacks shown",
@@ -174,10 +174,10 @@ def _chart(identity: str, label: str) -> Markup:
     return element("div", id=identity, class_="chart", role="img", aria_label=label)
 
 
-def _legend(index: int, arm: str) -> Markup:
-    swatch = element("span", class_=f"swatch arm-{index % 8}", aria_hidden="true")
+def _legend(index: int, stack: str) -> Markup:
+    swatch = element("span", class_=f"swatch stack-{index % 8}", aria_hidden="true")
     return element(
-        "button", swatch, arm, class_="key", type="button", data_arm=arm, aria_pressed="true"
+        "button", swatch, stack, class_="key", type="button", data_stack=stack, aria_pressed="true"
     )
 
 
@@ -192,7 +192,7 @@ def _filmstrips(contents: Contents, strips: Filmstrips) -> Markup:
         return element("section", heading, element("p", text), aria_labelledby="filmstrips")
     sites = dict.fromkeys(strip["site"] for strip in strips.strips)
     networks = dict.fromkeys(strip["network"] for strip in strips.strips)
-    arms = [(arm, arm) for arm in contents.arms]
+    stacks = [(stack, stack) for stack in contents.stacks]
     metric = title_of(contents.plan["primary_metric"])
     note = f"For each stack the load whose {metric} is the median of its counted loads."
     if strips.left_out:
@@ -205,8 +205,8 @@ def _filmstrips(contents: Contents, strips: Filmstrips) -> Markup:
             "div",
             _select("strip-site", "site", options(((s, s) for s in sites), next(iter(sites)))),
             _select("strip-network", "network", options(((n, n) for n in networks), network)),
-            _select("strip-first", "first", options(arms, contents.arms[0])),
-            _select("strip-second", "second", options(arms, contents.arms[-1])),
+            _select("strip-first", "first", options(stacks, contents.stacks[0])),
+            _select("strip-second", "second", options(stacks, contents.stacks[-1])),
             class_="controls",
         ),
         _player(),

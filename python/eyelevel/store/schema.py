@@ -31,9 +31,9 @@ class TrialKey(TypedDict):
     site_digest: str
     network: str
     network_settings: dict[str, Any]
-    stack: str
+    stack_preset: str
     stack_settings: dict[str, Any]
-    arm: str
+    stack: str
     browser: dict[str, Any]
     block: str
     repetition: int
@@ -135,19 +135,19 @@ def trial_hash(
     network: str,
     network_settings: dict[str, Any],
     stack_settings: dict[str, Any],
-    arm: str,
+    stack: str,
     repetition: int,
     seed: int,
     browser: dict[str, Any],
 ) -> str:
     """The identity of a trial: the hash of everything that determines it.
 
-    The names of network and arm are part of it, so that two names for the same settings (an A/A
+    The names of network and stack are part of it, so that two names for the same settings (an A/A
     comparison) stay two trials.
     """
     return content_hash(
         {
-            "arm": arm,
+            "stack": stack,
             "browser": browser,
             "network": network,
             "network_settings": network_settings,
@@ -167,7 +167,7 @@ def hash_of_key(trial: dict[str, Any]) -> str:
         "network",
         "network_settings",
         "stack_settings",
-        "arm",
+        "stack",
         "repetition",
         "seed",
         "browser",

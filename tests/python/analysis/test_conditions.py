@@ -84,7 +84,7 @@ def test_what_the_browser_was_told_follows_from_visit_and_browser(contents, line
 
 def test_a_visit_of_one_stack_is_said_of_that_stack(contents):
     found = contents(question_plan(SITES, "visit=repeat", ["dsl"], blocks_max=6))
-    (changed,) = (arm for arm in found.arms if arm != "tcp+")
+    (changed,) = (stack for stack in found.stacks if stack != "tcp+")
     assert visits(found.plan) == {"tcp+": "first", changed: "repeat"}
     assert conditions_said(found.plan).startswith(f"{changed} on a repeat visit (")
 

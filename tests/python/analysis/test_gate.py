@@ -14,7 +14,7 @@ from eyelevel.stats.quantile_gain import quantile_gain
 from eyelevel.stats.unpaired_gain import unpaired_gain
 
 TEXT = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 12")
-ARMS, NETWORKS = ["tcp", "tcp+", "quic"], ["dsl", "lte"]
+STACKS, NETWORKS = ["tcp", "tcp+", "quic"], ["dsl", "lte"]
 
 
 @pytest.fixture(scope="module")
@@ -24,14 +24,14 @@ def contents(tmp_path_factory):
 
 
 def condition(text):
-    return parse_condition(text, ARMS, ["speed_index_ms", "page_load_time_ms"], NETWORKS)
+    return parse_condition(text, STACKS, ["speed_index_ms", "page_load_time_ms"], NETWORKS)
 
 
 def test_names_may_have_dots_and_spaces():
-    arms, networks = ["tcp+tls1.2", "tcp+-think_time-50 ms"], ["my lte"]
-    text = f"{arms[0]}.speed_index.p50 worse than {arms[1]} by 2.5% on my lte"
-    found = parse_condition(text, arms, ["speed_index_ms"], networks)
-    assert [found.arm, found.reference, found.network] == [*arms, *networks]
+    stacks, networks = ["tcp+tls1.2", "tcp+-think_time-50 ms"], ["my lte"]
+    text = f"{stacks[0]}.speed_index.p50 worse than {stacks[1]} by 2.5% on my lte"
+    found = parse_condition(text, stacks, ["speed_index_ms"], networks)
+    assert [found.stack, found.reference, found.network] == [*stacks, *networks]
     assert (found.metric, found.bound) == ("speed_index_ms", 0.025)
 
 
@@ -88,7 +88,7 @@ def test_a_run_against_itself_has_no_regression_and_a_slower_one_has(contents, t
 
     def slower(record, frames):
         found = metrics_of(record, frames)
-        factor = 1.1 if record["trial"]["arm"] == "quic" else 1.0
+        factor = 1.1 if record["trial"]["stack"] == "quic" else 1.0
         return {name: factor * value for name, value in found.items()}
 
     worse = read_contents(contents.directory, slower)

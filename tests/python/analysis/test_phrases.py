@@ -7,9 +7,9 @@ from eyelevel.analysis.phrases import NO_BREAK, answer, detectable, milliseconds
 from eyelevel.stats.estimate import Estimate
 
 
-def gain(value, low, high, p=0.001, network="dsl", arm="quic"):
+def gain(value, low, high, p=0.001, network="dsl", stack="quic"):
     estimate = Estimate(value, low, high, p, 0.01, 4.0, 2)
-    return NetworkGain(network, arm, "speed_index_ms", estimate, p)
+    return NetworkGain(network, stack, "speed_index_ms", estimate, p)
 
 
 def lacking(reason, value=None):

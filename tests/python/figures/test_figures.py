@@ -5,7 +5,7 @@ import vl_convert
 from eyelevel.figures.distribution import ALL_SITES, cumulative, distribution_chart
 from eyelevel.figures.gain_chart import gain_chart
 
-ARMS = ["tcp", "quic"]
+STACKS = ["tcp", "quic"]
 
 
 def loads():
@@ -17,12 +17,12 @@ def loads():
         ("b", "tcp", "ok", 500.0),
         ("b", "quic", "ok", None),
     ]
-    table = pl.DataFrame(rows, schema=["site", "arm", "outcome", "speed"], orient="row")
+    table = pl.DataFrame(rows, schema=["site", "stack", "outcome", "speed"], orient="row")
     return table.with_columns(network=pl.lit("dsl"))
 
 
-def curve(site, arm):
-    rows = cumulative(loads(), ["speed"]).filter(pl.col("site") == site, pl.col("arm") == arm)
+def curve(site, stack):
+    rows = cumulative(loads(), ["speed"]).filter(pl.col("site") == site, pl.col("stack") == stack)
     return rows.select("value", "share").rows()
 
 
@@ -44,7 +44,7 @@ def test_all_sites_are_one_curve():
 
 def test_long_curves_are_thinned_but_end_at_one():
     many = pl.DataFrame({"speed": [float(value) for value in range(5000)]}).with_columns(
-        site=pl.lit("a"), arm=pl.lit("tcp"), outcome=pl.lit("ok"), network=pl.lit("dsl")
+        site=pl.lit("a"), stack=pl.lit("tcp"), outcome=pl.lit("ok"), network=pl.lit("dsl")
     )
     rows = cumulative(many, ["speed"]).filter(pl.col("site") == "a")
     assert rows.height == 201 and rows["share"].max() == 1 and rows["value"].max() == 4999
@@ -52,7 +52,7 @@ def test_long_curves_are_thinned_but_end_at_one():
 
 def test_of_many_sites_single_ones_have_the_primary_metric_only():
     rows = [(f"s{n}", "tcp", "ok", 1.0, 2.0) for n in range(13)]
-    names = ["site", "arm", "outcome", "speed", "load"]
+    names = ["site", "stack", "outcome", "speed", "load"]
     table = pl.DataFrame(rows, schema=names, orient="row").with_columns(network=pl.lit("dsl"))
     single = cumulative(table, ["speed", "load"]).filter(pl.col("site") != ALL_SITES)
     assert set(single["metric"]) == {"speed"} and single["site"].n_unique() == 13
@@ -60,10 +60,10 @@ def test_of_many_sites_single_ones_have_the_primary_metric_only():
 
 def test_vega_draws_both_charts():
     gains = pl.DataFrame(
-        {"metric": "speed", "arm": "quic", "value": -0.1, "low": -0.2, "high": 0.0, "note": ""}
+        {"metric": "speed", "stack": "quic", "value": -0.1, "low": -0.2, "high": 0.0, "note": ""}
     )
     for spec in (
-        gain_chart(gains, ARMS, "speed", (-0.3, 0.1)),
-        distribution_chart(cumulative(loads(), ["speed"]), ARMS, "speed"),
+        gain_chart(gains, STACKS, "speed", (-0.3, 0.1)),
+        distribution_chart(cumulative(loads(), ["speed"]), STACKS, "speed"),
     ):
         assert "<svg" in vl_convert.vegalite_to_svg(spec | {"width": 300})

@@ -7,7 +7,7 @@ from eyelevel.level.numbers_said import NOT_MEASURED
 from eyelevel.level.settings_said import ITS_OWN
 from eyelevel.level.stack_aspects import explain, known_of
 from eyelevel.plan.stack_presets import STACKS, STACKS_BY_NAME
-from eyelevel.plan.stacks import OwnServer, stack_settings
+from eyelevel.plan.stacks import ExternalServer, stack_settings
 
 
 def test_nothing_is_said_of_an_aspect_but_a_setting_or_a_measurement() -> None:
@@ -62,7 +62,7 @@ def test_cleartext_has_nothing_of_tls() -> None:
 
 
 def test_what_somebody_elses_server_decides_is_its_own() -> None:
-    server = OwnServer(("server",), ("h2", "h3"))
+    server = ExternalServer(("server",), ("h2", "h3"))
     own = [
         stack_settings(replace(STACKS_BY_NAME[name], server=server), DSL)
         for name in ("tcp+", "quic")

@@ -129,7 +129,7 @@ def test_the_connection_type_and_the_visitor_are_a_plans_or_a_stacks_own():
     own = '{ name = "x", base = "tcp", effective_connection_type = "2g", visitor = "known" }'
     plain = PLAIN.replace('["tcp"]', f'["tcp", {own}]')
     trials = expand(parse_plan(plain, "plan.toml"), [Site("a", "0" * 64)])
-    found = {each.arm: each.browser for each in trials}
+    found = {each.stack: each.browser for each in trials}
     assert (found["tcp"]["effective_connection_type"], found["tcp"]["visitor"]) == ("4g", "first")
     assert (found["x"]["effective_connection_type"], found["x"]["visitor"]) == ("2g", "known")
     assert len({each.hash for each in trials}) == 2

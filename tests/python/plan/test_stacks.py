@@ -6,7 +6,7 @@ import pytest
 from eyelevel.networks.network import Network
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS, STACKS_BY_NAME
-from eyelevel.plan.stacks import OwnServer, lab_stack
+from eyelevel.plan.stacks import ExternalServer, lab_stack
 
 DSL = NETWORKS_BY_NAME["dsl"]
 FAST = Network("fast", 1_000_000_000, 1_000_000, 200, 50)
@@ -44,7 +44,7 @@ def test_alt_svc_is_of_http3_alone_and_on_without_a_word():
     assert lab_stack(replace(quic, alt_svc=False), DSL)["alt_svc"] is False
     for name in ("http1", "tcp", "tcp+"):
         assert "alt_svc" not in lab_stack(STACKS_BY_NAME[name], DSL)
-    own = replace(quic, server=OwnServer(("server",), ("h3",)))
+    own = replace(quic, server=ExternalServer(("server",), ("h3",)))
     assert "alt_svc" not in lab_stack(own, DSL)
     assert "somebody else's" in replace(own, alt_svc=True).refusal()
 
@@ -61,7 +61,7 @@ def test_alt_svc_is_of_http3_alone_and_on_without_a_word():
     ],
 )
 def test_of_somebody_elses_server_nothing_is_claimed_that_it_decides(base, changes):
-    own = replace(STACKS_BY_NAME[base], server=OwnServer(("server",), ("h2", "h3")))
+    own = replace(STACKS_BY_NAME[base], server=ExternalServer(("server",), ("h2", "h3")))
     assert own.refusal() == ""
     assert "somebody else's" in replace(own, **changes).refusal()
     assert lab_stack(own, DSL)["unsent_bytes_max"] is None

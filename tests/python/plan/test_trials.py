@@ -27,9 +27,11 @@ TRIALS = expand(PLAN, SITES)
 
 
 def test_blocks_are_complete_and_contiguous():
-    blocks = [(name, [t.arm for t in group]) for name, group in groupby(TRIALS, lambda t: t.block)]
+    blocks = [
+        (name, [t.stack for t in group]) for name, group in groupby(TRIALS, lambda t: t.block)
+    ]
     assert len(blocks) == len({name for name, _ in blocks}) == 2 * 2 * 40
-    assert all(sorted(arms) == ["quic", "tcp", "tcp+"] for _, arms in blocks)
+    assert all(sorted(stacks) == ["quic", "tcp", "tcp+"] for _, stacks in blocks)
 
 
 def test_repetition_is_the_outermost_loop():
@@ -38,7 +40,7 @@ def test_repetition_is_the_outermost_loop():
 
 
 def test_every_stack_comes_equally_often_at_every_position():
-    counts = Counter((trial.arm, trial.position) for trial in TRIALS)
+    counts = Counter((trial.stack, trial.position) for trial in TRIALS)
     # Binomial(160, 1/3): mean 53, standard deviation 6; the seed is fixed, so this cannot flicker.
     assert len(counts) == 9 and all(35 <= count <= 71 for count in counts.values())
 
@@ -54,13 +56,13 @@ def test_expanding_twice_gives_the_same():
 
 def test_the_order_is_pinned():
     first = TRIALS[0]
-    assert (first.block, first.arm, first.seed) == ("a/dsl/1", "tcp+", 7798280850546104620)
-    assert first.hash == "02f80ee62659fe7388d5"
+    assert (first.block, first.stack, first.seed) == ("a/dsl/1", "tcp+", 7798280850546104620)
+    assert first.hash == "3676d89cf6c3d2ea7c0a"
 
 
 def test_another_seed_gives_another_order():
     other = expand(replace(PLAN, seed=8), SITES)
-    assert [t.arm for t in other] != [t.arm for t in TRIALS]
+    assert [t.stack for t in other] != [t.stack for t in TRIALS]
     assert not {t.hash for t in other} & {t.hash for t in TRIALS}
 
 
@@ -81,7 +83,7 @@ def test_one_recording_under_two_names_is_refused():
 
 
 def test_a_trial_carries_the_labs_configuration():
-    trial = next(t for t in TRIALS if t.arm == "tcp+" and t.network == "lte")
+    trial = next(t for t in TRIALS if t.stack == "tcp+" and t.network == "lte")
     assert trial.lab_path()["down"][0] == {"stage": "delay", "delay_ms": 37}
     assert trial.lab_stack()["name"] == "tcp+"
     assert trial.lab_stack()["receive_window_bytes"] == 15 * 2**20
@@ -110,7 +112,7 @@ def test_a_first_visit_has_the_identity_that_it_had_before_there_were_others():
 def test_a_stack_can_have_its_own_visit():
     warm = replace(PLAN.stacks[2], name="quic again", visit="repeat")
     trials = expand(replace(PLAN, stacks=(*PLAN.stacks, warm), blocks=1), SITES)
-    visits = {t.arm: t.browser.get("visit", "first") for t in trials}
+    visits = {t.stack: t.browser.get("visit", "first") for t in trials}
     assert visits == {"tcp": "first", "tcp+": "first", "quic": "first", "quic again": "repeat"}
     repeat = expand(replace(PLAN, browser=replace(PLAN.browser, visit="repeat")), SITES)
     assert not {t.hash for t in repeat} & {t.hash for t in TRIALS}

@@ -49,7 +49,7 @@ def outside_scripts(text):
 
 
 def test_the_made_up_gain_is_found(contents):
-    gains = {(g.network, g.arm): g.gain for g in contents.gains if g.metric == "speed_index_ms"}
+    gains = {(g.network, g.stack): g.gain for g in contents.gains if g.metric == "speed_index_ms"}
     assert gains["dsl", "quic"].low < -0.14 < gains["dsl", "quic"].high
 
 
@@ -201,14 +201,14 @@ def test_filmstrips_share_one_time_axis(contents):
         (site, network) for site in contents.sites for network in contents.networks
     ]
     for strip in strips.strips:
-        assert set(strip["arms"]) == {"tcp", "tcp+", "quic"}
-        for arm in strip["arms"].values():
-            assert len(arm["pictures"]) == len(strip["times_ms"]) <= 10
+        assert set(strip["stacks"]) == {"tcp", "tcp+", "quic"}
+        for stack in strip["stacks"].values():
+            assert len(stack["pictures"]) == len(strip["times_ms"]) <= 10
 
 
 def test_the_last_column_shows_the_finished_page(contents):
     for strip in filmstrips(contents).strips:
-        ends = [arm["pictures"][-1] for arm in strip["arms"].values()]
+        ends = [stack["pictures"][-1] for stack in strip["stacks"].values()]
         assert len(set(ends)) == 1
 
 

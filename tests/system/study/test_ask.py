@@ -34,7 +34,7 @@ def test_a_url_is_recorded_loaded_and_answered(labs: None, origin: str, tmp_path
     loads = [each.record for each in iterate_trials(directory)]
     assert {each["outcome"] for each in loads} <= set(GOOD), loads
     protocols = {
-        (each["trial"]["arm"], item["protocol"])
+        (each["trial"]["stack"], item["protocol"])
         for each in loads
         for item in each["objects"]
         if item["from"] == "network"

@@ -39,7 +39,7 @@ def test_the_table_and_the_file_agree(run, tmp_path):
     directory, _ = run
     file = tmp_path / "loads.csv"
     assert CliRunner().invoke(app, [str(directory), "--csv", str(file)]).exit_code == 0
-    median = pl.read_csv(file).filter(site="startup", network="lte", arm="quic")
+    median = pl.read_csv(file).filter(site="startup", network="lte", stack="quic")
     printed = CliRunner().invoke(app, [str(directory)]).stdout
     (line,) = (
         each for each in printed.splitlines() if each.split()[:3] == ["startup", "lte", "quic"]

@@ -139,7 +139,7 @@ def test_filters_hide_networks_stacks_and_rows_and_tables_sort(report):
         page.show(report, 1366, "light")
         page.choose("network", "lte")
         assert page.value("document.querySelectorAll('figure[hidden]').length") == 1
-        page.value("document.querySelector('button.key[data-arm=\"quic\"]').click()")
+        page.value("document.querySelector('button.key[data-stack=\"quic\"]').click()")
         by_site = "document.querySelector('[aria-labelledby=sites] table.cells')"
         shown = f"[...{by_site}.tBodies[0].rows]"
         names = "r.cells[1].innerText + r.cells[2].innerText"
@@ -152,7 +152,7 @@ def test_filters_hide_networks_stacks_and_rows_and_tables_sort(report):
             "ltetcp+",
         ]
         page.choose("network", "all networks")
-        page.value("document.querySelector('button.key[data-arm=\"quic\"]').click()")
+        page.value("document.querySelector('button.key[data-stack=\"quic\"]').click()")
         page.value(f"{by_site}.querySelectorAll('.sort')[4].click()")
         medians = page.value(
             f"{shown}.map(r => parseFloat(r.cells[4].innerText.replace(/\\s/g, '')))"

@@ -35,8 +35,8 @@ def break_even_rows(contents: Contents) -> pl.DataFrame:
         kept = (1 - network["loss_down"]) * (1 - network["loss_up"])
         finding = "faster" if gain.high < 0 else "slower" if gain.low > 0 else "undecided"
         place = (float(network["rtt_ms_min"]), network["rate_down_bit_s"] / 1e6, 100 * (1 - kept))
-        rows.append((each.network, each.arm, *place, gain.value, gain.low, gain.high, finding))
-    names = ["network", "arm", *AXES, "gain", "low", "high", "finding"]
+        rows.append((each.network, each.stack, *place, gain.value, gain.low, gain.high, finding))
+    names = ["network", "stack", *AXES, "gain", "low", "high", "finding"]
     found = pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
     return found if found.height and len(_axes(found)) == 2 else found.clear()
 
@@ -54,12 +54,12 @@ def break_even_points(contents: Contents) -> pl.DataFrame:
     across = _axes(rows)[0]
     others = [name for name in AXES if name != across]
     found = []
-    for key, line in rows.sort(across).partition_by("arm", *others, as_dict=True).items():
+    for key, line in rows.sort(across).partition_by("stack", *others, as_dict=True).items():
         if line[across].n_unique() < 2 or line[across].n_unique() < line.height:
             continue
         for crossing in _crossings(*(line[name].to_numpy() for name in (across, *_BOUNDS))):
             found.append((*key, across, *crossing))
-    names = ["arm", *others, "along", "at", "from", "to"]
+    names = ["stack", *others, "along", "at", "from", "to"]
     return pl.DataFrame(found, schema=names, orient="row", infer_schema_length=None)
 
 
@@ -68,7 +68,7 @@ _BOUNDS = ("gain", "low", "high")
 
 def break_even_chart(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
     """The map of both; see `eyelevel.figures.break_even`."""
-    return break_even_map(rows, break_even_points(contents), contents.arms[1:], _axes(rows))
+    return break_even_map(rows, break_even_points(contents), contents.stacks[1:], _axes(rows))
 
 
 def _axes(rows: pl.DataFrame) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ def cell_rows(contents: Contents) -> pl.DataFrame:
         {
             "network": cell.network,
             "site": cell.site,
-            "arm": cell.arm,
+            "stack": cell.stack,
             "metric": title_of(cell.metric),
             "primary": cell.metric == contents.plan["primary_metric"],
             "gain": cell.gain.value,
@@ -102,46 +102,46 @@ def _extremes(contents: Contents) -> pl.DataFrame:
         return rows
     lost = pl.col("gain").null_count()
     sites = (
-        rows.group_by("arm", "site")
+        rows.group_by("stack", "site")
         .agg(
             gain=pl.when(lost == 0).then(pl.col("gain").mean()),
             networks_undetermined=lost,
             **{name: pl.col(name).first() for name in ("origins", "objects", "encoded_bytes")},
         )
-        .sort("arm", "gain", "site", nulls_last=True)
-        .with_columns(sites_undetermined=pl.col("gain").null_count().over("arm"))
+        .sort("stack", "gain", "site", nulls_last=True)
+        .with_columns(sites_undetermined=pl.col("gain").null_count().over("stack"))
     )
-    rank = pl.int_range(pl.len()).over("arm")
-    known = pl.len().over("arm") - pl.col("sites_undetermined")
+    rank = pl.int_range(pl.len()).over("stack")
+    known = pl.len().over("stack") - pl.col("sites_undetermined")
     return sites.filter((rank < 10) | ((rank >= known - 10) & (rank < known + 10)))
 
 
 def _loads(contents: Contents) -> pl.DataFrame:
     metric = contents.plan["primary_metric"]
     kept = contents.blocks.kept.filter(pl.col(metric).is_not_null())
-    return kept.select("network", "site", "arm", "repetition", value=pl.col(metric))
+    return kept.select("network", "site", "stack", "repetition", value=pl.col(metric))
 
 
 def _gains(contents: Contents) -> pl.DataFrame:
     measured = {cell.metric for cell in contents.cells if cell.pairs}
     rows = [
-        (e.network, title_of(e.metric), e.arm, e.gain.value, e.gain.low, e.gain.high)
+        (e.network, title_of(e.metric), e.stack, e.gain.value, e.gain.low, e.gain.high)
         for e in contents.gains
         if e.metric in measured
     ]
-    names = ("network", "metric", "arm", "gain", "low", "high")
+    names = ("network", "metric", "stack", "gain", "low", "high")
     schema = {name: pl.String if index < 3 else pl.Float64 for index, name in enumerate(names)}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _attribute(name: str, title: str) -> Callable[[pl.DataFrame, Contents], dict[str, Any]]:
-    return lambda rows, contents: against_attribute(rows, contents.arms, name, title)
+    return lambda rows, contents: against_attribute(rows, contents.stacks, name, title)
 
 
 def _curves(columns: int) -> Callable[[pl.DataFrame, Contents], dict[str, Any]]:
     def chart(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
         metric = title_of(contents.plan["primary_metric"])
-        return site_curves(rows, contents.arms, metric, columns)
+        return site_curves(rows, contents.stacks, metric, columns)
 
     return chart
 
@@ -149,13 +149,13 @@ def _curves(columns: int) -> Callable[[pl.DataFrame, Contents], dict[str, Any]]:
 FIGURES: tuple[PaperFigure, ...] = (
     PaperFigure("gain-cdf", "Performance gain by network and metric",
                 "Wolsing et al. 2019, figure 3", cell_rows,
-                lambda rows, contents: gain_cdf(rows, contents.arms)),
+                lambda rows, contents: gain_cdf(rows, contents.stacks)),
     PaperFigure("significance", "Sites significantly faster, slower, neither",
                 "Wolsing et al. 2019, section 4", cell_rows,
-                lambda rows, contents: significance_shares(rows, contents.arms)),
+                lambda rows, contents: significance_shares(rows, contents.stacks)),
     PaperFigure("mean-gains", "Mean gains with their intervals",
                 "Wolsing et al. 2019, section 4", _gains,
-                lambda rows, contents: mean_gains(rows, contents.arms)),
+                lambda rows, contents: mean_gains(rows, contents.stacks)),
     PaperFigure("origins", "Difference against the number of origins",
                 "Wolsing et al. 2019, slide 14", _primary,
                 _attribute("origins", "number of origins")),
@@ -189,7 +189,7 @@ FIGURES: tuple[PaperFigure, ...] = (
                 "beyond the papers", break_even_rows, break_even_chart),
     PaperFigure("single-object", "Load times of single objects by size",
                 "Das 2014, figure 4-3; Wolsing et al. 2019, figure 2", single_objects,
-                lambda rows, contents: single_object(rows, contents.arms)),
+                lambda rows, contents: single_object(rows, contents.stacks)),
 )  # fmt: skip
 
 

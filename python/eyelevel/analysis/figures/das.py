@@ -28,15 +28,15 @@ def improvements(contents: Contents) -> pl.DataFrame:
     grid = _whole_rows(_grid(contents))
     if not medians.height or not grid.height:
         return pl.DataFrame()
-    typical = medians.group_by("network", "arm").agg(pl.col("seconds").median(), sites=pl.len())
-    reference = typical.filter(arm=contents.plan["reference"])
-    joined = typical.filter(pl.col("arm") != contents.plan["reference"]).join(
+    typical = medians.group_by("network", "stack").agg(pl.col("seconds").median(), sites=pl.len())
+    reference = typical.filter(stack=contents.plan["reference"])
+    joined = typical.filter(pl.col("stack") != contents.plan["reference"]).join(
         reference.select("network", reference_seconds="seconds"), on="network"
     )
     better = (pl.col("reference_seconds") - pl.col("seconds")) / pl.col("reference_seconds")
     found = joined.join(grid, on="network").with_columns(improvement=better)
     found = found.filter(pl.col("improvement").is_finite())
-    return found.sort("arm", "rate_mbit_s", "rtt_ms")
+    return found.sort("stack", "rate_mbit_s", "rtt_ms")
 
 
 def nine_networks(contents: Contents) -> pl.DataFrame:
@@ -48,11 +48,11 @@ def nine_networks(contents: Contents) -> pl.DataFrame:
     rtts = _three(grid["rtt_ms"].unique().to_list(), RTTS_MS)
     chosen = grid.filter(pl.col("rate_mbit_s").is_in(rates), pl.col("rtt_ms").is_in(rtts))
     chosen = chosen.sort("rate_mbit_s", "rtt_ms")
-    columns = ["network", "arm", "site", "seconds"]
+    columns = ["network", "stack", "site", "seconds"]
     rows = chosen.join(medians, on="network", maintain_order="left_right").select(columns)
-    optimal = medians.filter(network=UNSHAPED, arm=contents.plan["reference"])
+    optimal = medians.filter(network=UNSHAPED, stack=contents.plan["reference"])
     beside = chosen.select("network").join(optimal.drop("network"), how="cross")
-    beside = beside.with_columns(arm=pl.lit(OPTIMAL)).select(columns)
+    beside = beside.with_columns(stack=pl.lit(OPTIMAL)).select(columns)
     place = {name: at for at, name in enumerate(chosen["network"])}
     both = pl.concat([rows, beside])
     return both.sort(pl.col("network").replace_strict(place), maintain_order=True)
@@ -71,9 +71,9 @@ def controllers(contents: Contents) -> pl.DataFrame:
         of_version = kinds.setdefault(stack["http_version"], {})
         of_version.setdefault(stack["congestion_control"], stack["name"])
     several = [found for found in kinds.values() if len(found) > 1]
-    arms = [name for found in several for name in found.values()]
+    stacks = [name for found in several for name in found.values()]
     rows = varying_networks(contents)
-    return rows.filter(pl.col("arm").is_in(arms)) if rows.height else rows
+    return rows.filter(pl.col("stack").is_in(stacks)) if rows.height else rows
 
 
 def rates_over_time(contents: Contents) -> pl.DataFrame:
@@ -108,7 +108,7 @@ def site_medians(contents: Contents) -> pl.DataFrame:
     return (
         contents.blocks.kept.with_columns(seconds=value)
         .filter(pl.col("seconds").is_not_null())
-        .group_by("network", "site", "arm", maintain_order=True)
+        .group_by("network", "site", "stack", maintain_order=True)
         .agg(pl.col("seconds").median())
     )
 
@@ -151,4 +151,4 @@ def _three(levels: Sequence[float], wanted: Sequence[float]) -> list[float]:
 def _ordered(rows: pl.DataFrame, networks: Sequence[str]) -> pl.DataFrame:
     order = pl.DataFrame({"network": networks}, schema={"network": pl.String})
     found = order.join(rows, on="network", maintain_order="left_right")
-    return found.select("network", "arm", "site", "seconds")
+    return found.select("network", "stack", "site", "seconds")

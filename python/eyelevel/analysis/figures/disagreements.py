@@ -21,7 +21,7 @@ def disagreements(contents: Contents) -> pl.DataFrame:
         if gain.value is None or gain.low is None or gain.high is None:
             continue
         if gain.high < 0 or gain.low > 0:
-            found.setdefault((cell.site, cell.network, cell.arm), []).append(
+            found.setdefault((cell.site, cell.network, cell.stack), []).append(
                 (gain.value, title_of(cell.metric))
             )
     rows = []
@@ -33,7 +33,7 @@ def disagreements(contents: Contents) -> pl.DataFrame:
                 for wanted in (True, False)
             )
             rows.append((*key, faster, slower, low[0], high[0], high[0] - low[0]))
-    names = ["site", "network", "arm", "faster_by", "slower_by", "gain_min", "gain_max", "spread"]
+    names = ["site", "network", "stack", "faster_by", "slower_by", "gain_min", "gain_max", "spread"]
     schema = {name: pl.String if at < 5 else pl.Float64 for at, name in enumerate(names)}
     return pl.DataFrame(rows, schema=schema, orient="row").sort("spread", descending=True)
 
@@ -44,10 +44,10 @@ def disagreement_strips(contents: Contents) -> pl.DataFrame:
     for each in disagreements(contents).head(SHOWN_MAX).iter_rows(named=True):
         strips = strips_of(contents, each["site"], each["network"])
         finding = (
-            f"{each['site']} on {each['network']}: {each['arm']} is faster by "
+            f"{each['site']} on {each['network']}: {each['stack']} is faster by "
             f"{each['faster_by']}; slower by {each['slower_by']}"
         )
-        for arm in (reference, each["arm"]):
-            rows += [(finding, arm, at, url) for at, url in strips.get(arm, ())]
-    schema = {"finding": pl.String, "arm": pl.String, "seconds": pl.Float64, "url": pl.String}
+        for stack in (reference, each["stack"]):
+            rows += [(finding, stack, at, url) for at, url in strips.get(stack, ())]
+    schema = {"finding": pl.String, "stack": pl.String, "seconds": pl.Float64, "url": pl.String}
     return pl.DataFrame(rows, schema=schema, orient="row")

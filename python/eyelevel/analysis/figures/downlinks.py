@@ -17,14 +17,14 @@ SILENCE_PX_MIN = 0.002  # of the load: shorter ones are below a pixel
 
 
 def downlink_levels(contents: Contents) -> pl.DataFrame:
-    """The first site: `network`, `site`, `arm`, `hash`, `at_s`, `kilobytes` of the typical load of
-    every stack. Empty where records have no timeline."""
+    """The first site: `network`, `site`, `stack`, `hash`, `at_s`, `kilobytes` of the typical load
+    of every stack. Empty where records have no timeline."""
     rows = [
-        (network, site, arm, trial, at_ms / 1e3, level / 1e3)
-        for network, site, arm, trial, found in _typical(contents)
+        (network, site, stack, trial, at_ms / 1e3, level / 1e3)
+        for network, site, stack, trial, found in _typical(contents)
         for at_ms, level in _levels(found)
     ]
-    names = ("network", "site", "arm", "hash", "at_s", "kilobytes")
+    names = ("network", "site", "stack", "hash", "at_s", "kilobytes")
     return pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
 
 
@@ -32,12 +32,12 @@ def downlink_figure(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
     """The chart of `downlink_levels`, each network's panel under the name of its site."""
     title = pl.format("{} on {}", "site", "network").alias("network")
     silences = [
-        (network, site, arm, start / 1e3, end / 1e3)
-        for network, site, arm, _, found in _typical(contents)
+        (network, site, stack, start / 1e3, end / 1e3)
+        for network, site, stack, _, found in _typical(contents)
         for start, end in found.empty()
         if end - start > SILENCE_PX_MIN * found.load_ms
     ]
-    names = ["network", "site", "arm", "start_s", "end_s"]
+    names = ["network", "site", "stack", "start_s", "end_s"]
     gaps = pl.DataFrame(silences, schema=names, orient="row", infer_schema_length=None)
     first = contents.sites[0]
     holds = [
@@ -48,31 +48,31 @@ def downlink_figure(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
     schema = {"network": pl.String, "site": pl.String, "what": pl.String, "kilobytes": pl.Float64}
     limits = pl.DataFrame(holds, schema=schema, orient="row")
     levels, gaps, limits = (each.with_columns(title) for each in (rows, gaps, limits))
-    return downlink_chart(levels, gaps, limits, contents.arms)
+    return downlink_chart(levels, gaps, limits, contents.stacks)
 
 
 def downlink_medians(contents: Contents) -> pl.DataFrame:
     """By network and stack medians of MEASURES and LIMITS over sites' medians of counted loads."""
     medians = pl.col(*MEASURES, *LIMITS).median()
-    by_site = contents.blocks.kept.group_by("network", "arm", "site").agg(medians)
+    by_site = contents.blocks.kept.group_by("network", "stack", "site").agg(medians)
     known = by_site.filter(pl.any_horizontal(pl.col(*MEASURES, *LIMITS).is_not_null()))
-    found = known.group_by("network", "arm").agg(pl.len().alias("sites"), medians)
+    found = known.group_by("network", "stack").agg(pl.len().alias("sites"), medians)
     order = pl.DataFrame(
-        [(network, arm) for network in contents.networks for arm in contents.arms],
-        schema=["network", "arm"],
+        [(network, stack) for network in contents.networks for stack in contents.stacks],
+        schema=["network", "stack"],
         orient="row",
     )
-    return order.join(found, on=["network", "arm"], how="inner", maintain_order="left")
+    return order.join(found, on=["network", "stack"], how="inner", maintain_order="left")
 
 
 def _typical(contents: Contents) -> list[tuple[str, str, str, str, Downlink]]:
     typical, site = typical_loads(contents), contents.sites[0]
     found = []
     for network in contents.networks[:NETWORKS_MAX]:
-        for arm, row in typical.get((site, network), {}).items():
+        for stack, row in typical.get((site, network), {}).items():
             carried = downlink_of(contents.trial(row["hash"]).record)
             if carried is not None:
-                found.append((network, site, arm, row["hash"], carried))
+                found.append((network, site, stack, row["hash"], carried))
     return found
 
 

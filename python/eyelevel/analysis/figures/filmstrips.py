@@ -52,13 +52,13 @@ def filmstrips(contents: Contents) -> Filmstrips:
                 result.left_out += 1
                 continue
             loads = typical.get((site, network), {})
-            frames = {arm: contents.trial(row["hash"]).frames() for arm, row in loads.items()}
-            frames = {arm: found for arm, found in frames.items() if found}
+            frames = {stack: contents.trial(row["hash"]).frames() for stack, row in loads.items()}
+            frames = {stack: found for stack, found in frames.items() if found}
             if not frames:
                 continue
             times = _times(max(found.at_ms[-1] for found in frames.values()))
-            arms = {}
-            for arm, found in frames.items():
+            stacks = {}
+            for stack, found in frames.items():
                 changes = _changes(found.at_ms)
                 numbers = []
                 for frame in found.at([*times, *changes]):
@@ -68,7 +68,7 @@ def filmstrips(contents: Contents) -> Filmstrips:
                         result.pictures.append(_thumbnail(frame))
                         total += len(result.pictures[-1])
                     numbers.append(index[key])
-                arms[arm] = _strip(contents, loads[arm]) | {
+                stacks[stack] = _strip(contents, loads[stack]) | {
                     "pictures": numbers[: len(times)],
                     "changes": [
                         [round(at_ms, 1), number]
@@ -76,7 +76,7 @@ def filmstrips(contents: Contents) -> Filmstrips:
                     ],
                 }
             result.strips.append(
-                {"site": site, "network": network, "times_ms": times, "arms": arms}
+                {"site": site, "network": network, "times_ms": times, "stacks": stacks}
             )
     return result
 
@@ -86,24 +86,24 @@ def strips_of(contents: Contents, site: str, network: str) -> dict[str, list[tup
     if not contents.plan["browser"]["capture"]:
         return {}
     loads = typical_loads(contents).get((site, network), {})
-    frames = {arm: contents.trial(row["hash"]).frames() for arm, row in loads.items()}
-    frames = {arm: found for arm, found in frames.items() if found}
+    frames = {stack: contents.trial(row["hash"]).frames() for stack, row in loads.items()}
+    frames = {stack: found for stack, found in frames.items() if found}
     if not frames:
         return {}
     times = _times(max(found.at_ms[-1] for found in frames.values()))
     return {
-        arm: [
+        stack: [
             (time / 1e3, _thumbnail(frame))
             for time, frame in zip(times, found.at(times), strict=True)
         ]
-        for arm, found in frames.items()
+        for stack, found in frames.items()
     }
 
 
 def typical_loads(contents: Contents) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
     """By site and network, for each stack the row of its median load."""
     metric = contents.plan["primary_metric"]
-    cell = ["site", "network", "arm"]
+    cell = ["site", "network", "stack"]
     rank, count = pl.int_range(pl.len()).over(cell), pl.len().over(cell)
     rows = (
         contents.blocks.kept.filter(pl.col(metric).is_not_null())
@@ -113,9 +113,10 @@ def typical_loads(contents: Contents) -> dict[tuple[str, str], dict[str, dict[st
     )
     found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
     for row in rows.iter_rows(named=True):
-        found.setdefault((row["site"], row["network"]), {})[row["arm"]] = row
+        found.setdefault((row["site"], row["network"]), {})[row["stack"]] = row
     return {
-        key: {a: by_arm[a] for a in contents.arms if a in by_arm} for key, by_arm in found.items()
+        key: {a: by_stack[a] for a in contents.stacks if a in by_stack}
+        for key, by_stack in found.items()
     }
 
 

@@ -14,7 +14,7 @@ def single_objects(contents: Contents) -> pl.DataFrame:
     size = pl.col("site").str.extract(r"synthetic-1x(\d+)-", 1).cast(pl.Int64)
     return (
         kept.with_columns(object_bytes=size)
-        .group_by("object_bytes", "network", "arm", maintain_order=True)
+        .group_by("object_bytes", "network", "stack", maintain_order=True)
         .agg(
             median_ms=metric.median(),
             low_ms=metric.quantile(0.25, "linear"),
@@ -22,7 +22,7 @@ def single_objects(contents: Contents) -> pl.DataFrame:
             loads=pl.len(),
         )
         .with_columns(size=pl.col("object_bytes").map_elements(_size, return_dtype=pl.String))
-        .sort("object_bytes", "network", "arm")
+        .sort("object_bytes", "network", "stack")
     )
 
 

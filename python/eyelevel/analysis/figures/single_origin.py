@@ -16,7 +16,7 @@ METRICS = ("first_visual_change_ms", "page_load_time_ms")
 _SCHEMA = {
     "network": pl.String,
     "site": pl.String,
-    "arm": pl.String,
+    "stack": pl.String,
     "against": pl.String,
     "metric": pl.String,
     "pairs": pl.Int64,
@@ -48,7 +48,7 @@ def single_origin(contents: Contents) -> pl.DataFrame:
         if against is None:
             continue
         pair = [against, stack["name"]]
-        loads = kept.filter(pl.col("site").is_in(sites), pl.col("arm").is_in(pair))
+        loads = kept.filter(pl.col("site").is_in(sites), pl.col("stack").is_in(pair))
         for cell in compare_cells(loads, metrics, against, pair):
             if cell.pairs:
                 rows.append(_row(cell, against, rtts_ms[cell.network]))
@@ -83,5 +83,5 @@ def _row(cell: Cell, against: str, rtt_ms: float) -> tuple[Any, ...]:
         None if value is None else value + rtt_ms for value in (found.value, found.low, found.high)
     )
     rtts = None if less is None or rtt_ms == 0 else less / rtt_ms
-    names = (cell.network, cell.site, cell.arm, against, title_of(cell.metric), cell.pairs)
+    names = (cell.network, cell.site, cell.stack, against, title_of(cell.metric), cell.pairs)
     return (*names, found.value, less, low, high, rtts, found.reason or None)

@@ -16,13 +16,13 @@ def pair_objects(contents: Contents) -> pl.DataFrame:
     An object waits from its start to its first byte, and is received until its end.
     """
     typical = typical_loads(contents)
-    arms = (contents.arms[0], contents.arms[-1])
+    stacks = (contents.stacks[0], contents.stacks[-1])
     slow = sorted(contents.plan["networks"], key=lambda each: -float(each["rtt_ms_min"]))
     cells = [(site, network["name"]) for site in contents.sites[:1] for network in slow]
-    cell = next((each for each in cells if set(arms) <= set(typical.get(each, ()))), None)
+    cell = next((each for each in cells if set(stacks) <= set(typical.get(each, ()))), None)
     rows = []
-    for arm in dict.fromkeys(arms) if cell else ():
-        objects = contents.trial(typical[cell][arm]["hash"]).record["objects"]
+    for stack in dict.fromkeys(stacks) if cell else ():
+        objects = contents.trial(typical[cell][stack]["hash"]).record["objects"]
         known = [
             each
             for each in objects
@@ -34,7 +34,7 @@ def pair_objects(contents: Contents) -> pl.DataFrame:
             first = end if each["response_ms"] is None else each["response_ms"] / 1e3
             parts = urlsplit(each["url"])
             name = f"{parts.netloc}{parts.path}"[-60:]
-            load = f"{arm}, {cell[0]} on {cell[1]}"
+            load = f"{stack}, {cell[0]} on {cell[1]}"
             rows += [
                 (load, place, name, "waiting", start, first),
                 (load, place, name, "receiving", first, end),

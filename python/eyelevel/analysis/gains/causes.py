@@ -21,7 +21,7 @@ class NetworkSplit:
     """One stack's difference against the reference on one network, in milliseconds."""
 
     network: str
-    arm: str
+    stack: str
     rtt_ms: float
     split: Split
 
@@ -41,10 +41,10 @@ def split_causes(kept: pl.DataFrame, plan: Mapping[str, Any]) -> tuple[NetworkSp
     for name, network in networks.items():
         if name in twin_networks:
             continue
-        for arm in causes["stacks"]:
-            if arm != reference:
-                split = _split(values, causes, name, (arm, reference), sites)
-                found.append(NetworkSplit(name, arm, float(network["rtt_ms_min"]), split))
+        for stack in causes["stacks"]:
+            if stack != reference:
+                split = _split(values, causes, name, (stack, reference), sites)
+                found.append(NetworkSplit(name, stack, float(network["rtt_ms_min"]), split))
     return tuple(found)
 
 
@@ -55,14 +55,14 @@ def _split(
     values: _Values, causes: Mapping[str, Any], network: str, pair: tuple[str, str], sites: list
 ) -> Split:
     lossless = causes["networks"].get(network)
-    arm, reference = pair
-    of_stacks = [name for name in causes["stacks"][arm] if name != ALL]
-    worlds: dict[str, tuple[str, str, str]] = {"": (network, arm, reference)}
+    stack, reference = pair
+    of_stacks = [name for name in causes["stacks"][stack] if name != ALL]
+    worlds: dict[str, tuple[str, str, str]] = {"": (network, stack, reference)}
     for name in of_stacks:
         twins = causes["stacks"]
-        worlds[name] = (network, twins[arm][name], twins[reference][name])
+        worlds[name] = (network, twins[stack][name], twins[reference][name])
     if lossless:
-        worlds[LOSS] = (lossless, arm, reference)
+        worlds[LOSS] = (lossless, stack, reference)
     ideal = tuple(causes["stacks"][each].get(ALL, each) for each in pair)
     worlds[ALL] = (lossless or network, *ideal)
     by_world: dict[str, list[np.ndarray]] = {name: [] for name in worlds}
@@ -88,13 +88,13 @@ def _values(kept: pl.DataFrame, metric: str) -> _Values:
     rows = kept.select(
         "site",
         "network",
-        "arm",
+        "stack",
         "repetition",
         pl.when(late).then(math.inf).otherwise(pl.col(metric)).alias("value"),
     ).drop_nulls()
     found: dict[tuple[str, str, str], dict[int, float]] = {}
-    for site, network, arm, repetition, value in rows.iter_rows():
-        found.setdefault((site, network, arm), {})[repetition] = value
+    for site, network, stack, repetition, value in rows.iter_rows():
+        found.setdefault((site, network, stack), {})[repetition] = value
     return found
 
 
@@ -106,15 +106,15 @@ def without_twins(
     stacks = {name for twins in causes["stacks"].values() for name in twins.values()}
     networks = set(causes["networks"].values())
 
-    def own(name_of_arm: str, name_of_network: str) -> bool:
-        return name_of_arm not in stacks and name_of_network not in networks
+    def own(name_of_stack: str, name_of_network: str) -> bool:
+        return name_of_stack not in stacks and name_of_network not in networks
 
-    mine = ~pl.col("arm").is_in(list(stacks)) & ~pl.col("network").is_in(list(networks))
+    mine = ~pl.col("stack").is_in(list(stacks)) & ~pl.col("network").is_in(list(networks))
     reduced = {
         **plan,
         "stacks": [each for each in plan["stacks"] if each["name"] not in stacks],
         "networks": [each for each in plan["networks"] if each["name"] not in networks],
-        "trials": [each for each in plan["trials"] if own(each["arm"], each["network"])],
+        "trials": [each for each in plan["trials"] if own(each["stack"], each["network"])],
     }
     excluded = tuple(each for each in blocks.excluded if each.network not in networks)
     return reduced, table.filter(mine), replace(blocks, kept=blocks.kept.filter(mine),

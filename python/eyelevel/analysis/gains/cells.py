@@ -35,7 +35,7 @@ class Cell:
 
     network: str
     site: str
-    arm: str
+    stack: str
     metric: str
     pairs: int
     without_value: int
@@ -53,39 +53,39 @@ class NetworkGain:
     """One stack's gain against the reference on one network and metric: the mean over sites."""
 
     network: str
-    arm: str
+    stack: str
     metric: str
     gain: Estimate
     p_holm: float | None = None
 
 
 def compare_cells(
-    kept: pl.DataFrame, metrics: Sequence[str], reference: str, arms: Sequence[str]
+    kept: pl.DataFrame, metrics: Sequence[str], reference: str, stacks: Sequence[str]
 ) -> list[Cell]:
     """Every cell of the study, from the kept blocks (`select_blocks`), in a fixed order."""
-    rows = kept.sort("network", "site", "arm", "block")
+    rows = kept.sort("network", "site", "stack", "block")
     values = _values(rows, metrics)
     blocks = rows["block"].to_numpy()
     ranges: dict[tuple[str, str], dict[str, slice]] = {}
     at = 0
-    counted = rows.group_by("network", "site", "arm", maintain_order=True).len()
-    for network, site, arm, count in counted.iter_rows():
-        ranges.setdefault((network, site), {})[arm] = slice(at, at + count)
+    counted = rows.group_by("network", "site", "stack", maintain_order=True).len()
+    for network, site, stack, count in counted.iter_rows():
+        ranges.setdefault((network, site), {})[stack] = slice(at, at + count)
         at += count
     cells: list[Cell] = []
-    for (network, site), by_arm in ranges.items():
-        own = by_arm.get(reference, slice(0, 0))
-        for arm in arms:
-            if arm == reference:
+    for (network, site), by_stack in ranges.items():
+        own = by_stack.get(reference, slice(0, 0))
+        for stack in stacks:
+            if stack == reference:
                 continue
-            other = by_arm.get(arm, slice(0, 0))
+            other = by_stack.get(stack, slice(0, 0))
             if not np.array_equal(blocks[other], blocks[own]):
                 raise ValueError(
-                    f"{site} on {network}: the blocks of {arm} are not the reference's"
+                    f"{site} on {network}: the blocks of {stack} are not the reference's"
                 )
             for column, metric in enumerate(metrics):
                 pair = (values[other, column], values[own, column])
-                cells.append(_cell(network, site, arm, metric, *pair))
+                cells.append(_cell(network, site, stack, metric, *pair))
     return cells
 
 
@@ -116,7 +116,7 @@ def network_gains(
     # What is planned stays in the answer without any cell: left out, it would look never asked.
     grouped: dict[Key, list[Cell]] = {key: [] for key in planned}
     for cell in cells:
-        grouped.setdefault((cell.network, cell.arm, cell.metric), []).append(cell)
+        grouped.setdefault((cell.network, cell.stack, cell.metric), []).append(cell)
     return [NetworkGain(*key, _over_sites(found, sites)) for key, found in grouped.items()]
 
 
@@ -128,21 +128,21 @@ def _over_sites(cells: Sequence[Cell], sites: Sequence[str]) -> Estimate:
     return mean_gain([cell.gain for cell in cells])
 
 
-def _cell(network: str, site: str, arm: str, metric: str, x: Floats, r: Floats) -> Cell:
+def _cell(network: str, site: str, stack: str, metric: str, x: Floats, r: Floats) -> Cell:
     there = ~(np.isnan(x) | np.isnan(r))
     without_value = len(x) - int(there.sum())
     if without_value:
         x, r = x[there], r[there]
     if len(x) == 0:  # of a large study these are many, and the rest of this takes its time
-        return Cell(network, site, arm, metric, 0, without_value, 0, 0, None, None, *_EMPTY)
+        return Cell(network, site, stack, metric, 0, without_value, 0, 0, None, None, *_EMPTY)
     if len(x) == 1 and 0 < x[0] < math.inf and 0 < r[0] < math.inf:
         own, other = float(x[0]), float(r[0])
         answers = _of_one_pair(own, other)
-        return Cell(network, site, arm, metric, 1, without_value, 0, 0, own, other, *answers)
+        return Cell(network, site, stack, metric, 1, without_value, 0, 0, own, other, *answers)
     return Cell(
         network=network,
         site=site,
-        arm=arm,
+        stack=stack,
         metric=metric,
         pairs=len(x),
         without_value=without_value,

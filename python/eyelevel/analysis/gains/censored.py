@@ -33,8 +33,8 @@ def censored_cells(
     loads = loads_by_site(kept, sites, metrics)
     found = []
     for cell in cells:
-        by_arm = loads[cell.network, cell.site]
-        x, r = paired(by_arm[cell.arm][cell.metric], by_arm[reference][cell.metric])
+        by_stack = loads[cell.network, cell.site]
+        x, r = paired(by_stack[cell.stack][cell.metric], by_stack[reference][cell.metric])
         difference = restricted_mean_difference(x, r, limit_ms)
         found.append(CensoredCell(cell, difference, log_rank(x, r, limit_ms)))
     return found

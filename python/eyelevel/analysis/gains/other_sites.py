@@ -17,7 +17,7 @@ class NetworkModel:
     """What the mixed model says of one stack on one network, for sites like the study's."""
 
     network: str
-    arm: str
+    stack: str
     metric: str
     model: SitesModel
 
@@ -26,7 +26,7 @@ def models_over_sites(
     kept: pl.DataFrame,
     metric: str,
     reference: str,
-    arms: Sequence[str],
+    stacks: Sequence[str],
     networks: Sequence[str],
     sites: Sequence[str],
 ) -> list[NetworkModel]:
@@ -41,8 +41,8 @@ def models_over_sites(
     for network in networks:
         loads = loads_by_site(kept, {(network, site) for site in sites}, [metric])
         absent = [site for site in sites if (network, site) not in loads]
-        for arm in arms:
-            if arm == reference:
+        for stack in stacks:
+            if stack == reference:
                 continue
             if absent:
                 which = ", ".join(absent) if len(absent) <= NAMED_MAX else f"{len(absent)} sites"
@@ -50,9 +50,9 @@ def models_over_sites(
             else:
                 model = gain_over_sites(
                     {
-                        site: paired(by_arm[arm][metric], by_arm[reference][metric])
-                        for (_, site), by_arm in loads.items()
+                        site: paired(by_stack[stack][metric], by_stack[reference][metric])
+                        for (_, site), by_stack in loads.items()
                     }
                 )
-            found.append(NetworkModel(network, arm, metric, model))
+            found.append(NetworkModel(network, stack, metric, model))
     return found

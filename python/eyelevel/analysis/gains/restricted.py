@@ -21,7 +21,7 @@ class RestrictedDifference:
     """
 
     network: str
-    arm: str
+    stack: str
     metric: str
     timeouts: int
     timeouts_reference: int
@@ -48,21 +48,21 @@ def restricted_differences(
     by_key: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
         if cell.metric == metric:
-            by_key.setdefault((cell.network, cell.arm), []).append(cell)
-    for (network, arm), own in by_key.items():
+            by_key.setdefault((cell.network, cell.stack), []).append(cell)
+    for (network, stack), own in by_key.items():
         late = (sum(c.timeouts for c in own), sum(c.timeouts_reference for c in own))
         if not any(late) or {cell.site for cell in own} < set(sites):
             continue
         loads = loads_by_site(kept, {(network, site) for site in sites}, [metric])
         differences = [
             restricted_mean_difference(
-                *paired(by_arm[arm][metric], by_arm[reference][metric]), limit_ms
+                *paired(by_stack[stack][metric], by_stack[reference][metric]), limit_ms
             )
-            for by_arm in loads.values()
+            for by_stack in loads.values()
         ]
         pairs = sum(cell.pairs for cell in own)
         over_sites = mean_difference(differences)
-        found.append(RestrictedDifference(network, arm, metric, *late, pairs, over_sites))
+        found.append(RestrictedDifference(network, stack, metric, *late, pairs, over_sites))
     return found
 
 

@@ -26,7 +26,7 @@ def sequential_gains(
     kept: pl.DataFrame,
     metric: str,
     reference: str,
-    arms: Sequence[str],
+    stacks: Sequence[str],
     networks: Sequence[str],
     sites: Collection[str],
 ) -> list[NetworkGain]:
@@ -38,18 +38,18 @@ def sequential_gains(
     kept blocks. Assumes what `confidence_sequence` does of these values. Undetermined with a
     timeout or with a value of 0, which has no ratio.
     """
-    others = [arm for arm in arms if arm != reference]
+    others = [stack for stack in stacks if stack != reference]
     comparisons = len(networks) * len(others)
     found = []
     for network in networks:
         part = kept.filter(pl.col("network") == network)
-        for arm in others:
-            values = _repetitions(part, metric, arm, reference, sites)
+        for stack in others:
+            values = _repetitions(part, metric, stack, reference, sites)
             on_log = confidence_sequence(values["ratio"], FAMILY_LEVEL / comparisons)
             if (values["lowest"] <= 0).any() and (values["highest"] < math.inf).all():
                 on_log = undetermined("a load's value is 0, so there is no ratio", on_log.n)
             p = None if on_log.p is None else min(1.0, on_log.p * comparisons)
-            found.append(NetworkGain(network, arm, metric, _as_gain(on_log), p))
+            found.append(NetworkGain(network, stack, metric, _as_gain(on_log), p))
     return found
 
 
@@ -58,7 +58,7 @@ class Comparison:
     """Where one comparison stands when a study that may stop is looked at."""
 
     network: str
-    arm: str
+    stack: str
     state: State
     width: float | None
 
@@ -87,7 +87,7 @@ def comparisons(
                 state = "futile"
         elif gain.value is None and "timed out" in gain.reason:
             state = "futile"  # no further block gives a mean
-        found.append(Comparison(each.network, each.arm, state, width))
+        found.append(Comparison(each.network, each.stack, state, width))
     return found
 
 
@@ -109,14 +109,14 @@ def blocks_needed(gain: NetworkGain, interval_width_max: float, family: int) -> 
 
 
 def _repetitions(
-    part: pl.DataFrame, metric: str, arm: str, reference: str, sites: Collection[str]
+    part: pl.DataFrame, metric: str, stack: str, reference: str, sites: Collection[str]
 ) -> pl.DataFrame:
     """By repetition with every site: the mean log `ratio`, the `lowest` and `highest` value."""
     late = pl.col("outcome") == "timeout"
     value = pl.when(late).then(math.inf).otherwise(pl.col(metric))
     own, other = (
-        part.filter(pl.col("arm") == name).select("site", "repetition", value.alias(column))
-        for name, column in ((arm, "own"), (reference, "other"))
+        part.filter(pl.col("stack") == name).select("site", "repetition", value.alias(column))
+        for name, column in ((stack, "own"), (reference, "other"))
     )
     return (
         own.join(other, on=["site", "repetition"])

@@ -31,7 +31,7 @@ class SiteTests:
 
     network: str
     site: str
-    arm: str
+    stack: str
     metric: str
     welch_anova: DifferenceTest
     kruskal_wallis: DifferenceTest
@@ -41,38 +41,38 @@ class SiteTests:
 
 
 def site_tests(
-    kept: pl.DataFrame, cells: Sequence[Cell], reference: str, arms: Sequence[str]
+    kept: pl.DataFrame, cells: Sequence[Cell], reference: str, stacks: Sequence[str]
 ) -> list[SiteTests]:
     """The tests of each of `cells`, in their order, from the kept blocks (`select_blocks`).
 
-    `arms`: all stacks, the reference among them. They take about 6 ms a cell of 30 blocks and five
-    stacks: choose the cells.
+    `stacks`: all stacks, the reference among them. They take about 6 ms a cell of 30 blocks and
+    five stacks: choose the cells.
     """
     wanted: dict[tuple[str, str], dict[str, list[str]]] = {}
     for cell in cells:
         by_metric = wanted.setdefault((cell.network, cell.site), {})
-        by_metric.setdefault(cell.metric, []).append(cell.arm)
+        by_metric.setdefault(cell.metric, []).append(cell.stack)
     metrics = list(dict.fromkeys(cell.metric for cell in cells))
     loads = loads_by_site(kept, wanted.keys(), metrics)
     found: dict[tuple[str, str, str, str], SiteTests] = {}
     for (network, site), by_metric in wanted.items():
         for metric, own in by_metric.items():
-            runs = {arm: loads[network, site][arm][metric] for arm in arms}
+            runs = {stack: loads[network, site][stack][metric] for stack in stacks}
             pairs = _all_pairs(runs, reference)
-            for arm in own:
-                x, r = paired(runs[arm], runs[reference])
-                found[network, site, arm, metric] = SiteTests(
+            for stack in own:
+                x, r = paired(runs[stack], runs[reference])
+                found[network, site, stack, metric] = SiteTests(
                     network,
                     site,
-                    arm,
+                    stack,
                     metric,
                     welch_anova=welch_anova([x, r]),
                     kruskal_wallis=kruskal_wallis([x, r]),
-                    games_howell=pairs.get(arm) or _alone(arm, x, reference, r),
+                    games_howell=pairs.get(stack) or _alone(stack, x, reference, r),
                     mann_whitney=mann_whitney(x, r),
                     mean_difference=bootstrap_difference(x, r),
                 )
-    return [found[cell.network, cell.site, cell.arm, cell.metric] for cell in cells]
+    return [found[cell.network, cell.site, cell.stack, cell.metric] for cell in cells]
 
 
 def _all_pairs(runs: Mapping[str, Floats], reference: str) -> dict[str, PairDifference]:
@@ -81,10 +81,10 @@ def _all_pairs(runs: Mapping[str, Floats], reference: str) -> dict[str, PairDiff
     One stack's timeout would else leave all the others without an answer; nothing is claimed of
     it, so it is not of the family.
     """
-    there = {arm: values[~np.isnan(values)] for arm, values in runs.items()}
+    there = {stack: values[~np.isnan(values)] for stack, values in runs.items()}
     family = {
-        arm: values
-        for arm, values in there.items()
+        stack: values
+        for stack, values in there.items()
         if len(values) >= RUNS_MIN and np.isfinite(values).all() and np.ptp(values) > 0
     }
     if reference not in family or len(family) < 2:
@@ -92,7 +92,7 @@ def _all_pairs(runs: Mapping[str, Floats], reference: str) -> dict[str, PairDiff
     return {pair.first: pair for pair in games_howell(family, against=reference)}
 
 
-def _alone(arm: str, x: Floats, reference: str, r: Floats) -> PairDifference:
+def _alone(stack: str, x: Floats, reference: str, r: Floats) -> PairDifference:
     """The undetermined pair of a stack that is not of the family, with its own reason."""
-    (pair,) = games_howell({arm: x, reference: r})
-    return pair if pair.p is None else PairDifference(arm, reference, reason="too few values")
+    (pair,) = games_howell({stack: x, reference: r})
+    return pair if pair.p is None else PairDifference(stack, reference, reason="too few values")

@@ -11,7 +11,7 @@ from eyelevel.analysis.gains.cells import Cell, compare_cells
 from eyelevel.metrics.steps import STEP_METRICS, step_metrics
 from eyelevel.store.directory import read_trial
 
-_KEYS = ("network", "site", "arm", "block", "outcome")
+_KEYS = ("network", "site", "stack", "block", "outcome")
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,10 @@ def compare_steps(
         for own, values in zip(rows, found, strict=True):
             # The load was over: what it lacks did not happen, and is not slower than a limit.
             own.append((*keys[:-1], "ok", *values.values()))
-    arms = [stack["name"] for stack in plan["stacks"]]
+    stacks = [stack["name"] for stack in plan["stacks"]]
     compared = []
     for text, own in zip(texts, rows, strict=True):
         table = pl.DataFrame(own, schema=schema, orient="row")
-        cells = compare_cells(table, tuple(STEP_METRICS), plan["reference"], arms)
+        cells = compare_cells(table, tuple(STEP_METRICS), plan["reference"], stacks)
         compared.append(StepCells(text, tuple(cells)))
     return tuple(compared)

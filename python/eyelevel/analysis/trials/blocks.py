@@ -27,8 +27,8 @@ class Blocks:
     excluded: tuple[ExcludedBlock, ...]
 
 
-def select_blocks(table: pl.DataFrame, arms: Collection[str]) -> Blocks:
-    """Keep the blocks in which every arm has one trial and no outcome excludes the block.
+def select_blocks(table: pl.DataFrame, stacks: Collection[str]) -> Blocks:
+    """Keep the blocks in which every stack has one trial and no outcome excludes the block.
 
     A failure of the instrument in one load excludes the loads of all stacks of its site, network
     and repetition, so that no stack is favoured by whose load failed; so does a load that was not
@@ -38,8 +38,8 @@ def select_blocks(table: pl.DataFrame, arms: Collection[str]) -> Blocks:
     summary = (
         table.group_by("block", "site", "network", "repetition", maintain_order=True)
         .agg(
-            pl.col("arm"),
-            pl.concat_str("arm", pl.lit(": "), "outcome")
+            pl.col("stack"),
+            pl.concat_str("stack", pl.lit(": "), "outcome")
             .filter(pl.col("outcome").is_in(excluding))
             .alias("failed"),
         )
@@ -47,7 +47,7 @@ def select_blocks(table: pl.DataFrame, arms: Collection[str]) -> Blocks:
     )
     excluded = []
     for row in summary.iter_rows(named=True):
-        reason = _reason(row["arm"], row["failed"], arms)
+        reason = _reason(row["stack"], row["failed"], stacks)
         if reason:
             key = (row["block"], row["site"], row["network"], row["repetition"])
             excluded.append(ExcludedBlock(*key, reason))
@@ -55,9 +55,9 @@ def select_blocks(table: pl.DataFrame, arms: Collection[str]) -> Blocks:
     return Blocks(table.filter(~pl.col("block").is_in(names)), tuple(excluded))
 
 
-def _reason(found: Sequence[str], failed: Sequence[str], arms: Collection[str]) -> str:
+def _reason(found: Sequence[str], failed: Sequence[str], stacks: Collection[str]) -> str:
     if failed:
         return ", ".join(sorted(failed))
-    if absent := sorted(set(arms) - set(found)):
+    if absent := sorted(set(stacks) - set(found)):
         return f"not run: {', '.join(absent)}"
     return ""

@@ -97,7 +97,7 @@ def _different(loads: pl.DataFrame) -> Judged:
 def _starved(loads: pl.DataFrame) -> Judged:
     found = {}
     there = loads.filter(pl.col("cpu_pressure_share").is_not_null())
-    for names, shares in _groups(there, ("site", "network", "arm"), "cpu_pressure_share"):
+    for names, shares in _groups(there, ("site", "network", "stack"), "cpu_pressure_share"):
         if len(names) < LOADS_MIN:
             continue
         quiet = statistics.median(shares)

@@ -22,11 +22,11 @@ def loads_by_site(
     late = pl.col("outcome") == "timeout"
     rows = (
         kept.join(names, on=["network", "site"], how="semi")
-        .sort("network", "site", "arm", "block")
+        .sort("network", "site", "stack", "block")
         .select(
             "network",
             "site",
-            "arm",
+            "stack",
             *(
                 pl.when(late).then(np.inf).otherwise(pl.col(name)).fill_null(np.nan).alias(name)
                 for name in metrics
@@ -34,11 +34,11 @@ def loads_by_site(
         )
     )
     found: dict[tuple[str, str], dict[str, Mapping[str, Floats]]] = {}
-    for (network, site, arm), part in rows.partition_by(
-        "network", "site", "arm", as_dict=True, maintain_order=True
+    for (network, site, stack), part in rows.partition_by(
+        "network", "site", "stack", as_dict=True, maintain_order=True
     ).items():
         values = {name: part[name].to_numpy() for name in metrics}
-        found.setdefault((str(network), str(site)), {})[str(arm)] = values
+        found.setdefault((str(network), str(site)), {})[str(stack)] = values
     return dict(found)
 
 

@@ -27,14 +27,14 @@ MEASURED: tuple[Measured, ...] = (
 )
 
 
-def measured_rows(table: pl.DataFrame, arms: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """An aspect and its median over the `ok` loads of each arm; a dash where there is none."""
+def measured_rows(table: pl.DataFrame, stacks: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """An aspect and its median over the `ok` loads of each stack; a dash where there is none."""
     counted = table.filter(pl.col("outcome") == "ok")
     rows = []
     for each in MEASURED:
         values = []
-        for arm in arms:
-            seen = counted.filter(pl.col("arm") == arm)[each.column].drop_nulls()
+        for stack in stacks:
+            seen = counted.filter(pl.col("stack") == stack)[each.column].drop_nulls()
             values.append(each.text.format(seen.median()) if seen.len() else "\N{EN DASH}")
         rows.append((each.aspect, values))
     return rows

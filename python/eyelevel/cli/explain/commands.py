@@ -101,18 +101,18 @@ def _of_run(directory: Path) -> tuple[list[str], list[dict[str, Any]], list[Expl
     """The stacks of a run, what was measured of their level, and their rows, what its loads
     measured included."""
     contents = read_contents(directory)
-    settings = dict(contents.table.select("arm", "stack_settings").iter_rows())
-    arms = [arm for arm in contents.arms if arm in settings]
+    settings = dict(contents.table.select("stack", "stack_settings").iter_rows())
+    stacks = [stack for stack in contents.stacks if stack in settings]
     levels = [
         level
         for level in contents.environment.get("levels") or []
-        if {level["first"], level["second"]} <= set(arms)
+        if {level["first"], level["second"]} <= set(stacks)
     ]
     browser = of_browser(contents.plan)
     rows = explain(
-        [{**browser[arm], **json.loads(settings[arm])} for arm in arms],
-        known_of(levels, arms),
+        [{**browser[stack], **json.loads(settings[stack])} for stack in stacks],
+        known_of(levels, stacks),
     )
-    for aspect, values in measured_rows(contents.table, arms):
+    for aspect, values in measured_rows(contents.table, stacks):
         rows.append(ExplainedRow(aspect, "", "measured", tuple(values), None))
-    return arms, levels, rows
+    return stacks, levels, rows

@@ -75,10 +75,10 @@ def write_exports(trial: StoredTrial, target: Path, asked: Exports) -> bool:
     if not frames.at_ms:
         return False
     if asked.video:
-        label = f"{key['site']}  {key['network']}  {key['arm']}"
+        label = f"{key['site']}  {key['network']}  {key['stack']}"
         write_video(frames, label, target / f"{name}.mp4")
     if asked.filmstrip:
-        write_filmstrip(frames, key["arm"], target / name)
+        write_filmstrip(frames, key["stack"], target / name)
     return True
 
 

@@ -20,7 +20,7 @@ from eyelevel.metrics.compute import metrics_of
 from eyelevel.metrics.steps import STEP_METRICS
 from eyelevel.store.directory import read_trial
 
-CELL = ["site", "network", "arm"]
+CELL = ["site", "network", "stack"]
 
 
 def run(

@@ -51,8 +51,8 @@ def make_report(directory: Path) -> Summary:
 def print_summary(summary: Summary) -> None:
     """The table of gains by network, the answer, the outcomes, the page's path."""
     contents = summary.contents
-    by_key = {(gain.network, gain.arm, gain.metric): gain for gain in contents.gains}
-    reference, others = contents.plan["reference"], contents.arms[1:]
+    by_key = {(gain.network, gain.stack, gain.metric): gain for gain in contents.gains}
+    reference, others = contents.plan["reference"], contents.stacks[1:]
     first = [f"{head} {text}" for head, text in said_first(contents)]
     for sentence in first:
         results.print(sentence, markup=False)
@@ -60,7 +60,7 @@ def print_summary(summary: Summary) -> None:
         results.print(f"{network}: gain against {reference} [95 % interval]", markup=False)
         made = table("metric", *others, right=tuple(others))
         for metric in contents.metrics:
-            cells = [_cell(by_key.get((network, arm, metric))) for arm in others]
+            cells = [_cell(by_key.get((network, stack, metric))) for stack in others]
             made.add_row(METRICS_BY_NAME[metric].title, *cells)
         results.print(made)
         results.print()
@@ -70,9 +70,9 @@ def print_summary(summary: Summary) -> None:
         results.print(sentence, markup=False)
     for sentence in why_sentences(contents.splits):
         results.print(sentence, markup=False)
-    for arm, counted in findings["outcomes"].items():
+    for stack, counted in findings["outcomes"].items():
         text = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counted.items()))
-        results.print(f"{arm}: {text or 'no loads'}", markup=False)
+        results.print(f"{stack}: {text or 'no loads'}", markup=False)
     results.print(f"report: {summary.path}", markup=False, soft_wrap=True)
 
 

@@ -56,7 +56,7 @@ def expand_(
         return
     print("hash\tblock\tstack\tposition\tseed")
     for each in trials:
-        print(each.hash, each.block, each.arm, each.position, each.seed, sep="\t")
+        print(each.hash, each.block, each.stack, each.position, each.seed, sep="\t")
 
 
 @app.command("estimate")

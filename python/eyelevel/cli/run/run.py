@@ -148,7 +148,7 @@ def _texts(progress: RunProgress) -> dict[str, str]:
     trial = progress.trial
     return {
         "description": progress.waiting
-        or (f"{trial.site} {trial.network} {trial.arm}" if trial else ""),
+        or (f"{trial.site} {trial.network} {trial.stack}" if trial else ""),
         "left": f"{duration(progress.left_s)} left" if progress.left_s else "",
         "problems": ", ".join(f"{count} {name}" for name, count in sorted(problems.items())),
     }

@@ -19,7 +19,7 @@ from eyelevel.plan.file.diagnostics import Problems, Report, explain_mistake
 from eyelevel.plan.file.model import PlanFile
 from eyelevel.plan.file.tables import KeyedError, Readers, network_of, stack_of
 from eyelevel.plan.plan import Plan, StopRule, is_archive_path
-from eyelevel.plan.stacks import OWN_SERVER_MARK, Stack
+from eyelevel.plan.stacks import EXTERNAL_SERVER_MARK, Stack
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
 from eyelevel.plan.time_limit import LIMIT_S_MIN
 
@@ -189,7 +189,7 @@ def _resolve(
 
 def _reference(parsed: PlanFile, stacks: Sequence[Stack]) -> str:
     """As named, or with the mark of a stack that somebody else's server serves."""
-    marked = parsed.reference + OWN_SERVER_MARK
+    marked = parsed.reference + EXTERNAL_SERVER_MARK
     return marked if marked in [stack.name for stack in stacks] else parsed.reference
 
 

@@ -13,7 +13,7 @@ from eyelevel.networks.stages import Stage
 from eyelevel.plan.file.cross_traffic import cross_traffic_of
 from eyelevel.plan.file.model import NetworkTable, StackTable
 from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS_BY_NAME
-from eyelevel.plan.stacks import OWN_SERVER_MARK, RECEIVE_WINDOW_BYTES, OwnServer, Stack
+from eyelevel.plan.stacks import EXTERNAL_SERVER_MARK, RECEIVE_WINDOW_BYTES, ExternalServer, Stack
 
 
 @dataclass(frozen=True)
@@ -176,8 +176,8 @@ def stack_of(table: StackTable) -> Stack:
     name = _name_of("stack", table, changes)
     if server := changes.pop("server", None):
         command, protocols = tuple(server["command"]), tuple(server["protocols"])
-        changes["server"] = OwnServer(command, protocols)
-        name += OWN_SERVER_MARK
+        changes["server"] = ExternalServer(command, protocols)
+        name += EXTERNAL_SERVER_MARK
     base = STACKS_BY_NAME[table.base]
     stack = replace(base, name=name, **(_window_of_transport(base, changes) | changes))
     if reason := stack.refusal():

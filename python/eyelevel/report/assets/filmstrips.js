@@ -19,9 +19,9 @@
     return (ms / 1000).toFixed(ms % 100 ? 2 : 1) + " s";
   }
 
-  function stripRow(arm, strip, times, metric) {
+  function stripRow(stack, strip, times, metric) {
     const row = document.createElement("tr");
-    const head = cell("th", arm, { scope: "row" });
+    const head = cell("th", stack, { scope: "row" });
     row.append(head);
     if (!strip) {
       row.append(cell("td", "no counted load with pictures", { colspan: String(times.length) }));
@@ -32,7 +32,7 @@
     strip.pictures.forEach((picture, index) => {
       const image = document.createElement("img");
       image.src = pictures[picture];
-      image.alt = arm + " after " + seconds(times[index]);
+      image.alt = stack + " after " + seconds(times[index]);
       const td = document.createElement("td");
       if (index && picture === strip.pictures[index - 1]) td.className = "same";
       td.append(image);
@@ -41,7 +41,7 @@
     return row;
   }
 
-  function stripTable(found, arms) {
+  function stripTable(found, stacks) {
     const table = document.createElement("table");
     const site = byId("strip-site").value, network = byId("strip-network").value;
     const caption = cell("caption", site + " on " + network +
@@ -51,20 +51,20 @@
     for (const time of found.times_ms) times.append(cell("th", seconds(time), { scope: "col" }));
     head.append(times);
     const body = document.createElement("tbody");
-    for (const arm of arms) {
-      body.append(stripRow(arm, found.arms[arm], found.times_ms, target.dataset.metric));
+    for (const stack of stacks) {
+      body.append(stripRow(stack, found.stacks[stack], found.times_ms, target.dataset.metric));
     }
     table.append(caption, head, body);
     return table;
   }
 
-  function stageFigure(arm, strip) {
+  function stageFigure(stack, strip) {
     const figure = document.createElement("figure"), image = document.createElement("img");
-    const caption = cell("figcaption", arm), state = cell("small", "");
+    const caption = cell("figcaption", stack), state = cell("small", "");
     caption.append(" ", state);
     figure.append(caption, image);
     const last = strip.changes[strip.changes.length - 1][0];
-    return { arm, strip, figure, image, state, last };
+    return { stack, strip, figure, image, state, last };
   }
 
   // What each load showed at the slider's moment; before its first frame nothing.
@@ -72,11 +72,11 @@
     const at = Number(slider.value);
     now.textContent = (at / 1000).toFixed(2) + " s";
     slider.setAttribute("aria-valuetext", now.textContent);
-    for (const { arm, strip, image, state, last } of shown) {
+    for (const { stack, strip, image, state, last } of shown) {
       const before = strip.changes.filter(([moment]) => moment <= at);
       const [, picture] = before.length ? before[before.length - 1] : strip.changes[0];
       if (image.src !== pictures[picture]) image.src = pictures[picture];
-      image.alt = arm + " after " + now.textContent;
+      image.alt = stack + " after " + now.textContent;
       state.textContent = at >= last ? "last change at " + (last / 1000).toFixed(2) + " s" : "";
     }
   }
@@ -104,7 +104,7 @@
   function showStrips() {
     stop();
     const site = byId("strip-site").value, network = byId("strip-network").value;
-    const arms = [byId("strip-first").value, byId("strip-second").value];
+    const stacks = [byId("strip-first").value, byId("strip-second").value];
     const found = strips.find((each) => each.site === site && each.network === network);
     slider.disabled = play.disabled = !found;
     if (!found) {
@@ -114,12 +114,12 @@
         cell("p", "No pictures were kept for " + site + " on " + network + "."));
       return;
     }
-    shown = arms.filter((arm) => found.arms[arm]).map((arm) => stageFigure(arm, found.arms[arm]));
+    shown = stacks.filter((stack) => found.stacks[stack]).map((stack) => stageFigure(stack, found.stacks[stack]));
     stage.replaceChildren(...shown.map((each) => each.figure));
     slider.max = found.times_ms[found.times_ms.length - 1];
     slider.value = Math.ceil(Math.min(...shown.map((each) => each.last)) / 10) * 10;
     showMoment();
-    target.replaceChildren(stripTable(found, arms));
+    target.replaceChildren(stripTable(found, stacks));
   }
 
   for (const id of ["strip-site", "strip-network", "strip-first", "strip-second"]) {

@@ -2,7 +2,7 @@
 (function () {
   const read = (id) => JSON.parse(document.getElementById(id).textContent);
   const specifications = read("specs");
-  const arms = read("arms");
+  const stacks = read("stacks");
   const byId = (id) => document.getElementById(id);
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const keys = [...document.querySelectorAll("button.key")];
@@ -25,7 +25,7 @@
       rule: { color: quiet },
       text: { color: ink },
       view: { stroke: null },
-      range: { category: arms.map((_, index) => colour("--arm-" + (index % 8))) },
+      range: { category: stacks.map((_, index) => colour("--stack-" + (index % 8))) },
     };
   }
 
@@ -67,14 +67,14 @@
     return views.get(id);
   }
 
-  function hiddenArms() {
+  function hiddenStacks() {
     const pressed = (button) => button.getAttribute("aria-pressed") === "true";
-    return keys.filter((button) => !pressed(button)).map((button) => button.dataset.arm);
+    return keys.filter((button) => !pressed(button)).map((button) => button.dataset.stack);
   }
 
   async function choose() {
     const metric = byId("metric").value, site = byId("site").value;
-    const network = byId("network").value, hidden = hiddenArms();
+    const network = byId("network").value, hidden = hiddenStacks();
     for (const figure of figures) {
       figure.hidden = network !== ALL_NETWORKS && figure.dataset.network !== network;
     }

@@ -15,7 +15,7 @@
       axis: { labelColor: quiet, titleColor: quiet, gridColor: line, domainColor: line,
         tickColor: line, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" },
       view: { stroke: null },
-      range: { category: Array.from({ length: 8 }, (_, index) => colour("--arm-" + index)) },
+      range: { category: Array.from({ length: 8 }, (_, index) => colour("--stack-" + index)) },
     };
     for (const old of views) old.finalize();
     views = await Promise.all(Object.entries(specifications).map(([id, specification]) =>

@@ -33,8 +33,8 @@ def summary_of(contents: Contents) -> dict[str, Any]:
     """
     plan = contents.plan
     metric, smallest = plan["primary_metric"], plan["smallest_effect_of_interest"]
-    counts: dict[str, dict[str, int]] = {arm: {} for arm in contents.arms}
-    for row in contents.table.group_by("arm", "outcome").len().sort("outcome").iter_rows():
+    counts: dict[str, dict[str, int]] = {stack: {} for stack in contents.stacks}
+    for row in contents.table.group_by("stack", "outcome").len().sort("outcome").iter_rows():
         counts[row[0]][row[1]] = row[2]
     planned = {trial["block"] for trial in plan["trials"]}
     return {
@@ -56,7 +56,7 @@ def summary_of(contents: Contents) -> dict[str, Any]:
         "gains": [
             {
                 "network": each.network,
-                "stack": each.arm,
+                "stack": each.stack,
                 "metric": each.metric,
                 "gain": each.gain.value,
                 "gain_low": each.gain.low,
@@ -85,7 +85,7 @@ def _causes(each: NetworkSplit) -> dict[str, Any]:
     parts |= {"interaction": split.interaction, "remaining": split.remaining}
     return {
         "network": each.network,
-        "stack": each.arm,
+        "stack": each.stack,
         "parts_ms": {
             name: {"value": part.value, "low": part.low, "high": part.high}
             for name, part in parts.items()
@@ -100,7 +100,7 @@ def _step(step: StepCells) -> dict[str, Any]:
             {
                 "site": cell.site,
                 "network": cell.network,
-                "stack": cell.arm,
+                "stack": cell.stack,
                 "metric": cell.metric,
                 "pairs": cell.pairs,
                 "median": cell.median,

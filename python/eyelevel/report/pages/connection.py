@@ -69,7 +69,7 @@ def connection_page(timelines: Sequence[Timeline], names: Sequence[str], summary
 
 
 def _key(number: int, names: Sequence[str]) -> Markup:
-    swatch = element("span", class_=f"swatch arm-{number}", aria_hidden="true")
+    swatch = element("span", class_=f"swatch stack-{number}", aria_hidden="true")
     return element("span", swatch, names[number - 1], class_="key")
 
 

@@ -129,7 +129,7 @@ def _figures(charts: Sequence[Chart], chosen: str) -> Markup:
             keys = [
                 element(
                     "span",
-                    element("span", class_=f"swatch arm-{n % 8}", aria_hidden="true"),
+                    element("span", class_=f"swatch stack-{n % 8}", aria_hidden="true"),
                     name,
                     class_="key",
                 )

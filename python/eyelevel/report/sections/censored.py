@@ -42,7 +42,7 @@ def censored_details(contents: Contents) -> Markup:
             difference = join([difference, element("small", said_p(mean.p))])
         counts = f"{cell.timeouts} and {cell.timeouts_reference} of {cell.pairs}"
         rank = tested_cell(each.log_rank, "z")
-        rows.append([cell.site, cell.network, cell.arm, counts, difference, rank])
+        rows.append([cell.site, cell.network, cell.stack, counts, difference, rank])
     columns = [
         "site", "network", "stack", "timeouts, stack and reference",
         "difference of restricted means, 95 % interval", "log-rank, p",
@@ -63,7 +63,7 @@ def censored_as_json(contents: Contents) -> list[dict[str, Any]]:
         {
             "site": each.cell.site,
             "network": each.cell.network,
-            "stack": each.cell.arm,
+            "stack": each.cell.stack,
             "metric": each.cell.metric,
             "pairs": each.cell.pairs,
             "timeouts": each.cell.timeouts,

@@ -27,7 +27,7 @@ def as_json(contents: Contents) -> dict[str, Any] | None:
             {
                 "network": each.network,
                 "without": each.alone,
-                "stack": each.arm,
+                "stack": each.stack,
                 "metric": each.metric,
                 "harm": each.harm.value,
                 "harm_low": each.harm.low,
@@ -55,7 +55,7 @@ def cross_traffic_section(contents: Contents) -> Markup:
         for each in flows_of(contents)
     ]
     rows = [
-        [title_of(each.metric), each.network, each.alone, each.arm, _said(each.harm)]
+        [title_of(each.metric), each.network, each.alone, each.stack, _said(each.harm)]
         for each in harms(contents)
     ]
     absent = [name for name, alone in partners.items() if alone is None]

@@ -78,7 +78,7 @@ def _cell_row(contents: Contents, cell: Cell) -> list[object]:
     return [
         cell.site,
         cell.network,
-        cell.arm,
+        cell.stack,
         pairs,
         milliseconds(cell.median, limit_s),
         milliseconds(cell.median_reference, limit_s),
@@ -112,19 +112,19 @@ def _anova(cell: Cell) -> object:
 def outcomes_section(contents: Contents) -> Markup:
     """Counts of outcomes by stack, the tests of their rates, every load that was not ok."""
     counts = {
-        (row["arm"], row["outcome"]): row["len"]
-        for row in contents.table.group_by("arm", "outcome").len().iter_rows(named=True)
+        (row["stack"], row["outcome"]): row["len"]
+        for row in contents.table.group_by("stack", "outcome").len().iter_rows(named=True)
     }
     seen = [each for each in OUTCOMES if any(outcome == each.name for _, outcome in counts)]
     rows = [
-        [each.name, *(counts.get((arm, each.name), 0) for arm in contents.arms), each.meaning]
+        [each.name, *(counts.get((stack, each.name), 0) for stack in contents.stacks), each.meaning]
         for each in seen
     ]
-    again = dict(contents.table.group_by("arm").agg(pl.col("retried").sum()).iter_rows())
+    again = dict(contents.table.group_by("stack").agg(pl.col("retried").sum()).iter_rows())
     if any(again.values()):
-        counted = [again.get(arm, 0) for arm in contents.arms]
+        counted = [again.get(stack, 0) for stack in contents.stacks]
         rows.append(["(retried)", *counted, "Attempts that failed before, with the same trial."])
-    columns = ["outcome", *contents.arms, "meaning"]
+    columns = ["outcome", *contents.stacks, "meaning"]
     return element(
         "section",
         element("h2", "Outcomes", id="outcomes"),
@@ -152,7 +152,7 @@ def _not_ok(contents: Contents) -> Markup:
     rows = [
         [
             row["block"],
-            row["arm"],
+            row["stack"],
             row["outcome"],
             row["outcome_detail"],
             element("code", row["hash"][:SHORT_HASH]),
@@ -267,34 +267,34 @@ def _stacks(contents: Contents) -> Markup:
     """
     settings: dict[str, Mapping[str, Any]] = {}
     unsent: dict[str, set[Any]] = {}
-    different = contents.table.select("arm", "stack_settings").unique(maintain_order=True)
-    for arm, text in different.iter_rows():
-        settings[arm] = {**of_browser(contents.plan)[arm], **json.loads(text)}
-        unsent.setdefault(arm, set()).add(settings[arm].get("unsent_bytes_max"))
-    arms = [arm for arm in contents.arms if arm in settings]
-    names = dict.fromkeys(name for arm in arms for name in settings[arm])
+    different = contents.table.select("stack", "stack_settings").unique(maintain_order=True)
+    for stack, text in different.iter_rows():
+        settings[stack] = {**of_browser(contents.plan)[stack], **json.loads(text)}
+        unsent.setdefault(stack, set()).add(settings[stack].get("unsent_bytes_max"))
+    stacks = [stack for stack in contents.stacks if stack in settings]
+    names = dict.fromkeys(name for stack in stacks for name in settings[stack])
     rows = []
     for name in names:
         if name == "unsent_bytes_max":
-            said = {arm: ", ".join(sorted(map(_said_unsent, unsent[arm]))) for arm in arms}
+            said = {stack: ", ".join(sorted(map(_said_unsent, unsent[stack]))) for stack in stacks}
         elif name == "congestion_control":
-            said = {arm: congestion_control_said(settings[arm]) for arm in arms}
+            said = {stack: congestion_control_said(settings[stack]) for stack in stacks}
         else:
-            said = {arm: _said(settings[arm].get(name)) for arm in arms}
-        values = [said[arm] if _applies(name, settings[arm]) else "–" for arm in arms]
+            said = {stack: _said(settings[stack].get(name)) for stack in stacks}
+        values = [said[stack] if _applies(name, settings[stack]) else "–" for stack in stacks]
         rows.append([name.replace("_", " "), *values])
     explained = [
         [row.name, row.kind, *row.values]
-        for row in explain([settings[arm] for arm in arms])
+        for row in explain([settings[stack] for stack in stacks])
         if row.kind == "set"
     ]
     explained += [
-        [aspect, "measured", *values] for aspect, values in measured_rows(contents.table, arms)
+        [aspect, "measured", *values] for aspect, values in measured_rows(contents.table, stacks)
     ]
     return join(
         [
-            table("Stacks: set and measured", ["aspect", "kind", *arms], explained),
-            table("Stacks, as given to lab and browser", ["setting", *arms], rows),
+            table("Stacks: set and measured", ["aspect", "kind", *stacks], explained),
+            table("Stacks, as given to lab and browser", ["setting", *stacks], rows),
         ]
     )
 

@@ -85,14 +85,14 @@ def overall(contents: Contents) -> list[str]:
     if not weights:
         return []
     sentences = []
-    for arm in contents.arms[1:]:
-        gains = [each for each in contents.gains if (each.arm, each.metric) == (arm, metric)]
+    for stack in contents.stacks[1:]:
+        gains = [each for each in contents.gains if (each.stack, each.metric) == (stack, metric)]
         gain = weighted_gain(gains, weights)
         if gain.value is None or gain.low is None:
             said = f"undetermined ({gain.reason})"
         else:
             said = f"{percent(gain.value)}, 95 % interval {interval(gain)}"
-        sentences.append(f"{arm} over all networks, by their weights: {said}.")
+        sentences.append(f"{stack} over all networks, by their weights: {said}.")
     return sentences
 
 
@@ -187,15 +187,15 @@ def _versions(contents: Contents) -> set[str]:
 
 def gain_tables(contents: Contents) -> Markup:
     """One table a network: a row a metric, a column a stack."""
-    by_key = {(gain.network, gain.arm, gain.metric): gain for gain in contents.gains}
-    others = contents.arms[1:]
+    by_key = {(gain.network, gain.stack, gain.metric): gain for gain in contents.gains}
+    others = contents.stacks[1:]
     tables = []
     for network in contents.plan["networks"]:
         name = network["name"]
         rows = [
             [
                 _metric_name(contents, metric),
-                *(_gain_cell(by_key.get((name, arm, metric))) for arm in others),
+                *(_gain_cell(by_key.get((name, stack, metric))) for stack in others),
             ]
             for metric in contents.metrics
         ]

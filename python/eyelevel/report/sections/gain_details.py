@@ -92,7 +92,7 @@ def _row(each: GainTests) -> list[object]:
     return [
         title_of(each.gain.metric),
         each.gain.network,
-        each.gain.arm,
+        each.gain.stack,
         interval_cell(gain.value, gain.low, gain.high, gain.reason, percent),
         _p(gain.p),
         _p(each.gain.p_holm),

@@ -130,9 +130,9 @@ def levels_compared(contents: Contents) -> Sequence[Mapping[str, Any]]:
 
 
 def _pairs(contents: Contents) -> list[tuple[str, str]]:
-    """Of the arms that the report compares: the reference with every other."""
+    """Of the stacks that the report compares: the reference with every other."""
     reference = contents.plan["reference"]
-    return [(reference, arm) for arm in contents.arms if arm != reference]
+    return [(reference, stack) for stack in contents.stacks if stack != reference]
 
 
 def _missing(contents: Contents) -> list[tuple[str, str]]:

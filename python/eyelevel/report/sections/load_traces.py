@@ -34,7 +34,7 @@ def traces(contents: Contents, drawings: Drawings) -> list[Markup]:
 def _table(medians: pl.DataFrame) -> Markup:
     columns = ["network", "stack", *TITLES.values()]
     rows = [
-        [row["network"], row["arm"], *(_said(name, row[name]) for name in TITLES)]
+        [row["network"], row["stack"], *(_said(name, row[name]) for name in TITLES)]
         for row in medians.iter_rows(named=True)
     ]
     caption = "The downlink during a load: medians over sites of each site's median load"

@@ -23,15 +23,15 @@ def other_sites_details(contents: Contents) -> Markup:
     if not contents.sites_models:
         return Markup("")
     primary = contents.plan["primary_metric"]
-    of_these = {(e.network, e.arm): e.gain for e in contents.gains if e.metric == primary}
+    of_these = {(e.network, e.stack): e.gain for e in contents.gains if e.metric == primary}
     rows: list[list[object]] = []
     for each in contents.sites_models:
         model, gain = each.model, each.model.gain
-        own = of_these.get((each.network, each.arm))
+        own = of_these.get((each.network, each.stack))
         rows.append(
             [
                 each.network,
-                each.arm,
+                each.stack,
                 interval_cell(gain.value, gain.low, gain.high, gain.reason, percent),
                 "none" if gain.p is None else p_value(gain.p),
                 interval_cell(own.value, own.low, own.high, own.reason, percent) if own else "none",
@@ -55,7 +55,7 @@ def other_sites_as_json(contents: Contents) -> list[dict[str, Any]]:
     return [
         {
             "network": each.network,
-            "stack": each.arm,
+            "stack": each.stack,
             "metric": each.metric,
             "gain": each.model.gain.value,
             "gain_low": each.model.gain.low,

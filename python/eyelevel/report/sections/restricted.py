@@ -30,7 +30,7 @@ def restricted_details(contents: Contents) -> Markup:
         )
         counts = f"{each.timeouts} and {each.timeouts_reference} of {each.pairs}"
         p = "none" if found.p is None else p_value(found.p)
-        rows.append([each.network, each.arm, counts, said, p])
+        rows.append([each.network, each.stack, counts, said, p])
     columns = [
         "network", "stack", "timeouts, stack and reference",
         "difference of restricted means, 95 % interval", "p",
@@ -47,7 +47,7 @@ def restricted_as_json(contents: Contents) -> list[dict[str, Any]]:
     return [
         {
             "network": each.network,
-            "stack": each.arm,
+            "stack": each.stack,
             "metric": each.metric,
             "pairs": each.pairs,
             "timeouts": each.timeouts,

@@ -76,7 +76,7 @@ def further_as_json(contents: Contents) -> list[dict[str, Any]]:
         {
             "site": each.site,
             "network": each.network,
-            "stack": each.arm,
+            "stack": each.stack,
             "metric": each.metric,
             "welch_anova": tested_json(each.welch_anova),
             "kruskal_wallis": tested_json(each.kruskal_wallis),
@@ -111,7 +111,7 @@ def _row(contents: Contents, each: SiteTests) -> list[object]:
     return [
         each.site,
         each.network,
-        each.arm,
+        each.stack,
         tested_cell(each.welch_anova, "F"),
         tested_cell(each.kruskal_wallis, "H"),
         howell,

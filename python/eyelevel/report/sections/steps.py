@@ -46,7 +46,7 @@ def steps_section(contents: Contents) -> Markup:
 
 
 def _table(contents: Contents, number: int, step: StepCells) -> Markup:
-    found = {(each.site, each.network, each.arm, each.metric): each for each in step.cells}
+    found = {(each.site, each.network, each.stack, each.metric): each for each in step.cells}
     metrics = [
         name
         for name in SHOWN
@@ -59,15 +59,15 @@ def _table(contents: Contents, number: int, step: StepCells) -> Markup:
     ]
     rows: list[list[object]] = []
     for site, network in dict.fromkeys((each.site, each.network) for each in step.cells):
-        for arm in contents.arms:
-            of = [found.get((site, network, arm, name)) for name in metrics]
-            if arm == contents.arms[0]:  # in no cell of its own
-                of = [found.get((site, network, contents.arms[-1], name)) for name in metrics]
+        for stack in contents.stacks:
+            of = [found.get((site, network, stack, name)) for name in metrics]
+            if stack == contents.stacks[0]:  # in no cell of its own
+                of = [found.get((site, network, contents.stacks[-1], name)) for name in metrics]
                 values = [_reference(cell) for cell in of]
             else:
                 values = [_compared(cell) for cell in of]
             pairs = max((cell.pairs for cell in of if cell), default=0)
-            rows.append([site, network, arm, pairs, *values])
+            rows.append([site, network, stack, pairs, *values])
     columns = ["site", "network", "stack", "pairs", *(SHOWN[name] for name in metrics)]
     said = element("strong", f"{number}. {step.text}")
     if len(rows) > ROWS_MAX:

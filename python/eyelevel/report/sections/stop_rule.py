@@ -53,7 +53,7 @@ def not_sure_enough(contents: Contents) -> list[tuple[str, str]]:
 
 
 def _width(each: Comparison) -> str:
-    which = f"{each.arm} on {each.network}"
+    which = f"{each.stack} on {each.network}"
     if each.width is None:
         return f"{which} has no interval"
     return f"the interval of {which} is {_points(each.width)} wide"

@@ -33,7 +33,7 @@ def _causes(contents: Contents) -> list[Markup]:
     columns = ["part", "ms", "95 % interval", "round trips"]
     tables = [
         table(
-            join([element("strong", f"{each.arm} on {each.network}"), " ",
+            join([element("strong", f"{each.stack} on {each.network}"), " ",
                   element("span", f"against {contents.plan['reference']}")]),
             columns,
             _rows(each),
@@ -66,7 +66,7 @@ def why_sentences(splits: tuple[NetworkSplit, ...]) -> list[str]:
         parts = {NAMES[name]: part for name, part in each.split.causes.items()}
         parts |= {"their interaction": each.split.interaction, "other causes": each.split.remaining}
         certain = {name: part for name, part in parts.items() if _certain(part)}
-        whole, subject = each.split.difference, f"{each.arm} on {each.network}"
+        whole, subject = each.split.difference, f"{each.stack} on {each.network}"
         if whole.value is None:
             said.append(f"{subject}: undetermined ({whole.reason}).")
             continue

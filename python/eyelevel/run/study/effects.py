@@ -35,16 +35,16 @@ def effects_so_far(plan: Plan, directory: Path) -> Callable[[], str]:
         shown = document
         if plan.causes:
             shown, table, blocks = without_twins(document, table, blocks)
-        arms = [stack["name"] for stack in shown["stacks"]]
+        stacks = [stack["name"] for stack in shown["stacks"]]
         metric = plan.primary_metric
-        cells = compare_cells(blocks.kept, [metric], plan.reference, arms)
+        cells = compare_cells(blocks.kept, [metric], plan.reference, stacks)
         gains = network_gains(cells, sorted(blocks.kept["site"].unique()))
         known = [each for each in gains if each.gain.value is not None]
         known.sort(key=lambda each: -abs(each.gain.value or 0.0))
         said = []
         for each in known[:SHOWN_MAX]:
             reach = f" [{interval(each.gain)}]" if each.gain.determined else ""
-            said.append(f"{each.arm} on {each.network} {percent(each.gain.value or 0.0)}{reach}")
+            said.append(f"{each.stack} on {each.network} {percent(each.gain.value or 0.0)}{reach}")
         if not said:
             return ""
         count = blocks.kept["block"].n_unique()

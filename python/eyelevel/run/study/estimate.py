@@ -104,8 +104,8 @@ def _sequential_effect(plan: Plan, error: float, source: str) -> tuple[float | N
     They are of one value a repetition. As `smallest_detectable`: the interval's half width and the
     power's t quantile, in standard errors.
     """
-    arms, networks = compared(plan)
-    comparisons = (len(arms) - 1) * len(networks)
+    stacks, networks = compared(plan)
+    comparisons = (len(stacks) - 1) * len(networks)
     # The width in standard errors depends on the number of values alone.
     unit = confidence_sequence(np.arange(float(plan.blocks)), FAMILY_LEVEL / max(comparisons, 1))
     if unit.low is None or unit.high is None or not unit.standard_error:
@@ -147,9 +147,9 @@ def _size(folder: Path) -> int:
 
 def _deviation(plan: Plan, document: dict, table: pl.DataFrame) -> float | None:
     """The typical scatter of a block's gain in an earlier run, over its cells."""
-    arms = [stack["name"] for stack in document["stacks"]]
-    kept = select_blocks(table, arms).kept
-    cells = compare_cells(kept, [plan.primary_metric], document["reference"], arms)
+    stacks = [stack["name"] for stack in document["stacks"]]
+    kept = select_blocks(table, stacks).kept
+    cells = compare_cells(kept, [plan.primary_metric], document["reference"], stacks)
     seen = [
         cell.gain.standard_error * math.sqrt(cell.pairs)
         for cell in cells

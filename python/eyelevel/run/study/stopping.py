@@ -21,7 +21,7 @@ def stopped_since(found: Sequence[Comparison]) -> str:
     """Why a study may stop, in words: what each of its comparisons has come to."""
     said = []
     for state, words in _SAID.items():
-        of_kind = [f"{each.arm} on {each.network}" for each in found if each.state == state]
+        of_kind = [f"{each.stack} on {each.network}" for each in found if each.state == state]
         if of_kind:
             many = len(of_kind) > NAMED_MAX
             named = f"{len(of_kind)} comparisons" if many else ", ".join(of_kind)
@@ -31,12 +31,12 @@ def stopped_since(found: Sequence[Comparison]) -> str:
 
 def compared(plan: Plan) -> tuple[list[str], list[str]]:
     """The stacks and networks that are compared: all but counterfactuals."""
-    arms, networks = ([each.name for each in every] for every in (plan.stacks, plan.networks))
+    stacks, networks = ([each.name for each in every] for every in (plan.stacks, plan.networks))
     if plan.causes:
         twins = {name for found in plan.causes.stacks.values() for name in found.values()}
-        arms = [name for name in arms if name not in twins]
+        stacks = [name for name in stacks if name not in twins]
         networks = [name for name in networks if name not in plan.causes.networks.values()]
-    return arms, networks
+    return stacks, networks
 
 
 def stopping_rule(plan: Plan, directory: Path) -> Callable[[int], str] | None:
@@ -50,7 +50,7 @@ def stopping_rule(plan: Plan, directory: Path) -> Callable[[int], str] | None:
     document = read_document(directory, PLAN_FILE)
     sites = [site["name"] for site in document["sites"]]
     every = [stack.name for stack in plan.stacks]
-    arms, networks = compared(plan)
+    stacks, networks = compared(plan)
 
     def look(repetition: int) -> str:
         if repetition < rule.blocks_min or repetition >= plan.blocks:
@@ -64,7 +64,7 @@ def stopping_rule(plan: Plan, directory: Path) -> Callable[[int], str] | None:
         if plan.causes:
             _, _, blocks = without_twins(document, table, blocks)
         kept = blocks.kept
-        gains = sequential_gains(kept, plan.primary_metric, plan.reference, arms, networks, sites)
+        gains = sequential_gains(kept, plan.primary_metric, plan.reference, stacks, networks, sites)
         found = comparisons(
             gains,
             rule.interval_width_max,

@@ -46,7 +46,7 @@ class Place:
 
 
 @contextmanager
-def own_server(
+def external_server(
     server: Mapping[str, Any] | None, archive: str, config: LabConfig, http_version: str
 ) -> Iterator[Lab]:
     """A lab served by `server` (`command`, `protocols`), or by ours where it is None.
@@ -75,7 +75,7 @@ def _running(command: list[str], place: Place, lab: Lab, http_version: str) -> I
     said = place.folder / SAID
     with said.open("wb") as output:
         process = subprocess.Popen(
-            [*lab.own_server_prefix, *command],
+            [*lab.external_server_prefix, *command],
             env={**os.environ, **place.environment, "EYELEVEL_HTTP_VERSION": http_version},
             stdin=subprocess.DEVNULL,
             stdout=output,

@@ -19,7 +19,7 @@ from eyelevel.plan.trials import Trial
 from eyelevel.run.trial.coding import Coding, Pictures, coding
 from eyelevel.run.trial.connection_logs import connection_logs
 from eyelevel.run.trial.cross_traffic import cross_traffic_record, silent_flow
-from eyelevel.run.trial.external_server import own_server
+from eyelevel.run.trial.external_server import external_server
 from eyelevel.run.trial.host import HostSample
 from eyelevel.run.trial.judge import Observed, judge
 from eyelevel.run.trial.load_settings import load_settings
@@ -105,7 +105,7 @@ def _run_trial(
         )
         server = trial.stack_settings.get("server")
         version = trial.stack_settings["http_version"]
-        with own_server(server, archive, config, version) as lab:
+        with external_server(server, archive, config, version) as lab:
             ready = lab.ready
             _let_settle(trial)
 

@@ -49,7 +49,7 @@ def fetched(number, load_ms):
 def disagreeing(record, frames):
     """Of `tcp+` the first change is late though the rest is early."""
     metrics = metrics_of(record, frames)
-    if record["trial"]["arm"] == "tcp+":
+    if record["trial"]["stack"] == "tcp+":
         metrics["first_visual_change_ms"] *= 1.3
     return metrics
 
@@ -80,7 +80,7 @@ def test_charts_with_pictures_and_without_become_files(contents, name, ending, b
 
 
 def test_the_gains_are_those_of_the_records(contents):
-    rows = FIGURES[0].rows(contents).filter(arm="quic")
+    rows = FIGURES[0].rows(contents).filter(stack="quic")
     assert rows["gain"].mean() == pytest.approx(-0.14, abs=0.02)
 
 
@@ -88,9 +88,9 @@ def test_the_heat_map_compares_the_medians_over_sites(contents):
     heat = figure("heat-map").rows(contents)
     assert heat["rtt_ms"].unique().sort().to_list() == [30, 60]
     kept = contents.blocks.kept.filter(network="das-3-60")
-    medians = kept.group_by("arm", "site").agg(pl.col("speed_index_ms").median())
-    typical = dict(medians.group_by("arm").agg(pl.col("speed_index_ms").median()).iter_rows())
-    (found,) = heat.filter(network="das-3-60", arm="quic")["improvement"]
+    medians = kept.group_by("stack", "site").agg(pl.col("speed_index_ms").median())
+    typical = dict(medians.group_by("stack").agg(pl.col("speed_index_ms").median()).iter_rows())
+    (found,) = heat.filter(network="das-3-60", stack="quic")["improvement"]
     assert found == pytest.approx(1 - typical["quic"] / typical["tcp"])
 
 
@@ -114,7 +114,7 @@ def test_figure_5_1_has_the_rates_of_its_caption_and_the_heat_map_those_of_the_g
 def test_the_nine_panels_have_the_unshaped_loads_beside_them(contents):
     rows = figure("grid-cdf").rows(contents)
     assert set(rows["network"]) == {"das-3-30", "das-3-60", "das-25-30", "das-25-60"}
-    optimal = rows.filter(arm="optimal (unshaped)")
+    optimal = rows.filter(stack="optimal (unshaped)")
     assert optimal.group_by("network").len()["len"].to_list() == [3] * 4
 
 
@@ -128,13 +128,13 @@ def test_a_waterfall_has_the_objects_of_one_typical_load_each(contents):
 
 def test_metrics_that_disagree_are_named_on_both_sides(contents):
     rows = figure("disagreements").rows(contents)
-    assert set(rows["arm"]) == {"tcp+"} and set(rows["slower_by"]) == {"First Visual Change"}
+    assert set(rows["stack"]) == {"tcp+"} and set(rows["slower_by"]) == {"First Visual Change"}
     assert "Speed Index" in rows["faster_by"][0] and rows["spread"].is_sorted(descending=True)
 
 
 def test_the_controllers_compared_share_their_protocol(contents):
     rows = figure("congestion-cdf").rows(contents)
-    assert set(rows["arm"]) == {"quic", "quic+sprout"}
+    assert set(rows["stack"]) == {"quic", "quic+sprout"}
     assert set(rows["network"]) == {"das-verizon-30"}
 
 
@@ -150,7 +150,7 @@ def test_a_crossing_has_the_interval_in_which_zero_lies_within_the_bounds():
 
 def test_the_ten_sites_most_helped_and_hurt_are_each_listed_once(contents):
     extremes = next(each for each in TABLES if each.name == "extremes").rows(contents)
-    assert extremes.group_by("arm").len()["len"].to_list() == [3, 3, 3]
+    assert extremes.group_by("stack").len()["len"].to_list() == [3, 3, 3]
 
 
 def test_single_objects_have_a_panel_a_size_and_network(contents, tmp_path):
@@ -160,7 +160,7 @@ def test_single_objects_have_a_panel_a_size_and_network(contents, tmp_path):
     text = GRID.replace('["a", "b", "c"]', str(sites).replace("'", '"'))
     run = read_run(tmp_path, text=text.replace("blocks = 6", "blocks = 2"))
     rows = objects.rows(run)
-    cells = run.table.select("network", "arm").unique()
+    cells = run.table.select("network", "stack").unique()
     assert rows.height == len(sites) * cells.height
     assert rows["size"].unique(maintain_order=True).to_list() == ["2 B", "10 kB"]
     assert (rows["low_ms"] <= rows["median_ms"]).all()
@@ -238,13 +238,13 @@ def test_a_site_that_a_stack_never_brings_stays_among_its_sites(tmp_path):
     outcomes |= {(block, "quic"): "timeout" for block in far}
     found = read_run(tmp_path, outcomes, text=GRID)
     rows = figure("grid-cdf").rows(found)
-    of_quic = rows.filter(network="das-3-30", arm="quic")["seconds"]
+    of_quic = rows.filter(network="das-3-30", stack="quic")["seconds"]
     assert len(of_quic) == 3 and of_quic.is_finite().sum() == 2
     specification = figure("grid-cdf").chart(rows, found)
     (text,) = specification["datasets"].values()
     drawn = pl.read_csv(io.StringIO(text))
-    highest = drawn.group_by("network", "arm").agg(pl.max("share"))
-    ends = {(network, arm): share for network, arm, share in highest.iter_rows()}
+    highest = drawn.group_by("network", "stack").agg(pl.max("share"))
+    ends = {(network, stack): share for network, stack, share in highest.iter_rows()}
     assert ends["das-3-30", "quic"] == pytest.approx(2 / 3) and ends["das-3-30", "tcp"] == 1
-    heat = figure("heat-map").rows(found).filter(arm="quic")
+    heat = figure("heat-map").rows(found).filter(stack="quic")
     assert "das-3-30" in heat["network"] and "das-3-60" not in heat["network"]

@@ -51,7 +51,7 @@ def contents(tmp_path_factory):
 def test_each_quic_stack_is_against_the_tuned_tcp_with_its_controller(contents):
     rows = rows_of(contents)
     assert set(rows["site"]) == {"one"} and set(rows["network"]) == set(RTTS_MS)
-    assert set(rows.select("arm", "against").unique().rows()) == {
+    assert set(rows.select("stack", "against").unique().rows()) == {
         ("quic", "tcp+"),
         ("quic+bbr", "tcp+bbr"),
     }
@@ -62,13 +62,13 @@ def test_the_values_are_the_paired_differences_and_one_round_trip(contents):
     loads = contents.blocks.kept.filter(site="one")
     for network, rtt_ms in RTTS_MS.items():
         own, other = (
-            loads.filter(network=network, arm=arm).sort("repetition")["page_load_time_ms"]
-            for arm in ("quic", "tcp+")
+            loads.filter(network=network, stack=stack).sort("repetition")["page_load_time_ms"]
+            for stack in ("quic", "tcp+")
         )
         expected = hodges_lehmann(own, other).value
         (row,) = (
             rows_of(contents)
-            .filter(network=network, arm="quic", metric="Page Load Time")
+            .filter(network=network, stack="quic", metric="Page Load Time")
             .iter_rows(named=True)
         )
         assert row["difference_ms"] == pytest.approx(expected)
@@ -79,8 +79,8 @@ def test_the_values_are_the_paired_differences_and_one_round_trip(contents):
 
 def test_a_difference_that_is_undetermined_says_why(tmp_path):
     text = preset_text("wolsing-2019", ["one"], scale="small")
-    late = {(f"one/dsl/{n}", arm): "timeout" for n in (1, 2) for arm in ("quic", "tcp+")}
-    rows = rows_of(made_run(tmp_path, text, late)).filter(network="dsl", arm="quic")
+    late = {(f"one/dsl/{n}", stack): "timeout" for n in (1, 2) for stack in ("quic", "tcp+")}
+    rows = rows_of(made_run(tmp_path, text, late)).filter(network="dsl", stack="quic")
     assert rows["less_one_rtt_ms"].null_count() == rows.height == 3
     assert set(rows["undetermined_because"]) == {
         "both loads of a block timed out: their order is unknown"

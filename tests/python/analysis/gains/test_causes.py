@@ -25,7 +25,7 @@ SHARE = 0.6  # the Speed Index's of the load time, in `metrics_of`
 
 
 def load_ms(trial):
-    stack = trial.arm.split("+warm")[0].split("+wide")[0].split("+ideal")[0]
+    stack = trial.stack.split("+warm")[0].split("+wide")[0].split("+ideal")[0]
     cost = 400.0
     if trial.browser.get("visit") != "warm":
         cost += HANDSHAKE[stack]
@@ -67,8 +67,8 @@ def test_each_cause_has_its_part(directory):
 
 def test_the_answer_and_its_family_know_no_twin(directory):
     contents = read_contents(directory, metrics_of)
-    assert contents.arms == ["tcp+", "quic"] and contents.networks == ["dsl", "lossy"]
-    assert {each.arm for each in contents.gains} == {"quic"}
+    assert contents.stacks == ["tcp+", "quic"] and contents.networks == ["dsl", "lossy"]
+    assert {each.stack for each in contents.gains} == {"quic"}
     assert {each.network for each in contents.gains} == {"dsl", "lossy"}
     assert contents.table.height == len(contents.plan["trials"]) == 2 * 2 * 2 * 8
     found = summary_of(contents)

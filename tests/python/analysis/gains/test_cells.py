@@ -10,19 +10,19 @@ from eyelevel.stats.gain import performance_gain
 from eyelevel.stats.hypothesis.anova import anova_of_two
 from eyelevel.stats.paired import hodges_lehmann, median
 
-ARMS = ["tcp", "quic"]
+STACKS = ["tcp", "quic"]
 
 
 def table(loads):
-    """Rows from {(site, repetition): {arm: value or outcome}}."""
+    """Rows from {(site, repetition): {stack: value or outcome}}."""
     rows = []
-    for (site, repetition), by_arm in loads.items():
-        for arm, value in by_arm.items():
+    for (site, repetition), by_stack in loads.items():
+        for stack, value in by_stack.items():
             rows.append(
                 {
                     "site": site,
                     "network": "dsl",
-                    "arm": arm,
+                    "stack": stack,
                     "repetition": repetition,
                     "block": f"{site}/dsl/{repetition}",
                     "outcome": value if isinstance(value, str) else "ok",
@@ -33,8 +33,8 @@ def table(loads):
 
 
 def study(loads):
-    blocks = select_blocks(table(loads), ARMS)
-    cells = compare_cells(blocks.kept, ["speed"], "tcp", ARMS)
+    blocks = select_blocks(table(loads), STACKS)
+    cells = compare_cells(blocks.kept, ["speed"], "tcp", STACKS)
     return blocks, cells, compare_networks(cells, "speed", sorted({site for site, _ in loads}))
 
 

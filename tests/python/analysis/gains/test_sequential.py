@@ -13,12 +13,12 @@ from eyelevel.stats.estimate import Estimate, undetermined
 def table(repetitions, quic=0.8, noise=0.02, sites=("a", "b")):
     draw = np.random.Generator(np.random.PCG64(3))
     rows = [
-        (site, "dsl", arm, repetition, "ok", 1000.0 * speed * math.exp(noise * draw.normal()))
+        (site, "dsl", stack, repetition, "ok", 1000.0 * speed * math.exp(noise * draw.normal()))
         for repetition in range(1, repetitions + 1)
         for site in sites
-        for arm, speed in (("tcp", 1.0), ("quic", quic))
+        for stack, speed in (("tcp", 1.0), ("quic", quic))
     ]
-    names = ["site", "network", "arm", "repetition", "outcome", "speed"]
+    names = ["site", "network", "stack", "repetition", "outcome", "speed"]
     return pl.DataFrame(rows, schema=names, orient="row")
 
 
@@ -68,7 +68,7 @@ def test_a_repetition_without_every_site_does_not_count():
 
 def test_a_timeout_leaves_no_mean_and_no_hope():
     late = table(12).with_columns(
-        outcome=pl.when(pl.col("repetition") == 2, pl.col("arm") == "quic")
+        outcome=pl.when(pl.col("repetition") == 2, pl.col("stack") == "quic")
         .then(pl.lit("timeout"))
         .otherwise("outcome")
     )
@@ -77,9 +77,9 @@ def test_a_timeout_leaves_no_mean_and_no_hope():
 
 
 def test_a_value_of_zero_leaves_no_ratio_and_is_no_timeout():
-    for arms in (["quic"], ["tcp"], ["tcp", "quic"]):
+    for stacks in (["quic"], ["tcp"], ["tcp", "quic"]):
         zero = table(12).with_columns(
-            speed=pl.when(pl.col("repetition") == 2, pl.col("arm").is_in(arms))
+            speed=pl.when(pl.col("repetition") == 2, pl.col("stack").is_in(stacks))
             .then(0.0)
             .otherwise("speed")
         )

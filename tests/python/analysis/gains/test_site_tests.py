@@ -12,37 +12,37 @@ from eyelevel.stats.hypothesis.kruskal_wallis import kruskal_wallis
 from eyelevel.stats.hypothesis.mann_whitney import mann_whitney
 from eyelevel.stats.hypothesis.welch_anova import welch_anova
 
-ARMS = ["tcp", "tcp+", "quic"]
+STACKS = ["tcp", "tcp+", "quic"]
 BLOCKS = 12
 
 
 def study(late=(), absent=()):
-    """One site on two networks; `late` and `absent`: (network, arm, repetition)."""
+    """One site on two networks; `late` and `absent`: (network, stack, repetition)."""
     draw = np.random.Generator(np.random.PCG64(21))
     rows = []
     for network in ("dsl", "lte"):
         for repetition in range(BLOCKS):
-            for number, arm in enumerate(ARMS):
+            for number, stack in enumerate(STACKS):
                 value = (100 - 5 * number) * (1 + (1 + number) * 0.03 * draw.standard_normal())
-                at = (network, arm, repetition)
+                at = (network, stack, repetition)
                 ended = "timeout" if at in late else "ok"
                 speed = None if at in late or at in absent else value
                 block = f"{network}/{repetition:02}"
-                rows.append((network, "a", arm, block, repetition, ended, speed))
-    names = ["network", "site", "arm", "block", "repetition", "outcome", "speed"]
+                rows.append((network, "a", stack, block, repetition, ended, speed))
+    names = ["network", "site", "stack", "block", "repetition", "outcome", "speed"]
     return pl.DataFrame(rows, schema=names, orient="row")
 
 
 def found_in(kept):
-    cells = compare_cells(kept, ["speed"], "tcp", ARMS)
-    found = site_tests(kept, cells, "tcp", ARMS)
-    assert [(e.network, e.arm) for e in found] == [(c.network, c.arm) for c in cells]
-    return {(each.network, each.arm): each for each in found}
+    cells = compare_cells(kept, ["speed"], "tcp", STACKS)
+    found = site_tests(kept, cells, "tcp", STACKS)
+    assert [(e.network, e.stack) for e in found] == [(c.network, c.stack) for c in cells]
+    return {(each.network, each.stack): each for each in found}
 
 
 def test_each_comparison_has_every_test_of_its_own_loads():
     kept = study()
-    runs = {arm: kept.filter(network="lte", arm=arm)["speed"].to_numpy() for arm in ARMS}
+    runs = {stack: kept.filter(network="lte", stack=stack)["speed"].to_numpy() for stack in STACKS}
     found = found_in(kept)["lte", "quic"]
     x, r = runs["quic"], runs["tcp"]
     assert found.welch_anova == welch_anova([x, r])
@@ -69,7 +69,9 @@ def test_a_timeout_leaves_the_other_stacks_their_means():
 def test_blocks_without_a_value_are_left_out_of_their_pair():
     kept = study(absent=[("dsl", "quic", 0)])
     found = found_in(kept)["dsl", "quic"]
-    runs = [kept.filter(network="dsl", arm=arm)["speed"].to_numpy()[1:] for arm in ("quic", "tcp")]
+    runs = [
+        kept.filter(network="dsl", stack=stack)["speed"].to_numpy()[1:] for stack in ("quic", "tcp")
+    ]
     assert found.welch_anova == welch_anova(runs)
     assert found.mean_difference.n == BLOCKS - 1
 

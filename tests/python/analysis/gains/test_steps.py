@@ -35,7 +35,7 @@ def step_of(text, trial, asked_before_ms):
     noise_ms = 2.0 * trial.repetition
     times = {
         "started_ms": 5000.0 - asked_before_ms,
-        "response_ms": 5000.0 + RESPONSE_MS[trial.arm] + noise_ms,
+        "response_ms": 5000.0 + RESPONSE_MS[trial.stack] + noise_ms,
         "finished_ms": 5300.0,
     }
     return {

@@ -15,16 +15,16 @@ BLACK = bytes(576).hex()
 def block(**changes: dict[str, Any]) -> list[dict[str, Any]]:
     """Records of one block, one a stack; `changes` by stack, with + written as `plus`."""
     records = []
-    for arm in ("tcp", "tcp+", "quic"):
-        record = sample_record(arm=arm)
-        record |= changes.get(arm.replace("+", "plus"), {})
+    for stack in ("tcp", "tcp+", "quic"):
+        record = sample_record(stack=stack)
+        record |= changes.get(stack.replace("+", "plus"), {})
         records.append(record)
     return records
 
 
 def outcomes(records: list[dict[str, Any]]) -> dict[str, str]:
     judged = judge_all(records)
-    return {r["trial"]["arm"]: judged[r["trial"]["hash"]][0] for r in records}
+    return {r["trial"]["stack"]: judged[r["trial"]["hash"]][0] for r in records}
 
 
 def miss(url: str) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def test_a_host_that_is_not_there_is_a_miss_too_in_each_browsers_words(error: st
 
 def test_a_page_that_ends_with_another_picture() -> None:
     records = [
-        sample_record(arm="tcp", repetition=repetition)
+        sample_record(stack="tcp", repetition=repetition)
         | {"browser": {"final_picture": GREY if repetition < 5 else BLACK}}
         for repetition in range(1, 6)
     ]
@@ -61,7 +61,7 @@ def test_a_page_that_ends_with_another_picture() -> None:
 
 def test_a_load_under_far_more_pressure_than_the_pages_others() -> None:
     records = [
-        sample_record(arm="tcp", repetition=repetition)
+        sample_record(stack="tcp", repetition=repetition)
         | {"host": {"cpu_pressure_share": 0.1 if repetition < 5 else 0.9}}
         for repetition in range(1, 6)
     ]
@@ -70,14 +70,14 @@ def test_a_load_under_far_more_pressure_than_the_pages_others() -> None:
 
 
 def test_an_outcome_that_is_there_already_stays() -> None:
-    timed_out = sample_record(arm="tcp", outcome="timeout") | miss("https://a.example/x")
-    judged = judge_all([timed_out, sample_record(arm="quic")])
+    timed_out = sample_record(stack="tcp", outcome="timeout") | miss("https://a.example/x")
+    judged = judge_all([timed_out, sample_record(stack="quic")])
     assert judged[timed_out["trial"]["hash"]][0] == "timeout"
 
 
-def stood_still(arm: str, repetition: int, gap_ms: float, task_ms: float = 0.0) -> dict[str, Any]:
+def stood_still(stack: str, repetition: int, gap_ms: float, task_ms: float = 0.0) -> dict[str, Any]:
     """A load whose timer had a gap with a long task of `task_ms` in it."""
-    record = sample_record(arm=arm, repetition=repetition)
+    record = sample_record(stack=stack, repetition=repetition)
     record["navigation"] |= {
         "timer_gaps_ms": [[300.0, gap_ms], [2000.0, 60.0]],
         "long_tasks_ms": [[310.0, task_ms]] if task_ms else [],

@@ -5,8 +5,8 @@ from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
 from eyelevel.analysis.trials.measured import measured_rows
 
 
-def a_record(arm: str, head_bytes: int, up: int, repetition: int = 1, outcome: str = "ok"):
-    record = sample_record(arm=arm, repetition=repetition, outcome=outcome)
+def a_record(stack: str, head_bytes: int, up: int, repetition: int = 1, outcome: str = "ok"):
+    record = sample_record(stack=stack, repetition=repetition, outcome=outcome)
     record["requests"] = [
         {"url": f"https://a.example/{number}", "body_bytes": 1000, "match": "exact"}
         for number in range(4)

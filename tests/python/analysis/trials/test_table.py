@@ -21,10 +21,10 @@ KEPT = Columns(("page_load_time_ms",), load_time, "1")
 
 
 def test_one_row_a_trial_with_its_metrics(tmp_path):
-    write_trial(tmp_path, sample_record(arm="tcp", page_load_time_ms=1000.0))
-    write_trial(tmp_path, sample_record(arm="quic", outcome="timeout", outcome_detail="180 s"))
+    write_trial(tmp_path, sample_record(stack="tcp", page_load_time_ms=1000.0))
+    write_trial(tmp_path, sample_record(stack="quic", outcome="timeout", outcome_detail="180 s"))
     table = trials_table(tmp_path, COLUMNS)
-    rows = {row["arm"]: row for row in table.iter_rows(named=True)}
+    rows = {row["stack"]: row for row in table.iter_rows(named=True)}
     assert rows["tcp"]["page_load_time_ms"] == 1000.0
     assert rows["quic"]["page_load_time_ms"] is None
     assert rows["quic"]["outcome"] == "timeout"
@@ -37,11 +37,11 @@ def test_no_trials_make_an_empty_table_with_all_columns(tmp_path):
 
 
 def test_a_kept_row_is_used_again_and_a_new_trial_is_added(tmp_path):
-    write_trial(tmp_path, sample_record(arm="tcp"))
+    write_trial(tmp_path, sample_record(stack="tcp"))
     first = trials_table(tmp_path, KEPT)
     calls.clear()
     assert trials_table(tmp_path, KEPT).equals(first) and calls == []
-    added = sample_record(arm="quic")
+    added = sample_record(stack="quic")
     write_trial(tmp_path, added)
     assert trials_table(tmp_path, KEPT).height == 2 and calls == [added["trial"]["hash"]]
 
@@ -83,7 +83,7 @@ def test_a_damaged_table_is_made_again(tmp_path):
 
 
 def test_a_trial_that_was_removed_is_in_no_table(tmp_path):
-    write_trial(tmp_path, sample_record(arm="tcp"))
+    write_trial(tmp_path, sample_record(stack="tcp"))
     trials_table(tmp_path, KEPT)
     (tmp_path / "trials").rename(tmp_path / "elsewhere")
     assert trials_table(tmp_path, KEPT).height == 0

@@ -148,7 +148,7 @@ def test_mistakes_come_in_the_order_of_the_lines():
     assert lines == [1, 2, 4, 5, 6]
 
 
-def test_two_arms_of_one_stack_need_two_names():
+def test_two_stacks_of_one_stack_need_two_names():
     again = GOOD.replace('"tcp", {', '"tcp", "tcp", {')
     assert "used twice" in refused(again)[0]
     named = GOOD.replace('"tcp", {', '"tcp", { name = "tcp again", base = "tcp" }, {')

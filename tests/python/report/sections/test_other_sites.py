@@ -37,8 +37,8 @@ def test_from_five_sites_on_there_is_a_model_a_network_and_stack(contents):
     kept = contents.blocks.kept.sort("block")
     pairs = {
         site: tuple(
-            kept.filter(site=site, network="dsl", arm=arm)["speed_index_ms"].to_numpy()
-            for arm in ("quic", "tcp")
+            kept.filter(site=site, network="dsl", stack=stack)["speed_index_ms"].to_numpy()
+            for stack in ("quic", "tcp")
         )
         for site in SITES
     }

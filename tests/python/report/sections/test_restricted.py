@@ -34,8 +34,8 @@ def test_a_timeout_counts_as_the_limit(contents):
     assert (found["timeouts"], found["timeouts_reference"], found["pairs"]) == (2, 0, 6)
     kept = contents.blocks.kept.sort("block").filter(network="lte")
 
-    def times(site, arm):
-        own = kept.filter(site=site, arm=arm)["speed_index_ms"].to_numpy()
+    def times(site, stack):
+        own = kept.filter(site=site, stack=stack)["speed_index_ms"].to_numpy()
         return np.nan_to_num(own.astype(float), nan=LIMIT_MS)
 
     means = [(times(site, "quic") - times(site, "tcp")).mean() for site in SITES]

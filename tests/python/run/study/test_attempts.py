@@ -47,7 +47,7 @@ def test_attempts_that_failed_count_in_the_report(tmp_path):
 
     def record_of(trial, load_ms, outcome="ok"):
         record = made(trial, load_ms, outcome)
-        if trial.arm == "quic":
+        if trial.stack == "quic":
             record["retried"] = [{"outcome": "starved", "outcome_detail": "late packets"}]
         return record
 
@@ -55,7 +55,7 @@ def test_attempts_that_failed_count_in_the_report(tmp_path):
         patch.setattr(made_up_run, "record_of", record_of)
         write_run(tmp_path)
     contents = read_contents(tmp_path, metrics_of)
-    assert contents.table.filter(pl.col("retried") > 0)["arm"].unique().to_list() == ["quic"]
+    assert contents.table.filter(pl.col("retried") > 0)["stack"].unique().to_list() == ["quic"]
     # Every load of one stack failed once: no chance, though each ended well.
     assert contents.failure_rates.p < 0.001
     assert "(retried)" in outcomes_section(contents)

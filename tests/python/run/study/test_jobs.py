@@ -50,12 +50,12 @@ def test_a_block_stays_on_its_cores_in_its_order():
     started, ended = [], []
     with lanes([frozenset({core}), frozenset({core})]) as pools:
         assert [pool.submit(os.sched_getaffinity, 0).result() for pool in pools] == [{core}] * 2
-        call = (str.upper, lambda trial: (trial.arm,))
+        call = (str.upper, lambda trial: (trial.stack,))
         run_blocks(
             TRIALS, pools, call, started.append, lambda *each: ended.append(each), lambda: False
         )
     assert sorted(trial.hash for trial, _ in ended) == sorted(trial.hash for trial in TRIALS)
-    assert all(outcome == trial.arm.upper() for trial, outcome in ended)
+    assert all(outcome == trial.stack.upper() for trial, outcome in ended)
     for block in {trial.block for trial in TRIALS}:
         positions = [trial.position for trial in started if trial.block == block]
         assert positions == [1, 2]
@@ -65,7 +65,7 @@ def test_an_interrupted_run_begins_no_further_load():
     core = min(os.sched_getaffinity(0))
     ended = []
     with lanes([frozenset({core})]) as pools:
-        call = (str.upper, lambda trial: (trial.arm,))
+        call = (str.upper, lambda trial: (trial.stack,))
         run_blocks(
             TRIALS, pools, call, lambda _: None, lambda *each: ended.append(each),
             lambda: len(ended) >= 3,

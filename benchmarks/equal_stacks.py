@@ -1,9 +1,9 @@
-"""One stack under two names, as a run found it: `benchmarks/equal_arms.py DIR`.
+"""One stack under two names, as a run found it: `benchmarks/equal_stacks.py DIR`.
 
-DIR holds a finished run with two equal arms, such as of `benchmarks/equal_arms.toml` (320 loads,
-half an hour). Its names are swapped 1000 times at random within blocks; each metric is in turn the
-one that was declared, a family over all networks. Asked: at most 6.4 % of families with any claim,
-and raw p values that are uniform. Nothing is asserted.
+DIR holds a finished run with two equal stacks, such as of `benchmarks/equal_stacks.toml` (320
+loads, half an hour). Its names are swapped 1000 times at random within blocks; each metric is in
+turn the one that was declared, a family over all networks. Asked: at most 6.4 % of families with
+any claim, and raw p values that are uniform. Nothing is asserted.
 """
 
 import sys
@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from eyelevel.analysis.study import Contents, read_contents
-from eyelevel.stats.equal_arms import REJECTED_SHARE_MAX, p_values, swap_names
+from eyelevel.stats.equal_stacks import REJECTED_SHARE_MAX, p_values, swap_names
 
 PERMUTATIONS = 1000
 SEED = 2
@@ -22,8 +22,8 @@ SEED = 2
 def main(directory: Path) -> int:
     """One line a metric and network, the declared metric first."""
     contents = read_contents(directory)
-    if len(contents.arms) != 2:
-        print(f"{directory}: two equal arms are asked, it has {contents.arms}", file=sys.stderr)
+    if len(contents.stacks) != 2:
+        print(f"{directory}: two equal stacks are asked, it has {contents.stacks}", file=sys.stderr)
         return 1
     kept = contents.blocks.kept
     print(f"{kept['block'].n_unique()} of {contents.table['block'].n_unique()} blocks, "
@@ -47,12 +47,12 @@ def main(directory: Path) -> int:
 def pairs_of(contents: Contents, metric: str) -> dict[str, list[np.ndarray]]:
     """By network the sites' loads in pairs: blocks x 2, the reference's first."""
     wide = contents.blocks.kept.pivot(
-        "arm", index=["network", "site", "block"], values=metric, maintain_order=True
+        "stack", index=["network", "site", "block"], values=metric, maintain_order=True
     )
     return {
         network: [
             wide.filter((pl.col("network") == network) & (pl.col("site") == site))
-            .select(contents.arms)
+            .select(contents.stacks)
             .cast(pl.Float64)
             .fill_null(np.nan)
             .to_numpy()

@@ -1,8 +1,8 @@
 """One stack under two names: how often the report's own procedure calls a difference.
 
-The arms' labels are permuted within blocks; a family is one study's primary comparisons, corrected
-after Holm. At most 5 % of families may hold a claim, and with 1,000 permutations 6.4 % is that and
-two standard errors.
+The stacks' labels are permuted within blocks; a family is one study's primary comparisons,
+corrected after Holm. At most 5 % of families may hold a claim, and with 1,000 permutations 6.4 % is
+that and two standard errors.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from eyelevel.analysis.gains.cells import compare_cells, compare_networks
-from eyelevel.stats.equal_arms import REJECTED_SHARE_MAX, p_values, swap_names
+from eyelevel.stats.equal_stacks import REJECTED_SHARE_MAX, p_values, swap_names
 from eyelevel.stats.gain import mean_gain, performance_gain
 from eyelevel.stats.power import smallest_detectable
 
@@ -20,18 +20,18 @@ BLOCKS = 40
 
 
 def study(seed, drift=0.0, added_ms=0.0):
-    """Loads of two equal arms (but for `added_ms`), with skew, site effects and shared noise."""
+    """Loads of two equal stacks (but for `added_ms`), with skew, site effects and shared noise."""
     draw = np.random.Generator(np.random.PCG64(seed))
     rows = []
     for number, site in enumerate(SITES):
         for repetition in range(1, BLOCKS + 1):
             shared = draw.normal() * 0.03 + drift * repetition
-            for arm in ("one", "two"):
+            for stack in ("one", "two"):
                 noise = 0.02 * draw.standard_t(5) + 0.03 * draw.exponential()
-                value = 800 * (1 + number) * (1 + shared + noise) + added_ms * (arm == "two")
-                rows.append((site, "dsl", f"{site}/{repetition}", repetition, arm, "ok", value))
-    names = ["site", "network", "block", "repetition", "arm", "outcome", "speed"]
-    return pl.DataFrame(rows, schema=names, orient="row").sort("block", "arm")
+                value = 800 * (1 + number) * (1 + shared + noise) + added_ms * (stack == "two")
+                rows.append((site, "dsl", f"{site}/{repetition}", repetition, stack, "ok", value))
+    names = ["site", "network", "block", "repetition", "stack", "outcome", "speed"]
+    return pl.DataFrame(rows, schema=names, orient="row").sort("block", "stack")
 
 
 def gain(table):
@@ -40,7 +40,7 @@ def gain(table):
 
 
 def test_labels_permuted_within_blocks_are_seldom_told_apart():
-    table = study(1).sort("site", "repetition", "arm")
+    table = study(1).sort("site", "repetition", "stack")
     pairs = table["speed"].to_numpy().reshape(len(SITES), BLOCKS, 2)
     family = {"dsl": list(pairs)}
     assert p_values(family) == [pytest.approx(gain(table).p_holm)]
@@ -50,7 +50,7 @@ def test_labels_permuted_within_blocks_are_seldom_told_apart():
 
 
 def test_every_comparison_of_a_family_is_tested_for_uniform_p_values():
-    values = study(1).sort("site", "repetition", "arm")["speed"].to_numpy()
+    values = study(1).sort("site", "repetition", "stack")["speed"].to_numpy()
     pairs = values.reshape(len(SITES), BLOCKS, 2)
     # Three blocks of one site can be swapped in eight ways: four p values are not uniform.
     family = {"dsl": list(pairs), "lte": [pairs[0][:3]]}
