@@ -6,6 +6,7 @@ Nothing is asserted; `docs/benchmarks.md` keeps results with their machine.
 """
 
 import argparse
+import gzip
 import json
 import multiprocessing
 import os
@@ -28,7 +29,13 @@ from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import Site, Trial, expand, plan_document
 from eyelevel.report.build import build_report
 from eyelevel.run.study.loop import planned, todo
-from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, write_document
+from eyelevel.store.directory import (
+    ENVIRONMENT_FILE,
+    PLAN_FILE,
+    RECORD_EFFORT,
+    RECORD_FILE,
+    write_document,
+)
 
 SHAPES = {
     # sites, networks, stacks, blocks: as Wolsing's study, and as Das's, with many networks
@@ -69,7 +76,7 @@ def _write(directory: Path, trial: Trial, noise: float) -> None:
     record = record_of(trial, load_ms * (1 + 0.05 * noise))
     folder = directory / "trials" / trial.hash
     folder.mkdir(parents=True)
-    (folder / "record.json").write_text(json.dumps(record), encoding="utf-8")
+    (folder / RECORD_FILE).write_bytes(gzip.compress(json.dumps(record).encode(), RECORD_EFFORT))
 
 
 def plan_step(directory: Path, shape: str, scale: float) -> None:

@@ -79,10 +79,9 @@ def flow_notes(flow: Mapping[str, Any]) -> list[str]:
 
 
 def _of_the_machine(found: Mapping[str, Any]) -> list[str]:
-    """What it did to a cell or flow. Those of before losses beside the path were counted have
-    none."""
+    """What it did to a cell or flow."""
     sides = (found["tcp"], found["quic"])
-    lost = sum(side.get("lost_outside_packets", 0) for side in sides)
+    lost = sum(side["lost_outside_packets"] for side in sides)
     late = max(side["lateness_us_p99"] or 0.0 for side in sides) > LATENESS_US_P99_MAX
     return [
         *([f"{lost} packets lost beside the path"] if lost else []),

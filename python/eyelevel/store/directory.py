@@ -27,8 +27,6 @@ from eyelevel.store.schema import RECORD, RECORD_VERSION, hash_of_key
 
 TRIALS = "trials"
 RECORD_FILE = "record.json.gz"
-PLAIN_RECORD_FILE = "record.json"
-"""Of runs made before records were compressed: a sixth of the size."""
 FRAMES_FILE = "frames.npz"
 PLAN_FILE = "plan.json"
 ENVIRONMENT_FILE = "environment.json"
@@ -127,34 +125,30 @@ def _write_trial(
 def read_trial(directory: Path, name: str) -> StoredTrial:
     """One trial by its hash; raises StoreError when it is absent, damaged or of another version."""
     path = directory / TRIALS / name
-    file, content = read_record_file(str(path))
-    return StoredTrial(path, parse_record(content, name, Path(file)))
+    return StoredTrial(path, parse_record(read_record_file(str(path)), name, path / RECORD_FILE))
 
 
-def read_record_file(folder: str) -> tuple[str, bytes]:
-    """The file of a trial's record, and its bytes as they lie there; raises StoreError without."""
-    for name in (RECORD_FILE, PLAIN_RECORD_FILE):
-        file = f"{folder}/{name}"
-        try:
-            with open(file, "rb", buffering=0) as stream:  # noqa: PTH123 (paths take as long)
-                return file, stream.read()
-        except FileNotFoundError:
-            continue
-    raise StoreError(f"reading {folder}/{RECORD_FILE}: there is no such file")
+def read_record_file(folder: str) -> bytes:
+    """A trial's record as it lies in `folder`, compressed; raises StoreError without one."""
+    file = f"{folder}/{RECORD_FILE}"
+    try:
+        with open(file, "rb", buffering=0) as stream:  # noqa: PTH123 (paths take as long)
+            return stream.read()
+    except FileNotFoundError as error:
+        raise StoreError(f"reading {file}: there is no such file") from error
 
 
 def has_record(folder: Path) -> bool:
     """Whether `folder` is one trial's."""
-    return any((folder / name).exists() for name in (RECORD_FILE, PLAIN_RECORD_FILE))
+    return (folder / RECORD_FILE).exists()
 
 
-def parse_record(content: bytes, name: str, file: Path) -> dict[str, Any]:
-    """The record in `content`, read from `file`, checked against the schema, its hash and `name`.
+def parse_record(compressed: bytes, name: str, file: Path) -> dict[str, Any]:
+    """The record of `file`'s bytes, checked against the schema, its hash and `name`.
 
     Raises StoreError as `read_trial` does.
     """
-    if file.suffix == ".gz":
-        content = _decompressed(content, file)
+    content = _decompressed(compressed, file)
     try:
         record = RECORD.validate_json(content)
     except ValidationError:

@@ -15,7 +15,7 @@ from PIL import Image
 from eyelevel.errors import StoreError
 from eyelevel.store.deltas import Part, decode, encode
 from eyelevel.store.pictures import read_picture
-from eyelevel.store.pixels import Picture, decode_webp
+from eyelevel.store.pixels import Picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,7 @@ def read_frames(path: Path, pictures: Path) -> Frames:
             at_ms, numbers = arrays["at_ms"].tolist(), arrays["part"].tolist()
             corners, colours = arrays["corner"], arrays["unchanged"]
             webp, offset = arrays["webp"].tobytes(), arrays["offset"]
-            name = arrays["last"].tobytes().decode("ascii") if "last" in arrays else None
+            last = arrays["last"].tobytes().decode("ascii")
         cuts = [webp[start:end] for start, end in pairwise(offset)]
         parts = [
             Part(int(top), int(left), tuple(map(int, colour)), cut)
@@ -131,13 +131,10 @@ def read_frames(path: Path, pictures: Path) -> Frames:
             raise ValueError("its parts do not fit together")
         if numbers and not 0 <= min(numbers) <= max(numbers) < len(parts):
             raise ValueError("a frame names a picture that is not there")
-        if len(at_ms) != len(numbers) + (name is not None):
+        if len(at_ms) != len(numbers) + 1:
             raise ValueError("its parts do not fit together")
         own = [parts[number] for number in numbers]
-        if name is None:  # of before loads shared their last pictures
-            *own, whole = own
-            return Frames(at_ms, own, partial(decode_webp, whole.webp), str(path))
-        return Frames(at_ms, own, partial(read_picture, pictures, name), str(path))
+        return Frames(at_ms, own, partial(read_picture, pictures, last), str(path))
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise _damaged(str(path), error) from error
 

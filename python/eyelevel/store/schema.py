@@ -1,4 +1,4 @@
-"""The schema of `record.json` (spec/run-record.md) and its version.
+"""The schema of a record (`record.json.gz`, spec/run-record.md) and its version.
 
 The blocks that hold raw observations accept further keys: an observation more does not make an old
 reader wrong. The record's own keys and the trial's are a closed list.

@@ -14,7 +14,7 @@ from typing import Any
 from eyelevel.lab.binary import find_binary
 from eyelevel.validation.stack_cells import Cell
 
-CACHE_VERSION = 5
+CACHE_VERSION = 1
 FLOWS = "flows"
 """The folder of short flows below that of cells."""
 

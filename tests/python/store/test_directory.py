@@ -126,14 +126,6 @@ def test_a_record_that_was_cut_off_is_named(tmp_path):
         read_trial(tmp_path, record["trial"]["hash"])
 
 
-def test_a_record_of_before_they_were_compressed_is_read(tmp_path):
-    record = sample_record()
-    folder = tmp_path / "trials" / record["trial"]["hash"]
-    folder.mkdir(parents=True)
-    (folder / "record.json").write_text(json.dumps(record))
-    assert read_trial(tmp_path, record["trial"]["hash"]).record == record
-
-
 def test_a_later_version_is_refused_with_both_versions(tmp_path):
     text = damage(tmp_path, lambda record: json.dumps(record | {"version": 2}))
     assert "version 2" in text and "version 1" in text

@@ -1,10 +1,8 @@
-import io
-
 import numpy as np
 import pytest
 
 from eyelevel.errors import StoreError
-from eyelevel.store.deltas import Part, decode, encode
+from eyelevel.store.deltas import decode, encode
 from eyelevel.store.frames import Frame, Frames, read_frames
 from eyelevel.store.pictures import keep_picture, read_picture
 from eyelevel.store.pixels import EFFORT, encode_webp
@@ -77,18 +75,6 @@ def test_frames_come_back_from_their_file(tmp_path):
     found = read_frames(written(tmp_path), tmp_path)
     assert found.at_ms == tuple(frame.at_ms for frame in FRAMES)
     assert all(map(np.array_equal, (f.picture for f in found), PICTURES))
-
-
-def test_frames_come_back_from_a_file_with_the_last_picture_in_it(tmp_path):
-    # As files were before loads shared their last pictures: a part of its own, the last.
-    parts = [*encode(PICTURES), Part(0, 0, (0, 0, 0), encode_webp(PICTURES[-1], EFFORT))]
-    frames = Frames([frame.at_ms for frame in FRAMES], parts, lambda: PICTURES[-1])
-    with np.load(io.BytesIO(frames.to_bytes(""))) as arrays:
-        own = {name: arrays[name] for name in arrays if name != "last"}
-    np.savez(tmp_path / "frames.npz", **own)
-    found = read_frames(tmp_path / "frames.npz", tmp_path)
-    assert all(map(np.array_equal, (f.picture for f in found), PICTURES))
-    assert len(found) == len(PICTURES)
 
 
 def test_loads_that_end_alike_share_their_last_picture(tmp_path):

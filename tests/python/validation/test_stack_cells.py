@@ -64,11 +64,6 @@ def test_a_cell_says_what_to_bear_in_mind() -> None:
     assert notes(asdict(cell(9.5, failed=1))) == ["1 broke off"]
     assert notes(asdict(cell(9.5, late_us=1001.0))) == ["machine too busy"]
     assert notes(asdict(cell(9.5, lost=332))) == ["332 packets lost beside the path"]
-    # Reports of runs from before that was counted say nothing of it.
-    older = asdict(cell(9.5))
-    for name in ("tcp", "quic"):
-        del older[name]["lost_outside_packets"]
-    assert notes(older) == []
 
 
 def test_sides_pool_what_their_transfers_lost_beside_the_path() -> None:

@@ -21,6 +21,7 @@ import polars as pl
 from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
 from eyelevel.store.directory import (
     FRAMES_FILE,
+    RECORD_FILE,
     TRIALS,
     StoredTrial,
     committed,
@@ -101,7 +102,7 @@ def _rows(work: _Work) -> pl.DataFrame:
     trials = os.fspath(directory / TRIALS)
     rows = []
     for name, known in wanted:
-        file, content = read_record_file(f"{trials}/{name}")
+        content = read_record_file(f"{trials}/{name}")
         digest, stamp = (
             hashlib.sha256(content).hexdigest(),
             _stamp(f"{trials}/{name}/{FRAMES_FILE}"),
@@ -109,7 +110,7 @@ def _rows(work: _Work) -> pl.DataFrame:
         if known == digest + stamp:
             continue
         path = directory / TRIALS / name
-        record = parse_record(content, name, Path(file))
+        record = parse_record(content, name, path / RECORD_FILE)
         found: Mapping[str, float | None] = {}
         if record["outcome"] == "ok":
             found = columns.metrics_of(record, StoredTrial(path, record).frames())

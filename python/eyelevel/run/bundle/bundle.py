@@ -19,9 +19,7 @@ from eyelevel.run.bundle.inputs import RunInputs, locks
 from eyelevel.sites.recorded import recording_name
 from eyelevel.store.directory import PLAN_FILE, read_document
 
-BUNDLE_VERSION = 2
-VERSIONS_READ = (1, 2)
-"""The first had neither files of networks nor locks."""
+BUNDLE_VERSION = 1
 
 MANIFEST = "bundle.json"
 MANIFEST_BYTES_MAX = 200_000_000  # of a million files
@@ -129,9 +127,9 @@ def _manifest(pack: zipfile.ZipFile, file: Path) -> Mapping[str, Any]:
     if pack.getinfo(MANIFEST).file_size > MANIFEST_BYTES_MAX:
         raise StoreError(f"unpacking {file}: its list of files is too long")
     manifest = json.loads(pack.read(MANIFEST))
-    if manifest.get("version") not in VERSIONS_READ:
+    if manifest["version"] != BUNDLE_VERSION:
         raise StoreError(
-            f"unpacking {file}: bundle version {manifest.get('version')!r}, but this eyelevel "
+            f"unpacking {file}: bundle version {manifest['version']!r}, but this eyelevel "
             f"reads version {BUNDLE_VERSION}; use the eyelevel that wrote it"
         )
     return manifest
