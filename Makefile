@@ -27,24 +27,24 @@ fuzz: ## every fuzz target for 20 seconds each: strange input to what reads inpu
 	scripts/fuzz
 
 bench: setup ## the bounds of docs/benchmarks.md, measured on this machine
-	$(PYTHON) benchmarks/bench.py
+	$(PYTHON) -m benchmarks.run
 
 bench-path: setup ## the emulated path against its bounds; PARTS="ping bulk" for some of it
-	$(PYTHON) benchmarks/bench_path.py $(PARTS)
+	$(PYTHON) -m benchmarks.path $(PARTS)
 
 bench-browser: setup ## the browser's bounds; PARTS="cost spread" for some, "capture" takes half an hour
-	$(PYTHON) benchmarks/bench_browser.py $(PARTS)
+	$(PYTHON) -m benchmarks.browser $(PARTS)
 
 bench-replay: setup ## the replay servers beside nginx; PARTS="h1 h2" for some of it
 	cargo build --release --locked -p eyelevel-replay --examples
-	$(PYTHON) benchmarks/bench_replay.py $(PARTS)
-	$(PYTHON) benchmarks/archive.py
+	$(PYTHON) -m benchmarks.replay $(PARTS)
+	$(PYTHON) -m benchmarks.replay.archive
 
 bench-probe: setup ## the prober's bounds, measured in the lab; PARTS="rates" for some of them
-	$(PYTHON) benchmarks/bench_probe.py $(PARTS)
+	$(PYTHON) -m benchmarks.probe $(PARTS)
 
 bench-archive: setup ## opening, verifying and matching recorded sites against their bounds
-	$(PYTHON) benchmarks/archive.py
+	$(PYTHON) -m benchmarks.replay.archive
 
 clean: ## what was built; not what was measured
 	rm -rf target $(VENV)

@@ -1,6 +1,6 @@
 //! Measures what opening and verifying a recorded site costs: 300 and 10,000 exchanges, packed
 //! here, with bodies that do not compress. Prints a line of JSON for each size;
-//! `benchmarks/archive.py` reads them.
+//! `benchmarks/replay/archive.py` reads them.
 //!
 //!     cargo run --release -p eyelevel-archive --example open_cost
 

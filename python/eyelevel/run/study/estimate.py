@@ -23,7 +23,7 @@ from eyelevel.store.directory import PLAN_FILE, TRIALS, committed, read_document
 from eyelevel.store.pictures import PICTURES
 
 TRIAL_OVERHEAD_S = 3.5
-"""A trial beyond the load: the bound of benchmarks/bench.py."""
+"""A trial beyond the load: the bound of `make bench`."""
 RECORD_BYTES = 10_000
 LOAD_BYTES = 40_000
 """Of a load with its frames: of the shipped sites 21 to 55 kB (docs/decisions/frame-capture.md)."""

@@ -83,7 +83,9 @@ def test_defaults_are_declared():
 SHIPPED = [file.stem for file in (ROOT / "corpus").glob("*.wacz")]
 
 
-@pytest.mark.parametrize("file", sorted(ROOT.glob("benchmarks/*.toml")), ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file", sorted(ROOT.glob("benchmarks/*/*.toml")), ids=lambda file: file.stem
+)
 def test_every_benchmarks_plan_is_a_plan(file: Path):
     assert parse_plan(file.read_text(), file.name, site_names=SHIPPED).blocks
 

@@ -1,0 +1,67 @@
+"""One stack under two names, as a run found it: `python -m benchmarks.run.equal_stacks DIR`.
+
+DIR holds a finished run with two equal stacks, such as of `benchmarks/run/equal_stacks.toml` (320
+loads, half an hour). Its names are swapped 1000 times at random within blocks; each metric is in
+turn the one that was declared, a family over all networks. Asked: at most 6.4 % of families with
+any claim, and raw p values that are uniform. Nothing is asserted.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from benchmarks.shared.command import runs
+from eyelevel.analysis.study import Contents, read_contents
+from eyelevel.stats.equal_stacks import REJECTED_SHARE_MAX, p_values, swap_names
+
+PERMUTATIONS = 1000
+SEED = 2
+
+
+def main(directory: Path) -> int:
+    """One line a metric and network, the declared metric first."""
+    contents = read_contents(directory)
+    if len(contents.stacks) != 2:
+        print(f"{directory}: two equal stacks are asked, it has {contents.stacks}", file=sys.stderr)
+        return 1
+    kept = contents.blocks.kept
+    print(f"{kept['block'].n_unique()} of {contents.table['block'].n_unique()} blocks, "
+          f"{len(contents.sites)} sites, {PERMUTATIONS} permutations")  # fmt: skip
+    print(f"asked: claims in at most {REJECTED_SHARE_MAX:.1%} of families, uniform p values")
+    heads = f"{'claims':>7} {'uniform, p':>11} {'p of the true names':>20}"
+    print(f"{'metric':28} {'network':>12} {heads}")
+    shares = []
+    for metric in contents.metrics:
+        pairs = pairs_of(contents, metric)
+        found = swap_names(pairs, PERMUTATIONS, np.random.Generator(np.random.PCG64(SEED)))
+        shares.append(found.rejected_share)
+        share = f"{found.rejected_share:.1%}"  # of the family: once, not once a network
+        for network, uniform, p in zip(pairs, found.uniform_p, p_values(pairs), strict=True):
+            print(f"{metric:28} {network:>12} {share:>7} {uniform:11.2f} {p or 0:20.2f}")
+            share = ""
+    print(f"mean over metrics {np.mean(shares):.1%}")
+    return 0
+
+
+def pairs_of(contents: Contents, metric: str) -> dict[str, list[np.ndarray]]:
+    """By network the sites' loads in pairs: blocks x 2, the reference's first."""
+    wide = contents.blocks.kept.pivot(
+        "stack", index=["network", "site", "block"], values=metric, maintain_order=True
+    )
+    return {
+        network: [
+            wide.filter((pl.col("network") == network) & (pl.col("site") == site))
+            .select(contents.stacks)
+            .cast(pl.Float64)
+            .fill_null(np.nan)
+            .to_numpy()
+            for site in contents.sites
+        ]
+        for network in contents.networks
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(max(main(directory) for directory in runs(__doc__)))
