@@ -1,7 +1,7 @@
 """Lists of names: Tranco's and Alexa's CSV (`1,example.com`), or one name a line."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -11,7 +11,7 @@ NAME = re.compile(r"(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.?)+", r
 """What can stand in DNS; addresses have the same form or colons."""
 
 
-def read_names(path: Path, top: int | None = None) -> Iterator[str]:
+def read_names(path: Path, top: int | None = None) -> Generator[str, None, None]:
     """The list's names in order, the first `top` of them, one at a time.
 
     Raises ScanError naming the line that is no name.

@@ -71,8 +71,17 @@ def experiment(
         checked = run_tool(["path-check", str(file)], accept=(0, TOOL_DIFFERS))
     if not packets:
         raise LabError("no packet arrived; the path carries nothing on this machine")
-    columns = np.array(packets, dtype=np.int64).T
-    return Seen(sent, *columns, log, granted, checked["compared"], len(checked["differences"]))
+    sequence, sent_ns, received_ns = np.array(packets, dtype=np.int64).T
+    return Seen(
+        sent,
+        sequence,
+        sent_ns,
+        received_ns,
+        log,
+        granted,
+        checked["compared"],
+        len(checked["differences"]),
+    )
 
 
 def _traffic(

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -62,7 +62,7 @@ def plot(
     results.print(f"chart: {out}", markup=False, soft_wrap=True)
 
 
-def _write(chart: dict, out: Path) -> None:
+def _write(chart: dict[str, Any], out: Path) -> None:
     import vl_convert
 
     if out.suffix == Kind.png:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.analysis.figures.catalogue import FIGURES, TABLES
+from eyelevel.analysis.figures.catalogue import FIGURES, TABLES, PaperFigure, PaperTable
 from eyelevel.analysis.gate import GateError
 from eyelevel.analysis.study import read_contents
 from eyelevel.cli.output import results
@@ -26,24 +26,26 @@ def figures(
     """Write the papers' figures, each with its rows as CSV beside it, and their tables."""
     if format_ not in FORMATS:
         raise GateError(f"--format: {unknown('format', format_, FORMATS)}")
-    names = [each.name for each in (*FIGURES, *TABLES)]
+    entries: list[PaperFigure | PaperTable] = [*FIGURES, *TABLES]
+    names = [entry.name for entry in entries]
     for name in only or []:
         if name not in names:
             raise GateError(f"--only: {unknown('figure', name, names)}")
     contents = read_contents(directory, metrics_of, len(os.sched_getaffinity(0)))
     target = out or directory / "figures"
     target.mkdir(parents=True, exist_ok=True)
-    for each in (*FIGURES, *TABLES):
-        if only and each.name not in only:
+    for entry in entries:
+        if only and entry.name not in only:
             continue
-        rows = each.rows(contents)
+        rows = entry.rows(contents)
         if not rows.height:
-            results.print(f"{each.name}: this run has nothing for it ({each.source})", markup=False)
+            nothing = f"{entry.name}: this run has nothing for it ({entry.source})"
+            results.print(nothing, markup=False)
             continue
-        rows.write_csv(target / f"{each.name}.csv")
-        files = f"{each.name}.csv"
-        if each in FIGURES:
-            content = FORMATS[format_](each.chart(rows, contents))
-            (target / f"{each.name}.{format_}").write_bytes(content)
-            files = f"{each.name}.{format_}, {files}"
-        results.print(f"{each.source}: {target / files}", markup=False, soft_wrap=True)
+        rows.write_csv(target / f"{entry.name}.csv")
+        files = f"{entry.name}.csv"
+        if isinstance(entry, PaperFigure):
+            content = FORMATS[format_](entry.chart(rows, contents))
+            (target / f"{entry.name}.{format_}").write_bytes(content)
+            files = f"{entry.name}.{format_}, {files}"
+        results.print(f"{entry.source}: {target / files}", markup=False, soft_wrap=True)

@@ -65,8 +65,8 @@ def print_summary(summary: Summary) -> None:
         results.print(made)
         results.print()
     findings = summary_of(contents)
-    others = (each for each in findings["warnings"] if each not in first)
-    for sentence in (*findings["answer"], *others):
+    warnings = [warning for warning in findings["warnings"] if warning not in first]
+    for sentence in (*findings["answer"], *warnings):
         results.print(sentence, markup=False)
     for sentence in why_sentences(contents.splits):
         results.print(sentence, markup=False)

@@ -121,7 +121,15 @@ def _shown_progress(total: int) -> Iterator[Callable[[RunProgress], None]]:
         task = bar.add_task("starting", total=total, left="", problems="")
 
         def show(progress: RunProgress) -> None:
-            bar.update(task, completed=progress.done, refresh=True, **_texts(progress))
+            description, left, problems = _texts(progress)
+            bar.update(
+                task,
+                completed=progress.done,
+                refresh=True,
+                description=description,
+                left=left,
+                problems=problems,
+            )
             lines = {"effects": progress.effects, "ending": ENDING if progress.ending else ""}
             for about, line in lines.items():
                 if line and line != told.get(about):
@@ -143,12 +151,12 @@ def _progress_bar() -> Progress:
     )
 
 
-def _texts(progress: RunProgress) -> dict[str, str]:
+def _texts(progress: RunProgress) -> tuple[str, str, str]:
+    """What is done, the time left, and outcomes other than `ok`."""
     problems = {name: n for name, n in progress.outcomes.items() if name != "ok"}
     trial = progress.trial
-    return {
-        "description": progress.waiting
-        or (f"{trial.site} {trial.network} {trial.stack}" if trial else ""),
-        "left": f"{duration(progress.left_s)} left" if progress.left_s else "",
-        "problems": ", ".join(f"{count} {name}" for name, count in sorted(problems.items())),
-    }
+    return (
+        progress.waiting or (f"{trial.site} {trial.network} {trial.stack}" if trial else ""),
+        f"{duration(progress.left_s)} left" if progress.left_s else "",
+        ", ".join(f"{count} {name}" for name, count in sorted(problems.items())),
+    )

@@ -116,7 +116,7 @@ def _print_page(page: PageFindings, pictures: dict[str, Any]) -> None:
         say(f"  {error[:200]}")
     changing = page.not_always_asked
     say(f"requests  {'the same in all loads' if not changing else 'differ between loads'}")
-    loads_of = Counter(load.http_version for load in page.loads)
+    loads_of: Counter[str] = Counter(load.http_version for load in page.loads)
     for url, counts in list(changing.items())[:LISTED_MAX]:
         each = ", ".join(
             f"{count} of {loads_of[name]} over {name}" for name, count in counts.items()

@@ -99,7 +99,8 @@ def record_page(url: str, out: Path, upstream_ca: Path | None = None) -> Mapping
     """Record one page with the command's defaults; what `site info` would say of it."""
     with Recorder(out, upstream_ca=upstream_ca) as recorder:
         settings = _settings(recorder, WAIT_IDLE, VIEWPORT, mobile=False)
-        return _record_visits(recorder, settings, [url], 1)["info"]
+        info: Mapping[str, Any] = _record_visits(recorder, settings, [url], 1)["info"]
+    return info
 
 
 def _settings(recorder: Recorder, wait_idle: str, viewport: str, mobile: bool) -> LoadSettings:

@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO
+from typing import Any
 
 from eyelevel.analysis.trials.table import TABLE_FILE
 from eyelevel.errors import StoreError
@@ -126,10 +126,10 @@ def _files(directory: Path) -> Iterator[tuple[str, Path]]:
 def _manifest(pack: zipfile.ZipFile, file: Path) -> Mapping[str, Any]:
     if pack.getinfo(MANIFEST).file_size > MANIFEST_BYTES_MAX:
         raise StoreError(f"unpacking {file}: its list of files is too long")
-    manifest = json.loads(pack.read(MANIFEST))
-    if manifest["version"] != BUNDLE_VERSION:
+    manifest: Mapping[str, Any] = json.loads(pack.read(MANIFEST))
+    if manifest.get("version") != BUNDLE_VERSION:
         raise StoreError(
-            f"unpacking {file}: bundle version {manifest['version']!r}, but this eyelevel "
+            f"unpacking {file}: bundle version {manifest.get('version')!r}, but this eyelevel "
             f"reads version {BUNDLE_VERSION}; use the eyelevel that wrote it"
         )
     return manifest
@@ -157,5 +157,5 @@ def _sha256(content: Path | bytes) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _opened(content: Path | bytes) -> BinaryIO:
+def _opened(content: Path | bytes) -> io.BytesIO | io.BufferedReader:
     return io.BytesIO(content) if isinstance(content, bytes) else content.open("rb")

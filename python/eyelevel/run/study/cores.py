@@ -56,15 +56,15 @@ def quota(
     mounted_v1: Sequence[Path] = CPU_CONTROLLER_MOUNTS,
 ) -> float | None:
     """The least quota of our control group and of those that it is in; None without one."""
-    found = []
+    quotas: list[float] = []
     with contextlib.suppress(OSError):
         for line in own.read_text(encoding="ascii").splitlines():
             number, controllers, path = line.split(":", 2)
             if number == "0":
-                found += _quotas(mounted, path, _quota_v2)
+                quotas += _quotas(mounted, path, _quota_v2)
             elif "cpu" in controllers.split(","):
-                found += _quotas(mounted_v1, path, _quota_v1)
-    return min(found, default=None)
+                quotas += _quotas(mounted_v1, path, _quota_v1)
+    return min(quotas, default=None)
 
 
 def _siblings(number: int, cpus: Path) -> frozenset[int]:

@@ -77,8 +77,9 @@ def estimate(plan: Plan, sites: Sequence[RecordedSite], like: Path | None = None
         from eyelevel.analysis.study import read_table
 
         _, table = read_table(like, document)
-        if (wall_ms := table["wall_ms"].mean()) is not None:
-            seconds, time_source = trials * float(wall_ms) / 1e3, f"mean load of {like}"
+        wall_ms: float | None = table.select(pl.col("wall_ms").mean()).item()
+        if wall_ms is not None:
+            seconds, time_source = trials * wall_ms / 1e3, f"mean load of {like}"
         if (found := _disk_bytes_like(plan, len(sites), like, document)) is not None:
             disk, disk_source = found
         if (seen := _deviation(plan, document, table)) is not None:
@@ -145,7 +146,7 @@ def _size(folder: Path) -> int:
     return sum(each.stat().st_size for each in folder.rglob("*") if each.is_file())
 
 
-def _deviation(plan: Plan, document: dict, table: pl.DataFrame) -> float | None:
+def _deviation(plan: Plan, document: dict[str, Any], table: pl.DataFrame) -> float | None:
     """The typical scatter of a block's gain in an earlier run, over its cells."""
     stacks = [stack["name"] for stack in document["stacks"]]
     kept = select_blocks(table, stacks).kept

@@ -78,7 +78,8 @@ def run_blocks(
     called one at a time. An error in one lane ends all after their current loads.
     """
     blocks = iter([list(group) for _, group in groupby(trials, key=lambda each: each.block)])
-    lock, errors = threading.Lock(), []
+    lock = threading.Lock()
+    errors: list[BaseException] = []
     function, arguments = call
 
     def work(pool: ProcessPoolExecutor) -> None:

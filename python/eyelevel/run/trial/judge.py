@@ -217,7 +217,7 @@ def _in_force_wanted(stack: Mapping[str, Any]) -> dict[str, Any]:
 
 def _knows_pacing(stack: Mapping[str, Any]) -> bool:
     """Over QUIC the rate is the controller's, and null until the first acknowledgement."""
-    return stack["http_version"] != "h3" and stack["congestion_control"] != "bbr"
+    return not (stack["http_version"] == "h3" or stack["congestion_control"] == "bbr")
 
 
 def _missed(load: Observed) -> str:

@@ -121,8 +121,13 @@ def _run_trial(
                 pictures.begin(over)
 
             settings = load_settings(trial, lab, archive, url)
-            told = {"between_visits": begin_measured_visit, "when_over": end_measured_visit}
-            raw = load_page(replace(settings, **told))
+            raw = load_page(
+                replace(
+                    settings,
+                    between_visits=begin_measured_visit,
+                    when_over=end_measured_visit,
+                )
+            )
             summary = lab.stop()
         reason = next(iter(summary.errors), "") or silent_flow(summary.cross_traffic)
         failure = ("lab-failed", reason) if reason else None
