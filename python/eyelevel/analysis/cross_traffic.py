@@ -10,7 +10,7 @@ import polars as pl
 from eyelevel.analysis.gains.cells import compare_cells
 from eyelevel.analysis.study import Contents
 from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.harm import harm_of_gains
+from eyelevel.stats.gain import harm_of_gains
 from eyelevel.stats.paired import median
 
 NOT_SETTINGS = ("name", "cross_traffic")

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.shown import title_of
-from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.power import smallest_detectable
+from eyelevel.stats.estimate import Estimate, smallest_detectable
 
 SIGNIFICANCE_LEVEL = 0.05
 NO_BREAK = "\N{NO-BREAK SPACE}"

@@ -27,7 +27,7 @@ from eyelevel.analysis.trials.table import Columns, MetricsOf, trials_table
 from eyelevel.errors import StoreError
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import metrics_of
-from eyelevel.stats.hypothesis.outcome_rates import RateTest, rates_differ
+from eyelevel.stats.hypothesis.cochran_q import RateTest, rates_differ
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,
     PLAN_FILE,

@@ -12,8 +12,7 @@ from eyelevel.analysis.run_differences import run_differences
 from eyelevel.analysis.study import Contents
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.families import holm
-from eyelevel.stats.gain import mean_gain
-from eyelevel.stats.unpaired_gain import unpaired_gain
+from eyelevel.stats.gain import mean_gain, unpaired_gain
 
 
 @dataclass(frozen=True)

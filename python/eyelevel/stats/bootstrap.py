@@ -4,11 +4,10 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.estimate import CONFIDENCE, Estimate, as_pairs, undetermined
 
-CONFIDENCE = 0.95
 RESAMPLES = 9_999
-PAIRS_MIN = 10  # with fewer pairs the resamples repeat themselves and cover far too little
+PAIRS_MIN = 10  # resamples of fewer pairs repeat themselves and cover far too little
 
 
 def bootstrap_difference(
@@ -21,9 +20,7 @@ def bootstrap_difference(
     distribution, with a mean; no shape. Undetermined below ten pairs, with a timeout and without
     spread. R: `boot::boot.ci(type = "bca")`, up to resampling error.
     """
-    x, r = np.asarray(values, dtype=float), np.asarray(reference, dtype=float)
-    if x.shape != r.shape or x.ndim != 1:
-        raise ValueError(f"runs come in pairs: got shapes {x.shape} and {r.shape}")
+    x, r = as_pairs(values, reference)
     n = len(x)
     if n == 0:
         return undetermined("no complete block is left")
@@ -32,10 +29,10 @@ def bootstrap_difference(
     differences = x - r
     value = float(differences.mean())
     if n < PAIRS_MIN:
-        return undetermined(f"{n} blocks are too few to be drawn again from", n, value)
+        return undetermined(f"{n} blocks are too few to resample", n, value)
     if np.ptp(differences) == 0:
         return undetermined("the differences show no spread at all", n, value)
-    found = scipy.stats.bootstrap(
+    resampled = scipy.stats.bootstrap(
         (differences,),
         np.mean,
         n_resamples=RESAMPLES,
@@ -43,6 +40,6 @@ def bootstrap_difference(
         method="BCa",
         rng=np.random.Generator(np.random.PCG64(seed)),
     )
-    bounds = found.confidence_interval
-    error = float(found.standard_error)
+    bounds = resampled.confidence_interval
+    error = float(resampled.standard_error)
     return Estimate(value, float(bounds.low), float(bounds.high), standard_error=error, n=n)

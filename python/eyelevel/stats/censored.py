@@ -6,10 +6,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from eyelevel.stats.estimate import Estimate, undetermined
-from eyelevel.stats.hypothesis.difference import DifferenceTest, as_groups, checked, trouble
-
-CONFIDENCE = 0.95
+from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, as_pairs, t_estimate, undetermined
+from eyelevel.stats.hypothesis.difference import DifferenceTest, as_groups, checked, why_untestable
 
 
 def restricted_mean_difference(
@@ -20,12 +18,10 @@ def restricted_mean_difference(
     The restricted mean E[min(T, limit)] (Irwin 1949; Royston and Parmar, BMC Med. Res. Methodology
     13, 2013) is what a study with timeouts at `limit` (infinities here) can estimate without
     guessing: since every load is watched to the limit, it is the plain mean of min(T, limit). It
-    understates how much slower a stack is that times out. Student's t over pairs: assumes pairs
+    understates how much slower a stack that times out is. Student's t over pairs: assumes pairs
     that are independent, and enough of them for a mean of bounded values to be about normal.
     """
-    x, r = np.asarray(values, dtype=float), np.asarray(reference, dtype=float)
-    if x.shape != r.shape or x.ndim != 1:
-        raise ValueError(f"runs come in pairs: got shapes {x.shape} and {r.shape}")
+    x, r = as_pairs(values, reference)
     differences = np.minimum(x, limit) - np.minimum(r, limit)
     n = len(differences)
     if n == 0:
@@ -34,27 +30,25 @@ def restricted_mean_difference(
     if n < 2 or np.ptp(differences) == 0:
         return undetermined("the differences show no spread at all", n, value)
     error = float(differences.std(ddof=1)) / math.sqrt(n)
-    reach = float(scipy.special.stdtrit(n - 1, 0.5 + confidence / 2)) * error
-    p = 2 * float(scipy.special.stdtr(n - 1, -abs(value) / error))
-    return Estimate(value, value - reach, value + reach, p, error, n - 1, n)
+    return t_estimate(value, error, n - 1, n, confidence)
 
 
 def log_rank(values: ArrayLike, reference: ArrayLike, limit: float) -> DifferenceTest:
     """Whether the times until loaded are distributed alike, timeouts censored at `limit`.
 
     Mantel's test (1966); assumes independent runs and censoring that has nothing to do with the
-    time, as a fixed limit has not; most powerful where hazards are proportional. It does not use
+    time, as a fixed limit has not; most powerful if hazards are proportional. It does not use
     that runs come in pairs. R: `survival::survdiff(Surv(time, ended) ~ stack)`.
     """
     x, r = as_groups([values, reference])
-    if reason := trouble([x, r], means=False):
+    if reason := why_untestable([x, r], means=False):
         return DifferenceTest(reason=reason)
     if np.isinf(x).all() and np.isinf(r).all():
         return DifferenceTest(reason="no load ended within the limit")
-    found = scipy.stats.logrank(_censored(x, limit), _censored(r, limit))
-    return checked(float(found.statistic), float(found.pvalue))
+    test = scipy.stats.logrank(_censored(x, limit), _censored(r, limit))
+    return checked(float(test.statistic), float(test.pvalue))
 
 
-def _censored(values: np.ndarray, limit: float) -> "scipy.stats.CensoredData":
+def _censored(values: Floats, limit: float) -> "scipy.stats.CensoredData":
     late = np.isinf(values)
     return scipy.stats.CensoredData.right_censored(np.where(late, limit, values), late)

@@ -10,7 +10,7 @@ _METHODS = {"holm": "holm", "benjamini-hochberg": "fdr_bh"}
 
 @dataclass(frozen=True)
 class Family:
-    """Comparisons that are corrected together: its name says which, as a report must."""
+    """Comparisons that are corrected together: its name says which, as a report has to."""
 
     name: str
     method: Method
@@ -20,25 +20,25 @@ class Family:
 
 
 def correct(families: Mapping[str, Sequence[float | None]], method: Method) -> dict[str, Family]:
-    """Adjusted p values by family, in the given order; undetermined ones stay so.
+    """Adjusted p values by family, in the given order; undetermined ones stay undetermined.
 
     `holm` bounds the chance of any false claim in a family, whatever the dependence (Holm, Scand.
     J. Statistics 6, 1979); `benjamini-hochberg` bounds the expected share of false ones among the
     claims, for independent or positively dependent tests (J. Royal Statistical Society B 57, 1995).
     R: `p.adjust(p, "holm")`, `p.adjust(p, "BH")`.
     """
-    # Imported where it is used: it takes longer than all else that a command imports.
+    # Imported in here: it takes longer than all else that a command imports.
     from statsmodels.stats.multitest import multipletests
 
-    found = {}
+    families_by_name = {}
     for name, values in families.items():
         known = [p for p in values if p is not None]
-        # One comparison is its own family, without a correction that collects all garbage first.
+        # One comparison is its own family and needs no call, which would collect all garbage first.
         several = len(known) > 1
         adjusted = iter(multipletests(known, method=_METHODS[method])[1] if several else known)
         complete = tuple(None if p is None else float(next(adjusted)) for p in values)
-        found[name] = Family(name, method, complete, len(known))
-    return found
+        families_by_name[name] = Family(name, method, complete, len(known))
+    return families_by_name
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

@@ -2,19 +2,27 @@
 
 Definition: Wolsing, Rüth, Wehrle, Hohlfeld 2019, section 4, for one site, network and metric, with
 means over the runs. The paper gives no interval; ours follow from the runs in pairs, since each
-block loads the site once with X and once with the reference.
+block loads the site once with X and once with the reference. `unpaired_gain` compares runs that
+share no blocks, and harm is the gain seen from the other side.
 """
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike
 
-from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.estimate import (
+    CONFIDENCE,
+    Estimate,
+    as_pairs,
+    sum_freedom,
+    t_estimate,
+    undetermined,
+)
+from eyelevel.stats.hypothesis.difference import as_groups
 
-CONFIDENCE = 0.95
 LOWEST = -1.0  # no time is negative: cutting an interval here costs no coverage
 ROUNDING = 1e-12  # a relative error below it is what floating point leaves of none
 
@@ -30,9 +38,7 @@ def performance_gain(
     mean is far from zero compared with its error. A timeout (infinity) makes the gain undetermined:
     a mean that leaves it out, or takes the limit for its value, favours the stack that timed out.
     """
-    x, r = np.asarray(values, dtype=float), np.asarray(reference, dtype=float)
-    if x.shape != r.shape or x.ndim != 1:
-        raise ValueError(f"runs come in pairs: got shapes {x.shape} and {r.shape}")
+    x, r = as_pairs(values, reference)
     n = len(x)
     if n == 0:
         return undetermined("no complete block is left")
@@ -48,6 +54,35 @@ def performance_gain(
     residuals = x - ratio * r
     error = float(residuals.std(ddof=1)) / math.sqrt(n) / mean_reference
     return with_interval(ratio - 1, error, n - 1, n, confidence)
+
+
+def unpaired_gain(
+    values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
+) -> Estimate:
+    """The gain of two runs that share no blocks, such as last week's and today's, of any sizes.
+
+    Student's t on the linearised ratio with Welch and Satterthwaite's degrees of freedom. Assumes
+    runs that are independent and about normal, and, since nothing pairs them, that both were made
+    under like conditions: a machine that has changed changes the gain. Timeouts, fewer than two
+    runs and no spread make it undetermined.
+    """
+    x, r = as_groups([values, reference])
+    n = min(len(x), len(r))
+    if n == 0:
+        return undetermined("no counted load")
+    if not (np.isfinite(x).all() and np.isfinite(r).all()):
+        return undetermined("a load timed out, so there is no mean", n)
+    if (mean := float(r.mean())) <= 0:
+        return undetermined("the reference's mean is not above zero", n)
+    ratio = float(x.mean()) / mean
+    if n < 2:
+        return undetermined("one run shows no spread", n, ratio - 1)
+    of_values = float(x.var(ddof=1)) / len(x) / mean**2
+    of_reference = ratio**2 * float(r.var(ddof=1)) / len(r) / mean**2
+    if of_values + of_reference == 0:
+        return undetermined("the runs show no spread at all", n, ratio - 1)
+    freedom = sum_freedom((of_values, of_reference), (len(x) - 1, len(r) - 1))
+    return with_interval(ratio - 1, math.sqrt(of_values + of_reference), freedom, n, confidence)
 
 
 def mean_gain(gains: Sequence[Estimate], confidence: float = CONFIDENCE) -> Estimate:
@@ -66,21 +101,43 @@ def mean_gain(gains: Sequence[Estimate], confidence: float = CONFIDENCE) -> Esti
     for gain in gains:
         if gain.standard_error is None:
             return undetermined(gain.reason, len(gains), value)
-    squares = [float(gain.standard_error or 0.0) ** 2 for gain in gains]
+    variances = [float(gain.standard_error or 0.0) ** 2 for gain in gains]
     freedoms = [float(gain.degrees_of_freedom or 1.0) for gain in gains]
-    error = math.sqrt(sum(squares)) / len(gains)
-    weights = sum(square**2 / freedom for square, freedom in zip(squares, freedoms, strict=True))
-    freedom = sum(squares) ** 2 / weights if weights > 0 else 0.0
+    error = math.sqrt(sum(variances)) / len(gains)
+    freedom = sum_freedom(variances, freedoms) if error > 0 else 0.0
     return with_interval(value, error, freedom, len(gains), confidence)
 
 
 def with_interval(
     value: float, error: float, freedom: float, n: int, confidence: float
 ) -> Estimate:
-    """A gain with Student's t interval and p value; undetermined where there is no error."""
+    """A gain with Student's t interval and p value; undetermined if there is no error."""
     if error <= ROUNDING:
         return undetermined("the runs show no spread at all", n, value)
-    reach = float(scipy.special.stdtrit(freedom, 0.5 + confidence / 2)) * error
-    p = 2 * float(scipy.special.stdtr(freedom, -abs(value) / error))
-    low = max(LOWEST, value - reach)
-    return Estimate(value, low, value + reach, p, error, freedom, n)
+    gain = t_estimate(value, error, freedom, n, confidence)
+    assert gain.low is not None
+    return replace(gain, low=max(LOWEST, gain.low))
+
+
+def harm(beside: ArrayLike, alone: ArrayLike) -> Estimate:
+    """The harm to a metric of which less is better: (beside - alone) / beside, of means.
+
+    Ware, Mukerjee, Seshan, Sherry 2019 (Beyond Jain's Fairness Index, HotNets), section 3: 0 is
+    none, 1 the worst; negative if the loads beside cross traffic were faster. Loads come in pairs,
+    of one site, stack and repetition; the interval is that of `performance_gain`, mirrored.
+    """
+    return _mirrored(performance_gain(alone, beside))
+
+
+def harm_of_gains(gains: Sequence[Estimate]) -> Estimate:
+    """The mean harm over sites, from the gains of their loads alone over those beside."""
+    return _mirrored(mean_gain(gains))
+
+
+def _mirrored(gain: Estimate) -> Estimate:
+    return replace(
+        gain,
+        value=None if gain.value is None else -gain.value,
+        low=None if gain.high is None else -gain.high,
+        high=None if gain.low is None else -gain.low,
+    )

@@ -2,20 +2,17 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, as_pairs, t_estimate, undetermined
 
-CONFIDENCE = 0.95
 RATIOS = (1e-6, 1e8)  # of the variance between sites to that within: beyond is none, or all
 RATIOS_TRIED = 141  # ten a decade: a likelihood with two peaks that close has one answer
 SITES_MIN = 5  # a spread between sites that is estimated from fewer means nothing
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -37,8 +34,8 @@ def gain_over_sites(
 
     `pairs`: runs of a stack and of the reference in pairs, by site. Fitted by restricted maximum
     likelihood (Patterson and Thompson, Biometrika 58, 1971), profiled over the ratio of both
-    variances; statsmodels' MixedLM gives a mean that is none of the data's where sites do not
-    differ, and calls it converged. Interval and p are from Student's t with one degree of freedom
+    variances; if sites do not differ, statsmodels' MixedLM gives a mean that is none of the
+    data's and calls it converged. Interval and p are from Student's t with one degree of freedom
     less than there are sites, exact for balanced data (Kackar and Harville's error, JASA 79, 1984,
     ignores that variances are estimated, which t covers). Assumes that the sites are a random
     sample of those one asks about, and that effects of sites and runs are about normal on the log
@@ -48,9 +45,7 @@ def gain_over_sites(
     """
     ratios = []
     for site, (values, reference) in pairs.items():
-        x, r = np.asarray(values, dtype=float), np.asarray(reference, dtype=float)
-        if x.shape != r.shape or x.ndim != 1:
-            raise ValueError(f"runs come in pairs: got shapes {x.shape} and {r.shape}")
+        x, r = as_pairs(values, reference)
         if not (np.isfinite(x).all() and np.isfinite(r).all()):
             return SitesModel(undetermined("a load timed out, so it has no ratio", len(pairs)))
         if len(x) == 0 or (x <= 0).any() or (r <= 0).any():
@@ -58,7 +53,7 @@ def gain_over_sites(
         ratios.append(np.log(x / r))
     if len(pairs) < SITES_MIN:
         return SitesModel(undetermined(f"fewer than {SITES_MIN} sites", len(pairs)))
-    if all(len(each) < 2 for each in ratios):
+    if all(len(of_site) < 2 for of_site in ratios):
         return SitesModel(undetermined("one block shows no spread", len(pairs)))
     joined = np.concatenate(ratios)
     if np.ptp(joined) == 0:
@@ -68,28 +63,28 @@ def gain_over_sites(
 
 
 def _fitted(ratios: Sequence[Floats], confidence: float) -> SitesModel:
-    runs = np.array([len(each) for each in ratios])
-    means = np.array([each.mean() for each in ratios])
-    scatter = float(sum(((each - each.mean()) ** 2).sum() for each in ratios))
+    runs = np.array([len(of_site) for of_site in ratios])
+    means = np.array([of_site.mean() for of_site in ratios])
+    scatter = float(sum(((of_site - of_site.mean()) ** 2).sum() for of_site in ratios))
     freedom = int(runs.sum()) - 1
 
     def profile(between: Floats) -> tuple[Floats, Floats, Floats]:
         """Mean, variance of runs, and twice the negative likelihood, by between / within."""
         spread = 1 + np.multiply.outer(between, runs)
         weights = runs / spread
-        every = weights.sum(axis=-1)
-        mean = (weights * means).sum(axis=-1) / every
+        total = weights.sum(axis=-1)
+        mean = (weights * means).sum(axis=-1) / total
         squares = scatter + (weights * (means - mean[..., None]) ** 2).sum(axis=-1)
-        loss = freedom * np.log(squares) + np.log(spread).sum(axis=-1) + np.log(every)
+        loss = freedom * np.log(squares) + np.log(spread).sum(axis=-1) + np.log(total)
         return mean, squares / freedom, loss
 
-    tried = np.concatenate([[0.0], np.geomspace(*RATIOS, RATIOS_TRIED)])
-    losses = profile(tried)[2]
-    at = int(losses.argmin())
-    ratio = float(tried[at])
-    if at > 0:
-        # A ratio of nothing is its own answer; between the others the least loss is sought.
-        ends = np.log(tried[[max(1, at - 1), min(len(tried) - 1, at + 1)]])
+    candidates = np.concatenate([[0.0], np.geomspace(*RATIOS, RATIOS_TRIED)])
+    losses = profile(candidates)[2]
+    best = int(losses.argmin())
+    ratio = float(candidates[best])
+    if best > 0:
+        # A ratio of 0 is its own answer; between the others the least loss is sought.
+        ends = np.log(candidates[[max(1, best - 1), min(len(candidates) - 1, best + 1)]])
         ratio = math.exp(
             scipy.optimize.minimize_scalar(
                 lambda on_log: float(profile(np.exp(np.array([on_log])))[2][0]),
@@ -108,9 +103,8 @@ def _fitted(ratios: Sequence[Floats], confidence: float) -> SitesModel:
 def _model(
     typical: float, error: float, variances: tuple[float, float], count: int, confidence: float
 ) -> SitesModel:
-    freedom = count - 1
-    reach = float(scipy.special.stdtrit(freedom, 0.5 + confidence / 2)) * error
-    p = 2 * float(scipy.special.stdtr(freedom, -abs(typical) / error))
-    low, high = math.expm1(typical - reach), math.expm1(typical + reach)
-    gain = Estimate(math.expm1(typical), low, high, p, None, freedom, count)
+    log_gain = t_estimate(typical, error, count - 1, count, confidence)
+    assert log_gain.low is not None and log_gain.high is not None
+    low, high = math.expm1(log_gain.low), math.expm1(log_gain.high)
+    gain = replace(log_gain, value=math.expm1(typical), low=low, high=high, standard_error=None)
     return SitesModel(gain, math.sqrt(variances[0]), math.sqrt(variances[1]))

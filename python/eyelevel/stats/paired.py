@@ -10,15 +10,14 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, as_pairs, undetermined
 
-CONFIDENCE = 0.95
 PAIRS_MAX = 2000  # two million Walsh averages; more pairs need no exact ranks
 EXACT_PAIRS_MAX = 60  # beyond it the normal approximation is off by less than a rank
 
 
 def median(values: ArrayLike) -> float | None:
-    """The median, infinite when half of the runs timed out; None without a run."""
+    """The median, infinite if half of the runs timed out; None without a run."""
     x = np.sort(np.asarray(values, dtype=float))
     if len(x) == 0:
         return None
@@ -37,9 +36,7 @@ def hodges_lehmann(
     independent and symmetric about their centre. With fewer than six pairs no interval reaches
     95 %: it is undetermined.
     """
-    x, r = np.asarray(values, dtype=float), np.asarray(reference, dtype=float)
-    if x.shape != r.shape or x.ndim != 1:
-        raise ValueError(f"runs come in pairs: got shapes {x.shape} and {r.shape}")
+    x, r = as_pairs(values, reference)
     n = len(x)
     if n == 0:
         return undetermined("no complete block is left")
@@ -60,7 +57,7 @@ def hodges_lehmann(
     return Estimate(value, low, high, _signed_rank_p(x - r), n=n)
 
 
-def _walsh_averages(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+def _walsh_averages(differences: Floats) -> Floats:
     first, second = _pairs(len(differences))
     return np.sort((differences[first] + differences[second]) / 2)
 
@@ -72,17 +69,17 @@ def _pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 @cache
 def _lower_rank(n: int, confidence: float) -> int:
-    """The rank (from 1) of the Walsh average that bounds the interval; 0 when none does."""
+    """The rank (from 1) of the Walsh average that bounds the interval; 0 if none does."""
     tail = (1 - confidence) / 2
     if n <= EXACT_PAIRS_MAX:
-        below = np.cumsum(_signed_sum_distribution(tuple(range(1, n + 1))))
-        return int(np.searchsorted(below, tail, side="right"))
+        cumulated = np.cumsum(_signed_sum_distribution(tuple(range(1, n + 1))))
+        return int(np.searchsorted(cumulated, tail, side="right"))
     mean, deviation = n * (n + 1) / 4, math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
     return max(0, math.floor(mean + float(scipy.stats.norm.ppf(tail)) * deviation))
 
 
-@lru_cache(maxsize=1024)  # without ties there is one a number of pairs; with ties, many
-def _signed_sum_distribution(weights: tuple[int, ...]) -> NDArray[np.float64]:
+@lru_cache(maxsize=1024)  # one a number of pairs without ties, many with
+def _signed_sum_distribution(weights: tuple[int, ...]) -> Floats:
     """The chance of each sum, from 0 on, of the weights whose fair coin shows heads."""
     chance = np.zeros(sum(weights) + 1)
     chance[0] = 1.0
@@ -93,7 +90,7 @@ def _signed_sum_distribution(weights: tuple[int, ...]) -> NDArray[np.float64]:
     return chance
 
 
-def _signed_rank_p(differences: NDArray[np.float64]) -> float | None:
+def _signed_rank_p(differences: Floats) -> float | None:
     nonzero = differences[differences != 0]
     if len(nonzero) == 0:
         return None

@@ -4,18 +4,15 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, undetermined
 
-CONFIDENCE = 0.95
 RESAMPLES = 4_999
 PAIRS_MIN = 6  # fewer blocks are resampled into too few different sets
 
 ENDS = (-1.0, math.inf)
-"""Of all gains: what is there in every draw needs no spread, as when every load timed out."""
+"""The ends of all gains: one that all draws give needs no spread, as when every load timed out."""
 
-Floats = NDArray[np.float64]
 Pairs = tuple[Floats, Floats]
 
 
@@ -28,7 +25,7 @@ def quantile_gain(
     the pinned PCG64 stream of `seed` (Davison and Hinkley, Bootstrap Methods, 1997, section 5.3);
     its coverage is approximate for few blocks and far quantiles. Assumes independent blocks. A
     timeout (infinity) takes its place in the quantiles: one that is infinite makes the gain so.
-    Undetermined where the reference's quantile is 0, as many a page's blocking time is.
+    Undetermined if the reference's quantile is 0, as many a page's blocking time is.
     """
     if not sites:
         return undetermined("no complete block is left")
@@ -38,11 +35,11 @@ def quantile_gain(
     quantiles = [_quantiles(x[None, :], r[None, :], share) for x, r in sites]
     if any(lower[0] <= 0 and upper[0] < math.inf for upper, lower in quantiles):
         return undetermined("the reference's quantile is 0", n)
-    value = float(np.mean([_ratio(*each)[0] for each in quantiles])) - 1
+    value = float(np.mean([_ratio(*quantile)[0] for quantile in quantiles])) - 1
     if math.isnan(value):
         return undetermined("both stacks' quantiles are timeouts", n)
     if n < PAIRS_MIN:
-        return undetermined(f"{n} blocks are too few to be drawn again from", n, value)
+        return undetermined(f"{n} blocks are too few to resample", n, value)
     draw = np.random.Generator(np.random.PCG64(seed))
     means = np.zeros(RESAMPLES)
     zero = False
@@ -62,7 +59,7 @@ def quantile_gain(
 
 
 def _quantiles(x: Floats, r: Floats, share: float) -> Pairs:
-    """Of each row; by the inverse distribution, so that no infinity is averaged with a number."""
+    """Quantiles by row, from the inverse distribution, which averages no infinity with a number."""
     upper, lower = (np.quantile(s, share, axis=1, method="inverted_cdf") for s in (x, r))
     return upper, lower
 

@@ -18,7 +18,7 @@ def confidence_sequence(
 ) -> Estimate:
     """The mean of `values` so far, one a repetition, with an interval valid at any stopping time.
 
-    The chance that the interval ever, over all numbers of values, misses the true mean is at most
+    The chance that the interval misses the true mean at any number of values is at most
     `significance_level`. It inverts the t test's mixture martingale
 
         E(n) = (1 + n g)^-1/2 ((1 + t^2/(n-1)) / (1 + t^2/((n-1) (1 + n g))))^(n/2),

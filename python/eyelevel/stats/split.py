@@ -1,9 +1,9 @@
 """How much of a difference is due to what: differences of differences with their intervals.
 
 With D the difference of two stacks, and D without a cause the difference of their counterfactuals:
-what the cause contributes is D minus D without it. What all causes contribute together (D minus D
-without all) and the sum of the single contributions need not be the same: the rest of it is the
-interaction, which is shown and not spread over the causes.
+what the cause contributes is D minus D without it. The sum of the single contributions may differ
+from what all causes contribute together (D minus D without all): that rest is the interaction,
+which is shown and not spread over the causes.
 """
 
 import math
@@ -11,14 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
-from numpy.typing import NDArray
 
-from eyelevel.stats.estimate import Estimate, undetermined
-
-CONFIDENCE = 0.95
-
-Floats = NDArray[np.float64]
+from eyelevel.stats.estimate import Estimate, Floats, sum_freedom, t_estimate, undetermined
 
 
 @dataclass(frozen=True)
@@ -44,12 +38,16 @@ def split_difference(
     timeout (infinity) makes every part undetermined.
     """
     parts = {
-        name: [now - gone for now, gone in zip(actual, values, strict=True)]
+        name: [now - counterfactual for now, counterfactual in zip(actual, values, strict=True)]
         for name, values in without.items()
     }
-    together = [now - gone for now, gone in zip(actual, without_all, strict=True)]
-    summed = [sum((parts[name][at] for name in parts), np.zeros(1)) for at in range(len(actual))]
-    interaction = [all_of - each for all_of, each in zip(together, summed, strict=True)]
+    together = [
+        now - counterfactual for now, counterfactual in zip(actual, without_all, strict=True)
+    ]
+    summed = [
+        sum((part[site] for part in parts.values()), np.zeros(1)) for site in range(len(actual))
+    ]
+    interaction = [whole - singles for whole, singles in zip(together, summed, strict=True)]
     return Split(
         difference=mean_over_sites(actual),
         causes={name: mean_over_sites(values) for name, values in parts.items()},
@@ -60,22 +58,17 @@ def split_difference(
 
 def mean_over_sites(values: Sequence[Floats]) -> Estimate:
     """The mean over sites of the means over repetitions, each site counting alike."""
-    if not values or any(len(each) == 0 for each in values):
+    if not values or any(len(site) == 0 for site in values):
         return undetermined("no complete block is left")
     n = sum(map(len, values))
-    if not all(np.isfinite(each).all() for each in values):
+    if not all(np.isfinite(site).all() for site in values):
         return undetermined("a load timed out, so there is no mean", n)
-    value = float(np.mean([each.mean() for each in values]))
+    value = float(np.mean([site.mean() for site in values]))
     if min(map(len, values)) < 2:
         return undetermined("one block shows no spread", n, value)
-    squares = [float(each.var(ddof=1)) / len(each) for each in values]
-    total = math.fsum(squares)
-    if total <= 0:  # nothing varies: as of a cause that is not there
+    variances = [float(site.var(ddof=1)) / len(site) for site in values]
+    total = math.fsum(variances)
+    if total <= 0:  # nothing varies, as with a cause that is not there
         return Estimate(value, value, value, None, 0.0, None, n)
-    freedom = total**2 / math.fsum(
-        square**2 / (len(each) - 1) for square, each in zip(squares, values, strict=True)
-    )
-    error = math.sqrt(total) / len(values)
-    reach = float(scipy.special.stdtrit(freedom, 0.5 + CONFIDENCE / 2)) * error
-    p = 2 * float(scipy.special.stdtr(freedom, -abs(value) / error))
-    return Estimate(value, value - reach, value + reach, p, error, freedom, n)
+    freedom = sum_freedom(variances, [len(site) - 1 for site in values])
+    return t_estimate(value, math.sqrt(total) / len(values), freedom, n)

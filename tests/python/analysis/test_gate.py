@@ -9,9 +9,8 @@ from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import compare_runs
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.export.junit import junit
-from eyelevel.stats.gain import performance_gain
+from eyelevel.stats.gain import performance_gain, unpaired_gain
 from eyelevel.stats.quantile_gain import quantile_gain
-from eyelevel.stats.unpaired_gain import unpaired_gain
 
 TEXT = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 12")
 STACKS, NETWORKS = ["tcp", "tcp+", "quic"], ["dsl", "lte"]

@@ -10,14 +10,13 @@ from scipy import stats
 
 from eyelevel.stats.binomial import binomial_interval
 from eyelevel.stats.censored import log_rank
+from eyelevel.stats.estimate import smallest_detectable
 from eyelevel.stats.families import correct
-from eyelevel.stats.hypothesis.anova import anova_of_two
+from eyelevel.stats.hypothesis.anova import anova_of_two, welch_anova
 from eyelevel.stats.hypothesis.kruskal_wallis import kruskal_wallis
 from eyelevel.stats.hypothesis.mann_whitney import mann_whitney
-from eyelevel.stats.hypothesis.welch_anova import welch_anova
 from eyelevel.stats.mixed_model import gain_over_sites
 from eyelevel.stats.paired import hodges_lehmann
-from eyelevel.stats.power import smallest_detectable
 
 R = json.loads((ROOT / "vectors" / "statistics" / "r.json").read_text(encoding="utf-8"))
 CTRL = [4.17, 5.58, 5.18, 6.11, 4.50, 4.61, 5.17, 4.53, 5.33, 5.14]
@@ -97,3 +96,8 @@ def test_binomial_interval_and_power():
     assert smallest_detectable(1 / math.sqrt(20), 19) == pytest.approx(
         R[next(key for key in R if key.startswith("power.t.test"))][0], rel=0.02
     )
+
+
+def test_detectable_effect_is_rs_power_t_test():
+    # R: power.t.test(n = 20, power = 0.8, type = "one.sample") gives delta = 0.6604
+    assert smallest_detectable(1 / math.sqrt(20), 19) == pytest.approx(0.6604, abs=0.002)

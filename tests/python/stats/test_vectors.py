@@ -12,11 +12,11 @@ from repository import ROOT
 from eyelevel.stats.censored import log_rank
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.families import correct
+from eyelevel.stats.hypothesis.anova import welch_anova
 from eyelevel.stats.hypothesis.equivalence import equivalence
 from eyelevel.stats.hypothesis.games_howell import games_howell
 from eyelevel.stats.hypothesis.kruskal_wallis import kruskal_wallis
 from eyelevel.stats.hypothesis.mann_whitney import mann_whitney
-from eyelevel.stats.hypothesis.welch_anova import welch_anova
 from eyelevel.stats.sequential import confidence_sequence
 
 FILE = ROOT / "vectors" / "statistics" / "vectors.json"

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
-import scipy
 
 from eyelevel.analysis.gains.cells import Cell
 from eyelevel.analysis.trials.loads import loads_by_site, paired
-from eyelevel.stats.censored import CONFIDENCE, restricted_mean_difference
-from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.censored import restricted_mean_difference
+from eyelevel.stats.estimate import CONFIDENCE, Estimate, sum_freedom, t_estimate, undetermined
 
 
 @dataclass(frozen=True)
@@ -79,13 +78,6 @@ def mean_difference(differences: Sequence[Estimate], confidence: float = CONFIDE
     if not differences:
         return undetermined("no site")
     value = math.fsum(each.value for each in differences) / count
-    squares = [each.standard_error**2 for each in differences]
-    error = math.sqrt(math.fsum(squares)) / count
-    weights = math.fsum(
-        square**2 / each.degrees_of_freedom
-        for square, each in zip(squares, differences, strict=True)
-    )
-    freedom = math.fsum(squares) ** 2 / weights
-    reach = float(scipy.special.stdtrit(freedom, 0.5 + confidence / 2)) * error
-    p = 2 * float(scipy.special.stdtr(freedom, -abs(value) / error))
-    return Estimate(value, value - reach, value + reach, p, error, freedom, count)
+    variances = [each.standard_error**2 for each in differences]
+    freedom = sum_freedom(variances, [each.degrees_of_freedom for each in differences])
+    return t_estimate(value, math.sqrt(math.fsum(variances)) / count, freedom, count, confidence)

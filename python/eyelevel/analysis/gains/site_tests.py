@@ -11,11 +11,11 @@ from eyelevel.analysis.gains.cells import Cell
 from eyelevel.analysis.trials.loads import loads_by_site, paired
 from eyelevel.stats.bootstrap import bootstrap_difference
 from eyelevel.stats.estimate import Estimate
+from eyelevel.stats.hypothesis.anova import welch_anova
 from eyelevel.stats.hypothesis.difference import RUNS_MIN, DifferenceTest
 from eyelevel.stats.hypothesis.games_howell import PairDifference, games_howell
 from eyelevel.stats.hypothesis.kruskal_wallis import kruskal_wallis
 from eyelevel.stats.hypothesis.mann_whitney import Dominance, mann_whitney
-from eyelevel.stats.hypothesis.welch_anova import welch_anova
 
 Floats = NDArray[np.float64]
 

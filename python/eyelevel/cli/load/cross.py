@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from eyelevel.cli.output import results, table
-from eyelevel.stats.harm import harm
+from eyelevel.stats.gain import harm
 
 CROSS_HELP = (
     "Bulk transfers that share the path, CONTROLLER[:FLOWS[:DIRECTION]], such as cubic:2:down; "

@@ -19,7 +19,7 @@ from eyelevel.report.html import Markup, element, join, table
 from eyelevel.report.sections.excluded import excluded_table
 from eyelevel.report.sections.findings import describe_network
 from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.hypothesis.outcome_rates import RateTest
+from eyelevel.stats.hypothesis.cochran_q import RateTest
 from eyelevel.store.outcomes import OUTCOMES
 
 CELLS_MAX = 400  # rows; a larger study shows its primary metric by site, the rest is in the records

@@ -17,7 +17,7 @@ from eyelevel.plan.plan import Plan
 from eyelevel.plan.time_limit import load_s
 from eyelevel.run.study.stopping import compared
 from eyelevel.sites.recorded import RecordedSite
-from eyelevel.stats.power import POWER, smallest_detectable
+from eyelevel.stats.estimate import POWER, smallest_detectable
 from eyelevel.stats.sequential import confidence_sequence
 from eyelevel.store.directory import PLAN_FILE, TRIALS, committed, read_document
 from eyelevel.store.pictures import PICTURES

@@ -1,17 +1,20 @@
 """What a test of `no difference` answers."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from eyelevel.stats.estimate import Floats
 
 RUNS_MIN = 2  # fewer show no spread
 
 
 @dataclass(frozen=True)
 class DifferenceTest:
-    """A test statistic and its p value; both None, with the reason, when it cannot be done."""
+    """A test statistic and its p value; both None, with the reason, if there is no test."""
 
     statistic: float | None = None
     p: float | None = None
@@ -27,22 +30,22 @@ class DifferenceTest:
 def checked(
     statistic: float, p: float, degrees_of_freedom: tuple[float, ...] = ()
 ) -> DifferenceTest:
-    """The test's answer; undetermined where a library gave no number."""
+    """The test's answer; undetermined if a library gave no number."""
     if not (math.isfinite(statistic) and math.isfinite(p)):
         return DifferenceTest(reason="the test gave no number")
     return DifferenceTest(float(statistic), float(p), degrees_of_freedom)
 
 
-def as_groups(groups: "list[ArrayLike] | tuple[ArrayLike, ...]") -> list[NDArray[np.float64]]:
+def as_groups(groups: Sequence[ArrayLike]) -> list[Floats]:
     """The groups as arrays; raises ValueError for a missing value, which a caller must drop."""
-    found = [np.asarray(group, dtype=float) for group in groups]
-    if any(np.isnan(group).any() for group in found):
+    arrays = [np.asarray(group, dtype=float) for group in groups]
+    if any(np.isnan(group).any() for group in arrays):
         raise ValueError("drop runs without a value first")
-    return found
+    return arrays
 
 
-def trouble(groups: list[NDArray[np.float64]], means: bool) -> str:
-    """Why these groups cannot be compared, or nothing; `means`: by a test of means."""
+def why_untestable(groups: list[Floats], means: bool) -> str:
+    """Why these groups cannot be compared, or nothing; `means` says that the test is of means."""
     if len(groups) < 2:
         return "fewer than two groups"
     if any(len(group) < RUNS_MIN for group in groups):

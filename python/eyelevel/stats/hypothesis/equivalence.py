@@ -11,8 +11,8 @@ def equivalence(estimate: Estimate, smallest_effect: float) -> DifferenceTest:
 
     The larger of both p values (Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15, 1987);
     p <= 0.05 exactly when the 90 % interval lies inside. Assumes what the estimate's own t interval
-    assumes. Undetermined where the estimate has no standard error. The statistic is the t of the
-    bound that is nearer. R: `TOSTER::tsum_TOST` on the same estimate and error.
+    assumes. Undetermined if the estimate has no standard error. The statistic is the t of the
+    nearer bound. R: `TOSTER::tsum_TOST` on the same estimate and error.
     """
     if smallest_effect <= 0:
         raise ValueError("the smallest effect of interest must be above 0")

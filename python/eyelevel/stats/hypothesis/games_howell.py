@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from eyelevel.stats.hypothesis.difference import as_groups, trouble
+from eyelevel.stats.estimate import CONFIDENCE, Floats, sum_freedom
+from eyelevel.stats.hypothesis.difference import as_groups, why_untestable
 from eyelevel.stats.hypothesis.studentized_range import range_quantile, range_survival
-
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -32,37 +31,36 @@ def games_howell(
 ) -> list[PairDifference]:
     """Every pair of groups, in the order given (Games and Howell, J. Educ. Stat. 1, 1976).
 
-    With `against`, a group's name, only the others' pairs with it, as the second of each; all pairs
-    are the family all the same.
+    With `against`, a group's name, only its pairs are given, as the second of each; the family is
+    all pairs all the same.
 
     Assumes runs that are independent and about normal within a group; variances and sizes may
     differ. Intervals and p values hold for all pairs together (studentised range). It does not use
     that runs come in blocks. Undetermined with a timeout or a group without spread.
     R: `rstatix::games_howell_test`.
     """
-    found = dict(zip(groups, as_groups(list(groups.values())), strict=True))
+    runs = dict(zip(groups, as_groups(list(groups.values())), strict=True))
     if against is None:
-        pairs = list(combinations(found, 2))
+        pairs = list(combinations(runs, 2))
     else:
-        pairs = [(name, against) for name in found if name != against]
-    reason = trouble(list(found.values()), means=True)
-    if not reason and any(np.ptp(group) == 0 for group in found.values()):
+        pairs = [(name, against) for name in runs if name != against]
+    reason = why_untestable(list(runs.values()), means=True)
+    if not reason and any(np.ptp(group) == 0 for group in runs.values()):
         reason = "the runs of a stack show no spread at all"
     if reason:
         return [PairDifference(a, b, reason=reason) for a, b in pairs]
     return [
-        PairDifference(a, b, *_compared(found[a], found[b], len(found), confidence))
-        for a, b in pairs
+        PairDifference(a, b, *_compared(runs[a], runs[b], len(runs), confidence)) for a, b in pairs
     ]
 
 
 def _compared(
-    x: NDArray[np.float64], r: NDArray[np.float64], groups: int, confidence: float
+    x: Floats, r: Floats, groups: int, confidence: float
 ) -> tuple[float, float, float, float]:
     """Difference of means, its bounds and p; degrees of freedom after Welch and Satterthwaite."""
-    own, other = x.var(ddof=1) / len(x), r.var(ddof=1) / len(r)
-    freedom = (own + other) ** 2 / (own**2 / (len(x) - 1) + other**2 / (len(r) - 1))
-    error = math.sqrt((own + other) / 2)
+    variances = float(x.var(ddof=1)) / len(x), float(r.var(ddof=1)) / len(r)
+    freedom = sum_freedom(variances, (len(x) - 1, len(r) - 1))
+    error = math.sqrt(sum(variances) / 2)
     value = float(x.mean() - r.mean())
     reach = range_quantile(confidence, groups, freedom) * error
     p = range_survival(abs(value) / error, groups, freedom)

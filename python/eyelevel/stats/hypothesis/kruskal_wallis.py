@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from eyelevel.stats.hypothesis.difference import DifferenceTest, as_groups, checked, trouble
+from eyelevel.stats.hypothesis.difference import DifferenceTest, as_groups, checked, why_untestable
 
 RUNS_MIN = 5  # the chi-squared approximation is poor below
 
@@ -19,12 +19,12 @@ def kruskal_wallis(groups: Sequence[ArrayLike]) -> DifferenceTest:
     it is censored at the limit, and any value above the limit has that rank. It does not use that
     runs come in blocks. R: `kruskal.test(list(...))`.
     """
-    found = as_groups(list(groups))
-    if reason := trouble(found, means=False):
+    runs = as_groups(list(groups))
+    if reason := why_untestable(runs, means=False):
         return DifferenceTest(reason=reason)
-    if any(len(group) < RUNS_MIN for group in found):
+    if any(len(group) < RUNS_MIN for group in runs):
         return DifferenceTest(reason=f"fewer than {RUNS_MIN} runs")
-    if len(np.unique(np.concatenate(found))) == 1:
+    if len(np.unique(np.concatenate(runs))) == 1:
         return DifferenceTest(reason="all runs are equal")
-    result = scipy.stats.kruskal(*found)
-    return checked(float(result.statistic), float(result.pvalue), (float(len(found) - 1),))
+    result = scipy.stats.kruskal(*runs)
+    return checked(float(result.statistic), float(result.pvalue), (float(len(runs) - 1),))

@@ -7,17 +7,16 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from eyelevel.stats.hypothesis.difference import as_groups, trouble
-
-CONFIDENCE = 0.95
+from eyelevel.stats.estimate import CONFIDENCE, Floats
+from eyelevel.stats.hypothesis.difference import as_groups, why_untestable
 
 
 @dataclass(frozen=True)
 class Dominance:
     """Cliff's delta, P(value > reference) - P(value < reference), with its interval and p.
 
-    -1: every load is faster than every one of the reference. None, with the reason, where it cannot
-    be computed; without an interval where the samples do not overlap or show no spread.
+    -1: every load is faster than every one of the reference. None, with the reason, if it cannot
+    be computed; without an interval if the samples do not overlap or show no spread.
     """
 
     delta: float | None = None
@@ -34,13 +33,14 @@ def mann_whitney(
     """Two-sided Mann-Whitney U (exact without ties up to 8 runs) and Cliff's delta.
 
     Assumes independent runs; it does not use that they come in pairs. A timeout (infinity) is
-    slower than any load that ended and ties with other timeouts: the order that censoring at the
-    limit leaves. The interval is Cliff's, asymmetric, from the consistent variance estimate (Cliff,
-    Psychological Bulletin 114, 1993, equations 10 and 12 with Feng and Cliff's bounds, J. Modern
-    Applied Statistical Methods 3, 2004). R: `wilcox.test(x, y)`, `effsize::cliff.delta(x, y)`.
+    slower than any load that ended and ties with other timeouts, which is the order that censoring
+    at the limit leaves. The interval is Cliff's, asymmetric, from the consistent variance estimate
+    (Cliff, Psychological Bulletin 114, 1993, equations 10 and 12 with Feng and Cliff's bounds, J.
+    Modern Applied Statistical Methods 3, 2004). R: `wilcox.test(x, y)`,
+    `effsize::cliff.delta(x, y)`.
     """
     x, r = as_groups([values, reference])
-    if reason := trouble([x, r], means=False):
+    if reason := why_untestable([x, r], means=False):
         return Dominance(reason=reason)
     with np.errstate(invalid="ignore"):  # infinity - infinity: two timeouts, a tie
         signs = np.sign(np.nan_to_num(x[:, None] - r[None, :], nan=0.0))
@@ -53,16 +53,14 @@ def mann_whitney(
     return Dominance(delta, low, high, float(result.statistic), float(result.pvalue), reason)
 
 
-def _interval(
-    signs: np.ndarray, delta: float, confidence: float
-) -> tuple[float | None, float | None]:
+def _interval(signs: Floats, delta: float, confidence: float) -> tuple[float | None, float | None]:
     n, m = signs.shape
     if abs(delta) == 1:
         return None, None
     rows = ((signs.mean(axis=1) - delta) ** 2).sum()
     columns = ((signs.mean(axis=0) - delta) ** 2).sum()
-    every = ((signs - delta) ** 2).sum()
-    variance = (m**2 * rows + n**2 * columns - every) / (n * m * (n - 1) * (m - 1))
+    cells = ((signs - delta) ** 2).sum()
+    variance = (m**2 * rows + n**2 * columns - cells) / (n * m * (n - 1) * (m - 1))
     # The unbiased estimate can fall below what any sample has; Cliff's lower limit for it.
     variance = max(variance, (1 - delta**2) / (n * m - 1))
     z = float(scipy.stats.norm.ppf(0.5 + confidence / 2))

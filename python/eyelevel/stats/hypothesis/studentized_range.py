@@ -27,7 +27,7 @@ def range_survival(q: float, groups: int, freedom: float) -> float:
     if groups == 2:  # then q is Student's t times the root of two
         return 2 * float(scipy.special.stdtr(freedom, -q / np.sqrt(2)))
     deviation, weight = _deviations(freedom)
-    # All others are within w below the largest z unless: a**m - b**m, without cancellation.
+    # The chance that not all others are within w below the largest z: a**m - b**m, not cancelled.
     further = scipy.special.ndtr(_Z[:, None] - q * deviation[None, :])
     within, power, total = _BELOW[:, None] - further, 1.0, 0.0
     for _ in range(groups - 1):
@@ -44,8 +44,8 @@ def range_quantile(confidence: float, groups: int, freedom: float) -> float:
         return float(np.sqrt(2) * scipy.special.stdtrit(freedom, 1 - level / 2))
     pairs = groups * (groups - 1) / 2
     least, most = (
-        np.sqrt(2) * float(scipy.special.stdtrit(freedom, 1 - each / 2))
-        for each in (level, level / pairs)  # one pair alone; Bonferroni's bound over all pairs
+        np.sqrt(2) * float(scipy.special.stdtrit(freedom, 1 - tail / 2))
+        for tail in (level, level / pairs)  # one pair alone; Bonferroni's bound over all pairs
     )
     return float(
         scipy.optimize.brentq(

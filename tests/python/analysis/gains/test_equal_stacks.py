@@ -11,8 +11,8 @@ import pytest
 
 from eyelevel.analysis.gains.cells import compare_cells, compare_networks
 from eyelevel.stats.equal_stacks import REJECTED_SHARE_MAX, p_values, swap_names
+from eyelevel.stats.estimate import smallest_detectable
 from eyelevel.stats.gain import mean_gain, performance_gain
-from eyelevel.stats.power import smallest_detectable
 
 PERMUTATIONS = 1000
 SITES = ("a", "b", "c", "d")

@@ -7,10 +7,10 @@ import pytest
 from eyelevel.analysis.gains.cells import compare_cells
 from eyelevel.analysis.gains.site_tests import site_tests
 from eyelevel.stats.bootstrap import bootstrap_difference
+from eyelevel.stats.hypothesis.anova import welch_anova
 from eyelevel.stats.hypothesis.games_howell import games_howell
 from eyelevel.stats.hypothesis.kruskal_wallis import kruskal_wallis
 from eyelevel.stats.hypothesis.mann_whitney import mann_whitney
-from eyelevel.stats.hypothesis.welch_anova import welch_anova
 
 STACKS = ["tcp", "tcp+", "quic"]
 BLOCKS = 12

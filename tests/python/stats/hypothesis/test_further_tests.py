@@ -11,12 +11,11 @@ from eyelevel.stats.censored import log_rank, restricted_mean_difference
 from eyelevel.stats.estimate import undetermined
 from eyelevel.stats.families import correct
 from eyelevel.stats.gain import performance_gain
-from eyelevel.stats.hypothesis.anova import anova_of_two
+from eyelevel.stats.hypothesis.anova import anova_of_two, welch_anova
 from eyelevel.stats.hypothesis.equivalence import equivalence
 from eyelevel.stats.hypothesis.games_howell import games_howell
 from eyelevel.stats.hypothesis.kruskal_wallis import kruskal_wallis
 from eyelevel.stats.hypothesis.mann_whitney import mann_whitney
-from eyelevel.stats.hypothesis.welch_anova import welch_anova
 from eyelevel.stats.mixed_model import gain_over_sites
 
 LATE = math.inf

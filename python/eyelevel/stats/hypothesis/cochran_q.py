@@ -1,4 +1,4 @@
-"""Whether loads end otherwise than `ok` more often with one stack than with another."""
+"""Cochran's Q: does an event happen more often in one column of a table than in another?"""
 
 import math
 from collections.abc import Sequence
@@ -9,13 +9,13 @@ import numpy as np
 
 from eyelevel.stats.estimate import UNDETERMINED
 
-EXACT_STATES_MAX = 50_000  # count vectors kept at once; beyond it the permutations are sampled
+EXACT_STATES_MAX = 50_000  # count vectors kept at once; with more the permutations are sampled
 RESAMPLES = 9_999  # a p value of 0.05 is then known to within 0.0043 (two standard errors)
 
 
 @dataclass(frozen=True)
 class RateTest:
-    """p value of `the rates are equal`; None with the reason where it cannot be tested."""
+    """p value of `the rates are equal`; None with the reason if it cannot be tested."""
 
     p: float | None
     reason: str = ""
@@ -26,8 +26,8 @@ def rates_differ(happened: Sequence[Sequence[bool]], seed: int = 1) -> RateTest:
 
     Cochran's Q (Biometrika 37, 1950), with two stacks McNemar's test, with its permutation
     distribution: within a block the event is equally likely to fall on any stack. Exact by counting
-    where that is feasible, else 9,999 permutations drawn with the pinned PCG64 bit stream of
-    `seed`. Assumes that blocks are independent. Blocks in which all or none had the event tell
+    if that is feasible, else 9,999 permutations drawn with the pinned PCG64 bit stream of `seed`.
+    Assumes that blocks are independent. Blocks in which all or none had the event tell
     nothing about a difference.
     """
     rows = [list(map(bool, row)) for row in happened]

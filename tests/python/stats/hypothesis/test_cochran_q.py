@@ -2,8 +2,8 @@ from itertools import product
 
 import pytest
 
-from eyelevel.stats.hypothesis import outcome_rates
-from eyelevel.stats.hypothesis.outcome_rates import rates_differ
+from eyelevel.stats.hypothesis import cochran_q
+from eyelevel.stats.hypothesis.cochran_q import rates_differ
 
 
 def test_two_stacks_are_mcnemars_exact_test():
@@ -31,7 +31,7 @@ def test_three_stacks_by_full_enumeration():
 def test_sampling_agrees_with_counting(monkeypatch):
     rows = [[1, 0, 0]] * 7 + [[0, 1, 0]] * 2 + [[1, 0, 1]] * 3
     exact = rates_differ(rows).p
-    monkeypatch.setattr(outcome_rates, "EXACT_STATES_MAX", 1)
+    monkeypatch.setattr(cochran_q, "EXACT_STATES_MAX", 1)
     sampled = rates_differ(rows).p
     assert sampled == pytest.approx(exact, abs=0.01)
     assert sampled == rates_differ(rows).p
