@@ -43,8 +43,8 @@ def doctor(
     else:
         made = table("", "what", "found", "remedy")
         marks = {"ok": "[green]ok[/]", "worse": "[yellow]worse[/]", "missing": "[red]missing[/]"}
-        for each in findings:
-            made.add_row(marks[each.state], each.name, each.found, each.remedy)
+        for finding in findings:
+            made.add_row(marks[finding.state], finding.name, finding.found, finding.remedy)
         results.print(made)
     if any(finding.state == "missing" for finding in findings):
         raise typer.Exit(EXIT_CANNOT_RUN)

@@ -48,7 +48,7 @@ def list_presets(
     if name:
         values = _named(values, name)
     elif kind is Kind.networks and not as_json:
-        values = [each for each in values if each["group"] != GRID]
+        values = [value for value in values if value["group"] != GRID]
     if as_json:
         print_json(values)
     elif not values:
@@ -71,15 +71,20 @@ def _print(values: list[dict[str, Any]], columns: Columns) -> None:
 
 
 def _named(values: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
-    group = [each for each in values if each.get("group") == name]
-    return group or [each for each in values if each["name"].startswith(name)]
+    group = [value for value in values if value.get("group") == name]
+    return group or [value for value in values if value["name"].startswith(name)]
 
 
 def _networks() -> list[dict[str, Any]]:
     return [
-        {"name": each.name, "group": group.name, **each.settings(), "course": each.course()}
+        {
+            "name": network.name,
+            "group": group.name,
+            **network.settings(),
+            "course": network.course(),
+        }
         for group in GROUPS
-        for each in group.networks
+        for network in group.networks
     ]
 
 

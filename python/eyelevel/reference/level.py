@@ -103,35 +103,35 @@ JSON_ROW_KEYS: dict[str, str] = {
 def reference_page() -> str:
     """The text of `docs/reference/level.md`."""
     lines = [_HEAD, "| scenario | network | what |", "| --- | --- | --- |"]
-    for each in SCENARIOS:
-        network = each.network
+    for scenario in SCENARIOS:
+        network = scenario.network
         path = (
             f"`{network.name}`: {network.rtt_ms_min:g} ms, {network.rate_down_bit_s / 1e6:g} Mbit/s"
         )
         what = {
             "page": "the made page in Chromium",
-            "bulk": f"{each.body_bytes:,} bytes with our own client",
-            "late": f"{each.body_bytes:,} bytes, and an urgent request while they flow",
-            "tail": f"{each.body_bytes:,} bytes, the last packet lost",
-            "middle": f"{each.body_bytes:,} bytes, one packet in the middle lost",
-        }[each.kind]
-        lines.append(f"| {each.name} | {path} | {what} |")
+            "bulk": f"{scenario.body_bytes:,} bytes with our own client",
+            "late": f"{scenario.body_bytes:,} bytes, and an urgent request while they flow",
+            "tail": f"{scenario.body_bytes:,} bytes, the last packet lost",
+            "middle": f"{scenario.body_bytes:,} bytes, one packet in the middle lost",
+        }[scenario.kind]
+        lines.append(f"| {scenario.name} | {path} | {what} |")
     lines += [
         _MADE,
         "## Aspects that are measured",
         "",
         "| aspect | what | where | from | margin | by nature |",
         "| --- | --- | --- | --- | --- | --- |",
-        *(_measured(each, each.measure) for each in ASPECTS if each.measure is not None),
+        *(_measured(aspect, aspect.measure) for aspect in ASPECTS if aspect.measure is not None),
         "",
         "## Aspects that are settings",
         "",
         "| aspect | settings of the stack |",
         "| --- | --- |",
         *(
-            f"| {each.name} | {', '.join(f'`{name}`' for name in each.settings)} |"
-            for each in ASPECTS
-            if each.says is not None
+            f"| {aspect.name} | {', '.join(f'`{name}`' for name in aspect.settings)} |"
+            for aspect in ASPECTS
+            if aspect.says is not None
         ),
         "",
         "## What `--json` prints",
@@ -186,7 +186,7 @@ def _nature(measure: Measure) -> str:
     if measure.bound_with:
         settings = " and ".join(f"`{name} = {value}`" for name, value in measure.bound_with.items())
         kind = f"equal; where both have {settings} {kind}"
-    low, high = (value_said(each, measure.unit) for each in (bound.low, bound.high))
+    low, high = (value_said(limit, measure.unit) for limit in (bound.low, bound.high))
     return f"{kind}, {low if low == high else f'{low} to {high}'}: {measure.because}"
 
 

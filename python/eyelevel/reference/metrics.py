@@ -63,8 +63,9 @@ def reference_page() -> str:
         "| --- | --- | --- | --- | --- |",
     ]
     lines += [
-        f"| {each.title} | `{each.name}` | {each.unit} | {each.definition} | {each.source} |"
-        for each in METRICS
+        f"| {metric.title} | `{metric.name}` | {metric.unit} "
+        f"| {metric.definition} | {metric.source} |"
+        for metric in METRICS
     ]
     lines += [
         "",

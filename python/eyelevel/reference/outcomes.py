@@ -24,8 +24,9 @@ def reference_page() -> str:
         "| --- | --- | --- | --- |",
     ]
     lines += [
-        f"| `{each.name}` | {each.meaning} | {each.fault} | {_CONSEQUENCES[each.fault]} |"
-        for each in OUTCOMES
+        f"| `{outcome.name}` | {outcome.meaning} | {outcome.fault} "
+        f"| {_CONSEQUENCES[outcome.fault]} |"
+        for outcome in OUTCOMES
     ]
     lines += [
         "",

@@ -18,18 +18,18 @@ def presets_page() -> str:
     """The text of `docs/reference/presets.md`."""
     stacks = [
         (
-            f"`{each.name}`",
-            each.http_version,
-            each.tls_version,
-            congestion_control_said(asdict(each)),
-            str(each.initial_window_packets),
-            "yes" if each.pacing else "no",
-            "yes" if each.slow_start_after_idle else "no",
-            _window(each),
+            f"`{stack.name}`",
+            stack.http_version,
+            stack.tls_version,
+            congestion_control_said(asdict(stack)),
+            str(stack.initial_window_packets),
+            "yes" if stack.pacing else "no",
+            "yes" if stack.slow_start_after_idle else "no",
+            _window(stack),
         )
-        for each in STACKS
+        for stack in STACKS
     ]
-    plans = [(f"`{each.name}`", each.purpose) for each in PRESETS]
+    plans = [(f"`{preset.name}`", preset.purpose) for preset in PRESETS]
     tuning = ["stack", "HTTP", "TLS", "congestion control", "initial window in packets", "pacing"]
     lines = [
         "# Presets",
@@ -54,7 +54,7 @@ def presets_page() -> str:
         *[f"`{name}` is refused. {reason}.\n" for name, reason in REFUSED_PRESETS.items()],
         "## Devices",
         "",
-        *_table(DEVICE_COLUMNS, [_device(each) for each in DEVICES]),
+        *_table(DEVICE_COLUMNS, [_device(device) for device in DEVICES]),
         "",
         "A device's user agent is what Chromium of the same version says on Android; its screen is",
         "that of the table whatever the recording had.",
@@ -71,7 +71,7 @@ def presets_page() -> str:
 
 def _group(group: NetworkGroup) -> list[str]:
     columns = ["network", "down", "up", "minimum RTT", "queue", "loss", "course"]
-    rows = [] if group.name == "das" else [_row(each) for each in group.networks]
+    rows = [] if group.name == "das" else [_row(network) for network in group.networks]
     lines = [f"### {group.name}", "", f"Source: {group.source}.", ""]
     if not rows:
         rates = ", ".join(f"{rate:g}" for rate in DAS_RATES_MBIT_S)
@@ -80,26 +80,26 @@ def _group(group: NetworkGroup) -> list[str]:
     return [*lines, *_table(columns, rows), ""]
 
 
-def _row(each: Network) -> tuple[str, ...]:
+def _row(network: Network) -> tuple[str, ...]:
     return (
-        f"`{each.name}`",
-        f"{each.rate_down_bit_s / 1e6:g} Mbit/s",
-        f"{each.rate_up_bit_s / 1e6:g} Mbit/s",
-        f"{each.rtt_ms_min:g} ms",
-        f"{each.queue_ms:g} ms",
-        f"{each.loss_down * 100:.3g} %",
-        each.course(),
+        f"`{network.name}`",
+        f"{network.rate_down_bit_s / 1e6:g} Mbit/s",
+        f"{network.rate_up_bit_s / 1e6:g} Mbit/s",
+        f"{network.rtt_ms_min:g} ms",
+        f"{network.queue_ms:g} ms",
+        f"{network.loss_down * 100:.3g} %",
+        network.course(),
     )
 
 
-def _device(each: Device) -> tuple[str, ...]:
+def _device(device: Device) -> tuple[str, ...]:
     return (
-        f"`{each.name}`",
-        "{} x {}".format(*each.viewport_px),
-        f"{each.device_scale:g}",
-        "yes" if each.mobile else "no",
-        f"{each.cpu_slowdown:g} times",
-        f"{each.title}: {each.source}",
+        f"`{device.name}`",
+        "{} x {}".format(*device.viewport_px),
+        f"{device.device_scale:g}",
+        "yes" if device.mobile else "no",
+        f"{device.cpu_slowdown:g} times",
+        f"{device.title}: {device.source}",
     )
 
 

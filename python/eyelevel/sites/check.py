@@ -50,7 +50,7 @@ class PageFindings:
     """What all loads of a page showed together."""
 
     loads: tuple[PageLoad, ...]
-    not_always_asked: dict[str, dict[str, int]]
+    not_always_asked: dict[str, dict[HttpVersion, int]]
     """Requests (`request_key`) that some loads made and others did not: how many of each HTTP
     version's did, so that what the page leaves to chance is told from what a protocol changes."""
     values_differ: tuple[str, ...]
@@ -151,7 +151,7 @@ def request_key(url: str) -> str:
     parts = urlsplit(url)
     path, _, path_parameters = parts.path.partition(";")
     given = path_parameters.split(";") + parts.query.split("&")
-    names = [each.partition("=")[0] for each in given if each]
+    names = [pair.partition("=")[0] for pair in given if pair]
     return f"{parts.scheme}://{parts.netloc}{path}" + ("?" + "&".join(names) if names else "")
 
 
@@ -184,8 +184,10 @@ def observed(
     http_version: HttpVersion, raw: RawLoad, summary: LabSummary, texts: Texts
 ) -> PageLoad:
     """One load from what browser and servers saw: pure."""
-    answers = {each["url"]: each for each in summary.requests if each["match"] == "miss"}
-    web = [each for each in raw.objects if each.url.startswith(("http://", "https://"))]
+    answers = {
+        request["url"]: request for request in summary.requests if request["match"] == "miss"
+    }
+    web = [item for item in raw.objects if item.url.startswith(("http://", "https://"))]
     initiators = {_without_fragment(url): by for url, by in raw.initiators.items()}
     missed: dict[str, ObjectLoad | None] = {}
     for item in web:
@@ -201,7 +203,7 @@ def observed(
         http_version=http_version,
         ended=raw.ended,
         detail=raw.detail,
-        asked=frozenset(_without_fragment(each.url) for each in web if each.source == "network"),
+        asked=frozenset(_without_fragment(item.url) for item in web if item.source == "network"),
         misses=in_order(misses),
         console_errors=raw.console_errors,
         screenshot=raw.screenshot,

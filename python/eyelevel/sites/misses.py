@@ -131,5 +131,5 @@ def recorded_texts(archive: Path) -> dict[str, str]:
 def in_order(misses: Iterable[Miss]) -> tuple[Miss, ...]:
     """What holds the first paint comes first, icons last."""
     return tuple(
-        sorted(misses, key=lambda each: (not each.render_blocking, each.is_icon, each.url))
+        sorted(misses, key=lambda miss: (not miss.render_blocking, miss.is_icon, miss.url))
     )

@@ -49,7 +49,7 @@ def matching(pattern: str) -> list[str]:
     """
     if pattern.endswith("/"):
         files = Path(pattern).rglob("*")
-        return sorted(str(each) for each in files if each.name.endswith(ARCHIVE_SUFFIXES))
+        return sorted(str(file) for file in files if file.name.endswith(ARCHIVE_SUFFIXES))
     if is_archive_path(pattern):
         return sorted(glob(pattern, recursive=True))  # noqa: PTH207 (a Path has no pattern from "/")
     return [name for name in shipped() if fnmatchcase(name, pattern)]
@@ -115,4 +115,5 @@ def recorded_screen(path: Path) -> Screen:
 
 @cache
 def _info(path: str) -> dict[str, Any]:
-    return run_tool(["archive", "info", path, "--json"])
+    info: dict[str, Any] = run_tool(["archive", "info", path, "--json"])
+    return info

@@ -50,7 +50,7 @@ def encode(pictures: Sequence[Picture]) -> list[Part]:
         return []
     # The encoder lets other threads run; what is here beside it takes little.
     with ThreadPoolExecutor(min(ENCODERS_MAX, len(pictures))) as encoders:
-        return [each() for each in _begun(pictures, encoders)]
+        return [encode() for encode in _begun(pictures, encoders)]
 
 
 def _begun(pictures: Sequence[Picture], encoders: Executor) -> list[Callable[[], Part]]:
@@ -96,8 +96,8 @@ def decode(parts: Sequence[Part], last: Picture) -> Iterator[Picture]:
             raise ValueError("a part reaches beyond the picture")
         forward.append((part.top, part.left, there.copy()))
         changed = unlike_colour(box, part.unchanged)
-        for each in range(3):
-            np.copyto(there[..., each], box[..., each], where=changed)
+        for channel in range(3):
+            np.copyto(there[..., channel], box[..., channel], where=changed)
     yield picture.copy()
     for top, left, box in reversed(forward):
         height, width, _ = box.shape

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -97,7 +97,9 @@ def _write_trial(
     try:
         temporary.chmod(0o755)  # mkdtemp makes a private one; records are meant to be shared
         own = {FRAMES_FILE: frames or ()}
-        own |= {step_frames_file(number): each for number, each in enumerate(step_frames, start=1)}
+        own |= {
+            step_frames_file(number): frames for number, frames in enumerate(step_frames, start=1)
+        }
         for file, of_file in own.items():
             if of_file:
                 # Before the trial that names it: a picture without a trial harms nobody.
@@ -150,7 +152,7 @@ def parse_record(compressed: bytes, name: str, file: Path) -> dict[str, Any]:
     """
     content = _decompressed(compressed, file)
     try:
-        record = RECORD.validate_json(content)
+        record = cast(dict[str, Any], RECORD.validate_json(content))
     except ValidationError:
         record = _parse_json(content, file)  # says which of several things is wrong
         check_record(record, str(file))
@@ -185,7 +187,7 @@ def missing(directory: Path, hashes: Iterable[str]) -> list[str]:
 def remove_leftovers(directory: Path) -> int:
     """Remove what killed writers left; call it only while nobody else writes. Returns how many."""
     folders = directory, directory / TRIALS, directory / PICTURES
-    leftovers = [each for folder in folders for each in folder.glob(f"{TEMPORARY_PREFIX}*")]
+    leftovers = [path for folder in folders for path in folder.glob(f"{TEMPORARY_PREFIX}*")]
     for leftover in leftovers:
         if leftover.is_dir():
             shutil.rmtree(leftover, ignore_errors=True)

@@ -124,8 +124,8 @@ def read_frames(path: Path, pictures: Path) -> Frames:
             last = arrays["last"].tobytes().decode("ascii")
         cuts = [webp[start:end] for start, end in pairwise(offset)]
         parts = [
-            Part(int(top), int(left), tuple(map(int, colour)), cut)
-            for (top, left), colour, cut in zip(corners, colours, cuts, strict=True)
+            Part(int(top), int(left), (int(red), int(green), int(blue)), cut)
+            for (top, left), (red, green, blue), cut in zip(corners, colours, cuts, strict=True)
         ]
         if len(offset) and offset[-1] != len(webp):
             raise ValueError("its parts do not fit together")

@@ -28,22 +28,22 @@ def connections_in_vain(record: Mapping[str, Any]) -> InVain | None:
     """
     if "connections" not in record or record["trial"]["stack_settings"].get("server"):
         return None
-    used = {each.get("connection") for each in record["requests"]}
+    used = {request.get("connection") for request in record["requests"]}
     begin_ns, end_ns = _load_begin_ns(record), _load_end_ns(record)
     opened = [
-        each
-        for each in record["connections"]
-        if (end_ns is None or each.get("accepted_at_ns", 0) < end_ns)
-        and each.get("accepted_at_ns", 0) >= begin_ns
+        connection
+        for connection in record["connections"]
+        if (end_ns is None or connection.get("accepted_at_ns", 0) < end_ns)
+        and connection.get("accepted_at_ns", 0) >= begin_ns
     ]
-    unused = [each for each in opened if each.get("connection") not in used]
+    unused = [connection for connection in opened if connection.get("connection") not in used]
     return InVain(
         connections=len(opened),
         in_vain=len(unused),
-        in_handshake=sum("failure" in each["in_force"] for each in unused),
+        in_handshake=sum("failure" in connection["in_force"] for connection in unused),
         bytes=sum(
-            each["in_force"].get(way) or 0
-            for each in unused
+            connection["in_force"].get(way) or 0
+            for connection in unused
             for way in ("sent_bytes", "received_bytes")
         ),
     )

@@ -14,7 +14,7 @@ from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
 RECORD_VERSION = 1
 
-OutcomeName = Literal[tuple(OUTCOMES_BY_NAME)]  # type: ignore[valid-type]
+OutcomeName = Annotated[str, Field(pattern=f"^({'|'.join(OUTCOMES_BY_NAME)})$")]
 Milliseconds = Annotated[float, Field(ge=0)]
 
 
@@ -52,24 +52,23 @@ class Navigation(TypedDict):
 
 
 # One object of the page, from the browser's network events; `from` is a word of Python, too.
-LoadedObject = with_config(_OBSERVED)(
-    TypedDict(
-        "LoadedObject",
-        {
-            "url": str,
-            "protocol": str | None,
-            "status": int | None,
-            "started_ms": float | None,
-            "response_ms": float | None,
-            "finished_ms": float | None,
-            "encoded_bytes": int | None,
-            "resource_type": str | None,
-            "render_blocking": str | bool | None,
-            "from": str | None,
-            "failed": str | None,
-        },
-    )
+LoadedObject = TypedDict(
+    "LoadedObject",
+    {
+        "url": str,
+        "protocol": str | None,
+        "status": int | None,
+        "started_ms": float | None,
+        "response_ms": float | None,
+        "finished_ms": float | None,
+        "encoded_bytes": int | None,
+        "resource_type": str | None,
+        "render_blocking": str | bool | None,
+        "from": str | None,
+        "failed": str | None,
+    },
 )
+with_config(_OBSERVED)(LoadedObject)
 
 
 @with_config(_OBSERVED)
@@ -90,7 +89,7 @@ class StepEntry(TypedDict):
     load_event_ms: float | None
     first_contentful_paint_ms: float | None
     failed: str | None
-    objects: list[LoadedObject]  # type: ignore[valid-type]
+    objects: list[LoadedObject]
     frames: list[FrameEntry]
 
 
@@ -112,7 +111,7 @@ class Record(TypedDict):
     outcome_detail: str
     started_at: str
     navigation: Navigation | None
-    objects: list[LoadedObject]  # type: ignore[valid-type]
+    objects: list[LoadedObject]
     requests: list[dict[str, Any]]
     connections: list[dict[str, Any]]
     path: dict[str, Any] | None
@@ -126,7 +125,7 @@ class Record(TypedDict):
 
 
 # Dictionaries in and out, checked in compiled code: a study has 150,000 records to read.
-RECORD: TypeAdapter[dict[str, Any]] = TypeAdapter(Record)
+RECORD: TypeAdapter[Record] = TypeAdapter(Record)
 
 
 def trial_hash(

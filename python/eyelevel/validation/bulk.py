@@ -72,7 +72,7 @@ def bulk_site(
     bodies = [(url, body_bytes), *([(LATE_URL, late_bytes)] if late_bytes else [])]
     path = folder / f"bulk-{scheme}-{body_bytes}-{late_bytes}.warc"
     path.write_bytes(
-        b"".join(_exchange(number, *each) for number, each in enumerate(bodies, start=1))
+        b"".join(_exchange(number, *body) for number, body in enumerate(bodies, start=1))
     )
     return path, url
 

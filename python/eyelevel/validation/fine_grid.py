@@ -102,13 +102,13 @@ def simulate(wanted: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _cell(key: tuple[str, float, float], moved: Sequence[dict[str, Any]]) -> FineCell:
-    goodputs = [each["goodput_bit_s"] for each in moved]
-    sent = sum(each["sent_packets"] for each in moved)
+    goodputs = [transfer["goodput_bit_s"] for transfer in moved]
+    sent = sum(transfer["sent_packets"] for transfer in moved)
     return FineCell(
         *key,
         goodput_bit_s=statistics.median(goodputs),
         goodput_bit_s_min=min(goodputs),
         goodput_bit_s_max=max(goodputs),
-        retransmitted_share=sum(each["retransmitted_packets"] for each in moved) / sent,
-        queue_delay_ms_p95=statistics.median(each["queue_delay_ms_p95"] for each in moved),
+        retransmitted_share=sum(transfer["retransmitted_packets"] for transfer in moved) / sent,
+        queue_delay_ms_p95=statistics.median(transfer["queue_delay_ms_p95"] for transfer in moved),
     )

@@ -45,15 +45,15 @@ class FlowSide:
     @classmethod
     def of(cls, stack: str, moved: Sequence[Bulk], theory_ms: float) -> Self:
         """Of its runs."""
-        late = [us for each in moved if (us := each.lateness_us_p99) is not None]
-        times = tuple(each.duration_ms for each in moved)
+        late = [us for transfer in moved if (us := transfer.lateness_us_p99) is not None]
+        times = tuple(transfer.duration_ms for transfer in moved)
         return cls(
             stack=stack,
             last_byte_ms=statistics.median(times),
             theory_ms=theory_ms,
-            retransmitted_packets=sum(each.retransmitted_packets for each in moved),
+            retransmitted_packets=sum(transfer.retransmitted_packets for transfer in moved),
             lateness_us_p99=max(late, default=None),
-            lost_outside_packets=sum(each.lost_outside_packets for each in moved),
+            lost_outside_packets=sum(transfer.lost_outside_packets for transfer in moved),
             runs=times,
         )
 
@@ -111,7 +111,7 @@ def short_flows(
         for pair in pairs
         for size in FLOW_BYTES
     ]
-    kept = {} if fresh else {n: read_flow(_determined_by(*each)) for n, each in enumerate(wanted)}
+    kept = {} if fresh else {n: read_flow(_determined_by(*flow)) for n, flow in enumerate(wanted)}
     found: dict[int, Flow] = {}
     for number, document in kept.items():
         with suppress(KeyError, TypeError):  # absent, or of another shape: measured anew

@@ -46,8 +46,8 @@ def write_cell(determined_by: Mapping[str, Any], order: int, cell: Cell) -> None
 def measured_cells() -> list[Cell]:
     """Every cell that this build measured on this kernel, in the table's order, each once: with
     the most runs."""
-    found = [each for file in sorted(_folder().glob("*.json")) if (each := _read(file))]
-    ordered = sorted(found, key=lambda each: (each[0], len(each[1].tcp.runs)))
+    found = [cell for file in sorted(_folder().glob("*.json")) if (cell := _read(file))]
+    ordered = sorted(found, key=lambda cell: (cell[0], len(cell[1].tcp.runs)))
     cells = {(cell.network, cell.congestion_control): cell for _, cell in ordered}
     return list(cells.values())
 

@@ -38,22 +38,22 @@ class Side:
     def of(cls, stack: str, moved: Sequence[Bulk], share: float, failed: int) -> Self:
         """Of its runs; `share` is the body's in the bytes on the wire, `failed`
         how many more broke off."""
-        sent = sum(each.sent_packets for each in moved)
-        repeated = sum(each.retransmitted_packets for each in moved)
-        goodput = statistics.median(each.goodput_bit_s for each in moved)
-        late = [us for each in moved if (us := each.lateness_us_p99) is not None]
+        sent = sum(transfer.sent_packets for transfer in moved)
+        repeated = sum(transfer.retransmitted_packets for transfer in moved)
+        goodput = statistics.median(transfer.goodput_bit_s for transfer in moved)
+        late = [us for transfer in moved if (us := transfer.lateness_us_p99) is not None]
         return cls(
             stack=stack,
             goodput_bit_s=goodput,
             corrected_bit_s=goodput / share,
             retransmitted_packets=repeated,
             retransmitted_share=repeated / sent if sent else 0.0,
-            queue_delay_ms_p50=_median([each.queue_delay_ms_p50 for each in moved]),
-            queue_delay_ms_p95=_median([each.queue_delay_ms_p95 for each in moved]),
+            queue_delay_ms_p50=_median([transfer.queue_delay_ms_p50 for transfer in moved]),
+            queue_delay_ms_p95=_median([transfer.queue_delay_ms_p95 for transfer in moved]),
             lateness_us_p99=max(late, default=None),
-            lost_outside_packets=sum(each.lost_outside_packets for each in moved),
+            lost_outside_packets=sum(transfer.lost_outside_packets for transfer in moved),
             failed_runs=failed,
-            runs=tuple(each.goodput_bit_s / share for each in moved),
+            runs=tuple(transfer.goodput_bit_s / share for transfer in moved),
         )
 
 
@@ -94,9 +94,9 @@ def ratio_of(
     quic: Sequence[float], tcp: Sequence[float]
 ) -> tuple[float | None, float | None, float | None]:
     """The ratio of geometric means with Welch's interval on logarithms; None where it has none."""
-    if not all(each > 0 for each in (*quic, *tcp)):
+    if not all(goodput > 0 for goodput in (*quic, *tcp)):
         return None, None, None
-    logs = [[math.log(each) for each in side] for side in (quic, tcp)]
+    logs = [[math.log(goodput) for goodput in side] for side in (quic, tcp)]
     difference = statistics.fmean(logs[0]) - statistics.fmean(logs[1])
     if min(len(quic), len(tcp)) < 2:
         return math.exp(difference), None, None

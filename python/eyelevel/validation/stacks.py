@@ -83,7 +83,7 @@ def grid() -> list[Network]:
 
 def network_of(name: str) -> Network:
     """A preset network or a cell of the grid; NetworkError with the nearest name otherwise."""
-    known = NETWORKS_BY_NAME | {each.name: each for each in (*fast_presets(), *grid())}
+    known = NETWORKS_BY_NAME | {network.name: network for network in (*fast_presets(), *grid())}
     if name not in known:
         raise NetworkError(f"--network: {unknown('network', name, known)}")
     return known[name]
@@ -181,7 +181,7 @@ def header_share(name: str) -> float:
 
 def _order(network: Network, pair: Pair) -> int:
     """The cell's place in a table of all."""
-    names = [each.name for each in (*presets(), *fast_presets(), *grid())]
+    names = [network.name for network in (*presets(), *fast_presets(), *grid())]
     place = names.index(network.name) if network.name in names else len(names)
     return place * len(PAIRS) + PAIRS.index(pair)
 

@@ -68,7 +68,7 @@ def stacks(
         stacks = [named_stack(name) for name in names or DEFAULT]
         columns = [stack.name for stack in stacks]
         levels = levels_among(stacks)
-        rows = explain([stack_settings(each, on) for each in stacks], known_of(levels, columns))
+        rows = explain([stack_settings(preset, on) for preset in stacks], known_of(levels, columns))
     else:
         columns, levels, rows = _of_run(run)
     if as_json:

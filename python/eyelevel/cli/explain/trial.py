@@ -44,12 +44,12 @@ def trial(
     stored = [_read(path) for path in trials]
     numbers = _numbers(connection, len(stored))
     timelines = [
-        timeline_of(each, busiest_connection(each) if number is None else number)
-        for each, number in zip(stored, numbers, strict=True)
+        timeline_of(trial, busiest_connection(trial) if number is None else number)
+        for trial, number in zip(stored, numbers, strict=True)
     ]
     names = _names(timelines)
-    target = out or Path("-".join(each.path.name for each in stored) + ".html")
-    shown = [(title, [text(each) for each in timelines]) for title, text in _ROWS]
+    target = out or Path("-".join(trial.path.name for trial in stored) + ".html")
+    shown = [(title, [text(shown) for shown in timelines]) for title, text in _ROWS]
     target.write_text(connection_page(timelines, names, shown), encoding="utf-8")
     if as_json:
         print_json({"page": str(target), "connections": [_numbers_of(t) for t in timelines]})
@@ -59,11 +59,11 @@ def trial(
             made.add_row(title, *values)
         results.print(made)
         results.print(f"page: {target}", markup=False, soft_wrap=True)
-    for each, timeline in zip(stored, timelines, strict=True):
+    for trial, timeline in zip(stored, timelines, strict=True):
         if timeline.transport is None:
             kind = "qlog" if timeline.protocol == "h3" else "tcp-info"
             hints.print(
-                f"{each.path.name} has no {kind} log: window, flight, round trips and losses are "
+                f"{trial.path.name} has no {kind} log: window, flight, round trips and losses are "
                 f"missing; load it with --logs {kind}",
                 markup=False,
             )
@@ -102,7 +102,7 @@ def _numbers(text: str, count: int) -> list[int | None]:
 
 
 def _names(timelines: Sequence[Timeline]) -> list[str]:
-    names = [f"{each.stack}, connection {each.connection}" for each in timelines]
+    names = [f"{timeline.stack}, connection {timeline.connection}" for timeline in timelines]
     if len(set(names)) < len(names):
         names = [f"{name} ({letter})" for name, letter in zip(names, "AB", strict=False)]
     return names
@@ -122,7 +122,7 @@ def _numbers_of(timeline: Timeline) -> dict[str, Any]:
         "accepted_ms": timeline.accepted_ms,
         "ready_ms": timeline.ready_ms,
         "objects": len(timeline.objects),
-        "body_bytes": sum(each.body_bytes for each in timeline.objects),
+        "body_bytes": sum(item.body_bytes for item in timeline.objects),
         "sent_packets": timeline.in_force.get("sent_packets"),
         "lost_packets": timeline.in_force.get("retransmitted_packets"),
         **{name: timeline.in_force.get(name) for name in LIMITS},

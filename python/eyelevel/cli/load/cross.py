@@ -19,9 +19,9 @@ def harm_of(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], names: It
     """
     alone = next(
         (
-            each
-            for each in rows
-            if each["repetition"] == row["repetition"] and each["cross_traffic"] is None
+            other
+            for other in rows
+            if other["repetition"] == row["repetition"] and other["cross_traffic"] is None
         ),
         None,
     )

@@ -53,7 +53,7 @@ def replay(
         }
         status = _run([*lab.command_prefix, *command], environment)
         summary = lab.stop()
-    missed = [each["url"] for each in summary.requests if each["match"] == "miss"]
+    missed = [request["url"] for request in summary.requests if request["match"] == "miss"]
     hints.print(
         f"{len(summary.requests)} requests answered over {chosen_stack.name} on "
         f"{chosen_network.name}, {len(missed)} not in the recording"

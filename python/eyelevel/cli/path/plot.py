@@ -44,19 +44,19 @@ def plot(
             raise PathLogError(f"{log}: neither {' nor '.join(OWN_FILES)} is in this folder")
     logs = [read_log(file.read_bytes(), str(file)) for file in files]
     _write(path_chart(logs, str(log)), out)
-    summaries = [asdict(summarise(each)) for each in logs]
+    summaries = [asdict(summarise(log_)) for log_ in logs]
     if as_json:
         print_json({"chart": str(out), "directions": summaries})
         return
-    made = table("", *(each["direction"] for each in summaries))
+    made = table("", *(summary["direction"] for summary in summaries))
     for title, key, scale in _ROWS:
-        made.add_row(title, *(_text(each[key], scale) for each in summaries))
+        made.add_row(title, *(_text(summary[key], scale) for summary in summaries))
     results.print(made)
-    for each in summaries:
-        if each["log_lost_records"]:
+    for summary in summaries:
+        if summary["log_lost_records"]:
             hints.print(
-                f"{each['direction']}: {each['log_lost_records']} records are missing, since the "
-                "disk did not keep up: the numbers are of the rest",
+                f"{summary['direction']}: {summary['log_lost_records']} records are missing, "
+                "since the disk did not keep up: the numbers are of the rest",
                 style="yellow",
             )
     results.print(f"chart: {out}", markup=False, soft_wrap=True)

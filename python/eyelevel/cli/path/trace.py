@@ -39,9 +39,9 @@ def info(
         print_json(found)
         return
     titles = [title for title, _ in _ROWS]
-    made = table("", *(Path(each["file"]).name for each in found))
+    made = table("", *(Path(summary["file"]).name for summary in found))
     for title, text in zip(titles, (text for _, text in _ROWS), strict=True):
-        made.add_row(title, *(text(each) for each in found))
+        made.add_row(title, *(text(summary) for summary in found))
     results.print(made)
     results.print(
         f"rates in Mbit/s over {found[0]['bin_ms']} ms; an outage is a gap of at least "

@@ -47,7 +47,7 @@ def rows_in_lab(
         authority.write_text(servers.authority_pem, encoding="ascii")
         address = lab.ready.server_address
         config["authority_file"] = str(authority)
-        config["targets"] = [each | {"connect": address} for each in config["targets"]]
+        config["targets"] = [one | {"connect": address} for one in config["targets"]]
         for row in probe_events("probe", config, lab.command_prefix):
             yield row | {"path_rtt_ms": chosen.rtt_ms_min}
 

@@ -36,7 +36,7 @@ def compare(
     What cannot be determined is not a pass.
     """
     cores = len(os.sched_getaffinity(0))
-    before, after = (read_contents(each, metrics_of, cores) for each in (old, new))
+    before, after = (read_contents(directory, metrics_of, cores) for directory in (old, new))
     name = metric or after.plan["primary_metric"]
     if name not in METRICS_BY_NAME:
         raise GateError(f"--metric: {unknown('metric', name, METRICS_BY_NAME)}")

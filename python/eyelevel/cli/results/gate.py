@@ -23,14 +23,16 @@ def conclude(
     """Print every verdict, write JUnit where asked, exit 1 with one line unless all passed."""
     if junit_file is not None:
         junit_file.write_text(junit(suite, verdicts), encoding="utf-8")
-    bad = [each for each in verdicts if each.status != "passed"]
+    bad = [verdict for verdict in verdicts if verdict.status != "passed"]
     if as_json is not None:
-        print_json(as_json | {"passed": not bad, "verdicts": [asdict(each) for each in verdicts]})
+        print_json(
+            as_json | {"passed": not bad, "verdicts": [asdict(verdict) for verdict in verdicts]}
+        )
     else:
-        for each in verdicts:
-            results.print(f"{each.status}: {each.message}", markup=False, soft_wrap=True)
+        for verdict in verdicts:
+            results.print(f"{verdict.status}: {verdict.message}", markup=False, soft_wrap=True)
     if bad:
-        first = next((each for each in bad if each.status == "failed"), bad[0])
+        first = next((verdict for verdict in bad if verdict.status == "failed"), bad[0])
         more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
         complain(f"{first.status}: {first.message}{more}")
         raise typer.Exit(EXIT_FAILED)

@@ -47,9 +47,7 @@ def run(
         results.print(f"{loads.height} loads in {csv}", markup=False)
     elif as_json:
         steps = _steps(directory, loads)
-        print_json(
-            [each | {"after_load": steps.get(each["hash"], [])} for each in loads.to_dicts()]
-        )
+        print_json([row | {"after_load": steps.get(row["hash"], [])} for row in loads.to_dicts()])
     else:
         _print(loads)
         _print_steps(loads, _steps(directory, loads))

@@ -87,9 +87,11 @@ def ask(
                 matching=matching,
             )
         except PlanError as error:  # its lines are of a plan that nobody wrote
-            problems = [re.sub(rf"^{QUESTION}:\d+: ", "", each) for each in error.problems]
+            problems = [re.sub(rf"^{QUESTION}:\d+: ", "", problem) for problem in error.problems]
             # Both stacks may have the same mistake.
-            said = [f"asking `{change}` of `{place}`: {each}" for each in dict.fromkeys(problems)]
+            said = [
+                f"asking `{change}` of `{place}`: {problem}" for problem in dict.fromkeys(problems)
+            ]
             raise PlanError(said) from error
 
     if _is_url(site) and not is_page_url(site):
@@ -110,7 +112,7 @@ def ask(
         return
     findings = summary_of(summary.contents)
     first = [f"{head} {text}" for head, text in said_first(summary.contents)]
-    others = (each for each in findings["warnings"] if each not in first)
+    others = (warning for warning in findings["warnings"] if warning not in first)
     for sentence in (*first, *findings["answer"], *others):
         results.print(sentence, markup=False)
     results.print(f"report: {summary.path}", markup=False, soft_wrap=True)

@@ -34,7 +34,7 @@ def check(plan: PlanArgument, site: Sites = None, scale: Scale = "full") -> None
     sites = [open_site(name) for name in parsed.sites]
     check_secure(parsed.stacks, sites)
     check_time_limits(parsed, sites)
-    trials = len(expand(parsed, [each.of_plan() for each in sites]))
+    trials = len(expand(parsed, [site.of_plan() for site in sites]))
     results.print(
         f"{plan}: {trials} loads: {_count(len(parsed.sites), 'site')} x "
         f"{_count(len(parsed.networks), 'network')} x {_count(len(parsed.stacks), 'stack')} x "
@@ -55,8 +55,8 @@ def expand_(
         print_json([trial.record_key() for trial in trials])
         return
     print("hash\tblock\tstack\tposition\tseed")
-    for each in trials:
-        print(each.hash, each.block, each.stack, each.position, each.seed, sep="\t")
+    for trial in trials:
+        print(trial.hash, trial.block, trial.stack, trial.position, trial.seed, sep="\t")
 
 
 @app.command("estimate")

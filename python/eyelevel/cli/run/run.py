@@ -78,7 +78,9 @@ def run(
     elif not conditions:
         print_json(summary.as_json())
     if conditions:
-        verdicts = [each for one in conditions for each in evaluate(one, summary.contents)]
+        verdicts = [
+            verdict for condition in conditions for verdict in evaluate(condition, summary.contents)
+        ]
         conclude(str(out), verdicts, junit, summary.as_json() if as_json else None)
 
 
@@ -90,7 +92,7 @@ def run_plan(
     check_jobs(execution.jobs)
     sites = [open_site(name) for name in plan.sites]
     trials = prepare(plan, sites, out, resume=resume)
-    archives = {each.name: str(each.path.resolve()) for each in sites}
+    archives = {site.name: str(site.path.resolve()) for site in sites}
     rest = f"the rest: {how_to_resume}"
     rule, effects = stopping_rule(plan, out), effects_so_far(plan, out)
     try:
@@ -109,7 +111,7 @@ def run_plan(
 
 def _condition(text: str, plan: Plan) -> Condition:
     """Read before the first load: a typing error must not cost a run."""
-    names = [[each.name for each in group] for group in (plan.stacks, plan.networks)]
+    names = [[member.name for member in group] for group in (plan.stacks, plan.networks)]
     return parse_condition(text, names[0], list(METRICS_BY_NAME), names[1])
 
 

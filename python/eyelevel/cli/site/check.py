@@ -47,7 +47,7 @@ def check(
     archive = Path(site.path).resolve()
     with hints.status(f"replaying {site.name} over HTTP/1.1, 2 and 3"):
         found = run_tool(["archive", "check", str(archive)], accept=(0, TOOL_FOUND_DIFFERENCES))
-    differs = any(each["differences"] for each in found["protocols"])
+    differs = any(protocol["differences"] for protocol in found["protocols"])
     if not as_json:
         _print_bytes(found)
     failure = ""
@@ -80,10 +80,12 @@ def _load(archive: Path, name: str, loads: int) -> PageFindings:
 
 
 def _print_bytes(found: dict[str, Any]) -> None:
-    for each in found["protocols"]:
-        differences = each["differences"]
+    for protocol in found["protocols"]:
+        differences = protocol["differences"]
         state = "all alike" if not differences else f"{len(differences)} differ"
-        results.print(f"{each['protocol']:9} {each['compared']} exchanges compared, {state}")
+        results.print(
+            f"{protocol['protocol']:9} {protocol['compared']} exchanges compared, {state}"
+        )
         for difference in differences[:LISTED_MAX]:
             said = f"  {difference['url']}: {difference['what']}"
             results.print(said, markup=False, soft_wrap=True)
@@ -110,7 +112,7 @@ def _print_page(page: PageFindings, pictures: dict[str, Any]) -> None:
         say(f"  icons of the browser's tab, which are not counted: {icons}")
     if page.hosts_missing:
         say(f"hosts that were not recorded: {', '.join(page.hosts_missing)}")
-    errors = [each for each in _console_errors(page) if not each.startswith(NOT_LOADED)]
+    errors = [error for error in _console_errors(page) if not error.startswith(NOT_LOADED)]
     say(f"console   {len(errors)} errors beside what was not loaded")
     for error in errors[:LISTED_MAX]:
         say(f"  {error[:200]}")
@@ -118,10 +120,10 @@ def _print_page(page: PageFindings, pictures: dict[str, Any]) -> None:
     say(f"requests  {'the same in all loads' if not changing else 'differ between loads'}")
     loads_of: Counter[str] = Counter(load.http_version for load in page.loads)
     for url, counts in list(changing.items())[:LISTED_MAX]:
-        each = ", ".join(
+        where = ", ".join(
             f"{count} of {loads_of[name]} over {name}" for name, count in counts.items()
         )
-        say(f"  in {each}: {url}")
+        say(f"  in {where}: {url}")
     for url in page.values_differ[:LISTED_MAX]:
         say(f"  other values in the query: {url[:200]}")
     for name, share in pictures["picture_difference_shares"].items():

@@ -40,9 +40,11 @@ def print_info(found: Mapping[str, Any]) -> None:
     ):
         results.print(f"  {name:17} {value}", markup=False, soft_wrap=True)
     types = table("type", "objects", "size", right=("objects", "size"))
-    by_size = sorted(found["media_types"].items(), key=lambda each: -each[1]["body_bytes"])
-    for name, each in by_size:
-        types.add_row(name or "(none)", str(each["objects"]), _size(each["body_bytes"]))
+    by_size = sorted(
+        found["media_types"].items(), key=lambda media_type: -media_type[1]["body_bytes"]
+    )
+    for name, counted in by_size:
+        types.add_row(name or "(none)", str(counted["objects"]), _size(counted["body_bytes"]))
     results.print(types)
     print_marks(found)
 
@@ -52,7 +54,7 @@ def print_marks(found: Mapping[str, Any]) -> None:
     provenance = found["provenance"]
     for sentence in provenance.get("altered", []):
         results.print(f"altered: {sentence}", markup=False, soft_wrap=True)
-    left_out = [*provenance.get("left_out", []), *(each["message"] for each in found["notes"])]
+    left_out = [*provenance.get("left_out", []), *(note["message"] for note in found["notes"])]
     for sentence in left_out[:20]:
         results.print(f"left out: {sentence}", markup=False, soft_wrap=True)
     if len(left_out) > 20:

@@ -142,8 +142,8 @@ def _record_visits(
             for asked, by in raw.initiators.items():
                 initiators.setdefault(asked, by)
             picture = picture or raw.screenshot
-            stepped = (each for step in raw.after_load for each in step.objects)
-            hosts |= {host_of(each.url) for each in (*raw.objects, *stepped)}
+            stepped = (item for step in raw.after_load for item in step.objects)
+            hosts |= {host_of(item.url) for item in (*raw.objects, *stepped)}
             _tell(url, raw, recorder)
             if raw.ended == "navigation-failed":
                 # The browser sees but a proxy that refuses; the recorder knows why.

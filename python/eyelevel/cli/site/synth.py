@@ -45,11 +45,11 @@ def synth(
 
 def _summary(shapes: tuple[SiteShape, ...]) -> dict[str, tuple[int, int, int]]:
     columns = {
-        "objects": [len(each.objects) for each in shapes],
-        "total_bytes": [each.total_bytes for each in shapes],
-        "origins": [each.origins for each in shapes],
-        "object_bytes": [one.bytes for each in shapes for one in each.objects],
-        "depth": [max(one.depth for one in each.objects) for each in shapes],
+        "objects": [len(shape.objects) for shape in shapes],
+        "total_bytes": [shape.total_bytes for shape in shapes],
+        "origins": [shape.origins for shape in shapes],
+        "object_bytes": [one.bytes for shape in shapes for one in shape.objects],
+        "depth": [max(one.depth for one in shape.objects) for shape in shapes],
     }
     return {
         name: (min(values), round(median(values)), max(values)) for name, values in columns.items()

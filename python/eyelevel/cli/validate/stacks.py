@@ -138,6 +138,6 @@ def _fine(controls: Sequence[str], as_json: bool) -> None:
         made = table("loss %", *rtts, title=title, right=("loss %", *rtts))
         for loss in dict.fromkeys(cell.loss for cell in own):
             goodputs = [cell.goodput_bit_s for cell in own if cell.loss == loss]
-            made.add_row(f"{loss * 100:g}", *(f"{each / 1e6:.2f}" for each in goodputs))
+            made.add_row(f"{loss * 100:g}", *(f"{goodput / 1e6:.2f}" for goodput in goodputs))
         results.print(made)
         results.print()

@@ -127,7 +127,11 @@ def locks() -> dict[str, bytes]:
 
     `installed.txt` has the Python packages of this environment as pip writes them.
     """
-    names = {each.name: each.version for each in distributions() if each.name}
+    names = {
+        distribution.name: distribution.version
+        for distribution in distributions()
+        if distribution.name
+    }
     installed = "".join(f"{name}=={version}\n" for name, version in sorted(names.items()))
     files = [_SOURCE_TREE / name for name in LOCK_FILES]
     found = {file.name: file.read_bytes() for file in files if file.is_file()}

@@ -57,7 +57,7 @@ class Kept:
             "code": code_digest(),
             "browser": browser_version(),
             "stacks": settings[::-1] if self._turned else settings,
-            "scenarios": [asdict(each) for each in SCENARIOS],
+            "scenarios": [asdict(scenario) for scenario in SCENARIOS],
             "page": _page_digest(),
         }
         self.key = _digest(determined)

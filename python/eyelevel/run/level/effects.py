@@ -14,7 +14,7 @@ from eyelevel.run.level.cache import Effects, Kept
 from eyelevel.run.level.measure import Step, validate_level
 from eyelevel.run.level.runs import MOVED
 
-PAGES = tuple(each for each in SCENARIOS if each.kind == "page")
+PAGES = tuple(scenario for scenario in SCENARIOS if scenario.kind == "page")
 
 
 def measure_effects(first: Stack, second: Stack, on_step: Callable[[Step], None]) -> Effects:

@@ -156,7 +156,7 @@ def validate_level(
                 break
             scenario, side = task
             if recordings is None:
-                sizes = {each.body_bytes for each in scenarios if each.body_bytes}
+                sizes = {scenario.body_bytes for scenario in scenarios if scenario.body_bytes}
                 recordings = Recordings.write(Path(folder), sizes)
             stack = (first, second)[side]
             on_step(work.step(scenario, stack, budget_s - gone_s, limit_s - gone_s))
@@ -190,30 +190,30 @@ class _Work:
     def next(self, budget_left_s: float, limit_left_s: float) -> tuple[Scenario, int] | None:
         """The scenario and side with the fewest runs; after the least of all, unknown ones."""
         wanted = [
-            (self._count(each.name, side), place, each, side)
-            for place, each in enumerate(self._scenarios)
-            for side in self._sides(each.name)
-            if not self._given_up(each, side)
+            (self._count(scenario.name, side), place, scenario, side)
+            for place, scenario in enumerate(self._scenarios)
+            for side in self._sides(scenario.name)
+            if not self._given_up(scenario, side)
         ]
-        least = [each for each in wanted if each[0] < SAMPLES_MIN]
+        least = [entry for entry in wanted if entry[0] < SAMPLES_MIN]
         if least:
-            fitting = [each for each in least if self._expected_s(each[2]) < limit_left_s]
+            fitting = [entry for entry in least if self._expected_s(entry[2]) < limit_left_s]
             self.out_of_time = not fitting
             if not fitting:
                 return None
-            _, _, scenario, side = min(fitting, key=lambda each: each[:2])
+            _, _, scenario, side = min(fitting, key=lambda entry: entry[:2])
             return scenario, side
         unknown = pending(_rows(self._stacks, self.runs))
         more = [
-            each
-            for each in wanted
-            if each[2].name in unknown
-            and each[0] < RUNS_MAX
-            and self._expected_s(each[2]) < min(budget_left_s, limit_left_s)
+            entry
+            for entry in wanted
+            if entry[2].name in unknown
+            and entry[0] < RUNS_MAX
+            and self._expected_s(entry[2]) < min(budget_left_s, limit_left_s)
         ]
         if not more:
             return None
-        _, _, scenario, side = min(more, key=lambda each: each[:2])
+        _, _, scenario, side = min(more, key=lambda entry: entry[:2])
         return scenario, side
 
     def _given_up(self, scenario: Scenario, side: int) -> bool:
@@ -238,14 +238,14 @@ class _Work:
     def _missing(self) -> list[tuple[Scenario, int]]:
         """Runs that each scenario and side still needs."""
         return [
-            (each, 0 if self._given_up(each, side) else max(0, SAMPLES_MIN - have))
-            for each in self._scenarios
+            (scenario, 0 if self._given_up(scenario, side) else max(0, SAMPLES_MIN - have))
+            for scenario in self._scenarios
             for side in (0, 1)
-            for have in (self._count(each.name, side),)
+            for have in (self._count(scenario.name, side),)
         ]
 
     def _needed_s(self) -> float:
-        return sum(self._expected_s(each) * count for each, count in self._missing())
+        return sum(self._expected_s(scenario) * count for scenario, count in self._missing())
 
     def spare_s(self, scenario: Scenario, limit_left_s: float) -> float:
         """What a run may wait for the machine: a part of what no needed run wants."""

@@ -115,15 +115,15 @@ def _of_load(
 ) -> dict[str, Value]:
     """Of the measured load alone: all logs hold the visit before it, where there was one."""
     since_ns = record["browser"]["navigation_start_ns"] - BEFORE_NAVIGATION_NS
-    urls = {each["url"] for each in record["objects"]}
+    urls = {item["url"] for item in record["objects"]}
     found = request_scheduling(read_network_log(network_log), urls, since_ns / 1e6)
     return page_values(record, _scheduled(found), down.since(since_ns), up.since(since_ns))
 
 
 def _scheduled(found: Scheduling) -> Scheduled:
-    waits = [(each, found.waits_ms(each)) for each in found.requests]
-    waited = [Waited(each.priority in DELAYABLE, ms.after_ms) for each, ms in waits if ms]
-    hosts = {each.host for each in found.requests}
+    waits = [(request, found.waits_ms(request)) for request in found.requests]
+    waited = [Waited(request.priority in DELAYABLE, ms.after_ms) for request, ms in waits if ms]
+    hosts = {request.host for request in found.requests}
     most = {host: count for host, count in found.in_flight_max().items() if host in hosts}
     return Scheduled(waited, len(found.held_back()), max(most.values(), default=0))
 
@@ -135,7 +135,7 @@ def _late(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -
     told, down, summary = _transfer(
         scenario.network, stack, recordings, scenario.body_bytes, seed, late=late
     )
-    request = next((each for each in summary.requests if each["url"] == LATE_URL), None)
+    request = next((request for request in summary.requests if request["url"] == LATE_URL), None)
     if request is None:
         raise RunError(f"{scenario.name}: the servers saw no urgent request")
     values = late_values(told["late"], request, down)

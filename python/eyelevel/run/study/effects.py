@@ -39,12 +39,12 @@ def effects_so_far(plan: Plan, directory: Path) -> Callable[[], str]:
         metric = plan.primary_metric
         cells = compare_cells(blocks.kept, [metric], plan.reference, stacks)
         gains = network_gains(cells, sorted(blocks.kept["site"].unique()))
-        known = [each for each in gains if each.gain.value is not None]
-        known.sort(key=lambda each: -abs(each.gain.value or 0.0))
+        known = [gain for gain in gains if gain.gain.value is not None]
+        known.sort(key=lambda gain: -abs(gain.gain.value or 0.0))
         said = []
-        for each in known[:SHOWN_MAX]:
-            reach = f" [{interval(each.gain)}]" if each.gain.determined else ""
-            said.append(f"{each.stack} on {each.network} {percent(each.gain.value or 0.0)}{reach}")
+        for gain in known[:SHOWN_MAX]:
+            reach = f" [{interval(gain.gain)}]" if gain.gain.determined else ""
+            said.append(f"{gain.stack} on {gain.network} {percent(gain.gain.value or 0.0)}{reach}")
         if not said:
             return ""
         count = blocks.kept["block"].n_unique()

@@ -143,7 +143,7 @@ def _disk_bytes_like(
 
 
 def _size(folder: Path) -> int:
-    return sum(each.stat().st_size for each in folder.rglob("*") if each.is_file())
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def _deviation(plan: Plan, document: dict[str, Any], table: pl.DataFrame) -> float | None:
@@ -156,4 +156,4 @@ def _deviation(plan: Plan, document: dict[str, Any], table: pl.DataFrame) -> flo
         for cell in cells
         if cell.gain.standard_error is not None
     ]
-    return math.sqrt(math.fsum(each**2 for each in seen) / len(seen)) if seen else None
+    return math.sqrt(math.fsum(error**2 for error in seen) / len(seen)) if seen else None

@@ -77,7 +77,7 @@ def run_blocks(
     `call` is a function and what gives its arguments for a trial. `on_start` and `on_end` are
     called one at a time. An error in one lane ends all after their current loads.
     """
-    blocks = iter([list(group) for _, group in groupby(trials, key=lambda each: each.block)])
+    blocks = iter([list(group) for _, group in groupby(trials, key=lambda trial: trial.block)])
     lock = threading.Lock()
     errors: list[BaseException] = []
     function, arguments = call

@@ -186,7 +186,7 @@ def run_trials(
     looks = Looks(effects) if effects else None
     stopped, ended = "", queue[0].repetition - 1 if queue else 0
     with _interruptible(interrupt) as interrupted, lanes(sets) as pools:
-        for repetition, group in groupby(queue, key=lambda each: each.repetition):
+        for repetition, group in groupby(queue, key=lambda trial: trial.repetition):
             if may_stop and (stopped := may_stop(ended)):
                 break
             if pools:

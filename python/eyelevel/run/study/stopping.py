@@ -21,7 +21,11 @@ def stopped_since(found: Sequence[Comparison]) -> str:
     """Why a study may stop, in words: what each of its comparisons has come to."""
     said = []
     for state, words in _SAID.items():
-        of_kind = [f"{each.stack} on {each.network}" for each in found if each.state == state]
+        of_kind = [
+            f"{comparison.stack} on {comparison.network}"
+            for comparison in found
+            if comparison.state == state
+        ]
         if of_kind:
             many = len(of_kind) > NAMED_MAX
             named = f"{len(of_kind)} comparisons" if many else ", ".join(of_kind)
@@ -31,7 +35,9 @@ def stopped_since(found: Sequence[Comparison]) -> str:
 
 def compared(plan: Plan) -> tuple[list[str], list[str]]:
     """The stacks and networks that are compared: all but counterfactuals."""
-    stacks, networks = ([each.name for each in every] for every in (plan.stacks, plan.networks))
+    stacks, networks = (
+        [member.name for member in members] for members in (plan.stacks, plan.networks)
+    )
     if plan.causes:
         twins = {name for found in plan.causes.stacks.values() for name in found.values()}
         stacks = [name for name in stacks if name not in twins]
@@ -72,14 +78,14 @@ def stopping_rule(plan: Plan, directory: Path) -> Callable[[int], str] | None:
             plan.blocks,
             rule.futility,
         )
-        if any(each.state == "open" for each in found):
+        if any(comparison.state == "open" for comparison in found):
             return ""
         reason = f"after {repetition} of {plan.blocks} blocks: {stopped_since(found)}"
         value = {
             "version": 1,
             "repetition": repetition,
             "reason": reason,
-            "comparisons": [asdict(each) for each in found],
+            "comparisons": [asdict(comparison) for comparison in found],
         }
         write_document(directory, STOP_FILE, value)
         return reason

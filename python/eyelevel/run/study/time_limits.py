@@ -18,12 +18,12 @@ def check_time_limits(plan: Plan, sites: Sequence[RecordedSite]) -> None:
     """
     if not plan.browser.timeout_given:
         return
-    weights = [Weight(each.name, each.body_bytes()) for each in sites]
+    weights = [Weight(site.name, site.body_bytes()) for site in sites]
     tight = tight_cells(plan.browser.timeout_s, weights, plan.networks)
     if not tight:
         return
     named = "; ".join(
-        f"`{each.site}` over `{each.network}` {each.needed_s:.0f} s" for each in tight[:NAMED_MAX]
+        f"`{cell.site}` over `{cell.network}` {cell.needed_s:.0f} s" for cell in tight[:NAMED_MAX]
     )
     more = f"; and {len(tight) - NAMED_MAX} more" if len(tight) > NAMED_MAX else ""
     raise PlanError(
@@ -38,8 +38,8 @@ def check_time_limits(plan: Plan, sites: Sequence[RecordedSite]) -> None:
 def limits_said(plan: Plan, sites: Sequence[RecordedSite]) -> str:
     """The time limits of the plan's loads, in words."""
     found = {
-        (each.name, network.name): plan.browser.limit_s(each.body_bytes(), network)
-        for each in sites
+        (site.name, network.name): plan.browser.limit_s(site.body_bytes(), network)
+        for site in sites
         for network in plan.networks
     }
     longest = max(found, key=lambda cell: found[cell])

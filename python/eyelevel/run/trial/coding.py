@@ -52,7 +52,7 @@ def coding() -> Iterator[Coding]:
 
 
 def _coded(raw: RawLoad) -> Pictures:
-    pictures = [Frame.of_image(each.at_ms, each.image) for each in raw.frames]
+    pictures = [Frame.of_image(frame.at_ms, frame.image) for frame in raw.frames]
     last = pictures[-1].picture if pictures else None
     return Pictures(Frames.of(pictures), step_frames(raw.after_load), final_picture(last))
 

@@ -54,9 +54,9 @@ def _during_load(
         before, after = np.interp(window_ns, found["sampled_at_ns"], flow["sampled_bytes"])
         goodputs.append(round(float(after - before) * 8 / seconds, 1))
     page_bytes = sum(
-        each["encoded_bytes"] or 0
-        for each in objects
-        if each["from"] == "network" and (each["finished_ms"] or np.inf) <= load_ms
+        item["encoded_bytes"] or 0
+        for item in objects
+        if item["from"] == "network" and (item["finished_ms"] or np.inf) <= load_ms
     )
     page_bit_s = page_bytes * 8 / seconds
     down = [

@@ -64,7 +64,7 @@ def external_server(
         export = ["archive", "export", archive, "--files", str(folder / "files")]
         run_tool([*export, "--index", str(folder / ANSWERS)], says_json=False)
         lab = stack.enter_context(Lab(replace(config, certificates=str(folder))))
-        addresses = dict.fromkeys(each["address"] for each in lab.ready.origins)
+        addresses = dict.fromkeys(origin["address"] for origin in lab.ready.origins)
         place = Place(folder, tuple(addresses))
         stack.enter_context(_running(server["command"], place, lab, http_version))
         yield lab
@@ -124,7 +124,7 @@ def _listens(entered: Path, outside: Path, http_version: str, addresses: int) ->
                     found.add(fields[1].rpartition(":")[0])
     except OSError:
         return False
-    return any(not each.strip("0") for each in found) or len(found) >= addresses
+    return any(not address_.strip("0") for address_ in found) or len(found) >= addresses
 
 
 def _ended(command: list[str], said: Path) -> str:
@@ -142,7 +142,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     for number in (signal.SIGTERM, signal.SIGKILL):
         inside = []
         with suppress(OSError):
-            inside = [int(each) for each in children.read_text().split()]
+            inside = [int(pid) for pid in children.read_text().split()]
         for pid in inside or [process.pid]:
             with suppress(ProcessLookupError):
                 os.kill(pid, number)

@@ -10,7 +10,7 @@ from eyelevel.store.frames import Frame, Frames
 def step_frames(steps: Sequence[StepLoad]) -> tuple[Frames, ...]:
     """The pictures of each step."""
     return tuple(
-        Frames.of([Frame.of_image(each.at_ms, each.image) for each in step.frames])
+        Frames.of([Frame.of_image(frame.at_ms, frame.image) for frame in step.frames])
         for step in steps
     )
 

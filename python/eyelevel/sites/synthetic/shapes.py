@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import exp
+from math import exp, sqrt
 from random import Random
 from statistics import NormalDist
 
@@ -50,12 +50,12 @@ class SiteShape:
     @property
     def origins(self) -> int:
         """How many origins the objects are spread over."""
-        return 1 + max(each.origin for each in self.objects)
+        return 1 + max(item.origin for item in self.objects)
 
     @property
     def total_bytes(self) -> int:
         """Of all bodies."""
-        return sum(each.bytes for each in self.objects)
+        return sum(item.bytes for item in self.objects)
 
 
 def site_shapes(like: Published, count: int, seed: int) -> tuple[SiteShape, ...]:
@@ -89,7 +89,7 @@ def _largest_share(like: Published) -> float:
 
 
 def _correlated(place: float, correlation: float, random: Random) -> float:
-    return correlation * place + (1 - correlation**2) ** 0.5 * random.gauss()
+    return correlation * place + sqrt(1 - correlation**2) * random.gauss()
 
 
 def _ranks(values: Sequence[float]) -> list[int]:
@@ -167,8 +167,8 @@ def _parent(objects: Sequence[ObjectShape], kind: str, depth: int, random: Rando
     for above in range(depth - 1, 1, -1):
         found = [
             place
-            for place, each in enumerate(objects)
-            if each.depth == above and each.kind in _PARENTS[kind]
+            for place, item in enumerate(objects)
+            if item.depth == above and item.kind in _PARENTS[kind]
         ]
         if found:
             return random.choice(found)
@@ -178,18 +178,18 @@ def _parent(objects: Sequence[ObjectShape], kind: str, depth: int, random: Rando
 def _roomy(objects: Sequence[ObjectShape]) -> list[ObjectShape]:
     """Bodies not smaller than what they have to say; the largest gives what others take more."""
     children = [0] * len(objects)
-    for each in objects[1:]:
-        children[each.parent] += 1
+    for item in objects[1:]:
+        children[item.parent] += 1
     # The document also has the elements that style sheets draw on.
     children[PAGE] = len(objects)
     least = [
-        markup_bytes(each.kind, number) for each, number in zip(objects, children, strict=True)
+        markup_bytes(item.kind, number) for item, number in zip(objects, children, strict=True)
     ]
-    sizes = [max(each.bytes, needed) for each, needed in zip(objects, least, strict=True)]
+    sizes = [max(item.bytes, needed) for item, needed in zip(objects, least, strict=True)]
     largest = max(range(len(sizes)), key=sizes.__getitem__)
-    surplus = sum(sizes) - sum(each.bytes for each in objects)
+    surplus = sum(sizes) - sum(item.bytes for item in objects)
     sizes[largest] = max(least[largest], sizes[largest] - surplus)
-    return [replace(each, bytes=size) for each, size in zip(objects, sizes, strict=True)]
+    return [replace(item, bytes=size) for item, size in zip(objects, sizes, strict=True)]
 
 
 def markup_bytes(kind: str, children: int) -> int:

@@ -33,12 +33,12 @@ def write_site(shape: SiteShape, name: str, out: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:
         manifest = Path(folder) / "manifest.json"
         exchanges = []
-        for place, each in enumerate(shape.objects):
+        for place, item in enumerate(shape.objects):
             (Path(folder) / str(place)).write_text(body(shape, place, urls), encoding="ascii")
-            headers = [["content-type", _TYPES[each.kind]], ["access-control-allow-origin", "*"]]
+            headers = [["content-type", _TYPES[item.kind]], ["access-control-allow-origin", "*"]]
             entry = {"url": urls[place], "file": str(place), "headers": headers}
             if place != PAGE:
-                entry["initiator"] = urls[each.parent]
+                entry["initiator"] = urls[item.parent]
             exchanges.append(entry)
         about = {
             "title": name,
@@ -58,30 +58,30 @@ def write_site(shape: SiteShape, name: str, out: Path) -> dict[str, Any]:
 def urls_of(shape: SiteShape) -> list[str]:
     """Every object's URL."""
     return [
-        f"https://o{each.origin}.example/"
-        + ("" if place == PAGE else f"{place}.{EXTENSIONS[each.kind]}")
-        for place, each in enumerate(shape.objects)
+        f"https://o{item.origin}.example/"
+        + ("" if place == PAGE else f"{place}.{EXTENSIONS[item.kind]}")
+        for place, item in enumerate(shape.objects)
     ]
 
 
 def body(shape: SiteShape, place: int, urls: list[str]) -> str:
     """What makes a browser ask for the object's children, filled up to its bytes."""
-    each = shape.objects[place]
+    item = shape.objects[place]
     children = [
         at for at, child in enumerate(shape.objects) if at != PAGE and child.parent == place
     ]
     text, before, after = {
-        "document": lambda: (_document(shape, children, urls), "<!--", "-->"),
-        "image": lambda: (_SVG, "<!--", "-->"),
-        "script": lambda: (_script(children, urls), "/*", "*/"),
-        "style": lambda: (_style(shape, children, urls), "/*", "*/"),
-        "font": lambda: ("", "", ""),
-        "data": lambda: ("1", "", ""),
-    }[each.kind]()
-    room = each.bytes - len(text) - len(before) - len(after)
-    if each.kind in ("font", "data"):
-        return text + " " * (each.bytes - len(text))
-    return text + (before + "x" * room + after if room >= 0 else " " * (each.bytes - len(text)))
+        "document": (_document(shape, children, urls), "<!--", "-->"),
+        "image": (_SVG, "<!--", "-->"),
+        "script": (_script(children, urls), "/*", "*/"),
+        "style": (_style(shape, children, urls), "/*", "*/"),
+        "font": ("", "", ""),
+        "data": ("1", "", ""),
+    }[item.kind]
+    room = item.bytes - len(text) - len(before) - len(after)
+    if item.kind in ("font", "data"):
+        return text + " " * (item.bytes - len(text))
+    return text + (before + "x" * room + after if room >= 0 else " " * (item.bytes - len(text)))
 
 
 def _document(shape: SiteShape, children: list[int], urls: list[str]) -> str:
@@ -93,7 +93,7 @@ def _document(shape: SiteShape, children: list[int], urls: list[str]) -> str:
         elif kind == "script":
             parts.append(f"<script defer src={url}></script>")
     parts.append("<h1>A synthetic page</h1>")
-    drawn = (at for at, each in enumerate(shape.objects) if _is_drawn(shape, each))
+    drawn = (at for at, item in enumerate(shape.objects) if _is_drawn(shape, item))
     parts += [f"<i class=c{at}>x</i>" for at in drawn]
     for at in children:
         if shape.objects[at].kind == "image":
@@ -103,9 +103,9 @@ def _document(shape: SiteShape, children: list[int], urls: list[str]) -> str:
     return "".join(parts)
 
 
-def _is_drawn(shape: SiteShape, each: ObjectShape) -> bool:
+def _is_drawn(shape: SiteShape, item: ObjectShape) -> bool:
     """Whether a style sheet asks for it, which it does only for an element that is there."""
-    return each.kind in ("image", "font") and shape.objects[each.parent].kind == "style"
+    return item.kind in ("image", "font") and shape.objects[item.parent].kind == "style"
 
 
 def _script(children: list[int], urls: list[str]) -> str:

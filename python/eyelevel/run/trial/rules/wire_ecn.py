@@ -27,21 +27,23 @@ def wrong_ecn(
         return ""
     if stack["ecn"] == "off":
         return _capable_though_off(connections, path)
-    served = {each["connection"] for each in requests if "connection" in each}
-    for each in connections:
-        over_quic = each["protocol"] == "h3"
-        if each["connection"] not in served or over_quic != quic:
+    served = {request["connection"] for request in requests if "connection" in request}
+    for connection in connections:
+        over_quic = connection["protocol"] == "h3"
+        if connection["connection"] not in served or over_quic != quic:
             continue
-        if reason := _incapable_though_on(each["ecn"], quic=quic):
-            return f"connection {each['connection']}: {reason}"
+        if reason := _incapable_though_on(connection["ecn"], quic=quic):
+            return f"connection {connection['connection']}: {reason}"
     return ""
 
 
 def _capable_though_off(connections: Sequence[Mapping[str, Any]], path: Mapping[str, Any]) -> str:
     for way in WAYS:
-        for each in connections:
-            if each["ecn"] and (seen := capable(each["ecn"][way])):
-                return f"connection {each['connection']}: {seen} packets {way} were ECN-capable"
+        for connection in connections:
+            if connection["ecn"] and (seen := capable(connection["ecn"][way])):
+                return (
+                    f"connection {connection['connection']}: {seen} packets {way} were ECN-capable"
+                )
         if seen := capable(path[way]["ecn"]):
             return f"{seen} packets {way} were ECN-capable"
     return ""
