@@ -7,7 +7,8 @@ For each `sites/SITE.toml` it fetches the packages (`npm pack`, digests pinned i
 lays their files out under the origins that the table names, checks that every resource that the
 page asks for is there, and serves them from a lab, where `eyelevel record` opens the page. It
 writes `SITE.wacz`, what `eyelevel site info` says of it as `SITE.info.json`, and
-`SITE.LICENSES.md`. Needs npm and the project's own environment.
+`SITE.LICENSES.md`, into the package, with which they ship. Needs npm and the project's own
+environment.
 """
 
 import argparse
@@ -29,6 +30,7 @@ from recording import record
 from eyelevel.lab.binary import run_tool
 
 HERE = Path(__file__).resolve().parent
+SHIPPED = HERE.parent / "python" / "eyelevel" / "sites" / "shipped"
 CONTENT_TYPES = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
@@ -81,7 +83,7 @@ def main() -> None:
     names = sorted(path.stem for path in (HERE / "sites").glob("*.toml"))
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sites", nargs="*", metavar="SITE", help=f"of {', '.join(names)}")
-    parser.add_argument("--out", type=Path, default=HERE, help="folder of the sites")
+    parser.add_argument("--out", type=Path, default=SHIPPED, help="folder of the sites")
     parser.add_argument("--cache", type=Path, default=HERE.parent / "out" / "npm")
     arguments = parser.parse_args()
     packages = Packages(HERE / "packages.toml", arguments.cache)

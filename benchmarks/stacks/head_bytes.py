@@ -10,7 +10,6 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from benchmarks.shared.command import parser_of
@@ -19,9 +18,8 @@ from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import expand
 from eyelevel.run.trial.trial import run_trial
-from eyelevel.sites.recorded import open_site
+from eyelevel.sites.recorded import open_site, shipped
 
-CORPUS = Path(__file__).parents[2] / "corpus"
 NETWORK = NETWORKS_BY_NAME["cable"]
 STACKS = [
     (base, table_bytes) for table_bytes in (None, 0) for base in ("tcp+", "quic")
@@ -36,7 +34,7 @@ def main() -> None:
     parser.add_argument("sites", nargs="*")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    sites = arguments.sites or sorted(path.stem for path in CORPUS.glob("*.wacz"))
+    sites = arguments.sites or list(shipped())
     if not arguments.json:
         print("| site | requests | HPACK up, B | QPACK up, B | | HPACK down, B | QPACK down, B | |")
         print("| --- | --- | --- | --- | --- | --- | --- | --- |")

@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 from hang import HANG_S
-from repository import ROOT
+from labs import CORPUS
 
-DASHBOARD = ROOT / "corpus" / "dashboard.wacz"
+DASHBOARD = CORPUS / "dashboard.wacz"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

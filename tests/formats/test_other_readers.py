@@ -6,11 +6,10 @@ import sys
 import zipfile
 
 import pytest
-from repository import ROOT
+from labs import CORPUS
 
 from eyelevel.lab.binary import run_tool
 
-CORPUS = ROOT / "corpus"
 TIMEOUT_S = 120.0
 
 

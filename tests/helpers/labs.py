@@ -10,7 +10,7 @@ from eyelevel.lab.binary import run_tool
 from eyelevel.lab.client import Lab
 from eyelevel.networks.network import Network
 
-CORPUS = ROOT / "corpus"
+CORPUS = ROOT / "python/eyelevel/sites/shipped"
 RECORDINGS = ROOT.parent / "shared" / "data" / "sites" / "warc"
 
 FAST = Network("fast", 1_000_000_000, 1_000_000_000, 2.0, 100.0)

@@ -8,7 +8,8 @@ use flate2::read::MultiGzDecoder;
 
 #[test]
 fn every_origin_and_link_is_moved_and_every_exchange_is_kept() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/dashboard.wacz");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../python/eyelevel/sites/shipped/dashboard.wacz");
     let site = Site::open(corpus).unwrap();
     let plain = site.in_cleartext();
     assert_eq!(plain.exchanges().len(), site.exchanges().len());

@@ -12,7 +12,7 @@ const SEED: u64 = 20_261_121;
 /// The shipped sites, and the real recordings where they are there.
 fn files() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut files = vec![root.join("corpus/dashboard.wacz")];
+    let mut files = vec![root.join("python/eyelevel/sites/shipped/dashboard.wacz")];
     for name in ["wikipedia-2018", "baidu-2018"] {
         let file = root.join(format!("../shared/data/sites/warc/{name}.warc.gz"));
         if file.exists() {

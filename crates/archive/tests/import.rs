@@ -69,7 +69,7 @@ fn mahimahi_folders_are_read_whole_and_become_secure() {
 
 #[test]
 fn recordings_join_and_keep_what_they_say_of_themselves() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/eyelevel/sites/shipped");
     let both = import(&[corpus.join("agency.wacz"), corpus.join("creative.wacz")]).unwrap();
     let (_file, site) = packed(&both, "joined");
     let parts = ["agency", "creative"].map(|name| {

@@ -53,7 +53,8 @@ const LICENCES: [&str; 4] = [
 
 #[test]
 fn shipped_sites_are_sound_and_have_their_licences() {
-    let corpus = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
+    let corpus =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../python/eyelevel/sites/shipped");
     let files = std::fs::read_dir(&corpus)
         .unwrap()
         .map(|each| each.unwrap().path());

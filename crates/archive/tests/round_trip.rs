@@ -132,7 +132,8 @@ proptest! {
 }
 
 fn example() -> Exchange {
-    let corpus = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus/agency.wacz");
+    let corpus = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../python/eyelevel/sites/shipped/agency.wacz");
     Site::open(corpus).unwrap().exchanges()[0].clone()
 }
 

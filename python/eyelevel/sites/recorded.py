@@ -17,7 +17,8 @@ from eyelevel.sites.synthetic.by_name import make_synthetic
 DEFAULT_VIEWPORT_PX = (1280, 720)
 """Of recordings that do not say what they were made with."""
 
-_SOURCE_TREE = Path(__file__).parents[3] / "corpus"
+_SHIPPED = Path(__file__).parent / "shipped"
+"""Recordings with what they hold and their licences; `corpus/make.py` makes them."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class RecordedSite:
 
 def shipped() -> dict[str, Path]:
     """The project's own recorded sites by name."""
-    return {path.stem: path for path in sorted(_SOURCE_TREE.glob("*.wacz"))}
+    return {path.stem: path for path in sorted(_SHIPPED.glob("*.wacz"))}
 
 
 def matching(pattern: str) -> list[str]:

@@ -12,6 +12,7 @@ from eyelevel.plan.presets import PRESETS, preset_text
 from eyelevel.plan.trials import Site, plan_document
 from eyelevel.reference.plan_schema import plan_schema
 from eyelevel.reference.presets import presets_page
+from eyelevel.sites.recorded import shipped
 
 GOOD = """\
 sites = ["agency", "own/page.wacz"]
@@ -80,7 +81,7 @@ def test_defaults_are_declared():
     assert plan.browser.timeout_s == 180 and plan.browser.capture
 
 
-SHIPPED = [file.stem for file in (ROOT / "corpus").glob("*.wacz")]
+SHIPPED = list(shipped())
 
 
 @pytest.mark.parametrize(
