@@ -3,8 +3,9 @@
 //! on the wire.
 //!
 //! A client's connection and the server's behind it speak the same protocol, so nothing is
-//! translated: what is stored is what both sent. `docs/reference/recording.md` says what cannot be
-//! kept. [`Recorder`] is the proxy, [`Store`] what it has kept; [`Store::write`] makes the WACZ.
+//! translated: what is stored is what both sent. What cannot be kept is named in the WACZ
+//! (`left_out` in `spec/archive.md`). [`Recorder`] is the proxy, [`Store`] what it has kept;
+//! [`Store::write`] makes the WACZ.
 
 mod certificate;
 mod client;

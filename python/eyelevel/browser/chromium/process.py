@@ -131,7 +131,7 @@ def browser_arguments(
 ) -> list[str]:
     """The browser's arguments without its executable.
 
-    `quic_origins` are `host:port`; listed origins have no TCP fallback (DESIGN, section 4).
+    `quic_origins` are `host:port`; listed origins have no TCP fallback.
     """
     width, height = viewport_px
     arguments = [flag.argument for flag in FLAGS if not (proxy and flag.argument == NO_PROXY)]
