@@ -41,11 +41,11 @@ def doctor(
     if as_json:
         print_json([asdict(finding) for finding in findings])
     else:
-        made = table("", "what", "found", "remedy")
+        shown = table("", "what", "found", "remedy")
         marks = {"ok": "[green]ok[/]", "worse": "[yellow]worse[/]", "missing": "[red]missing[/]"}
         for finding in findings:
-            made.add_row(marks[finding.state], finding.name, finding.found, finding.remedy)
-        results.print(made)
+            shown.add_row(marks[finding.state], finding.name, finding.found, finding.remedy)
+        results.print(shown)
     if any(finding.state == "missing" for finding in findings):
         raise typer.Exit(EXIT_CANNOT_RUN)
 
@@ -118,8 +118,8 @@ def _realtime(allowed: bool) -> Finding:
     if allowed:
         return Finding("real-time priority", "ok", "allowed")
     remedy = "run as root, or as root: setcap cap_sys_nice+ep on eyelevel-lab"
-    found = "refused: on a busy machine packets may be released late, and servers wait their turn"
-    return Finding("real-time priority", "worse", found, remedy)
+    state = "refused: on a busy machine packets may be released late, and servers wait their turn"
+    return Finding("real-time priority", "worse", state, remedy)
 
 
 def _chromium() -> Finding:
@@ -137,8 +137,8 @@ def _chromium() -> Finding:
     except (OSError, subprocess.TimeoutExpired) as error:
         return Finding("Chromium", "missing", str(error), "as root: apt-get install chromium")
     if done.returncode != 0:
-        found = done.stderr.strip().split("\n")[-1]
-        return Finding("Chromium", "missing", found, "as root: apt-get install chromium")
+        reason = done.stderr.strip().split("\n")[-1]
+        return Finding("Chromium", "missing", reason, "as root: apt-get install chromium")
     return Finding("Chromium", "ok", done.stdout.strip())
 
 
@@ -147,13 +147,13 @@ def _firefox() -> Finding:
     packages = {"Xvfb": "xvfb", "certutil": "libnss3-tools", "ffmpeg": "ffmpeg"}
     absent = [package for program, package in packages.items() if shutil.which(program) is None]
     try:
-        found = find_firefox()
+        firefox = find_firefox()
     except BrowserStartError:
         absent.insert(0, "firefox-esr")
     if absent:
         remedy = f'for `browser = "firefox"`, as root: apt-get install {" ".join(absent)}'
         return Finding("Firefox", "worse", f"absent: {', '.join(absent)}", remedy)
-    return Finding("Firefox", "ok", found)
+    return Finding("Firefox", "ok", firefox)
 
 
 def _cores() -> Finding:

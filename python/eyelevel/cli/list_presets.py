@@ -63,12 +63,12 @@ def list_presets(
 def _print(values: list[dict[str, Any]], columns: Columns) -> None:
     titles = [title for title, _ in columns]
     numbers = tuple(t for t, text in columns if text(values[0])[:1].isdigit())
-    made = table(*titles, right=numbers)
+    shown = table(*titles, right=numbers)
     # A name is there to be copied: other columns give way.
-    made.columns[0].no_wrap = True
+    shown.columns[0].no_wrap = True
     for value in values:
-        made.add_row(*(text(value) for _, text in columns))
-    results.print(made)
+        shown.add_row(*(text(value) for _, text in columns))
+    results.print(shown)
 
 
 def _named(values: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:

@@ -54,7 +54,7 @@ class Terminated(BaseException):
 
 def main() -> int:
     """Run the command line; every expected failure is one clear line and an exit status."""
-    asked = sys.argv[1] if len(sys.argv) > 1 else ""
+    command = sys.argv[1] if len(sys.argv) > 1 else ""
     for number in TERMINATING:
         if signal.getsignal(number) is signal.SIG_DFL:  # `nohup` has them ignored
             signal.signal(number, _terminate)
@@ -63,7 +63,7 @@ def main() -> int:
         signal.signal(signal.SIGINT, _noting(interrupts))
     try:
         # Importing takes a while, and may be interrupted like the rest.
-        app = _app([asked] if asked in SUBCOMMANDS else list(SUBCOMMANDS))
+        app = _app([command] if command in SUBCOMMANDS else list(SUBCOMMANDS))
         # Outside of standalone mode a subcommand's exit status is what the call returns.
         status = app(standalone_mode=False, prog_name="eyelevel")
     except ExpectedError as error:

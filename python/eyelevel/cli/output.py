@@ -22,7 +22,7 @@ def print_json(value: Any) -> None:
 
 def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> Table:
     """A plain table; the columns named in `right` hold numbers."""
-    made = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    shown = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
-        made.add_column(column, justify="right" if column in right else "left")
-    return made
+        shown.add_column(column, justify="right" if column in right else "left")
+    return shown

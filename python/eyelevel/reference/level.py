@@ -171,11 +171,11 @@ def _measured(aspect: Aspect, measure: Measure) -> str:
 
 
 def _margin(measure: Measure) -> str:
-    own = [value_said(measure.margin, measure.unit)] if measure.margin else []
-    own += [f"{measure.margin_share * 100:g} %"] if measure.margin_share else []
-    if not own:
+    margins = [value_said(measure.margin, measure.unit)] if measure.margin else []
+    margins += [f"{measure.margin_share * 100:g} %"] if measure.margin_share else []
+    if not margins:
         return "exact"
-    return " or ".join(own) + (", the larger" if len(own) > 1 else "")
+    return " or ".join(margins) + (", the larger" if len(margins) > 1 else "")
 
 
 def _nature(measure: Measure) -> str:

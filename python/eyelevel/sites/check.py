@@ -113,15 +113,15 @@ def check_page(
 
 def findings(loads: Sequence[PageLoad], recorded_hosts: set[str]) -> PageFindings:
     """What loads of one page show together: pure."""
-    asked = [(load.http_version, {request_key(url) for url in load.asked}) for load in loads]
-    always = set.intersection(*(keys for _, keys in asked)) if asked else set()
-    sometimes = set().union(*(keys for _, keys in asked)) - always
+    requested = [(load.http_version, {request_key(url) for url in load.asked}) for load in loads]
+    always = set.intersection(*(keys for _, keys in requested)) if requested else set()
+    sometimes = set().union(*(keys for _, keys in requested)) - always
     urls = Counter(url for load in loads for url in load.asked)
     changing = {request_key(url) for url, count in urls.items() if count != len(loads)}
     not_always = {
         key: {
-            version: sum(key in keys for of, keys in asked if of == version)
-            for version in dict.fromkeys(version for version, _ in asked)
+            version: sum(key in keys for of, keys in requested if of == version)
+            for version in dict.fromkeys(version for version, _ in requested)
         }
         for key in sorted(sometimes)
     }

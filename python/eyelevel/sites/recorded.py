@@ -109,9 +109,9 @@ class Screen:
 
 def recorded_screen(path: Path) -> Screen:
     """The recording's own viewport; a usual one where it does not say."""
-    said = site_info(path)["provenance"]
-    width, height = said.get("viewport_px") or DEFAULT_VIEWPORT_PX
-    return Screen((width, height), said.get("mobile", False))
+    provenance = site_info(path)["provenance"]
+    width, height = provenance.get("viewport_px") or DEFAULT_VIEWPORT_PX
+    return Screen((width, height), provenance.get("mobile", False))
 
 
 @cache

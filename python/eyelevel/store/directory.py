@@ -96,11 +96,11 @@ def _write_trial(
     temporary = Path(tempfile.mkdtemp(prefix=TEMPORARY_PREFIX, dir=trials))
     try:
         temporary.chmod(0o755)  # mkdtemp makes a private one; records are meant to be shared
-        own = {FRAMES_FILE: frames or ()}
-        own |= {
+        films = {FRAMES_FILE: frames or ()}
+        films |= {
             step_frames_file(number): frames for number, frames in enumerate(step_frames, start=1)
         }
-        for file, of_file in own.items():
+        for file, of_file in films.items():
             if of_file:
                 # Before the trial that names it: a picture without a trial harms nobody.
                 last = keep_picture(directory / PICTURES, of_file.last())

@@ -133,8 +133,8 @@ def read_frames(path: Path, pictures: Path) -> Frames:
             raise ValueError("a frame names a picture that is not there")
         if len(at_ms) != len(numbers) + 1:
             raise ValueError("its parts do not fit together")
-        own = [parts[number] for number in numbers]
-        return Frames(at_ms, own, partial(read_picture, pictures, last), str(path))
+        parts_of_frames = [parts[number] for number in numbers]
+        return Frames(at_ms, parts_of_frames, partial(read_picture, pictures, last), str(path))
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise _damaged(str(path), error) from error
 

@@ -111,7 +111,7 @@ def transfer(
     """
     with TemporaryDirectory(prefix="eyelevel-bulk-") as text:
         folder = logs or Path(text)
-        told, summary = transfer_told(
+        answer, summary = transfer_told(
             lab_path(network),
             # As on a first visit: no tickets, unless the stack says so itself.
             {"session_tickets": False} | lab_stack(stack, network),
@@ -124,7 +124,7 @@ def transfer(
             logs=folder,
         )
         log = read_log((folder / "down.log").read_bytes(), "down.log")
-    return _bulk(told, log, summary, network.rtt_ms_min)
+    return _bulk(answer, log, summary, network.rtt_ms_min)
 
 
 def transfer_told(
@@ -145,11 +145,11 @@ def transfer_told(
     transfer, the URL that is asked for urgently once so many bytes of the body came."""
     config = LabConfig(path, seed, str(site), stack, log=str(logs))
     with Lab(config) as lab:
-        told = fetch(lab, stack, url, bytes_max, duration_ms, warm_up=warm_up, late=late)
+        answer = fetch(lab, stack, url, bytes_max, duration_ms, warm_up=warm_up, late=late)
         summary = lab.stop()
     if not summary.connections:
         raise LabError(f"a transfer over {stack['name']}: the servers reported no connection")
-    return told, summary
+    return answer, summary
 
 
 def fetch(
@@ -193,8 +193,8 @@ def _run(command: list[str], timeout_s: float) -> dict[str, Any]:
         raise LabError(f"a transfer took longer than {timeout_s:g} s") from error
     if done.returncode:
         raise LabError(f"a transfer failed: {done.stderr.strip()}")
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
 
 
 def _bulk(

@@ -97,8 +97,8 @@ def simulate(wanted: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         raise LabError(f"the fine grid took longer than {TIMEOUT_S:g} s") from error
     if done.returncode:
         raise LabError(f"the fine grid: {done.stderr.strip().removeprefix('eyelevel-lab: ')}")
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    return found
+    results: list[dict[str, Any]] = json.loads(done.stdout)
+    return results
 
 
 def _cell(key: tuple[str, float, float], moved: Sequence[dict[str, Any]]) -> FineCell:

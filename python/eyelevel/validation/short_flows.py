@@ -112,11 +112,11 @@ def short_flows(
         for size in FLOW_BYTES
     ]
     kept = {} if fresh else {n: read_flow(_determined_by(*flow)) for n, flow in enumerate(wanted)}
-    found: dict[int, Flow] = {}
+    measured: dict[int, Flow] = {}
     for number, document in kept.items():
         with suppress(KeyError, TypeError):  # absent, or of another shape: measured anew
-            found[number] = Flow.of_json(document or {})
-    missing = [number for number in range(len(wanted)) if number not in found]
+            measured[number] = Flow.of_json(document or {})
+    missing = [number for number in range(len(wanted)) if number not in measured]
     with TemporaryDirectory(prefix="eyelevel-validate-") as folder:
         sites = {size: bulk_site(Path(folder), size) for size in FLOW_BYTES}
         for name in {name for number in missing for name in wanted[number][1]}:
@@ -132,12 +132,12 @@ def short_flows(
 
         with ThreadPoolExecutor(jobs) as pool:
             try:
-                measured = pool.map(measure, range(1, len(missing) + 1), missing)
-                found |= dict(zip(missing, measured, strict=True))
+                flows = pool.map(measure, range(1, len(missing) + 1), missing)
+                measured |= dict(zip(missing, flows, strict=True))
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
-    return [found[number] for number in range(len(wanted))]
+    return [measured[number] for number in range(len(wanted))]
 
 
 def _measure(network: Network, pair: Pair, size: int, runs: int, site: tuple[Path, str]) -> Flow:

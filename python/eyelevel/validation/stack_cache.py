@@ -34,8 +34,8 @@ def build() -> dict[str, Any]:
 
 def read_cell(determined_by: Mapping[str, Any]) -> Cell | None:
     """The cell that was measured with these settings by this build; None: there is none."""
-    found = _read(_folder() / f"{_key(determined_by)}.json")
-    return found[1] if found else None
+    kept = _read(_folder() / f"{_key(determined_by)}.json")
+    return kept[1] if kept else None
 
 
 def write_cell(determined_by: Mapping[str, Any], order: int, cell: Cell) -> None:
@@ -46,8 +46,8 @@ def write_cell(determined_by: Mapping[str, Any], order: int, cell: Cell) -> None
 def measured_cells() -> list[Cell]:
     """Every cell that this build measured on this kernel, in the table's order, each once: with
     the most runs."""
-    found = [cell for file in sorted(_folder().glob("*.json")) if (cell := _read(file))]
-    ordered = sorted(found, key=lambda cell: (cell[0], len(cell[1].tcp.runs)))
+    kept = [cell for file in sorted(_folder().glob("*.json")) if (cell := _read(file))]
+    ordered = sorted(kept, key=lambda cell: (cell[0], len(cell[1].tcp.runs)))
     cells = {(cell.network, cell.congestion_control): cell for _, cell in ordered}
     return list(cells.values())
 
@@ -56,10 +56,10 @@ def read_flow(determined_by: Mapping[str, Any]) -> dict[str, Any] | None:
     """The short flow that was measured with these settings by this build, as it was written."""
     try:
         text = (_folder() / FLOWS / f"{_key(determined_by)}.json").read_text(encoding="utf-8")
-        found: dict[str, Any] = json.loads(text)
+        flow: dict[str, Any] = json.loads(text)
     except (OSError, ValueError):
         return None  # absent or cut off: measured anew
-    return found
+    return flow
 
 
 def write_flow(determined_by: Mapping[str, Any], flow: Mapping[str, Any]) -> None:
@@ -88,7 +88,7 @@ def _key(determined_by: Mapping[str, Any]) -> str:
 
 def _read(file: Path) -> tuple[int, Cell] | None:
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        return int(found["order"]), Cell.of_json(found["cell"])
+        document = json.loads(file.read_text(encoding="utf-8"))
+        return int(document["order"]), Cell.of_json(document["cell"])
     except (OSError, ValueError, KeyError, TypeError):
         return None  # absent, or of another shape: measured anew

@@ -54,9 +54,9 @@ def presets() -> list[Network]:
 def fast_presets() -> list[Network]:
     """The networks of the table that are faster than the papers', and each without its course, at
     its mean rate: a transfer sees the first seconds of a course alone."""
-    made = [NETWORKS_BY_NAME[name] for name in FAST_PRESETS]
-    even = [replace(n, name=f"{n.name}-even", synth_down=None, synth_up=None) for n in made]
-    return [*made, *even]
+    networks = [NETWORKS_BY_NAME[name] for name in FAST_PRESETS]
+    even = [replace(n, name=f"{n.name}-even", synth_down=None, synth_up=None) for n in networks]
+    return [*networks, *even]
 
 
 def body_bytes(network: Network) -> int:
@@ -104,9 +104,9 @@ def validate_stacks(
     transfer failed; what was measured until then is kept.
     """
     wanted = [(network, pair) for network in networks for pair in pairs]
-    found = {} if fresh else _cached(wanted, runs)
+    measured = {} if fresh else _cached(wanted, runs)
     stopping = Event()
-    missing = [index for index in range(len(wanted)) if index not in found]
+    missing = [index for index in range(len(wanted)) if index not in measured]
     with TemporaryDirectory(prefix="eyelevel-validate-") as folder:
         sizes = {body_bytes(wanted[index][0]) for index in missing}
         sites = {size: bulk_site(Path(folder), size) for size in sizes}
@@ -123,12 +123,12 @@ def validate_stacks(
         with ThreadPoolExecutor(jobs) as pool:
             try:
                 cells = pool.map(measure, range(1, len(missing) + 1), missing)
-                found |= dict(zip(missing, cells, strict=True))
+                measured |= dict(zip(missing, cells, strict=True))
             except BaseException:
                 stopping.set()
                 pool.shutdown(cancel_futures=True)
                 raise
-    return [found[index] for index in range(len(wanted))]
+    return [measured[index] for index in range(len(wanted))]
 
 
 def _cached(wanted: Sequence[tuple[Network, Pair]], runs: int) -> dict[int, Cell]:
@@ -175,8 +175,8 @@ def header_share(name: str) -> float:
     """The body's share in the bytes on the wire over a fast path without loss."""
     with TemporaryDirectory(prefix="eyelevel-validate-") as folder:
         site = bulk_site(Path(folder), body_bytes(HEADER_NETWORK))
-        found = _run(HEADER_NETWORK, name, site, 0)
-    return found.body_bytes / found.wire_bytes
+        transferred = _run(HEADER_NETWORK, name, site, 0)
+    return transferred.body_bytes / transferred.wire_bytes
 
 
 def _order(network: Network, pair: Pair) -> int:

@@ -78,8 +78,8 @@ def stacks(
     for line in explained_lines(columns, rows, levels, results.width):
         results.print(Text(line.text, line.style), soft_wrap=True)
     if missing := not_measured(columns, rows):
-        said = f"{NOT_MEASURED} on this machine: {', '.join(missing)}"
-        hints.print(f"{said}{_how(columns, missing[0])}", markup=False, soft_wrap=True)
+        warning = f"{NOT_MEASURED} on this machine: {', '.join(missing)}"
+        hints.print(f"{warning}{_how(columns, missing[0])}", markup=False, soft_wrap=True)
 
 
 def _how(names: Sequence[str], missing: str) -> str:

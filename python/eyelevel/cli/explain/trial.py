@@ -54,10 +54,10 @@ def trial(
     if as_json:
         print_json({"page": str(target), "connections": [_numbers_of(t) for t in timelines]})
     else:
-        made = table("", *names)
+        grid = table("", *names)
         for title, values in shown:
-            made.add_row(title, *values)
-        results.print(made)
+            grid.add_row(title, *values)
+        results.print(grid)
         results.print(f"page: {target}", markup=False, soft_wrap=True)
     for trial, timeline in zip(stored, timelines, strict=True):
         if timeline.transport is None:

@@ -39,7 +39,7 @@ def print_harm(rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> 
             results.print(
                 f"while the page loaded, it had {load['page_share']:.1%} of the bytes down"
             )
-    made = table("harm to", "pairs", "harm", "95 % interval", right=("pairs", "harm"))
+    shown = table("harm to", "pairs", "harm", "95 % interval", right=("pairs", "harm"))
     for name, title in titles.items():
         pairs = [
             (row[name], alone[name])
@@ -50,13 +50,13 @@ def print_harm(rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> 
             and row[name] is not None
             and alone[name] is not None
         ]
-        found = harm([b for b, _ in pairs], [a for _, a in pairs])
-        reach = found.reason
-        if found.low is not None and found.high is not None:
-            reach = f"{found.low:.1%} to {found.high:.1%}"
-        value = "-" if found.value is None else f"{found.value:.1%}"
-        made.add_row(title, str(len(pairs)), value, reach)
-    results.print(made)
+        estimate = harm([b for b, _ in pairs], [a for _, a in pairs])
+        reach = estimate.reason
+        if estimate.low is not None and estimate.high is not None:
+            reach = f"{estimate.low:.1%} to {estimate.high:.1%}"
+        value = "-" if estimate.value is None else f"{estimate.value:.1%}"
+        shown.add_row(title, str(len(pairs)), value, reach)
+    results.print(shown)
     results.print("harm: (with - without) / with cross traffic; 0 is none, 100 % the worst")
 
 
@@ -68,15 +68,15 @@ def _one(beside: float | None, alone: float | None) -> float | None:
 
 def _print_flows(found: Mapping[str, Any]) -> None:
     """Each flow's goodput and Jain's index, from a record's `cross_traffic`."""
-    made = table("cross traffic", "way", "seconds", "Mbit/s", right=("seconds", "Mbit/s"))
+    shown = table("cross traffic", "way", "seconds", "Mbit/s", right=("seconds", "Mbit/s"))
     for flow in found["flows"]:
-        made.add_row(
+        shown.add_row(
             flow["congestion_control"],
             flow["direction"],
             f"{flow['duration_ms'] / 1e3:.1f}",
             f"{flow['goodput_bit_s'] / 1e6:.3f}",
         )
-    results.print(made)
+    results.print(shown)
     for direction, index in found["fairness_index"].items():
         if index is not None:
             results.print(f"Jain's fairness index {direction}: {index:.3f}")

@@ -19,8 +19,8 @@ def fates(
     # Here, since numpy takes longer to import than a path takes to start.
     from eyelevel.pathlog.fates import fates_of
 
-    found = fates_of(log.read_bytes(), str(log))
-    lines = ("lost\n" if delay_ms is None else f"{delay_ms:.6f}\n" for delay_ms in found)
+    fates_ = fates_of(log.read_bytes(), str(log))
+    lines = ("lost\n" if delay_ms is None else f"{delay_ms:.6f}\n" for delay_ms in fates_)
     out.write_text("".join(lines), encoding="ascii")
-    lost = sum(delay_ms is None for delay_ms in found)
-    hints.print(f"{out}: {len(found)} packets, {lost} lost", soft_wrap=True, markup=False)
+    lost = sum(delay_ms is None for delay_ms in fates_)
+    hints.print(f"{out}: {len(fates_)} packets, {lost} lost", soft_wrap=True, markup=False)

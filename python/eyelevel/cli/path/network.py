@@ -28,14 +28,14 @@ def from_csv(
     queue_ms. Or a row a percentile: percentile, rtt_ms, down_mbit_s. Columns, units and defaults:
     docs/reference/networks.md.
     """
-    made = read_users(file)
+    users = read_users(file)
     if as_json:
         print_json(
-            [{"weight": e.share, "name": e.network.name} | e.network.settings() for e in made]
+            [{"weight": e.share, "name": e.network.name} | e.network.settings() for e in users]
         )
     else:
         # Plain: rich would take the brackets for its own marks.
-        print(toml_of(made), end="")
+        print(toml_of(users), end="")
 
 
 def read_users(file: Path) -> list[WeightedNetwork]:

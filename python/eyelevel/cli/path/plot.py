@@ -48,10 +48,10 @@ def plot(
     if as_json:
         print_json({"chart": str(out), "directions": summaries})
         return
-    made = table("", *(summary["direction"] for summary in summaries))
+    shown = table("", *(summary["direction"] for summary in summaries))
     for title, key, scale in _ROWS:
-        made.add_row(title, *(_text(summary[key], scale) for summary in summaries))
-    results.print(made)
+        shown.add_row(title, *(_text(summary[key], scale) for summary in summaries))
+    results.print(shown)
     for summary in summaries:
         if summary["log_lost_records"]:
             hints.print(

@@ -31,20 +31,20 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print length, mean and percentiles of the rate, and outages."""
-    found = []
+    summaries = []
     for file in files:
         values = trace_info(read_trace(file), bin_ms, outage_ms)
-        found.append({"file": str(file), **asdict(values), "outage_share": values.outage_share})
+        summaries.append({"file": str(file), **asdict(values), "outage_share": values.outage_share})
     if as_json:
-        print_json(found)
+        print_json(summaries)
         return
     titles = [title for title, _ in _ROWS]
-    made = table("", *(Path(summary["file"]).name for summary in found))
+    shown = table("", *(Path(summary["file"]).name for summary in summaries))
     for title, text in zip(titles, (text for _, text in _ROWS), strict=True):
-        made.add_row(title, *(text(summary) for summary in found))
-    results.print(made)
+        shown.add_row(title, *(text(summary) for summary in summaries))
+    results.print(shown)
     results.print(
-        f"rates in Mbit/s over {found[0]['bin_ms']} ms; an outage is a gap of at least "
+        f"rates in Mbit/s over {summaries[0]['bin_ms']} ms; an outage is a gap of at least "
         f"{outage_ms} ms, the trace repeated"
     )
 

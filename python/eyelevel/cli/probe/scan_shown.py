@@ -52,20 +52,20 @@ def progress(total: int) -> Iterator[Callable[[Summary], None]]:
 
 def show(summary: Summary, out: Path) -> None:
     """The summary as a table."""
-    made = table(
+    shown = table(
         "supports", "names", "of", "share", "95 % interval", right=("names", "of", "share")
     )
     for share in summary.shares():
         title, of_names = FEATURES[share.feature]
         bounds = share.interval_95
-        made.add_row(
+        shown.add_row(
             title,
             str(share.count),
             f"{share.of} {of_names}",
             f"{share.count / share.of:.1%}" if share.of else "",
             f"{bounds[0]:.1%} to {bounds[1]:.1%}" if bounds else "",
         )
-    results.print(made)
+    results.print(shown)
     parts = [
         f"{summary.names} names",
         f"{summary.bases['resolved']} resolved",

@@ -46,19 +46,19 @@ def show(rows: Iterable[Row]) -> None:
 def _times(rows: list[Row]) -> Any:
     titles = [title for title, _ in TIMES]
     numbers = (*titles, "trips", "status")
-    made = table("protocol", *numbers, right=numbers)
+    shown = table("protocol", *numbers, right=numbers)
     for row in rows:
         times = [_number(row[key], 1000) for _, key in TIMES]
-        made.add_row(row["protocol"], *times, _text(row["round_trips"]), _text(row["http_status"]))
-    return made
+        shown.add_row(row["protocol"], *times, _text(row["round_trips"]), _text(row["http_status"]))
+    return shown
 
 
 def _multiples(rows: list[Row], rtt_us: float) -> Any:
     titles = tuple(title for title, _ in MULTIPLES)
-    made = table("protocol", *titles, right=titles)
+    shown = table("protocol", *titles, right=titles)
     for row in rows:
-        made.add_row(row["protocol"], *(_number(row[key], rtt_us) for _, key in MULTIPLES))
-    return made
+        shown.add_row(row["protocol"], *(_number(row[key], rtt_us) for _, key in MULTIPLES))
+    return shown
 
 
 def _note(row: Row) -> str:

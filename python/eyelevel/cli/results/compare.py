@@ -41,8 +41,8 @@ def compare(
     if name not in METRICS_BY_NAME:
         raise GateError(f"--metric: {unknown('metric', name, METRICS_BY_NAME)}")
     bound = after.plan["smallest_effect_of_interest"] if by is None else by / 100
-    found = compare_runs(before, after, name, bound)
-    for difference in found.differences:
+    comparison = compare_runs(before, after, name, bound)
+    for difference in comparison.differences:
         hints.print(f"not alike: {difference}", markup=False, soft_wrap=True)
-    extra = {"metric": found.metric, "differences": list(found.differences)}
-    conclude(f"{old} to {new}", found.verdicts, junit, extra if as_json else None)
+    extra = {"metric": comparison.metric, "differences": list(comparison.differences)}
+    conclude(f"{old} to {new}", comparison.verdicts, junit, extra if as_json else None)

@@ -43,10 +43,10 @@ def export(
 
     Everything is made from the raw records, so it can be done years later.
     """
-    asked = Exports(har, video, filmstrip)
-    if not any(astuple(asked)):
-        asked = Exports(har=True, video=True, filmstrip=True)
-    for line in export_all(what, out, asked):
+    exports = Exports(har, video, filmstrip)
+    if not any(astuple(exports)):
+        exports = Exports(har=True, video=True, filmstrip=True)
+    for line in export_all(what, out, exports):
         results.print(line, markup=False, soft_wrap=True)
 
 
@@ -58,10 +58,10 @@ def export_all(what: Path, out: Path | None, asked: Exports) -> list[str]:
     for number, trial in enumerate(_read(directory, names), start=1):
         hints.print(f"load {number} of {len(names)}: {trial.path.name}", markup=False)
         without_frames += not write_exports(trial, target, asked)
-    said = [f"{len(names)} loads in {target}"]
+    sentences = [f"{len(names)} loads in {target}"]
     if without_frames and (asked.video or asked.filmstrip):
-        said.append(f"{without_frames} of them had no frames: no pictures of these")
-    return said
+        sentences.append(f"{without_frames} of them had no frames: no pictures of these")
+    return sentences
 
 
 def write_exports(trial: StoredTrial, target: Path, asked: Exports) -> bool:

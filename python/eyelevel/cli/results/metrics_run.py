@@ -56,21 +56,21 @@ def run(
 def _loads(directory: Path) -> pl.DataFrame:
     names = tuple(METRICS_BY_NAME)
     columns = Columns(names, metrics_of)
-    found = judge_table(trials_table(directory, columns, len(os.sched_getaffinity(0))))
+    judged = judge_table(trials_table(directory, columns, len(os.sched_getaffinity(0))))
     counts = pl.col("outcome") == "ok"
     metrics = [pl.when(counts).then(pl.col(name)).alias(name) for name in names]
     order = [*CELL, "repetition", "position"]
-    return found.sort(order).select(*TRIAL_COLUMNS, *metrics)
+    return judged.sort(order).select(*TRIAL_COLUMNS, *metrics)
 
 
 def _steps(directory: Path, loads: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
     """The steps after each load that counts, by its hash; loads without are left out."""
-    found = {}
+    by_hash = {}
     for name in loads.filter(outcome="ok")["hash"]:
         trial = read_trial(directory, name)
         if steps := measured_steps(trial.record, trial.step_frames()):
-            found[name] = steps
-    return found
+            by_hash[name] = steps
+    return by_hash
 
 
 def _print_steps(loads: pl.DataFrame, steps: Mapping[str, list[dict[str, Any]]]) -> None:
@@ -87,7 +87,7 @@ def _print_steps(loads: pl.DataFrame, steps: Mapping[str, list[dict[str, Any]]])
 
 def _print(loads: pl.DataFrame) -> None:
     titles = list(SHOWN.values())
-    made = table("site", "network", "stack", "ok", *titles, right=("ok", *titles))
+    shown = table("site", "network", "stack", "ok", *titles, right=("ok", *titles))
     cells = loads.group_by(CELL, maintain_order=True).agg(
         loads=pl.len(),
         ok=(pl.col("outcome") == "ok").sum(),
@@ -95,6 +95,6 @@ def _print(loads: pl.DataFrame) -> None:
     )
     for row in cells.iter_rows(named=True):
         values = ["-" if row[name] is None else f"{row[name]:.0f}" for name in SHOWN]
-        made.add_row(*(row[name] for name in CELL), f"{row['ok']}/{row['loads']}", *values)
-    results.print(made)
+        shown.add_row(*(row[name] for name in CELL), f"{row['ok']}/{row['loads']}", *values)
+    results.print(shown)
     results.print("medians in ms; all metrics of each load: --csv FILE or --json")

@@ -56,19 +56,19 @@ def video(
     """
     as_browsertime = convention is Convention.BROWSERTIME
     frames, fills = read_video(file, cropped=as_browsertime)
-    found = video_metrics(frames, masked=as_browsertime and fills, floored=as_browsertime)
+    metrics = video_metrics(frames, masked=as_browsertime and fills, floored=as_browsertime)
     if as_json:
-        values = asdict(found)
+        values = asdict(metrics)
         print_json({key: values[key] for key in JSON_KEYS})
         return
-    _print(found)
+    _print(metrics)
 
 
 def _print(found: VideoMetrics) -> None:
     values: dict[str, Any] = asdict(found)
-    made = table("metric", "ms", right=("ms",))
+    shown = table("metric", "ms", right=("ms",))
     for name, title in _TITLES.items():
-        made.add_row(title, "-" if values[name] is None else f"{values[name]:.0f}")
-    results.print(made)
+        shown.add_row(title, "-" if values[name] is None else f"{values[name]:.0f}")
+    results.print(shown)
     steps = ", ".join(f"{at_ms} ms {percent:.0f} %" for at_ms, percent in found.visual_progress)
     results.print(f"visual progress: {steps or 'the page never appeared'}")

@@ -58,11 +58,11 @@ def print_summary(summary: Summary) -> None:
         results.print(sentence, markup=False)
     for network in contents.networks:
         results.print(f"{network}: gain against {reference} [95 % interval]", markup=False)
-        made = table("metric", *others, right=tuple(others))
+        shown = table("metric", *others, right=tuple(others))
         for metric in contents.metrics:
             cells = [_cell(by_key.get((network, stack, metric))) for stack in others]
-            made.add_row(METRICS_BY_NAME[metric].title, *cells)
-        results.print(made)
+            shown.add_row(METRICS_BY_NAME[metric].title, *cells)
+        results.print(shown)
         results.print()
     findings = summary_of(contents)
     warnings = [warning for warning in findings["warnings"] if warning not in first]

@@ -36,8 +36,8 @@ def measured_steps(record: Mapping[str, Any], frames: Sequence[Frames]) -> list[
     if record["outcome"] != "ok":
         return []
     return [
-        {"step": step["step"], **_metrics(step, own)}
-        for step, own in zip(record.get("after_load", ()), frames, strict=True)
+        {"step": step["step"], **_metrics(step, pictures)}
+        for step, pictures in zip(record.get("after_load", ()), frames, strict=True)
     ]
 
 
@@ -47,13 +47,13 @@ def _metrics(step: Mapping[str, Any], frames: Frames) -> dict[str, float | None]
 
 def print_steps(loads: Iterable[tuple[str, Sequence[Mapping[str, Any]]]]) -> None:
     """One row a step and load, by the load's name; nothing where there are no steps."""
-    made = table("load", "step", *_STEP_COLUMNS.values(), right=tuple(_STEP_COLUMNS.values()))
+    shown = table("load", "step", *_STEP_COLUMNS.values(), right=tuple(_STEP_COLUMNS.values()))
     rows = [(name, step) for name, steps in loads for step in steps]
     for name, step in rows:
         values = ["-" if step[key] is None else f"{step[key]:.0f}" for key in _STEP_COLUMNS]
-        made.add_row(name, step["step"], *values)
+        shown.add_row(name, step["step"], *values)
     if rows:
-        results.print(made)
+        results.print(shown)
         results.print("steps after the load, in ms from their input")
 
 

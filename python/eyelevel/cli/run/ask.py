@@ -89,10 +89,10 @@ def ask(
         except PlanError as error:  # its lines are of a plan that nobody wrote
             problems = [re.sub(rf"^{QUESTION}:\d+: ", "", problem) for problem in error.problems]
             # Both stacks may have the same mistake.
-            said = [
+            messages = [
                 f"asking `{change}` of `{place}`: {problem}" for problem in dict.fromkeys(problems)
             ]
-            raise PlanError(said) from error
+            raise PlanError(messages) from error
 
     if _is_url(site) and not is_page_url(site):
         raise PlanError([f"`{site}` names no host; write it as `{EXAMPLE}`"])

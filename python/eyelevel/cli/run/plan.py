@@ -73,19 +73,21 @@ def estimate(
     parsed = read_plan(plan, site or [], scale)
     sites = [open_site(name) for name in parsed.sites]
     check_time_limits(parsed, sites)
-    found = estimate_plan(parsed, sites, like)
+    estimated = estimate_plan(parsed, sites, like)
     if as_json:
-        print_json(asdict(found))
+        print_json(asdict(estimated))
         return
-    made = table("", "", "by")
-    made.add_row("loads", str(found.trials), "")
-    made.add_row("time", duration(found.seconds), found.time_source)
-    digits = 1 if found.disk_bytes < 10e6 else 0
-    made.add_row("disk", f"{found.disk_bytes / 1e6:,.{digits}f} MB", found.disk_source)
-    effect = "undetermined" if found.effect is None else f"{found.effect:.1%}"
-    made.add_row("smallest effect", effect, found.effect_source)
-    made.add_row("time limit of a load", duration(found.timeout_s_max), "the cell with the longest")
-    results.print(made)
+    shown = table("", "", "by")
+    shown.add_row("loads", str(estimated.trials), "")
+    shown.add_row("time", duration(estimated.seconds), estimated.time_source)
+    digits = 1 if estimated.disk_bytes < 10e6 else 0
+    shown.add_row("disk", f"{estimated.disk_bytes / 1e6:,.{digits}f} MB", estimated.disk_source)
+    effect = "undetermined" if estimated.effect is None else f"{estimated.effect:.1%}"
+    shown.add_row("smallest effect", effect, estimated.effect_source)
+    shown.add_row(
+        "time limit of a load", duration(estimated.timeout_s_max), "the cell with the longest"
+    )
+    results.print(shown)
 
 
 def _count(number: int, what: str) -> str:

@@ -41,8 +41,8 @@ def rerun(
     before = read_contents(unpacked.run, metrics_of)
     metric = unpacked.plan.primary_metric
     bound = unpacked.plan.smallest_effect_of_interest
-    found = compare_runs(before, summary.contents, metric, bound)
-    for difference in found.differences:
+    comparison = compare_runs(before, summary.contents, metric, bound)
+    for difference in comparison.differences:
         hints.print(f"not alike: {difference}", markup=False, soft_wrap=True)
-    extra = {"metric": metric, "differences": list(found.differences)}
-    conclude(str(file), found.verdicts, None, extra if as_json else None)
+    extra = {"metric": metric, "differences": list(comparison.differences)}
+    conclude(str(file), comparison.verdicts, None, extra if as_json else None)

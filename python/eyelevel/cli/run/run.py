@@ -68,9 +68,9 @@ def run(
     again = f"eyelevel run {plan} --out {out} --resume"
     execution = Execution(retries, jobs, host_wait_s, parsed.trace_files)
     run_plan(parsed, out, resume=resume, how_to_resume=again, execution=execution)
-    asked = Exports(har, video, filmstrip)
-    if any(astuple(asked)):  # after the last load: nothing else may run beside one
-        for line in export_all(out, None, asked):
+    exports = Exports(har, video, filmstrip)
+    if any(astuple(exports)):  # after the last load: nothing else may run beside one
+        for line in export_all(out, None, exports):
             hints.print(line, markup=False, soft_wrap=True)
     summary = make_report(out)
     if not as_json:
@@ -102,8 +102,8 @@ def run_plan(
         hints.print(f"a load was broken off; {rest}", markup=False, soft_wrap=True)
         raise
     if result.interrupted:
-        said = f"interrupted after {result.done} of {result.total} loads; {rest}"
-        hints.print(said, markup=False, soft_wrap=True)
+        message = f"interrupted after {result.done} of {result.total} loads; {rest}"
+        hints.print(message, markup=False, soft_wrap=True)
         raise typer.Exit(EXIT_INTERRUPTED)
     if result.stopped:
         hints.print(f"stopped early: {result.stopped}", markup=False)
@@ -118,7 +118,7 @@ def _condition(text: str, plan: Plan) -> Condition:
 @contextmanager
 def _shown_progress(total: int) -> Iterator[Callable[[RunProgress], None]]:
     """A bar, and lines above it: first effects, and that an interrupt was heard."""
-    told: dict[str, str] = {}
+    printed: dict[str, str] = {}
     with _progress_bar() as bar:
         task = bar.add_task("starting", total=total, left="", problems="")
 
@@ -134,8 +134,8 @@ def _shown_progress(total: int) -> Iterator[Callable[[RunProgress], None]]:
             )
             lines = {"effects": progress.effects, "ending": ENDING if progress.ending else ""}
             for about, line in lines.items():
-                if line and line != told.get(about):
-                    told[about] = line
+                if line and line != printed.get(about):
+                    printed[about] = line
                     bar.console.print(line, markup=False, soft_wrap=True)
 
         yield show

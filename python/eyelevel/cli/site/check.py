@@ -46,20 +46,20 @@ def check(
     site = open_site(file)
     archive = Path(site.path).resolve()
     with hints.status(f"replaying {site.name} over HTTP/1.1, 2 and 3"):
-        found = run_tool(["archive", "check", str(archive)], accept=(0, TOOL_FOUND_DIFFERENCES))
-    differs = any(protocol["differences"] for protocol in found["protocols"])
+        report = run_tool(["archive", "check", str(archive)], accept=(0, TOOL_FOUND_DIFFERENCES))
+    differs = any(protocol["differences"] for protocol in report["protocols"])
     if not as_json:
-        _print_bytes(found)
+        _print_bytes(report)
     failure = ""
     if loads:
         page = _load(archive, site.name, loads)
         failure = page.failure()
         pictures = _write_pictures(page, archive, picture or Path(f"{site.name}.check.png"))
-        found["page"] = _as_json(page) | pictures
+        report["page"] = _as_json(page) | pictures
         if not as_json:
             _print_page(page, pictures)
     if as_json:
-        print_json(found)
+        print_json(report)
     else:
         print_marks(site_info(archive))
     if differs or failure:
@@ -67,14 +67,14 @@ def check(
 
 
 def _load(archive: Path, name: str, loads: int) -> PageFindings:
-    said = f"loading {name} {loads} times"
-    with hints.status(said) as status:
+    label = f"loading {name} {loads} times"
+    with hints.status(label) as status:
         done = 0
 
         def on_load(load: PageLoad) -> None:
             nonlocal done
             done += 1
-            status.update(f"{said}: {done} done, the last over {load.http_version}")
+            status.update(f"{label}: {done} done, the last over {load.http_version}")
 
         return check_page(archive, loads, on_load)
 
@@ -87,8 +87,8 @@ def _print_bytes(found: dict[str, Any]) -> None:
             f"{protocol['protocol']:9} {protocol['compared']} exchanges compared, {state}"
         )
         for difference in differences[:LISTED_MAX]:
-            said = f"  {difference['url']}: {difference['what']}"
-            results.print(said, markup=False, soft_wrap=True)
+            line = f"  {difference['url']}: {difference['what']}"
+            results.print(line, markup=False, soft_wrap=True)
 
 
 def _print_page(page: PageFindings, pictures: dict[str, Any]) -> None:
@@ -98,12 +98,12 @@ def _print_page(page: PageFindings, pictures: dict[str, Any]) -> None:
     failure = page.failure()
     state = f"not fit to be measured: {failure}" if failure else "fit to be measured"
     say(f"page      {len(page.loads)} loads over h1, h2 and h3 in turn: {state}")
-    asked = max(len(load.asked) for load in page.loads)
+    requests = max(len(load.asked) for load in page.loads)
     agree = "the same" if page.misses_agree else "not the same"
     shares = f"{page.lacking_share:.1%} the recording's own, {page.made_up_share:.1%} made up"
     missed = [miss for miss in page.misses if not miss.is_icon]
     icons = len(page.misses) - len(missed)
-    say(f"misses    {len(missed)} of {asked} requests ({shares}), {agree} in all loads")
+    say(f"misses    {len(missed)} of {requests} requests ({shares}), {agree} in all loads")
     for miss in missed[:LISTED_MAX]:
         kind = "render-blocking " if miss.render_blocking else ""
         nearest = f": {miss.nearest_url[:100]}" if miss.nearest_url else ""
@@ -154,8 +154,8 @@ def _write_pictures(page: PageFindings, archive: Path, out: Path) -> dict[str, A
 def _recorded_picture(archive: Path) -> bytes:
     with tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:
         out = Path(folder) / "picture"
-        found = run_tool(["archive", "screenshot", str(archive), "--out", str(out)])
-        return out.read_bytes() if found else b""
+        written = run_tool(["archive", "screenshot", str(archive), "--out", str(out)])
+        return out.read_bytes() if written else b""
 
 
 def _as_json(page: PageFindings) -> dict[str, Any]:

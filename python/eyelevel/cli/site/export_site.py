@@ -25,14 +25,14 @@ def export_site(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write a recorded site as HAR, as Mahimahi's folder or as plain files."""
-    asked = {"--har": har, "--mahimahi": mahimahi, "--files": files}
-    given = [(name, path) for name, path in asked.items() if path is not None]
+    formats = {"--har": har, "--mahimahi": mahimahi, "--files": files}
+    given = [(name, path) for name, path in formats.items() if path is not None]
     if len(given) != 1:
         raise ExportError("give one of --har FILE, --mahimahi FOLDER and --files FOLDER")
     name, path = given[0]
     site = open_site(file)
     with hints.status(f"writing {path}"):
-        found = run_tool(["archive", "export", str(site.path), name, str(path)])
+        written = run_tool(["archive", "export", str(site.path), name, str(path)])
     if as_json:
-        print_json(found)
-    hints.print(f"wrote {found['objects']} exchanges to {path}", markup=False, soft_wrap=True)
+        print_json(written)
+    hints.print(f"wrote {written['objects']} exchanges to {path}", markup=False, soft_wrap=True)

@@ -46,11 +46,11 @@ def import_site(
             raise typer.BadParameter(str(error), param_hint="--viewport") from error
         arguments += ["--viewport", f"{width}x{height}"]
     with hints.status(f"reading {', '.join(map(str, files[:3]))}"):
-        found = run_tool(arguments)
+        imported = run_tool(arguments)
     if as_json:
-        print_json(found)
+        print_json(imported)
     else:
-        print_info(found)
+        print_info(imported)
         hints.print(
             f"wrote {out}; check it with `eyelevel site check {out}`", markup=False, soft_wrap=True
         )

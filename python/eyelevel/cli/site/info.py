@@ -16,11 +16,11 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print what a recording holds: origins, addresses, objects, sizes, secure share, depth."""
-    found = site_info(open_site(file).path)
+    info_ = site_info(open_site(file).path)
     if as_json:
-        print_json(found)
+        print_json(info_)
     else:
-        print_info(found)
+        print_info(info_)
 
 
 def print_info(found: Mapping[str, Any]) -> None:

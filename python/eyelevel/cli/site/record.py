@@ -186,8 +186,8 @@ def _tell(url: str, raw: RawLoad, recorder: Recorder) -> None:
 def _record_clients(recorder: Recorder) -> Mapping[str, Any]:
     authority = Path.cwd() / "eyelevel-recorder-ca.pem"
     authority.write_text(recorder.ca_certificate, encoding="ascii")
-    said = f"recording at http://{recorder.address}; clients must trust {authority}"
-    hints.print(said, markup=False, soft_wrap=True)
+    hint = f"recording at http://{recorder.address}; clients must trust {authority}"
+    hints.print(hint, markup=False, soft_wrap=True)
     hints.print("Ctrl-C writes the site")
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     try:

@@ -33,12 +33,12 @@ def synth(
         for number, shape in enumerate(shapes, start=1):
             name = f"{like}-{seed}-{number:0{digits}}"
             write_site(shape, name, out / f"{name}.wacz")
-    found = _summary(shapes)
+    summary = _summary(shapes)
     if as_json:
-        print_json({"like": like, "count": count, "seed": seed, "out": str(out)} | found)
+        print_json({"like": like, "count": count, "seed": seed, "out": str(out)} | summary)
         return
     results.print(f"{count} sites like {PUBLISHED[like].title}", markup=False, soft_wrap=True)
-    for name, (least, middle, largest) in found.items():
+    for name, (least, middle, largest) in summary.items():
         results.print(f"{name:13} {least:>12,} {middle:>12,} {largest:>12,}", markup=False)
     hints.print("columns: least, median, largest", markup=False)
 

@@ -58,9 +58,9 @@ def path(
 
 
 def _print(checks: list[Check]) -> None:
-    made = table("", "what", "machine", "measured", "theory", "bound")
+    shown = table("", "what", "machine", "measured", "theory", "bound")
     for check in checks:
-        made.add_row(
+        shown.add_row(
             _MARKS[check.ok], check.name, check.machine, check.measured, check.theory, check.bound
         )
-    results.print(made)
+    results.print(shown)

@@ -54,19 +54,19 @@ def level(
     first, second = _named(names, plan)
     try:
         with shown_level_progress() as tell:
-            found = validate_level(first, second, tell, fresh=fresh)
+            level_ = validate_level(first, second, tell, fresh=fresh)
             if effects:
                 measure_effects(first, second, tell)
                 known = measured_level(first, second)
-                found = replace(found, rows=known.rows) if known else found
+                level_ = replace(level_, rows=known.rows) if known else level_
     except KeyboardInterrupt:
         hints.print("what was measured is kept; the same command goes on where it was")
         raise
     if as_json:
-        print_json(found.as_json())
+        print_json(level_.as_json())
     else:
-        _print(found)
-    if any(row.word == "unequal" for row in found.rows):
+        _print(level_)
+    if any(row.word == "unequal" for row in level_.rows):
         raise typer.Exit(EXIT_UNEQUAL)
 
 

@@ -103,10 +103,10 @@ def stacks(
 
 def _print(cells: Sequence[Cell]) -> None:
     numbers = ("TCP Mbit/s", "QUIC Mbit/s", "ratio", "95 %", "repeated %", "queue p95 ms")
-    made = table("network", "control", *numbers, "", right=numbers)
+    shown = table("network", "control", *numbers, "", right=numbers)
     for cell in cells:
-        made.add_row(*row(asdict(cell)), ", ".join(notes(asdict(cell))))
-    results.print(made)
+        shown.add_row(*row(asdict(cell)), ", ".join(notes(asdict(cell))))
+    results.print(shown)
     results.print(
         f"\nPairs are TCP / QUIC. The aim without loss is {RATIO_AIM[0]} to {RATIO_AIM[1]}."
     )
@@ -119,10 +119,10 @@ def _flows(flows: Sequence[Flow], as_json: bool) -> None:
         print_json({**build(), "flows": [asdict(flow) for flow in flows]})
         return
     numbers = ("bytes", "TCP ms", "QUIC ms", "ratio", "95 %", "theory", "repeated")
-    made = table("network", "control", *numbers, "", right=numbers)
+    shown = table("network", "control", *numbers, "", right=numbers)
     for flow in flows:
-        made.add_row(*flow_row(asdict(flow)), ", ".join(flow_notes(asdict(flow))))
-    results.print(made)
+        shown.add_row(*flow_row(asdict(flow)), ", ".join(flow_notes(asdict(flow))))
+    results.print(shown)
     results.print(f"\n{FLOW_EXPLANATION}")
 
 
@@ -132,12 +132,12 @@ def _fine(controls: Sequence[str], as_json: bool) -> None:
         print_json({**build(), "cells": [asdict(cell) for cell in cells]})
         return
     for control in controls:
-        own = [cell for cell in cells if cell.congestion_control == control]
-        rtts = dict.fromkeys(f"{cell.rtt_ms_min:g}" for cell in own)
+        of_control = [cell for cell in cells if cell.congestion_control == control]
+        rtts = dict.fromkeys(f"{cell.rtt_ms_min:g}" for cell in of_control)
         title = f"{control}: Mbit/s of 10, by loss each way and round trip in ms"
-        made = table("loss %", *rtts, title=title, right=("loss %", *rtts))
-        for loss in dict.fromkeys(cell.loss for cell in own):
-            goodputs = [cell.goodput_bit_s for cell in own if cell.loss == loss]
-            made.add_row(f"{loss * 100:g}", *(f"{goodput / 1e6:.2f}" for goodput in goodputs))
-        results.print(made)
+        shown = table("loss %", *rtts, title=title, right=("loss %", *rtts))
+        for loss in dict.fromkeys(cell.loss for cell in of_control):
+            goodputs = [cell.goodput_bit_s for cell in of_control if cell.loss == loss]
+            shown.add_row(f"{loss * 100:g}", *(f"{goodput / 1e6:.2f}" for goodput in goodputs))
+        results.print(shown)
         results.print()

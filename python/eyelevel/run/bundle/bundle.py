@@ -102,10 +102,10 @@ def open_bundle(file: Path, directory: Path, *, resume: bool = False) -> Bundle:
         raise StoreError(f"unpacking {file}: damaged ({error}); get it again") from error
     run = directory / "run"
     document = read_document(run, PLAN_FILE)
-    found = {recording_name(path): path for path in _listed(directory / "sites")}
-    if lost := [site["name"] for site in document["sites"] if site["name"] not in found]:
+    recordings = {recording_name(path): path for path in _listed(directory / "sites")}
+    if lost := [site["name"] for site in document["sites"] if site["name"] not in recordings]:
         raise StoreError(f"unpacking {file}: it lacks the recording of `{lost[0]}`; get it again")
-    sites = tuple(found[site["name"]] for site in document["sites"])
+    sites = tuple(recordings[site["name"]] for site in document["sites"])
     files = {path.name: str(path.resolve()) for path in _listed(directory / "files")}
     return Bundle(run, plan_of_document(document, tuple(map(str, sites)), files), sites)
 

@@ -46,7 +46,7 @@ def _sites(
 ) -> dict[str, RecordedSite]:
     by_digest = {site.digest: site for site in map(open_site, given)}
     places = {_name(place): place for place in _places(source)}
-    found = {}
+    sites_by_name = {}
     for wanted in document["sites"]:
         name, digest = wanted["name"], wanted["digest"]
         if digest not in by_digest:
@@ -58,8 +58,8 @@ def _sites(
                     "with --site"
                 )
             by_digest[digest] = seen
-        found[name] = by_digest[digest]
-    return found
+        sites_by_name[name] = by_digest[digest]
+    return sites_by_name
 
 
 def _opened(name: str, place: str | None) -> tuple[RecordedSite | None, str]:
@@ -92,27 +92,27 @@ def _files(
     }
     if not wanted:
         return {}
-    found: dict[str, str] = {}
+    files_by_digest: dict[str, str] = {}
     problems = []
     for network in source.get("networks", ()):
         for key, value in network.items() if isinstance(network, dict) else ():
             try:
                 if key in ("trace_down", "trace_up"):
                     trace = read_trace_file(value)
-                    found[trace.sha256] = trace.file
+                    files_by_digest[trace.sha256] = trace.file
                 elif key in ("down", "up"):
-                    found.update(read_stages(value).files)
+                    files_by_digest.update(read_stages(value).files)
             except (ValueError, OSError) as error:
                 problems.append(str(error))
     for digest, network in wanted.items():
-        if digest not in found:
+        if digest not in files_by_digest:
             why = f" ({'; '.join(problems)})" if problems else ""
             raise StoreError(
                 f"bundling {directory}: a file of the network `{network}`, with the SHA-256 "
                 f"{digest}, is not where the plan names it{why}; restore it, or run this in the "
                 "folder in which the plan was run"
             )
-    return {digest: Path(found[digest]) for digest in wanted}
+    return {digest: Path(files_by_digest[digest]) for digest in wanted}
 
 
 INSTALLED = "installed.txt"
@@ -134,5 +134,5 @@ def locks() -> dict[str, bytes]:
     }
     installed = "".join(f"{name}=={version}\n" for name, version in sorted(names.items()))
     files = [_SOURCE_TREE / name for name in LOCK_FILES]
-    found = {file.name: file.read_bytes() for file in files if file.is_file()}
-    return {INSTALLED: installed.encode(), **found}
+    contents = {file.name: file.read_bytes() for file in files if file.is_file()}
+    return {INSTALLED: installed.encode(), **contents}

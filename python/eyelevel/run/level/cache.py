@@ -69,8 +69,8 @@ class Kept:
             lines = self._file.read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:
             return []
-        found = (run for line in lines if (run := _run_of(line)) is not None)
-        return [replace(run, side=self._side(run.side)) for run in found]
+        kept = (run for line in lines if (run := _run_of(line)) is not None)
+        return [replace(run, side=self._side(run.side)) for run in kept]
 
     def _side(self, side: int) -> int:
         """In the file for the pair's, and the reverse."""
@@ -98,10 +98,10 @@ class Kept:
     def effects(self) -> Effects:
         """What each aspect moves; empty where it was not measured."""
         try:
-            found = json.loads(self._effects.read_text("utf-8"))
+            document = json.loads(self._effects.read_text("utf-8"))
             return {
                 aspect: {name: [float(ms) for ms in three] for name, three in moved.items()}
-                for aspect, moved in found.items()
+                for aspect, moved in document.items()
             }
         except (OSError, ValueError, TypeError, AttributeError):
             return {}  # absent, or of another shape: measured anew
@@ -167,8 +167,8 @@ def _digest(value: Sequence[Any] | Mapping[str, Any]) -> str:
 
 def _run_of(line: str) -> Run | None:
     try:
-        found = json.loads(line)
-        run = Run(str(found["scenario"]), int(found["side"]), dict(found["values"]))
+        document = json.loads(line)
+        run = Run(str(document["scenario"]), int(document["side"]), dict(document["values"]))
     except (ValueError, KeyError, TypeError):
         return None
     return run

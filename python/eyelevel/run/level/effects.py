@@ -22,29 +22,29 @@ def measure_effects(first: Stack, second: Stack, on_step: Callable[[Step], None]
 
     What was measured of a stack and its twin is read. Raises LabError as `validate_level`.
     """
-    found: Effects = {}
+    effects: Effects = {}
     for aspect in ASPECTS:
         for stack in (second, first):
             switched = _switched(stack, aspect.switch) if aspect.switch else None
             if switched is not None:
                 validate_level(stack, switched, on_step, scenarios=PAGES, budget_s=0.0)
-                found[aspect.name] = _moved(Kept((stack, switched)).runs())
+                effects[aspect.name] = _moved(Kept((stack, switched)).runs())
                 break
-    Kept((first, second)).keep_effects(found)
-    return found
+    Kept((first, second)).keep_effects(effects)
+    return effects
 
 
 def _switched(stack: Stack, switch: Mapping[str, Any]) -> Stack | None:
     """The stack with the setting changed; None where it cannot have it, or has it already."""
     if all(getattr(stack, name) == value for name, value in switch.items()):
         return None
-    said = ", ".join(f"{name}={value}" for name, value in switch.items())
-    changed = replace(stack, name=f"{stack.name} {said}", **switch)
+    switches = ", ".join(f"{name}={value}" for name, value in switch.items())
+    changed = replace(stack, name=f"{stack.name} {switches}", **switch)
     return None if changed.refusal() else changed
 
 
 def _moved(runs: list[Run]) -> dict[str, list[float]]:
-    found = {}
+    by_title = {}
     for scenario in PAGES:
         for name, title in MOVED.items():
             sides = [
@@ -58,5 +58,5 @@ def _moved(runs: list[Run]) -> dict[str, list[float]]:
             moved = difference(sides[0], sides[1], "mean")
             if moved is not None:
                 where = f"{title} on {scenario.network.name}"
-                found[where] = [moved.value, moved.low, moved.high]
-    return found
+                by_title[where] = [moved.value, moved.low, moved.high]
+    return by_title

@@ -103,8 +103,8 @@ def levels_of(plan: Plan) -> list[dict[str, Any]]:
     if plan.browser.browser != "chromium":
         return []
     base, *others = sorted(stacks_of(plan), key=lambda stack: stack.name != plan.reference)
-    found = (measured_level(base, stack) for stack in others)
-    return [level.as_json() for level in found if level is not None]
+    measured = (measured_level(base, stack) for stack in others)
+    return [level.as_json() for level in measured if level is not None]
 
 
 def stacks_of(plan: Plan) -> list[Stack]:
@@ -121,8 +121,8 @@ def stacks_of(plan: Plan) -> list[Stack]:
 
 def levels_among(stacks: Sequence[Stack]) -> list[dict[str, Any]]:
     """What was measured of any two of them."""
-    found = (measured_level(one, two) for one, two in combinations(stacks, 2))
-    return [level.as_json() for level in found if level is not None]
+    measured = (measured_level(one, two) for one, two in combinations(stacks, 2))
+    return [level.as_json() for level in measured if level is not None]
 
 
 def validate_level(
@@ -166,10 +166,10 @@ def validate_level(
                 kept.add(run)
             elif work.hopeless:
                 raise LabError(work.said[0])
-    found = _level((first, second), work.runs, kept.effects(), tuple(dict.fromkeys(work.said)))
+    level = _level((first, second), work.runs, kept.effects(), tuple(dict.fromkeys(work.said)))
     if work.out_of_time:
-        found = replace(found, failed=(*found.failed, OUT_OF_TIME))
-    return found
+        level = replace(level, failed=(*level.failed, OUT_OF_TIME))
+    return level
 
 
 class _Work:

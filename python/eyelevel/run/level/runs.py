@@ -69,8 +69,8 @@ class Recordings:
         page = write_made_page(folder / "level.wacz")
         with page.open("rb") as file:
             digest = file_digest(file, "sha256").hexdigest()
-        made = {size: bulk_site(folder, size, late_bytes=LATE_BYTES) for size in sizes}
-        return cls(page, digest, made)
+        sites_by_size = {size: bulk_site(folder, size, late_bytes=LATE_BYTES) for size in sizes}
+        return cls(page, digest, sites_by_size)
 
 
 class RunError(LabError):
@@ -86,9 +86,9 @@ def run_scenario(
         return _page(scenario, stack, recordings, seed)
     if scenario.kind == "bulk":
         network, size = scenario.network, scenario.body_bytes
-        told, down, summary = _transfer(network, stack, recordings, size, seed)
+        transfer_, down, summary = _transfer(network, stack, recordings, size, seed)
         in_force = summary.connections[-1]["in_force"]
-        return bulk_values(told, in_force, down, network.rtt_ms_min)
+        return bulk_values(transfer_, in_force, down, network.rtt_ms_min)
     if scenario.kind == "late":
         return _late(scenario, stack, recordings, seed)
     return _repair(scenario, stack, recordings, seed)
@@ -116,8 +116,8 @@ def _of_load(
     """Of the measured load alone: all logs hold the visit before it, where there was one."""
     since_ns = record["browser"]["navigation_start_ns"] - BEFORE_NAVIGATION_NS
     urls = {item["url"] for item in record["objects"]}
-    found = request_scheduling(read_network_log(network_log), urls, since_ns / 1e6)
-    return page_values(record, _scheduled(found), down.since(since_ns), up.since(since_ns))
+    scheduling = request_scheduling(read_network_log(network_log), urls, since_ns / 1e6)
+    return page_values(record, _scheduled(scheduling), down.since(since_ns), up.since(since_ns))
 
 
 def _scheduled(found: Scheduling) -> Scheduled:
@@ -132,13 +132,13 @@ def _late(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -
     if stack.http_version == "h1":
         return {}  # one response a connection at a time: nothing comes before another
     late = (LATE_URL, LATE_AFTER_BYTES)
-    told, down, summary = _transfer(
+    transfer_, down, summary = _transfer(
         scenario.network, stack, recordings, scenario.body_bytes, seed, late=late
     )
     request = next((request for request in summary.requests if request["url"] == LATE_URL), None)
     if request is None:
         raise RunError(f"{scenario.name}: the servers saw no urgent request")
-    values = late_values(told["late"], request, down)
+    values = late_values(transfer_["late"], request, down)
     unsent = unsent_bytes_max(summary.connections)
     return values if unsent is None else {**values, "unsent_bytes_max": unsent}
 
@@ -181,7 +181,7 @@ def _transfer(
         url = url.replace("https:", "http:", 1)
     with TemporaryDirectory(prefix="eyelevel-level-") as text:
         before = HostSample.take(time.monotonic())
-        told, summary = transfer_told(
+        transfer_, summary = transfer_told(
             path,
             # As on a first visit: tickets only where the stack asks for them.
             lab_stack(replace(stack, session_tickets=bool(stack.session_tickets)), network),
@@ -197,7 +197,7 @@ def _transfer(
         if summary.path and (reason := starved(summary.path, host, network.rtt_ms_min)):
             raise RunError(f"starved: {reason}")
         down, _ = _logs(Path(text))
-    return told, down, summary
+    return transfer_, down, summary
 
 
 def _logs(folder: Path) -> tuple[Arrivals, Arrivals]:

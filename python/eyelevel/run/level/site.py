@@ -21,11 +21,11 @@ def write_made_page(out: Path, images_host: ImagesHost = "page") -> Path:
     with the page's address and certificate, so that its images come over the page's connection.
     """
     coalesced = images_host == "coalesced"
-    made = items() if images_host == "page" else tuple(map(_with_images_elsewhere, items()))
+    entries = items() if images_host == "page" else tuple(map(_with_images_elsewhere, items()))
     addresses = {**ADDRESSES, IMAGES_HOST: ADDRESSES[HOST] if coalesced else IMAGES_ADDRESS}
     with TemporaryDirectory(prefix="eyelevel-level-") as folder:
         exchanges = []
-        for place, item in enumerate(made):
+        for place, item in enumerate(entries):
             (Path(folder) / str(place)).write_bytes(item.body)
             headers = [["content-type", item.content_type], ["access-control-allow-origin", "*"]]
             exchanges.append({"url": item.url, "file": str(place), "headers": headers})

@@ -43,11 +43,11 @@ class Processors:
 
 def whole_cores(usable: Collection[int], cpus: Path = CPUS) -> tuple[frozenset[int], ...]:
     """The `usable` processors by core, in the order of their numbers."""
-    found: dict[frozenset[int], frozenset[int]] = {}
+    cores: dict[frozenset[int], frozenset[int]] = {}
     for number in sorted(usable):
         siblings = _siblings(number, cpus)
-        found[siblings] = siblings & frozenset(usable)
-    return tuple(found.values())
+        cores[siblings] = siblings & frozenset(usable)
+    return tuple(cores.values())
 
 
 def quota(

@@ -41,14 +41,18 @@ def effects_so_far(plan: Plan, directory: Path) -> Callable[[], str]:
         gains = network_gains(cells, sorted(blocks.kept["site"].unique()))
         known = [gain for gain in gains if gain.gain.value is not None]
         known.sort(key=lambda gain: -abs(gain.gain.value or 0.0))
-        said = []
+        phrases = []
         for gain in known[:SHOWN_MAX]:
             reach = f" [{interval(gain.gain)}]" if gain.gain.determined else ""
-            said.append(f"{gain.stack} on {gain.network} {percent(gain.gain.value or 0.0)}{reach}")
-        if not said:
+            phrases.append(
+                f"{gain.stack} on {gain.network} {percent(gain.gain.value or 0.0)}{reach}"
+            )
+        if not phrases:
             return ""
         count = blocks.kept["block"].n_unique()
         more = f" and {len(known) - SHOWN_MAX} more" if len(known) > SHOWN_MAX else ""
-        return f"so far, of {count} {'block' if count == 1 else 'blocks'}: {'; '.join(said)}{more}"
+        return (
+            f"so far, of {count} {'block' if count == 1 else 'blocks'}: {'; '.join(phrases)}{more}"
+        )
 
     return look

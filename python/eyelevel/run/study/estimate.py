@@ -80,8 +80,8 @@ def estimate(plan: Plan, sites: Sequence[RecordedSite], like: Path | None = None
         wall_ms: float | None = table.select(pl.col("wall_ms").mean()).item()
         if wall_ms is not None:
             seconds, time_source = trials * wall_ms / 1e3, f"mean load of {like}"
-        if (found := _disk_bytes_like(plan, len(sites), like, document)) is not None:
-            disk, disk_source = found
+        if (measured_bytes := _disk_bytes_like(plan, len(sites), like, document)) is not None:
+            disk, disk_source = measured_bytes
         if (seen := _deviation(plan, document, table)) is not None:
             deviation, effect_source = seen, f"the scatter of blocks in {like}"
     effect: float | None = None
@@ -134,10 +134,10 @@ def _disk_bytes_like(
     a_load = math.fsum(_size(like / TRIALS / name) for name in names) / len(names)
     pictures = _size(like / PICTURES) / len(document["sites"])
     trials = len(plan.stacks) * plan.blocks * sites * len(plan.networks)
-    asked, had = plan.browser.settings(), document["browser"]
+    wanted, had = plan.browser.settings(), document["browser"]
     source = f"mean load of {like}"
     kept = ("netlog", "trace", "logs")
-    if more := [f"`{key}`" for key in kept if asked.get(key) and asked[key] != had.get(key)]:
+    if more := [f"`{key}`" for key in kept if wanted.get(key) and wanted[key] != had.get(key)]:
         source += f", without this plan's {' and '.join(more)}"
     return a_load * trials + pictures * sites, source
 

@@ -22,7 +22,7 @@ class Looks:
     def look(self) -> str:
         """What is seen."""
         began_s = self._now_s()
-        said = self._look()
+        reason = self._look()
         ended_s = self._now_s()
         self._next_s = ended_s + (ended_s - began_s) / LOOKING_SHARE_MAX
-        return said
+        return reason

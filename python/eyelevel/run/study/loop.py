@@ -87,7 +87,7 @@ def prepare(
             "stacks_validated": [asdict(cell) for cell in measured_cells()],
             "levels": levels_of(plan),
         }
-        if altered := {site.name: said for site in sites if (said := altered_in(site.path))}:
+        if altered := {site.name: change for site in sites if (change := altered_in(site.path))}:
             environment["altered_sites"] = altered
         shares = {site.name: secure_share(site.path) for site in sites}
         if partly := {name: share for name, share in shares.items() if 0 < share < 1}:

@@ -19,7 +19,7 @@ NAMED_MAX = 3  # comparisons of one kind; more are counted
 
 def stopped_since(found: Sequence[Comparison]) -> str:
     """Why a study may stop, in words: what each of its comparisons has come to."""
-    said = []
+    sentences = []
     for state, words in _SAID.items():
         of_kind = [
             f"{comparison.stack} on {comparison.network}"
@@ -29,8 +29,8 @@ def stopped_since(found: Sequence[Comparison]) -> str:
         if of_kind:
             many = len(of_kind) > NAMED_MAX
             named = f"{len(of_kind)} comparisons" if many else ", ".join(of_kind)
-            said.append(f"{named}: {words}")
-    return "; ".join(said)
+            sentences.append(f"{named}: {words}")
+    return "; ".join(sentences)
 
 
 def compared(plan: Plan) -> tuple[list[str], list[str]]:
@@ -39,7 +39,7 @@ def compared(plan: Plan) -> tuple[list[str], list[str]]:
         [member.name for member in members] for members in (plan.stacks, plan.networks)
     )
     if plan.causes:
-        twins = {name for found in plan.causes.stacks.values() for name in found.values()}
+        twins = {name for names in plan.causes.stacks.values() for name in names.values()}
         stacks = [name for name in stacks if name not in twins]
         networks = [name for name in networks if name not in plan.causes.networks.values()]
     return stacks, networks
@@ -71,21 +71,21 @@ def stopping_rule(plan: Plan, directory: Path) -> Callable[[int], str] | None:
             _, _, blocks = without_twins(document, table, blocks)
         kept = blocks.kept
         gains = sequential_gains(kept, plan.primary_metric, plan.reference, stacks, networks, sites)
-        found = comparisons(
+        compared_now = comparisons(
             gains,
             rule.interval_width_max,
             plan.smallest_effect_of_interest,
             plan.blocks,
             rule.futility,
         )
-        if any(comparison.state == "open" for comparison in found):
+        if any(comparison.state == "open" for comparison in compared_now):
             return ""
-        reason = f"after {repetition} of {plan.blocks} blocks: {stopped_since(found)}"
+        reason = f"after {repetition} of {plan.blocks} blocks: {stopped_since(compared_now)}"
         value = {
             "version": 1,
             "repetition": repetition,
             "reason": reason,
-            "comparisons": [asdict(comparison) for comparison in found],
+            "comparisons": [asdict(comparison) for comparison in compared_now],
         }
         write_document(directory, STOP_FILE, value)
         return reason

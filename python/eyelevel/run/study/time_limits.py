@@ -37,19 +37,19 @@ def check_time_limits(plan: Plan, sites: Sequence[RecordedSite]) -> None:
 
 def limits_said(plan: Plan, sites: Sequence[RecordedSite]) -> str:
     """The time limits of the plan's loads, in words."""
-    found = {
+    limits = {
         (site.name, network.name): plan.browser.limit_s(site.body_bytes(), network)
         for site in sites
         for network in plan.networks
     }
-    longest = max(found, key=lambda cell: found[cell])
+    longest = max(limits, key=lambda cell: limits[cell])
     if plan.browser.timeout_given:
         return f"a load that takes longer than {plan.browser.timeout_s:g} s ends as `timeout`"
-    if found[longest] <= LIMIT_S_MIN:
+    if limits[longest] <= LIMIT_S_MIN:
         return f"a load that takes longer than {LIMIT_S_MIN:g} s ends as `timeout`"
-    over = sum(limit_s > LIMIT_S_MIN for limit_s in found.values())
+    over = sum(limit_s > LIMIT_S_MIN for limit_s in limits.values())
     return (
         f"a load that takes longer than {LIMIT_S_MIN:g} s ends as `timeout`; in {over} of "
-        f"{len(found)} cells the bytes need more time, at most {found[longest]:g} s "
+        f"{len(limits)} cells the bytes need more time, at most {limits[longest]:g} s "
         f"(`{longest[0]}` over `{longest[1]}`)"
     )

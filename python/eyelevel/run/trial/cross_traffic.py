@@ -18,15 +18,15 @@ def cross_traffic_record(
     page's load event, None where it had none.
     """
     flows = [dict(flow) for flow in summary["flows"]]
-    found = {
+    record = {
         "flows": flows,
         "fairness_index": dict(summary["fairness_index"]),
         "sampled_at_ns": list(summary["sampled_at_ns"]),
         "load": None,
     }
     if navigation_start_ns is not None and load_ms:
-        found["load"] = _during_load(found, navigation_start_ns, load_ms, objects)
-    return found
+        record["load"] = _during_load(record, navigation_start_ns, load_ms, objects)
+    return record
 
 
 def silent_flow(summary: Mapping[str, Any] | None) -> str:

@@ -72,8 +72,7 @@ def external_server(
 
 @contextmanager
 def _running(command: list[str], place: Place, lab: Lab, http_version: str) -> Iterator[None]:
-    said = place.folder / SAID
-    with said.open("wb") as output:
+    with (place.folder / SAID).open("wb") as output:
         process = subprocess.Popen(
             [*lab.external_server_prefix, *command],
             env={**os.environ, **place.environment, "EYELEVEL_HTTP_VERSION": http_version},
@@ -92,26 +91,26 @@ def _running(command: list[str], place: Place, lab: Lab, http_version: str) -> I
 def _await_listener(
     process: subprocess.Popen[bytes], http_version: str, place: Place, command: list[str]
 ) -> None:
-    said = place.folder / SAID
+    output = place.folder / SAID
     outside = Path("/proc/self/ns/net").readlink()
     entered = Path(f"/proc/{process.pid}")
     deadline = time.monotonic() + LISTEN_TIMEOUT_S
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise LabError(_ended(command, said))
+            raise LabError(_ended(command, output))
         if _listens(entered, outside, http_version, len(place.addresses)):
             return
         time.sleep(_POLL_S)
     kind = "UDP" if http_version == "h3" else "TCP"
     raise LabError(
         f"the server `{' '.join(command)}` did not listen on {kind} port {PORT} within "
-        f"{LISTEN_TIMEOUT_S:g} s; {_last_words(said)}"
+        f"{LISTEN_TIMEOUT_S:g} s; {_last_words(output)}"
     )
 
 
 def _listens(entered: Path, outside: Path, http_version: str, addresses: int) -> bool:
     """Whether port 443 is bound at every address, each by itself or all by one wildcard."""
-    found = set()
+    bound = set()
     try:
         if (entered / "ns/net").readlink() == outside:
             return False
@@ -119,12 +118,12 @@ def _listens(entered: Path, outside: Path, http_version: str, addresses: int) ->
             table = entered / "net" / name
             for line in table.read_text().splitlines()[1:] if table.exists() else ():
                 fields = line.split()
-                listening = http_version == "h3" or fields[3] == _TCP_LISTEN
-                if listening and fields[1].endswith(f":{PORT:04X}"):
-                    found.add(fields[1].rpartition(":")[0])
+                listens = http_version == "h3" or fields[3] == _TCP_LISTEN
+                if listens and fields[1].endswith(f":{PORT:04X}"):
+                    bound.add(fields[1].rpartition(":")[0])
     except OSError:
         return False
-    return any(not address_.strip("0") for address_ in found) or len(found) >= addresses
+    return any(not address.strip("0") for address in bound) or len(bound) >= addresses
 
 
 def _ended(command: list[str], said: Path) -> str:

@@ -63,8 +63,8 @@ def pressure_file(
             # cgroup v2 has the one hierarchy 0 (cgroups(7)); its root counts what the machine does.
             if line.startswith("0::/") and (path := line.removeprefix("0::/")):
                 files = [mount / path / "cpu.pressure" for mount in mounted]
-                if found := next((file for file in files if file.exists()), None):
-                    return found
+                if file := next((file for file in files if file.exists()), None):
+                    return file
     return MACHINE_PRESSURE
 
 

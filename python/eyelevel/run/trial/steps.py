@@ -28,8 +28,8 @@ def after_load_record(steps: Sequence[StepLoad], frames: Sequence[Frames]) -> li
 
 def all_objects(raw: RawLoad) -> list[dict[str, Any]]:
     """Of the load and of the steps after it."""
-    found = [item for step in raw.after_load for item in step.objects]
-    return [item.as_record() for item in (*raw.objects, *found)]
+    items = [item for step in raw.after_load for item in step.objects]
+    return [item.as_record() for item in (*raw.objects, *items)]
 
 
 def failed_step(raw: RawLoad) -> str:
@@ -42,5 +42,5 @@ def failed_step(raw: RawLoad) -> str:
 
 def all_pictures_match(raw: RawLoad) -> bool | None:
     """Whether every last frame, the load's and each step's, is what the page showed then."""
-    found = [raw.final_picture_matches, *(s.final_picture_matches for s in raw.after_load)]
-    return False if False in found else found[0]
+    matches = [raw.final_picture_matches, *(s.final_picture_matches for s in raw.after_load)]
+    return False if False in matches else matches[0]

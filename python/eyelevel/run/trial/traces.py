@@ -41,8 +41,8 @@ def check_trace_files(trace_files: Mapping[str, str], settings: Mapping[str, obj
 
 def file_digests(settings: Mapping[str, object]) -> list[str]:
     """Of all files that a network's settings stand for."""
-    found = [settings.get(key) for key in ("trace_down_sha256", "trace_up_sha256")]
-    digests = [str(digest) for digest in found if digest is not None]
+    traces = [settings.get(key) for key in ("trace_down_sha256", "trace_up_sha256")]
+    digests = [str(digest) for digest in traces if digest is not None]
 
     def note(digest: str) -> str:
         digests.append(digest.removeprefix(DIGEST))

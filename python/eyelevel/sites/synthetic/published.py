@@ -81,8 +81,8 @@ def quantile(points: Quantiles, share: float) -> float:
     logarithm of the value runs straight over the normal distribution's quantiles: a normal
     distribution in the logarithm, with a width of its own between any two points.
     """
-    at = _NORMAL.inv_cdf(min(max(share, _EXTREME), 1 - _EXTREME))
+    deviate = _NORMAL.inv_cdf(min(max(share, _EXTREME), 1 - _EXTREME))
     places = [(_NORMAL.inv_cdf(below), log(value)) for below, value in points]
-    first = next((n for n in range(len(places) - 2) if at < places[n + 1][0]), len(places) - 2)
+    first = next((n for n in range(len(places) - 2) if deviate < places[n + 1][0]), len(places) - 2)
     (left, low), (right, high) = places[first], places[first + 1]
-    return exp(low + (high - low) * (at - left) / (right - left))
+    return exp(low + (high - low) * (deviate - left) / (right - left))

@@ -94,8 +94,8 @@ def _correlated(place: float, correlation: float, random: Random) -> float:
 
 def _ranks(values: Sequence[float]) -> list[int]:
     ranks = [0] * len(values)
-    for rank, at in enumerate(sorted(range(len(values)), key=values.__getitem__)):
-        ranks[at] = rank
+    for rank, place in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        ranks[place] = rank
     return ranks
 
 
@@ -108,11 +108,11 @@ def _site(
     hosts = [PAGE, *_hosts(count - 1, origins, random)]
     objects = [ObjectShape("document", sizes[0], hosts[0], PAGE, 1)]
     # What can ask for others comes first, so that a parent is always before its children.
-    order = sorted(range(1, count), key=lambda at: _FIRST_DEPTH.get(kinds[at], 2))
-    for at in order:
-        parent = _parent(objects, kinds[at], _depth(like, kinds[at], random), random)
+    order = sorted(range(1, count), key=lambda place: _FIRST_DEPTH.get(kinds[place], 2))
+    for place in order:
+        parent = _parent(objects, kinds[place], _depth(like, kinds[place], random), random)
         depth = objects[parent].depth + 1
-        objects.append(ObjectShape(kinds[at], sizes[at], hosts[at], parent, depth))
+        objects.append(ObjectShape(kinds[place], sizes[place], hosts[place], parent, depth))
     return SiteShape(tuple(_roomy(objects)))
 
 
@@ -165,13 +165,13 @@ def _depth(like: Published, kind: str, random: Random) -> int:
 def _parent(objects: Sequence[ObjectShape], kind: str, depth: int, random: Random) -> int:
     """An object one depth above that can ask for this type, or the deepest there is above it."""
     for above in range(depth - 1, 1, -1):
-        found = [
+        parents = [
             place
             for place, item in enumerate(objects)
             if item.depth == above and item.kind in _PARENTS[kind]
         ]
-        if found:
-            return random.choice(found)
+        if parents:
+            return random.choice(parents)
     return PAGE
 
 

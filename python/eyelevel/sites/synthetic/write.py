@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -68,16 +69,19 @@ def body(shape: SiteShape, place: int, urls: list[str]) -> str:
     """What makes a browser ask for the object's children, filled up to its bytes."""
     item = shape.objects[place]
     children = [
-        at for at, child in enumerate(shape.objects) if at != PAGE and child.parent == place
+        number
+        for number, child in enumerate(shape.objects)
+        if number != PAGE and child.parent == place
     ]
-    text, before, after = {
-        "document": (_document(shape, children, urls), "<!--", "-->"),
-        "image": (_SVG, "<!--", "-->"),
-        "script": (_script(children, urls), "/*", "*/"),
-        "style": (_style(shape, children, urls), "/*", "*/"),
-        "font": ("", "", ""),
-        "data": ("1", "", ""),
-    }[item.kind]
+    texts: dict[str, Callable[[], tuple[str, str, str]]] = {
+        "document": lambda: (_document(shape, children, urls), "<!--", "-->"),
+        "image": lambda: (_SVG, "<!--", "-->"),
+        "script": lambda: (_script(children, urls), "/*", "*/"),
+        "style": lambda: (_style(shape, children, urls), "/*", "*/"),
+        "font": lambda: ("", "", ""),
+        "data": lambda: ("1", "", ""),
+    }
+    text, before, after = texts[item.kind]()
     room = item.bytes - len(text) - len(before) - len(after)
     if item.kind in ("font", "data"):
         return text + " " * (item.bytes - len(text))
@@ -86,20 +90,20 @@ def body(shape: SiteShape, place: int, urls: list[str]) -> str:
 
 def _document(shape: SiteShape, children: list[int], urls: list[str]) -> str:
     parts = ["<!doctype html><title>synthetic</title><link rel=icon href=data:,>"]
-    for at in children:
-        kind, url = shape.objects[at].kind, urls[at]
+    for number in children:
+        kind, url = shape.objects[number].kind, urls[number]
         if kind == "style":
             parts.append(f"<link rel=stylesheet href={url}>")
         elif kind == "script":
             parts.append(f"<script defer src={url}></script>")
     parts.append("<h1>A synthetic page</h1>")
-    drawn = (at for at, item in enumerate(shape.objects) if _is_drawn(shape, item))
-    parts += [f"<i class=c{at}>x</i>" for at in drawn]
-    for at in children:
-        if shape.objects[at].kind == "image":
-            parts.append(f"<img width=48 height=48 src={urls[at]}>")
-        elif shape.objects[at].kind in ("font", "data"):
-            parts.append(f"<link rel=preload as=fetch crossorigin href={urls[at]}>")
+    drawn = (number for number, item in enumerate(shape.objects) if _is_drawn(shape, item))
+    parts += [f"<i class=c{number}>x</i>" for number in drawn]
+    for number in children:
+        if shape.objects[number].kind == "image":
+            parts.append(f"<img width=48 height=48 src={urls[number]}>")
+        elif shape.objects[number].kind in ("font", "data"):
+            parts.append(f"<link rel=preload as=fetch crossorigin href={urls[number]}>")
     return "".join(parts)
 
 
@@ -109,19 +113,19 @@ def _is_drawn(shape: SiteShape, item: ObjectShape) -> bool:
 
 
 def _script(children: list[int], urls: list[str]) -> str:
-    return _LOADER % json.dumps([urls[at] for at in children]) if children else ""
+    return _LOADER % json.dumps([urls[number] for number in children]) if children else ""
 
 
 def _style(shape: SiteShape, children: list[int], urls: list[str]) -> str:
     imports, rules = [], []
-    for at in children:
-        kind, url = shape.objects[at].kind, urls[at]
+    for number in children:
+        kind, url = shape.objects[number].kind, urls[number]
         if kind == "style":
             imports.append(f"@import url({url});")
         elif kind == "font":
             rules.append(
-                f"@font-face{{font-family:f{at};src:url({url})}}.c{at}{{font-family:f{at}}}"
+                f"@font-face{{font-family:f{number};src:url({url})}}.c{number}{{font-family:f{number}}}"
             )
         else:
-            rules.append(f".c{at}{{background:url({url})}}")
+            rules.append(f".c{number}{{background:url({url})}}")
     return "".join(imports + rules)

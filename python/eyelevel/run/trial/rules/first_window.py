@@ -35,5 +35,5 @@ def wrong_first_window(
 def offers_large_windows(kernel: str) -> bool:
     """By a kernel's release, such as `6.8.0-45-generic`; of one without a number nothing is
     known, and nothing is excused."""
-    found = re.match(r"(\d+)\.(\d+)", kernel)
-    return found is None or (int(found[1]), int(found[2])) >= LARGE_SINCE
+    version = re.match(r"(\d+)\.(\d+)", kernel)
+    return version is None or (int(version[1]), int(version[2])) >= LARGE_SINCE

@@ -24,8 +24,8 @@ def starved(path: Mapping[str, Any], host: Mapping[str, Any], rtt_ms_min: float)
                 return reason
     lost = lost_outside(path)
     for end in path["lost_outside"]:
-        if told := [f"{source} {count}" for at, source, count in lost if at == end]:
-            return f"packets were lost beside the emulated path at the {end}: {', '.join(told)}"
+        if counts := [f"{source} {count}" for place, source, count in lost if place == end]:
+            return f"packets were lost beside the emulated path at the {end}: {', '.join(counts)}"
     steal = host["cpu_steal_share"]
     if steal > CPU_STEAL_SHARE_MAX:
         return f"the hypervisor took {steal:.1%} of the CPU time"
