@@ -62,7 +62,8 @@ $(VENV)/.stamp-dev: $(VENV)/.stamp-python requirements-dev.lock
 	$(PYTHON) -m pip install --quiet --require-hashes --requirement requirements-dev.lock
 	@touch $@
 
-$(VENV)/.stamp-build: $(VENV)/.stamp-python pyproject.toml $(SCRIPT) $(RUST_SOURCES)
+$(VENV)/.stamp-build: $(VENV)/.stamp-python pyproject.toml $(SCRIPT) scripts/lab-tables $(RUST_SOURCES)
 	@echo "building: a few minutes the first time"
 	. $(VENV)/bin/activate && PIP_QUIET=1 maturin develop --release --locked --quiet
+	scripts/lab-tables
 	@touch $@

@@ -35,7 +35,9 @@ pub use pacing::{DepartureTimer, UNPACED_PACKETS, window_pacing_rate_bytes_s};
 pub use registry::{CONTROLLERS, Constructor, by_name};
 pub use reno::{Reno, RenoGrowth};
 pub use rtt::{Rtt, RttEstimator};
-pub use settings::{CongestionError, Settings, SlowStart};
+pub use settings::{
+    CongestionError, INITIAL_WINDOW_PACKETS, SPROUT_PROBE_GAIN, Settings, SlowStart,
+};
 pub use sprout_ewma::SproutEwma;
 
 /// Compiles and runs the code of the guide.

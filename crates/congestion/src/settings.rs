@@ -1,4 +1,10 @@
+use core::ops::RangeInclusive;
 use eyelevel_units::Duration;
+
+/// Beyond it a first window is a mistake of units: 10,000 packets are 14 MB.
+pub const INITIAL_WINDOW_PACKETS: RangeInclusive<u64> = 1..=10_000;
+/// Beyond it Sprout-EWMA's window has nothing to do with what the link carries.
+pub const SPROUT_PROBE_GAIN: RangeInclusive<f64> = 0.1..=10.0;
 
 /// How slow start ends before a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,11 +99,11 @@ impl Settings {
             let value = self.packet_bytes.to_string();
             return wrong("packet_bytes", value, "use 64 to 65535");
         }
-        if !(1..=10_000).contains(&self.initial_window_packets) {
+        if !INITIAL_WINDOW_PACKETS.contains(&self.initial_window_packets) {
             let value = self.initial_window_packets.to_string();
             return wrong("initial_window_packets", value, "use 1 to 10000");
         }
-        if !(0.1..=10.0).contains(&self.sprout_probe_gain) {
+        if !SPROUT_PROBE_GAIN.contains(&self.sprout_probe_gain) {
             let value = self.sprout_probe_gain.to_string();
             return wrong("sprout_probe_gain", value, "use 0.1 to 10");
         }

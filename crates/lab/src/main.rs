@@ -16,7 +16,9 @@ mod up;
 mod uplink;
 
 use clap::{Parser, Subcommand};
-use commands::{archive, bulk, doctor, path_check, probe, record, scan, simulate, stages, traffic};
+use commands::{
+    archive, bulk, doctor, path_check, probe, record, scan, simulate, stages, tables, traffic,
+};
 use error::Error;
 use eyelevel_netns::{RealtimePriority, Side, request_realtime};
 
@@ -80,6 +82,8 @@ enum Command {
     ProbeTarget,
     /// Bulk transfers in virtual time: lists of them on standard input, a line of JSON each
     Simulate,
+    /// Print the limits of settings and the table of stages, as JSON
+    Tables,
     /// Say what this machine offers a lab, as one line of JSON
     Doctor,
 }
@@ -120,6 +124,10 @@ fn main() {
         Command::Simulate => reported(simulate::run()),
         Command::Scan => reported(scan::run()),
         Command::ProbeTarget => reported(probe::serve_target()),
+        Command::Tables => {
+            tables::print();
+            0
+        }
         Command::Doctor => {
             emit::emit(&doctor::examine());
             0

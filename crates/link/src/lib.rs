@@ -45,10 +45,11 @@ pub use error::SpecError;
 pub use observer::{Event, EventKind, Observer};
 pub use packet::{Ecn, Packet};
 pub use queue::{CodelSpec, DualPi2Spec, FqCodelSpec, LimitsSpec, PieSpec, QueueSpec};
-pub use recorded::{ReadFile, Recorded};
+pub use recorded::{ReadFile, Recorded, VALUES_MAX};
 pub use stage::{
     AddressDelaySpec, CorruptSpec, DelaySpec, DuplicateSpec, FatesSpec, GilbertElliottSpec,
     JitterDistribution, JitterSpec, LossSpec, OutageSpec, RateSpec, RecordedLossSpec, ScheduleSpec,
-    ScheduleStep, StageSpec, TraceSpec,
+    ScheduleStep, StageKind, StageSpec, TraceSpec,
 };
-pub use trace::{OPPORTUNITY_BYTES, Trace};
+pub use text::QUEUE_FOLLOWS;
+pub use trace::{OPPORTUNITY_BYTES, OPPORTUNITY_MS_MAX, Trace};

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 /// More lines than any recording needs: an hour of opportunities at 10 Gbit/s would be 3e9, a day at
 /// 5 Mbit/s is 3.6e7.
-const VALUES_MAX: usize = 50_000_000;
+pub const VALUES_MAX: usize = 50_000_000;
 
 /// What reads a file: its name to its text, or to what is wrong with it.
 pub type ReadFile<'a> = dyn FnMut(&str) -> Result<String, String> + 'a;

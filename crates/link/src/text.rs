@@ -5,20 +5,12 @@
 //! space. `queue` is not a stage: it belongs to the rate, schedule or trace in the clause right
 //! before it, or else right after it.
 
-use crate::stage;
 use crate::words::Words;
 use crate::{QueueSpec, SpecError, StageSpec};
 
-/// What follows `queue`, as `docs/reference/path.md` has it.
-const QUEUE_FOLLOWS: &str = "`infinite`; `droptail` or `drophead` with limits (TIME, SIZE, COUNT \
+/// What follows `queue`, as users read of it (`docs/reference/stages.md`).
+pub const QUEUE_FOLLOWS: &str = "`infinite`; `droptail` or `drophead` with limits (TIME, SIZE, COUNT \
     `packets`); `codel`, `fq_codel`, `pie`, `dualpi2` with their settings";
-
-/// What a clause may begin with, and what follows in words for a reader.
-fn clauses() -> Vec<(&'static str, &'static str)> {
-    let mut clauses = stage::CLAUSES.to_vec();
-    clauses.push(("queue", QUEUE_FOLLOWS));
-    clauses
-}
 
 impl StageSpec {
     /// Reads stages in the text form. Files that they name are not read: see
@@ -95,10 +87,10 @@ fn replace_waiting<'a>(
 }
 
 fn unknown(words: &Words<'_>, name: &str) -> SpecError {
-    let known: Vec<_> = clauses().into_iter().map(|(name, _)| name).collect();
+    let known: Vec<_> = StageSpec::KINDS.iter().map(|kind| kind.name).collect();
     words.error(
         &format!("unknown stage {name:?}"),
-        &format!("use {} or none", known.join(", ")),
+        &format!("use {}, queue or none", known.join(", ")),
     )
 }
 
@@ -107,21 +99,4 @@ fn stray(words: &Words<'_>) -> SpecError {
         "the queue stands beside no link",
         "write it right after (or right before) its own rate, schedule or trace",
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_reference_has_the_table_of_clauses() {
-        let page = include_str!("../../../docs/reference/path.md");
-        let (_, from_table) = page
-            .split_once("| clause | what follows |\n| --- | --- |\n")
-            .unwrap();
-        let rows = from_table.lines().take_while(|line| line.starts_with('|'));
-        let row = |(name, follows): (&str, &str)| format!("| `{name}` | {follows} |");
-        let expected: Vec<String> = clauses().into_iter().map(row).collect();
-        assert_eq!(rows.collect::<Vec<_>>(), expected);
-    }
 }

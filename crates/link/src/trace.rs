@@ -6,7 +6,7 @@ use eyelevel_units::{BitRate, Duration};
 pub const OPPORTUNITY_BYTES: u32 = 1500;
 
 /// Later opportunities than 30 days are a mistake of units.
-const MS_MAX: u64 = 30 * 24 * 3_600_000;
+pub const OPPORTUNITY_MS_MAX: u64 = 30 * 24 * 3_600_000;
 
 /// What a line of a trace holds, for messages.
 pub(crate) const LINE: &str = "a whole number of milliseconds";
@@ -46,7 +46,7 @@ impl Trace {
         if *last == 0 {
             return Err(TraceError::NoDuration);
         }
-        if *last > MS_MAX {
+        if *last > OPPORTUNITY_MS_MAX {
             return Err(TraceError::TooLong {
                 line: opportunities_ms.len(),
                 value: *last,

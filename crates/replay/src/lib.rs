@@ -26,6 +26,6 @@ pub use logs::{ConnectionLogs, LineLog};
 pub use server::{Server, ServerOptions, certificate_files};
 pub use service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
 pub use stack::{
-    CertificateKey, ChainBytes, Ecn, HttpVersion, NamedChainBytes, NamedThinkTime, SproutHorizon,
-    StackConfig, ThinkTime, TlsVersion,
+    CertificateKey, ChainBytes, Ecn, HttpVersion, Limit, NamedChainBytes, NamedThinkTime,
+    STACK_LIMITS, SproutHorizon, StackConfig, ThinkTime, TlsVersion,
 };

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from eyelevel.errors import NetworkError, unknown
+from eyelevel.lab_tables import LIMITS
 
 CONTROLLERS = ("cubic", "bbr", "reno")
 """The congestion controllers that the kernel's TCP has."""
 
 DIRECTIONS = ("down", "up")
 
-FLOWS_MAX = 64
+FLOWS_MAX = int(LIMITS["flows"].max)
 """In all, of one lab."""
 
 SETTLING_ROUND_TRIPS = 20

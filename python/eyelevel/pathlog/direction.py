@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from eyelevel.lab_tables import LIMITS
+
 Times = NDArray[np.float64]
 Sizes = NDArray[np.int64]
 
-LENGTH_MS_MAX = 30 * 24 * 3_600_000
+LENGTH_MS_MAX = int(LIMITS["opportunity_ms"].max)
 """30 days, as of a trace: a log that spans more is damaged."""
 
 

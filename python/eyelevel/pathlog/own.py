@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyelevel.errors import PathLogError
+from eyelevel.lab_tables import LINKS
 from eyelevel.pathlog.direction import LENGTH_MS_MAX, Capacity, DirectionLog
 from eyelevel.pathlog.mahimahi import read_mahimahi
 from eyelevel.pathlog.own_head import read_head
@@ -27,7 +28,6 @@ READ = 11
 KINDS = 12  # with those that were refused
 STAMPED = 1
 """Of a read: its packets' arrival is the kernel's stamp."""
-LINKS = ("rate", "schedule", "trace")
 ROUNDS_MAX = 4_000_000
 """Of a repeated schedule: over an hour of the shortest, 1 ms."""
 

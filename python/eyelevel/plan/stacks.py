@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from eyelevel.lab_tables import LIMITS
 from eyelevel.networks.network import Network
 from eyelevel.plan.connection_type import ConnectionTypeSetting
 
@@ -32,7 +33,7 @@ KERNEL_CONGESTION_CONTROLS: tuple[CongestionControl, ...] = ("cubic", "bbr", "re
 # first byte can be read.
 TLS_RECORD_BYTES = 4096
 # The largest UDP payload that fits 1500-byte packets over IPv4 and IPv6, as full TCP segments do.
-QUIC_PACKET_BYTES = 1452
+QUIC_PACKET_BYTES = int(LIMITS["quic_packet_bytes"].max)
 # What Chromium's QUIC grants a server over a connection at first, and ours grants a client: TCP is
 # tuned "to match QUIC's defaults" (Wolsing et al. 2019, table 1).
 RECEIVE_WINDOW_BYTES = 15 * 2**20
@@ -44,7 +45,7 @@ UNSENT_RATE_BIT_S_MAX = 100_000_000
 # HPACK's default (RFC 9113, section 6.5.2), and the most that our HTTP/2 server's encoder has.
 HEADER_TABLE_BYTES = 4096
 # What Chromium offers, and as many requests as a connection may have open.
-BLOCKED_STREAMS_MAX = 100
+BLOCKED_STREAMS_MAX = int(LIMITS["blocked_streams_max"].max)
 
 
 EXTERNAL_SERVER_MARK = "@external"

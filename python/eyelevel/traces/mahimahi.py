@@ -4,11 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyelevel.errors import TraceError
+from eyelevel.lab_tables import LIMITS
 
 OPPORTUNITY_BYTES = 1500
 OPPORTUNITY_BITS = OPPORTUNITY_BYTES * 8
 
-MS_MAX = 30 * 24 * 3_600_000  # 30 days: a later opportunity is a mistake of units, as in the path
+OPPORTUNITIES_MAX = int(LIMITS["opportunities"].max)
+MS_MAX = int(LIMITS["opportunity_ms"].max)  # 30 days: a later opportunity is a mistake of units
 
 DIGITS_MAX = 40  # leading zeros are allowed, thousands of digits are no number
 

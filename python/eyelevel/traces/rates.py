@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyelevel.errors import TraceError
-from eyelevel.traces.mahimahi import OPPORTUNITY_BITS
-
-OPPORTUNITIES_MAX = 50_000_000  # as the path's own limit on lines
+from eyelevel.traces.mahimahi import OPPORTUNITIES_MAX, OPPORTUNITY_BITS
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,12 @@ from numpy.typing import NDArray
 from eyelevel.errors import TraceError
 from eyelevel.traces.cellular import cellular
 from eyelevel.traces.generator import Generator
-from eyelevel.traces.mahimahi import OPPORTUNITY_BITS
+from eyelevel.traces.mahimahi import OPPORTUNITIES_MAX, OPPORTUNITY_BITS
 from eyelevel.traces.satellite import satellite
 from eyelevel.traces.spec import SYNTH_MODELS, SYNTH_VERSION, SynthSpec
 from eyelevel.traces.wifi import wifi
 
 DURATION_S_MAX = 24 * 3600
-OPPORTUNITIES_MAX = 50_000_000  # as the path's own limit on lines
 
 Course = Callable[[Generator, int], NDArray[np.float64]]
 

@@ -11,4 +11,5 @@ pub mod scan;
 pub mod simulate;
 mod site_check;
 pub mod stages;
+pub mod tables;
 pub mod traffic;

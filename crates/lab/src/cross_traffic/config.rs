@@ -4,7 +4,7 @@ use crate::Error;
 use serde::{Deserialize, Serialize};
 
 /// A sender and a receiver thread each: more say nothing that these do not.
-const FLOWS_MAX: u32 = 64;
+pub const FLOWS_MAX: u32 = 64;
 
 /// Bulk transfers of one kind.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]

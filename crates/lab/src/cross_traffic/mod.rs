@@ -7,7 +7,7 @@ mod fairness;
 mod flow;
 mod meter;
 
-pub use config::{CrossTrafficConfig, validate};
+pub use config::{CrossTrafficConfig, FLOWS_MAX, validate};
 pub use meter::CrossTrafficSummary;
 
 use crate::Error;

@@ -7,15 +7,13 @@ use eyelevel_units::{Instant, Seed};
 
 /// A stage as configurations have it.
 pub(crate) trait StageSettings: Sized {
+    /// Whether it is a link: sends one packet after the other, the others wait in its queue.
+    const IS_LINK: bool = false;
+
     /// Reads what follows the stage's name in the text form.
     fn parse(words: &mut Words<'_>) -> Result<Self, SpecError>;
 
     /// The queue, of a stage that is a link.
-    fn queue(&self) -> Option<&QueueSpec> {
-        None
-    }
-
-    /// The same, to be set.
     fn queue_mut(&mut self) -> Option<&mut QueueSpec> {
         None
     }

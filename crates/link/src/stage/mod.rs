@@ -51,21 +51,42 @@ use serde::{Deserialize, Serialize};
 use trace::TraceLink;
 pub use trace::TraceSpec;
 
+/// A kind of stage, as users read of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct StageKind {
+    /// The name in configurations.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub does: &'static str,
+    /// What follows the name in the text form.
+    pub follows: &'static str,
+    /// The keys of the JSON form, with defaults in parentheses.
+    pub keys: &'static str,
+    /// Whether it sends one packet after the other and has a queue.
+    pub is_link: bool,
+}
+
 /// Makes of the table the two enums, of settings and of states, and all that goes by the stage: static
 /// dispatch, since every packet meets every stage.
 macro_rules! stages {
-    ($($(#[$doc:meta])* $name:literal: $stage:ident($settings:ty) => $state:ty, $follows:literal;)+) => {
+    ($(#[doc = $doc:literal] $name:literal: $stage:ident($settings:ty) => $state:ty, $follows:literal, $keys:literal;)+) => {
         /// One stage of a direction as configurations write it (`spec/lab-events.md`).
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "stage", deny_unknown_fields)]
         pub enum StageSpec {
-            $($(#[$doc])* #[serde(rename = $name)] $stage($settings),)+
+            $(#[doc = $doc] #[serde(rename = $name)] $stage($settings),)+
         }
 
-        /// Each stage's name, and what follows it in the text form.
-        pub(crate) const CLAUSES: &[(&str, &str)] = &[$(($name, $follows)),+];
-
         impl StageSpec {
+            /// Every stage, as users read of it.
+            pub const KINDS: &[StageKind] = &[$(StageKind {
+                name: $name,
+                does: $doc.trim_ascii_start(),
+                follows: $follows,
+                keys: $keys,
+                is_link: <$settings as StageSettings>::IS_LINK,
+            }),+];
+
             /// The stage's name in configurations.
             pub const fn name(&self) -> &'static str {
                 match self {
@@ -85,7 +106,7 @@ macro_rules! stages {
             /// Whether it is a link, which sends one packet after the other and has a queue.
             pub fn is_link(&self) -> bool {
                 match self {
-                    $(Self::$stage(settings) => settings.queue().is_some(),)+
+                    $(Self::$stage(_) => <$settings as StageSettings>::IS_LINK,)+
                 }
             }
 
@@ -163,48 +184,66 @@ macro_rules! stages {
     };
 }
 
-// The table of stages. A line: the name in configurations, the settings, the state, and what follows
-// the name in the text form, as `docs/reference/path.md` has it.
+// The table of stages. A line: the name in configurations, the settings, the state, what follows the
+// name in the text form, and the keys of the JSON form (`docs/reference/stages.md`).
 stages! {
     /// Every packet leaves a fixed time after it came.
     "delay": Delay(DelaySpec) => Delay<P>,
-        "TIME";
+        "TIME",
+        "`delay_ms`";
     /// A fixed delay of its own for each origin address.
     "address_delay": AddressDelay(AddressDelaySpec) => AddressDelay<P>,
-        "ADDRESS=TIME ... [`default` TIME]";
+        "ADDRESS=TIME ... [`default` TIME]",
+        "`delays_ms` (object: origin address to delay), `default_ms` (0)";
     /// A delay that varies.
     "jitter": Jitter(JitterSpec) => Box<Jitter<P>>,
         "`normal` MEAN DEVIATION, `uniform` MIN MAX, `pareto` SCALE SHAPE or `recorded` FILE \
          [INTERVAL]; then, as wanted, `for` ADDRESS and one of these again, and `reordering`; only \
-         `for ...`: the other addresses have none";
+         `for ...`: the other addresses have none",
+        "`distribution`, `reordering` (false), `per_address` (object: origin \
+         address to distribution)";
     /// A link of constant rate with a queue in front of it.
     "rate": Rate(RateSpec) => Box<Rate<P>>,
-        "RATE";
+        "RATE",
+        "`rate_bit_s`, `queue` (`infinite`)";
     /// A link whose rate changes over time.
     "schedule": Schedule(ScheduleSpec) => Box<Schedule<P>>,
-        "TIME=RATE ... [`repeat` TIME]; a RATE of 0 sends nothing";
+        "TIME=RATE ... [`repeat` TIME]; a RATE of 0 sends nothing",
+        "`steps` (list of `at_ms`, `rate_bit_s`; the first at 0; a rate of 0 sends nothing), \
+         `period_ms` (none: the last rate stays), `queue`";
     /// A link that sends at the instants of a packet-delivery trace.
     "trace": Trace(TraceSpec) => Box<TraceLink<P>>,
-        "FILE [`once`]";
+        "FILE [`once`]",
+        "`trace` (opportunities in whole milliseconds, or a file), `once` (false), \
+         `opportunity_bytes` (1500), `packet_overhead_bytes` (0), `queue`";
     /// Each packet is lost independently.
     "loss": Loss(LossSpec) => Loss,
-        "PROBABILITY";
+        "PROBABILITY",
+        "`probability`";
     /// Loss in bursts.
     "gilbert_elliott": GilbertElliott(GilbertElliottSpec) => Box<GilbertElliott>,
-        "GOOD_TO_BAD BAD_TO_GOOD [LOSS_GOOD LOSS_BAD]";
+        "GOOD_TO_BAD BAD_TO_GOOD [LOSS_GOOD LOSS_BAD]",
+        "`good_to_bad`, `bad_to_good`, `loss_good` (0), `loss_bad` (1): chances a packet";
     /// Loss at given positions.
     "recorded_loss": RecordedLoss(RecordedLossSpec) => RecordedLoss,
-        "FILE [`period` COUNT]";
+        "FILE [`period` COUNT]",
+        "`positions` (from 0, or a file), `period_packets` (none: once)";
     /// The fates of an earlier log's packets.
     "fates": Fates(FatesSpec) => Box<Fates<P>>,
-        "FILE [`repeat`] [`reordering`]";
+        "FILE [`repeat`] [`reordering`]",
+        "`delays_ms` (for each packet its delay, or null where it is lost; or a file, with \
+         `lost`), `repeat` (false), `reordering` (false)";
     /// Some packets come twice.
     "duplicate": Duplicate(DuplicateSpec) => Box<Duplicate<P>>,
-        "PROBABILITY";
+        "PROBABILITY",
+        "`probability`";
     /// A bit of some packets is inverted.
     "corrupt": Corrupt(CorruptSpec) => Corrupt,
-        "PROBABILITY";
+        "PROBABILITY",
+        "`probability`";
     /// The link is down at times.
     "outage": Outage(OutageSpec) => Box<Outage>,
-        "`exponential` ON_MEAN OFF_MEAN or `periodic` ON OFF";
+        "`exponential` ON_MEAN OFF_MEAN or `periodic` ON OFF",
+        "`kind`: `exponential` with `on_mean_ms`, `off_mean_ms`, or `periodic` with `on_ms`, \
+         `off_ms`";
 }

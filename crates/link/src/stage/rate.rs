@@ -20,15 +20,13 @@ pub struct RateSpec {
 }
 
 impl StageSettings for RateSpec {
+    const IS_LINK: bool = true;
+
     fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
         Ok(Self {
             rate_bit_s: words.rate()?.bits_per_second(),
             queue: QueueSpec::Infinite,
         })
-    }
-
-    fn queue(&self) -> Option<&QueueSpec> {
-        Some(&self.queue)
     }
 
     fn queue_mut(&mut self) -> Option<&mut QueueSpec> {

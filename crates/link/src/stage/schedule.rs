@@ -40,6 +40,8 @@ pub struct ScheduleStep {
 const PERIOD_MIN: Duration = Duration::from_millis(1);
 
 impl StageSettings for ScheduleSpec {
+    const IS_LINK: bool = true;
+
     fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
         const EXPECTED: &str = "write a time and its rate, such as 0s=10Mbit/s (or 5s=0 for none)";
         let (mut steps, mut period_ms) = (Vec::new(), None);
@@ -66,10 +68,6 @@ impl StageSettings for ScheduleSpec {
             period_ms,
             queue: QueueSpec::Infinite,
         })
-    }
-
-    fn queue(&self) -> Option<&QueueSpec> {
-        Some(&self.queue)
     }
 
     fn queue_mut(&mut self) -> Option<&mut QueueSpec> {

@@ -43,6 +43,8 @@ const fn opportunity_bytes() -> u32 {
 }
 
 impl StageSettings for TraceSpec {
+    const IS_LINK: bool = true;
+
     fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
         Ok(Self {
             trace: Recorded::from_file(words.file()?),
@@ -51,10 +53,6 @@ impl StageSettings for TraceSpec {
             packet_overhead_bytes: 0,
             queue: QueueSpec::Infinite,
         })
-    }
-
-    fn queue(&self) -> Option<&QueueSpec> {
-        Some(&self.queue)
     }
 
     fn queue_mut(&mut self) -> Option<&mut QueueSpec> {

@@ -1,8 +1,11 @@
+mod limits;
 mod validation;
 
 use eyelevel_congestion::Settings;
+pub(crate) use limits::CERTIFICATE_CHAIN_BYTES_MAX;
+use limits::{BLOCKED_STREAMS_MAX, QUIC_PACKET_BYTES};
+pub use limits::{Limit, STACK_LIMITS};
 use serde::{Deserialize, Serialize};
-pub(crate) use validation::CERTIFICATE_CHAIN_BYTES_MAX;
 
 /// A protocol stack as `spec/lab-events.md` defines it: what the servers speak and how they send.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -206,12 +209,8 @@ pub enum TlsVersion {
     Tls13,
 }
 
-/// What an Ethernet frame holds after the headers of IPv6 and UDP.
-const QUIC_PACKET_BYTES_MAX: u16 = 1452;
 /// HPACK's default (RFC 9113, section 6.5.2).
 const HEADER_TABLE_BYTES: u32 = 4096;
-/// Chromium's; as many requests as a connection may have open.
-const BLOCKED_STREAMS_MAX: u32 = 100;
 
 impl StackConfig {
     /// A stack tuned as `tcp+` and `quic` are.
@@ -230,7 +229,7 @@ impl StackConfig {
             receive_window_bytes: None,
             unsent_bytes_max: None,
             tls_record_bytes: 4096,
-            quic_packet_bytes: QUIC_PACKET_BYTES_MAX,
+            quic_packet_bytes: *QUIC_PACKET_BYTES.end(),
             header_table_bytes: None,
             blocked_streams_max: None,
             early_data: false,

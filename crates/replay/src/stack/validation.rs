@@ -1,34 +1,18 @@
-//! What of a stack cannot be served, and the bounds of its sizes.
+//! What of a stack cannot be served.
 
-use super::{
-    BLOCKED_STREAMS_MAX, ChainBytes, HttpVersion, QUIC_PACKET_BYTES_MAX, SproutHorizon,
-    StackConfig, ThinkTime, TlsVersion,
-};
+use super::limits::{self, BLOCKED_STREAMS_MAX, HPACK_TABLE_BYTES_MAX, QPACK_TABLE_BYTES_MAX};
+use super::{ChainBytes, HttpVersion, SproutHorizon, StackConfig, ThinkTime, TlsVersion};
 use crate::ReplayError;
 use eyelevel_congestion::by_name;
 
-/// RFC 9000, section 14: no path of QUIC may carry less.
-const QUIC_PACKET_BYTES_MIN: u16 = 1200;
-/// The range of `max_fragment_size` in rustls, less its five header bytes: RFC 8446, section 5.1.
-const TLS_RECORD_BYTES: std::ops::RangeInclusive<usize> = 64..=16_384;
-/// From what keeps two full packets ready to as much as no socket holds.
-const UNSENT_BYTES: std::ops::RangeInclusive<u32> = 4096..=16 * 1024 * 1024;
-/// Beyond this chain RFC 8446's certificate message, with names and entries, would pass what
-/// clients take (64 kB in BoringSSL).
-pub(crate) const CERTIFICATE_CHAIN_BYTES_MAX: u32 = 60_000;
-/// A longer think time outlives every browser's patience.
-const THINK_TIME_MS_MAX: f64 = 60_000.0;
 /// What a kernel's TCP can be told; the other controllers exist for QUIC alone.
 const TCP_CONGESTION_CONTROLS: [&str; 3] = ["cubic", "bbr", "reno"];
-/// Beyond this a window is a mistake of units: 10,000 packets are 14 MB.
-const INITIAL_WINDOW_PACKETS: std::ops::RangeInclusive<u32> = 1..=10_000;
 
-/// h2's HPACK encoder has no larger table; for QPACK what Chromium offers.
 fn header_table_bytes_max(http: HttpVersion) -> u32 {
     match http {
         HttpVersion::H1 => 0,
-        HttpVersion::H2 => 4096,
-        HttpVersion::H3 => 65_536,
+        HttpVersion::H2 => HPACK_TABLE_BYTES_MAX,
+        HttpVersion::H3 => QPACK_TABLE_BYTES_MAX,
     }
 }
 
@@ -47,46 +31,33 @@ impl StackConfig {
     }
 
     fn validate_sizes(&self) -> Result<(), String> {
-        let quic = QUIC_PACKET_BYTES_MIN..=QUIC_PACKET_BYTES_MAX;
-        if !quic.contains(&self.quic_packet_bytes) {
-            return Err(format!(
-                "quic_packet_bytes is {}, it must be within {quic:?}",
-                self.quic_packet_bytes
-            ));
-        }
-        if !TLS_RECORD_BYTES.contains(&self.tls_record_bytes) {
-            return Err(format!(
-                "tls_record_bytes is {}, it must be within {TLS_RECORD_BYTES:?}",
-                self.tls_record_bytes
-            ));
-        }
-        if !INITIAL_WINDOW_PACKETS.contains(&self.initial_window_packets) {
-            return Err(format!(
-                "initial_window_packets is {}, it must be within {INITIAL_WINDOW_PACKETS:?}",
-                self.initial_window_packets
-            ));
-        }
-        if let Some(bytes) = self.unsent_bytes_max
-            && !UNSENT_BYTES.contains(&bytes)
-        {
-            return Err(format!(
-                "unsent_bytes_max is {bytes}, it must be within {UNSENT_BYTES:?}"
-            ));
-        }
-        if let Some(ChainBytes::Given(bytes)) = self.certificate_chain_bytes
-            && bytes > CERTIFICATE_CHAIN_BYTES_MAX
-        {
-            return Err(format!(
-                "certificate_chain_bytes is {bytes}, it must be at most \
-                 {CERTIFICATE_CHAIN_BYTES_MAX}"
-            ));
-        }
-        match self.think_time {
-            ThinkTime::Ms(ms) if !(0.0..=THINK_TIME_MS_MAX).contains(&ms) => Err(format!(
-                "think_time is {ms} ms, it must be within 0 and {THINK_TIME_MS_MAX}"
-            )),
-            _ => Ok(()),
-        }
+        let chain_bytes = match self.certificate_chain_bytes {
+            Some(ChainBytes::Given(bytes)) => Some(bytes.into()),
+            _ => None,
+        };
+        let think_ms = match self.think_time {
+            ThinkTime::Ms(ms) => Some(ms),
+            ThinkTime::Named(_) => None,
+        };
+        let sizes = [
+            ("quic_packet_bytes", Some(self.quic_packet_bytes.into())),
+            ("tls_record_bytes", Some(self.tls_record_bytes as f64)),
+            (
+                "initial_window_packets",
+                Some(self.initial_window_packets.into()),
+            ),
+            (
+                "receive_window_bytes",
+                self.receive_window_bytes.map(f64::from),
+            ),
+            ("unsent_bytes_max", self.unsent_bytes_max.map(f64::from)),
+            ("certificate_chain_bytes", chain_bytes),
+            ("think_time", think_ms),
+            ("probe_gain", self.probe_gain),
+        ];
+        sizes
+            .into_iter()
+            .try_for_each(|(setting, value)| limits::check(setting, value))
     }
 
     fn validate_protocol(&self) -> Result<(), String> {

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from eyelevel.networks.cross_traffic import FLOWS_MAX
+from eyelevel.lab_tables import LIMITS
 from eyelevel.plan.browser_settings import (
     CPU_SLOWDOWN_MAX,
     HOST_PATTERN,
@@ -42,6 +42,10 @@ BLOCKS_MAX = 10_000  # far beyond any study; a typing error should not plan for 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+@-]{0,63}$")]
 
 
+def _within(setting: str) -> Any:
+    return Field(ge=LIMITS[setting].min, le=LIMITS[setting].max)
+
+
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -50,7 +54,7 @@ class CrossTrafficTable(_Table):
     """Bulk transfers beside the page."""
 
     cc: Literal["cubic", "bbr", "reno"]
-    flows: Annotated[int, Field(ge=1, le=FLOWS_MAX)] = 1
+    flows: Annotated[int, _within("flows")] = 1
     direction: Literal["down", "up"] = "down"
 
 
@@ -98,27 +102,29 @@ class StackTable(_Table):
     base: str | None = None
     http_version: HttpVersion | None = None
     congestion_control: CongestionControl | None = None
-    initial_window_packets: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    initial_window_packets: Annotated[int, _within("initial_window_packets")] | None = None
     pacing: bool | None = None
     slow_start_after_idle: bool | None = None
     ecn: Ecn | None = None
-    receive_window_bytes: Annotated[SizeBytes, Field(ge=4096, le=2**28)] | None = None
-    unsent_bytes_max: Annotated[SizeBytes, Field(ge=4096, le=2**24)] | None = None
-    tls_record_bytes: Annotated[int, Field(ge=64, le=16_384)] | None = None
-    quic_packet_bytes: Annotated[int, Field(ge=1200, le=1452)] | None = None
+    receive_window_bytes: Annotated[SizeBytes, _within("receive_window_bytes")] | None = None
+    unsent_bytes_max: Annotated[SizeBytes, _within("unsent_bytes_max")] | None = None
+    tls_record_bytes: Annotated[int, _within("tls_record_bytes")] | None = None
+    quic_packet_bytes: Annotated[int, _within("quic_packet_bytes")] | None = None
     tls_version: TlsVersion | None = None
-    probe_gain: Annotated[float, Field(ge=0.1, le=10)] | None = None
+    probe_gain: Annotated[float, _within("probe_gain")] | None = None
     sprout_horizon: SproutHorizon | None = None
-    header_table_bytes: Annotated[SizeOrNoneBytes, Field(le=65_536)] | None = None
-    blocked_streams_max: Annotated[int, Field(ge=0, le=100)] | None = None
+    header_table_bytes: Annotated[SizeOrNoneBytes, _within("header_table_bytes")] | None = None
+    blocked_streams_max: Annotated[int, _within("blocked_streams_max")] | None = None
     early_data: bool | None = None
     priorities: bool | None = None
     certificate_key: CertificateKey | None = None
     certificate_chain_bytes: (
-        Literal["recorded"] | Annotated[SizeBytes, Field(ge=1200, le=60_000)] | None
+        Literal["recorded"] | Annotated[SizeBytes, _within("certificate_chain_bytes")] | None
     ) = None
     coalescing: bool | None = None
-    think_time: Literal["none", "recorded"] | Annotated[DurationMs, Field(le=60_000)] | None = None
+    think_time: (
+        Literal["none", "recorded"] | Annotated[DurationMs, _within("think_time")] | None
+    ) = None
     alt_svc: bool | None = None
     session_tickets: bool | None = None
     visit: Visit | None = None

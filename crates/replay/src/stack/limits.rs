@@ -1,0 +1,89 @@
+//! The bounds of a stack's numbers: one table, which [`StackConfig::validate`](super::StackConfig)
+//! holds to and from which plans have them (`eyelevel-lab tables`).
+
+use core::ops::RangeInclusive;
+use eyelevel_congestion::{INITIAL_WINDOW_PACKETS, SPROUT_PROBE_GAIN};
+
+/// The least and the most of a setting.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limit {
+    /// The setting's name, as configurations have it.
+    pub setting: &'static str,
+    /// The least.
+    pub min: f64,
+    /// The most.
+    pub max: f64,
+}
+
+impl Limit {
+    /// The bounds of a setting.
+    pub const fn new(setting: &'static str, min: f64, max: f64) -> Self {
+        Self { setting, min, max }
+    }
+
+    /// Refuses a value out of the bounds.
+    fn check(&self, value: f64) -> Result<(), String> {
+        let Self { setting, min, max } = self;
+        if (*min..=*max).contains(&value) {
+            return Ok(());
+        }
+        Err(format!(
+            "{setting} is {value}, it must be within {min} and {max}"
+        ))
+    }
+}
+
+/// RFC 9000, section 14: no path of QUIC may carry less. The most is what an Ethernet frame holds
+/// after the headers of IPv6 and UDP.
+pub(super) const QUIC_PACKET_BYTES: RangeInclusive<u16> = 1200..=1452;
+/// With this chain RFC 8446's certificate message, with names and entries, is as long as clients take
+/// it (64 kB in BoringSSL).
+pub(crate) const CERTIFICATE_CHAIN_BYTES_MAX: u32 = 60_000;
+/// Chromium's; as many requests as a connection may have open.
+pub(super) const BLOCKED_STREAMS_MAX: u32 = 100;
+/// h2's HPACK encoder has no larger table.
+pub(super) const HPACK_TABLE_BYTES_MAX: u32 = 4096;
+/// What Chromium offers.
+pub(super) const QPACK_TABLE_BYTES_MAX: u32 = 65_536;
+
+/// The bounds of a stack's numbers.
+pub const STACK_LIMITS: &[Limit] = &[
+    Limit::new(
+        "initial_window_packets",
+        *INITIAL_WINDOW_PACKETS.start() as f64,
+        *INITIAL_WINDOW_PACKETS.end() as f64,
+    ),
+    // From two full packets to as much as the kernel scales windows to without a mistake of units.
+    Limit::new("receive_window_bytes", 4096.0, 268_435_456.0),
+    // From what keeps two full packets ready to as much as no socket holds.
+    Limit::new("unsent_bytes_max", 4096.0, 16_777_216.0),
+    // The range of `max_fragment_size` in rustls, less its five header bytes: RFC 8446, section 5.1.
+    Limit::new("tls_record_bytes", 64.0, 16_384.0),
+    Limit::new(
+        "quic_packet_bytes",
+        *QUIC_PACKET_BYTES.start() as f64,
+        *QUIC_PACKET_BYTES.end() as f64,
+    ),
+    Limit::new("header_table_bytes", 0.0, QPACK_TABLE_BYTES_MAX as f64),
+    Limit::new("blocked_streams_max", 0.0, BLOCKED_STREAMS_MAX as f64),
+    // Our own chains have about 1 kB and cannot be made shorter.
+    Limit::new(
+        "certificate_chain_bytes",
+        1200.0,
+        CERTIFICATE_CHAIN_BYTES_MAX as f64,
+    ),
+    // A longer think time outlives every browser's patience.
+    Limit::new("think_time", 0.0, 60_000.0),
+    Limit::new(
+        "probe_gain",
+        *SPROUT_PROBE_GAIN.start(),
+        *SPROUT_PROBE_GAIN.end(),
+    ),
+];
+
+/// Refuses a value out of its setting's bounds; none is within.
+pub(super) fn check(setting: &str, value: Option<f64>) -> Result<(), String> {
+    let limit = STACK_LIMITS.iter().find(|limit| limit.setting == setting);
+    let limit = limit.expect("a setting that is checked has bounds");
+    value.map_or(Ok(()), |value| limit.check(value))
+}

@@ -1,0 +1,29 @@
+"""What the data plane says of itself, as the build wrote it: limits of settings, kinds of stages.
+
+`lab_tables.json` beside this file is what `eyelevel-lab tables` prints (`scripts/lab-tables`); a
+test says when it is stale. So plans and networks have the data plane's bounds without starting it.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+TABLES: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
+
+class Limit(NamedTuple):
+    """The least and the most that the data plane takes of a setting, in the setting's unit."""
+
+    min: float
+    max: float
+
+
+LIMITS: dict[str, Limit] = {name: Limit(**limit) for name, limit in TABLES["limits"].items()}
+"""By the setting's name in plans and in the lab's configuration."""
+
+STAGES: list[dict[str, Any]] = TABLES["stages"]
+"""Each kind of stage: `name`, what it `does`, what `follows` in the text form, its `keys`, and
+whether it `is_link`."""
+
+LINKS = frozenset(str(stage["name"]) for stage in STAGES if stage["is_link"])
+"""Stages that send one packet after the other and have a queue."""

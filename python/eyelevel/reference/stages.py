@@ -1,0 +1,41 @@
+"""The reference page of stages; `python -m eyelevel.reference.stages` writes it."""
+
+from pathlib import Path
+
+from eyelevel.lab_tables import STAGES, TABLES
+
+
+def reference_page() -> str:
+    """The text of `docs/reference/stages.md`."""
+    lines = [
+        "# Stages",
+        "",
+        "What a packet may meet on its way, in the text form (`delay 20ms, rate 10.5 Mbit/s, queue "
+        "droptail 200ms,",
+        "loss 1%`) and as JSON objects whose `stage` has the name. Defaults stand in parentheses. "
+        'A value "or a file" is a',
+        "list, or a string that names a file with one value a line. `spec/lab-events.md` has what "
+        "a `distribution` and a",
+        "`queue` are as JSON, [queues.md](queues.md) how each queue differs from its RFC.",
+        "",
+        "| stage | what it does | text form: after the name | JSON: keys |",
+        "| --- | --- | --- | --- |",
+    ]
+    lines += [
+        f"| `{each['name']}` | {each['does']} | {each['follows']} | {each['keys']} |"
+        for each in STAGES
+    ]
+    links = ", ".join(f"`{each['name']}`" for each in STAGES if each["is_link"])
+    lines += [
+        "",
+        f"A link ({links}) has a queue: the clause `queue` right after it, or right before.",
+        f"It is {TABLES['queue_follows']}. Without one the queue is `infinite`.",
+        "",
+        "Written by `python -m eyelevel.reference.stages`; a test compares the two.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    Path("docs/reference/stages.md").write_text(reference_page(), encoding="utf-8")
