@@ -52,7 +52,7 @@ class Timeline:
 
 
 def busiest_connection(trial: StoredTrial) -> int:
-    """The connection that sent most; raises ConnectionLogError where there is none."""
+    """The connection that sent most; raises ConnectionLogError if there is none."""
     connections = trial.record["connections"]
     if not connections:
         raise ConnectionLogError(f"{trial.path}: this load had no connection to explain")
@@ -61,7 +61,7 @@ def busiest_connection(trial: StoredTrial) -> int:
 
 
 def timeline_of(trial: StoredTrial, connection: int) -> Timeline:
-    """Raises ConnectionLogError where there is no such connection or its log is damaged."""
+    """Raises ConnectionLogError if there is no such connection or its log is damaged."""
     record = trial.record
     found = [each for each in record["connections"] if each["connection"] == connection]
     if not found:

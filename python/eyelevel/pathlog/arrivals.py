@@ -15,7 +15,7 @@ NOT_ECT = 0
 class Arrivals:
     """Columns of one length: `CLOCK_MONOTONIC`, IP bytes, the two ECN bits, the flow's hash.
 
-    `released_ns`: by the model, 0 where a packet was dropped or still inside. `dropped`: places of
+    `released_ns`: by the model, 0 if a packet was dropped or still inside. `dropped`: places of
     packets that the path let nobody have.
     """
 
@@ -28,7 +28,7 @@ class Arrivals:
 
     @property
     def capable_share(self) -> float | None:
-        """Packets that say that they may be marked; None where none came."""
+        """Packets that say that they may be marked; None if none came."""
         return float((self.ecn != NOT_ECT).mean()) if len(self.ecn) else None
 
     def since(self, at_ns: int) -> "Arrivals":

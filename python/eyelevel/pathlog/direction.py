@@ -31,7 +31,7 @@ class DirectionLog:
     """Packets of one direction; all times in seconds since the log's first event.
 
     `delay_ms` of a departure is the time since the packet came to the link: waiting and
-    transmission. `capacity` is None where the direction has no link. `late_us`: by how much each
+    transmission. `capacity` is None if the direction has no link. `late_us`: by how much each
     release came after the model's time, `waited_us`: how long what was read stood in its device, by
     the kernel's stamp; `unstamped_reads` had none. Mahimahi's logs have none of these.
     """

@@ -11,7 +11,7 @@ REFUSED = 10
 
 
 def fates_of(content: bytes, name: str) -> list[float | None]:
-    """For each packet in the order of arrival its whole delay in ms, None where it was dropped.
+    """For each packet in the order of arrival its whole delay in ms, None if it was dropped.
 
     Of a duplicated packet the first copy counts. Packets that were still inside at the end, whose
     fate nobody knows, are left out. Raises PathLogError for a log with gaps.

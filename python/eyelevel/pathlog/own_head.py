@@ -16,7 +16,7 @@ START_NS_MAX = 1 << 62
 
 
 def read_head(line: bytes, name: str) -> Mapping[str, Any]:
-    """The settings. Raises PathLogError where they are of another version or cannot be true."""
+    """The settings. Raises PathLogError if they are of another version or cannot be true."""
     try:
         head = json.loads(line)
         found = (head["format"], head["version"], head["record_bytes"])

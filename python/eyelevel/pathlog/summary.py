@@ -11,7 +11,7 @@ from eyelevel.pathlog.series import capacity_bytes
 
 @dataclass(frozen=True)
 class DirectionSummary:
-    """All from the first arrival to the last departure; None where there was nothing to measure.
+    """All from the first arrival to the last departure; None if there was nothing to measure.
 
     `utilisation` is the share of what the link could have carried then that it did carry.
     """

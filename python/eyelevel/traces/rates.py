@@ -22,7 +22,7 @@ def opportunities_of(series: RateSeries, name: str) -> NDArray[np.int64]:
 
     It is never earlier than the bytes that it carries. Their number is the nearest whole one to the
     series' total, spread evenly over it, and the last falls on the series' end, since a trace is as
-    long as its last line says. Raises TraceError where not even one comes together.
+    long as its last line says. Raises TraceError if not even one comes together.
     """
     bits = np.concatenate(([0.0], np.cumsum(np.diff(series.at_ms) * series.mbit_s * 1000)))
     count = round(bits[-1] / OPPORTUNITY_BITS)

@@ -12,7 +12,7 @@ _COLOURS = ("#264653", "#2a9d8f", "#e9c46a", "#f4a261", "#e76f51")
 
 
 def make_synthetic(site: SyntheticSite) -> Path:
-    """The recording of `site`, kept in the user's cache; raises LabError where it cannot be packed.
+    """The recording of `site`, kept in the user's cache; raises LabError if it cannot be packed.
 
     It is written under a name of its own and renamed: two commands at once cannot spoil it.
     """
