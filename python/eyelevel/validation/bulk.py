@@ -16,7 +16,7 @@ from eyelevel.lab.binary import find_binary
 from eyelevel.lab.client import Lab, LabConfig, LabSummary, lost_outside
 from eyelevel.networks.network import Network, lab_path
 from eyelevel.pathlog.direction import DirectionLog
-from eyelevel.pathlog.own import read_log
+from eyelevel.pathlog.reading import read_log
 from eyelevel.pathlog.summary import summarise
 from eyelevel.plan.stacks import Stack, lab_stack
 

@@ -22,7 +22,7 @@ from eyelevel.errors import LabError
 from eyelevel.lab.binary import run_tool
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.pathlog.direction import DirectionLog
-from eyelevel.pathlog.own import read_log
+from eyelevel.pathlog.reading import read_log
 
 PORT = 9  # discard; the path's namespaces have nothing else that listens
 TOOL_DIFFERS = 2  # exit status of `path-check` where log and model differ

@@ -29,7 +29,7 @@ from eyelevel.level.transfer_values import (
 )
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.networks.network import Network, lab_path
-from eyelevel.pathlog.arrivals import Arrivals, read_arrivals
+from eyelevel.pathlog.packets import Arrivals, read_arrivals
 from eyelevel.plan.browser_settings import BrowserSettings
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stacks import Stack, Visit, lab_stack
