@@ -79,6 +79,6 @@ def _picture(site: SyntheticSite, number: int) -> str:
 
 
 def _padded(text: str, site: SyntheticSite, before: str, after: str) -> str:
-    """The text with a comment at its end, of `object_bytes` where it is not longer itself."""
+    """The text with a comment at its end, of `object_bytes` if it is not longer itself."""
     room = site.object_bytes - len(text) - len(before) - len(after)
     return f"{text}{before}{'x' * room}{after}" if room > 0 else text
