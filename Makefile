@@ -20,7 +20,7 @@ demo: setup ## two recorded sites over two networks and three stacks; about thre
 test: setup $(VENV)/.stamp-dev ## every test
 	scripts/test
 
-check: setup $(VENV)/.stamp-dev ## format, lint, layers, licences: what a machine can check
+check: setup $(VENV)/.stamp-dev ## format, lint, layers, dead code, licences, spelling, links: what needs no run
 	scripts/check
 
 fuzz: ## every fuzz target for 20 seconds each: strange input to what reads input

@@ -32,7 +32,7 @@ class SourceFile:
     """A file of a crate: its module's path, the paths that it uses and what it calls them."""
 
     def __init__(self, module: Segments, text: str) -> None:
-        code = _NOISE.sub('""', text.partition("#[cfg(test)]\nmod tests {")[0])
+        code = code_of(text, tests=False)
         self.module = module
         self.test_modules = set(_TEST_MODULE.findall(code))
         self.names: dict[str, Segments] = {}
@@ -108,6 +108,11 @@ class Crate:
         if first == "super":
             return self._absolute(module[:-1], ("self", *rest) if rest[:1] != ("super",) else rest)
         return module + path if (*module, first) in self.files else None
+
+
+def code_of(text: str, *, tests: bool) -> str:
+    """A file's text without its comments and texts, and without its module of tests if asked."""
+    return _NOISE.sub('""', text if tests else text.partition("#[cfg(test)]\nmod tests {")[0])
 
 
 def _source_file(source: Path, path: Path) -> SourceFile:

@@ -114,7 +114,7 @@ def _app(names: list[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    # A callback keeps the subcommands' names even if there is only one of them.
+    # A callback keeps the subcommands' names even where there is only one of them.
     app.callback(
         help="Compares web protocol stacks at eye level: recorded sites, an emulated network, a "
         "real browser."

@@ -14,7 +14,7 @@ LONG_TASK_MS = 50.0
 
 
 def total_blocking_time(record: Mapping[str, Any]) -> float | None:
-    """Milliseconds; None if nothing was painted or the page did not say."""
+    """Milliseconds; None where nothing was painted or the page did not say."""
     navigation = record["navigation"]
     painted_ms, tasks = (
         navigation.get("first_contentful_paint_ms"),

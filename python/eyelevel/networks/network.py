@@ -74,11 +74,6 @@ class Network:
         made = self.synth_down or self.synth_up
         return made.model if made else "constant"
 
-    def bandwidth_delay_product_bytes(self) -> int:
-        """The larger direction's rate times the minimum RTT."""
-        rate_bit_s = max(self.rate_down_bit_s, self.rate_up_bit_s)
-        return math.ceil(rate_bit_s * self.rtt_ms_min / 8000)
-
 
 def loss_of_each_direction(loss_two_way: float) -> float:
     """The loss of each direction when a request or its response is lost with `loss_two_way`.

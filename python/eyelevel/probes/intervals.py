@@ -17,7 +17,7 @@ HOSTS_MIN = 5
 
 @dataclass(frozen=True)
 class Interval:
-    """Bounds of a 95% interval; None if too few hosts were measured."""
+    """Bounds of a 95% interval; None where too few hosts were measured."""
 
     low: float | None
     high: float | None

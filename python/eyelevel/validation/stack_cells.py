@@ -60,7 +60,7 @@ class Side:
 @dataclass(frozen=True)
 class Cell:
     """One network and one pair. `ratio`: QUIC's corrected goodput to TCP's, geometric means, with
-    its 95 % interval; None if a run moved nothing. `few_losses`: fewer than 100 pooled over a
+    its 95 % interval; None where a run moved nothing. `few_losses`: fewer than 100 pooled over a
     lossy network."""
 
     network: str
@@ -93,7 +93,7 @@ class Cell:
 def ratio_of(
     quic: Sequence[float], tcp: Sequence[float]
 ) -> tuple[float | None, float | None, float | None]:
-    """The ratio of geometric means with Welch's interval on logarithms; None if it has none."""
+    """The ratio of geometric means with Welch's interval on logarithms; None where it has none."""
     if not all(goodput > 0 for goodput in (*quic, *tcp)):
         return None, None, None
     logs = [[math.log(goodput) for goodput in side] for side in (quic, tcp)]

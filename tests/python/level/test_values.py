@@ -12,7 +12,7 @@ from eyelevel.level.transfer_values import (
     late_values,
     packet_to_lose,
 )
-from eyelevel.pathlog.packets import Arrivals
+from eyelevel.pathlog.arrivals import Arrivals
 
 URLS = [item.url for item in items()]
 RTT_MS = 100.0

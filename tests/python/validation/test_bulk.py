@@ -19,7 +19,6 @@ def log_of(times_ms: list[float], sizes: list[int]) -> DirectionLog:
         departed_bytes=none_of_sizes,
         delay_ms=NONE,
         dropped_s=NONE,
-        dropped_bytes=none_of_sizes,
         drops={},
         capacity=None,
     )

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
-
 PICTURE_DIFFERENCE_MAX = 0.10
 """Mean difference of two final pictures, of full scale: a page whose hero image is missing differs
 by more, one with another caption in a carousel by less."""
@@ -30,14 +28,6 @@ TIMER_GAP_MARGIN_MS = 200.0
 network, whatever the stack, and 200 ms above it."""
 
 Judged = Mapping[str, tuple[str, str]]
-
-
-def judge_all(records: Iterable[Mapping[str, Any]]) -> Judged:
-    """`hash -> (outcome, detail)` for every record."""
-    schema = TRIAL_COLUMNS | FACT_COLUMNS
-    table = judge_table(pl.DataFrame(list(map(facts_of, records)), schema=schema, orient="row"))
-    rows = table.select("hash", "outcome", "outcome_detail").iter_rows()
-    return {name: (outcome, detail) for name, outcome, detail in rows}
 
 
 def judge_table(table: pl.DataFrame) -> pl.DataFrame:

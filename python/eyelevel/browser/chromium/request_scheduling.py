@@ -12,7 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -45,12 +45,6 @@ class ScheduledRequest:
     response_ms: float | None
     """When the response's head was there."""
     ended_ms: float | None
-    priorities_later: tuple[str, ...] = ()
-
-    @property
-    def scheduler_ms(self) -> float | None:
-        """How long it was in the scheduler, from its being handed over to its start."""
-        return None if self.started_ms is None else self.started_ms - self.alive_ms
 
 
 class Waits(NamedTuple):
@@ -74,15 +68,13 @@ class Scheduling:
     """All of a load, in the order in which requests were handed over."""
 
     requests: tuple[ScheduledRequest, ...]
-    effective_connection_types: tuple[str, ...]
-    """Of NETWORK_QUALITY_CHANGED, in their order; empty: the estimate never changed."""
 
     def held_back(self) -> tuple[ScheduledRequest, ...]:
         """Those that were not let go at once."""
         return tuple(each for each in self.requests if each.trigger is not None)
 
     def waits_ms(self, each: ScheduledRequest) -> Waits | None:
-        """Its time in the scheduler in three parts; None if it never left."""
+        """Its time in the scheduler in three parts; None where it never left."""
         if each.started_ms is None:
             return None
         own = [other for other in self.requests if other.host == each.host]
@@ -121,13 +113,8 @@ def request_scheduling(
     """
     names = _Names(log["constants"])
     sources: dict[int, list[dict[str, Any]]] = {}
-    types: list[str] = []
     for event in log["events"]:
-        kind = names.types.get(event["type"], "")
-        if kind == "NETWORK_QUALITY_CHANGED":
-            if float(event["time"]) >= since_ms:
-                types.append(event.get("params", {}).get("effective_connection_type", ""))
-        elif event["source"]["type"] == names.url_request:
+        if event["source"]["type"] == names.url_request:
             sources.setdefault(event["source"]["id"], []).append(event)
     found = (_of_source(events, names) for events in sources.values())
     wanted = [
@@ -137,8 +124,7 @@ def request_scheduling(
         and each.alive_ms >= since_ms
         and (urls is None or each.url.partition("#")[0] in urls)
     ]
-    in_order = tuple(sorted(wanted, key=lambda each: each.alive_ms))
-    return Scheduling(in_order, tuple(name for name, _ in groupby(types)))
+    return Scheduling(tuple(sorted(wanted, key=lambda each: each.alive_ms)))
 
 
 def read_network_log(compressed: bytes) -> dict[str, Any]:
@@ -163,7 +149,6 @@ class _Seen:
     at_ms: dict[tuple[str, str], float] = field(default_factory=dict)
     trigger: str | None = None
     held: bool = False
-    priorities: list[str] = field(default_factory=list)
 
     def take(self, name: str, phase: str, event: Mapping[str, Any]) -> None:
         """Note one event."""
@@ -172,8 +157,6 @@ class _Seen:
             self.held = True
         elif name == "RESOURCE_SCHEDULER_REQUEST_STARTED":
             self.trigger = params.get("trigger", "")
-        elif name == "URL_REQUEST_SET_PRIORITY":
-            self.priorities.append(params.get("priority", ""))
         # The last end is the request's own: redirects have ends of their own.
         if name == "REQUEST_ALIVE" and phase == _END:
             self.at_ms[name, phase] = float(event["time"])
@@ -181,7 +164,7 @@ class _Seen:
 
 
 def _of_source(events: Sequence[Mapping[str, Any]], names: _Names) -> ScheduledRequest | None:
-    """The request of one source of events; None if its beginning is not in the log."""
+    """The request of one source of events; None where its beginning is not in the log."""
     seen, begun = _Seen(), None
     for event in events:
         name, phase = names.types.get(event["type"], ""), names.phases[event["phase"]]
@@ -204,5 +187,4 @@ def _of_source(events: Sequence[Mapping[str, Any]], names: _Names) -> ScheduledR
         sent_ms=at(("HTTP_TRANSACTION_SEND_REQUEST", _BEGIN)),
         response_ms=at(("HTTP_TRANSACTION_READ_HEADERS", _END)),
         ended_ms=at(("REQUEST_ALIVE", _END)),
-        priorities_later=tuple(seen.priorities),
     )

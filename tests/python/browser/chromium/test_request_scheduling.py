@@ -10,27 +10,24 @@ TYPES = (
     "DELEGATE_INFO",
     "RESOURCE_SCHEDULER_REQUEST_STARTED",
     "URL_REQUEST_START_JOB",
-    "URL_REQUEST_SET_PRIORITY",
     "HTTP_STREAM_REQUEST",
     "HTTP_TRANSACTION_SEND_REQUEST",
     "HTTP_TRANSACTION_READ_HEADERS",
-    "NETWORK_QUALITY_CHANGED",
 )
 # Numbers as another version of Chromium may have them: nothing but the names may count.
 CONSTANTS = {
     "logEventTypes": {name: number * 7 for number, name in enumerate(TYPES)},
     "logEventPhase": {"PHASE_NONE": 5, "PHASE_BEGIN": 3, "PHASE_END": 4},
-    "logSourceType": {"URL_REQUEST": 9, "NETWORK_QUALITY_ESTIMATOR": 11},
+    "logSourceType": {"URL_REQUEST": 9},
 }
 
 
 def event(name: str, at_ms: int, source: int, phase: str = "NONE", **params: str) -> dict:
-    kind = 11 if name == "NETWORK_QUALITY_CHANGED" else 9
     return {
         "type": CONSTANTS["logEventTypes"][name],
         "phase": CONSTANTS["logEventPhase"][f"PHASE_{phase}"],
         "time": str(at_ms),
-        "source": {"id": source, "type": kind},
+        "source": {"id": source, "type": 9},
         "params": params,
     }
 
@@ -65,8 +62,8 @@ def test_a_request_that_is_held_says_how_long_and_by_what_it_was_let_go():
     free = request(2, "https://b.test/2.css", (90, 90, 120, 130, 140), priority="HIGHEST")
     read = request_scheduling(log(held, free))
     first, second = read.requests
-    assert (first.host, first.scheduler_ms, first.trigger) == ("b.test", 0, None)
-    assert (second.host, second.scheduler_ms) == ("a.test:8443", 250)
+    assert (first.host, first.started_ms, first.trigger) == ("b.test", 90, None)
+    assert (second.host, second.started_ms) == ("a.test:8443", 350)
     assert (second.connected_ms, second.response_ms, second.ended_ms) == (360, 400, 500)
     assert read.held_back() == (second,)
 
@@ -118,25 +115,9 @@ def test_one_that_never_left_was_held_and_one_without_a_beginning_is_none():
     ]
     read = request_scheduling(log(begun, request(2, "https://a.test/2", (1, 1, 2, 3, 4))[1:]))
     (only,) = read.requests
-    assert (only.trigger, only.started_ms, only.scheduler_ms) == ("", None, None)
+    assert (only.trigger, only.started_ms) == ("", None)
     assert read.waits_ms(only) is None and read.held_back() == (only,)
     assert read.in_flight_max() == {}
-
-
-def test_changes_of_priority_and_of_the_estimate_are_kept_in_order():
-    changes = [
-        event("NETWORK_QUALITY_CHANGED", at, 99, effective_connection_type=name)
-        for at, name in ((5, "4G"), (10, "4G"), (20, "3G"), (30, "3G"), (40, "4G"))
-    ]
-    own = request(1, "https://a.test/1", (1, 1, 2, 3, 4))
-    own.insert(3, event("URL_REQUEST_SET_PRIORITY", 2, 1, priority="MEDIUM"))
-    read = request_scheduling(log(changes, own))
-    assert read.effective_connection_types == ("4G", "3G", "4G")
-    assert read.requests[0].priorities_later == ("MEDIUM",)
-    assert request_scheduling(log(changes), since_ms=20.0).effective_connection_types == (
-        "3G",
-        "4G",
-    )
 
 
 def test_a_log_is_read_as_it_stands_beside_a_record():
