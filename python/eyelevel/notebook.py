@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from eyelevel.analysis.study import Contents, read_contents
-from eyelevel.stats.estimate import Estimate
 from eyelevel.store.frames import Frames
 
 # Columns that the report needs and an analysis does not.
@@ -37,7 +36,11 @@ class Run:
         return table.drop(_INTERNAL).with_columns(counted=counted)
 
     def cells(self) -> pl.DataFrame:
-        """One row a site, network, stack and metric against the reference."""
+        """One row a site, network, stack and metric against the reference.
+
+        An estimate is flat: `gain`, `gain_low`, `gain_high`, `gain_p` and
+        `gain_undetermined_because`; `difference` alike.
+        """
         rows = [
             {
                 "network": each.network,
@@ -49,8 +52,8 @@ class Run:
                 "timeouts_reference": each.timeouts_reference,
                 "median": each.median,
                 "median_reference": each.median_reference,
-                **_columns("gain", each.gain),
-                **_columns("difference", each.difference),
+                **each.gain.as_columns("gain"),
+                **each.difference.as_columns("difference"),
                 "anova": each.anova.verdict,
                 "anova_p": each.anova.p,
             }
@@ -65,7 +68,7 @@ class Run:
                 "network": each.network,
                 "stack": each.stack,
                 "metric": each.metric,
-                **_columns("gain", each.gain),
+                **each.gain.as_columns("gain"),
                 "p_holm": each.p_holm,
             }
             for each in self.contents.gains
@@ -79,12 +82,3 @@ class Run:
     def frames(self, trial: str) -> Frames:
         """The frames of a trial by its hash."""
         return self.contents.trial(trial).frames()
-
-
-def _columns(name: str, estimate: Estimate) -> dict[str, Any]:
-    return {
-        name: estimate.value,
-        f"{name}_low": estimate.low,
-        f"{name}_high": estimate.high,
-        f"{name}_undetermined_because": estimate.reason or None,
-    }

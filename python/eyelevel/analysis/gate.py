@@ -48,10 +48,19 @@ class Verdict:
     name: str
     status: Status
     message: str
-    value: float | None
-    low: float | None
-    high: float | None
+    gain: Estimate
+    """The change that was asked about, as a share."""
     bound: float
+
+    def as_json(self) -> dict[str, object]:
+        """The documented shape (docs/reference/report.md)."""
+        return {
+            "name": self.name,
+            "status": self.status,
+            "message": self.message,
+            "gain": self.gain.as_json(),
+            "bound": self.bound,
+        }
 
 
 def parse_condition(
@@ -114,14 +123,7 @@ def _verdict(condition: Condition, network: str, contents: Contents) -> Verdict:
         f"{subject} on {network} is {said(estimate)} against {condition.reference}; the limit is "
         f"{percent(condition.bound, signed=False)} {condition.way}"
     )
-    value, low, high = map(_finite, (estimate.value, estimate.low, estimate.high))
-    name = f"{condition.text} [{network}]"
-    return Verdict(name, status, message, value, low, high, condition.bound)
-
-
-def _finite(share: float | None) -> float | None:
-    """What JSON can say: it has no infinity."""
-    return None if share is None or math.isinf(share) else share
+    return Verdict(f"{condition.text} [{network}]", status, message, estimate, condition.bound)
 
 
 def said(estimate: Estimate) -> str:

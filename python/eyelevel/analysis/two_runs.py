@@ -68,7 +68,7 @@ def _verdict(name: str, gain: Estimate, p_holm: float | None, bound: float) -> V
     limit = percent(bound, signed=False)
     how = "is" if gain.value is None else "changed by"
     message = f"{name} {how} {said(gain)}; the limit is {limit} slower"
-    return Verdict(name, status, message, gain.value, gain.low, gain.high, bound)
+    return Verdict(name, status, message, gain, bound)
 
 
 def _values(run: Contents, site: str, network: str, stack: str, metric: str) -> np.ndarray:

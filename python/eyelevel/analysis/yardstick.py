@@ -25,13 +25,11 @@ def row(cell: Mapping[str, Any]) -> list[str]:
     """Network, control, both goodputs in Mbit/s, ratio, interval, repeated packets in percent and
     the 95th percentile of the queueing delay in ms, the last two as TCP / QUIC."""
     sides = (cell["tcp"], cell["quic"])
-    low, high = cell["ratio_low"], cell["ratio_high"]
     return [
         cell["network"],
         cell["congestion_control"],
         *(f"{side['corrected_bit_s'] / 1e6:.3f}" for side in sides),
-        "-" if cell["ratio"] is None else f"{cell['ratio']:.3f}",
-        "-" if low is None or high is None else f"{low:.2f}-{high:.2f}",
+        *_ratio(cell["ratio"]),
         " / ".join(f"{side['retransmitted_share'] * 100:.2f}" for side in sides),
         " / ".join(_ms(side["queue_delay_ms_p95"]) for side in sides),
     ]
@@ -39,8 +37,8 @@ def row(cell: Mapping[str, Any]) -> list[str]:
 
 def notes(cell: Mapping[str, Any]) -> list[str]:
     """What to bear in mind of a cell."""
-    said = []
-    if not cell["loss"] and cell["ratio"] and not RATIO_AIM[0] <= cell["ratio"] <= RATIO_AIM[1]:
+    said, ratio = [], cell["ratio"]["value"]
+    if not cell["loss"] and ratio and not RATIO_AIM[0] <= ratio <= RATIO_AIM[1]:
         said.append("beyond the aim")
     if cell["few_losses"]:
         said.append("few losses")
@@ -59,15 +57,13 @@ def flow_row(flow: Mapping[str, Any]) -> list[str]:
     """Network, control, bytes, both times in ms, ratio, interval, what theory says of the three,
     and the packets that were repeated, TCP / QUIC."""
     sides = (flow["tcp"], flow["quic"])
-    low, high = flow["ratio_low"], flow["ratio_high"]
     theory = " / ".join(f"{side['theory_ms']:.0f}" for side in sides)
     return [
         flow["network"],
         flow["congestion_control"],
         f"{flow['body_bytes']:,}",
         *(f"{side['last_byte_ms']:.1f}" for side in sides),
-        "-" if flow["ratio"] is None else f"{flow['ratio']:.3f}",
-        "-" if low is None or high is None else f"{low:.2f}-{high:.2f}",
+        *_ratio(flow["ratio"]),
         f"{theory}, {flow['theory_ratio']:.3f}",
         " / ".join(f"{side['retransmitted_packets']}" for side in sides),
     ]
@@ -87,6 +83,15 @@ def _of_the_machine(found: Mapping[str, Any]) -> list[str]:
         *([f"{lost} packets lost beside the path"] if lost else []),
         *(["machine too busy"] if late else []),
     ]
+
+
+def _ratio(ratio: Mapping[str, Any]) -> tuple[str, str]:
+    """The value, and its interval."""
+    value, low, high = ratio["value"], ratio["low"], ratio["high"]
+    return (
+        "-" if value is None else f"{value:.3f}",
+        "-" if low is None else f"{low:.2f}-{high:.2f}",
+    )
 
 
 def _ms(value: float | None) -> str:

@@ -8,6 +8,7 @@ import polars as pl
 from eyelevel.figures.chart import inline
 
 FINDINGS = {"faster": "#0b6b4b", "undecided": "#b9bfbb", "slower": "#a8341b"}
+GAIN = ("gain", "gain_low", "gain_high")
 TITLES = {
     "rtt_ms": "minimum round-trip time in ms",
     "rate_mbit_s": "rate in Mbit/s",
@@ -20,8 +21,9 @@ def break_even_map(
 ) -> dict[str, Any]:
     """A square a network, a diamond with its interval where the gain crosses zero.
 
-    `rows`: the two `axes`, `stack`, `finding` (of FINDINGS), `gain`, `low`, `high`; `points`:
-    `stack`, the second axis, `at`, `from`, `to` on the first one.
+    `rows`: the two `axes`, `stack`, `finding` (of FINDINGS), `gain`, `gain_low`,
+    `gain_high`; `points`: `stack`, the second axis, `crossing`, `crossing_low`, `crossing_high` on
+    the first one.
     """
     across, up = axes
     x_scale, y_scale = (_scale(rows[name]) for name in axes)
@@ -31,7 +33,7 @@ def break_even_map(
         if not own.height:
             continue
         squares = (
-            alt.Chart(inline(own, across, up, "finding", "gain", "low", "high"))
+            alt.Chart(inline(own, across, up, "finding", *GAIN))
             .mark_point(shape="square", filled=True, size=260, opacity=1)
             .encode(
                 x=alt.X(f"{across}:Q", title=TITLES[across], scale=x_scale),
@@ -41,20 +43,22 @@ def break_even_map(
                     title=None,
                     scale=alt.Scale(domain=list(FINDINGS), range=list(FINDINGS.values())),
                 ),
-                tooltip=[
-                    alt.Tooltip(f"{name}:Q", format="+.1%") for name in ("gain", "low", "high")
-                ],
+                tooltip=[alt.Tooltip(f"{name}:Q", format="+.1%") for name in GAIN],
             )
         )
         layers: list[alt.Chart] = [squares]
         if crossings.height:
-            base = alt.Chart(inline(crossings, up, "at", "from", "to")).encode(
-                y=alt.Y(f"{up}:Q", title=TITLES[up])
-            )
+            base = alt.Chart(
+                inline(crossings, up, "crossing", "crossing_low", "crossing_high")
+            ).encode(y=alt.Y(f"{up}:Q", title=TITLES[up]))
             rule = base.mark_rule(strokeWidth=2, color="#e8a33d")
-            layers.append(rule.encode(x=alt.X("from:Q", title=TITLES[across]), x2="to:Q"))
+            layers.append(
+                rule.encode(x=alt.X("crossing_low:Q", title=TITLES[across]), x2="crossing_high:Q")
+            )
             dot = base.mark_point(shape="diamond", filled=True, size=110, color="#e8a33d")
-            layers.append(dot.encode(x=alt.X("at:Q", title=TITLES[across]), opacity=alt.value(1)))
+            layers.append(
+                dot.encode(x=alt.X("crossing:Q", title=TITLES[across]), opacity=alt.value(1))
+            )
         title = alt.TitleParams(stack, anchor="start", fontSize=12)
         panels.append(alt.layer(*layers).properties(width=300, height=220, title=title))
     return alt.concat(*panels, columns=2).to_dict(validate=False)

@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 _ROWS = '"the rows"'
-COLUMNS = ("metric", "stack", "value", "low", "high", "note")
+COLUMNS = ("metric", "stack", "gain", "gain_low", "gain_high")
 
 
 def gain_chart(
@@ -51,19 +51,20 @@ def _template(stacks: tuple[str, ...], metric: str, extent: tuple[float, float])
         labelExpr="datum.value == 0 ? '0' : format(datum.value, '+.0%')",
         title="gain against the reference (left is faster)",
     )
-    known = base.transform_filter("isValid(datum.value)")
-    unknown = base.transform_filter("!isValid(datum.value)").mark_text(align="left")
+    known = base.transform_filter("isValid(datum.gain)")
+    unknown = base.transform_filter("!isValid(datum.gain)").mark_text(align="left")
     note = unknown.encode(x=alt.value(8), text=alt.value("undetermined"), color=alt.value("gray"))
     interval = known.mark_rule(strokeWidth=2).encode(
-        x=alt.X("low:Q", scale=alt.Scale(domain=list(extent), nice=True), axis=axis), x2="high:Q"
+        x=alt.X("gain_low:Q", scale=alt.Scale(domain=list(extent), nice=True), axis=axis),
+        x2="gain_high:Q",
     )
     dot = known.mark_point(filled=True, size=80, opacity=1).encode(
-        x=alt.X("value:Q"),
+        x=alt.X("gain:Q"),
         tooltip=[
             alt.Tooltip("stack:N", title="stack"),
-            alt.Tooltip("value:Q", title="gain", format="+.1%"),
-            alt.Tooltip("low:Q", title="from", format="+.1%"),
-            alt.Tooltip("high:Q", title="to", format="+.1%"),
+            alt.Tooltip("gain:Q", title="gain", format="+.1%"),
+            alt.Tooltip("gain_low:Q", title="from", format="+.1%"),
+            alt.Tooltip("gain_high:Q", title="to", format="+.1%"),
         ],
     )
     height = 44 * max(1, len(stacks) - 1)

@@ -126,15 +126,15 @@ def against_attribute(
 def mean_gains(rows: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
     """Wolsing et al. 2019, section 4: mean gains over the sites, with their intervals.
 
-    `rows`: `network`, `metric` (its title), `stack`, `gain`, `low`, `high` (null where none;
-    without a gain the place says so).
+    `rows`: `network`, `metric` (its title), `stack`, `gain`, `gain_low`, `gain_high` (null where
+    none; without a gain the place says so).
     """
     plain = alt.Chart(inline(rows))
     base = plain.encode(y=alt.Y("stack:N", sort=stacks, title=None), color=_stack(stacks))
     axis = alt.Axis(format="+.0%", tickCount=4)
-    known = base.transform_filter("isValid(datum.low)")
+    known = base.transform_filter("isValid(datum.gain_low)")
     interval = known.mark_rule(strokeWidth=1.5).encode(
-        x=alt.X("low:Q", title="mean gain (left is faster)", axis=axis), x2="high:Q"
+        x=alt.X("gain_low:Q", title="mean gain (left is faster)", axis=axis), x2="gain_high:Q"
     )
     dot = (
         base.transform_filter("isValid(datum.gain)")

@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from eyelevel.probes.intervals import quantile_intervals, share_intervals
+from eyelevel.probes.intervals import quantile_estimates, share_estimates
 from eyelevel.probes.pairing import Pairs, pair_rows
 from eyelevel.probes.protocols import COMPARISONS, THESIS_NAMES
+from eyelevel.stats.estimate import undetermined
 
 PERCENTS = (1, 5, 10, 25, 50, 75, 90, 95, 99)
+BOUNDED_PERCENTS = (50, 90)
+"""Those of times that have an interval."""
+NO_INTERVAL = "no interval is computed of this percentile"
 THRESHOLDS_MS = (0, 5, 10, 20)
 ALL = "all"
 
@@ -62,17 +66,13 @@ def analyse(tables: Sequence[pl.DataFrame]) -> Analysis:
 
 def _differences(pairs: Pairs) -> dict[str, Any]:
     values, hosts = pairs.difference_ms, pairs.hosts
-    quantiles = np.percentile(values, PERCENTS)
-    row: dict[str, Any] = {"n": int(values.size), "hosts": len(set(hosts))}
-    row |= {f"p{p}_ms": float(v) for p, v in zip(PERCENTS, quantiles, strict=True)}
-    shares = {f"share_above_{t}": float((values > t).mean()) for t in THRESHOLDS_MS}
-    names = [f"p{p}_ms" for p in PERCENTS] + list(shares)
-    bounds = [
-        *quantile_intervals(values, hosts, PERCENTS),
-        *share_intervals(values, hosts, THRESHOLDS_MS),
+    names = [f"p{p}_ms" for p in PERCENTS] + [f"share_above_{t}" for t in THRESHOLDS_MS]
+    estimates = [
+        *quantile_estimates(values, hosts, PERCENTS),
+        *share_estimates(values, hosts, THRESHOLDS_MS),
     ]
-    written = {name: b.as_json() for name, b in zip(names, bounds, strict=True)}
-    return row | shares | {"intervals_95": written}
+    row: dict[str, Any] = {"n": int(values.size), "hosts": len(set(hosts))}
+    return row | {name: e.as_json() for name, e in zip(names, estimates, strict=True)}
 
 
 def _groups(found: Sequence[tuple[str, str, Pairs]]) -> list[dict[str, Any]]:
@@ -124,15 +124,14 @@ def _times(table: pl.DataFrame) -> list[dict[str, Any]]:
         for key, part in sorted(known.partition_by(keys, as_dict=True).items(), key=_sortable):
             protocol, family, vantage, resumed = key
             values = part[what].to_numpy()
-            median, p90 = quantile_intervals(values, part["host"].to_list(), (50, 90))
+            quantiles = dict(zip(PERCENTS, np.percentile(values, PERCENTS), strict=True))
+            estimates = {p: undetermined(NO_INTERVAL, value=float(v)) for p, v in quantiles.items()}
+            with_bounds = quantile_estimates(values, part["host"].to_list(), BOUNDED_PERCENTS)
+            estimates |= dict(zip(BOUNDED_PERCENTS, with_bounds, strict=True))
             row: dict[str, Any] = {"what": what, "protocol": protocol, "family": family}
             row |= {"vantage": vantage, "resumed": resumed, "n": part.height}
             row |= {"hosts": part["host"].n_unique()}
-            quantiles = np.percentile(values, PERCENTS)
-            row |= {f"p{p}_ms": float(v) for p, v in zip(PERCENTS, quantiles, strict=True)}
-            rows.append(
-                row | {"intervals_95": {"p50_ms": median.as_json(), "p90_ms": p90.as_json()}}
-            )
+            rows.append(row | {f"p{p}_ms": e.as_json() for p, e in estimates.items()})
     return rows
 
 

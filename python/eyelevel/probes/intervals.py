@@ -1,63 +1,58 @@
-"""Intervals over hosts: hosts, not rows, are the independent units.
+"""Estimates with intervals over hosts: hosts, not rows, are the independent units.
 
 A host's rows share its distance, its server and its load, so they are drawn together: the
 cluster bootstrap of Davison and Hinkley (1997), section 3.8, percentile intervals.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+
+from eyelevel.stats.estimate import Estimate, undetermined
 
 LEVEL = 0.95
 RESAMPLES = 999
 HOSTS_MIN = 5
 """With fewer hosts than that an interval would claim more than it can know."""
+FEW_HOSTS = f"fewer than {HOSTS_MIN} hosts"
 
 
-@dataclass(frozen=True)
-class Interval:
-    """Bounds of a 95% interval; None where too few hosts were measured."""
-
-    low: float | None
-    high: float | None
-
-    def as_json(self) -> list[float | None]:
-        """The two bounds."""
-        return [self.low, self.high]
-
-
-def quantile_intervals(
+def quantile_estimates(
     values: np.ndarray, hosts: Sequence[str], percents: Sequence[float], seed: int = 1
-) -> list[Interval]:
-    """One interval a percentile, by drawing hosts with replacement."""
+) -> list[Estimate]:
+    """One estimate a percentile, its interval by drawing hosts with replacement."""
+    quantiles = np.percentile(values, percents)
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     _, host_of = np.unique(np.asarray(hosts), return_inverse=True)
     host_of = host_of[order]
     if host_of.size == 0 or host_of.max() + 1 < HOSTS_MIN:
-        return [Interval(None, None) for _ in percents]
-    found = np.array(
+        return [undetermined(FEW_HOSTS, value=float(value)) for value in quantiles]
+    resampled = np.array(
         [
             _weighted_percentiles(ordered, weights[host_of], percents)
             for weights in _draws(int(host_of.max()) + 1, seed)
         ]
     )
-    return [_bounds(found[:, index]) for index in range(len(percents))]
+    return [_estimate(value, resampled[:, at]) for at, value in enumerate(quantiles)]
 
 
-def share_intervals(
+def share_estimates(
     values: np.ndarray, hosts: Sequence[str], thresholds: Sequence[float], seed: int = 1
-) -> list[Interval]:
-    """One interval a threshold: of the share of values above it."""
+) -> list[Estimate]:
+    """One estimate a threshold: the share of values above it."""
+    shares = [float((values > threshold).mean()) for threshold in thresholds]
     _, host_of = np.unique(np.asarray(hosts), return_inverse=True)
     if host_of.size == 0 or host_of.max() + 1 < HOSTS_MIN:
-        return [Interval(None, None) for _ in thresholds]
+        return [undetermined(FEW_HOSTS, value=share) for share in shares]
     rows = np.bincount(host_of)
     above = [np.bincount(host_of, weights=values > t, minlength=rows.size) for t in thresholds]
     draws = np.array(list(_draws(rows.size, seed)))
     totals = draws @ rows
-    return [_bounds((draws @ of_threshold) / totals) for of_threshold in above]
+    return [
+        _estimate(share, (draws @ of_threshold) / totals)
+        for share, of_threshold in zip(shares, above, strict=True)
+    ]
 
 
 def _draws(hosts: int, seed: int) -> list[np.ndarray]:
@@ -80,7 +75,7 @@ def _weighted_percentiles(
     return low + (high - low) * (position - below)
 
 
-def _bounds(found: np.ndarray) -> Interval:
+def _estimate(value: float, resampled: np.ndarray) -> Estimate:
     tail = 100 * (1 - LEVEL) / 2
-    low, high = np.percentile(found, [tail, 100 - tail])
-    return Interval(float(low), float(high))
+    low, high = np.percentile(resampled, [tail, 100 - tail])
+    return Estimate(float(value), float(low), float(high))

@@ -71,10 +71,7 @@ def _specifications(contents: Contents) -> dict[str, dict]:
                 "network": gain.network,
                 "metric": gain.metric,
                 "stack": gain.stack,
-                "value": gain.gain.value,
-                "low": gain.gain.low,
-                "high": gain.gain.high,
-                "note": gain.gain.reason,
+                **gain.gain.as_columns("gain"),
             }
             for gain in contents.gains
         ],
@@ -82,10 +79,9 @@ def _specifications(contents: Contents) -> dict[str, dict]:
             "network": pl.String,
             "metric": pl.String,
             "stack": pl.String,
-            "value": pl.Float64,
-            "low": pl.Float64,
-            "high": pl.Float64,
-            "note": pl.String,
+            "gain": pl.Float64,
+            "gain_low": pl.Float64,
+            "gain_high": pl.Float64,
         },
     )
     curves = cumulative(contents.blocks.kept, contents.metrics)
@@ -102,10 +98,10 @@ def _specifications(contents: Contents) -> dict[str, dict]:
 
 def _extent(gains: pl.DataFrame) -> tuple[float, float]:
     """The axis of all gain charts: every dot is inside, and intervals that are not much wider."""
-    values = gains["value"].drop_nulls().to_list()
+    values = gains["gain"].drop_nulls().to_list()
     reach = 2.5 * max([0.02, *(abs(value) for value in values)])
     # A gain may be known without an interval, as of one block.
-    bounds = [*values, *gains["low"].drop_nulls(), *gains["high"].drop_nulls(), 0.0]
+    bounds = [*values, *gains["gain_low"].drop_nulls(), *gains["gain_high"].drop_nulls(), 0.0]
     return max(-reach, min(bounds)), min(reach, max(bounds))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from eyelevel.analysis.phrases import milliseconds
 from eyelevel.report.html import Markup, element, join, table
+from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.hypothesis.difference import DifferenceTest
 
 P_LEAST = 1e-10
@@ -39,19 +40,19 @@ def tested_cell(test: DifferenceTest, letter: str) -> object:
     return join([p_value(test.p), element("small", f"{name} = {statistic}")])
 
 
-def interval_cell(
-    value: float | None,
-    low: float | None,
-    high: float | None,
-    reason: str,
-    say: Callable[[float], str],
-) -> object:
-    """A value above its interval, or why there is none."""
-    if value is None:
-        return undetermined_cell(reason)
-    if low is None or high is None:
-        return join([say(value), element("small", reason)])
-    return join([say(value), element("small", f"{say(low)} to {say(high)}")])
+def estimate_cell(
+    estimate: Estimate, format_value: Callable[[float], str], class_: str = ""
+) -> Markup:
+    """A value above its interval, or why there is none; `class_` is of the value."""
+    if estimate.value is None:
+        return undetermined_cell(estimate.reason)
+    value: object = format_value(estimate.value)
+    if class_:
+        value = element("span", value, class_=class_)
+    interval = estimate.reason
+    if estimate.low is not None and estimate.high is not None:
+        interval = f"{format_value(estimate.low)} to {format_value(estimate.high)}"
+    return join([value, element("small", interval)])
 
 
 def p_value(p: float) -> str:
@@ -84,10 +85,3 @@ def tested_json(test: DifferenceTest) -> dict[str, Any]:
         "p": test.p,
         "undetermined_because": test.reason or None,
     }
-
-
-def interval_json(value: float | None, each: Any, p: bool = True) -> dict[str, Any]:
-    """A value with the bounds of `each`, and its p unless it is another statistic's."""
-    found = {"value": value, "low": each.low, "high": each.high}
-    found |= {"p": each.p} if p else {}
-    return found | {"undetermined_because": each.reason or None}

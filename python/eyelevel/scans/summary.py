@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
+from eyelevel.stats.estimate import Estimate, undetermined
+
 Z_95 = 1.959963984540054
 """The normal distribution's 97.5th percentile."""
 
@@ -32,9 +34,10 @@ class Share:
     of_names: str
 
     @property
-    def interval_95(self) -> tuple[float, float] | None:
-        """Wilson's score interval (1927): good for small shares, never outside 0 to 1."""
-        return wilson_95(self.count, self.of)
+    def share(self) -> Estimate:
+        """With Wilson's score interval (1927): good for small shares, never outside 0 to 1."""
+        bounds = wilson_95(self.count, self.of)
+        return Estimate(self.count / self.of, *bounds) if bounds else undetermined("no names")
 
     def as_json(self) -> dict[str, Any]:
         """The documented shape (docs/reference/probe.md)."""
@@ -43,8 +46,7 @@ class Share:
             "count": self.count,
             "of": self.of,
             "of_names": self.of_names,
-            "share": self.count / self.of if self.of else None,
-            "interval_95": self.interval_95,
+            "share": self.share.as_json(),
         }
 
 

@@ -1,14 +1,16 @@
 """What computations of this package answer, and the arithmetic that their t intervals share."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
 UNDETERMINED = "undetermined"
+INFINITE = "it is infinite, as a timeout is"
 
 CONFIDENCE = 0.95
 SIGNIFICANCE_LEVEL = 0.05
@@ -38,6 +40,33 @@ class Estimate:
     def determined(self) -> bool:
         """Whether there is a value with an interval."""
         return self.value is not None and self.low is not None
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the whole interval lies on one side of zero."""
+        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+
+    def as_json(self) -> dict[str, float | str | None]:
+        """The one shape of an estimate in JSON: null what is undetermined or infinite."""
+        numbers = {name: _finite(getattr(self, name)) for name in ("value", "low", "high", "p")}
+        infinite = INFINITE if self.value is not None and numbers["value"] is None else None
+        return {**numbers, "undetermined_because": self.reason or infinite}
+
+    @classmethod
+    def of_json(cls, fields: Mapping[str, Any]) -> Self:
+        """The reverse of `as_json`, as far as that tells."""
+        numbers = {name: fields[name] for name in ("value", "low", "high", "p")}
+        return cls(**numbers, reason=fields["undetermined_because"] or "")
+
+    def as_columns(self, name: str) -> dict[str, float | str | None]:
+        """The same as columns of a table: `name` has the value, `name_low` the lower bound."""
+        fields = self.as_json()
+        return {name: fields.pop("value"), **{f"{name}_{key}": fields[key] for key in fields}}
+
+
+def _finite(number: float | None) -> float | None:
+    """What JSON can say: it has no infinity."""
+    return number if number is None or math.isfinite(number) else None
 
 
 def undetermined(reason: str, n: int = 0, value: float | None = None) -> Estimate:

@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from eyelevel.networks.network import Network
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.stats.estimate import Estimate
 from eyelevel.validation.bulk import Bulk, bulk_site, transfer
 from eyelevel.validation.flow_theory import last_byte_ms
 from eyelevel.validation.stack_cache import read_flow, write_flow
@@ -69,9 +70,7 @@ class Flow:
     body_bytes: int
     tcp: FlowSide
     quic: FlowSide
-    ratio: float | None
-    ratio_low: float | None
-    ratio_high: float | None
+    ratio: Estimate
     theory_ratio: float
 
     @classmethod
@@ -79,16 +78,20 @@ class Flow:
         """Of its sides."""
         ratio = ratio_of(quic.runs, tcp.runs)
         theory = quic.theory_ms / tcp.theory_ms
-        return cls(network.name, network.loss_down, control, size, tcp, quic, *ratio, theory)
+        return cls(network.name, network.loss_down, control, size, tcp, quic, ratio, theory)
+
+    def as_json(self) -> dict[str, Any]:
+        """The documented shape (docs/reference/yardstick.md)."""
+        return asdict(self) | {"ratio": self.ratio.as_json()}
 
     @classmethod
     def of_json(cls, found: Mapping[str, Any]) -> Self:
-        """The reverse of `dataclasses.asdict`. Raises KeyError or TypeError for another shape."""
+        """The reverse of `as_json`. Raises KeyError or TypeError for another shape."""
         sides = {
             name: FlowSide(**{**found[name], "runs": tuple(found[name]["runs"])})
             for name in ("tcp", "quic")
         }
-        return cls(**{**found, **sides})
+        return cls(**{**found, **sides, "ratio": Estimate.of_json(found["ratio"])})
 
 
 def short_flows(
@@ -127,7 +130,7 @@ def short_flows(
             what = f"{network.name}, {size:,} bytes: {pair[0]} and {pair[1]}"
             on_step(f"{place} of {len(missing)}, {what}")
             flow = _measure(network, pair, size, runs, sites[size])
-            write_flow(_determined_by(*wanted[number]), asdict(flow))
+            write_flow(_determined_by(*wanted[number]), flow.as_json())
             return flow
 
         with ThreadPoolExecutor(jobs) as pool:

@@ -5,7 +5,6 @@ import json
 import os
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -40,7 +39,7 @@ def read_cell(determined_by: Mapping[str, Any]) -> Cell | None:
 
 def write_cell(determined_by: Mapping[str, Any], order: int, cell: Cell) -> None:
     """Keep it; `order` is its place in a table."""
-    _write(_folder(), determined_by, {"order": order, "cell": asdict(cell)})
+    _write(_folder(), determined_by, {"order": order, "cell": cell.as_json()})
 
 
 def measured_cells() -> list[Cell]:

@@ -3,14 +3,12 @@
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-import scipy
-
+from eyelevel.stats.estimate import Estimate, sum_freedom, t_estimate, undetermined
 from eyelevel.validation.bulk import Bulk
 
-CONFIDENCE = 0.95
 LOSSES_MIN = 100
 """Fewer pooled over a lossy network say little of what losses do."""
 
@@ -60,7 +58,7 @@ class Side:
 @dataclass(frozen=True)
 class Cell:
     """One network and one pair. `ratio`: QUIC's corrected goodput to TCP's, geometric means, with
-    its 95 % interval; None where a run moved nothing. `few_losses`: fewer than 100 pooled over a
+    its 95 % interval. `few_losses`: fewer than 100 pooled over a
     lossy network."""
 
     network: str
@@ -68,9 +66,7 @@ class Cell:
     congestion_control: str
     tcp: Side
     quic: Side
-    ratio: float | None
-    ratio_low: float | None
-    ratio_high: float | None
+    ratio: Estimate
     few_losses: bool
 
     @classmethod
@@ -78,35 +74,38 @@ class Cell:
         """Of its sides; `loss` is one packet's chance to be lost, one way."""
         losses = min(tcp.retransmitted_packets, quic.retransmitted_packets)
         few = loss > 0 and losses < LOSSES_MIN
-        return cls(network, loss, control, tcp, quic, *ratio_of(quic.runs, tcp.runs), few)
+        return cls(network, loss, control, tcp, quic, ratio_of(quic.runs, tcp.runs), few)
+
+    def as_json(self) -> dict[str, Any]:
+        """The documented shape (docs/reference/yardstick.md)."""
+        return asdict(self) | {"ratio": self.ratio.as_json()}
 
     @classmethod
     def of_json(cls, found: Mapping[str, Any]) -> Self:
-        """The reverse of `dataclasses.asdict`. Raises KeyError or TypeError for another shape."""
+        """The reverse of `as_json`. Raises KeyError or TypeError for another shape."""
         sides = {
             name: Side(**{**found[name], "runs": tuple(found[name]["runs"])})
             for name in ("tcp", "quic")
         }
-        return cls(**{**found, **sides})
+        return cls(**{**found, **sides, "ratio": Estimate.of_json(found["ratio"])})
 
 
-def ratio_of(
-    quic: Sequence[float], tcp: Sequence[float]
-) -> tuple[float | None, float | None, float | None]:
-    """The ratio of geometric means with Welch's interval on logarithms; None where it has none."""
+def ratio_of(quic: Sequence[float], tcp: Sequence[float]) -> Estimate:
+    """The ratio of geometric means with Welch's interval on logarithms."""
     if not all(goodput > 0 for goodput in (*quic, *tcp)):
-        return None, None, None
+        return undetermined("a run moved nothing")
     logs = [[math.log(goodput) for goodput in side] for side in (quic, tcp)]
     difference = statistics.fmean(logs[0]) - statistics.fmean(logs[1])
     if min(len(quic), len(tcp)) < 2:
-        return math.exp(difference), None, None
+        return undetermined("one run shows no spread", value=math.exp(difference))
     variances = [statistics.variance(side) / len(side) for side in logs]
     error = math.sqrt(sum(variances))
     if error == 0.0:
-        return (math.exp(difference),) * 3
-    freedom = error**4 / sum(v**2 / (len(s) - 1) for v, s in zip(variances, logs, strict=True))
-    half = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * error
-    return math.exp(difference), math.exp(difference - half), math.exp(difference + half)
+        return Estimate(*(math.exp(difference),) * 3)
+    freedom = sum_freedom(variances, [len(side) - 1.0 for side in logs])
+    on_logs = t_estimate(difference, error, freedom, min(len(quic), len(tcp)))
+    low, high = (math.exp(bound or 0.0) for bound in (on_logs.low, on_logs.high))
+    return Estimate(math.exp(difference), low, high)
 
 
 def _median(values: Sequence[float | None]) -> float | None:

@@ -55,7 +55,13 @@ def test_a_stack_whose_every_load_timed_out_fails_the_gate(tmp_path):
     (faster,) = evaluate(condition("tcp.speed_index.p50 better than quic by 5% on dsl"), run)
     assert (slower.status, faster.status) == ("failed", "failed")
     assert "is a timeout's (+∞" in slower.message
-    assert (slower.value, slower.low, slower.high) == (None, None, None)  # JSON has no infinity
+    fields = slower.as_json()["gain"]
+    assert (fields["value"], fields["low"], fields["high"]) == (
+        None,
+        None,
+        None,
+    )  # JSON: no infinity
+    assert "timeout" in fields["undetermined_because"]
 
 
 def test_too_few_blocks_are_no_pass(quickstart_contents):

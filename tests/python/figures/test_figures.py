@@ -60,7 +60,7 @@ def test_of_many_sites_single_ones_have_the_primary_metric_only():
 
 def test_vega_draws_both_charts():
     gains = pl.DataFrame(
-        {"metric": "speed", "stack": "quic", "value": -0.1, "low": -0.2, "high": 0.0, "note": ""}
+        {"metric": "speed", "stack": "quic", "gain": -0.1, "gain_low": -0.2, "gain_high": 0.0}
     )
     for spec in (
         gain_chart(gains, STACKS, "speed", (-0.3, 0.1)),

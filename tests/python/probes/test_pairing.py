@@ -105,7 +105,7 @@ def test_the_analysis_reports_what_the_pairs_hold() -> None:
     made = analyse([table(*rows)])
     (pair,) = made.as_json()["pairs"]
     assert (pair["file"], pair["a"], pair["b"], pair["n"]) == ("f", "tls1.2", "tls1.3", 12)
-    assert pair["p50_ms"] == 10.5 and pair["share_above_5"] == 11 / 12
-    low, high = pair["intervals_95"]["p50_ms"]
-    assert 5 <= low < 10.5 < high <= 16
+    median = pair["p50_ms"]
+    assert median["value"] == 10.5 and pair["share_above_5"]["value"] == 11 / 12
+    assert 5 <= median["low"] < 10.5 < median["high"] <= 16
     assert [row["family"] for row in made.groups] == ["all", "all", "unknown", "unknown"]

@@ -8,7 +8,7 @@ import pytest
 
 from eyelevel.errors import ProbeError
 from eyelevel.probes.export import to_thesis_csv, write_parquet
-from eyelevel.probes.intervals import quantile_intervals, share_intervals
+from eyelevel.probes.intervals import quantile_estimates, share_estimates
 from eyelevel.probes.reading import read_file
 
 ROW = {
@@ -74,11 +74,11 @@ def test_intervals_know_that_rows_of_one_host_are_no_independent_evidence() -> N
     values = np.repeat(of_host, 50)
     clustered = [f"h{index // 50}" for index in range(values.size)]
     apart = [f"h{index}" for index in range(values.size)]
-    wide, narrow = (quantile_intervals(values, hosts, [50])[0] for hosts in (clustered, apart))
+    wide, narrow = (quantile_estimates(values, hosts, [50])[0] for hosts in (clustered, apart))
     assert wide.high - wide.low > 3 * (narrow.high - narrow.low)
-    (share,) = share_intervals(values, clustered, [0])
+    (share,) = share_estimates(values, clustered, [0])
     assert share.low < (values > 0).mean() < share.high
-    assert quantile_intervals(values[:100], clustered[:100], [50])[0].low is None
+    assert quantile_estimates(values[:100], clustered[:100], [50])[0].low is None
 
 
 @pytest.mark.parametrize(

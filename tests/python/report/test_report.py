@@ -20,6 +20,7 @@ from eyelevel.report.sections.appendix import appendix_section
 from eyelevel.report.sections.details import setup_section
 from eyelevel.report.sections.findings import warnings
 from eyelevel.report.sections.methods import paragraph
+from eyelevel.stats.estimate import Estimate
 from eyelevel.store.directory import committed
 
 PAGE_BYTES_MAX = 5_000_000
@@ -158,10 +159,10 @@ def test_one_block_has_values_without_intervals(tmp_path):
 
 
 def test_a_gain_without_an_interval_is_within_the_axis_of_the_chart():
-    alone = {"value": [-0.06, -0.285], "low": [None, None], "high": [None, None]}
+    alone = {"gain": [-0.06, -0.285], "gain_low": [None, None], "gain_high": [None, None]}
     gains = pl.DataFrame(alone, schema=dict.fromkeys(alone, pl.Float64))
     assert _extent(gains) == (-0.285, 0.0)
-    wide = gains.with_columns(low=pl.lit(-9.0), high=pl.lit(0.1))
+    wide = gains.with_columns(gain_low=pl.lit(-9.0), gain_high=pl.lit(0.1))
     assert _extent(wide) == (-2.5 * 0.285, 0.1)
 
 
@@ -266,10 +267,11 @@ def test_the_appendix_prints_the_yardstick_or_how_to_measure_it(contents):
         "retransmitted_share": 0.01,
         "queue_delay_ms_p95": None,
         "failed_runs": 0,
+        "lost_outside_packets": 0,
     }
     cell = {
-        "network": "10ms-1.0%", "loss": 0.01, "congestion_control": "bbr", "ratio": 0.97,
-        "ratio_low": 0.9, "ratio_high": 1.05, "few_losses": True,
+        "network": "10ms-1.0%", "loss": 0.01, "congestion_control": "bbr", "few_losses": True,
+        "ratio": Estimate(0.97, 0.9, 1.05).as_json(),
         "tcp": side | {"lateness_us_p99": 5.0}, "quic": side | {"lateness_us_p99": None},
     }  # fmt: skip
     environment = {**contents.environment, "stacks_validated": [cell]}

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from eyelevel.analysis.study import Contents
-from eyelevel.figures.break_even import break_even_map
+from eyelevel.figures.break_even import GAIN, break_even_map
 from eyelevel.networks.presets import UNSHAPED
 
 _OTHERWISE = ("cross_traffic", "synth_down", "synth_up", "trace_down_sha256", "trace_up_sha256",
@@ -36,7 +36,7 @@ def break_even_rows(contents: Contents) -> pl.DataFrame:
         finding = "faster" if gain.high < 0 else "slower" if gain.low > 0 else "undecided"
         place = (float(network["rtt_ms_min"]), network["rate_down_bit_s"] / 1e6, 100 * (1 - kept))
         rows.append((each.network, each.stack, *place, gain.value, gain.low, gain.high, finding))
-    names = ["network", "stack", *AXES, "gain", "low", "high", "finding"]
+    names = ["network", "stack", *AXES, *GAIN, "finding"]
     found = pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
     return found if found.height and len(_axes(found)) == 2 else found.clear()
 
@@ -45,7 +45,7 @@ def break_even_points(contents: Contents) -> pl.DataFrame:
     """Where each stack's gain crosses zero along the first axis, the other two held.
 
     Between networks the gain and the bounds of its interval are taken as straight lines. The
-    interval of a crossing (`from`, `to`) is where zero lies between the bounds; it ends at the
+    interval of a crossing is where zero lies between the bounds; it ends at the
     outermost network where they never exclude zero there.
     """
     rows = break_even_rows(contents)
@@ -57,13 +57,10 @@ def break_even_points(contents: Contents) -> pl.DataFrame:
     for key, line in rows.sort(across).partition_by("stack", *others, as_dict=True).items():
         if line[across].n_unique() < 2 or line[across].n_unique() < line.height:
             continue
-        for crossing in _crossings(*(line[name].to_numpy() for name in (across, *_BOUNDS))):
+        for crossing in _crossings(*(line[name].to_numpy() for name in (across, *GAIN))):
             found.append((*key, across, *crossing))
-    names = ["stack", *others, "along", "at", "from", "to"]
+    names = ["stack", *others, "along", "crossing", "crossing_low", "crossing_high"]
     return pl.DataFrame(found, schema=names, orient="row", infer_schema_length=None)
-
-
-_BOUNDS = ("gain", "low", "high")
 
 
 def break_even_chart(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:

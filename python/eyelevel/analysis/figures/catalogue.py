@@ -129,7 +129,7 @@ def _gains(contents: Contents) -> pl.DataFrame:
         for e in contents.gains
         if e.metric in measured
     ]
-    names = ("network", "metric", "stack", "gain", "low", "high")
+    names = ("network", "metric", "stack", "gain", "gain_low", "gain_high")
     schema = {name: pl.String if index < 3 else pl.Float64 for index, name in enumerate(names)}
     return pl.DataFrame(rows, schema=schema, orient="row")
 

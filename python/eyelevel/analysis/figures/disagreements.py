@@ -18,9 +18,7 @@ def disagreements(contents: Contents) -> pl.DataFrame:
     found: dict[tuple[str, str, str], list[tuple[float, str]]] = {}
     for cell in contents.cells:
         gain = cell.gain
-        if gain.value is None or gain.low is None or gain.high is None:
-            continue
-        if gain.high < 0 or gain.low > 0:
+        if gain.value is not None and gain.excludes_zero:
             found.setdefault((cell.site, cell.network, cell.stack), []).append(
                 (gain.value, title_of(cell.metric))
             )

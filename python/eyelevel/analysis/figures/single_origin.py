@@ -8,6 +8,7 @@ import polars as pl
 from eyelevel.analysis.gains.cells import Cell, compare_cells
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
+from eyelevel.stats.estimate import Estimate
 
 TUNED = ("tcp+", "tcp+bbr")
 METRICS = ("first_visual_change_ms", "page_load_time_ms")
@@ -24,8 +25,9 @@ _SCHEMA = {
     "less_one_rtt_ms": pl.Float64,
     "less_one_rtt_ms_low": pl.Float64,
     "less_one_rtt_ms_high": pl.Float64,
+    "less_one_rtt_ms_p": pl.Float64,
+    "less_one_rtt_ms_undetermined_because": pl.String,
     "less_one_rtt_rtts": pl.Float64,
-    "undetermined_because": pl.String,
 }
 
 
@@ -52,7 +54,7 @@ def single_origin(contents: Contents) -> pl.DataFrame:
         for cell in compare_cells(loads, metrics, against, pair):
             if cell.pairs:
                 rows.append(_row(cell, against, rtts_ms[cell.network]))
-    return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+    return pl.DataFrame(rows, schema=_SCHEMA)
 
 
 def partner_of(
@@ -77,11 +79,21 @@ def partner_of(
     return chosen[0]["name"] if chosen else None
 
 
-def _row(cell: Cell, against: str, rtt_ms: float) -> tuple[Any, ...]:
-    found = cell.difference
-    less, low, high = (
-        None if value is None else value + rtt_ms for value in (found.value, found.low, found.high)
+def _row(cell: Cell, against: str, rtt_ms: float) -> dict[str, Any]:
+    difference = cell.difference
+    value, low, high = (
+        None if bound is None else bound + rtt_ms
+        for bound in (difference.value, difference.low, difference.high)
     )
-    rtts = None if less is None or rtt_ms == 0 else less / rtt_ms
-    names = (cell.network, cell.site, cell.stack, against, title_of(cell.metric), cell.pairs)
-    return (*names, found.value, less, low, high, rtts, found.reason or None)
+    less = Estimate(value, low, high, reason=difference.reason)
+    return {
+        "network": cell.network,
+        "site": cell.site,
+        "stack": cell.stack,
+        "against": against,
+        "metric": title_of(cell.metric),
+        "pairs": cell.pairs,
+        "difference_ms": difference.value,
+        **less.as_columns("less_one_rtt_ms"),
+        "less_one_rtt_rtts": None if value is None or rtt_ms == 0 else value / rtt_ms,
+    }

@@ -15,7 +15,7 @@ from eyelevel.stats.hypothesis.anova import welch_anova
 from eyelevel.stats.hypothesis.difference import RUNS_MIN, DifferenceTest
 from eyelevel.stats.hypothesis.games_howell import PairDifference, games_howell
 from eyelevel.stats.hypothesis.kruskal_wallis import kruskal_wallis
-from eyelevel.stats.hypothesis.mann_whitney import Dominance, mann_whitney
+from eyelevel.stats.hypothesis.mann_whitney import mann_whitney
 
 Floats = NDArray[np.float64]
 
@@ -35,8 +35,9 @@ class SiteTests:
     metric: str
     welch_anova: DifferenceTest
     kruskal_wallis: DifferenceTest
-    games_howell: PairDifference
-    mann_whitney: Dominance
+    games_howell: Estimate
+    mann_whitney: DifferenceTest
+    cliffs_delta: Estimate
     mean_difference: Estimate
 
 
@@ -61,6 +62,9 @@ def site_tests(
             pairs = _all_pairs(runs, reference)
             for stack in own:
                 x, r = paired(runs[stack], runs[reference])
+                howell = pairs.get(stack) or _alone(stack, x, reference, r)
+                dominance = mann_whitney(x, r)
+                alike = "" if dominance.p is not None else dominance.reason
                 found[network, site, stack, metric] = SiteTests(
                     network,
                     site,
@@ -68,8 +72,13 @@ def site_tests(
                     metric,
                     welch_anova=welch_anova([x, r]),
                     kruskal_wallis=kruskal_wallis([x, r]),
-                    games_howell=pairs.get(stack) or _alone(stack, x, reference, r),
-                    mann_whitney=mann_whitney(x, r),
+                    games_howell=Estimate(
+                        howell.value, howell.low, howell.high, howell.p, reason=howell.reason
+                    ),
+                    mann_whitney=DifferenceTest(dominance.u, dominance.p, reason=alike),
+                    cliffs_delta=Estimate(
+                        dominance.delta, dominance.low, dominance.high, reason=dominance.reason
+                    ),
                     mean_difference=bootstrap_difference(x, r),
                 )
     return [found[cell.network, cell.site, cell.stack, cell.metric] for cell in cells]

@@ -44,13 +44,14 @@ def _table(pairs: list[dict[str, Any]]) -> Any:
     numbers = ("pairs", "hosts", *titles)
     shown = table("A - B", *numbers, share, right=numbers)
     for pair in pairs:
-        low, high = pair["intervals_95"]["share_above_0"]
+        share_above = pair["share_above_0"]
+        low, high = share_above["low"], share_above["high"]
         interval = "" if low is None else f" [{100 * low:.1f}, {100 * high:.1f}]"
         shown.add_row(
             f"{pair['a']} - {pair['b']}",
             str(pair["n"]),
             str(pair["hosts"]),
-            *(f"{pair[name]:.3f}" for name in QUANTILES),
-            f"{100 * pair['share_above_0']:.1f}{interval}",
+            *(f"{pair[name]['value']:.3f}" for name in QUANTILES),
+            f"{100 * share_above['value']:.1f}{interval}",
         )
     return shown

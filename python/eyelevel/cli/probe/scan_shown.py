@@ -57,13 +57,13 @@ def show(summary: Summary, out: Path) -> None:
     )
     for share in summary.shares():
         title, of_names = FEATURES[share.feature]
-        bounds = share.interval_95
+        bounds = (share.share.low, share.share.high)
         shown.add_row(
             title,
             str(share.count),
             f"{share.of} {of_names}",
             f"{share.count / share.of:.1%}" if share.of else "",
-            f"{bounds[0]:.1%} to {bounds[1]:.1%}" if bounds else "",
+            f"{bounds[0]:.1%} to {bounds[1]:.1%}" if share.of else "",
         )
     results.print(shown)
     parts = [

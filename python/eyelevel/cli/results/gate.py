@@ -1,7 +1,6 @@
 """How verdicts are printed, written and turned into an exit status."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +24,8 @@ def conclude(
         junit_file.write_text(junit(suite, verdicts), encoding="utf-8")
     bad = [verdict for verdict in verdicts if verdict.status != "passed"]
     if as_json is not None:
-        print_json(
-            as_json | {"passed": not bad, "verdicts": [asdict(verdict) for verdict in verdicts]}
-        )
+        found = [verdict.as_json() for verdict in verdicts]
+        print_json(as_json | {"passed": not bad, "verdicts": found})
     else:
         for verdict in verdicts:
             results.print(f"{verdict.status}: {verdict.message}", markup=False, soft_wrap=True)

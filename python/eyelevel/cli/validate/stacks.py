@@ -96,7 +96,7 @@ def stacks(
         return
     cells = validate_stacks(chosen, pairs, runs or RUNS, on_step, fresh=fresh, jobs=jobs)
     if as_json:
-        print_json({**build(), "cells": [asdict(cell) for cell in cells]})
+        print_json({**build(), "cells": [cell.as_json() for cell in cells]})
     else:
         _print(cells)
 
@@ -105,7 +105,7 @@ def _print(cells: Sequence[Cell]) -> None:
     numbers = ("TCP Mbit/s", "QUIC Mbit/s", "ratio", "95 %", "repeated %", "queue p95 ms")
     shown = table("network", "control", *numbers, "", right=numbers)
     for cell in cells:
-        shown.add_row(*row(asdict(cell)), ", ".join(notes(asdict(cell))))
+        shown.add_row(*row(cell.as_json()), ", ".join(notes(cell.as_json())))
     results.print(shown)
     results.print(
         f"\nPairs are TCP / QUIC. The aim without loss is {RATIO_AIM[0]} to {RATIO_AIM[1]}."
@@ -116,12 +116,12 @@ def _print(cells: Sequence[Cell]) -> None:
 
 def _flows(flows: Sequence[Flow], as_json: bool) -> None:
     if as_json:
-        print_json({**build(), "flows": [asdict(flow) for flow in flows]})
+        print_json({**build(), "flows": [flow.as_json() for flow in flows]})
         return
     numbers = ("bytes", "TCP ms", "QUIC ms", "ratio", "95 %", "theory", "repeated")
     shown = table("network", "control", *numbers, "", right=numbers)
     for flow in flows:
-        shown.add_row(*flow_row(asdict(flow)), ", ".join(flow_notes(asdict(flow))))
+        shown.add_row(*flow_row(flow.as_json()), ", ".join(flow_notes(flow.as_json())))
     results.print(shown)
     results.print(f"\n{FLOW_EXPLANATION}")
 

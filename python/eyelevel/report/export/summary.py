@@ -17,10 +17,10 @@ from eyelevel.report.sections.robustness import further_as_json
 
 
 def summary_of(contents: Contents) -> dict[str, Any]:
-    """Findings as JSON has them; shares and bounds are null where they are undetermined.
+    """Findings as JSON has them; every estimate has the shape of `Estimate.as_json`.
 
     `answer`: a sentence for each stack. `gains`: one entry for each network, stack and metric with
-    `gain` (share, negative is faster), its 95 % interval, its p values with their `family` and, for
+    `gain` (share, negative is faster), its corrected p values with their `family` and, for
     the primary metric, `p_holm` and `verdict`. `differences_up_to_limit`: of the mean times up to
     the limit, where loads timed out. `other_sites`: what the gains would be on sites like these, by
     the mixed model. `site_tests`: the further tests of the comparisons that the page shows.
@@ -58,13 +58,10 @@ def summary_of(contents: Contents) -> dict[str, Any]:
                 "network": each.network,
                 "stack": each.stack,
                 "metric": each.metric,
-                "gain": each.gain.value,
-                "gain_low": each.gain.low,
-                "gain_high": each.gain.high,
-                **p_values_as_json(tests),
+                "gain": each.gain.as_json(),
                 "p_holm": each.p_holm,
+                **p_values_as_json(tests),
                 "verdict": verdict(each, smallest) if each.metric == metric else None,
-                "undetermined_because": each.gain.reason or None,
             }
             for tests in contents.gain_tests
             for each in (tests.gain,)
@@ -86,10 +83,7 @@ def _causes(each: NetworkSplit) -> dict[str, Any]:
     return {
         "network": each.network,
         "stack": each.stack,
-        "parts_ms": {
-            name: {"value": part.value, "low": part.low, "high": part.high}
-            for name, part in parts.items()
-        },
+        "parts_ms": {name: part.as_json() for name, part in parts.items()},
     }
 
 
@@ -105,10 +99,7 @@ def _step(step: StepCells) -> dict[str, Any]:
                 "pairs": cell.pairs,
                 "median": cell.median,
                 "median_reference": cell.median_reference,
-                "difference": cell.difference.value,
-                "difference_low": cell.difference.low,
-                "difference_high": cell.difference.high,
-                "undetermined_because": cell.difference.reason or None,
+                "difference": cell.difference.as_json(),
             }
             for cell in step.cells
         ],

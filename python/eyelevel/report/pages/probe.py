@@ -60,17 +60,17 @@ def _found(pairs: Iterable[Mapping[str, Any]], labels: Mapping[str, str]) -> Mar
     """A sentence for each comparison that rests on hosts enough for an interval."""
     sentences = []
     for pair in pairs:
-        low, high = pair["intervals_95"]["share_above_0"]
-        if low is None:
+        share = pair["share_above_0"]
+        if share["low"] is None:
             continue
-        median = pair["p50_ms"]
+        median = pair["p50_ms"]["value"]
         faster = pair["b"] if median >= 0 else pair["a"]
         sentences.append(
             element(
                 "li",
                 f"{labels[pair['file']]}: {pair['b']} took less time than {pair['a']} in "
-                f"{pair['share_above_0']:.1%} of {pair['n']} pairs ({low:.1%} to {high:.1%}); in "
-                f"the median {faster} was {abs(median):.1f} ms faster.",
+                f"{share['value']:.1%} of {pair['n']} pairs ({share['low']:.1%} to "
+                f"{share['high']:.1%}); in the median {faster} was {abs(median):.1f} ms faster.",
             )
         )
     return element("ul", *sentences) if sentences else join([])
@@ -168,17 +168,16 @@ def _names() -> list[str]:
 
 
 def _difference_row(name: str, row: Mapping[str, Any]) -> Iterable[object]:
-    bounds = row["intervals_95"]
     yield from (name, f"{row['a']} - {row['b']}", row["n"], row["hosts"])
     for p in PERCENTS:
-        yield _with_interval(row[f"p{p}_ms"], bounds[f"p{p}_ms"], "{:.3f}")
+        yield _with_interval(row[f"p{p}_ms"], "{:.3f}")
     for t in THRESHOLDS_MS:
-        yield _with_interval(row[f"share_above_{t}"], bounds[f"share_above_{t}"], "{:.1%}")
+        yield _with_interval(row[f"share_above_{t}"], "{:.1%}")
 
 
-def _with_interval(value: float, bounds: Sequence[float | None], form: str) -> Markup:
-    low, high = bounds
-    text = form.format(value)
+def _with_interval(estimate: Mapping[str, Any], form: str) -> Markup:
+    low, high = estimate["low"], estimate["high"]
+    text = form.format(estimate["value"])
     if low is None or high is None:
         return join([text])
     return join([text, element("small", f" [{form.format(low)}, {form.format(high)}]")])
@@ -194,7 +193,7 @@ def _times(analysis: Analysis, charts: Sequence[Chart]) -> Markup:
             row["vantage"] or "unnamed",
             row["n"],
             row["hosts"],
-            *_quantiles(row),
+            *(_with_interval(row[f"p{p}_ms"], "{:.3f}") for p in PERCENTS),
         )
         for row in analysis.times
     )
@@ -206,12 +205,6 @@ def _times(analysis: Analysis, charts: Sequence[Chart]) -> Markup:
             table("Milliseconds of successful attempts", columns, rows, class_="differences"),
         ]
     )
-
-
-def _quantiles(row: Mapping[str, Any]) -> Iterable[Markup]:
-    for name in (f"p{p}_ms" for p in PERCENTS):
-        bounds = row["intervals_95"].get(name, (None, None))
-        yield _with_interval(row[name], bounds, "{:.3f}")
 
 
 def _failures(analysis: Analysis) -> Markup:

@@ -7,8 +7,7 @@ from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, join
 from eyelevel.report.statistic_cells import (
     collapsed_table,
-    interval_cell,
-    interval_json,
+    estimate_cell,
     said_p,
     signed_ms,
     tested_cell,
@@ -35,9 +34,7 @@ def censored_details(contents: Contents) -> Markup:
     rows: list[list[object]] = []
     for each in found:
         cell, mean = each.cell, each.restricted_mean_difference
-        difference = interval_cell(
-            mean.value, mean.low, mean.high, mean.reason, lambda value: signed_ms(value, limit_s)
-        )
+        difference = estimate_cell(mean, lambda ms: signed_ms(ms, limit_s))
         if mean.p is not None:
             difference = join([difference, element("small", said_p(mean.p))])
         counts = f"{cell.timeouts} and {cell.timeouts_reference} of {cell.pairs}"
@@ -68,9 +65,7 @@ def censored_as_json(contents: Contents) -> list[dict[str, Any]]:
             "pairs": each.cell.pairs,
             "timeouts": each.cell.timeouts,
             "timeouts_reference": each.cell.timeouts_reference,
-            "restricted_mean_difference": interval_json(
-                each.restricted_mean_difference.value, each.restricted_mean_difference
-            ),
+            "restricted_mean_difference": each.restricted_mean_difference.as_json(),
             "log_rank": tested_json(each.log_rank),
         }
         for each in contents.censored

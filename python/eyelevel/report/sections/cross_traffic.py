@@ -6,8 +6,8 @@ from eyelevel.analysis.cross_traffic import flows_of, harms, twins
 from eyelevel.analysis.phrases import percent
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
-from eyelevel.report.html import Markup, element, join, table
-from eyelevel.stats.estimate import Estimate
+from eyelevel.report.html import Markup, element, table
+from eyelevel.report.statistic_cells import estimate_cell
 
 NOTE = (
     "Harm is (with - without) / with cross traffic, of mean times (Ware et al. 2019): 0 is none, "
@@ -29,10 +29,7 @@ def as_json(contents: Contents) -> dict[str, Any] | None:
                 "without": each.alone,
                 "stack": each.stack,
                 "metric": each.metric,
-                "harm": each.harm.value,
-                "harm_low": each.harm.low,
-                "harm_high": each.harm.high,
-                "undetermined_because": each.harm.reason or None,
+                "harm": each.harm.as_json(),
             }
             for each in harms(contents)
         ],
@@ -55,7 +52,13 @@ def cross_traffic_section(contents: Contents) -> Markup:
         for each in flows_of(contents)
     ]
     rows = [
-        [title_of(each.metric), each.network, each.alone, each.stack, _said(each.harm)]
+        [
+            title_of(each.metric),
+            each.network,
+            each.alone,
+            each.stack,
+            estimate_cell(each.harm, percent),
+        ]
         for each in harms(contents)
     ]
     absent = [name for name, alone in partners.items() if alone is None]
@@ -83,12 +86,3 @@ def _absent(names: list[str]) -> str:
         f"The harm of {', '.join(names)} is not known: the plan has no network of the same "
         "settings without cross traffic."
     )
-
-
-def _said(estimate: Estimate) -> object:
-    if estimate.value is None:
-        return join(["undetermined", element("small", estimate.reason)])
-    if estimate.low is None or estimate.high is None:
-        return join([percent(estimate.value), element("small", estimate.reason)])
-    reach = f"{percent(estimate.low)} to {percent(estimate.high)}"
-    return join([percent(estimate.value), element("small", reach)])

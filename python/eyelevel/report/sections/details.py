@@ -1,7 +1,6 @@
 """The rest of the page: each site's numbers, outcomes, exclusions, and what was run."""
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +17,7 @@ from eyelevel.plan.stacks import congestion_control_said
 from eyelevel.report.html import Markup, element, join, table
 from eyelevel.report.sections.excluded import excluded_table
 from eyelevel.report.sections.findings import describe_network
-from eyelevel.stats.estimate import Estimate
+from eyelevel.report.statistic_cells import estimate_cell, signed_ms, undetermined_cell
 from eyelevel.stats.hypothesis.cochran_q import RateTest
 from eyelevel.store.outcomes import OUTCOMES
 
@@ -82,30 +81,15 @@ def _cell_row(contents: Contents, cell: Cell) -> list[object]:
         pairs,
         milliseconds(cell.median, limit_s),
         milliseconds(cell.median_reference, limit_s),
-        _estimate(cell.gain, percent),
-        _estimate(cell.difference, lambda value: _signed_ms(value, limit_s)),
+        estimate_cell(cell.gain, percent),
+        estimate_cell(cell.difference, lambda ms: signed_ms(ms, limit_s)),
         _anova(cell),
     ]
 
 
-def _estimate(estimate: Estimate, say: Any) -> object:
-    if estimate.value is None:
-        return join(["undetermined", element("small", estimate.reason)])
-    if estimate.low is None or estimate.high is None:
-        return join([say(estimate.value), element("small", estimate.reason)])
-    reach = f"{say(estimate.low)} to {say(estimate.high)}"
-    return join([say(estimate.value), element("small", reach)])
-
-
-def _signed_ms(value: float, limit_s: float) -> str:
-    if math.isinf(value):
-        return "unbounded"
-    return ("+" if value > 0 else "") + milliseconds(value, limit_s)
-
-
 def _anova(cell: Cell) -> object:
     if cell.anova.p is None:
-        return join(["undetermined", element("small", cell.anova.reason)])
+        return undetermined_cell(cell.anova.reason)
     return join([cell.anova.verdict, element("small", f"p = {cell.anova.p:.2g}")])
 
 

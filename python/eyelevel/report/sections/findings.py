@@ -21,6 +21,7 @@ from eyelevel.networks.stages import describe
 from eyelevel.report.html import Markup, element, join, table
 from eyelevel.report.sections.level import not_level, not_measured
 from eyelevel.report.sections.stop_rule import not_sure_enough
+from eyelevel.report.statistic_cells import estimate_cell
 
 # Load average over cores, read before the run needs any: the half of them must be free.
 BUSY_SHARE = 0.5
@@ -267,13 +268,10 @@ def _gain_cell(gain: NetworkGain | None) -> object:
     if gain is None or (gain.gain.value is None and not gain.gain.reason):
         return element("span", "no data", class_="quiet")
     estimate = gain.gain
-    if estimate.value is None:
-        return join(["undetermined", element("small", estimate.reason)])
-    if estimate.low is None or estimate.high is None:
-        return join([percent(estimate.value), element("small", estimate.reason)])
-    clear = estimate.high < 0 or estimate.low > 0
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return estimate_cell(estimate, percent)
+    clear = estimate.excludes_zero
     if gain.p_holm is not None:  # the primary metric's, which is corrected for the family
         clear = gain.p_holm <= SIGNIFICANCE_LEVEL
     direction = ("faster" if estimate.value < 0 else "slower") if clear else "open"
-    value = element("span", percent(estimate.value), class_=direction)
-    return join([value, element("small", interval(estimate))])
+    return estimate_cell(estimate, percent, direction)

@@ -11,7 +11,7 @@ from eyelevel.report.sections.other_sites import other_sites_details
 from eyelevel.report.sections.restricted import restricted_details
 from eyelevel.report.statistic_cells import (
     collapsed_table,
-    interval_cell,
+    estimate_cell,
     p_value,
     undetermined_cell,
 )
@@ -79,7 +79,6 @@ def p_values_details(contents: Contents) -> Markup:
 def p_values_as_json(each: GainTests) -> dict[str, Any]:
     """What stands beside a gain for machines."""
     return {
-        "p": each.gain.gain.p,
         "p_benjamini_hochberg": each.p_benjamini_hochberg,
         "p_equivalence": each.equivalence.p,
         "family": each.family,
@@ -93,7 +92,7 @@ def _row(each: GainTests) -> list[object]:
         title_of(each.gain.metric),
         each.gain.network,
         each.gain.stack,
-        interval_cell(gain.value, gain.low, gain.high, gain.reason, percent),
+        estimate_cell(gain, percent),
         _p(gain.p),
         _p(each.gain.p_holm),
         _p(each.p_benjamini_hochberg),

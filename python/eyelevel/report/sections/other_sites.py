@@ -6,7 +6,7 @@ from eyelevel.analysis.phrases import percent
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup
-from eyelevel.report.statistic_cells import collapsed_table, interval_cell, p_value
+from eyelevel.report.statistic_cells import collapsed_table, estimate_cell, p_value
 
 NOTE = (
     "The gains above are of these very sites. Here the sites are taken as a random sample of those "
@@ -32,9 +32,9 @@ def other_sites_details(contents: Contents) -> Markup:
             [
                 each.network,
                 each.stack,
-                interval_cell(gain.value, gain.low, gain.high, gain.reason, percent),
+                estimate_cell(gain, percent),
                 "none" if gain.p is None else p_value(gain.p),
-                interval_cell(own.value, own.low, own.high, own.reason, percent) if own else "none",
+                estimate_cell(own, percent) if own else "none",
                 _share(model.deviation_sites),
                 _share(model.deviation_runs),
             ]
@@ -57,13 +57,9 @@ def other_sites_as_json(contents: Contents) -> list[dict[str, Any]]:
             "network": each.network,
             "stack": each.stack,
             "metric": each.metric,
-            "gain": each.model.gain.value,
-            "gain_low": each.model.gain.low,
-            "gain_high": each.model.gain.high,
-            "p": each.model.gain.p,
+            "gain": each.model.gain.as_json(),
             "deviation_sites": each.model.deviation_sites,
             "deviation_runs": each.model.deviation_runs,
-            "undetermined_because": each.model.gain.reason or None,
         }
         for each in contents.sites_models
     ]

@@ -5,7 +5,7 @@ from typing import Any
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup
-from eyelevel.report.statistic_cells import collapsed_table, interval_cell, p_value, signed_ms
+from eyelevel.report.statistic_cells import collapsed_table, estimate_cell, p_value, signed_ms
 
 NOTE = (
     "Where a load timed out, the gain is undetermined. Here every timeout counts as the limit of "
@@ -25,9 +25,7 @@ def restricted_details(contents: Contents) -> Markup:
     rows: list[list[object]] = []
     for each in contents.restricted_differences:
         found = each.difference
-        said = interval_cell(
-            found.value, found.low, found.high, found.reason, lambda ms: signed_ms(ms, limit_s)
-        )
+        said = estimate_cell(found, lambda ms: signed_ms(ms, limit_s))
         counts = f"{each.timeouts} and {each.timeouts_reference} of {each.pairs}"
         p = "none" if found.p is None else p_value(found.p)
         rows.append([each.network, each.stack, counts, said, p])
@@ -52,11 +50,7 @@ def restricted_as_json(contents: Contents) -> list[dict[str, Any]]:
             "pairs": each.pairs,
             "timeouts": each.timeouts,
             "timeouts_reference": each.timeouts_reference,
-            "difference": each.difference.value,
-            "difference_low": each.difference.low,
-            "difference_high": each.difference.high,
-            "p": each.difference.p,
-            "undetermined_because": each.difference.reason or None,
+            "difference": each.difference.as_json(),
         }
         for each in contents.restricted_differences
     ]

@@ -8,8 +8,7 @@ from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, join, table
 from eyelevel.report.sections.censored import censored_details
 from eyelevel.report.statistic_cells import (
-    interval_cell,
-    interval_json,
+    estimate_cell,
     p_value,
     said_p,
     signed_ms,
@@ -80,18 +79,10 @@ def further_as_json(contents: Contents) -> list[dict[str, Any]]:
             "metric": each.metric,
             "welch_anova": tested_json(each.welch_anova),
             "kruskal_wallis": tested_json(each.kruskal_wallis),
-            "games_howell": interval_json(each.games_howell.value, each.games_howell),
-            "mann_whitney": {
-                "statistic": each.mann_whitney.u,
-                "p": each.mann_whitney.p,
-                "undetermined_because": (
-                    each.mann_whitney.reason if each.mann_whitney.p is None else None
-                ),
-            },
-            "cliffs_delta": interval_json(each.mann_whitney.delta, each.mann_whitney, p=False),
-            "mean_difference": interval_json(
-                each.mean_difference.value, each.mean_difference, p=False
-            ),
+            "games_howell": each.games_howell.as_json(),
+            "mann_whitney": tested_json(each.mann_whitney),
+            "cliffs_delta": each.cliffs_delta.as_json(),
+            "mean_difference": each.mean_difference.as_json(),
         }
         for each in contents.site_tests
     ]
@@ -103,11 +94,10 @@ def _row(contents: Contents, each: SiteTests) -> list[object]:
     def duration(value: float) -> str:
         return signed_ms(value, limit_s)
 
-    pair, dominance = each.games_howell, each.mann_whitney
-    howell = interval_cell(pair.value, pair.low, pair.high, pair.reason, duration)
-    if pair.p is not None:
-        howell = join([howell, element("small", said_p(pair.p))])
-    difference = each.mean_difference
+    howell = estimate_cell(each.games_howell, duration)
+    if each.games_howell.p is not None:
+        howell = join([howell, element("small", said_p(each.games_howell.p))])
+    whitney = each.mann_whitney
     return [
         each.site,
         each.network,
@@ -115,11 +105,10 @@ def _row(contents: Contents, each: SiteTests) -> list[object]:
         tested_cell(each.welch_anova, "F"),
         tested_cell(each.kruskal_wallis, "H"),
         howell,
-        undetermined_cell(dominance.reason) if dominance.p is None else p_value(dominance.p),
-        interval_cell(dominance.delta, dominance.low, dominance.high, dominance.reason, _delta),
-        interval_cell(difference.value, difference.low, difference.high, difference.reason,
-                      duration),
-    ]  # fmt: skip
+        undetermined_cell(whitney.reason) if whitney.p is None else p_value(whitney.p),
+        estimate_cell(each.cliffs_delta, _delta),
+        estimate_cell(each.mean_difference, duration),
+    ]
 
 
 def _delta(value: float) -> str:

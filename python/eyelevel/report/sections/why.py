@@ -65,7 +65,7 @@ def why_sentences(splits: tuple[NetworkSplit, ...]) -> list[str]:
     for each in splits:
         parts = {NAMES[name]: part for name, part in each.split.causes.items()}
         parts |= {"their interaction": each.split.interaction, "other causes": each.split.remaining}
-        certain = {name: part for name, part in parts.items() if _certain(part)}
+        certain = {name: part for name, part in parts.items() if part.excludes_zero}
         whole, subject = each.split.difference, f"{each.stack} on {each.network}"
         if whole.value is None:
             said.append(f"{subject}: undetermined ({whole.reason}).")
@@ -82,10 +82,6 @@ def why_sentences(splits: tuple[NetworkSplit, ...]) -> list[str]:
             f"{_rtts(value, each.rtt_ms)}, is due to {name}."
         )
     return said
-
-
-def _certain(part: Estimate) -> bool:
-    return part.low is not None and part.high is not None and (part.low > 0 or part.high < 0)
 
 
 def _reach(part: Estimate) -> str:

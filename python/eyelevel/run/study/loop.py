@@ -6,7 +6,7 @@ from bisect import insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from types import FrameType
@@ -84,7 +84,7 @@ def prepare(
     if not (directory / ENVIRONMENT_FILE).exists():
         environment = describe() | {
             "path_checks": short_validation(),
-            "stacks_validated": [asdict(cell) for cell in measured_cells()],
+            "stacks_validated": [cell.as_json() for cell in measured_cells()],
             "levels": levels_of(plan),
         }
         if altered := {site.name: change for site in sites if (change := altered_in(site.path))}:

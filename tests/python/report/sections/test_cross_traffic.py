@@ -33,16 +33,17 @@ def test_the_harm_of_doubled_times_is_a_half(contents):
     for stack in ("tcp", "quic"):
         harm = harms["dsl+cross", stack, "speed_index_ms"]
         assert harm["without"] == "dsl"
-        assert harm["harm_low"] < 0.5 < harm["harm_high"]
-        assert harm["harm"] == pytest.approx(0.5, abs=0.03)
+        assert harm["harm"]["low"] < 0.5 < harm["harm"]["high"]
+        assert harm["harm"]["value"] == pytest.approx(0.5, abs=0.03)
 
 
 def test_a_site_that_lost_its_loads_leaves_the_harm_undetermined(tmp_path):
     lost = {(f"dashboard/dsl+cross/{n}", "quic"): "starved" for n in range(1, 7)}
     write_run(tmp_path, lost, text=TEXT)
     found = summary_of(read_contents(tmp_path, metrics_of))["cross_traffic"]["harm"]
-    assert found and all(each["harm"] is None for each in found)
-    assert {each["undetermined_because"] for each in found} == {"no complete block of dashboard"}
+    assert found and all(each["harm"]["value"] is None for each in found)
+    reasons = {each["harm"]["undetermined_because"] for each in found}
+    assert reasons == {"no complete block of dashboard"}
 
 
 def test_flows_are_told_by_network_and_stack(contents):

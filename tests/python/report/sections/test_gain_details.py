@@ -31,12 +31,12 @@ def contents(tmp_path_factory):
 def test_each_metric_is_a_family_that_is_named(contents):
     gains = [each for each in summary_of(contents)["gains"] if each["metric"] == PRIMARY]
     assert {each["family"] for each in gains} == {"speed_index_ms, all networks and stacks"}
-    family = correct({"of": [each["p"] for each in gains]}, "benjamini-hochberg")["of"]
+    family = correct({"of": [each["gain"]["p"] for each in gains]}, "benjamini-hochberg")["of"]
     assert [each["p_benjamini_hochberg"] for each in gains] == list(family.adjusted)
-    known = [each for each in gains if each["p"] is not None]
+    known = [each for each in gains if each["gain"]["p"] is not None]
     assert len(known) == 3 == contents.gain_tests[0].members
-    assert all(e["p"] <= e["p_benjamini_hochberg"] <= e["p_holm"] for e in known)
-    late = next(each for each in gains if each["p"] is None)
+    assert all(e["gain"]["p"] <= e["p_benjamini_hochberg"] <= e["p_holm"] for e in known)
+    late = next(each for each in gains if each["gain"]["p"] is None)
     assert late["p_benjamini_hochberg"] is None and late["p_equivalence"] is None
 
 

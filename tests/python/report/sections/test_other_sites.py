@@ -33,7 +33,7 @@ def test_from_five_sites_on_there_is_a_model_a_network_and_stack(contents):
     found = {(e["network"], e["stack"]): e for e in summary_of(contents)["other_sites"]}
     assert set(found) == {(n, s) for n in ("dsl", "lte") for s in ("tcp+", "quic")}
     quic = found["dsl", "quic"]
-    assert quic["gain_low"] < -0.14 < quic["gain_high"] < 0 and quic["p"] < 0.001
+    assert quic["gain"]["low"] < -0.14 < quic["gain"]["high"] < 0 and quic["gain"]["p"] < 0.001
     kept = contents.blocks.kept.sort("block")
     pairs = {
         site: tuple(
@@ -42,9 +42,9 @@ def test_from_five_sites_on_there_is_a_model_a_network_and_stack(contents):
         )
         for site in SITES
     }
-    assert quic["gain"] == pytest.approx(gain_over_sites(pairs).gain.value)
-    late = found["lte", "quic"]
-    assert late["gain"] is None and "timed out" in late["undetermined_because"]
+    assert quic["gain"]["value"] == pytest.approx(gain_over_sites(pairs).gain.value)
+    late = found["lte", "quic"]["gain"]
+    assert late["value"] is None and "timed out" in late["undetermined_because"]
 
 
 def test_the_page_has_it_below_the_gains_collapsed(contents):
@@ -64,7 +64,7 @@ def test_below_five_sites_there_is_none(tmp_path):
 def test_a_site_without_a_block_is_named(tmp_path):
     blocks = {(f"news/dsl/{n}", "quic"): "starved" for n in (1, 2, 3)}
     found = summary_of(run_of(tmp_path, SITES, blocks))["other_sites"]
-    said = {e["network"]: e["undetermined_because"] for e in found}
+    said = {e["network"]: e["gain"]["undetermined_because"] for e in found}
     assert said == {"dsl": "no complete block of news", "lte": None}
 
 
