@@ -1,14 +1,17 @@
 """The command's entry: its subcommands, and how errors end it."""
 
+import ast
 import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, NoReturn
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-from eyelevel.cli.output import complain
+from eyelevel.cli.output import complain, results
 from eyelevel.errors import ExpectedError
 
 EXIT_FAILED = 1
@@ -17,7 +20,7 @@ EXIT_TERMINATED = 143
 
 # Subcommand and its module in eyelevel.cli, in the order of the help. A module has either `app`, a
 # group of subcommands, or a function of the file's name. Only the module that is asked for is
-# imported: the statistics alone take a second, which a shell of `eyelevel path` need not wait.
+# imported, none for `eyelevel --help`: all together take two seconds.
 SUBCOMMANDS: dict[str, str] = {
     "run": "run.run",
     "ask": "run.ask",
@@ -54,7 +57,7 @@ class Terminated(BaseException):
 
 def main() -> int:
     """Run the command line; every expected failure is one clear line and an exit status."""
-    command = sys.argv[1] if len(sys.argv) > 1 else ""
+    command = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
     for number in TERMINATING:
         if signal.getsignal(number) is signal.SIG_DFL:  # `nohup` has them ignored
             signal.signal(number, _terminate)
@@ -63,7 +66,7 @@ def main() -> int:
         signal.signal(signal.SIGINT, _noting(interrupts))
     try:
         # Importing takes a while, and may be interrupted like the rest.
-        app = _app([command] if command in SUBCOMMANDS else list(SUBCOMMANDS))
+        app = _app(command)
         # Outside of standalone mode a subcommand's exit status is what the call returns.
         status = app(standalone_mode=False, prog_name="eyelevel")
     except ExpectedError as error:
@@ -105,7 +108,7 @@ def _terminate(number: int, frame: Any) -> NoReturn:
     raise Terminated
 
 
-def _app(names: list[str]) -> typer.Typer:
+def _app(command: str) -> typer.Typer:
     app = typer.Typer(
         name="eyelevel",
         no_args_is_help=True,
@@ -114,19 +117,51 @@ def _app(names: list[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    # A callback keeps the subcommands' names even where there is only one of them.
     app.callback(
         help="Compares web protocol stacks at eye level: recorded sites, an emulated network, a "
         "real browser."
-    )(lambda: None)
-    for name in names:
-        module = import_module(f"eyelevel.cli.{SUBCOMMANDS[name]}")
+    )(_root)
+    for name, place in SUBCOMMANDS.items():
+        if name != command:
+            app.command(name, help=_summary(place))(lambda: None)
+            continue
+        module = import_module(f"eyelevel.cli.{place}")
         group = getattr(module, "app", None)
         if group is not None:
             app.add_typer(group, name=name)
         else:
-            app.command(name)(getattr(module, SUBCOMMANDS[name].rpartition(".")[2]))
+            app.command(name)(getattr(module, place.rpartition(".")[2]))
     return app
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        results.print(f"eyelevel {version('eyelevel')}")
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+def _summary(place: str) -> str:
+    """What a subcommand does: the first words of its help, read from its file without running it.
+
+    Of a group what its `app` has as `help`, of a command its docstring's first paragraph.
+    """
+    file = Path(__file__).parent / f"{place.replace('.', '/')}.py"
+    for node in ast.parse(file.read_bytes()).body:
+        match node:
+            case ast.Assign(targets=[ast.Name("app")], value=ast.Call(keywords=keywords)):
+                return next(str(ast.literal_eval(k.value)) for k in keywords if k.arg == "help")
+            case ast.FunctionDef(name=name) if name == place.rpartition(".")[2]:
+                return (ast.get_docstring(node) or "").partition("\n\n")[0]
+    raise AssertionError(f"{file} has neither an `app` nor the command")
 
 
 if __name__ == "__main__":
