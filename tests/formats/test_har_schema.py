@@ -93,8 +93,7 @@ HAR = Draft202012Validator(obj({"log": LOG}), format_checker=FormatChecker())
 NEVER_ANSWERED = OPENING | dict.fromkeys(
     [
         "protocol", "status", "lookup_ms", "connect_ms", "tls_ms", "sending_ms", "sent_ms",
-        "response_ms", "finished_ms", "encoded_bytes", "mime_type", "priority", "connection",
-        "address", "resource_type",
+        "response_ms", "finished_ms", "mime_type", "priority", "connection", "address",
     ]
 )  # fmt: skip
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw
-from sample_record import sample_record
+from sample_record import sample_navigation, sample_record
 
 from eyelevel.analysis.study import Contents, read_contents
 from eyelevel.plan.file.parse import parse_plan
@@ -58,17 +58,17 @@ def record_of(trial: Trial, load_ms: float, outcome: str = "ok") -> dict[str, An
     detail = "" if outcome == "ok" else "made up for a test"
     record = sample_record(outcome=outcome, outcome_detail=detail) | {"trial": trial.record_key()}
     if outcome == "ok":
-        record["navigation"] = {
-            "page_load_time_ms": load_ms,
-            "time_to_first_byte_ms": 0.2 * load_ms,
-            "first_contentful_paint_ms": 0.35 * load_ms,
-            "dom_content_loaded_ms": 0.5 * load_ms,
-        }
+        record["navigation"] = sample_navigation(
+            load_ms,
+            time_to_first_byte_ms=0.2 * load_ms,
+            first_contentful_paint_ms=0.35 * load_ms,
+            dom_content_loaded_ms=0.5 * load_ms,
+        )
     lateness = {"lateness_us_p50": 14.0, "lateness_us_p99": 120.0, "lateness_us_max": 640.0}
     kinds = trial.network_settings.get("cross_traffic", ())
     record["cross_traffic"] = _cross_traffic(kinds) if kinds else None
     timeline = _timeline(load_ms) if outcome == "ok" else None
-    side = {**lateness, "arrival": lateness}
+    side = {"packets": 100, **lateness, "arrival": lateness}
     record["path"] = {"down": {**side, "timeline": timeline}, "up": side}
     record["browser"] = {**record["browser"], "navigation_start_ns": 0}
     record["versions"] = {"eyelevel": "0.1.0", "browser": "Chromium 156", "kernel": "6.1"}

@@ -56,7 +56,7 @@ def busiest_connection(trial: StoredTrial) -> int:
     connections = trial.record["connections"]
     if not connections:
         raise ConnectionLogError(f"{trial.path}: this load had no connection to explain")
-    busiest = max(connections, key=lambda each: each["in_force"].get("sent_bytes") or 0)
+    busiest = max(connections, key=lambda each: each["in_force"]["sent_bytes"] or 0)
     return int(busiest["connection"])
 
 
@@ -78,29 +78,26 @@ def timeline_of(trial: StoredTrial, connection: int) -> Timeline:
         return None if at_ns is None else (at_ns - zero_ns) / 1e6
 
     bodies = {
-        each["url"]: each.get("body_bytes", 0)
+        each["url"]: each["body_bytes"]
         for each in record["requests"]
         if each["connection"] == connection
     }
     objects = [
-        each
-        for each in record["objects"]
-        if each["url"] in bodies and each.get("from") == "network"
+        each for each in record["objects"] if each["url"] in bodies and each["from"] == "network"
     ]
     transport = _transport(trial, own)
-    navigation = record["navigation"] or {}
     return Timeline(
         stack=record["trial"]["stack"],
         connection=connection,
         protocol=own["protocol"],
-        address=own.get("address") or "",
+        address=own["address"] or "",
         connect_ms=_connect(objects),
-        accepted_ms=since(own.get("accepted_at_ns")),
-        ready_ms=since(own.get("ready_at_ns")),
+        accepted_ms=since(own["accepted_at_ns"]),
+        ready_ms=since(own["ready_at_ns"]),
         objects=tuple(_fetched(each, bodies[each["url"]]) for each in objects),
         transport=transport and _shifted(transport, zero_ns / 1e6),
         in_force=own["in_force"],
-        page_load_time_ms=navigation.get("page_load_time_ms"),
+        page_load_time_ms=record["navigation"]["page_load_time_ms"],
         network=record["trial"]["network"],
         site=record["trial"]["site"],
         outcome=record["outcome"],
@@ -109,7 +106,7 @@ def timeline_of(trial: StoredTrial, connection: int) -> Timeline:
 
 
 def _connect(objects: list[Mapping[str, Any]]) -> tuple[float, float] | None:
-    waited = [each["connect_ms"] for each in objects if each.get("connect_ms")]
+    waited = [each["connect_ms"] for each in objects if each["connect_ms"]]
     if not waited:
         return None
     start, end = min(waited)
@@ -120,7 +117,7 @@ def _fetched(each: Mapping[str, Any], body_bytes: int) -> Fetched:
     return Fetched(
         each["url"],
         each["started_ms"],
-        each.get("sent_ms"),
+        each["sent_ms"],
         each["response_ms"],
         each["finished_ms"],
         body_bytes,

@@ -24,13 +24,13 @@ NOT_AVAILABLE = -1
 def har_of(record: Mapping[str, Any]) -> dict[str, Any]:
     """The record of one load as a HAR document; objects in the order they were asked for."""
     versions, navigation = record["versions"], record["navigation"] or {}
-    product, _, browser_version = versions.get("browser", "").partition("/")
+    product, _, browser_version = versions["browser"].partition("/")
     started_at = datetime.fromisoformat(record["started_at"])
     trial = record["trial"]
     return {
         "log": {
             "version": "1.2",
-            "creator": {"name": "eyelevel", "version": versions.get("eyelevel", "")},
+            "creator": {"name": "eyelevel", "version": versions["eyelevel"]},
             "browser": {"name": product, "version": browser_version},
             "pages": [
                 {
@@ -53,7 +53,7 @@ def har_of(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _entry(item: Mapping[str, Any], started_at: datetime) -> dict[str, Any]:
     version = item["protocol"] or ""
-    started = started_at + timedelta(milliseconds=item["started_ms"] or 0.0)
+    started = started_at + timedelta(milliseconds=item["started_ms"])
     timings = _timings(item)
     # `ssl` is part of `connect`.
     phases = [length for name, length in timings.items() if name != "ssl" and length > 0]
@@ -65,15 +65,15 @@ def _entry(item: Mapping[str, Any], started_at: datetime) -> dict[str, Any]:
         "response": _response(item, version),
         "cache": {},
         "timings": timings,
-        "_resourceType": (item["resource_type"] or "Other").lower(),
-        "_priority": item.get("priority"),
+        "_resourceType": item["resource_type"].lower(),
+        "_priority": item["priority"],
         "_fetchedViaServiceWorker": item["from"] == "service-worker",
     }
     if item["from"] == "cache":
         entry["_fromCache"] = "memory"
-    if item.get("connection") is not None:
+    if item["connection"] is not None:
         entry["connection"] = str(item["connection"])
-    if item.get("address"):
+    if item["address"]:
         entry["serverIPAddress"] = item["address"].rpartition(":")[0].strip("[]")
     return entry
 
@@ -81,7 +81,7 @@ def _entry(item: Mapping[str, Any], started_at: datetime) -> dict[str, Any]:
 def _request(item: Mapping[str, Any], version: str) -> dict[str, Any]:
     query = parse_qsl(urlsplit(item["url"]).query, keep_blank_values=True)
     return {
-        "method": item.get("method", "GET"),
+        "method": item["method"],
         "url": item["url"],
         "httpVersion": version,
         "headers": [],
@@ -99,11 +99,11 @@ def _response(item: Mapping[str, Any], version: str) -> dict[str, Any]:
         "httpVersion": version,
         "headers": [],
         "cookies": [],
-        "content": {"size": NOT_AVAILABLE, "mimeType": item.get("mime_type") or "x-unknown"},
+        "content": {"size": NOT_AVAILABLE, "mimeType": item["mime_type"] or "x-unknown"},
         "redirectURL": "",
         "headersSize": NOT_AVAILABLE,
         "bodySize": NOT_AVAILABLE,
-        "_transferSize": item["encoded_bytes"] or 0,
+        "_transferSize": item["encoded_bytes"],
     }
     if item["failed"]:
         response["_error"] = item["failed"]
@@ -115,12 +115,12 @@ def _timings(item: Mapping[str, Any]) -> dict[str, float]:
 
     What passed between two phases counts as blocked.
     """
-    started, sent, ended = item["started_ms"] or 0.0, item.get("sent_ms"), item["finished_ms"]
+    started, sent, ended = item["started_ms"], item["sent_ms"], item["finished_ms"]
     answered = ended if item["response_ms"] is None else item["response_ms"]
-    dns, connect, ssl = (_length(item.get(name)) for name in ("lookup_ms", "connect_ms", "tls_ms"))
+    dns, connect, ssl = (_length(item[name]) for name in ("lookup_ms", "connect_ms", "tls_ms"))
     blocked, send, waited_from = float(NOT_AVAILABLE), 0.0, started
     if sent is not None:
-        sending = sent if item.get("sending_ms") is None else item["sending_ms"]
+        sending = sent if item["sending_ms"] is None else item["sending_ms"]
         blocked = _at_least_0(sending - started - max(dns, 0.0) - max(connect, 0.0))
         send, waited_from = _at_least_0(sent - sending), sent
     return {

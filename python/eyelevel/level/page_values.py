@@ -59,7 +59,7 @@ def page_values(
         "scheduler_important_ms_p90": float(np.quantile(high, 0.9)) if high else None,
         "held_back": float(scheduled.held_back),
         "in_flight_max": float(scheduled.in_flight_max),
-        "connection_type": record["browser"].get("effective_connection_type"),
+        "connection_type": record["browser"]["effective_connection_type"],
         "first_byte_ms": _first_byte_ms(record["objects"]),
         "ecn_share_down": down.capable_share,
         "ecn_share_up": up.capable_share,
@@ -74,7 +74,7 @@ def page_values(
         "packet_bytes": _most_common(down.wire_bytes),
         "handshake_bytes": _handshake_bytes(requests, connections),
         "cipher": _ciphers(connections),
-        "resumed": float(sum(bool(each["in_force"].get("resumed")) for each in connections)),
+        "resumed": float(sum(bool(each["in_force"]["resumed"]) for each in connections)),
         "server_ms": _server_ms(requests),
     }
     return {name: value for name, value in found.items() if value is not None}
@@ -119,14 +119,14 @@ def priorities(requests: Sequence[Mapping[str, Any]]) -> str | None:
 def _first_byte_ms(objects: Sequence[Mapping[str, Any]]) -> float | None:
     """Of the page itself: from its request's sending to its response's head."""
     page = next((each for each in objects if each["resource_type"] == "Document"), None)
-    if page is None or page.get("sending_ms") is None or page["response_ms"] is None:
+    if page is None or page["sending_ms"] is None or page["response_ms"] is None:
         return None
     return float(page["response_ms"] - page["sending_ms"])
 
 
 def _sum(connections: Sequence[Mapping[str, Any]], name: str, beside: str) -> float | None:
     """Of all connections: heads, and what was put into tables beside them (QPACK alone does)."""
-    told = [own for each in connections if (own := each["in_force"]).get(name) is not None]
+    told = [own for each in connections if (own := each["in_force"])[name] is not None]
     return float(sum(own[name] + (own.get(beside) or 0) for own in told)) if told else None
 
 
@@ -137,7 +137,7 @@ def unsent_bytes_max(connections: Sequence[Mapping[str, Any]]) -> float | None:
 
 def _told(connections: Sequence[Mapping[str, Any]], name: str) -> list[float]:
     """Of each connection that told it."""
-    found = (each["in_force"].get(name) for each in connections)
+    found = (each["in_force"][name] for each in connections)
     return [float(each) for each in found if each is not None]
 
 
@@ -176,7 +176,7 @@ def _handshake_bytes(
         return None
     number = requests[0]["connection"]
     own = next(each for each in connections if each["connection"] == number)
-    sent = own["in_force"].get("handshake_sent_bytes")
+    sent = own["in_force"]["handshake_sent_bytes"]
     return None if sent is None else float(sent)
 
 
@@ -185,11 +185,11 @@ def _ciphers(connections: Sequence[Mapping[str, Any]]) -> str | None:
     seen = {
         f"{own['cipher']}, {own['key_exchange']}"
         for each in connections
-        if (own := each["in_force"]).get("cipher")
+        if (own := each["in_force"])["cipher"]
     }
     return " | ".join(sorted(seen)) or None
 
 
 def _server_ms(requests: Sequence[Mapping[str, Any]]) -> float | None:
-    times = [each["server_us"] / 1e3 for each in requests if each.get("server_us") is not None]
+    times = [each["server_us"] / 1e3 for each in requests]
     return statistics.median(times) if times else None

@@ -36,7 +36,7 @@ def bulk_values(
     if (share := down.capable_share) is not None:
         found["ecn_share_down"] = share
     for value, name in LIMITED.items():
-        if in_force.get(name) is not None:
+        if in_force[name] is not None:
             found[value] = float(in_force[name])
     flight = first_flight(down, rtt_ms)
     if flight is not None:

@@ -10,5 +10,5 @@ from eyelevel.metrics.objects import fetched
 
 def connection_count(record: Mapping[str, Any]) -> float | None:
     """A count; None where the browser gave its connections no numbers."""
-    numbers = {each.get("connection") for each in fetched(record)} - {None}
+    numbers = {each["connection"] for each in fetched(record)} - {None}
     return float(len(numbers)) if numbers else None

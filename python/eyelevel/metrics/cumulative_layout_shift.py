@@ -8,5 +8,5 @@ from typing import Any
 
 def cumulative_layout_shift(record: Mapping[str, Any]) -> float | None:
     """The largest session of shifts, a score from 0; None where the page did not say."""
-    value: float | None = record["navigation"].get("cumulative_layout_shift")
+    value: float | None = record["navigation"]["cumulative_layout_shift"]
     return value

@@ -8,5 +8,5 @@ from typing import Any
 
 def largest_contentful_paint(record: Mapping[str, Any]) -> float | None:
     """Milliseconds from navigation start, from the browser; None where it did not happen."""
-    value: float | None = record["navigation"].get("largest_contentful_paint_ms")
+    value: float | None = record["navigation"]["largest_contentful_paint_ms"]
     return value

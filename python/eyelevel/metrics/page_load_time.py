@@ -8,5 +8,5 @@ from typing import Any
 
 def page_load_time(record: Mapping[str, Any]) -> float | None:
     """Milliseconds from navigation start, from the browser; None where it did not happen."""
-    value: float | None = record["navigation"].get("page_load_time_ms")
+    value: float | None = record["navigation"]["page_load_time_ms"]
     return value

@@ -83,7 +83,7 @@ def reference_page() -> str:
         "From the path's timeline in the record (`spec/lab-events.md`): intervals of 1 ms, or of",
         "2, 4, ... ms where 512 would not reach. They describe loads, in the trials' table and",
         "beside causes; no stack is called faster by them. A load with cross traffic",
-        "beside it has none, and neither has a record of before there was a timeline.",
+        "beside it has none.",
         "",
         "| name | definition |",
         "| --- | --- |",

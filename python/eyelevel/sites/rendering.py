@@ -17,7 +17,7 @@ def blocks_rendering(item: Mapping[str, Any]) -> bool:
     The document, and the style sheets and synchronous scripts of its head and of its body. A
     frame's own do not hold the page around it.
     """
-    if item.get("in_main_frame") is False:
+    if item["in_main_frame"] is False:
         return False
     return item["render_blocking"] in _BLOCKING or item["resource_type"] == "Document"
 

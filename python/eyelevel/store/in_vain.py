@@ -20,29 +20,29 @@ class InVain:
 
 
 def connections_in_vain(record: Mapping[str, Any]) -> InVain | None:
-    """None where nobody counted: outside of a lab, and with servers that are not ours.
+    """None where nobody counted: with servers that are not ours.
 
     A browser opens connections ahead of requests, and several to a host of which it does not know
     that one is enough. What steps after the load opened is left out, and on a warm visit what the
     one before it did.
     """
-    if "connections" not in record or record["trial"]["stack_settings"].get("server"):
+    if record["trial"]["stack_settings"].get("server"):
         return None
-    used = {request.get("connection") for request in record["requests"]}
+    used = {request["connection"] for request in record["requests"]}
     begin_ns, end_ns = _load_begin_ns(record), _load_end_ns(record)
     opened = [
         connection
         for connection in record["connections"]
-        if (end_ns is None or connection.get("accepted_at_ns", 0) < end_ns)
-        and connection.get("accepted_at_ns", 0) >= begin_ns
+        if begin_ns <= connection["accepted_at_ns"]
+        and (end_ns is None or connection["accepted_at_ns"] < end_ns)
     ]
-    unused = [connection for connection in opened if connection.get("connection") not in used]
+    unused = [connection for connection in opened if connection["connection"] not in used]
     return InVain(
         connections=len(opened),
         in_vain=len(unused),
         in_handshake=sum("failure" in connection["in_force"] for connection in unused),
         bytes=sum(
-            connection["in_force"].get(way) or 0
+            connection["in_force"][way] or 0
             for connection in unused
             for way in ("sent_bytes", "received_bytes")
         ),
@@ -51,11 +51,13 @@ def connections_in_vain(record: Mapping[str, Any]) -> InVain | None:
 
 def outlives_visits(record: Mapping[str, Any]) -> bool:
     """Whether connections are older than the load, so that what they count is not its alone."""
-    return bool(record["trial"].get("browser", {}).get("visit") == "warm")
+    return bool(record["trial"]["browser"].get("visit") == "warm")
 
 
 def _load_begin_ns(record: Mapping[str, Any]) -> float:
-    return record["browser"].get("navigation_start_ns", 0) if outlives_visits(record) else 0
+    # A browser that failed early has no navigation.
+    start_ns = record["browser"].get("navigation_start_ns") if outlives_visits(record) else None
+    return start_ns or 0
 
 
 def _load_end_ns(record: Mapping[str, Any]) -> float | None:

@@ -4,6 +4,7 @@ The blocks that hold raw observations accept further keys: an observation more d
 reader wrong. The record's own keys and the trial's are a closed list.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import ConfigDict, Field, TypeAdapter, with_config
@@ -16,6 +17,7 @@ RECORD_VERSION = 1
 
 OutcomeName = Annotated[str, Field(pattern=f"^({'|'.join(OUTCOMES_BY_NAME)})$")]
 Milliseconds = Annotated[float, Field(ge=0)]
+Span = Annotated[Sequence[float], Field(min_length=2, max_length=2)]
 
 
 _CLOSED = ConfigDict(extra="forbid", strict=True)
@@ -49,6 +51,13 @@ class Navigation(TypedDict):
     time_to_first_byte_ms: Milliseconds | None
     first_contentful_paint_ms: Milliseconds | None
     dom_content_loaded_ms: Milliseconds | None
+    first_paint_ms: Milliseconds | None
+    largest_contentful_paint_ms: Milliseconds | None
+    largest_contentful_paint_element: str | None
+    cumulative_layout_shift: float | None
+    long_tasks_ms: Sequence[Span] | None
+    timer_gaps_ms: Sequence[Span]
+    documents: int
 
 
 # One object of the page, from the browser's network events; `from` is a word of Python, too.
@@ -56,15 +65,27 @@ LoadedObject = TypedDict(
     "LoadedObject",
     {
         "url": str,
+        "method": str,
+        "resource_type": str,
         "protocol": str | None,
         "status": int | None,
-        "started_ms": float | None,
+        "started_ms": float,
+        "lookup_ms": Span | None,
+        "connect_ms": Span | None,
+        "tls_ms": Span | None,
+        "sending_ms": float | None,
+        "sent_ms": float | None,
         "response_ms": float | None,
         "finished_ms": float | None,
-        "encoded_bytes": int | None,
-        "resource_type": str | None,
-        "render_blocking": str | bool | None,
-        "from": str | None,
+        "encoded_bytes": int,
+        "from": str,
+        "render_blocking": str | None,
+        "in_main_frame": bool | None,
+        "initiator_type": str | None,
+        "mime_type": str | None,
+        "priority": str | None,
+        "connection": int | None,
+        "address": str | None,
         "failed": str | None,
     },
 )
@@ -86,11 +107,29 @@ class StepEntry(TypedDict):
     step: str
     started_ms: float
     ended_ms: float
+    documents: int
     load_event_ms: float | None
     first_contentful_paint_ms: float | None
+    capped: bool
+    final_picture_matches: bool | None
     failed: str | None
     objects: list[LoadedObject]
     frames: list[FrameEntry]
+
+
+@with_config(_OBSERVED)
+class Host(TypedDict):
+    """What the machine did during the load, and how long the trial took and waited for it.
+
+    Where a lab was built it also has what that said of itself, and our servers' processor time.
+    """
+
+    cpu_steal_share: float
+    cpu_busy_share: float
+    cpu_pressure_share: float | None
+    cpu_pressure_of: str
+    wall_ms: float
+    waited_for_host_ms: float
 
 
 @with_config(_CLOSED)
@@ -115,8 +154,8 @@ class Record(TypedDict):
     requests: list[dict[str, Any]]
     connections: list[dict[str, Any]]
     path: dict[str, Any] | None
-    cross_traffic: NotRequired[dict[str, Any] | None]  # records of before have none
-    host: dict[str, Any]
+    cross_traffic: dict[str, Any] | None
+    host: Host
     browser: dict[str, Any]
     versions: dict[str, Any]
     frames: list[FrameEntry]

@@ -67,9 +67,3 @@ def test_the_document_has_what_the_specification_demands():
     response = {"status", "statusText", "httpVersion", "headers", "cookies", "content"}
     assert response | {"redirectURL", "headersSize", "bodySize"} <= set(entry["response"])
     assert entry["startedDateTime"] == "2026-11-21T09:00:00.002+00:00"
-
-
-def test_an_old_record_has_no_phases_of_its_own():
-    gone = ("lookup_ms", "connect_ms", "tls_ms", "sending_ms", "mime_type")
-    (entry,) = entries({key: value for key, value in OPENING.items() if key not in gone})
-    assert entry["timings"]["blocked"] == 66 and entry["time"] == pytest.approx(148.5)

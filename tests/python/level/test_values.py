@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sample_record import IN_FORCE
 
 from eyelevel.level.made_page import FONT_HOST, HOST, items
 from eyelevel.level.page_values import Scheduled, Waited, page_values
@@ -42,7 +43,7 @@ HEADS = {
 
 
 def record(urls=URLS, priority="u=3", **connection):
-    in_force = {
+    in_force = IN_FORCE | {
         "cipher": "AES",
         "key_exchange": "X",
         "handshake_sent_bytes": 2200,
@@ -137,7 +138,7 @@ def flight(*more: tuple[float, int], dropped: tuple[int, ...] = ()) -> Arrivals:
 def test_the_first_flight_is_told_from_the_handshake_and_from_what_answers_it() -> None:
     down = flight((300.5, 1500), (300.6, 1500))
     assert first_flight(down, RTT_MS).tolist() == list(range(3, 14))
-    found = bulk_values(TOLD, {"receive_window_limited_ms": 1.5}, down, RTT_MS)
+    found = bulk_values(TOLD, IN_FORCE | {"receive_window_limited_ms": 1.5}, down, RTT_MS)
     assert found == {
         "connect_ms": 200.0,
         "certificate_bytes": 900.0,
@@ -183,6 +184,6 @@ def test_a_loss_counts_only_where_it_was_of_the_packet_that_was_meant(dropped, k
 
 def test_cleartext_has_no_certificate() -> None:
     told = {"connect_ms": 200.0, "certificate_bytes": None, "tickets": 0}
-    found = bulk_values(told, {}, arrivals((0, 60)), RTT_MS)
+    found = bulk_values(told, IN_FORCE, arrivals((0, 60)), RTT_MS)
     assert (found["connect_ms"], found["tickets"]) == (200.0, 0.0)
     assert "certificate_bytes" not in found

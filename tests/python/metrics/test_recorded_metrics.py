@@ -1,13 +1,15 @@
 """Metrics that a record holds or counts."""
 
+from sample_record import sample_connection, sample_navigation
+
 from eyelevel.metrics.compute import metrics_of
 
-NAVIGATION = {
-    "first_contentful_paint_ms": 400.0,
-    "dom_content_loaded_ms": 380.0,
-    "cumulative_layout_shift": 0.02,
-    "long_tasks_ms": [[100.0, 200.0], [380.0, 120.0], [500.0, 80.0], [700.0, 50.0]],
-}
+NAVIGATION = sample_navigation(
+    first_contentful_paint_ms=400.0,
+    dom_content_loaded_ms=380.0,
+    cumulative_layout_shift=0.02,
+    long_tasks_ms=[[100.0, 200.0], [380.0, 120.0], [500.0, 80.0], [700.0, 50.0]],
+)
 
 
 def loaded(connection, status=200, source="network"):
@@ -37,13 +39,12 @@ def test_the_network_is_counted():
         loaded(None, source="cache"),
         loaded(None, status=None),
     ]
-    connections = [
-        {"in_force": {"tls_version": "1.3"}},
-        {"in_force": {"tls_version": "1.3"}},
-        {"in_force": {"tls_version": "1.3"}},
-        {"in_force": {}},
-    ]
-    found = metrics_of({"navigation": {}, "objects": objects, "connections": connections}, [])
+    connections = [sample_connection(number, tls_version="1.3") for number in range(3)]
+    connections.append(sample_connection(3))
+    navigation = sample_navigation()
+    found = metrics_of(
+        {"navigation": navigation, "objects": objects, "connections": connections}, []
+    )
     assert found["object_count"] == 3
     assert found["received_bytes"] == 3000
     assert found["connection_count"] == 2

@@ -1,12 +1,12 @@
 from typing import Any
 
-from sample_record import sample_record
+from sample_record import sample_connection, sample_record
 
 from eyelevel.store.in_vain import InVain, connections_in_vain
 
 
 def a_connection(number: int, at_ms: float = 0, **in_force: Any) -> dict[str, Any]:
-    return {"connection": number, "accepted_at_ns": int(at_ms * 1e6), "in_force": in_force}
+    return sample_connection(number, int(at_ms * 1e6), **in_force)
 
 
 def a_record(**changed: Any) -> dict[str, Any]:
@@ -35,12 +35,11 @@ def test_on_a_warm_visit_connections_of_the_one_before_it_are_not_the_loads():
     warm = a_record(browser={"navigation_start_ns": 40e6})
     warm["trial"]["browser"] = {**warm["trial"]["browser"], "visit": "warm"}
     assert connections_in_vain(warm) == InVain(1, 1, 0, 2400 + 700)
+    warm["browser"]["navigation_start_ns"] = None  # the browser did not come so far
+    assert connections_in_vain(warm) == connections_in_vain(a_record())
 
 
-def test_nobody_counts_outside_of_a_lab_or_for_a_server_that_is_not_ours():
-    outside = a_record()
-    del outside["connections"]
-    assert connections_in_vain(outside) is None
+def test_nobody_counts_for_a_server_that_is_not_ours():
     own = a_record()
     own["trial"]["stack_settings"] = {"server": {"command": ["x"]}}
     assert connections_in_vain(own) is None

@@ -1,7 +1,7 @@
 """What the emulated downlink carried during one load: silences, and bytes on their way.
 
 From the path's timeline in a record: packets in intervals of 1 ms, or of as many more as let the
-whole time fit into 512 intervals. A reader of an older record, which has none, finds nothing.
+whole time fit into 512 intervals.
 """
 
 from collections.abc import Mapping
@@ -48,13 +48,13 @@ class Downlink:
 
 
 def downlink_of(record: Mapping[str, Any]) -> Downlink | None:
-    """None where the page did not load, where the record has no timeline, and where cross traffic
-    shared the path."""
-    down = (record["path"] or {}).get("down", {})
-    timeline = down.get("timeline")
-    navigation_ns = record["browser"].get("navigation_start_ns")
-    load_ms = (record["navigation"] or {}).get("page_load_time_ms")
-    if not timeline or navigation_ns is None or not load_ms or record.get("cross_traffic"):
+    """None where the page did not load, and where cross traffic shared the path."""
+    if record["path"] is None or record["navigation"] is None or record["cross_traffic"]:
+        return None
+    timeline = record["path"]["down"].get("timeline")  # absent: no packet came
+    load_ms = record["navigation"]["page_load_time_ms"]
+    navigation_ns = record["browser"]["navigation_start_ns"]
+    if timeline is None or navigation_ns is None or not load_ms:
         return None
     interval_ms = float(timeline["interval_ms"])
     received = np.asarray(timeline["released_bytes"], np.int64)

@@ -38,7 +38,7 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "cpu_pressure_share": pl.Float64(),
     "timer_gap_ms": pl.Float64(),  # not explained by a long task; null: no timer
     "wall_ms": pl.Float64(),  # of the whole trial
-    "waited_for_host_ms": pl.Float64(),  # before it, for a quiet machine; null: it did not look
+    "waited_for_host_ms": pl.Float64(),  # before it, for a quiet machine
     "lateness_us_p99": pl.Float64(),  # of the worse direction
     "lateness_us_max": pl.Float64(),
     "objects": pl.Int64(),  # that came from the network
@@ -64,21 +64,21 @@ def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
     """The values of TRIAL_COLUMNS and then of FACT_COLUMNS."""
     trial = record["trial"]
     own = [trial[name] if name in trial else record[name] for name in TRIAL_COLUMNS]
-    fetched = [each for each in record["objects"] if each.get("from") == "network"]
-    picture = record["browser"].get("final_picture")
+    fetched = [each for each in record["objects"] if each["from"] == "network"]
+    picture = record["browser"]["final_picture"]
     return (
         *own,
         "\n".join(sorted(missed_urls(record))),
         bytes.fromhex(picture) if picture else None,
-        record["host"].get("cpu_pressure_share"),
+        record["host"]["cpu_pressure_share"],
         timer_gap_ms(record),
-        record["host"].get("wall_ms"),
-        record["host"].get("waited_for_host_ms"),
+        record["host"]["wall_ms"],
+        record["host"]["waited_for_host_ms"],
         _lateness(record, "lateness_us_p99"),
         _lateness(record, "lateness_us_max"),
         len(fetched),
         len({urlsplit(each["url"]).netloc for each in fetched}),
-        sum(each["encoded_bytes"] or 0 for each in fetched),
+        sum(each["encoded_bytes"] for each in fetched),
         _head_bytes(record, "request_head_bytes", "encoder_received_bytes"),
         _head_bytes(record, "response_head_bytes", "encoder_sent_bytes"),
         *_in_vain(record),
@@ -100,8 +100,8 @@ def _head_bytes(record: Mapping[str, Any], heads: str, inserts: str) -> float | 
     connections carried the one before it, too."""
     if outlives_visits(record):
         return None
-    seen = [each.get("in_force") or {} for each in record.get("connections") or ()]
-    counted = [each[heads] + (each.get(inserts) or 0) for each in seen if each.get(heads)]
+    seen = [each["in_force"] for each in record["connections"]]
+    counted = [each[heads] + (each.get(inserts) or 0) for each in seen if each[heads]]
     return sum(counted) / len(record["requests"]) if counted and record["requests"] else None
 
 
@@ -112,8 +112,8 @@ def _in_vain(record: Mapping[str, Any]) -> tuple[float | None, ...]:
 
 def _packets_up_per_down(record: Mapping[str, Any]) -> float | None:
     """Mostly acknowledgements: how often the browser sends one."""
-    path = record["path"] or {}
-    down = path.get("down", {}).get("packets")
+    path = record["path"]
+    down = path["down"]["packets"] if path else 0
     return path["up"]["packets"] / down if down else None
 
 
@@ -134,7 +134,7 @@ def missed_urls(record: Mapping[str, Any]) -> frozenset[str]:
 
 def _cross_traffic(record: Mapping[str, Any]) -> str | None:
     """Goodput and kind of each flow, the fairness indices, and the page's share."""
-    found = record.get("cross_traffic")
+    found = record["cross_traffic"]
     if not found:
         return None
     kinds = [(f"{f['congestion_control']} {f['direction']}", f) for f in found["flows"]]
@@ -142,14 +142,13 @@ def _cross_traffic(record: Mapping[str, Any]) -> str | None:
         {
             "goodput_bit_s": [[kind, flow["goodput_bit_s"]] for kind, flow in kinds],
             "fairness_index": found["fairness_index"],
-            "page_share": (found["load"] or {}).get("page_share"),
+            "page_share": found["load"] and found["load"]["page_share"],
         }
     )
 
 
 def _lateness(record: Mapping[str, Any], key: str) -> float | None:
     """Of reads and releases."""
-    path = record["path"] or {}
-    ways = [path[way] for way in ("down", "up") if way in path]
-    seen = [each.get(key) for way in ways for each in (way, way.get("arrival", {}))]
+    ways = [record["path"][way] for way in ("down", "up")] if record["path"] else []
+    seen = [each[key] for way in ways for each in (way, way["arrival"])]
     return max((each for each in seen if each is not None), default=None)

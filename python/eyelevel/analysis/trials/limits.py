@@ -24,8 +24,8 @@ def limits_of(record: Mapping[str, Any]) -> tuple[float | None, ...]:
     none of this load alone."""
     if outlives_visits(record):
         return (None,) * len(LIMITS)
-    told = [each["in_force"] for each in record["connections"] or ()]
-    found = [[each[name] for each in told if each.get(name) is not None] for name in LIMITS]
+    told = [each["in_force"] for each in record["connections"]]
+    found = [[each[name] for each in told if each[name] is not None] for name in LIMITS]
     window, buffer, unsent = found
     return (
         float(sum(window)) if window else None,

@@ -20,10 +20,12 @@ def unexplained_gap_ms(gaps_ms: Spans, tasks_ms: Spans) -> float:
 
 
 def timer_gap_ms(record: Mapping[str, Any]) -> float | None:
-    """The same of a record; None where no timer ran (Firefox, no scripts)."""
-    navigation = record["navigation"] or {}
-    gaps, tasks = navigation.get("timer_gaps_ms"), navigation.get("long_tasks_ms")
-    return None if gaps is None or tasks is None else unexplained_gap_ms(gaps, tasks)
+    """The same of a record; None where no load came, or its browser (Firefox) tells
+    of no long tasks."""
+    navigation = record["navigation"]
+    if navigation is None or navigation["long_tasks_ms"] is None:
+        return None
+    return unexplained_gap_ms(navigation["timer_gaps_ms"], navigation["long_tasks_ms"])
 
 
 def _busy_ms(start: float, length: float, tasks_ms: Spans) -> float:

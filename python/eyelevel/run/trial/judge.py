@@ -138,7 +138,7 @@ def _wrong_protocol(load: Observed) -> str:
 def _wrong_stack(load: Observed) -> str:
     stack = load.stack
     wanted = _in_force_wanted(stack)
-    served = {request["connection"] for request in load.requests if "connection" in request}
+    served = {request["connection"] for request in load.requests}
     for connection in load.connections:
         if connection["protocol"] != PROTOCOLS[stack["http_version"]]:
             continue
@@ -150,7 +150,7 @@ def _wrong_stack(load: Observed) -> str:
             if seen is not None and seen != value:
                 return f"{which}: {name} was {seen}, not {value}"
         if _knows_pacing(stack):
-            paced = in_force.get("pacing_rate_bytes_s_max") is not None
+            paced = in_force["pacing_rate_bytes_s_max"] is not None
             if paced != stack["pacing"]:
                 return f"{which} was {'paced' if paced else 'not paced'}"
         if reason := wrong_first_flight(stack, in_force):
@@ -181,36 +181,34 @@ def _wrong_visit(load: Observed) -> str:
         return "a warm visit, but the page's own connection was new" if new else ""
     protocol = PROTOCOLS[load.stack["http_version"]]
     ours = [c for c in load.connections if c["protocol"] == protocol]
-    resumed = [c for c in ours if c["in_force"].get("resumed")]
+    resumed = [c for c in ours if c["in_force"]["resumed"]]
     if load.visit == "first" and resumed and not load.stack.get("session_tickets"):
         return f"a first visit, but connection {resumed[0]['connection']} resumed a session"
-    if load.visit == "first" or load.stack.get("tls_version") == "none" or not ours:
+    if load.visit == "first" or load.stack["tls_version"] == "none" or not ours:
         return ""
     if not resumed:
         return "a repeat visit, but no connection resumed a session"
-    early = [c["in_force"].get("early_data_accepted") for c in resumed]
+    early = [c["in_force"]["early_data_accepted"] for c in resumed]
     if load.stack.get("early_data") and not any(early):
-        offered = any(c["in_force"].get("early_data_offered") for c in resumed)
+        offered = any(c["in_force"]["early_data_offered"] for c in resumed)
         what = "the servers took none" if offered else "the browser offered none"
         return f"the stack has early data, but {what}"
     return ""
 
 
 def _in_force_wanted(stack: Mapping[str, Any]) -> dict[str, Any]:
-    """What a connection of this stack must say, where it says it; keys of older records are left
-    out."""
+    """What a connection of this stack must say, where it says it."""
     quic = stack["http_version"] == "h3"
     wanted: dict[str, Any] = {
         key: stack[key]
         for key in ("congestion_control", "initial_window_packets", "slow_start_after_idle")
-        if key in stack
     }
-    if "tls_version" in stack and stack["tls_version"] != "none":
+    if stack["tls_version"] != "none":
         wanted["tls_version"] = stack["tls_version"]
         wanted["key_exchange"] = KEY_EXCHANGES[stack["tls_version"]]
-        key = stack.get("certificate_key", "ecdsa").upper()
+        key = stack["certificate_key"].upper()
         wanted["cipher"] = CIPHERS[stack["tls_version"]].format(key=key)
-    if quic and "quic_packet_bytes" in stack:
+    if quic:
         wanted["packet_bytes"] = stack["quic_packet_bytes"]
     return wanted
 

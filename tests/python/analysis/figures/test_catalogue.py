@@ -8,6 +8,7 @@ import pytest
 import vl_convert
 from made_up_run import metrics_of, read_run, write_run
 from repository import ROOT
+from sample_record import sample_object
 
 from eyelevel.analysis.figures.break_even import _crossings
 from eyelevel.analysis.figures.catalogue import FIGURES, TABLES
@@ -41,9 +42,8 @@ def contents(tmp_path_factory):
 
 def fetched(number, load_ms):
     times = {"started_ms": 10.0 * number, "response_ms": 0.3 * load_ms, "finished_ms": load_ms}
-    said = {"protocol": "h2", "status": 200, "encoded_bytes": 1000, "resource_type": "Image"}
-    rest = {"render_blocking": None, "from": "network", "failed": None}
-    return {"url": f"https://a.example/{number}.png", **times, **said, **rest}
+    url = f"https://a.example/{number}.png"
+    return sample_object(url=url, resource_type="Image", **times)
 
 
 def disagreeing(record, frames):

@@ -4,6 +4,7 @@ import made_up_run
 import polars as pl
 import pytest
 from made_up_run import metrics_of, write_run
+from sample_record import sample_object
 
 from eyelevel.analysis.figures.catalogue import TABLES
 from eyelevel.analysis.figures.single_origin import partner_of
@@ -31,10 +32,9 @@ def made_run(directory, text, outcomes=None):
 
 
 def fetched(host, number):
-    said = {"protocol": "h2", "status": 200, "encoded_bytes": 1000, "resource_type": "Image"}
-    rest = {"render_blocking": None, "from": "network", "failed": None}
     times = {"started_ms": 10.0 * number, "response_ms": 30.0, "finished_ms": 40.0}
-    return {"url": f"https://{host}.example/{number}.png", **times, **said, **rest}
+    url = f"https://{host}.example/{number}.png"
+    return sample_object(url=url, resource_type="Image", **times)
 
 
 def rows_of(contents):

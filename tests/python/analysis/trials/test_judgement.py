@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from sample_record import sample_record
+from sample_record import QUIET_HOST, sample_object, sample_record, sample_request
 
 from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
 from eyelevel.analysis.trials.judgement import judge_table
@@ -38,7 +38,7 @@ def outcomes(records: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def miss(url: str) -> dict[str, Any]:
-    return {"requests": [{"url": url, "match": "miss"}]}
+    return {"requests": [sample_request(url=url, match="miss")]}
 
 
 def test_the_same_misses_everywhere_are_no_trouble() -> None:
@@ -54,7 +54,7 @@ def test_other_misses_than_the_blocks_other_stacks() -> None:
 
 @pytest.mark.parametrize("error", NOT_RECORDED)
 def test_a_host_that_is_not_there_is_a_miss_too_in_each_browsers_words(error: str) -> None:
-    unresolved = {"url": "https://b.example/", "failed": error}
+    unresolved = sample_object(url="https://b.example/", failed=error)
     found = outcomes(block(tcp={"objects": [unresolved]}))
     assert set(found.values()) == {"missed-requests"}
 
@@ -72,7 +72,7 @@ def test_a_page_that_ends_with_another_picture() -> None:
 def test_a_load_under_far_more_pressure_than_the_pages_others() -> None:
     records = [
         sample_record(stack="tcp", repetition=repetition)
-        | {"host": {"cpu_pressure_share": 0.1 if repetition < 5 else 0.9}}
+        | {"host": QUIET_HOST | {"cpu_pressure_share": 0.1 if repetition < 5 else 0.9}}
         for repetition in range(1, 6)
     ]
     judged = judge_all(records)

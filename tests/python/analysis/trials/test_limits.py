@@ -1,10 +1,13 @@
 from typing import Any
 
+from sample_record import sample_connection
+
 from eyelevel.analysis.trials.limits import limits_of
 
 
 def record(*in_force: dict[str, Any]) -> dict[str, Any]:
-    return {"trial": {}, "connections": [{"in_force": each} for each in in_force]}
+    connections = [sample_connection(**each) for each in in_force]
+    return {"trial": {"browser": {}}, "connections": connections}
 
 
 def test_times_add_up_and_the_most_counts() -> None:
@@ -23,7 +26,7 @@ def test_times_add_up_and_the_most_counts() -> None:
 
 def test_what_nobody_tells_is_unknown() -> None:
     assert limits_of(record({})) == (None, None, None)
-    assert limits_of({"trial": {}, "connections": []}) == (None, None, None)
+    assert limits_of(record()) == (None, None, None)
 
 
 def test_what_connections_of_two_visits_count_is_not_one_loads() -> None:

@@ -1,5 +1,5 @@
 import polars as pl
-from sample_record import sample_record
+from sample_record import sample_connection, sample_record, sample_request
 
 from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
 from eyelevel.analysis.trials.measured import measured_rows
@@ -8,21 +8,19 @@ from eyelevel.analysis.trials.measured import measured_rows
 def a_record(stack: str, head_bytes: int, up: int, repetition: int = 1, outcome: str = "ok"):
     record = sample_record(stack=stack, repetition=repetition, outcome=outcome)
     record["requests"] = [
-        {"url": f"https://a.example/{number}", "body_bytes": 1000, "match": "exact"}
-        for number in range(4)
+        sample_request(url=f"https://a.example/{number}", connection=7) for number in range(4)
     ]
-    unused = {"connection": 8, "in_force": {"sent_bytes": 2000, "received_bytes": up}}
-    record["connections"] = [unused]
-    record["requests"][0]["connection"] = 7
+    record["connections"] = [sample_connection(8, sent_bytes=2000, received_bytes=up)]
     first = {"request_head_bytes": 7 * head_bytes, "response_head_bytes": 3 * head_bytes}
     table = {"encoder_received_bytes": 40, "encoder_sent_bytes": head_bytes}
     others = (first | table, {"request_head_bytes": None})
-    record["connections"] += [{"connection": 7, "in_force": each} for each in others]
+    record["connections"] += [sample_connection(7, **each) for each in others]
+    unknown = {"lateness_us_p99": None, "lateness_us_max": None}
     record["path"] = {
-        "down": {"packets": 400, "lateness_us_p99": None, "lateness_us_max": None},
-        "up": {"packets": up, "lateness_us_p99": None, "lateness_us_max": None},
+        "down": {"packets": 400, **unknown, "arrival": unknown},
+        "up": {"packets": up, **unknown, "arrival": unknown},
     }
-    record["browser"] = {"cpu_s": 2.5}
+    record["browser"] |= {"cpu_s": 2.5, "navigation_start_ns": 0}
     record["host"] = {**record["host"], "server_cpu_s": 0.0123}
     return record
 

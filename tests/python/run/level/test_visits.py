@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 import numpy as np
+from sample_record import sample_object
 
 from eyelevel.level.made_page import URL
 from eyelevel.pathlog.arrivals import Arrivals
@@ -68,8 +69,11 @@ def test_the_visit_before_the_measured_one_does_not_count() -> None:
     record = {
         "requests": [],
         "connections": [],
-        "objects": [{"url": URL, "resource_type": "Document", "response_ms": None}],
-        "browser": {"navigation_start_ns": NAVIGATION_MS * MS},
+        "objects": [sample_object(url=URL, response_ms=None)],
+        "browser": {
+            "navigation_start_ns": NAVIGATION_MS * MS,
+            "effective_connection_type": "4g",
+        },
     }
     network_log = gzip.compress(json.dumps(log).encode())
     before = packets(*range(100, 150), wire_bytes=1480, ecn=2)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from sample_record import sample_connection, sample_object, sample_request
 
 from eyelevel.run.trial.judge import Observed, judge, misses
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
@@ -20,15 +21,7 @@ def path_of(down: Any = QUIET, up: Any = QUIET, **lost: int) -> dict[str, Any]:
 
 
 def an_object(**changed: Any) -> dict[str, Any]:
-    plain = {
-        "url": URL,
-        "protocol": "h2",
-        "from": "network",
-        "resource_type": "Document",
-        "render_blocking": None,
-        "failed": None,
-    }
-    return plain | changed
+    return sample_object(**{"url": URL} | changed)
 
 
 def a_connection(**in_force: Any) -> dict[str, Any]:
@@ -42,8 +35,7 @@ def a_connection(**in_force: Any) -> dict[str, Any]:
         "key_exchange": "X25519MLKEM768",
         "rtt_ms_min": 24.0,
     }
-    ecn = {"down": UNMARKED, "up": UNMARKED}
-    return {"connection": 0, "protocol": "h2", "in_force": told | in_force, "ecn": ecn}
+    return sample_connection(**(told | in_force))
 
 
 GOOD = Observed(
@@ -55,7 +47,7 @@ GOOD = Observed(
     first_contentful_paint_ms=300.0,
     page_load_time_ms=900.0,
     final_picture_matches=True,
-    requests=[{"url": URL, "match": "exact"}],
+    requests=[sample_request(url=URL)],
     connections=[a_connection()],
     path=path_of(),
     host={"cpu_steal_share": 0.0},
@@ -68,6 +60,10 @@ GOOD = Observed(
         "ecn": "off",
         "tls_version": "1.3",
         "certificate_key": "ecdsa",
+        "quic_packet_bytes": 1452,
+        "receive_window_bytes": None,
+        "header_table_bytes": None,
+        "blocked_streams_max": None,
     },
     rtt_ms_min=24.0,
 )
@@ -117,7 +113,7 @@ def read_late(**changed: float) -> dict[str, Any]:
             "wrong-stack",
             {"connections": [a_connection(first_flight_packets=32, first_flight_ms=0.2)]},
         ),
-        ("missed-requests", {"requests": [{"url": URL, "match": "miss"}]}),
+        ("missed-requests", {"requests": [sample_request(url=URL, match="miss")]}),
         (
             "missed-requests",
             {
@@ -179,7 +175,7 @@ def test_the_bound_of_lateness_grows_with_the_round_trip() -> None:
 
 def test_a_miss_without_render_blocking_is_counted_but_no_trouble() -> None:
     image = "https://a.example/late.png"
-    requests = [{"url": URL, "match": "exact"}, {"url": image, "match": "miss"}]
+    requests = [sample_request(url=URL, match="exact"), sample_request(url=image, match="miss")]
     objects = [an_object(), an_object(url=image, resource_type="Image")]
     load = replace(GOOD, requests=requests, objects=objects)
     assert judge(load)[0] == "ok"
@@ -188,7 +184,7 @@ def test_a_miss_without_render_blocking_is_counted_but_no_trouble() -> None:
 
 def test_what_a_frame_in_the_page_misses_does_not_hold_the_page() -> None:
     url = "https://third.example/frame"
-    requests = [{"url": URL, "match": "exact"}, {"url": url, "match": "miss"}]
+    requests = [sample_request(url=URL, match="exact"), sample_request(url=url, match="miss")]
     framed = [an_object(), an_object(url=url, in_main_frame=False)]
     assert judge(replace(GOOD, requests=requests, objects=framed))[0] == "ok"
     own = [an_object(), an_object(url=url, in_main_frame=True)]
@@ -333,13 +329,13 @@ def test_a_connection_type_that_cannot_be_read_is_not_taken_for_the_right_one() 
 )
 def test_a_connection_with_a_request_has_the_stacks_header_tables(told: dict, word: str) -> None:
     stack = {**GOOD.stack, "header_table_bytes": 4096, "blocked_streams_max": 100}
-    served = [{"url": URL, "match": "exact", "connection": 0}]
+    served = [sample_request(url=URL)]
     load = replace(GOOD, stack=stack, requests=served, connections=[a_connection(**told)])
     outcome, detail = judge(load)
     assert (outcome == "ok") == (word == "")
     assert word in detail
     # What the client did not get to say on another one is no fault.
-    assert judge(replace(load, requests=GOOD.requests))[0] == "ok"
+    assert judge(replace(load, requests=[sample_request(connection=1)]))[0] == "ok"
 
 
 def test_a_stack_that_gives_tickets_out_on_a_first_visit_may_resume() -> None:

@@ -11,7 +11,7 @@ BLOCKED = "MissingAllowOriginHeader"
 def unserved(objects: Iterable[Mapping[str, Any]]) -> str:
     """The first object that it did not serve, in a sentence; empty where it served all."""
     for item in objects:
-        if (item.get("status") or 0) >= HTTP_ERROR:
+        if (item["status"] or 0) >= HTTP_ERROR:
             return f"the stack's own server answered {item['status']} for {item['url']}"
         if BLOCKED in (item["failed"] or ""):
             return f"the stack's own server sent {item['url']} without access-control-allow-origin"

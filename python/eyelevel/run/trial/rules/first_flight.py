@@ -16,7 +16,7 @@ SYN_ACKS_AGAIN = 2
 
 def wrong_first_flight(stack: Mapping[str, Any], in_force: Mapping[str, Any]) -> str:
     """Judged where it was filled: an initial window of full packets left before an answer."""
-    packets, span_ms = in_force.get("first_flight_packets"), in_force.get("first_flight_ms")
+    packets, span_ms = in_force["first_flight_packets"], in_force["first_flight_ms"]
     window = stack["initial_window_packets"]
     if packets is None or span_ms is None or not stack["pacing"]:
         return ""
@@ -25,7 +25,7 @@ def wrong_first_flight(stack: Mapping[str, Any], in_force: Mapping[str, Any]) ->
     if packets < filled or stack["congestion_control"] != "cubic" or window <= PACKETS_AT_ONCE:
         return ""
     paced_share = (packets - PACKETS_AT_ONCE) / (window - PACKETS_AT_ONCE)
-    paced_ms = PACED_FLIGHT_RTT_SHARE_MIN * (in_force.get("rtt_ms_min") or 0.0)
+    paced_ms = PACED_FLIGHT_RTT_SHARE_MIN * (in_force["rtt_ms_min"] or 0.0)
     if span_ms < paced_ms * min(1.0, paced_share):
         return f"{packets} packets left within {span_ms:.1f} ms though they should be paced"
     return ""
@@ -36,5 +36,5 @@ def reduced(stack: Mapping[str, Any], in_force: Mapping[str, Any]) -> bool:
     had to be sent again (RFC 5681, section 3.1), in Linux more than once. That is what the stack
     does on such a path, and no failure of the instrument."""
     again = in_force.get("syn_ack_retransmitted_packets") or 0
-    one = in_force.get("initial_window_packets") == 1
+    one = in_force["initial_window_packets"] == 1
     return stack["http_version"] != "h3" and one and again >= SYN_ACKS_AGAIN

@@ -22,7 +22,7 @@ def wrong_first_window(
     A kernel that cannot offer as much is no failure of a load: `eyelevel validate level` calls it
     unequal, and the record has what was offered.
     """
-    wanted, seen = stack.get("receive_window_bytes"), in_force.get("receive_window_bytes")
+    wanted, seen = stack["receive_window_bytes"], in_force["receive_window_bytes"]
     if wanted is None or seen is None or stack["http_version"] == "h3":
         return ""
     if abs(seen - wanted) <= max(SEGMENT_BYTES, wanted * SHARE_APART_MAX):

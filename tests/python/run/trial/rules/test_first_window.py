@@ -11,7 +11,9 @@ def test_the_window_that_was_asked_for_is_right_and_another_is_not() -> None:
     assert wrong_first_window(TUNED, OFFERED, "6.18.0") == ""
     found = wrong_first_window(TUNED, SMALL, "6.18.0")
     assert "64256 bytes" in found and "15728640" in found
-    assert wrong_first_window(TUNED, {}, "6.18.0") == "", "nobody saw it"
+    assert wrong_first_window(TUNED, {"receive_window_bytes": None}, "6.18.0") == "", (
+        "nobody saw it"
+    )
 
 
 def test_a_kernel_that_cannot_is_excused_for_what_it_cannot_alone() -> None:
