@@ -17,7 +17,7 @@ def own(records: Iterable[tuple[int, ...]], stages: Any = RATE, **changes: Any) 
     """The log of one direction; a record: at_ns since the start, then as spec/path-log.md."""
     head = {
         "format": "eyelevel-path-log",
-        "version": 2,
+        "version": 1,
         "direction": "down",
         "stages": stages,
         "start_ns": START_NS,

@@ -8,7 +8,7 @@ from typing import Any
 
 from eyelevel.errors import PathLogError
 
-FORMAT, VERSION, RECORD_BYTES = "eyelevel-path-log", 2, 32
+FORMAT, VERSION, RECORD_BYTES = "eyelevel-path-log", 1, 32
 
 RATE_BIT_S_MAX = 1e15
 PERIOD_MS_MIN = 1.0

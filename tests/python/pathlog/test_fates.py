@@ -9,7 +9,7 @@ from eyelevel.pathlog.own import ARRIVAL, DROP, LOST, RECORD, RELEASE
 
 HEAD = {
     "format": "eyelevel-path-log",
-    "version": 2,
+    "version": 1,
     "direction": "down",
     "stages": [{"stage": "loss", "probability": 0.5}],
     "seed": 1,

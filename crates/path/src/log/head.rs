@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) const PROGRAM: &str = concat!("eyelevel-lab ", env!("CARGO_PKG_VERSION"));
 /// The format's name and version.
 pub(crate) const FORMAT: &str = "eyelevel-path-log";
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 1;
 
 /// The first line of a path log (`spec/path-log.md`).
 #[derive(Clone, Debug, Serialize, Deserialize)]
