@@ -56,4 +56,5 @@ def main(device: str) -> None:
         print(json.dumps(packet))
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -22,7 +22,6 @@ PACKAGE_LINES = range(5, 26)
 """Of the text in a package's first file."""
 
 FOLDERS = sorted({file.parent for file in PACKAGE.rglob("*.py")})
-BENCHMARKS = [each for each in (ROOT / "benchmarks").iterdir() if each.is_dir()]
 
 
 def name_of(path):
@@ -38,11 +37,6 @@ def test_a_folder_is_no_heap(folder):
     if name_of(folder) not in SIBLINGS:
         files = [each for each in folder.iterdir() if each.is_file()]
         assert len(files) <= FILES_MAX, "make rooms of it"
-
-
-@pytest.mark.parametrize("folder", [ROOT / "benchmarks", *BENCHMARKS], ids=lambda each: each.name)
-def test_benchmarks_have_rooms(folder):
-    assert len(list(folder.glob("*.*"))) <= FILES_MAX, "make rooms of it"
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
