@@ -15,7 +15,7 @@ from benchmarks.shared.command import rounds
 from eyelevel.level.transfer_values import late_values
 from eyelevel.networks.network import lab_path
 from eyelevel.networks.presets import NETWORKS_BY_NAME
-from eyelevel.pathlog.arrivals import read_arrivals
+from eyelevel.pathlog.packets import read_arrivals
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack, lab_stack
 from eyelevel.validation.bulk import LATE_URL, bulk_site, transfer_told

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.shared.command import machine, rounds
 from eyelevel.errors import LabError
 from eyelevel.networks.network import Network
-from eyelevel.pathlog.own import read_log
+from eyelevel.pathlog.reading import read_log
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.validation.bulk import DATA_PACKET_BYTES_MIN, bulk_site, transfer
 

@@ -12,7 +12,7 @@ import pytest
 from repository import ROOT
 
 from eyelevel.errors import ExpectedError
-from eyelevel.pathlog.own import read_log
+from eyelevel.pathlog.reading import read_log
 from eyelevel.pathlog.series import series_of
 from eyelevel.pathlog.summary import summarise
 from eyelevel.traces.info import trace_info

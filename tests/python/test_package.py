@@ -14,7 +14,6 @@ SIBLINGS = {"metrics", "run/trial/rules", "stats", "stats/hypothesis"}
 TABLES = {
     "browser/browsers.py",
     "cli/site/commands.py",
-    "connections/transport.py",
     "traces/spec.py",
 }
 """Short by their nature: a table, or the one shape that others fill."""

@@ -18,6 +18,6 @@ def load_page(settings: LoadSettings) -> RawLoad:
     """Load `settings.url` in a new browser and give back everything that was observed.
 
     A failing load is a result (`RawLoad.ended`), not an exception.
-    Raises `BrowserStartError` where no load could even be attempted.
+    Raises `BrowserStartError` if no load could even be attempted.
     """
     return BROWSERS[settings.browser](settings)

@@ -107,7 +107,7 @@ class LoadSettings:
 
 @dataclass(frozen=True, slots=True)
 class Navigation:
-    """Milestones from navigation start, milliseconds; None where one did not happen."""
+    """Milestones from navigation start, milliseconds; None if one did not happen."""
 
     page_load_time_ms: float | None = None
     time_to_first_byte_ms: float | None = None
@@ -161,7 +161,7 @@ class ObjectLoad:
     render_blocking: str | None
     """DevTools' name: Blocking, InBodyParserBlocking, NonBlocking, NonBlockingDynamic, ..."""
     in_main_frame: bool | None
-    """Asked by the page itself, not by a frame in it; None where nothing is known."""
+    """Asked by the page itself, not by a frame in it; None if nothing is known."""
     initiator_type: str | None
     """DevTools' name: parser (markup or a style sheet), script, preload, other, ..."""
     mime_type: str | None
@@ -170,7 +170,7 @@ class ObjectLoad:
     connection: int | None
     address: str | None
     failed: str | None
-    """Text of the error; None where it did not fail."""
+    """Text of the error; None if it did not fail."""
 
     def as_record(self) -> dict[str, Any]:
         """One entry of the record's `objects`."""
@@ -238,7 +238,7 @@ class RawLoad:
     settled: bool = True
     """The browser was idle before the navigation."""
     navigation_start_ns: int | None = None
-    """Time zero, CLOCK_MONOTONIC; None where there was no navigation."""
+    """Time zero, CLOCK_MONOTONIC; None if there was no navigation."""
     frames_lost: int = 0
     """Frames that could not be kept; above 0 the visual metrics of this load are worth nothing."""
     effective_connection_type: str | None = None
@@ -247,7 +247,7 @@ class RawLoad:
     """Whether a picture taken at the end equals the last frame, bit by bit. False: a frame is
     missing. None: not taken, or the page was moving, so that nothing can be said."""
     screenshot: bytes = b""
-    """PNG of the viewport at the end; empty where none was asked for or could be taken."""
+    """PNG of the viewport at the end; empty if none was asked for or could be taken."""
     after_load: tuple[StepLoad, ...] = ()
     logs: Mapping[str, bytes] = field(default_factory=dict)
     """The browser's own logs that were asked for, compressed, by the name of their file."""

@@ -49,7 +49,7 @@ class ProcessSession:
     ) -> ProcessSession:
         """Start `command` with `descriptors` (in the child: ours) and nothing else open.
 
-        Our descriptors must be above 4. Raises `OSError` where the program cannot be executed.
+        Our descriptors must be above 4. Raises `OSError` if the program cannot be executed.
         """
         actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
@@ -141,7 +141,7 @@ class ProcessSession:
 
 
 def last_words(log: Path) -> str:
-    """The end of a process's output on one line, for messages; empty where there is none."""
+    """The end of a process's output on one line, for messages; empty if there is none."""
     try:
         text = log.read_bytes()[-LAST_WORDS_BYTES_MAX:]
     except OSError:
@@ -171,7 +171,7 @@ def _with_argument(word: str) -> list[int]:
 
 
 def _stat_fields(folder: Path) -> list[str]:
-    """Fields of `/proc/PID/stat` from the third (state) on; empty where it is gone."""
+    """Fields of `/proc/PID/stat` from the third (state) on; empty if it is gone."""
     try:
         text = (folder / "stat").read_text(encoding="ascii", errors="replace")
     except OSError:

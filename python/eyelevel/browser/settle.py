@@ -27,7 +27,7 @@ the run's own checks say whether the machine was fit for it."""
 def settle(
     cpu_s: Callable[[], float], pump: Callable[[float], bool], ready: Callable[[], bool]
 ) -> bool:
-    """Wait until the browser is idle and `ready`; False where that took too long.
+    """Wait until the browser is idle and `ready`; False if that took too long.
 
     `cpu_s` gives the CPU seconds of all its processes, `pump` handles messages until a deadline.
     """

@@ -47,7 +47,7 @@ class Hands(Protocol):
     def prepared(self, step: Step) -> Act:
         """What does the step; all that has to be found out first is known by then.
 
-        Raises `CommandError` where the step cannot be done.
+        Raises `CommandError` if the step cannot be done.
         """
 
     def begin_step(self, rule: QuietRule) -> None:
@@ -63,10 +63,10 @@ class Hands(Protocol):
 
     def opened_s(self) -> tuple[float | None, float | None]:
         """Load event and First Contentful Paint of the page that the step opened, CLOCK_MONOTONIC;
-        None where it opened none."""
+        None if it opened none."""
 
     def final_picture_matches(self, deadline: float) -> bool | None:
-        """Whether a picture taken now equals the last one; None where none can be taken."""
+        """Whether a picture taken now equals the last one; None if none can be taken."""
 
 
 class AfterLoad:

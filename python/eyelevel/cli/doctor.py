@@ -36,7 +36,7 @@ class Finding:
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List what this machine has and lacks for a run; exits 1 where a run could not work."""
+    """List what this machine has and lacks for a run; exits 1 if a run could not work."""
     findings = examine()
     if as_json:
         print_json([asdict(finding) for finding in findings])

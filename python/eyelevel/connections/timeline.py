@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from eyelevel.connections.qlog import parse_qlog
-from eyelevel.connections.tcp_info import parse_tcp_info
-from eyelevel.connections.transport import Transport
+from eyelevel.connections.transport import Transport, parse_qlog, parse_tcp_info
 from eyelevel.errors import ConnectionLogError
 from eyelevel.store.directory import LOGS, StoredTrial
 from eyelevel.store.in_vain import InVain, connections_in_vain
@@ -28,8 +26,8 @@ class Fetched:
 class Timeline:
     """All times in milliseconds from navigation start.
 
-    `connect_ms`: start and end as the browser saw them, where an object waited for it.
-    `accepted_ms`, `ready_ms`: when the server knew of the connection (TCP: after TCP's own
+    `connect_ms` are start and end as the browser saw them, None if no object waited for it.
+    `accepted_ms` and `ready_ms` are when the server knew of the connection (over TCP after its own
     handshake), and when TLS's or QUIC's was complete. `transport` is None without a log of it.
     """
 
@@ -52,51 +50,51 @@ class Timeline:
 
 
 def busiest_connection(trial: StoredTrial) -> int:
-    """The connection that sent most; raises ConnectionLogError where there is none."""
+    """The connection that sent most; raises ConnectionLogError if there is none."""
     connections = trial.record["connections"]
     if not connections:
         raise ConnectionLogError(f"{trial.path}: this load had no connection to explain")
-    busiest = max(connections, key=lambda each: each["in_force"]["sent_bytes"] or 0)
+    busiest = max(connections, key=lambda connection: connection["in_force"]["sent_bytes"] or 0)
     return int(busiest["connection"])
 
 
 def timeline_of(trial: StoredTrial, connection: int) -> Timeline:
-    """Raises ConnectionLogError where there is no such connection or its log is damaged."""
+    """Raises ConnectionLogError if there is no such connection or its log is damaged."""
     record = trial.record
-    found = [each for each in record["connections"] if each["connection"] == connection]
-    if not found:
-        numbers = ", ".join(str(each["connection"]) for each in record["connections"])
+    logged = {entry["connection"]: entry for entry in record["connections"]}
+    if connection not in logged:
+        numbers = ", ".join(map(str, logged))
         raise ConnectionLogError(
             f"{trial.path}: there is no connection {connection}; this load had {numbers or 'none'}"
         )
-    (own,) = found
+    entry = logged[connection]
     zero_ns = record["browser"].get("navigation_start_ns")
     if zero_ns is None:
         raise ConnectionLogError(f"{trial.path}: the load did not come to its navigation")
 
-    def since(at_ns: int | None) -> float | None:
+    def since_start(at_ns: int | None) -> float | None:
         return None if at_ns is None else (at_ns - zero_ns) / 1e6
 
     bodies = {
-        each["url"]: each["body_bytes"]
-        for each in record["requests"]
-        if each["connection"] == connection
+        request["url"]: request["body_bytes"]
+        for request in record["requests"]
+        if request["connection"] == connection
     }
     objects = [
-        each for each in record["objects"] if each["url"] in bodies and each["from"] == "network"
+        item for item in record["objects"] if item["url"] in bodies and item["from"] == "network"
     ]
-    transport = _transport(trial, own)
+    transport = _transport(trial, entry)
     return Timeline(
         stack=record["trial"]["stack"],
         connection=connection,
-        protocol=own["protocol"],
-        address=own["address"] or "",
+        protocol=entry["protocol"],
+        address=entry["address"] or "",
         connect_ms=_connect(objects),
-        accepted_ms=since(own["accepted_at_ns"]),
-        ready_ms=since(own["ready_at_ns"]),
-        objects=tuple(_fetched(each, bodies[each["url"]]) for each in objects),
+        accepted_ms=since_start(entry["accepted_at_ns"]),
+        ready_ms=since_start(entry["ready_at_ns"]),
+        objects=tuple(_fetched(item, bodies[item["url"]]) for item in objects),
         transport=transport and _shifted(transport, zero_ns / 1e6),
-        in_force=own["in_force"],
+        in_force=entry["in_force"],
         page_load_time_ms=record["navigation"]["page_load_time_ms"],
         network=record["trial"]["network"],
         site=record["trial"]["site"],
@@ -106,28 +104,28 @@ def timeline_of(trial: StoredTrial, connection: int) -> Timeline:
 
 
 def _connect(objects: list[Mapping[str, Any]]) -> tuple[float, float] | None:
-    waited = [each["connect_ms"] for each in objects if each["connect_ms"]]
+    waited = [item["connect_ms"] for item in objects if item["connect_ms"]]
     if not waited:
         return None
     start, end = min(waited)
     return start, end
 
 
-def _fetched(each: Mapping[str, Any], body_bytes: int) -> Fetched:
+def _fetched(item: Mapping[str, Any], body_bytes: int) -> Fetched:
     return Fetched(
-        each["url"],
-        each["started_ms"],
-        each["sent_ms"],
-        each["response_ms"],
-        each["finished_ms"],
+        item["url"],
+        item["started_ms"],
+        item["sent_ms"],
+        item["response_ms"],
+        item["finished_ms"],
         body_bytes,
     )
 
 
-def _transport(trial: StoredTrial, own: Mapping[str, Any]) -> Transport | None:
+def _transport(trial: StoredTrial, entry: Mapping[str, Any]) -> Transport | None:
     folder = trial.path / LOGS
-    number = own["connection"]
-    if own["protocol"] == "h3":
+    number = entry["connection"]
+    if entry["protocol"] == "h3":
         file = folder / f"connection-{number}.sqlog"
         return parse_qlog(file.read_bytes(), str(file)) if file.exists() else None
     file = folder / "tcp-info.jsonl"
@@ -136,9 +134,9 @@ def _transport(trial: StoredTrial, own: Mapping[str, Any]) -> Transport | None:
 
 def _shifted(transport: Transport, zero_ms: float) -> Transport:
     return Transport(
-        tuple(at - zero_ms for at in transport.at_ms),
+        tuple(at_ms - zero_ms for at_ms in transport.at_ms),
         transport.window_bytes,
         transport.in_flight_bytes,
         transport.rtt_ms,
-        tuple((at - zero_ms, count) for at, count in transport.losses),
+        tuple((at_ms - zero_ms, count) for at_ms, count in transport.losses),
     )

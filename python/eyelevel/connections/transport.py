@@ -1,14 +1,28 @@
-"""What a sender knew over time, the same for TCP and QUIC."""
+"""What a sender knew over time, the same for TCP and QUIC.
 
+TCP's is in `tcp-info.jsonl`, what the kernel said of each connection again and again. QUIC's is a
+qlog: JSON text sequences (RFC 7464, draft-ietf-quic-qlog-main-schema), in which an event holds only
+the recovery metrics that changed.
+"""
+
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
+
+from eyelevel.errors import ConnectionLogError
+
+RECORD_SEPARATOR = b"\x1e"
+METRICS = "quic:recovery_metrics_updated"
+LOST = "quic:packet_lost"
 
 
 @dataclass(frozen=True)
 class Transport:
     """Milliseconds of `CLOCK_MONOTONIC`; bytes; the round trip is the smoothed one.
 
-    `losses` are moments at which packets were deemed lost (QUIC) or sent again (TCP), with how
-    many.
+    `losses` are the moments at which packets were deemed lost (QUIC) or sent again (TCP), and how
+    many were.
     """
 
     at_ms: tuple[float, ...]
@@ -16,3 +30,89 @@ class Transport:
     in_flight_bytes: tuple[int, ...]
     rtt_ms: tuple[float | None, ...]
     losses: tuple[tuple[float, int], ...]
+
+
+def parse_tcp_info(content: bytes, connection: int, name: str) -> Transport:
+    """The kernel's samples of one TCP connection; a cut-off last line is left aside.
+
+    Raises ConnectionLogError for a line that is no JSON.
+    """
+    samples = [sample for sample in _samples(content, name) if sample["connection"] == connection]
+    losses = []
+    known_lost = 0
+    for sample in samples:
+        if sample["retransmitted_packets"] > known_lost:
+            losses.append((sample["at_ns"] / 1e6, sample["retransmitted_packets"] - known_lost))
+            known_lost = sample["retransmitted_packets"]
+    return Transport(
+        tuple(sample["at_ns"] / 1e6 for sample in samples),
+        tuple(sample["window_packets"] * sample["segment_bytes"] for sample in samples),
+        tuple(sample["in_flight_packets"] * sample["segment_bytes"] for sample in samples),
+        tuple(
+            None if sample["rtt_us_smoothed"] is None else sample["rtt_us_smoothed"] / 1e3
+            for sample in samples
+        ),
+        tuple(losses),
+    )
+
+
+def parse_qlog(content: bytes, name: str) -> Transport:
+    """What a qlog says of its QUIC connection; a cut-off last record is left aside.
+
+    Raises ConnectionLogError for anything else that is no qlog.
+    """
+    at_ms: list[float] = []
+    windows: list[int] = []
+    in_flight: list[int] = []
+    rtts: list[float | None] = []
+    losses: dict[float, int] = {}
+    metrics: dict[str, Any] = {}
+    initial_rtt: float | None = None
+    for event in _events(content, name):
+        now = float(event["time"])
+        if event["name"] == LOST:
+            losses[now] = losses.get(now, 0) + 1
+        if event["name"] != METRICS:
+            continue
+        metrics.update(event["data"])
+        smoothed = metrics.get("smoothed_rtt")
+        # Before the first sample it is a guess (RFC 9002, section 6.2.2), not a measurement.
+        if initial_rtt is None:
+            initial_rtt = smoothed
+        at_ms.append(now)
+        windows.append(int(metrics.get("congestion_window", 0)))
+        in_flight.append(int(metrics.get("bytes_in_flight", 0)))
+        rtts.append(None if smoothed == initial_rtt else smoothed)
+    return Transport(
+        tuple(at_ms), tuple(windows), tuple(in_flight), tuple(rtts), tuple(sorted(losses.items()))
+    )
+
+
+def _samples(content: bytes, name: str) -> list[dict[str, Any]]:
+    lines = content.split(b"\n")
+    samples = []
+    for number, line in enumerate(lines, start=1):
+        if not line:
+            continue
+        try:
+            samples.append(json.loads(line))
+        except ValueError as error:
+            if number == len(lines):
+                break
+            raise ConnectionLogError(f"reading {name}: line {number} is no JSON") from error
+    return samples
+
+
+def _events(content: bytes, name: str) -> Iterator[dict[str, Any]]:
+    head, *records = [text for text in content.split(RECORD_SEPARATOR) if text.strip()] or [b""]
+    if b"qlog" not in head:
+        raise ConnectionLogError(f"reading {name}: it does not begin as a qlog does")
+    for number, text in enumerate(records, start=1):
+        try:
+            event = json.loads(text)
+        except ValueError as error:
+            if number == len(records) and not text.endswith(b"\n"):
+                return
+            raise ConnectionLogError(f"reading {name}: record {number} is no JSON") from error
+        if isinstance(event, dict) and {"time", "name", "data"} <= event.keys():
+            yield event

@@ -29,7 +29,7 @@ class ExportError(ExpectedError):
 def write_video(frames: Frames, label: str, path: Path) -> None:
     """Write the mp4, whole or not at all.
 
-    Raises `ExportError` where ffmpeg is missing or fails, or there are no frames.
+    Raises `ExportError` if ffmpeg is missing or fails, or there are no frames.
     """
     if not frames.at_ms:
         raise ExportError(f"writing {path}: the load has no frames; was it captured?")

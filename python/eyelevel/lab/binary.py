@@ -18,7 +18,7 @@ TOOL_TIMEOUT_S = 600.0
 def find_binary() -> str:
     """The binary beside this Python, else the one on the PATH.
 
-    Raises LabError where there is none.
+    Raises LabError if there is none.
     """
     beside = Path(sys.executable).parent / NAME
     found = str(beside) if beside.exists() else shutil.which(NAME)

@@ -168,7 +168,7 @@ class Lab:
         self._conversation.events.clear()
 
     def stop(self) -> LabSummary:
-        """End the lab in order and return what it reported; LabError where it had failed."""
+        """End the lab in order and return what it reported; LabError if it had failed."""
         if self._summary is not None:
             return self._summary
         try:
@@ -211,7 +211,7 @@ def is_unasked(host: str) -> bool:
 
 def lost_outside(path: Mapping[str, Any]) -> list[tuple[str, str, int]]:
     """End, place and number of packets that were lost although no stage of the path dropped them;
-    empty where none was."""
+    empty if none was."""
     return [
         (end, source, count)
         for end, lost in path["lost_outside"].items()
@@ -223,7 +223,7 @@ def lost_outside(path: Mapping[str, Any]) -> list[tuple[str, str, int]]:
 def with_marks(
     connections: Iterable[Mapping[str, Any]], path: Mapping[str, Any]
 ) -> tuple[tuple[Mapping[str, Any], ...], dict[str, Any]]:
-    """The connections, each with `ecn` (null where the path had none of its packets), and the path
+    """The connections, each with `ecn` (null if the path had none of its packets), and the path
     without the counts by connection: what is left in it are sums."""
     counted = {
         (each["protocol"], each["client"], each["server"]): {

@@ -57,7 +57,7 @@ class Conversation:
             self._process.stdin.flush()
 
     def wait_for(self, kind: str, timeout_s: float) -> Mapping[str, Any]:
-        """The next event of this kind; LabError where none comes, with its last words."""
+        """The next event of this kind; LabError if none comes, with its last words."""
         deadline = time.monotonic() + timeout_s
         while True:
             try:
@@ -73,7 +73,7 @@ class Conversation:
                 raise LabError(event["message"])
 
     def end(self, grace_s: float) -> None:
-        """The end of its input ends it; killed where it takes longer than `grace_s`."""
+        """The end of its input ends it; killed if it takes longer than `grace_s`."""
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()

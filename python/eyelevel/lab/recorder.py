@@ -17,7 +17,7 @@ END_GRACE_S = 5.0
 class Recorder:
     """A recording proxy from `with` to its end; without `write` nothing is written.
 
-    Raises LabError where it cannot start or write.
+    Raises LabError if it cannot start or write.
     """
 
     def __init__(

@@ -12,7 +12,7 @@ import numpy as np
 from eyelevel.level.classes import Value
 from eyelevel.level.made_page import HOST, LATE_SCRIPT, ORDER, kind_of
 from eyelevel.level.transfer_values import DATA_PACKET_BYTES_MIN
-from eyelevel.pathlog.arrivals import Arrivals
+from eyelevel.pathlog.packets import Arrivals
 
 Record = Mapping[str, Any]
 

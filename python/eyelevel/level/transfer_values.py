@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from eyelevel.level.classes import Value
-from eyelevel.pathlog.arrivals import Arrivals
+from eyelevel.pathlog.packets import Arrivals
 
 DATA_PACKET_BYTES_MIN = 81
 """A segment that only acknowledges has 80 bytes at most; a QUIC packet about 70."""

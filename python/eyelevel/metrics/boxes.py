@@ -1,4 +1,4 @@
-"""Maps of successive pictures, computed again only where a picture differs from the one before.
+"""Where two pictures differ, as boxes, and maps of pictures that are computed again in them alone.
 
 Most frames of a load change a few lines of text or one image, and a map's value depends on pixels
 nearby alone, so a frame costs as many pixels as the boxes that it changes.
@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eyelevel.metrics.changes import Box, changed_boxes
+Box = tuple[slice, slice]
+"""Rows and columns of a picture."""
+
+BOXES_MAX = 4
+"""One box around all of them costs less than more boxes than that."""
 
 Luma = NDArray[np.float64]
 """height x width, 0 to 255."""
@@ -21,12 +26,28 @@ MapOf = Callable[[Luma, Box], Luma]
 """The map of a box; the slices say which pixels of the whole picture they are."""
 
 
+def changed_boxes(before: NDArray[np.generic], after: NDArray[np.generic], gap: int) -> list[Box]:
+    """Boxes that hold every difference of two pictures of one size, grey or of three colours.
+
+    Differences at most `gap` pixels apart share a box.
+    """
+    height, width, *colours = before.shape
+    depth = colours[0] if colours else 1
+    different = before.reshape(height, width * depth) != after.reshape(height, width * depth)
+    boxes = [
+        (rows, columns)
+        for rows in _runs(different.any(axis=1), gap, 1)
+        for columns in _runs(different[rows].any(axis=0), gap, depth)
+    ]
+    return boxes if len(boxes) <= BOXES_MAX else [_bounding(boxes)]
+
+
 def map_of_each(
     pictures: Iterable[NDArray[np.uint8]], map_of: MapOf, reach_pixels: int
 ) -> Iterator[Luma]:
     """The map of each picture, of its size; the one array is renewed in place.
 
-    `reach_pixels`: how far a pixel has a say in the map.
+    `reach_pixels` is how far away a pixel still influences the map.
     """
     before: NDArray[np.uint8] | None = None
     whole = np.zeros((0, 0))
@@ -43,13 +64,33 @@ def map_of_each(
 
 
 def renew(whole: Luma, changed: Box, reach_pixels: int, map_of: Callable[[Box], Luma]) -> None:
-    """Compute `whole` again as far as what changed has a say in it.
+    """Compute `whole` again as far as what changed influences it.
 
     Twice the reach is computed, so that the part's own cut edges reach nothing that is kept.
     """
-    rows, own_rows, kept_rows = _around(changed[0], reach_pixels, whole.shape[0])
-    columns, own_columns, kept_columns = _around(changed[1], reach_pixels, whole.shape[1])
-    whole[own_rows, own_columns] = map_of((rows, columns))[kept_rows, kept_columns]
+    rows, renewed_rows, kept_rows = _around(changed[0], reach_pixels, whole.shape[0])
+    columns, renewed_columns, kept_columns = _around(changed[1], reach_pixels, whole.shape[1])
+    whole[renewed_rows, renewed_columns] = map_of((rows, columns))[kept_rows, kept_columns]
+
+
+def _runs(different: NDArray[np.bool_], gap: int, depth: int) -> list[slice]:
+    """The ranges of true values; `depth` neighbours are one place."""
+    places = np.flatnonzero(different) // depth
+    if not len(places):
+        return []
+    cuts = np.flatnonzero(np.diff(places) > gap + 1) + 1
+    return [
+        slice(int(places[first]), int(places[last - 1]) + 1)
+        for first, last in pairwise((0, *cuts.tolist(), len(places)))
+    ]
+
+
+def _bounding(boxes: list[Box]) -> Box:
+    ends = [
+        slice(min(box[axis].start for box in boxes), max(box[axis].stop for box in boxes))
+        for axis in (0, 1)
+    ]
+    return ends[0], ends[1]
 
 
 def _around(changed: slice, reach_pixels: int, length: int) -> tuple[slice, slice, slice]:

@@ -51,10 +51,10 @@ def _visual(
     source: str,
     function: Callable[[VisualHistory], float | None],
 ) -> Metric:
-    def of_load(history: VisualHistory, _: Record) -> float | None:
+    def compute(history: VisualHistory, _: Record) -> float | None:
         return function(history)
 
-    return Metric(name, "ms", title, definition, source, "visual", of_load)
+    return Metric(name, "ms", title, definition, source, "visual", compute)
 
 
 def _recorded(
@@ -65,10 +65,10 @@ def _recorded(
     function: Callable[[Record], float | None],
     kind: Kind = "browser",
 ) -> Metric:
-    def of_load(_: VisualHistory, record: Record) -> float | None:
+    def compute(_: VisualHistory, record: Record) -> float | None:
         return function(record)
 
-    return Metric(name, name.rpartition("_")[2], title, definition, source, kind, of_load)
+    return Metric(name, name.rpartition("_")[2], title, definition, source, kind, compute)
 
 
 def _complete(percent: int, source: str) -> Metric:
@@ -213,5 +213,5 @@ METRICS: tuple[Metric, ...] = (
 
 METRICS_BY_NAME: dict[str, Metric] = {metric.name: metric for metric in METRICS}
 
-PRIMARY_METRICS: tuple[str, ...] = tuple(each.name for each in METRICS if each.unit == "ms")
-"""What may speak for a study: a time."""
+PRIMARY_METRICS: tuple[str, ...] = tuple(metric.name for metric in METRICS if metric.unit == "ms")
+"""The metrics that a study may be judged by: times."""

@@ -12,7 +12,7 @@ from eyelevel.metrics.history import Picture, visual_history
 def compute_metrics(
     frames: Iterable[tuple[float, Picture]], record: Record
 ) -> dict[str, float | None]:
-    """Every metric of one load by its name; None where what it measures did not happen.
+    """Every metric of one load by its name; None if what it measures did not happen.
 
     `frames` are `(at_ms, picture)` in order of time, the start state first; they are read once.
     """

@@ -9,6 +9,6 @@ from eyelevel.metrics.objects import fetched
 
 
 def connection_count(record: Mapping[str, Any]) -> float | None:
-    """A count; None where the browser gave its connections no numbers."""
-    numbers = {each["connection"] for each in fetched(record)} - {None}
+    """A count; None if the browser gave its connections no numbers."""
+    numbers = {item["connection"] for item in fetched(record)} - {None}
     return float(len(numbers)) if numbers else None

@@ -1,4 +1,4 @@
-"""Contentful Speed Index: the Speed Index with the share of edges in the place of histograms.
+"""Contentful Speed Index: the Speed Index with the share of edges instead of histograms.
 
 All of the time up to First Visual Change, then the integral of (1 - edges of the picture over the
 most that any picture has): text and images count, backgrounds do not. (WebPageTest and Browsertime,
@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eyelevel.metrics.boxes import Luma, map_of_each
-from eyelevel.metrics.changes import Box
+from eyelevel.metrics.boxes import Box, Luma, map_of_each
 from eyelevel.metrics.edges import REACH_PIXELS, connected, thinned_gradient
 from eyelevel.metrics.history import VisualHistory
 from eyelevel.metrics.perceptual_speed_index import index_from_first_change
 
 
 def contentful_speed_index(history: VisualHistory) -> float | None:
-    """Milliseconds; None where nothing ever changed."""
+    """Milliseconds; None if nothing ever changed."""
     if not history.changed:
         return None
 
@@ -25,11 +24,11 @@ def contentful_speed_index(history: VisualHistory) -> float | None:
         return thinned_gradient(picture)
 
     maps = map_of_each(history.brightness[1:], gradient, REACH_PIXELS)
-    counts = [int(connected(each).sum()) for each in maps]
+    counts = [int(connected(gradients).sum()) for gradients in maps]
     return index_from_first_change(history.at_ms[1:], shares_of_most(counts))
 
 
 def shares_of_most(counts: Sequence[int]) -> list[float]:
-    """Each count over the largest one; 1 where no picture has an edge."""
+    """Each count over the largest one; 1 if no picture has an edge."""
     most = max(counts)
     return [count / most if most else 1.0 for count in counts]

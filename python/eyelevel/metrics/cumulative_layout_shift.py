@@ -7,6 +7,6 @@ from typing import Any
 
 
 def cumulative_layout_shift(record: Mapping[str, Any]) -> float | None:
-    """The largest session of shifts, a score from 0; None where the page did not say."""
+    """The largest session of shifts, a score from 0; None if the page did not say."""
     value: float | None = record["navigation"]["cumulative_layout_shift"]
     return value

@@ -7,6 +7,6 @@ from typing import Any
 
 
 def dom_content_loaded(record: Mapping[str, Any]) -> float | None:
-    """Milliseconds from navigation start, from the browser; None where it did not happen."""
+    """Milliseconds from navigation start, from the browser; None if it did not happen."""
     value: float | None = record["navigation"]["dom_content_loaded_ms"]
     return value

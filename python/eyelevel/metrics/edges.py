@@ -19,16 +19,15 @@ BLUR_SIGMA = 1.0
 
 WEAK_MIN = 50.0
 STRONG_MIN = 100.0
-"""Thresholds of Sobel's gradient (at most 1020 along one direction); a weak edge counts where it
+"""Thresholds of Sobel's gradient (at most 1020 along one direction); a weak edge counts if it
 touches a strong one. Fixed, not shares of the largest gradient, so that a dark picture behind
 white text has edges too."""
 
-
 SLOPE_22 = np.tan(np.pi / 8)
-"""Of 22.5 degrees, half of a sector."""
+"""The slope at 22.5 degrees, half of a sector."""
 
 REACH_PIXELS = BLUR_PIXELS // 2 + 2
-"""How far a pixel has a say in another's gradient: blur, Sobel's operator, thinning."""
+"""How far away a pixel still influences another's gradient: blur, Sobel's operator, thinning."""
 
 
 def edges(picture: Luma) -> NDArray[np.bool_]:
@@ -37,8 +36,8 @@ def edges(picture: Luma) -> NDArray[np.bool_]:
 
 
 def thinned_gradient(picture: Luma) -> Luma:
-    """Strength of the gradient where it could be an edge's: at least WEAK_MIN, and largest along
-    its own direction; 0 elsewhere."""
+    """Strength of the gradient at pixels that could be an edge's: at least WEAK_MIN, and largest
+    along its own direction; 0 elsewhere."""
     smooth = np.pad(blur(picture, gaussian(BLUR_PIXELS, BLUR_SIGMA)), 1, mode="edge")
     # Sobel's operator, both directions.
     right = smooth[:, 2:] - smooth[:, :-2]
@@ -49,29 +48,29 @@ def thinned_gradient(picture: Luma) -> Luma:
 
 
 def connected(thin: Luma) -> NDArray[np.bool_]:
-    """Strong edges and the weak ones that they reach over weak ones."""
+    """Strong edges and the weak ones that weak ones connect with them."""
     groups, count = scipy.ndimage.label(thin >= WEAK_MIN, np.ones((3, 3), dtype=bool))
-    found = np.zeros(count + 1, dtype=bool)
-    found[groups[thin >= STRONG_MIN]] = True
-    kept: NDArray[np.bool_] = found[groups]
+    is_strong = np.zeros(count + 1, dtype=bool)
+    is_strong[groups[thin >= STRONG_MIN]] = True
+    kept: NDArray[np.bool_] = is_strong[groups]
     return kept
 
 
 def _thinned(across: Luma, along: Luma) -> Luma:
-    """By those few pixels whose gradient can be strong enough."""
-    thin = np.zeros(across.shape)
-    found = np.flatnonzero(np.abs(across) + np.abs(along) >= WEAK_MIN)
-    across, along = across.ravel()[found], along.ravel()[found]
-    own = np.hypot(across, along)
+    """Thinned at those few pixels whose gradient can be strong enough; 0 elsewhere."""
+    height, width = across.shape
+    thin = np.zeros((height, width))
+    candidates = np.flatnonzero(np.abs(across) + np.abs(along) >= WEAK_MIN)
+    across, along = across.ravel()[candidates], along.ravel()[candidates]
+    gradient = np.hypot(across, along)
     # With a border, so that every pixel has neighbours.
-    height, width = thin.shape
     strength = np.zeros((height + 2) * (width + 2))
-    places = found + 2 * (found // width) + width + 3
-    strength[places] = own
+    places = candidates + 2 * (candidates // width) + width + 3
+    strength[places] = gradient
     step = _steps(across, along, width + 2)
-    largest = (own >= strength[places + step]) & (own >= strength[places - step])
-    largest &= own >= WEAK_MIN
-    thin.reshape(-1)[found[largest]] = own[largest]
+    largest = (gradient >= strength[places + step]) & (gradient >= strength[places - step])
+    largest &= gradient >= WEAK_MIN
+    thin.reshape(-1)[candidates[largest]] = gradient[largest]
     return thin
 
 

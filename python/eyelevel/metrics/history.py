@@ -13,19 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from eyelevel.metrics.changes import Box, changed_boxes
+from eyelevel.metrics.boxes import Box, changed_boxes
 from eyelevel.store.pixels import any_channel
 
 NEAR_WHITE_MIN = 250
 """A pixel with all three channels at this value or above is background and left out of histograms,
-as WebPageTest and Browsertime do: else painting anything on white would count twice, once as less
-white."""
+as WebPageTest and Browsertime do: otherwise painting anything on white would count twice, once as
+less white."""
 
 BRIGHTNESS_WIDTH_PX = 320
 """About how wide the grey pictures are: whole blocks of pixels are averaged."""
 
 CHANGES_GAP_PX = 8
-"""Changes that are closer are one: a further box costs as much as some hundred pixels."""
+"""Changes that are closer count as one: another box costs as much as some hundred pixels."""
 
 Picture = NDArray[np.uint8]
 """height x width x 3, red, green, blue."""
@@ -78,7 +78,7 @@ def visual_history(frames: Iterable[tuple[float, Picture]]) -> VisualHistory:
 def _histogram_after(
     counts: NDArray[np.int64], before: Picture, picture: Picture, changed: Sequence[Box]
 ) -> NDArray[np.int64]:
-    """Counted in what changed alone, where that is less."""
+    """The histogram of `picture`, counted in what changed alone if that is less."""
     if 2 * sum(picture[box].size for box in changed) > picture.size:
         return histogram(picture)
     for box in changed:
@@ -89,12 +89,12 @@ def _histogram_after(
 def _brightness_after(
     small: NDArray[np.uint8], picture: Picture, changed: Sequence[Box]
 ) -> NDArray[np.uint8]:
-    """With the blocks that what changed lies in computed again."""
+    """The grey picture with those blocks computed again in which something changed."""
     small, block = small.copy(), _block_px(picture)
     for box in changed:
-        own = tuple(slice(each.start // block, -(-each.stop // block)) for each in box)
-        rows, columns = (slice(each.start * block, each.stop * block) for each in own)
-        small[own] = _mean_of_blocks(picture[rows, columns], block)
+        rows, columns = (slice(side.start // block, -(-side.stop // block)) for side in box)
+        pixels = tuple(slice(side.start * block, side.stop * block) for side in (rows, columns))
+        small[rows, columns] = _mean_of_blocks(picture[pixels], block)
     return small
 
 
@@ -113,11 +113,12 @@ def small_brightness(picture: Picture) -> NDArray[np.uint8]:
 
 
 def _block_px(picture: Picture) -> int:
-    return max(1, round(picture.shape[1] / BRIGHTNESS_WIDTH_PX))
+    width: int = picture.shape[1]
+    return max(1, round(width / BRIGHTNESS_WIDTH_PX))
 
 
 def _mean_of_blocks(picture: Picture, block: int) -> NDArray[np.uint8]:
-    """Whole blocks alone: what is left over at the right and below counts for nothing."""
+    """The mean of each whole block; what is left over at the right and below counts for nothing."""
     height, width = (length // block * block for length in picture.shape[:2])
     whole = np.ascontiguousarray(picture[:height, :width])
     return np.asarray(Image.fromarray(whole).convert("L").reduce(block), np.uint8)

@@ -14,7 +14,7 @@ def object_count(record: Mapping[str, Any]) -> float:
 def fetched(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The page's objects that came over the network."""
     return [
-        each
-        for each in record["objects"]
-        if each["from"] == "network" and each["status"] is not None
+        item
+        for item in record["objects"]
+        if item["from"] == "network" and item["status"] is not None
     ]

@@ -7,6 +7,6 @@ from typing import Any
 
 
 def page_load_time(record: Mapping[str, Any]) -> float | None:
-    """Milliseconds from navigation start, from the browser; None where it did not happen."""
+    """Milliseconds from navigation start, from the browser; None if it did not happen."""
     value: float | None = record["navigation"]["page_load_time_ms"]
     return value

@@ -1,4 +1,4 @@
-"""Perceptual Speed Index: the Speed Index with structural similarity in the place of histograms.
+"""Perceptual Speed Index: the Speed Index with structural similarity instead of histograms.
 
 All of the time up to First Visual Change, then the integral of (1 - similarity to the final
 picture); unlike the histogram it sees where things are. (Gao, Dey, Ahammad: Perceived Performance
@@ -18,16 +18,18 @@ from eyelevel.metrics.structural_similarity import REACH_PIXELS, similarity_to
 
 
 def perceptual_speed_index(history: VisualHistory) -> float | None:
-    """Milliseconds; None where nothing ever changed."""
+    """Milliseconds; None if nothing ever changed."""
     if not history.changed:
         return None
     similarity = similarity_to(history.brightness[-1].astype(np.float64))
     maps = map_of_each(history.brightness[1:], similarity, REACH_PIXELS)
-    return index_from_first_change(history.at_ms[1:], [float(np.mean(each)) for each in maps])
+    return index_from_first_change(
+        history.at_ms[1:], [float(np.mean(similarities)) for similarities in maps]
+    )
 
 
 def index_from_first_change(at_ms: Sequence[float], shares: Sequence[float]) -> float:
-    """All of the time up to the first change, then the missing share.
+    """The whole time up to the first change, then the integral of the missing share.
 
     `at_ms` are the times of the changes, from navigation start, `shares` what was reached at each.
     """

@@ -10,4 +10,4 @@ from eyelevel.metrics.objects import fetched
 
 def received_bytes(record: Mapping[str, Any]) -> float:
     """Bytes as the browser counts them: above TLS and transport, before decoding."""
-    return float(sum(each["encoded_bytes"] or 0 for each in fetched(record)))
+    return float(sum(item["encoded_bytes"] or 0 for item in fetched(record)))

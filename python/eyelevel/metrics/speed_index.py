@@ -14,7 +14,7 @@ from eyelevel.metrics.visual_progress import visual_progress
 
 
 def speed_index(history: VisualHistory) -> float | None:
-    """Milliseconds; None where nothing ever changed."""
+    """Milliseconds; None if nothing ever changed."""
     return missing_area(visual_progress(history)) if history.changed else None
 
 

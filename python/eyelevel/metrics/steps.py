@@ -30,13 +30,13 @@ STEP_METRICS: dict[str, str] = {
     "received_bytes": "heads and coded bodies of the step's objects from the network",
     "object_count": "answers from the network",
 }
-"""Name and meaning, in the order of tables; the reference page has them, too."""
+"""Name and meaning, in the order of tables; the reference page has them too."""
 
 
 def step_metrics(
     step: Mapping[str, Any], frames: Iterable[tuple[float, Picture]]
 ) -> dict[str, float | None]:
-    """`STEP_METRICS` of one step; None where what it measures did not happen.
+    """`STEP_METRICS` of one step; None if what it measures did not happen.
 
     `frames`: `(at_ms, picture)` on the record's clock, the first as the step began.
     """
@@ -48,17 +48,17 @@ def step_metrics(
         return None if at_ms is None else round(at_ms - start_ms, 3)
 
     history = visual_history((max(at_ms - start_ms, 0.0), picture) for at_ms, picture in frames)
-    # Those that were asked for while an element was scrolled into view are not the step's doing.
-    own = [each for each in step["objects"] if each["started_ms"] >= start_ms]
-    step = {**step, "objects": own}
+    # Requests from while an element was scrolled into view are not the step's doing.
+    since = [item for item in step["objects"] if item["started_ms"] >= start_ms]
+    step = {**step, "objects": since}
     objects = fetched(step)
-    ends_ms = [each["finished_ms"] for each in objects if each["finished_ms"] is not None]
-    responses_ms = [each["response_ms"] for each in objects if each["response_ms"] is not None]
+    ends_ms = [item["finished_ms"] for item in objects if item["finished_ms"] is not None]
+    responses_ms = [item["response_ms"] for item in objects if item["response_ms"] is not None]
     last_change_ms = last_visual_change(history)
     opened_ms = (step["load_event_ms"], step["first_contentful_paint_ms"])
-    ends = [since_start(each) for each in (*ends_ms, *opened_ms)] + [last_change_ms]
+    ends = [since_start(at_ms) for at_ms in (*ends_ms, *opened_ms)] + [last_change_ms]
     return {
-        "duration_ms": max((each for each in ends if each is not None), default=None),
+        "duration_ms": max((end_ms for end_ms in ends if end_ms is not None), default=None),
         "first_response_ms": since_start(min(responses_ms, default=None)),
         "load_event_ms": since_start(step["load_event_ms"]),
         "first_contentful_paint_ms": since_start(step["first_contentful_paint_ms"]),

@@ -12,8 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from eyelevel.metrics.boxes import Luma, renew
-from eyelevel.metrics.changes import Box, changed_boxes
+from eyelevel.metrics.boxes import Box, Luma, changed_boxes, renew
 
 WINDOW_PIXELS = 11
 WINDOW_SIGMA = 1.5
@@ -50,34 +49,35 @@ def similarity_to(final: Luma) -> Callable[[Luma, Box], Luma]:
     final_square = final_mean * final_mean
     final_variance = blur(final * final, weights) - final_square
 
-    def around(picture: Luma, box: Box) -> Luma:
+    def whole_map(picture: Luma, box: Box) -> Luma:
         mean, mean_2, square_2 = blur(picture, weights), final_mean[box], final_square[box]
         square, product = mean * mean, mean * mean_2
         variance = blur(picture * picture, weights) - square
         covariance = blur(picture * final[box], weights) - product
         alike = (2 * product + LUMINANCE_CONSTANT) * (2 * covariance + CONTRAST_CONSTANT)
-        whole = (square + square_2 + LUMINANCE_CONSTANT) * (
+        largest = (square + square_2 + LUMINANCE_CONSTANT) * (
             variance + final_variance[box] + CONTRAST_CONSTANT
         )
-        return np.divide(alike, whole)
+        similarities: Luma = alike / largest
+        return similarities
 
     def map_of(picture: Luma, box: Box) -> Luma:
-        # A page fills with what it keeps: where a picture equals the final one, the similarity is
-        # 1, and needs no blur.
-        found = np.ones(picture.shape)
+        # A page fills with what it keeps: the similarity of parts that equal the final picture is
+        # 1 without any blur.
+        similarities = np.ones(picture.shape)
         top, left = box[0].start, box[1].start
 
-        def part(own: Box) -> Luma:
-            rows, columns = own
-            there = (
+        def part(of_picture: Box) -> Luma:
+            rows, columns = of_picture
+            of_final = (
                 slice(top + rows.start, top + rows.stop),
                 slice(left + columns.start, left + columns.stop),
             )
-            return around(picture[own], there)
+            return whole_map(picture[of_picture], of_final)
 
         for changed in changed_boxes(picture, final[box], 2 * REACH_PIXELS):
-            renew(found, changed, REACH_PIXELS, part)
-        return found
+            renew(similarities, changed, REACH_PIXELS, part)
+        return similarities
 
     return map_of
 
@@ -86,7 +86,8 @@ def gaussian(pixels: int, sigma: float) -> Luma:
     """A window's weights, of sum 1."""
     offsets = np.arange(pixels) - (pixels - 1) / 2
     weights: Luma = np.exp(-(offsets**2) / (2 * sigma**2))
-    return np.divide(weights, weights.sum())
+    normalised: Luma = weights / weights.sum()
+    return normalised
 
 
 def blur(picture: Luma, weights: Luma) -> Luma:

@@ -7,6 +7,6 @@ from typing import Any
 
 
 def time_to_first_byte(record: Mapping[str, Any]) -> float | None:
-    """Milliseconds from navigation start, from the browser; None where it did not happen."""
+    """Milliseconds from navigation start, from the browser; None if it did not happen."""
     value: float | None = record["navigation"]["time_to_first_byte_ms"]
     return value

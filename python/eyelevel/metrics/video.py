@@ -23,7 +23,7 @@ from eyelevel.metrics.structural_similarity import luma, structural_similarity
 from eyelevel.metrics.visual_progress import progress_parts
 
 THUMBNAIL_WIDTH_PX = 400
-"""Width of the thumbnails that all comparisons are made on."""
+"""Width of the thumbnails that are compared."""
 
 ORANGE_RGB = (222, 100, 13)
 ORANGE_TOLERANCE = 25
@@ -33,15 +33,15 @@ VIEWPORT_TOLERANCE = 15
 """How far a channel of the page's pixels in the first frame may be from its centre's."""
 
 VIEWPORT_INSET_PX = 6
-"""Left out at each edge where the page borders on something else: lossy video bleeds colours over
-edges, up to a block of 8 pixels. 6 agrees best with the reference on the three videos compared."""
+"""Left out at each edge at which the page borders on something else: lossy video bleeds colours
+over edges, up to a block of 8 pixels. 6 agrees best with Browsertime on three videos."""
 
 CHANGE_MIN = math.floor(0.15 * 255)
-"""A frame is kept where a channel of a pixel differs by more: 15 %, above what lossy video does to
-an unchanged picture (14 of 255 was seen) and below faint text (58)."""
+"""A frame is kept if a channel of a pixel differs by more: 15 %, above what lossy video does to an
+unchanged picture (14 of 255 was seen) and below faint text (58)."""
 
 MASK_TOP_PX, MASK_RIGHT_PX, MASK_BOTTOM_PX = 40, 10, 24
-"""Thumbnail margins not compared where no browser bar was found: a clock or a scroll bar there
+"""Thumbnail margins not compared if no browser bar was found: a clock or a scroll bar there
 would count as a change."""
 
 
@@ -86,8 +86,8 @@ def video_metrics(
 ) -> VideoMetrics:
     """Metrics of `(at_ms, thumbnail)` in order of time, the video's start at 0.
 
-    `masked` leaves the margins out of the search for changes, as Browsertime does where the page
-    fills the video. `floored`: whole percent, and edges counted one frame early, as there.
+    `masked` leaves the margins out of the search for changes, as Browsertime does if the page
+    fills the video. `floored` gives whole percent and counts edges one frame early, as it does.
     """
     kept = _kept_frames(frames, masked)
     if len(kept) < 2:
@@ -100,7 +100,7 @@ def video_metrics(
     times = [at_ms for at_ms, _ in kept[1:]]
     contents = _contents(kept)
     if floored:
-        # The reference weighs each interval with the edges at its end, not at its start.
+        # Browsertime weighs each interval with the edges at its end, not at its start.
         contents = [*contents[1:], 1.0]
 
     def complete(percent: int) -> int:
@@ -120,7 +120,7 @@ def video_metrics(
 
 
 def _nothing_changed(progress: tuple[tuple[int, int], ...]) -> VideoMetrics:
-    none = dict.fromkeys((each.name for each in fields(VideoMetrics)), None)
+    none = dict.fromkeys((field.name for field in fields(VideoMetrics)), None)
     return VideoMetrics(**none | {"visual_progress": progress})  # type: ignore[arg-type]
 
 
@@ -152,7 +152,7 @@ def _kept_frames(
         if not kept:
             start_ms = at_ms
         if not kept or _differ(kept[-1][1], picture, masked):
-            # The reference counts whole milliseconds; 1e-6 undoes binary fractions of 1/30 s.
+            # Browsertime counts whole milliseconds; 1e-6 undoes binary fractions of 1/30 s.
             kept.append((math.floor(at_ms - start_ms + 1e-6), picture))
     return kept
 

@@ -7,14 +7,14 @@ from eyelevel.metrics.visual_progress import progress_parts
 
 
 def visual_complete(history: VisualHistory, percent: int) -> float | None:
-    """Milliseconds from navigation start; None where nothing ever changed.
+    """Milliseconds from navigation start; None if nothing ever changed.
 
     The first time counts even if progress falls again later, as in WebPageTest and Browsertime.
     """
     if not history.changed:
         return None
     done, whole = progress_parts(history.histograms)
-    # In whole numbers: 85 of 100 pixels are 85 %, whatever floating point makes of 0.85.
+    # Compared in whole numbers: 85 of 100 pixels are 85 %, whatever floating point makes of 0.85.
     reached = done * 100 >= percent * whole if whole else [False] * len(done)
     times = zip(history.at_ms, reached, strict=True)
     return next((at_ms for at_ms, is_reached in times if is_reached), history.at_ms[-1])

@@ -23,7 +23,7 @@ def progress_parts(histograms: NDArray[np.int64]) -> tuple[NDArray[np.int64], in
 def visual_progress(history: VisualHistory) -> list[tuple[float, float]]:
     """`(at_ms, share)` of each kept frame, share from 0 to 1, not rounded.
 
-    Where the final picture's colours equal the start's (only near-white changed, or things moved)
+    If the final picture's colours equal the start's (only near-white changed, or things moved),
     colours cannot say how far it was: then progress is 0 until the last change.
     """
     if not history.changed:

@@ -11,14 +11,14 @@ Times = NDArray[np.float64]
 Sizes = NDArray[np.int64]
 
 LENGTH_MS_MAX = int(LIMITS["opportunity_ms"].max)
-"""30 days, as of a trace: a log that spans more is damaged."""
+"""30 days, as for a trace: a log that spans more is damaged."""
 
 
 @dataclass(frozen=True)
 class Capacity:
-    """What the link could have carried: `bytes` at each of `at_s`, or between them at `bit_s`.
+    """What the link could have carried: `bytes` at each of `at_s`, or `bit_s` from each of them on.
 
-    With `bit_s`, one rate a piece, the first piece begins at `at_s[0]` and the last one never ends.
+    With `bit_s` the first piece begins at `at_s[0]` and the last one never ends.
     """
 
     at_s: Times
@@ -31,9 +31,10 @@ class DirectionLog:
     """Packets of one direction; all times in seconds since the log's first event.
 
     `delay_ms` of a departure is the time since the packet came to the link: waiting and
-    transmission. `capacity` is None where the direction has no link. `late_us`: by how much each
-    release came after the model's time, `waited_us`: how long what was read stood in its device, by
-    the kernel's stamp; `unstamped_reads` had none. Mahimahi's logs have none of these.
+    transmission. `capacity` is None if the direction has no link. `late_us`
+    says by how much each release came after the model's time, `waited_us` how long a packet that
+    was read stood in its device, by the kernel's stamp; `unstamped_reads` had no stamp. Mahimahi's
+    logs have none of these.
     """
 
     name: str
@@ -54,5 +55,5 @@ class DirectionLog:
     @property
     def end_s(self) -> float:
         """The last arrival, departure or drop."""
-        last = [each[-1] for each in (self.arrived_s, self.departed_s, self.dropped_s) if len(each)]
-        return float(max(last, default=0.0))
+        columns = (self.arrived_s, self.departed_s, self.dropped_s)
+        return float(max((at_s[-1] for at_s in columns if len(at_s)), default=0.0))

@@ -18,7 +18,7 @@ _DIGITS_MAX = 15
 
 def read_mahimahi(content: bytes, name: str) -> DirectionLog:
     """A direction. Raises PathLogError with file and line for whatever is none of the above."""
-    found: dict[str, list[tuple[int, ...]]] = {sign: [] for sign in _NUMBERS_AFTER}
+    events: dict[str, list[tuple[int, ...]]] = {sign: [] for sign in _NUMBERS_AFTER}
     base_ms: int | None = None
     direction = name
     for number, line in enumerate(content.decode("ascii", errors="replace").splitlines(), start=1):
@@ -28,12 +28,12 @@ def read_mahimahi(content: bytes, name: str) -> DirectionLog:
             direction = next((w for w in ("uplink", "downlink") if f"({w})" in line), direction)
         elif line:
             sign, values = _event(line.split(), name, number)
-            found[sign].append(values)
-    if not any(found.values()):
+            events[sign].append(values)
+    if not any(events.values()):
         raise PathLogError(f"{name}: no event of a packet; is it a log of mm-link?")
-    first_ms = min(values[0][0] for values in found.values() if values)
+    first_ms = min(values[0][0] for values in events.values() if values)
     start_ms = first_ms if base_ms is None else base_ms
-    last_ms = max(value[0] for values in found.values() for value in values)
+    last_ms = max(value[0] for values in events.values() for value in values)
     if last_ms - start_ms > LENGTH_MS_MAX:
         raise PathLogError(
             f"{name}: an event {last_ms - start_ms} ms after the start, over 30 days; the log is "
@@ -41,7 +41,7 @@ def read_mahimahi(content: bytes, name: str) -> DirectionLog:
         )
     columns = {
         sign: np.array(values, dtype=np.int64).reshape(len(values), 1 + _NUMBERS_AFTER[sign])
-        for sign, values in found.items()
+        for sign, values in events.items()
     }
     seconds = {sign: (column[:, 0] - start_ms) / 1e3 for sign, column in columns.items()}
     drops = int(columns["d"][:, 1].sum())

@@ -19,7 +19,7 @@ WIDTHS_S = tuple(digit * 10.0**power for power in range(-3, 5) for digit in (1, 
 
 @dataclass(frozen=True)
 class Series:
-    """For each bin from `at_s` on: rates in Mbit/s, delays in ms (NaN: nothing left), drops."""
+    """For each bin from `at_s` on: rates in Mbit/s, delays in ms (NaN if nothing left), drops."""
 
     width_s: float
     at_s: Values
@@ -35,16 +35,20 @@ def series_of(log: DirectionLog) -> Series:
     """The log in bins of the first round width that gives at most BINS_MAX of them."""
     end_s = max(log.end_s, WIDTHS_S[0])
     width_s = next((w for w in WIDTHS_S if end_s / w <= BINS_MAX), WIDTHS_S[-1])
-    edges = np.arange(int(end_s / width_s) + 2) * width_s
+    edges: Values = (np.arange(int(end_s / width_s) + 2) * width_s).astype(np.float64)
 
     def rate(at_s: Values, size: NDArray[np.int64]) -> Values:
-        return np.histogram(at_s, edges, weights=size)[0] * 8 / width_s / 1e6
+        bytes_by_bin: Values = np.histogram(at_s, edges, weights=size)[0]
+        return bytes_by_bin * 8 / width_s / 1e6
 
     return Series(
         width_s=width_s,
         at_s=edges[:-1],
-        capacity_mbit_s=log.capacity
-        and np.diff(capacity_bytes(log.capacity, edges)) * 8 / width_s / 1e6,
+        capacity_mbit_s=(
+            None
+            if log.capacity is None
+            else np.diff(capacity_bytes(log.capacity, edges)) * 8 / width_s / 1e6
+        ),
         arrived_mbit_s=rate(log.arrived_s, log.arrived_bytes),
         departed_mbit_s=rate(log.departed_s, log.departed_bytes),
         delay_ms_p50=_by_bin(log, edges, lambda values: float(np.median(values))),

@@ -11,7 +11,7 @@ from eyelevel.pathlog.series import capacity_bytes
 
 @dataclass(frozen=True)
 class DirectionSummary:
-    """All from the first arrival to the last departure; None where there was nothing to measure.
+    """All from the first arrival to the last departure; None if there was nothing to measure.
 
     `utilisation` is the share of what the link could have carried then that it did carry.
     """
@@ -84,6 +84,6 @@ def summarise(log: DirectionLog) -> DirectionSummary:
 def _spread(values: NDArray[np.float64]) -> dict[str, float | None]:
     if not len(values):
         return dict.fromkeys(("mean", "p50", "p95", "p99", "max"))
-    p50, p95, p99 = (float(each) for each in np.percentile(values, (50, 95, 99)))
+    p50, p95, p99 = (float(percentile) for percentile in np.percentile(values, (50, 95, 99)))
     mean, highest = float(values.mean()), float(values.max())
     return {"mean": mean, "p50": p50, "p95": p95, "p99": p99, "max": highest}

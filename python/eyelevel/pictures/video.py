@@ -24,7 +24,7 @@ class VideoError(ExpectedError):
 def read_video(path: Path, cropped: bool = True) -> tuple[Iterator[tuple[float, Picture]], bool]:
     """Frames `(at_ms, thumbnail)` of the page in a video and whether the page fills the picture.
 
-    Not `cropped`, the whole picture is taken for the page. Raises `VideoError` where ffmpeg is
+    Not `cropped`, the whole picture is taken for the page. Raises `VideoError` if ffmpeg is
     missing or cannot read the file.
     """
     if not path.is_file():

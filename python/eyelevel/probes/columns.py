@@ -65,4 +65,4 @@ COLUMNS: dict[str, tuple[pl.DataType, str]] = {
     "path_rtt_ms": (pl.Float64(), "in a lab: the emulated path's round-trip time"),
 }
 """Name to type and meaning, in the order of the data plane's rows. Times in `_us` are microseconds,
-null where the step was not reached."""
+null if the step was not reached."""

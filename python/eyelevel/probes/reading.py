@@ -67,7 +67,7 @@ def read_file(path: Path) -> pl.DataFrame:
 
 
 def family_of(address: str | None) -> str | None:
-    """`v4` or `v6`; None where there is no address."""
+    """`v4` or `v6`; None if there is no address."""
     try:
         return f"v{ipaddress.ip_address(address).version}" if address else None
     except ValueError:

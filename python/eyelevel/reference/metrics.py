@@ -18,7 +18,7 @@ any pixel counts as a change. Visual progress of a frame is the sum
 over all RGB histogram bins of min(|now - first|, |final - first|), over the sum of
 |final - first|; pixels with all three channels at 250 or more are left out.
 
-A load's metric is missing where what it measures did not happen; it is never 0 for that reason.
+A load's metric is missing if what it measures did not happen; it is never 0 for that reason.
 
 ## Differences from Browsertime
 
@@ -34,7 +34,7 @@ Browsertime in these points:
 - **Pixels**: thumbnails 400 pixels wide of a lossy video there, lossless ones of 640 here.
 - **A change**: there a channel of a pixel must differ by more than 15 %, here any difference
   counts, so faint first paints do.
-- **Margins**: where no browser's bar is found, the top 40, right 10 and bottom 24 thumbnail pixels
+- **Margins**: if no browser's bar is found, the top 40, right 10 and bottom 24 thumbnail pixels
   are masked there. It hides the head of a page: of a drawn video (`synthetic.mp4`) whose bar
   appears at 500 ms, Browsertime says 1000. Nothing is masked here.
 - **Flooring**: progress is floored to whole percent there, which delays Visually Complete and

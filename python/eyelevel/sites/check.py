@@ -79,7 +79,7 @@ class PageFindings:
         return len(missed) == 1
 
     def failure(self) -> str:
-        """Why this page cannot be measured; empty where it can."""
+        """Why this page cannot be measured; empty if it can."""
         for load in self.loads:
             if load.ended != "complete":
                 return f"over {load.http_version} the page did not load: {load.detail}"

@@ -40,7 +40,7 @@ class Miss:
     """Asked by the browser for its tab, which no part of the page shows."""
     named_in: str | None = None
     """The recorded text that names this URL as it stands: the recording itself lacks the answer.
-    None where a script made the URL up, which may be the replay's doing."""
+    None if a script made the URL up, which may be the replay's doing."""
 
 
 def miss_of(

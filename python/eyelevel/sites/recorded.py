@@ -108,7 +108,7 @@ class Screen:
 
 
 def recorded_screen(path: Path) -> Screen:
-    """The recording's own viewport; a usual one where it does not say."""
+    """The recording's own viewport; a usual one if it does not say."""
     provenance = site_info(path)["provenance"]
     width, height = provenance.get("viewport_px") or DEFAULT_VIEWPORT_PX
     return Screen((width, height), provenance.get("mobile", False))

@@ -25,13 +25,13 @@ def blocks_rendering(item: Mapping[str, Any]) -> bool:
 _UNSEEN = frozenset(
     ("script", "style", "template", "link", "meta", "base", "title", "noscript", "body", "html")
 )
-"""Elements that paint nothing of their own; `noscript` does not where scripts run."""
+"""Elements that paint nothing of their own; `noscript` does not if scripts run."""
 
 
 def only_scripts_below(markup: str, page_url: str, script_url: str) -> bool:
     """Whether nothing that is painted follows the script: text, or an element that may have a box.
 
-    Pure. False, too, where the markup does not have the script. What other scripts below it would
+    Pure. False, too, if the markup does not have the script. What other scripts below it would
     paint is not known here.
     """
     reader = _Reader(page_url, script_url)

@@ -84,7 +84,7 @@ def _part(
 
 
 def decode(parts: Sequence[Part], last: Picture) -> Iterator[Picture]:
-    """The pictures in their order; raises OSError or ValueError where a part is damaged."""
+    """The pictures in their order; raises OSError or ValueError if a part is damaged."""
     picture = last.copy()
     # Going back, what each step covers is what going forward brings again.
     forward: list[tuple[int, int, Picture]] = []

@@ -44,7 +44,7 @@ class StoredTrial:
     record: Mapping[str, Any]
 
     def frames(self) -> Frames:
-        """The load's frames; none where nothing was captured. Raises StoreError when damaged."""
+        """The load's frames; none if nothing was captured. Raises StoreError when damaged."""
         return read_frames(self.path / FRAMES_FILE, self._pictures)
 
     def step_frames(self) -> tuple[Frames, ...]:

@@ -27,7 +27,7 @@ class Frame:
 
     @classmethod
     def of_image(cls, at_ms: float, image: bytes) -> "Frame":
-        """From an encoded picture; raises OSError where it is damaged."""
+        """From an encoded picture; raises OSError if it is damaged."""
         with Image.open(io.BytesIO(image)) as opened:
             return cls(at_ms, np.array(opened.convert("RGB")))
 
@@ -70,7 +70,7 @@ class Frames:
         return len(self.at_ms)
 
     def __iter__(self) -> Iterator[Frame]:
-        """In order of time. Raises StoreError where a picture is damaged."""
+        """In order of time. Raises StoreError if a picture is damaged."""
         if not self.at_ms:
             return
         try:
@@ -110,7 +110,7 @@ class Frames:
 
 
 def read_frames(path: Path, pictures: Path) -> Frames:
-    """The frames of a file; none where the file is absent (a load without capture).
+    """The frames of a file; none if the file is absent (a load without capture).
 
     `pictures`: the folder of the run's last pictures.
     """

@@ -20,7 +20,7 @@ class InVain:
 
 
 def connections_in_vain(record: Mapping[str, Any]) -> InVain | None:
-    """None where nobody counted: with servers that are not ours.
+    """None if nobody counted: with servers that are not ours.
 
     A browser opens connections ahead of requests, and several to a host of which it does not know
     that one is enough. What steps after the load opened is left out, and on a warm visit what the
@@ -61,7 +61,7 @@ def _load_begin_ns(record: Mapping[str, Any]) -> float:
 
 
 def _load_end_ns(record: Mapping[str, Any]) -> float | None:
-    """When the first step after the load began; None where there was none."""
+    """When the first step after the load began; None if there was none."""
     steps = record.get("after_load")
     if not steps:
         return None

@@ -96,5 +96,5 @@ NOT_RECORDED = (
     "NS_ERROR_UNKNOWN_HOST",
 )
 """How an object fails whose name the lab does not resolve or at whose address it does not listen:
-the request was not in the recording. Firefox says "refused" also where QUIC failed and it then
+the request was not in the recording. Firefox says "refused" also if QUIC failed and it then
 tried TCP, so that its word is not among these."""

@@ -29,7 +29,7 @@ def keep_picture(folder: Path, picture: Picture) -> str:
 
 
 def read_picture(folder: Path, name: str) -> Picture:
-    """Raises StoreError where it is not there, or not what its name says."""
+    """Raises StoreError if it is not there, or not what its name says."""
     try:
         return _read(folder, name)
     except (OSError, ValueError) as error:

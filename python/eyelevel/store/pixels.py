@@ -27,7 +27,7 @@ def encode_webp(picture: Picture, effort: dict[str, int]) -> bytes:
 
 
 def decode_webp(webp: bytes) -> Picture:
-    """Raises OSError or ValueError where it is damaged."""
+    """Raises OSError or ValueError if it is damaged."""
     with Image.open(io.BytesIO(webp)) as image:
         return np.array(image if image.mode == "RGB" else image.convert("RGB"))
 

@@ -45,7 +45,7 @@ class TrialKey(TypedDict):
 
 @with_config(_OBSERVED)
 class Navigation(TypedDict):
-    """The page's own timings from navigation start; null where it did not happen."""
+    """The page's own timings from navigation start; null if it did not happen."""
 
     page_load_time_ms: Milliseconds | None
     time_to_first_byte_ms: Milliseconds | None
@@ -159,8 +159,8 @@ class Record(TypedDict):
     browser: dict[str, Any]
     versions: dict[str, Any]
     frames: list[FrameEntry]
-    after_load: NotRequired[list[StepEntry]]  # only where the plan has steps
-    retried: NotRequired[list[FailedAttempt]]  # only where an attempt failed before
+    after_load: NotRequired[list[StepEntry]]  # only if the plan has steps
+    retried: NotRequired[list[FailedAttempt]]  # only if an attempt failed before
 
 
 # Dictionaries in and out, checked in compiled code: a study has 150,000 records to read.

@@ -15,12 +15,12 @@ OUTAGE_MS = 1000
 the first limit of uninterrupted thought (Nielsen 1993, chapter 5.5)."""
 
 BIN_MS = 1000
-"""Percentiles are of the rate over this."""
+"""Percentiles are of the rate in bins of this length."""
 
 
 @dataclass(frozen=True)
 class TraceInfo:
-    """A trace in numbers. The trace counts as repeated: the gap over its end is one, too."""
+    """A trace in numbers. It counts as repeated: the gap over its end is a gap too."""
 
     opportunities: int
     duration_ms: int
@@ -35,7 +35,7 @@ class TraceInfo:
 
     @property
     def outage_share(self) -> float:
-        """How much of the time it is in an outage, 0 to 1."""
+        """The share of the time that is an outage, 0 to 1."""
         return self.outage_ms_total / self.duration_ms
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from eyelevel.errors import TraceError
 from eyelevel.traces.rates import RateSeries
 
-# Names of columns, and what a value is in milliseconds or Mbit/s. Any other heading is refused,
-# since a guessed unit makes a trace that is wrong by a factor and looks right.
+# Names of columns, and what a value of 1 is in milliseconds or Mbit/s. Any other heading is
+# refused: a guessed unit makes a trace that looks right and is wrong by a factor.
 TIMES_MS = {"time": 1000.0, "time_s": 1000.0, "t": 1000.0, "seconds": 1000.0, "time_ms": 1.0}
 RATES_MBIT_S = {
     "mbit_s": 1.0,
@@ -24,7 +24,7 @@ RATES_MBIT_S = {
 }
 
 LAST_MS = 1000.0
-"""How long the only line of a file holds."""
+"""How long the rate of a file with one line holds."""
 
 RATE_MBIT_S_MAX = 1_000_000.0
 
@@ -40,22 +40,22 @@ def parse_rates(text: str, name: str) -> RateSeries:
     times: list[float] = []
     rates: list[float] = []
     for number, cells in _rows(text):
-        where = f"{name}:{number}"
+        place = f"{name}:{number}"
         if len(cells) < 2:
-            raise TraceError(f"{where}: one column; write a time and a rate, such as `0.5,12.0`")
+            raise TraceError(f"{place}: one column; write a time and a rate, such as `0.5,12.0`")
         if not times and _number(cells[0]) is None:
-            scale = _heading(cells, where)
+            scale = _heading(cells, place)
             continue
         time, rate = _number(cells[0]), _number(cells[1])
         if time is None or rate is None:
             wrong = cells[0] if time is None else cells[1]
-            raise TraceError(f"{where}: `{_shown(wrong)}` is no number; write a time and a rate")
+            raise TraceError(f"{place}: `{_shown(wrong)}` is no number; write a time and a rate")
         time, rate = time * scale[0], rate * scale[1]
         if not 0 <= rate <= RATE_MBIT_S_MAX:
-            raise TraceError(f"{where}: a rate of {_shown(cells[1])}; write one from 0 to 1 Tbit/s")
+            raise TraceError(f"{place}: a rate of {_shown(cells[1])}; write one from 0 to 1 Tbit/s")
         if times and time <= times[-1]:
             shown = _shown(cells[0])
-            raise TraceError(f"{where}: the time {shown} is not after the one before; sort them")
+            raise TraceError(f"{place}: the time {shown} is not after the one before; sort them")
         times.append(time)
         rates.append(rate)
     if not times:
@@ -85,22 +85,22 @@ def _rows(text: str) -> list[tuple[int, list[str]]]:
 
 
 def _cells(line: str, separator: str) -> list[str]:
-    # One line at a time: a quote that is never closed shall not swallow the rest of the file.
+    # One line at a time: a quote that is never closed must not swallow the rest of the file.
     try:
         return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
     except csv.Error:
         return []
 
 
-def _heading(cells: list[str], where: str) -> tuple[float, float]:
+def _heading(cells: list[str], place: str) -> tuple[float, float]:
     time, rate = cells[0].lower(), cells[1].lower()
     if time not in TIMES_MS:
         raise TraceError(
-            f"{where}: column `{_shown(cells[0])}`; name the time one of {', '.join(TIMES_MS)}"
+            f"{place}: column `{_shown(cells[0])}`; name the time one of {', '.join(TIMES_MS)}"
         )
     if rate not in RATES_MBIT_S:
         known = ", ".join(RATES_MBIT_S)
-        raise TraceError(f"{where}: column `{_shown(cells[1])}`; name the rate one of {known}")
+        raise TraceError(f"{place}: column `{_shown(cells[1])}`; name the rate one of {known}")
     return TIMES_MS[time], RATES_MBIT_S[rate]
 
 

@@ -11,7 +11,7 @@ from eyelevel.traces.mahimahi import OPPORTUNITIES_MAX, OPPORTUNITY_BITS
 
 @dataclass(frozen=True)
 class RateSeries:
-    """Rate by rate: from `at_ms[i]` to `at_ms[i + 1]` it is `mbit_s[i]`; `at_ms` has one more."""
+    """From `at_ms[i]` to `at_ms[i + 1]` the rate is `mbit_s[i]`; `at_ms` has one more."""
 
     at_ms: NDArray[np.float64]
     mbit_s: NDArray[np.float64]
@@ -20,9 +20,9 @@ class RateSeries:
 def opportunities_of(series: RateSeries, name: str) -> NDArray[np.int64]:
     """The trace that sends what `series` does: an opportunity whenever 1500 bytes have gathered.
 
-    It is never earlier than the bytes that it carries. Their number is the nearest whole one to the
-    series' total, spread evenly over it, and the last falls on the series' end, since a trace is as
-    long as its last line says. Raises TraceError where not even one comes together.
+    No opportunity is earlier than the bytes that it carries. Their number is the series' total,
+    rounded; they are spread evenly over it, and the last falls on the series' end, since a trace is
+    as long as its last line says. Raises TraceError if there is not even one.
     """
     bits = np.concatenate(([0.0], np.cumsum(np.diff(series.at_ms) * series.mbit_s * 1000)))
     count = round(bits[-1] / OPPORTUNITY_BITS)
@@ -42,11 +42,12 @@ def opportunities_of(series: RateSeries, name: str) -> NDArray[np.int64]:
     # A millionth less, lest rounding in binary moves an opportunity by a whole millisecond.
     values = np.ceil(at_ms - series.at_ms[0] - 1e-6).astype(np.int64)
     values[-1] = duration_ms
-    return np.minimum(values, duration_ms)
+    opportunities_ms: NDArray[np.int64] = np.minimum(values, duration_ms)
+    return opportunities_ms
 
 
 def rates_of(opportunities_ms: NDArray[np.int64], bin_ms: int) -> RateSeries:
-    """The trace's rate in bins of `bin_ms`; the last is shorter where the length is no multiple.
+    """The trace's rate in bins of `bin_ms`; the last is shorter if the length is no multiple.
 
     An opportunity on a bin's upper edge belongs to the bin, since it carries what gathered there.
     """

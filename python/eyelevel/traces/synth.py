@@ -6,12 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyelevel.errors import TraceError
-from eyelevel.traces.cellular import cellular
-from eyelevel.traces.generator import Generator
 from eyelevel.traces.mahimahi import OPPORTUNITIES_MAX, OPPORTUNITY_BITS
-from eyelevel.traces.satellite import satellite
+from eyelevel.traces.models import Generator, cellular, satellite, wifi
 from eyelevel.traces.spec import SYNTH_MODELS, SYNTH_VERSION, SynthSpec
-from eyelevel.traces.wifi import wifi
 
 DURATION_S_MAX = 24 * 3600
 
@@ -45,15 +42,15 @@ def synthesise(spec: SynthSpec) -> NDArray[np.int64]:
         )
     gathered = np.concatenate(([0.0], np.cumsum(intensity)))
     if at_random:
-        # Given its number of events, a Poisson process has them where uniform numbers fall.
+        # Given the number of its events, a Poisson process has them at uniform random times.
         wanted = np.sort(1.0 - random.uniforms(count)) * gathered[-1]
     else:
         wanted = np.arange(1, count + 1) / count * gathered[-1]
     # The millisecond at whose end the bytes have gathered.
     values = np.searchsorted(gathered, wanted * (1 - 1e-12), side="left").astype(np.int64)
-    values = np.clip(values, 1, duration_ms)
-    values[-1] = duration_ms
-    return values
+    opportunities_ms: NDArray[np.int64] = np.clip(values, 1, duration_ms)
+    opportunities_ms[-1] = duration_ms
+    return opportunities_ms
 
 
 def _checked(spec: SynthSpec) -> tuple[Course, bool]:

@@ -16,7 +16,7 @@ from eyelevel.lab.binary import find_binary
 from eyelevel.lab.client import Lab, LabConfig, LabSummary, lost_outside
 from eyelevel.networks.network import Network, lab_path
 from eyelevel.pathlog.direction import DirectionLog
-from eyelevel.pathlog.own import read_log
+from eyelevel.pathlog.reading import read_log
 from eyelevel.pathlog.summary import summarise
 from eyelevel.plan.stacks import Stack, lab_stack
 
@@ -42,7 +42,7 @@ class Bulk:
     packet's own transmission. `lateness_us_p99`: of packets down as they were read and as they
     left, whichever is more. `lost_outside_packets`: beside the path, at either end.
     `first_flight_span_ms`: from the first to the 32nd packet with data as the server sent them
-    after the handshake; None where it sent fewer.
+    after the handshake; None if it sent fewer.
     """
 
     body_bytes: int
@@ -107,7 +107,7 @@ def transfer(
     """Move `bytes_max` of the body, or as much as comes in `duration_ms`. The path's logs are kept
     in the folder `logs`, if one is given.
 
-    Raises LabError where lab or transfer failed.
+    Raises LabError if lab or transfer failed.
     """
     with TemporaryDirectory(prefix="eyelevel-bulk-") as text:
         folder = logs or Path(text)
@@ -163,7 +163,7 @@ def fetch(
     late: tuple[str, int] | None = None,
 ) -> dict[str, Any]:
     """What our client told of one transfer in a lab that is up, with its own side as `stack` says;
-    `late` as `transfer_told` has it. Raises LabError where it failed.
+    `late` as `transfer_told` has it. Raises LabError if it failed.
     """
     with TemporaryDirectory(prefix="eyelevel-bulk-") as text:
         authority = Path(text) / "authority.pem"
@@ -233,7 +233,7 @@ def _bulk(
 
 def first_flight(log: DirectionLog, rtt_ms: float, packets: int = 32) -> tuple[int, float | None]:
     """Packets with data in the first flight after the handshake, as they came to the path, and the
-    time from its first to its `packets`-th; None where it is shorter."""
+    time from its first to its `packets`-th; None if it is shorter."""
     data = log.arrived_s[log.arrived_bytes >= DATA_PACKET_BYTES_MIN]
     gaps = np.flatnonzero(np.diff(data) * 1e3 > FLIGHT_GAP_RTT_SHARE * rtt_ms) + 1
     for flight in np.split(data, gaps):

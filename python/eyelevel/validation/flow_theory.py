@@ -18,7 +18,7 @@ Finished, its settings and the request."""
 INITIAL_ACK_BYTES = 1228
 SERVERS_REST_BYTES = 1178
 """QUIC's client acknowledges the server's first packet in a datagram that is filled to 1200 bytes
-(RFC 9000, section 14.1). The request waits for it where it takes longer on its way up than the rest
+(RFC 9000, section 14.1). The request waits for it if it takes longer on its way up than the rest
 of the server's handshake on its way down."""
 PACKET_WIRE_BYTES = {"h1": 1500, "h2": 1500, "h3": 1480}
 """A full one with its IP header: TCP's fills the path's 1500, QUIC's holds 1452 bytes of UDP."""
@@ -29,7 +29,7 @@ def last_byte_ms(network: Network, stack: Stack, body_bytes: int, body_share: fl
 
     `body_share`: the body's in the bytes on the wire. The window begins as the stack's and grows by
     a packet for each that is acknowledged; packets leave at two windows a round trip once the
-    unpaced ones are gone (all at once where the stack does not pace), wait for the link, and are
+    unpaced ones are gone (all at once if the stack does not pace), wait for the link, and are
     acknowledged at once.
     """
     packet_bytes = PACKET_WIRE_BYTES[stack.http_version]

@@ -53,7 +53,7 @@ def validate_path(
 ) -> list[Check]:
     """All checks, each experiment for `duration_ms`; first on the machine as it is, then busy.
 
-    Raises LabError where a path cannot be built.
+    Raises LabError if a path cannot be built.
     """
     checks = []
     for machine in ("as it is", *(["loaded"] if loaded else [])):
@@ -67,7 +67,7 @@ def validate_path(
 def short_validation() -> dict[str, dict[str, Any]]:
     """The checks in brief, about five seconds: what a run notes at its start, by their names.
 
-    `passed` is None where nothing bounds the number on this machine.
+    `passed` is None if nothing bounds the number on this machine.
     """
     checks = validate_path(SHORT_MS, lambda step: None, loaded=False)
     return {
@@ -198,7 +198,7 @@ def busy_rate_bit_s(
     """The rate at which packets came that had waited, so that the link had no pause before them.
 
     On a loaded machine a sender may stand still for longer than the queue lasts: such pauses are
-    its own and not the link's. A packet has waited where it took over two transmissions longer.
+    its own and not the link's. A packet has waited if it took over two transmissions longer.
     """
     transmission_ns = wire_bytes * 8e9 / rate_bit_s
     waited = (received_ns - sent_ns)[1:] > 2 * transmission_ns

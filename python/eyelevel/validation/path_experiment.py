@@ -22,10 +22,10 @@ from eyelevel.errors import LabError
 from eyelevel.lab.binary import run_tool
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.pathlog.direction import DirectionLog
-from eyelevel.pathlog.own import read_log
+from eyelevel.pathlog.reading import read_log
 
 PORT = 9  # discard; the path's namespaces have nothing else that listens
-TOOL_DIFFERS = 2  # exit status of `path-check` where log and model differ
+TOOL_DIFFERS = 2  # exit status of `path-check` if log and model differ
 END_TIMEOUT_S = 30.0
 SEED = 1
 
@@ -56,7 +56,7 @@ def experiment(
     *,
     realtime: bool = True,
 ) -> Seen:
-    """Sends packets through the stages of `down`; LabError where no path can be built.
+    """Sends packets through the stages of `down`; LabError if no path can be built.
 
     `realtime`: ask for real-time priority; `Seen.realtime` says whether it was granted.
     """

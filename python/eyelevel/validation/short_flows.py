@@ -105,7 +105,7 @@ def short_flows(
 ) -> list[Flow]:
     """Every network, pair and size; one that this build on this kernel measured is read.
 
-    `runs` None: RUNS, or RUNS_LOSSY where packets are lost. Raises LabError where a lab or a
+    `runs` None: RUNS, or RUNS_LOSSY if packets are lost. Raises LabError if a lab or a
     transfer failed; what was measured until then is kept.
     """
     wanted = [

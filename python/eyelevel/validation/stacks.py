@@ -37,7 +37,7 @@ RUNS_MAX = 60
 """Where losses are few, more runs than `RUNS` pool them, up to this: at 0.1 % and 760 ms a run of
 30 s loses three packets."""
 FAILED_MAX = 3
-"""A transfer that breaks off is counted and told; a cell where that is no exception fails."""
+"""A transfer that breaks off is counted and told; a cell in which many do fails."""
 BODY_BYTES = 10_000_000
 FAST_S = 3.2
 """What 10 MB take over the fastest of the papers' networks. Faster ones get as many bytes as they
@@ -100,7 +100,7 @@ def validate_stacks(
 ) -> list[Cell]:
     """Every network with every pair; a cell that this build on this kernel measured is read.
 
-    `jobs` cells are measured at once, each in labs of its own. Raises LabError where a lab or a
+    `jobs` cells are measured at once, each in labs of its own. Raises LabError if a lab or a
     transfer failed; what was measured until then is kept.
     """
     wanted = [(network, pair) for network in networks for pair in pairs]

@@ -3,7 +3,7 @@ import json
 from path_log_bytes import THREE, own
 
 from eyelevel.figures.path_chart import path_chart
-from eyelevel.pathlog.own import read_log
+from eyelevel.pathlog.reading import read_log
 
 
 def test_the_chart_draws_capacity_throughput_delay_and_drops():

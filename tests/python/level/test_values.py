@@ -13,7 +13,7 @@ from eyelevel.level.transfer_values import (
     late_values,
     packet_to_lose,
 )
-from eyelevel.pathlog.arrivals import Arrivals
+from eyelevel.pathlog.packets import Arrivals
 
 URLS = [item.url for item in items()]
 RTT_MS = 100.0

@@ -3,7 +3,7 @@ import pytest
 from path_log_bytes import MS, RATE, THREE, own
 
 from eyelevel.errors import PathLogError
-from eyelevel.pathlog.own import ARRIVAL, LOST, READ, SERVED, UNUSED, read_log
+from eyelevel.pathlog.reading import ARRIVAL, LOST, READ, SERVED, UNUSED, read_log
 from eyelevel.pathlog.series import capacity_bytes, series_of
 from eyelevel.pathlog.summary import summarise
 

@@ -10,7 +10,7 @@ from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.network import Network, lab_path
-from eyelevel.pathlog.own import read_log
+from eyelevel.pathlog.reading import read_log
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import lab_stack
 

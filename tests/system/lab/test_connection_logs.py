@@ -13,8 +13,7 @@ from hang import HANG_S
 from loads import COMMAND, load
 
 from eyelevel.analysis.trials.downlink import measures_of
-from eyelevel.connections.qlog import parse_qlog
-from eyelevel.connections.tcp_info import parse_tcp_info
+from eyelevel.connections.transport import parse_qlog, parse_tcp_info
 from eyelevel.store.directory import read_trial
 
 PCAP_HEAD, RECORD_HEAD = struct.Struct("<IHHiIII"), struct.Struct("<IIII")

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from eyelevel.networks.network import Network
-from eyelevel.pathlog.own import read_log
+from eyelevel.pathlog.reading import read_log
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.validation.bulk import bulk_site, transfer
 

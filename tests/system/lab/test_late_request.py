@@ -11,7 +11,7 @@ import pytest
 from eyelevel.level.transfer_values import late_values
 from eyelevel.networks.network import Network, lab_path
 from eyelevel.networks.presets import NETWORKS_BY_NAME
-from eyelevel.pathlog.arrivals import read_arrivals
+from eyelevel.pathlog.packets import read_arrivals
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack, lab_stack
 from eyelevel.validation.bulk import LATE_URL, bulk_site, transfer_told

@@ -14,7 +14,7 @@ from marked import OWN_NAMESPACE, Mark
 from path_command import COMMAND, ECHO, eyelevel
 
 from eyelevel.lab.binary import run_tool
-from eyelevel.pathlog.own import DROP, RECORD, read_log
+from eyelevel.pathlog.reading import DROP, RECORD, read_log
 
 pytestmark = pytest.mark.usefixtures("labs")
 

@@ -30,7 +30,7 @@ class FrameCapture(Protocol):
         """Begin; returns when the first picture can be taken."""
 
     def handle_event(self, method: str, parameters: dict[str, Any]) -> bool:
-        """Take one event of the page's session; True where the picture changed."""
+        """Take one event of the page's session; True if the picture changed."""
 
     def stop(self, deadline: float) -> None:
         """End; afterwards `frames` is complete."""
@@ -39,7 +39,7 @@ class FrameCapture(Protocol):
         """The pictures, each unlike the one before it; the start's picture is at 0."""
 
     def final_picture_matches(self, deadline: float) -> bool | None:
-        """Whether a picture taken now equals the last one; None where none can be taken."""
+        """Whether a picture taken now equals the last one; None if none can be taken."""
 
     @property
     def started(self) -> bool:
@@ -224,7 +224,7 @@ class _Pictures:
         return max(self._pictures, key=lambda item: item[0])[1] if self._pictures else None
 
     def add(self, at_s: float, picture: str) -> bool:
-        """Keep a picture; True where it differs from the one that came before."""
+        """Keep a picture; True if it differs from the one that came before."""
         changed = not self._pictures or self._pictures[-1][1] != picture
         if not changed and self._pictures[-1][0] <= at_s:
             return False

@@ -84,7 +84,7 @@ class DevTools:
         return result
 
     def pump(self, deadline: float) -> bool:
-        """Handle one message; wait for it until `deadline`. False where none came."""
+        """Handle one message; wait for it until `deadline`. False if none came."""
         while not self._queue:
             wait_s = deadline - time.monotonic()
             if not select.select([self._in], [], [], max(wait_s, 0.0))[0]:

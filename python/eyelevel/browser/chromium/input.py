@@ -62,7 +62,7 @@ class DevToolsHands:
         return found.get("load"), found.get("firstContentfulPaint")
 
     def prepared(self, step: Step) -> Act:
-        """What does the step; raises CommandError where it cannot be done."""
+        """What does the step; raises CommandError if it cannot be done."""
         if step.verb == "script":
             asked = {"expression": step.argument, "userGesture": True, "returnByValue": False}
             return lambda fail: self._send(fail)("Runtime.evaluate", asked)
@@ -83,7 +83,7 @@ class DevToolsHands:
         return send
 
     def _place_of(self, selector: str) -> tuple[float, float]:
-        """The middle of an element, scrolled into view; CommandError where there is none."""
+        """The middle of an element, scrolled into view; CommandError if there is none."""
         root = self._call("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
         found = self._call("DOM.querySelector", {"nodeId": root, "selector": selector})
         if not found["nodeId"]:

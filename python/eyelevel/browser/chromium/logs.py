@@ -50,7 +50,7 @@ def netlog_arguments(profile: Path) -> list[str]:
 
 
 def read_netlog(profile: Path) -> bytes:
-    """The network log, compressed; empty where Chromium wrote none.
+    """The network log, compressed; empty if Chromium wrote none.
 
     A browser that did not end by itself leaves the log without its end, which is put back.
     """

@@ -61,7 +61,7 @@ class NetworkLog:
         )
 
     def handle_event(self, method: str, parameters: dict[str, Any]) -> bool:
-        """Take one event; True where it began or ended a request."""
+        """Take one event; True if it began or ended a request."""
         handler = _HANDLERS.get(method)
         return handler is not None and handler(self, parameters)
 
@@ -248,7 +248,7 @@ def _since(timing: dict[str, Any], name: str) -> float | None:
 
 
 def _span(timing: dict[str, Any], name: str) -> tuple[float, float] | None:
-    """Start and end of one of a request's phases; None where it had none of its own."""
+    """Start and end of one of a request's phases; None if it had none of its own."""
     started_s, ended_s = _since(timing, f"{name}Start"), _since(timing, f"{name}End")
     return None if started_s is None or ended_s is None else (started_s, ended_s)
 

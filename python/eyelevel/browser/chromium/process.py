@@ -166,7 +166,7 @@ def browser_arguments(
 def find_executable() -> str:
     """Path of the Chromium to start.
 
-    Raises `BrowserStartError` where there is none.
+    Raises `BrowserStartError` if there is none.
     """
     wanted = os.environ.get(EXECUTABLE_VARIABLE)
     for candidate in (wanted,) if wanted else EXECUTABLES:

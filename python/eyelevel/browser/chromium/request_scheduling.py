@@ -74,7 +74,7 @@ class Scheduling:
         return tuple(each for each in self.requests if each.trigger is not None)
 
     def waits_ms(self, each: ScheduledRequest) -> Waits | None:
-        """Its time in the scheduler in three parts; None where it never left."""
+        """Its time in the scheduler in three parts; None if it never left."""
         if each.started_ms is None:
             return None
         own = [other for other in self.requests if other.host == each.host]
@@ -164,7 +164,7 @@ class _Seen:
 
 
 def _of_source(events: Sequence[Mapping[str, Any]], names: _Names) -> ScheduledRequest | None:
-    """The request of one source of events; None where its beginning is not in the log."""
+    """The request of one source of events; None if its beginning is not in the log."""
     seen, begun = _Seen(), None
     for event in events:
         name, phase = names.types.get(event["type"], ""), names.phases[event["phase"]]

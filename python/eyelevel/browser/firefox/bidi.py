@@ -50,7 +50,7 @@ class BiDi:
         return result
 
     def pump(self, deadline: float) -> bool:
-        """Handle one message; wait for it until `deadline`. False where none came."""
+        """Handle one message; wait for it until `deadline`. False if none came."""
         text = self._web_socket.receive(deadline)
         if text is None:
             return False

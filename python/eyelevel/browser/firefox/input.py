@@ -68,7 +68,7 @@ class BiDiHands:
         return None
 
     def prepared(self, step: Step) -> Act:
-        """What does the step; raises CommandError where it cannot be done."""
+        """What does the step; raises CommandError if it cannot be done."""
         where = {"context": self._tab.context}
         if step.verb == "script":
             asked = {"expression": step.argument, "target": where, "awaitPromise": False}
@@ -92,7 +92,7 @@ class BiDiHands:
         return act
 
     def _place_of(self, selector: str) -> tuple[int, int]:
-        """The middle of an element, scrolled into view; CommandError where there is none."""
+        """The middle of an element, scrolled into view; CommandError if there is none."""
         deadline = time.monotonic() + FIND_TIMEOUT_S
         where = {"context": self._tab.context}
         find = {**where, "locator": {"type": "css", "value": selector}, "maxNodeCount": 1}

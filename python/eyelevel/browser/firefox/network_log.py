@@ -47,7 +47,7 @@ class BiDiNetworkLog:
         return any(not each.done for each in self._requests.values())
 
     def handle_event(self, method: str, parameters: dict[str, Any]) -> bool:
-        """Take one event; True where it began or ended a request."""
+        """Take one event; True if it began or ended a request."""
         if not method.startswith("network."):
             return False
         request = parameters["request"]
@@ -65,7 +65,7 @@ class BiDiNetworkLog:
         return known.done
 
     def first_request_ms(self) -> float | None:
-        """When the first request began, wall time; None where none did."""
+        """When the first request began, wall time; None if none did."""
         times = [each.request["timings"]["requestTime"] for each in self._requests.values()]
         return min(times, default=None)
 

@@ -42,7 +42,7 @@ CERTUTIL_TIMEOUT_S = 20.0
 
 
 def find_firefox() -> str:
-    """Path of the Firefox to start; raises `BrowserStartError` where there is none."""
+    """Path of the Firefox to start; raises `BrowserStartError` if there is none."""
     wanted = os.environ.get(EXECUTABLE_VARIABLE)
     for candidate in (wanted,) if wanted else EXECUTABLES:
         if found := shutil.which(candidate):
@@ -77,7 +77,7 @@ class Firefox:
         self.close()
 
     def connect(self, deadline: float) -> BiDi:
-        """Raises `BrowserStartError` where Firefox does not listen in time."""
+        """Raises `BrowserStartError` if Firefox does not listen in time."""
         ours, theirs = socket.socketpair()
         child_end = move_high(theirs.detach())
         log = move_high(os.open(self.log_path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC))

@@ -79,7 +79,7 @@ class FirefoxTab:
     def place_px(self, deadline: float) -> tuple[tuple[int, int], tuple[int, int]]:
         """Where the page lies on the screen and its size, device pixels.
 
-        Raises `BrowserStartError` where the viewport is not the one that was asked for.
+        Raises `BrowserStartError` if the viewport is not the one that was asked for.
         """
         x, y, *size, scale = json.loads(self.evaluate(WHERE_SCRIPT, deadline))
         if tuple(size) != self._settings.viewport_px:
@@ -108,7 +108,7 @@ class FirefoxTab:
         return origin_ms, found
 
     def evaluate(self, expression: str, deadline: float) -> str:
-        """What an expression gives, a text. Raises `CommandError` where the page threw."""
+        """What an expression gives, a text. Raises `CommandError` if the page threw."""
         target = {"context": self.context}
         asked = {"expression": expression, "target": target, "awaitPromise": True}
         said = self._bidi.call("script.evaluate", asked, deadline)

@@ -18,7 +18,7 @@ class WebSocket:
     """An open connection; `send` and `receive` texts."""
 
     def __init__(self, connected: socket.socket, host: str, path: str, deadline: float) -> None:
-        """Shake hands over a connected socket. Raises `BrowserGoneError` where that fails."""
+        """Shake hands over a connected socket. Raises `BrowserGoneError` if that fails."""
         try:
             self._connection = connect(
                 f"ws://{host}{path}",
@@ -34,14 +34,14 @@ class WebSocket:
             raise BrowserGoneError(f"the browser refused the WebSocket: {error}") from error
 
     def send(self, text: str) -> None:
-        """One message. Raises `BrowserGoneError` where the connection is gone."""
+        """One message. Raises `BrowserGoneError` if the connection is gone."""
         try:
             self._connection.send(text)
         except ConnectionClosed as error:
             raise BrowserGoneError(f"the browser closed its WebSocket: {error}") from error
 
     def receive(self, deadline: float) -> str | None:
-        """The next message; None where none came until `deadline`, of `time.monotonic()`."""
+        """The next message; None if none came until `deadline`, of `time.monotonic()`."""
         try:
             message = self._connection.recv(timeout=max(deadline - time.monotonic(), 0.0))
         except TimeoutError:

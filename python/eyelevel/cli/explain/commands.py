@@ -32,7 +32,7 @@ class _TrialByDefault(TyperGroup):
     """`explain TRIAL` is `explain trial TRIAL`: what is no subcommand's name is a trial."""
 
     def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]
-        """As click does, with the word put in front where it is missing."""
+        """As click does, with the word put in front if it is missing."""
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             args = ["trial", *args]
         return super().resolve_command(ctx, args)

@@ -4,6 +4,6 @@
 does so alone and beside other transfers (`cross`). `replay` runs any command on the client side of
 a lab that serves a site.
 
-A load is a trial like any other (`eyelevel.run.trial`) and leaves the same record where `--out`
+A load is a trial like any other (`eyelevel.run.trial`) and leaves the same record if `--out`
 says; studies of many loads are in `eyelevel.cli.run`.
 """

@@ -15,7 +15,7 @@ CROSS_HELP = (
 def harm_of(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], names: Iterable[str]) -> Any:
     """Each metric's harm of one load, against that of its repetition without cross traffic.
 
-    None where it has no such load yet, or none of the two was ok.
+    None if it has no such load yet, or none of the two was ok.
     """
     alone = next(
         (

@@ -17,7 +17,7 @@ def fates(
     Another controller then meets the same luck: `eyelevel path --down "fates OUT"`.
     """
     # Here, since numpy takes longer to import than a path takes to start.
-    from eyelevel.pathlog.fates import fates_of
+    from eyelevel.pathlog.packets import fates_of
 
     fates_ = fates_of(log.read_bytes(), str(log))
     lines = ("lost\n" if delay_ms is None else f"{delay_ms:.6f}\n" for delay_ms in fates_)

@@ -31,7 +31,7 @@ def plot(
     # Here, since charts take longer to import than a path takes to start (see cli/main.py).
     from eyelevel.errors import PathLogError
     from eyelevel.figures.path_chart import path_chart
-    from eyelevel.pathlog.own import read_log
+    from eyelevel.pathlog.reading import read_log
     from eyelevel.pathlog.summary import summarise
 
     out = out or (log / "path.svg" if log.is_dir() else log.with_name(log.name + ".svg"))

@@ -1,4 +1,4 @@
-"""Traces on disk: Mahimahi's format, or CSV where the name ends in `.csv`."""
+"""Traces on disk: Mahimahi's format, or CSV if the name ends in `.csv`."""
 
 from pathlib import Path
 

@@ -12,7 +12,7 @@ TAIL_BYTES_MAX = 1 << 16
 def mend(path: Path) -> None:
     """Cut a last line that a killed writer left half written; a file that is absent stays so.
 
-    Raises ExpectedError where the file is none of ours, and leaves it alone.
+    Raises ExpectedError if the file is none of ours, and leaves it alone.
     """
     if not path.exists():
         return

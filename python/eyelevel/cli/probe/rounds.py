@@ -36,7 +36,7 @@ def alone(out: Path) -> Iterator[Path]:
 
 
 def repeat(state_path: Path, every_s: float, for_s: float, measure: Callable[[], None]) -> None:
-    """Measure at every due time; where the same command was stopped before, go on with its rounds.
+    """Measure at every due time; if the same command was stopped before, go on with its rounds.
 
     A round that fails as a whole is complained about and the next one begins when it is due.
     """

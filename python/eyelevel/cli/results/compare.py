@@ -1,4 +1,4 @@
-"""`eyelevel compare`: two runs; exits 1 where something became slower."""
+"""`eyelevel compare`: two runs; exits 1 if something became slower."""
 
 import os
 from pathlib import Path

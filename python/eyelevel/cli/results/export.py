@@ -65,7 +65,7 @@ def export_all(what: Path, out: Path | None, asked: Exports) -> list[str]:
 
 
 def write_exports(trial: StoredTrial, target: Path, asked: Exports) -> bool:
-    """Write what is asked for of one load; False where it has no frames."""
+    """Write what is asked for of one load; False if it has no frames."""
     target.mkdir(parents=True, exist_ok=True)
     name, key = trial.path.name, trial.record["trial"]
     if asked.har:

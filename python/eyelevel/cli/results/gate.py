@@ -19,7 +19,7 @@ def conclude(
     junit_file: Path | None,
     as_json: dict[str, Any] | None = None,
 ) -> None:
-    """Print every verdict, write JUnit where asked, exit 1 with one line unless all passed."""
+    """Print every verdict, write JUnit if asked, exit 1 with one line unless all passed."""
     if junit_file is not None:
         junit_file.write_text(junit(suite, verdicts), encoding="utf-8")
     bad = [verdict for verdict in verdicts if verdict.status != "passed"]

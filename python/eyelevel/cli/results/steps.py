@@ -46,7 +46,7 @@ def _metrics(step: Mapping[str, Any], frames: Frames) -> dict[str, float | None]
 
 
 def print_steps(loads: Iterable[tuple[str, Sequence[Mapping[str, Any]]]]) -> None:
-    """One row a step and load, by the load's name; nothing where there are no steps."""
+    """One row a step and load, by the load's name; nothing if there are no steps."""
     shown = table("load", "step", *_STEP_COLUMNS.values(), right=tuple(_STEP_COLUMNS.values()))
     rows = [(name, step) for name, steps in loads for step in steps]
     for name, step in rows:

@@ -148,7 +148,7 @@ def _record_where_absent(url: str, upstream_ca: Path | None) -> None:
                 recorded = secured
             recorded.rename(kept)
     except BaseException:
-        with contextlib.suppress(OSError):  # where it has recordings it stays
+        with contextlib.suppress(OSError):  # if it has recordings it stays
             kept.parent.rmdir()
         raise
     hints.print(

@@ -27,8 +27,8 @@ def rerun(
 ) -> None:
     """Run a bundle's plan again on its own recordings, and compare both runs.
 
-    The same loads in the same order with the same seeds. Exits 1 where a stack is slower than it
-    was by more than the smallest effect of interest, or where that cannot be determined.
+    The same loads in the same order with the same seeds. Exits 1 if a stack is slower than it
+    was by more than the smallest effect of interest, or if that cannot be determined.
     """
     unpacked = open_bundle(file, out / "original", resume=resume)
     again = out / "again"

@@ -87,7 +87,7 @@ def run(
 def run_plan(
     plan: Plan, out: Path, *, resume: bool, how_to_resume: str, execution: Execution | None = None
 ) -> None:
-    """Run a plan's trials with progress shown; ends the command where it is interrupted."""
+    """Run a plan's trials with progress shown; ends the command if it is interrupted."""
     execution = execution or Execution(trace_files=plan.trace_files)
     check_jobs(execution.jobs)
     sites = [open_site(name) for name in plan.sites]

@@ -39,7 +39,7 @@ def check(
     """Replay every exchange over HTTP/1.1, 2 and 3 and compare each byte; then load the page.
 
     The page is loaded without shaping. What it asks for and the recording does not hold is listed,
-    what holds its rendering first. Exits 1 on a difference, and where the page cannot be
+    what holds its rendering first. Exits 1 on a difference, and if the page cannot be
     measured: a load fails, or misses what blocks rendering, or other URLs than the other loads, or
     over 5 % of its requests.
     """
@@ -138,7 +138,7 @@ def _console_errors(page: PageFindings) -> list[str]:
 
 
 def _write_pictures(page: PageFindings, archive: Path, out: Path) -> dict[str, Any]:
-    """The page as recorded, where that is known, and as replayed over each protocol."""
+    """The page as recorded, if that is known, and as replayed over each protocol."""
     by_version = {load.http_version: load.screenshot for load in page.loads if load.screenshot}
     panels = [(f"replayed over {name}", image) for name, image in by_version.items()]
     if recorded := _recorded_picture(archive):

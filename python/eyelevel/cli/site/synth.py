@@ -15,14 +15,14 @@ from eyelevel.sites.synthetic.write import write_site
 
 def synth(
     like: Annotated[str, typer.Option(help=f"Whose distributions: {' or '.join(PUBLISHED)}.")],
-    out: Annotated[Path, typer.Option(help="The folder for the sites, made where it lacks.")],
+    out: Annotated[Path, typer.Option(help="The folder for the sites, made if it is missing.")],
     count: Annotated[int, typer.Option(min=1, max=10_000, help="How many sites.")] = 500,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same sites.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write synthetic sites whose objects, sizes, origins, types and depths follow published ones.
 
-    For sweeps where recordings may not be shipped: a plan takes the folder as `sites = ["OUT/"]`.
+    For sweeps whose recordings may not be shipped: a plan takes the folder as `sites = ["OUT/"]`.
     """
     if like not in PUBLISHED:
         raise typer.BadParameter(unknown("source", like, PUBLISHED), param_hint="--like")

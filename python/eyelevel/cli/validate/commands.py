@@ -36,7 +36,7 @@ def path(
 ) -> None:
     """Measure release times, rate, queue and loss of the path, idle and loaded, against theory.
 
-    Exits 1 where a bound is broken. Release-time errors are bounded with real-time priority only.
+    Exits 1 if a bound is broken. Release-time errors are bounded with real-time priority only.
     """
     checks = validate_path(
         duration_ms, lambda step: hints.print(f"measuring {step}"), loaded=not idle_only

@@ -41,7 +41,7 @@ class Bundle:
 def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
     """Pack the run in `directory` with what it was made from; the number of files.
 
-    Raises StoreError where a site is not the recording that the plan names.
+    Raises StoreError if a site is not the recording that the plan names.
     """
     document = read_document(directory, PLAN_FILE)
     members: list[tuple[str, Path | bytes]] = []
@@ -80,7 +80,7 @@ def open_bundle(file: Path, directory: Path, *, resume: bool = False) -> Bundle:
     """Unpack a bundle into the new `directory`, every file checked against its digest.
 
     With `resume` what of this bundle is there already stays. Raises StoreError for a damaged
-    bundle, and where `directory` holds anything else.
+    bundle, and if `directory` holds anything else.
     """
     is_there = directory.exists() and any(directory.iterdir())
     if is_there and not resume:

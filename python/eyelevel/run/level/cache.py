@@ -116,7 +116,7 @@ class Kept:
 
 @cache
 def browser_version() -> str:
-    """What the browser says of itself; empty where there is none."""
+    """What the browser says of itself; empty if there is none."""
     executable = shutil.which(find_executable())
     if executable is None:
         return ""

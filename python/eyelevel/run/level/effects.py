@@ -35,7 +35,7 @@ def measure_effects(first: Stack, second: Stack, on_step: Callable[[Step], None]
 
 
 def _switched(stack: Stack, switch: Mapping[str, Any]) -> Stack | None:
-    """The stack with the setting changed; None where it cannot have it, or has it already."""
+    """The stack with the setting changed; None if it cannot have it, or has it already."""
     if all(getattr(stack, name) == value for name, value in switch.items()):
         return None
     switches = ", ".join(f"{name}={value}" for name, value in switch.items())

@@ -88,7 +88,7 @@ class Step:
 
 
 def measured_level(first: Stack, second: Stack) -> Level | None:
-    """As far as this machine measured the pair; None where it did not."""
+    """As far as this machine measured the pair; None if it did not."""
     kept = Kept((first, second))
     runs = kept.runs()
     return _level((first, second), runs, kept.effects(), ()) if runs else None
@@ -109,7 +109,7 @@ def levels_of(plan: Plan) -> list[dict[str, Any]]:
 
 def stacks_of(plan: Plan) -> list[Stack]:
     """Those of a plan as the level measures them: with what its browser's settings make of them,
-    where these are not as usual."""
+    if these are not as usual."""
     usual = BrowserSettings()
     stacks = []
     for stack in plan.stacks:
@@ -135,7 +135,7 @@ def validate_level(
     limit_s: float = LIMIT_S,
     scenarios: Sequence[Scenario] = SCENARIOS,
 ) -> Level:
-    """Measure what is not measured yet. Raises LabError where no lab can be built.
+    """Measure what is not measured yet. Raises LabError if no lab can be built.
 
     `budget_s`: for runs beyond those that every scenario needs. `limit_s`: for all; a run that does
     not fit is not begun. Each waits for the machine while there is time for it. An interruption
@@ -255,7 +255,7 @@ class _Work:
     def measure(
         self, scenario: Scenario, side: int, stack: Stack, recordings: Recordings
     ) -> Run | None:
-        """One run; None where it told nothing."""
+        """One run; None if it told nothing."""
         began_s = time.monotonic()
         self._tried += 1
         try:

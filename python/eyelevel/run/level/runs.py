@@ -29,7 +29,7 @@ from eyelevel.level.transfer_values import (
 )
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.networks.network import Network, lab_path
-from eyelevel.pathlog.arrivals import Arrivals, read_arrivals
+from eyelevel.pathlog.packets import Arrivals, read_arrivals
 from eyelevel.plan.browser_settings import BrowserSettings
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stacks import Stack, Visit, lab_stack
@@ -81,7 +81,7 @@ class RunError(LabError):
 def run_scenario(
     scenario: Scenario, stack: Stack, recordings: Recordings, seed: int
 ) -> dict[str, Value]:
-    """The values of one run; raises LabError where there are none."""
+    """The values of one run; raises LabError if there are none."""
     if scenario.kind == "page":
         return _page(scenario, stack, recordings, seed)
     if scenario.kind == "bulk":
@@ -113,7 +113,7 @@ def _page(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -
 def _of_load(
     record: Mapping[str, Any], network_log: bytes, down: Arrivals, up: Arrivals
 ) -> dict[str, Value]:
-    """Of the measured load alone: all logs hold the visit before it, where there was one."""
+    """Of the measured load alone: all logs hold the visit before it, if there was one."""
     since_ns = record["browser"]["navigation_start_ns"] - BEFORE_NAVIGATION_NS
     urls = {item["url"] for item in record["objects"]}
     scheduling = request_scheduling(read_network_log(network_log), urls, since_ns / 1e6)
@@ -183,7 +183,7 @@ def _transfer(
         before = HostSample.take(time.monotonic())
         transfer_, summary = transfer_told(
             path,
-            # As on a first visit: tickets only where the stack asks for them.
+            # As on a first visit: tickets only if the stack asks for them.
             lab_stack(replace(stack, session_tickets=bool(stack.session_tickets)), network),
             site,
             url,

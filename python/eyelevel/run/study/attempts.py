@@ -38,7 +38,7 @@ def commit_trial(
 def with_retries(run: Callable[[], TrialResult], retries: int) -> TrialResult:
     """The first result that is not one of RETRIED, or the last; `retried` tells of those before.
 
-    An attempt that failed counts as a failure of its stack where stacks are compared by how often
+    An attempt that failed counts as a failure of its stack if stacks are compared by how often
     the instrument fails, whatever came after it.
     """
     failed: list[dict[str, str]] = []

@@ -30,7 +30,7 @@ LOAD_BYTES = 40_000
 PICTURE_BYTES = 100_000
 """Of a site's last picture, kept once: of the shipped sites 43 to 146 kB."""
 DEVIATION = 0.10
-"""Of a block's difference as a share of the reference, where nothing is known; seen on an otherwise
+"""Of a block's difference as a share of the reference, if nothing is known; seen on an otherwise
 idle machine: 0.03 to 0.15."""
 
 

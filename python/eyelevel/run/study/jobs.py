@@ -27,7 +27,7 @@ class JobsError(ExpectedError):
 
 
 def core_sets(processors: Processors, jobs: int) -> list[frozenset[int]]:
-    """Disjoint sets of CORES_A_LAB whole cores, a job each; JobsError where there are too few."""
+    """Disjoint sets of CORES_A_LAB whole cores, a job each; JobsError if there are too few."""
     if jobs * CORES_A_LAB > processors.count:
         fit = max(1, processors.count // CORES_A_LAB)
         raise JobsError(
@@ -39,7 +39,7 @@ def core_sets(processors: Processors, jobs: int) -> list[frozenset[int]]:
 
 
 def check_jobs(jobs: int) -> None:
-    """Raises JobsError, before anything is written, where there are too few cores for `jobs`."""
+    """Raises JobsError, before anything is written, if there are too few cores for `jobs`."""
     if jobs > 1:
         core_sets(Processors.usable(), jobs)
 

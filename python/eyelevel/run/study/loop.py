@@ -67,7 +67,7 @@ class RunResult:
     done: int
     interrupted: bool
     stopped: str = ""
-    """Why it stopped before all trials; empty where it did not."""
+    """Why it stopped before all trials; empty if it did not."""
 
 
 def prepare(
@@ -75,8 +75,8 @@ def prepare(
 ) -> list[Trial]:
     """Write `plan.json` and `environment.json`; the trials in their order.
 
-    Raises StoreError where `directory` holds another plan's run, or this one's without `resume`,
-    PlanError where a site has nothing that a stack could be in force on.
+    Raises StoreError if `directory` holds another plan's run, or this one's without `resume`,
+    PlanError if a site has nothing that a stack could be in force on.
     """
     check_secure(plan.stacks, sites)
     check_time_limits(plan, sites)
@@ -97,7 +97,7 @@ def prepare(
 
 
 def planned(plan: Plan, sites: Sequence[Site], directory: Path, *, resume: bool) -> list[Trial]:
-    """Write `plan.json` where it is not there yet; the trials. Raises StoreError as `prepare`."""
+    """Write `plan.json` if it is not there yet; the trials. Raises StoreError as `prepare`."""
     trials = expand(plan, sites)
     if (directory / PLAN_FILE).exists():
         there = read_document(directory, PLAN_FILE)
@@ -145,11 +145,11 @@ def run_trials(
     """Run what is missing of `trials`; `archives` maps a site's name to its file.
 
     `may_stop` is asked after each repetition, by its number, why the study may stop; it goes on
-    while the answer is empty. `effects` is asked then, too, what is seen so far, where looking has
+    while the answer is empty. `effects` is asked then, too, what is seen so far, if looking has
     taken no more than its share of the time.
 
     The first Ctrl-C lets the current loads end, the second one ends them at once; what is committed
-    stays. Raises JobsError where there are too few cores for the jobs.
+    stays. Raises JobsError if there are too few cores for the jobs.
     """
     queue = todo(trials, directory)
     progress = Progress(total=len(trials), done=len(trials) - len(queue))

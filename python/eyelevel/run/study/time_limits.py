@@ -12,7 +12,7 @@ NAMED_MAX = 3
 
 
 def check_time_limits(plan: Plan, sites: Sequence[RecordedSite]) -> None:
-    """Raises PlanError where the plan's own `timeout_s` is less than a page's bytes need.
+    """Raises PlanError if the plan's own `timeout_s` is less than a page's bytes need.
 
     Without one the limit follows from them.
     """
@@ -28,7 +28,7 @@ def check_time_limits(plan: Plan, sites: Sequence[RecordedSite]) -> None:
     more = f"; and {len(tight) - NAMED_MAX} more" if len(tight) > NAMED_MAX else ""
     raise PlanError(
         [
-            f"`timeout_s`: in {plan.browser.timeout_s:g} s no load can end where the page's bytes "
+            f"`timeout_s`: in {plan.browser.timeout_s:g} s no load can end if the page's bytes "
             f"alone need longer ({named}{more}); leave the key out, then the limit follows from "
             "them, or leave these out"
         ]

@@ -37,9 +37,9 @@ class Coding:
         self._work = self._worker.submit(_coded, raw)
 
     def result(self) -> Pictures:
-        """Waits for its end; nothing where no load came so far.
+        """Waits for its end; nothing if no load came so far.
 
-        Raises OSError where a picture is damaged.
+        Raises OSError if a picture is damaged.
         """
         return self._work.result() if self._work else Pictures(Frames.of([]), (), None)
 

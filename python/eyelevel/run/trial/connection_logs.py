@@ -21,7 +21,7 @@ class CollectedLogs:
 
 @contextmanager
 def connection_logs(kinds: Sequence[str]) -> Iterator[CollectedLogs]:
-    """A folder for the lab's files, read when the block ends; none where no kind is asked for."""
+    """A folder for the lab's files, read when the block ends; none if no kind is asked for."""
     if not kinds:
         yield CollectedLogs()
         return

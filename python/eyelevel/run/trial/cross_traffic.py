@@ -15,7 +15,7 @@ def cross_traffic_record(
     """The record's `cross_traffic` (spec/run-record.md).
 
     `summary` is the lab's; `load_ms` the time from `navigation_start_ns` (CLOCK_MONOTONIC) to the
-    page's load event, None where it had none.
+    page's load event, None if it had none.
     """
     flows = [dict(flow) for flow in summary["flows"]]
     record = {
@@ -30,7 +30,7 @@ def cross_traffic_record(
 
 
 def silent_flow(summary: Mapping[str, Any] | None) -> str:
-    """Why the cross traffic was none: a flow that brought nothing; empty where all did."""
+    """Why the cross traffic was none: a flow that brought nothing; empty if all did."""
     for number, flow in enumerate((summary or {}).get("flows", ()), start=1):
         if not flow["bytes"]:
             return (

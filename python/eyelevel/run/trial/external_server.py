@@ -49,9 +49,9 @@ class Place:
 def external_server(
     server: Mapping[str, Any] | None, archive: str, config: LabConfig, http_version: str
 ) -> Iterator[Lab]:
-    """A lab served by `server` (`command`, `protocols`), or by ours where it is None.
+    """A lab served by `server` (`command`, `protocols`), or by ours if it is None.
 
-    Raises LabError where lab or server do not come up; the server ends with the block.
+    Raises LabError if lab or server do not come up; the server ends with the block.
     """
     if server is None:
         with Lab(config) as lab:

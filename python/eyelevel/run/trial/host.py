@@ -27,7 +27,7 @@ class HostSample:
 
     @classmethod
     def take(cls, now_s: float) -> Self:
-        """Read the counters; pressure is None where the kernel does not count it."""
+        """Read the counters; pressure is None if the kernel does not count it."""
         fields = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()[1:]
         ticks = dict(zip(_CPU_FIELDS, map(int, fields), strict=False))
         file = pressure_file()

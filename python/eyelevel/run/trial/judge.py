@@ -173,7 +173,7 @@ def _wrong_connection_type(load: Observed) -> str:
 
 
 def _wrong_visit(load: Observed) -> str:
-    """A repeat visit must have had use of the first one's tickets; a first has none but where the
+    """A repeat visit must have had use of the first one's tickets; a first has none unless the
     stack gives them out; the page of a warm visit came over a connection that was there."""
     if load.visit == "warm":
         page = next((item for item in load.objects if item["resource_type"] == "Document"), None)
@@ -197,7 +197,7 @@ def _wrong_visit(load: Observed) -> str:
 
 
 def _in_force_wanted(stack: Mapping[str, Any]) -> dict[str, Any]:
-    """What a connection of this stack must say, where it says it."""
+    """What a connection of this stack must say, if it says it."""
     quic = stack["http_version"] == "h3"
     wanted: dict[str, Any] = {
         key: stack[key]

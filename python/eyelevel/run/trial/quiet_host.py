@@ -19,7 +19,7 @@ and each says for itself what became of it."""
 
 WINDOW_S = 1.0
 FIRST_WINDOW_S = 0.3
-"""What is known of the time since the load before must do where it is no whole second: waiting for
+"""What is known of the time since the load before must do if it is no whole second: waiting for
 one would cost every load of a quiet machine as much."""
 
 STEP_S = 0.25
@@ -48,7 +48,7 @@ class HostWait:
     alone: bool = True
 
     def wait(self) -> float:
-        """Seconds that were waited; WaitInterruptedError where `ended` says so meanwhile."""
+        """Seconds that were waited; WaitInterruptedError if `ended` says so meanwhile."""
         since = _last or HostSample.take(time.monotonic())
         missing_s = FIRST_WINDOW_S - (time.monotonic() - since.at_s)
         if missing_s > 0:
@@ -73,7 +73,7 @@ def wait_until_quiet(
     pass_time: Callable[[], None],
 ) -> float:
     """Seconds until what `take` gives is within the bounds, or the limit; `pass_time` lets a step
-    pass. No time is waited where the time from `since` on was quiet."""
+    pass. No time is waited if the time from `since` on was quiet."""
     tell = how.told or (lambda line: None)
     samples = deque([since, take()])
     began_s = samples[-1].at_s

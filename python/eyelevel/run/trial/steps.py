@@ -33,7 +33,7 @@ def all_objects(raw: RawLoad) -> list[dict[str, Any]]:
 
 
 def failed_step(raw: RawLoad) -> str:
-    """What failed after the load, or was not captured; empty where nothing was."""
+    """What failed after the load, or was not captured; empty if nothing was."""
     for step in raw.after_load:
         if step.failed:
             return f"after the load: {step.failed}"

@@ -30,7 +30,7 @@ def read_trace_file(name: str) -> TraceFile:
 
 
 def check_trace_files(trace_files: Mapping[str, str], settings: Mapping[str, object]) -> None:
-    """Raise LabError where a trace that a network's `settings` name is not what it was."""
+    """Raise LabError if a trace that a network's `settings` name is not what it was."""
     for digest in file_digests(settings):
         file = trace_files.get(digest)
         if file is None:

@@ -145,7 +145,7 @@ def _run_trial(
 
 
 def _let_settle(trial: Trial) -> None:
-    """Give the cross traffic, where there is some, the time to fill the path."""
+    """Give the cross traffic, if there is some, the time to fill the path."""
     settings = trial.network_settings
     if settings.get("cross_traffic"):
         time.sleep(settling_s(settings["rtt_ms_min"], settings["queue_ms"]))

@@ -8,7 +8,7 @@ import numpy as np
 from sample_record import sample_object
 
 from eyelevel.level.made_page import URL
-from eyelevel.pathlog.arrivals import Arrivals
+from eyelevel.pathlog.packets import Arrivals
 from eyelevel.run.level.runs import _of_load
 
 TYPES = ("REQUEST_ALIVE", "RESOURCE_SCHEDULER_REQUEST_STARTED", "URL_REQUEST_START_JOB")

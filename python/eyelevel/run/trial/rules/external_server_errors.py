@@ -9,7 +9,7 @@ BLOCKED = "MissingAllowOriginHeader"
 
 
 def unserved(objects: Iterable[Mapping[str, Any]]) -> str:
-    """The first object that it did not serve, in a sentence; empty where it served all."""
+    """The first object that it did not serve, in a sentence; empty if it served all."""
     for item in objects:
         if (item["status"] or 0) >= HTTP_ERROR:
             return f"the stack's own server answered {item['status']} for {item['url']}"

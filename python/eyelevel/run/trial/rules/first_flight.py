@@ -32,7 +32,7 @@ def wrong_first_flight(stack: Mapping[str, Any], in_force: Mapping[str, Any]) ->
 
 
 def reduced(stack: Mapping[str, Any], in_force: Mapping[str, Any]) -> bool:
-    """Whether the network took TCP its initial window: it is one packet where the answer to its SYN
+    """Whether the network took TCP its initial window: it is one packet if the answer to its SYN
     had to be sent again (RFC 5681, section 3.1), in Linux more than once. That is what the stack
     does on such a path, and no failure of the instrument."""
     again = in_force.get("syn_ack_retransmitted_packets") or 0

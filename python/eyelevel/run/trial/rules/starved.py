@@ -33,7 +33,7 @@ def starved(path: Mapping[str, Any], host: Mapping[str, Any], rtt_ms_min: float)
 
 
 def _late(late: Mapping[str, Any], bound_us: float, direction: str, what: str) -> str:
-    """A path that reads late has no processor, even where its releases are in time again."""
+    """A path that reads late has no processor, even if its releases are in time again."""
     p99, latest = late["lateness_us_p99"] or 0.0, late["lateness_us_max"] or 0.0
     if p99 > LATENESS_US_P99_MAX:
         return f"packets {direction} were {what} {p99 / 1e3:.1f} ms late at the 99th percentile"

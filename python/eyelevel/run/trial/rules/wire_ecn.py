@@ -7,7 +7,7 @@ CAPABLE = ("ect0", "ect1", "ce")
 WAYS = ("down", "up")
 
 QUIC_CAPABLE_SHARE_MIN = 0.9
-"""noq sends all packets of a connection as ECT(0), but gives that up where the client's
+"""noq sends all packets of a connection as ECT(0), but gives that up if the client's
 acknowledgements do not tell of it. Over TCP pure acknowledgements and repetitions are Not-ECT."""
 
 
@@ -17,7 +17,7 @@ def wrong_ecn(
     requests: Sequence[Mapping[str, Any]],
     path: Mapping[str, Any],
 ) -> str:
-    """What came otherwise than the stack's `ecn`, in a sentence; empty where all came so.
+    """What came otherwise than the stack's `ecn`, in a sentence; empty if all came so.
 
     Connections that served no request of the load may have sent nothing that can be marked. What
     somebody else's server sends over QUIC is its own.
@@ -68,6 +68,6 @@ def capable(counts: Mapping[str, int]) -> int:
 
 
 def capable_share(counts: Mapping[str, int]) -> float | None:
-    """The same as a share of all; None where there was none."""
+    """The same as a share of all; None if there was none."""
     every = counts["not_ect"] + capable(counts)
     return capable(counts) / every if every else None

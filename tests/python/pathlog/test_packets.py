@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from eyelevel.errors import PathLogError
-from eyelevel.pathlog.fates import fates_of
-from eyelevel.pathlog.own import ARRIVAL, DROP, LOST, RECORD, RELEASE
+from eyelevel.pathlog.packets import fates_of
+from eyelevel.pathlog.reading import ARRIVAL, DROP, LOST, RECORD, RELEASE
 
 HEAD = {
     "format": "eyelevel-path-log",

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from eyelevel.connections.qlog import parse_qlog
-from eyelevel.connections.tcp_info import parse_tcp_info
+from eyelevel.connections.transport import parse_qlog, parse_tcp_info
 from eyelevel.errors import ConnectionLogError
 
 HEAD = {"file_schema": "urn:ietf:params:qlog:file:sequential", "trace": {}}

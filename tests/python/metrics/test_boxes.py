@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from eyelevel.metrics import changes
-from eyelevel.metrics.changes import changed_boxes
+from eyelevel.metrics import boxes
+from eyelevel.metrics.boxes import changed_boxes
 from eyelevel.metrics.history import histogram, small_brightness, visual_history
 
 SEED = 5
@@ -37,7 +37,7 @@ def test_equal_pictures_have_none_and_many_changes_one_box():
     dotted = picture.copy()
     dotted[::30, ::30] = 1
     assert spans(changed_boxes(picture, dotted, 3)) == [(0, 61, 0, 61)]
-    assert changes.BOXES_MAX < 9
+    assert boxes.BOXES_MAX < 9
 
 
 @pytest.mark.parametrize("size", [(60, 700), (37, 643), (20, 30)])

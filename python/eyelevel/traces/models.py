@@ -1,0 +1,151 @@
+"""The courses of a link's rate that made traces follow, from a pinned generator.
+
+Each model gives a relative rate in each millisecond; `synth` makes opportunities of it.
+"""
+
+import hashlib
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+CELLULAR_TICK_MS = 20
+# The share of the largest rate: 200 packets a second of at most 1000.
+BROWNIAN_SHARE_PER_ROOT_S = 0.2
+OUTAGE_ESCAPES_PER_S = 1.0
+
+RECONFIGURATION_MS = 15_000
+SATELLITE_TICK_MS = 100
+GAP_MS_MAX = 150
+INTERVAL_DEVIATION = 0.35
+SATELLITE_TICK_DEVIATION = 0.10
+SATELLITE_TICK_MEMORY = 0.8
+
+# 802.11n, 20 MHz, one stream, long guard interval (IEEE 802.11-2016, table 19-27), in Mbit/s.
+MCS_MBIT_S = (6.5, 13.0, 19.5, 26.0, 39.0, 52.0, 58.5, 65.0)
+COHERENCE_MS = 100
+STAY = 0.6
+TURN_MS = 4
+STATIONS_MAX = 4
+STATIONS_HOLD_MS = 2000.0
+
+
+class Generator:
+    """Random numbers that belong to a seed and a name.
+
+    Only the raw 64-bit output of PCG64 is used, which numpy promises to keep (NEP 19). Its
+    distributions may change from version to version and are therefore made here.
+    """
+
+    def __init__(self, seed: int, name: str) -> None:
+        """One independent stream for each name."""
+        digest = hashlib.sha256(f"{seed}\x1f{name}".encode()).digest()
+        self._bits = np.random.PCG64(int.from_bytes(digest[:16], "big"))
+
+    def uniforms(self, count: int) -> NDArray[np.float64]:
+        """From 0 (included) to 1 (excluded), with 53 random bits."""
+        raw = np.asarray(self._bits.random_raw(count), dtype=np.uint64)
+        return (raw >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+    def uniform(self) -> float:
+        """One of `uniforms`."""
+        return float(self.uniforms(1)[0])
+
+    def normals(self, count: int) -> NDArray[np.float64]:
+        """Standard normal, by Box and Muller 1958."""
+        first, second = self.uniforms(count), self.uniforms(count)
+        return np.sqrt(-2.0 * np.log1p(-first)) * np.cos(2.0 * np.pi * second)
+
+    def exponential(self, mean: float) -> float:
+        """Exponentially distributed."""
+        return float(-mean * np.log1p(-self.uniform()))
+
+
+def cellular(random: Generator, duration_ms: int) -> NDArray[np.float64]:
+    """A cellular link, after the model behind Sprout: relative rate in each millisecond, 0 to 1.
+
+    Winstein, Sivaraman and Balakrishnan 2013 (Stochastic forecasts achieve high throughput and low
+    delay over cellular networks, NSDI, section 3.1): packets leave in a Poisson process whose rate
+    walks in Brownian motion (200 packets a second per root second below 1000) and, once at zero,
+    stays there for a time t with the chance exp(-t): outages are sticky. What the paper
+    leaves open is this project's choice: the walk is reflected at its upper end, begins in the
+    middle, and leaves an outage by what it walks in a second. (Leaving by one
+    step, it fell back at once and stood still 28 % of the time; six recordings do so 1 % to 11 %.)
+    """
+    steps = math.ceil(duration_ms / CELLULAR_TICK_MS)
+    tick_s = CELLULAR_TICK_MS / 1000
+    moves = random.normals(steps) * BROWNIAN_SHARE_PER_ROOT_S * math.sqrt(tick_s)
+    escapes = random.uniforms(steps) < 1 - math.exp(-OUTAGE_ESCAPES_PER_S * tick_s)
+    rate, rates = 0.5, np.empty(steps)
+    for step in range(steps):
+        if rate > 0 or escapes[step]:
+            rate += moves[step] if rate > 0 else abs(moves[step]) / math.sqrt(tick_s)
+            rate = 2.0 - rate if rate > 1 else max(rate, 0.0)
+        rates[step] = rate
+    return np.repeat(rates, CELLULAR_TICK_MS)[:duration_ms]
+
+
+def satellite(random: Generator, duration_ms: int) -> NDArray[np.float64]:
+    """A low-orbit satellite link: relative rate in each millisecond.
+
+    Mohan et al. 2024 (A multifaceted look at Starlink performance, WWW, arXiv:2310.09242): links
+    are configured anew all over the network every 15 s, and throughput changes from one such
+    interval to the next more than within one. Here each interval has a rate of its own, log-normal
+    with a deviation of 0.35; within it the rate varies every 100 ms, log-normal with 0.10 and a
+    correlation of 0.8 from one to the next; and nothing leaves for up to 150 ms when an interval
+    begins. The structure is the paper's, the deviations and the gap are this project's choice and
+    not fitted.
+    """
+    # The trace begins somewhere within an interval.
+    first_ms = int(random.uniform() * RECONFIGURATION_MS / SATELLITE_TICK_MS) * SATELLITE_TICK_MS
+    intervals = (first_ms + duration_ms) // RECONFIGURATION_MS + 1
+    levels = np.exp(INTERVAL_DEVIATION * random.normals(intervals))
+    ticks = math.ceil(duration_ms / SATELLITE_TICK_MS)
+    moves = (
+        random.normals(ticks) * SATELLITE_TICK_DEVIATION * math.sqrt(1 - SATELLITE_TICK_MEMORY**2)
+    )
+    gaps_ms = (random.uniforms(intervals) * GAP_MS_MAX).astype(int)
+    noise, within = 0.0, np.empty(ticks)
+    for tick in range(ticks):
+        noise = SATELLITE_TICK_MEMORY * noise + moves[tick]
+        within[tick] = noise
+    at_ms = first_ms + np.arange(duration_ms)
+    interval = at_ms // RECONFIGURATION_MS
+    rates = levels[interval] * np.exp(np.repeat(within, SATELLITE_TICK_MS)[:duration_ms])
+    in_gap = (interval > 0) & (at_ms % RECONFIGURATION_MS < gaps_ms[interval])
+    return np.where(in_gap, 0.0, rates)
+
+
+def wifi(random: Generator, duration_ms: int) -> NDArray[np.float64]:
+    """A Wi-Fi link: relative rate in each millisecond.
+
+    Two things shape it. The channel: a finite-state Markov chain that moves to a neighbouring state
+    only (Wang and Moayeri 1995, IEEE Transactions on Vehicular Technology 44), here over the eight
+    modulations of 802.11n with a look every 100 ms. Contention: stations that have something to
+    send get the medium equally often (Bianchi 2000, IEEE JSAC 18), here in turns of 4 ms, the time
+    of one aggregate, drawn at random among this station and up to three others, whose number holds
+    for 2 s on average. So packets leave in bursts, and silences grow with the number of stations.
+    The chain's and the contention's constants are this project's choice and not fitted.
+    """
+    looks = duration_ms // COHERENCE_MS + 1
+    state, states = len(MCS_MBIT_S) - 2, np.empty(looks, dtype=int)
+    draws = random.uniforms(looks)
+    for look in range(looks):
+        if draws[look] >= STAY:
+            step = 1 if draws[look] < (1 + STAY) / 2 else -1
+            state = min(max(state + step, 0), len(MCS_MBIT_S) - 1)
+        states[look] = state
+    rates = np.repeat(np.array(MCS_MBIT_S)[states], COHERENCE_MS)[:duration_ms]
+
+    turns = duration_ms // TURN_MS + 1
+    chances = random.uniforms(turns)
+    mine = np.empty(turns, dtype=bool)
+    left_ms, stations = 0.0, 1
+    for turn in range(turns):
+        if left_ms <= 0:
+            left_ms = random.exponential(STATIONS_HOLD_MS)
+            stations = 1 + int(random.uniform() * STATIONS_MAX)
+        mine[turn] = chances[turn] * stations < 1
+        left_ms -= TURN_MS
+    shared: NDArray[np.float64] = rates * np.repeat(mine, TURN_MS)[:duration_ms]
+    return shared
