@@ -35,6 +35,10 @@ class ConnectionLogError(ExpectedError):
     """A log that cannot be read, or a connection that is not there."""
 
 
+class ExportError(ExpectedError):
+    """A load or a site cannot be written in another tool's format as asked."""
+
+
 class LabError(ExpectedError):
     """A lab could not be built, or it failed while it was up; one line with the way out."""
 
@@ -73,6 +77,10 @@ class StoreError(ExpectedError):
 
 class TraceError(ExpectedError):
     """A trace is refused; the message names file, line and remedy."""
+
+
+class VideoError(ExpectedError):
+    """A video could not be read."""
 
 
 KNOWN_SHOWN_MAX = 30  # a message stays one line that can be read

@@ -22,7 +22,7 @@ NOT_AVAILABLE = -1
 
 
 def har_of(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record of one load as a HAR document; objects in the order they were asked for."""
+    """The record of one load as a HAR document; objects in the order of their requests."""
     versions, navigation = record["versions"], record["navigation"] or {}
     product, _, browser_version = versions["browser"].partition("/")
     started_at = datetime.fromisoformat(record["started_at"])
@@ -45,7 +45,7 @@ def har_of(record: Mapping[str, Any]) -> dict[str, Any]:
                 }
             ],
             "entries": [
-                _entry(each, started_at) for each in record["objects"] if each["from"] != "data"
+                _entry(item, started_at) for item in record["objects"] if item["from"] != "data"
             ],
         }
     }

@@ -21,33 +21,32 @@ def find_binary() -> str:
     Raises LabError if there is none.
     """
     beside = Path(sys.executable).parent / NAME
-    found = str(beside) if beside.exists() else shutil.which(NAME)
-    if found is None:
+    binary = str(beside) if beside.exists() else shutil.which(NAME)
+    if binary is None:
         raise LabError(f"cannot find {NAME}: build it with `make setup`")
-    return found
+    return binary
 
 
 def run_tool(
-    arguments: Sequence[str], *, accept: Sequence[int] = (0,), says_json: bool = True
+    arguments: Sequence[str], *, accept: Sequence[int] = (0,), prints_json: bool = True
 ) -> Any:
-    """Run a one-shot command of the binary and return the JSON that it prints; None of one that
-    prints none.
+    """Run a one-shot command of the binary and return the JSON that it prints, or None.
 
-    Raises LabError with the command's own message where its exit status is not in `accept`.
+    Raises LabError with the command's own message if its exit status is not in `accept`.
     """
     command = [find_binary(), *arguments]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command, capture_output=True, text=True, timeout=TOOL_TIMEOUT_S, check=False
         )
     except subprocess.TimeoutExpired as error:
         raise LabError(f"{' '.join(command)} took longer than {TOOL_TIMEOUT_S:g} s") from error
-    if done.returncode not in accept:
-        message = done.stderr.strip() or done.stdout.strip() or "it said nothing"
+    if process.returncode not in accept:
+        message = process.stderr.strip() or process.stdout.strip() or "it said nothing"
         raise LabError(message.removeprefix(f"{NAME}: "))
-    if not says_json:
+    if not prints_json:
         return None
     try:
-        return json.loads(done.stdout)
+        return json.loads(process.stdout)
     except ValueError as error:
-        raise LabError(f"{' '.join(command)} printed no JSON: {done.stdout[:200]!r}") from error
+        raise LabError(f"{' '.join(command)} printed no JSON: {process.stdout[:200]!r}") from error

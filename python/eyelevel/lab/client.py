@@ -3,7 +3,6 @@
 import ipaddress
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from types import TracebackType
 from typing import Any, Self
 
 from eyelevel.lab.binary import find_binary
@@ -38,12 +37,12 @@ class LabConfig:
     longest_prefix: bool = False
 
     def message(self) -> dict[str, Any]:
-        """The configuration; what is as usual is left out."""
-        value = {name: getattr(self, name) for name in ("site", "stack", "path", "seed")}
-        for field_ in fields(self):
-            if (given := getattr(self, field_.name)) != field_.default:
-                value[field_.name] = given
-        return value
+        """The configuration without the settings that have their default."""
+        message = {name: getattr(self, name) for name in ("site", "stack", "path", "seed")}
+        for setting in fields(self):
+            if (value := getattr(self, setting.name)) != setting.default:
+                message[setting.name] = value
+        return message
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class Ready:
 
     @classmethod
     def of(cls, event: Mapping[str, Any]) -> Self:
-        """From the event; unknown keys are left aside."""
+        """Read the event; unknown keys are ignored."""
         names = cls.__dataclass_fields__
         values = {name: event.get(name) for name in names}
         values["origins"] = tuple(event.get("origins") or ())
@@ -76,16 +75,24 @@ class Ready:
 
     def quic_origins(self) -> tuple[str, ...]:
         """`host:port` of every secure origin, as Chromium's flag wants them."""
-        return tuple(f"{o['host']}:{o['port']}" for o in self.origins if o["scheme"] == "https")
+        return tuple(
+            f"{origin['host']}:{origin['port']}"
+            for origin in self.origins
+            if origin["scheme"] == "https"
+        )
 
     def unasked_hosts(self) -> tuple[tuple[str, str], ...]:
-        """Hosts that a browser asks no resolver for, and where in the lab they are.
+        """Hosts that a browser asks no resolver for, and their addresses in the lab.
 
-        An address that was recorded for itself is where it says. Others (loopback, private ones)
-        and `localhost` are the machine's own, which is not what was recorded.
+        An address that was recorded as itself is its own. Others (loopback, private ones) and
+        `localhost` are the machine's own to a browser, which is not what was recorded.
         """
-        hosts = {o["host"]: o["address"] for o in self.origins}
-        return tuple((host, at) for host, at in hosts.items() if is_unasked(host) and host != at)
+        addresses = {origin["host"]: origin["address"] for origin in self.origins}
+        return tuple(
+            (host, address)
+            for host, address in addresses.items()
+            if is_unasked(host) and host != address
+        )
 
 
 @dataclass(frozen=True)
@@ -98,13 +105,13 @@ class LabSummary:
     cross_traffic: Mapping[str, Any] | None = None
     errors: tuple[str, ...] = field(default=())
     server_cpu_s: float | None = None
-    """Processor time of the servers' thread; of the measured visit alone."""
+    """Processor time of the servers' thread, for the measured visit alone."""
 
 
 class Lab:
     """A lab from `with` to its end. Leaving the block stops it, whatever happened inside.
 
-    Raises LabError on entry where it cannot be built.
+    Raises LabError on entry if it cannot be built.
     """
 
     def __init__(
@@ -127,12 +134,7 @@ class Lab:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._summary is None:
             if kind is None:
                 self.stop()
@@ -141,12 +143,12 @@ class Lab:
 
     @property
     def command_prefix(self) -> tuple[str, ...]:
-        """Put before a command, it runs on the client side of this lab."""
+        """What stands before a command to run it on the client side of this lab."""
         return (find_binary(), "enter", "--pid", str(self.ready.init_pid), "--")
 
     @property
     def server_command_prefix(self) -> tuple[str, ...]:
-        """Put before a command, it runs in the servers' network namespace."""
+        """What stands before a command to run it in the servers' network namespace."""
         prefix = (find_binary(), "enter", "--pid", str(self.ready.init_pid))
         return (*prefix, "--server-tid", str(self.ready.server_tid), "--")
 
@@ -159,7 +161,7 @@ class Lab:
     def revisit(self, *, connections_stay: bool = False) -> None:
         """Begin a next page load: `stop` gives the requests and connections from now on.
 
-        `connections_stay`: those that are still open are the next load's, too.
+        With `connections_stay` those that are still open are the next load's too.
         """
         self._conversation.say({"command": "revisit"})
         event = self._conversation.wait_for("revisit", STOP_TIMEOUT_S)
@@ -177,15 +179,19 @@ class Lab:
         finally:
             self._conversation.end(END_GRACE_S)
         events = self._conversation.events
-        of_kind = lambda kind: tuple(e for e in events if e["event"] == kind)  # noqa: E731
-        own = (c for c in of_kind("connection") if c["connection"] >= self._first_connection)
-        connections, path = with_marks(own, summary["path"])
+
+        def of_kind(kind: str) -> tuple[Mapping[str, Any], ...]:
+            return tuple(event for event in events if event["event"] == kind)
+
+        first = self._first_connection
+        opened = (entry for entry in of_kind("connection") if entry["connection"] >= first)
+        connections, path = with_marks(opened, summary["path"])
         self._summary = LabSummary(
             of_kind("request"),
             connections,
             path,
             summary.get("cross_traffic"),
-            tuple(e["message"] for e in of_kind("error")),
+            tuple(error["message"] for error in of_kind("error")),
             summary.get("server_cpu_s"),
         )
         return self._summary
@@ -210,8 +216,7 @@ def is_unasked(host: str) -> bool:
 
 
 def lost_outside(path: Mapping[str, Any]) -> list[tuple[str, str, int]]:
-    """End, place and number of packets that were lost although no stage of the path dropped them;
-    empty if none was."""
+    """Packets that were lost although no stage of the path dropped them: end, place and number."""
     return [
         (end, source, count)
         for end, lost in path["lost_outside"].items()
@@ -223,19 +228,21 @@ def lost_outside(path: Mapping[str, Any]) -> list[tuple[str, str, int]]:
 def with_marks(
     connections: Iterable[Mapping[str, Any]], path: Mapping[str, Any]
 ) -> tuple[tuple[Mapping[str, Any], ...], dict[str, Any]]:
-    """The connections, each with `ecn` (null if the path had none of its packets), and the path
-    without the counts by connection: what is left in it are sums."""
-    counted = {
-        (each["protocol"], each["client"], each["server"]): {
-            way: each[way] for way in ("down", "up")
+    """The connections, each with its marks as `ecn`, and the path without counts by connection.
+
+    `ecn` is None if the path had no packet of the connection. What stays in the path are sums.
+    """
+    marks = {
+        (flow["protocol"], flow["client"], flow["server"]): {
+            way: flow[way] for way in ("down", "up")
         }
-        for each in path.get("connections", ())
+        for flow in path.get("connections", ())
     }
 
     def marked(connection: Mapping[str, Any]) -> Mapping[str, Any]:
         transport = "udp" if connection["protocol"] == "h3" else "tcp"
         ends = (transport, connection.get("client"), connection.get("address"))
-        return {**connection, "ecn": counted.get(ends)}
+        return {**connection, "ecn": marks.get(ends)}
 
     rest = {name: value for name, value in path.items() if name != "connections"}
     return tuple(map(marked, connections)), rest

@@ -13,11 +13,11 @@ from eyelevel.errors import LabError
 from eyelevel.lab.binary import NAME
 
 ERROR_BYTES_MAX = 4000
-"""Of its standard error, for messages."""
+"""How much of its standard error is kept for messages."""
 
 
 class Conversation:
-    """One process; `end` is to be called whatever happens."""
+    """One process; callers call `end` whatever happens."""
 
     def __init__(
         self,
@@ -25,15 +25,15 @@ class Conversation:
         command: Sequence[str],
         on_event: Callable[[Mapping[str, Any]], bool] | None = None,
     ) -> None:
-        """`subject` names it in messages; what `on_event`, called in a thread of its own, answers
-        with true is dealt with and kept from `events`."""
+        """`subject` names the process in messages. `on_event` is called in a thread of its own; an
+        event for which it returns true is dealt with and kept from `events`."""
         self.subject = subject
         self.events: list[Mapping[str, Any]] = []
         """What `wait_for` has passed so far, in order."""
         self._on_event = on_event
-        self._heard: queue.Queue[Mapping[str, Any] | None] = queue.Queue()
+        self._arrived: queue.Queue[Mapping[str, Any] | None] = queue.Queue()
         self._errors = bytearray()
-        # A session of its own: Ctrl-C is this process's to handle, which then ends the other.
+        # In a session of its own: this process handles Ctrl-C, and then ends the other.
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -49,9 +49,9 @@ class Conversation:
             reader.start()
 
     def say(self, message: Mapping[str, Any]) -> None:
-        """One line of JSON."""
+        """Send one line of JSON."""
         assert self._process.stdin is not None
-        # A broken pipe: it ended by itself, and its last words say why.
+        # After a broken pipe the process has ended by itself, and its last words say why.
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
@@ -61,7 +61,7 @@ class Conversation:
         deadline = time.monotonic() + timeout_s
         while True:
             try:
-                event = self._heard.get(timeout=max(0.0, deadline - time.monotonic()))
+                event = self._arrived.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
                 raise LabError(f"{self.subject} gave no `{kind}` within {timeout_s:g} s") from None
             if event is None:
@@ -73,7 +73,7 @@ class Conversation:
                 raise LabError(event["message"])
 
     def end(self, grace_s: float) -> None:
-        """The end of its input ends it; killed if it takes longer than `grace_s`."""
+        """Close its input, which ends it; kill it if that takes longer than `grace_s`."""
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
@@ -89,14 +89,16 @@ class Conversation:
                 pipe.close()
 
     def _last_words(self) -> str:
-        # The end of its output may be heard before its message.
+        # The end of its output may arrive before its message.
         self._readers[1].join(timeout=1.0)
-        own = f"{NAME}: "
-        said = [e["message"] for e in self.events if e["event"] == "error"]
-        said.append(bytes(self._errors).decode(errors="replace").strip())
-        text = next(filter(None, said[-2:]), f"exit status {self._process.poll()}, no message")
-        # Its own message stands for itself; anything else needs to say whose it is.
-        return text.removeprefix(own) if text.startswith(own) else f"{self.subject} ended: {text}"
+        prefix = f"{NAME}: "
+        messages = [event["message"] for event in self.events if event["event"] == "error"]
+        messages.append(bytes(self._errors).decode(errors="replace").strip())
+        text = next(filter(None, messages[-2:]), f"exit status {self._process.poll()}, no message")
+        # Its own message stands for itself; anything else has to name its subject.
+        if text.startswith(prefix):
+            return text.removeprefix(prefix)
+        return f"{self.subject} ended: {text}"
 
     def _read_events(self) -> None:
         assert self._process.stdout is not None
@@ -106,8 +108,8 @@ class Conversation:
             except ValueError:
                 event = {"event": "error", "message": f"{self.subject} wrote {line[:200]!r}"}
             if self._on_event is None or not self._on_event(event):
-                self._heard.put(event)
-        self._heard.put(None)
+                self._arrived.put(event)
+        self._arrived.put(None)
 
     def _read_errors(self) -> None:
         assert self._process.stderr is not None

@@ -5,7 +5,6 @@ import json
 import subprocess
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import TracebackType
 from typing import IO, Any, Self
 
 from eyelevel.errors import LabError
@@ -24,11 +23,11 @@ def probe_events(
 ) -> Iterator[dict[str, Any]]:
     """Run `probe` or `scan` and yield its events as they come; stopping early ends the process.
 
-    `prefix` puts the command into a lab; `lines` follow the configuration as they are taken, from a
+    `prefix` puts the command into a lab. `lines` follow the configuration as they are read, from a
     thread of their own. Raises LabError with its own message when it fails.
     """
     command = [*prefix, find_binary(), subcommand]
-    # Ctrl-C reaches it, too: its rows are complete lines or none.
+    # Ctrl-C reaches it too: its rows are complete lines or none.
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -52,21 +51,21 @@ def probe_events(
 
 
 def _feed(stream: IO[str], lines: Iterable[str]) -> None:
-    # A broken pipe: the command ended by itself, and its status says how.
+    # After a broken pipe the command has ended by itself, and its status says how.
     with contextlib.suppress(BrokenPipeError), stream:
         for line in lines:
             stream.write(line + "\n")
 
 
 class ProbeTarget:
-    """Servers on the far side of a lab, or where `prefix` says, from `with` to its end."""
+    """Servers to probe from `with` to its end; `prefix` says in which namespace they run."""
 
     def __init__(self, prefix: Sequence[str], config: Mapping[str, Any]) -> None:
         self._prefix = prefix
         self._config = config
         self.authority_pem = ""
         self.crypto_us_min: Mapping[str, int | None] = {}
-        """After the end: the servers' least time of cryptography a handshake, by protocol."""
+        """The servers' least time of cryptography a handshake, by protocol; known after the end."""
 
     @classmethod
     def behind(cls, lab: Lab, config: Mapping[str, Any]) -> Self:
@@ -89,16 +88,11 @@ class ProbeTarget:
         self.authority_pem = json.loads(line)["authority_pem"]
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         try:
-            said, _ = self._process.communicate(timeout=END_TIMEOUT_S)
-            if said:
-                self.crypto_us_min = json.loads(said)["crypto_us_min"]
+            summary, _ = self._process.communicate(timeout=END_TIMEOUT_S)
+            if summary:
+                self.crypto_us_min = json.loads(summary)["crypto_us_min"]
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.communicate()

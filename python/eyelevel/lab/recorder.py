@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from eyelevel.lab.binary import find_binary
 from eyelevel.lab.conversation import Conversation
 
 ANSWER_TIMEOUT_S = 60.0
-"""For one answer; writing a gigabyte takes longest."""
+"""For one answer; the longest is that a gigabyte was written."""
 
 END_GRACE_S = 5.0
 
@@ -58,16 +57,11 @@ class Recorder:
         self.ca_certificate = ready["ca_certificate"]
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._conversation.end(END_GRACE_S)
 
     def begin_visit(self) -> None:
-        """What passes from now on belongs to another visit of the page."""
+        """Count what passes from now on to another visit of the page."""
         self._conversation.say({"command": "visit"})
 
     def counts(self) -> Mapping[str, Any]:
@@ -81,10 +75,10 @@ class Recorder:
         left_out = self._conversation.wait_for("why", ANSWER_TIMEOUT_S)["left_out"]
         return None if left_out is None else str(left_out)
 
-    def write(self, **said: Any) -> Mapping[str, Any]:
-        """Write the site and end; what a recording can say of itself is in the spec.
+    def write(self, **provenance: Any) -> Mapping[str, Any]:
+        """Write the site and end; `provenance` is what the recording says of itself (the spec).
 
         Returns the `written` event, whose `info` is what `eyelevel site info` prints.
         """
-        self._conversation.say({"command": "stop", **said})
+        self._conversation.say({"command": "stop", **provenance})
         return self._conversation.wait_for("written", ANSWER_TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""Pictures from files into memory, and beside one another.
+"""Reads pictures from files, and puts them beside one another.
 
 `video` decodes any recorded video by ffmpeg into the frames that visual metrics take; `beside`
 puts two pictures beside one another and says by how much they differ, for `eyelevel site check`.

@@ -12,12 +12,12 @@ PANEL_WIDTH_PX = 640
 CAPTION_HEIGHT_PX = 32
 MARGIN_PX = 12
 LEVELS_ALIKE = 24
-"""Of 255: compression of the recorded picture and smoothing of text change points by less."""
+"""Levels of 255: compression of the recorded picture and smoothing of text change points less."""
 
 
 def difference_share(first: bytes, second: bytes) -> float | None:
-    """Share of the points, 0 to 1, of which a colour differs visibly; None for unequal sizes."""
-    one, other = (_opened(each) for each in (first, second))
+    """The share of points, 0 to 1, that differ visibly in a colour; None for unequal sizes."""
+    one, other = _opened(first), _opened(second)
     if one.size != other.size:
         return None
     levels = np.abs(np.asarray(one, dtype=np.int16) - np.asarray(other, dtype=np.int16))

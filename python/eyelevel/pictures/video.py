@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from eyelevel.errors import ExpectedError
+from eyelevel.errors import VideoError
 from eyelevel.metrics.history import Picture
 from eyelevel.metrics.video import THUMBNAIL_WIDTH_PX, Viewport, find_viewport
 
@@ -17,19 +17,15 @@ READ_TIMEOUT_S = 600.0
 """For one run of ffmpeg; it decodes far faster than the video plays."""
 
 
-class VideoError(ExpectedError):
-    """A video could not be read."""
-
-
 def read_video(path: Path, cropped: bool = True) -> tuple[Iterator[tuple[float, Picture]], bool]:
     """Frames `(at_ms, thumbnail)` of the page in a video and whether the page fills the picture.
 
-    Not `cropped`, the whole picture is taken for the page. Raises `VideoError` if ffmpeg is
+    Without `cropped` the whole picture is taken for the page. Raises `VideoError` if ffmpeg is
     missing or cannot read the file.
     """
     if not path.is_file():
         raise VideoError(f"reading {path}: there is no such file")
-    path = path.absolute()  # a name that begins with a dash is no option
+    path = path.absolute()  # so that a name that begins with a dash is no option
     width, height, times_ms = _describe(path)
     whole = viewport = Viewport(0, 0, width, height)
     if cropped:
@@ -56,7 +52,7 @@ def _describe(path: Path) -> tuple[int, int, list[float]]:
         raise VideoError(f"reading {path}: no video in it; give a recorded video")
     stream = described["streams"][0]
     times_s = sorted(float(packet["pts_time"]) for packet in described["packets"])
-    return stream["width"], stream["height"], [(at - times_s[0]) * 1e3 for at in times_s]
+    return stream["width"], stream["height"], [(at_s - times_s[0]) * 1e3 for at_s in times_s]
 
 
 def _decode(path: Path, arguments: list[str], width: int, height: int) -> Picture:
@@ -71,15 +67,15 @@ def _decode(path: Path, arguments: list[str], width: int, height: int) -> Pictur
 
 def _run(command: list[str], path: Path) -> bytes:
     try:
-        done = subprocess.run(command, capture_output=True, timeout=READ_TIMEOUT_S, check=False)
+        process = subprocess.run(command, capture_output=True, timeout=READ_TIMEOUT_S, check=False)
     except FileNotFoundError as error:
         raise VideoError(
             f"reading {path}: {command[0]} is missing; install it (Debian: apt-get install ffmpeg)"
         ) from error
     except subprocess.TimeoutExpired as error:
         raise VideoError(f"reading {path}: {command[0]} did not end; is it damaged?") from error
-    if done.returncode != 0:
-        last_line = done.stderr.decode(errors="replace").strip().split("\n")[-1]
-        said = last_line.removeprefix(f"{path}: ")
-        raise VideoError(f"reading {path}: {said}; is it a whole video file?")
-    return done.stdout
+    if process.returncode != 0:
+        last_line = process.stderr.decode(errors="replace").strip().split("\n")[-1]
+        reason = last_line.removeprefix(f"{path}: ")
+        raise VideoError(f"reading {path}: {reason}; is it a whole video file?")
+    return process.stdout

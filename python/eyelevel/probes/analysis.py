@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from eyelevel.probes.intervals import quantile_estimates, share_estimates
 from eyelevel.probes.pairing import Pairs, pair_rows
@@ -34,7 +35,7 @@ class Analysis:
     """Connection and DNS times by protocol, address family and vantage point."""
     failures: list[dict[str, Any]]
     """How often each protocol failed, by class."""
-    differences: dict[tuple[str, str, str], np.ndarray]
+    differences: dict[tuple[str, str, str], NDArray[np.float64]]
     """(file, a, b) to the differences, for figures."""
     table: pl.DataFrame
     """Every row that was read."""
@@ -52,16 +53,16 @@ class Analysis:
 def analyse(tables: Sequence[pl.DataFrame]) -> Analysis:
     """Everything that the report shows; the same tables give the same numbers."""
     whole = pl.concat(tables)
-    pairs, differences, found = [], {}, []
+    rows, differences, paired = [], {}, []
     for table in tables:
         file = table["file"][0] if table.height else ""
         for a, b in COMPARISONS:
-            paired = pair_rows(table, a, b)
-            if paired.difference_ms.size:
-                pairs.append({"file": file, "a": a, "b": b} | _differences(paired))
-                differences[file, a, b] = paired.difference_ms
-                found.append((a, b, paired))
-    return Analysis(pairs, _groups(found), _times(whole), _failures(whole), differences, whole)
+            pairs = pair_rows(table, a, b)
+            if pairs.difference_ms.size:
+                rows.append({"file": file, "a": a, "b": b} | _differences(pairs))
+                differences[file, a, b] = pairs.difference_ms
+                paired.append((a, b, pairs))
+    return Analysis(rows, _groups(paired), _times(whole), _failures(whole), differences, whole)
 
 
 def _differences(pairs: Pairs) -> dict[str, Any]:
@@ -72,14 +73,14 @@ def _differences(pairs: Pairs) -> dict[str, Any]:
         *share_estimates(values, hosts, THRESHOLDS_MS),
     ]
     row: dict[str, Any] = {"n": int(values.size), "hosts": len(set(hosts))}
-    return row | {name: e.as_json() for name, e in zip(names, estimates, strict=True)}
+    return row | {name: estimate.as_json() for name, estimate in zip(names, estimates, strict=True)}
 
 
-def _groups(found: Sequence[tuple[str, str, Pairs]]) -> list[dict[str, Any]]:
-    """Over all files: everything, then each family and vantage point where there are several."""
+def _groups(paired: Sequence[tuple[str, str, Pairs]]) -> list[dict[str, Any]]:
+    """Over all files: everything, then each address family and vantage point."""
     rows = []
     for a, b in COMPARISONS:
-        of_pair = [pairs for first, second, pairs in found if (first, second) == (a, b)]
+        of_pair = [pairs for first, second, pairs in paired if (first, second) == (a, b)]
         if not of_pair:
             continue
         whole = Pairs(
@@ -102,10 +103,10 @@ def _groups(found: Sequence[tuple[str, str, Pairs]]) -> list[dict[str, Any]]:
 def _part(pairs: Pairs, family: str, vantage: str) -> Pairs:
     keep = [
         index
-        for index, (own_family, own_vantage) in enumerate(
+        for index, (its_family, its_vantage) in enumerate(
             zip(pairs.families, pairs.vantages, strict=True)
         )
-        if family in (ALL, own_family or "unknown") and vantage in (ALL, own_vantage or "unnamed")
+        if family in (ALL, its_family or "unknown") and vantage in (ALL, its_vantage or "unnamed")
     ]
     return Pairs(
         pairs.difference_ms[keep],
@@ -143,14 +144,14 @@ def _sortable(item: tuple[tuple[Any, ...], pl.DataFrame]) -> tuple[object, ...]:
 
 
 def file_labels(files: Iterable[str]) -> dict[str, str]:
-    """What files are called beside one another: by name, or by path where names are the same."""
+    """What files are called beside one another: by name, or by path if names are the same."""
     distinct = list(dict.fromkeys(files))
     names = Counter(Path(file).name for file in distinct)
     return {f: Path(f).name if names[Path(f).name] == 1 else f for f in distinct}
 
 
 def _failures(table: pl.DataFrame) -> list[dict[str, Any]]:
-    # The thesis's files do not say what was split: unknown is not none.
+    # The thesis's files do not say what was split: unknown is not zero.
     split = pl.when(pl.col("split").is_not_null().any()).then(pl.col("split").sum())
     counted = table.group_by("protocol").agg(
         pl.len().alias("attempts"), split.alias("split_connections")
@@ -159,6 +160,6 @@ def _failures(table: pl.DataFrame) -> list[dict[str, Any]]:
     rows = []
     for row in counted.sort("protocol").iter_rows(named=True):
         of_protocol = by_class.filter(pl.col("protocol") == row["protocol"]).sort("failure")
-        classes = {each["failure"]: each["len"] for each in of_protocol.iter_rows(named=True)}
+        classes = {kind["failure"]: kind["len"] for kind in of_protocol.iter_rows(named=True)}
         rows.append(row | {"failed": sum(classes.values()), "classes": classes})
     return rows

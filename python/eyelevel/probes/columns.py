@@ -18,7 +18,7 @@ COLUMNS: dict[str, tuple[pl.DataType, str]] = {
     "address": (_TEXT, "the server's IP address"),
     "local_port": (_INT, "the port sent from"),
     "dns_us": (_INT, "from query to answer, once for each host and family; in no other time"),
-    "tcp_handshake_us": (_INT, "from SYN to SYN-ACK, as the kernel measured where no SYN was lost"),
+    "tcp_handshake_us": (_INT, "from SYN to SYN-ACK, as the kernel measured if no SYN was lost"),
     "tls_handshake_us": (_INT, "from the ClientHello to the end of TLS's handshake"),
     "quic_handshake_us": (_INT, "from the first Initial to the end of the handshake"),
     "connection_us": (_INT, "all handshakes together: TCP's and TLS's, or QUIC's"),
@@ -56,7 +56,7 @@ COLUMNS: dict[str, tuple[pl.DataType, str]] = {
     "crypto_us": (_INT, "inside the TLS library during the handshake, on this side"),
     "stamp_delay_us": (
         pl.Float64(),
-        "from arrivals that were waited for until they were read: in no handshake's time where "
+        "from arrivals that were waited for until they were read: in no handshake's time if "
         "`kernel_stamps` holds",
     ),
     "kernel_stamps": (_BOOL, "the arrivals' times are the kernel's"),

@@ -45,8 +45,8 @@ def to_thesis_csv(rows: Iterable[Mapping[str, Any]], *, header: bool = True) -> 
 class ParquetRows:
     """Rows for one Parquet file, in memory never more than a row group of them.
 
-    They stream into a file of JSON lines beside it, which becomes the Parquet file when this is
-    closed; of a process that was killed it stays.
+    They stream into a file of JSON lines beside it, which `close` makes into the Parquet file. If
+    the process is killed, that file stays.
     """
 
     def __init__(self, path: Path) -> None:

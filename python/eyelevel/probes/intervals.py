@@ -7,18 +7,18 @@ cluster bootstrap of Davison and Hinkley (1997), section 3.8, percentile interva
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, undetermined
 
-LEVEL = 0.95
 RESAMPLES = 999
 HOSTS_MIN = 5
-"""With fewer hosts than that an interval would claim more than it can know."""
+"""With fewer hosts an interval would claim more than it can know."""
 FEW_HOSTS = f"fewer than {HOSTS_MIN} hosts"
 
 
 def quantile_estimates(
-    values: np.ndarray, hosts: Sequence[str], percents: Sequence[float], seed: int = 1
+    values: Floats, hosts: Sequence[str], percents: Sequence[float], seed: int = 1
 ) -> list[Estimate]:
     """One estimate a percentile, its interval by drawing hosts with replacement."""
     quantiles = np.percentile(values, percents)
@@ -34,11 +34,11 @@ def quantile_estimates(
             for weights in _draws(int(host_of.max()) + 1, seed)
         ]
     )
-    return [_estimate(value, resampled[:, at]) for at, value in enumerate(quantiles)]
+    return [_estimate(value, resampled[:, place]) for place, value in enumerate(quantiles)]
 
 
 def share_estimates(
-    values: np.ndarray, hosts: Sequence[str], thresholds: Sequence[float], seed: int = 1
+    values: Floats, hosts: Sequence[str], thresholds: Sequence[float], seed: int = 1
 ) -> list[Estimate]:
     """One estimate a threshold: the share of values above it."""
     shares = [float((values > threshold).mean()) for threshold in thresholds]
@@ -55,7 +55,7 @@ def share_estimates(
     ]
 
 
-def _draws(hosts: int, seed: int) -> list[np.ndarray]:
+def _draws(hosts: int, seed: int) -> list[NDArray[np.int64]]:
     """How often each host is drawn, once a resample."""
     generator = np.random.Generator(np.random.PCG64(seed))
     return [
@@ -64,18 +64,19 @@ def _draws(hosts: int, seed: int) -> list[np.ndarray]:
 
 
 def _weighted_percentiles(
-    ordered: np.ndarray, weights: np.ndarray, percents: Sequence[float]
-) -> np.ndarray:
-    """numpy's linear percentiles of values that each stand there `weights` times."""
+    ordered: Floats, weights: NDArray[np.int64], percents: Sequence[float]
+) -> Floats:
+    """numpy's linear percentiles of values that each count `weights` times."""
     ends = np.cumsum(weights)
     position = (ends[-1] - 1) * np.asarray(percents) / 100
     below = np.floor(position)
     low = ordered[np.searchsorted(ends, below, side="right")]
     high = ordered[np.searchsorted(ends, np.minimum(below + 1, ends[-1] - 1), side="right")]
-    return low + (high - low) * (position - below)
+    percentiles: Floats = low + (high - low) * (position - below)
+    return percentiles
 
 
-def _estimate(value: float, resampled: np.ndarray) -> Estimate:
-    tail = 100 * (1 - LEVEL) / 2
+def _estimate(value: float, resampled: Floats) -> Estimate:
+    tail = 100 * (1 - CONFIDENCE) / 2
     low, high = np.percentile(resampled, [tail, 100 - tail])
     return Estimate(float(value), float(low), float(high))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from eyelevel.probes.protocols import version_rank
 
@@ -17,7 +18,7 @@ APART_S_MAX = 60.0
 class Pairs:
     """Differences A - B in milliseconds, in the order of A's rows, and the host of each."""
 
-    difference_ms: np.ndarray
+    difference_ms: NDArray[np.float64]
     hosts: tuple[str, ...]
     families: tuple[str | None, ...]
     vantages: tuple[str | None, ...]

@@ -1,4 +1,4 @@
-"""The protocols that are compared: our names, the thesis's names, what is paired with what."""
+"""What the prober and the thesis call things: protocols, what is paired with what, failures."""
 
 THESIS_NAMES = {
     "tcp": "TCP",
@@ -18,7 +18,33 @@ COMPARISONS = (
     ("tls1.3", "quic"),
     ("quic", "quic-v2"),
 )
-"""A and B of each difference A - B: positive where B is faster (the thesis, 4.2 to 4.4)."""
+"""A and B of each difference A - B: positive if B is faster (the thesis, 4.2 to 4.4)."""
+
+FAILURE_CLASSES = {
+    "dns-no-such-name": "the resolver says that the name does not exist",
+    "dns-no-address": "the name has no address of the family asked for",
+    "dns-timeout": "no answer of the resolver in time",
+    "dns-refused": "the resolver answered with an error",
+    "unreachable": "no route to the address, or the network said so",
+    "refused": "the port is closed",
+    "tcp-timeout": "no answer to the TCP handshake in time",
+    "reset": "the connection was reset",
+    "closed": "the server closed before the handshake or the response was complete",
+    "tls-version": "the server does not speak the TLS version",
+    "tls-alert": "the server ended the handshake with an alert",
+    "tls-timeout": "the TLS handshake was not complete in time",
+    "tls-protocol": "the server's handshake breaks the protocol",
+    "certificate": "the certificate is not valid for the name or not trusted",
+    "quic-version": "the server does not speak the QUIC version",
+    "quic-timeout": "no complete QUIC handshake in time",
+    "quic-closed": "the server closed the QUIC connection with an error",
+    "quic-protocol": "the server's packets break the protocol",
+    "http-timeout": "no response in time",
+    "http-protocol": "what came back is no HTTP response",
+    "local": "this machine could not make the attempt: a port, a descriptor, a route",
+}
+"""The closed list of failure classes, as the data plane writes them (crates/probe), and their
+meaning; `failure_detail` of a row has the words of the server or the system."""
 
 _FROM_THESIS = {name: ours for ours, name in THESIS_NAMES.items()}
 
@@ -31,7 +57,7 @@ def protocol_of(written: str) -> str:
 
 
 def version_rank(version: str | None) -> int:
-    """Where a row stands in the search for a partner: Google's versions one after the other."""
+    """A row's rank in the search for a partner: Google's versions one after the other."""
     if version in GOOGLE_QUIC_ORDER:
         return GOOGLE_QUIC_ORDER.index(version)
     return len(GOOGLE_QUIC_ORDER)

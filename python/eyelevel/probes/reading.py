@@ -49,7 +49,7 @@ def read_files(paths: Iterable[Path]) -> list[pl.DataFrame]:
 
 
 def read_file(path: Path) -> pl.DataFrame:
-    """One file; its form is known by its content, not by its name. Raises ProbeError."""
+    """Read one file, whose form its content tells, not its name. Raises ProbeError."""
     try:
         with path.open("rb") as stream:
             head = stream.read(4)
@@ -59,10 +59,10 @@ def read_file(path: Path) -> pl.DataFrame:
         return _table(path, _parquet_rows(path))
     text = path.read_text(encoding="utf-8", errors="replace")
     if text.lstrip().startswith("{"):
-        read = _table(path, _json_rows(path, text))
-        if read.is_empty():
+        table = _table(path, _json_rows(path, text))
+        if table.is_empty():
             raise ProbeError(f"{path} holds no rows of probes")
-        return read
+        return table
     return _table(path, _thesis_rows(path, text))
 
 
@@ -103,16 +103,16 @@ def _parquet_rows(path: Path) -> Iterable[dict[str, Any]]:
         yield _of_row(row, f"{path}, row {number}")
 
 
-def _of_row(row: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _of_row(row: Mapping[str, Any], place: str) -> dict[str, Any]:
     def milliseconds(name: str) -> float | None:
         value = row.get(name)
         if value is not None and not isinstance(value, int | float):
-            raise ProbeError(f"{where}: {name} is no number")
+            raise ProbeError(f"{place}: {name} is no number")
         return None if value is None else value / 1000
 
     for name in ("host", "protocol"):
         if not isinstance(row.get(name), str):
-            raise ProbeError(f"{where}: no row of a probe: it has no {name}")
+            raise ProbeError(f"{place}: no row of a probe: it has no {name}")
     return {
         "vantage": row.get("vantage"),
         "family": family_of(row.get("address")),

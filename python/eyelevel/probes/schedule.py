@@ -1,4 +1,4 @@
-"""Pure: when the rounds of a repeated measurement are due."""
+"""When the rounds of a repeated measurement are due (pure)."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 class Rounds:
     """Rounds at whole multiples of a period after a beginning that outlives restarts.
 
-    A round that would begin while another is running, or while the program was stopped, is left
-    out; it is never made up for, so that rounds never overlap or follow at once.
+    A round that would begin while another runs, or while the program is stopped, is left out and
+    never made up for, so that rounds never overlap or follow at once.
     """
 
     began_unix_s: float

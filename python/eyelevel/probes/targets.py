@@ -1,4 +1,4 @@
-"""What a user writes for targets, durations and protocols; parsed where it enters."""
+"""Parse what a user writes for targets, durations and protocols."""
 
 import ipaddress
 import re

@@ -1,6 +1,6 @@
 """Scans: which names are asked for, and what their rows amount to.
 
-`names` reads lists, `optout` who does not want to be asked, `summary` counts what rows say of each
+`names` reads lists and who does not want to be asked, `summary` counts what rows say of each
 feature, with intervals. Pure but for reading the files it is given, and light: a scan of a million
 names runs for days, row by row.
 

@@ -1,7 +1,13 @@
-"""Lists of names: Tranco's and Alexa's CSV (`1,example.com`), or one name a line."""
+"""Which names a scan asks for, and which it leaves alone.
 
+Lists are Tranco's and Alexa's CSV (`1,example.com`), or one name a line. Who does not want to be
+asked is given by names, with everything below them, and by ranges of addresses.
+"""
+
+import ipaddress
 import re
 from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -9,6 +15,38 @@ from eyelevel.errors import ScanError
 
 NAME = re.compile(r"(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.?)+", re.ASCII)
 """What can stand in DNS; addresses have the same form or colons."""
+
+NOT_PUBLIC = (
+    "0.0.0.0/8",
+    "10.0.0.0/8",
+    "100.64.0.0/10",
+    "127.0.0.0/8",
+    "169.254.0.0/16",
+    "172.16.0.0/12",
+    "192.0.0.0/24",
+    "192.168.0.0/16",
+    "198.18.0.0/15",
+    "224.0.0.0/3",
+    "::/127",
+    "fc00::/7",
+    "fe80::/10",
+    "ff00::/8",
+)
+"""Ranges of no public server (RFC 6890): a name that resolves there must not turn a scan on the
+network from which it runs."""
+
+
+@dataclass(frozen=True)
+class OptOut:
+    """Names and ranges of addresses that a scan leaves alone."""
+
+    names: frozenset[str] = frozenset()
+    ranges: tuple[str, ...] = ()
+
+    def covers(self, name: str) -> bool:
+        """Whether the name or one above it is listed."""
+        labels = name.split(".")
+        return any(".".join(labels[start:]) in self.names for start in range(len(labels)))
 
 
 def read_names(path: Path, top: int | None = None) -> Generator[str, None, None]:
@@ -37,6 +75,29 @@ def parse_names(lines: Iterable[str], source: str) -> Iterator[str]:
         if not (NAME.fullmatch(name) or ":" in name):
             raise ScanError(f"{source}, line {number}: {line.strip()[:80]!r} is no name")
         yield name
+
+
+def read_opt_out(path: Path) -> OptOut:
+    """A file with a name, address or range a line. Raises ScanError."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as stream:
+            return parse_opt_out(stream)
+    except OSError as error:
+        raise ScanError(f"cannot read {path}: {error.strerror}") from error
+
+
+def parse_opt_out(lines: Iterable[str]) -> OptOut:
+    """Read names and ranges; `example.com` and `*.example.com` stand for all below it too."""
+    names, ranges = set(), []
+    for line in lines:
+        text = line.partition("#")[0].strip().lower()
+        if not text:
+            continue
+        try:
+            ranges.append(str(ipaddress.ip_network(text, strict=False)))
+        except ValueError:
+            names.add(text.removeprefix("*.").rstrip("."))
+    return OptOut(frozenset(names), tuple(ranges))
 
 
 def _in_dns(name: str) -> str:

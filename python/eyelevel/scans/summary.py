@@ -83,9 +83,9 @@ class Summary:
             "resolved": row.get("address") or row.get("address6"),
             "reached": row.get("tls_version"),
         }
-        self.bases.update(name for name, holds in bases.items() if holds)
+        self.bases.update(base for base, holds in bases.items() if holds)
         for feature, (_, of_names) in FEATURES.items():
-            # What is unknown of a name is in no share: neither a yes nor a no.
+            # If a feature is unknown of a name, the name is in no share: neither a yes nor a no.
             if bases[of_names] and row.get(feature) is not None:
                 self._known[feature] += 1
                 self._counts[feature] += bool(row[feature])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from eyelevel.export.filmstrip import strip_times_ms, write_filmstrip
-from eyelevel.export.video import ExportError, write_video
+from eyelevel.errors import ExportError
+from eyelevel.export.pictures import strip_times_ms, write_filmstrip, write_video
 from eyelevel.pictures.video import read_video
 from eyelevel.store.frames import Frame, Frames
 

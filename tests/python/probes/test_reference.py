@@ -3,8 +3,7 @@
 from repository import ROOT
 
 from eyelevel.probes.columns import COLUMNS
-from eyelevel.probes.failures import FAILURE_CLASSES
-from eyelevel.probes.protocols import THESIS_NAMES
+from eyelevel.probes.protocols import FAILURE_CLASSES, THESIS_NAMES
 
 
 def table(titles: tuple[str, str], rows: dict[str, str]) -> str:

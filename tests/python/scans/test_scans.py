@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from eyelevel.errors import ScanError
-from eyelevel.scans.names import parse_names, read_names
-from eyelevel.scans.optout import NOT_PUBLIC, parse_opt_out
+from eyelevel.scans.names import NOT_PUBLIC, parse_names, parse_opt_out, read_names
 from eyelevel.scans.summary import Summary, wilson_95
 
 

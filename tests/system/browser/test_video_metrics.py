@@ -9,8 +9,9 @@ import pytest
 from hang import HANG_S
 from repository import ROOT
 
+from eyelevel.errors import VideoError
 from eyelevel.metrics.video import VideoMetrics, find_viewport, video_metrics
-from eyelevel.pictures.video import VideoError, read_video
+from eyelevel.pictures.video import read_video
 
 VISUAL = ROOT.parent / "shared/data/visual"
 

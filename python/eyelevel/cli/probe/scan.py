@@ -15,8 +15,7 @@ from eyelevel.cli.probe.scan_shown import progress, show
 from eyelevel.errors import ScanError
 from eyelevel.lab.prober import probe_events
 from eyelevel.probes.targets import parse_duration_s, parse_resolver
-from eyelevel.scans.names import read_names
-from eyelevel.scans.optout import NOT_PUBLIC, OptOut, read_opt_out
+from eyelevel.scans.names import NOT_PUBLIC, OptOut, read_names, read_opt_out
 from eyelevel.scans.summary import Summary
 
 USER_AGENT = "eyelevel-scan/0.1 (who supports which protocols; see docs/guides/probing.md{contact})"

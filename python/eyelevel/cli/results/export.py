@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.output import hints, results
-from eyelevel.export.filmstrip import write_filmstrip
+from eyelevel.errors import ExportError
 from eyelevel.export.har import har_of
-from eyelevel.export.video import ExportError, write_video
+from eyelevel.export.pictures import write_filmstrip, write_video
 from eyelevel.store.directory import StoredTrial, committed, has_record, read_trial
 
 EXPORTS = "exports"

@@ -6,13 +6,9 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.output import hints, print_json
-from eyelevel.errors import ExpectedError
+from eyelevel.errors import ExportError
 from eyelevel.lab.binary import run_tool
 from eyelevel.sites.recorded import open_site
-
-
-class ExportError(ExpectedError):
-    """A site cannot be exported as asked."""
 
 
 def export_site(

@@ -9,8 +9,7 @@ import polars as pl
 
 from eyelevel.figures.curves import curves_chart
 from eyelevel.probes.analysis import PERCENTS, THRESHOLDS_MS, Analysis, file_labels
-from eyelevel.probes.failures import FAILURE_CLASSES
-from eyelevel.probes.protocols import THESIS_NAMES
+from eyelevel.probes.protocols import FAILURE_CLASSES, THESIS_NAMES
 from eyelevel.report.html import Markup, element, join, table
 from eyelevel.report.shell import shell
 

@@ -62,7 +62,7 @@ def external_server(
         folder.chmod(0o755)  # a server may give up its privileges
         (folder / "work").mkdir(mode=0o777)
         export = ["archive", "export", archive, "--files", str(folder / "files")]
-        run_tool([*export, "--index", str(folder / ANSWERS)], says_json=False)
+        run_tool([*export, "--index", str(folder / ANSWERS)], prints_json=False)
         lab = stack.enter_context(Lab(replace(config, certificates=str(folder))))
         addresses = dict.fromkeys(origin["address"] for origin in lab.ready.origins)
         place = Place(folder, tuple(addresses))
