@@ -7,7 +7,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 SCRIPT := packaging/eyelevel.data/scripts/eyelevel
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check fuzz bench bench-path bench-browser bench-probe bench-replay bench-archive clean
+.PHONY: help setup demo wheel test check fuzz bench bench-path bench-browser bench-probe bench-replay bench-archive clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -16,6 +16,9 @@ setup: $(VENV)/.stamp-build ## system packages, the environment in .venv, the bu
 
 demo: setup ## two recorded sites over two networks and three stacks; about three minutes
 	$(VENV)/bin/eyelevel run quickstart --out results/quickstart --resume
+
+wheel: setup ## one file in dist/ for `pip install`: the command, the lab's binary, the shipped sites
+	. $(VENV)/bin/activate && maturin build --release --locked --quiet --out dist
 
 test: setup $(VENV)/.stamp-dev ## every test
 	scripts/test
@@ -47,7 +50,7 @@ bench-archive: setup ## opening, verifying and matching recorded sites against t
 	$(PYTHON) -m benchmarks.replay.archive
 
 clean: ## what was built; not what was measured
-	rm -rf target $(VENV)
+	rm -rf target dist $(VENV)
 
 $(VENV)/.stamp-system: scripts/system-packages
 	scripts/system-packages

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.errors import BrowserStartError, LabError
-from eyelevel.lab.binary import run_tool
+from eyelevel.lab.binary import REMEDY, run_tool
 from eyelevel.run.study.cores import Processors
 
 EXIT_CANNOT_RUN = 1
@@ -55,8 +56,9 @@ def examine() -> list[Finding]:
     try:
         kernel = run_tool(["doctor"])
     except LabError as error:
-        return [Finding("eyelevel-lab", "missing", str(error), "build it: make setup")]
+        return [Finding("eyelevel-lab", "missing", str(error), REMEDY)]
     return [
+        Finding("eyelevel", "ok", version("eyelevel")),
         _lab(kernel),
         _user_namespaces(kernel),
         _tun(kernel["lab_failure"] is None),

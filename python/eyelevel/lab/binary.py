@@ -11,6 +11,7 @@ from typing import Any
 from eyelevel.errors import LabError
 
 NAME = "eyelevel-lab"
+REMEDY = "install eyelevel again; in its source tree: make setup"
 TOOL_TIMEOUT_S = 600.0
 """For one-shot commands; the longest, a check of a large site over three protocols, takes less."""
 
@@ -23,7 +24,7 @@ def find_binary() -> str:
     beside = Path(sys.executable).parent / NAME
     binary = str(beside) if beside.exists() else shutil.which(NAME)
     if binary is None:
-        raise LabError(f"cannot find {NAME}: build it with `make setup`")
+        raise LabError(f"cannot find {NAME} beside {sys.executable} or on the PATH: {REMEDY}")
     return binary
 
 

@@ -40,6 +40,24 @@ def test_a_shell_starts_without_python(installed: Path, words: tuple[str, ...], 
         assert done.stdout.strip() == started
 
 
+def test_a_link_to_the_binary_beside_the_link_is_not_taken_for_the_environment(installed: Path):
+    tools = installed.parent.parent / "tools"
+    tools.mkdir()
+    for name in ("eyelevel", "eyelevel-lab"):
+        (tools / name).symlink_to(installed.with_name(name))
+    done = subprocess.run([tools / "eyelevel", "load"], capture_output=True, text=True, check=True)
+    assert done.stdout == "python3 <-m> <eyelevel> <load>"
+
+
+def test_python_is_on_the_path_where_none_is_beside_the_script(installed: Path):
+    (installed.parent / "python3").rename(installed.parent.parent / "python3")
+    environment = {"PATH": f"{installed.parent.parent}:/usr/bin:/bin"}
+    done = subprocess.run(
+        [installed, "load"], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "python3 <-m> <eyelevel> <load>"
+
+
 def test_without_words_python_shows_the_help(installed: Path):
     done = subprocess.run([installed], capture_output=True, text=True, check=True)
     assert done.stdout == "python3 <-m> <eyelevel>"

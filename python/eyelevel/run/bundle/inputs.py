@@ -117,7 +117,7 @@ def _files(
 
 INSTALLED = "installed.txt"
 LOCK_FILES = ("requirements.lock", "Cargo.lock")
-"""Of the Python and the Rust half; a source tree has them, a wheel does not."""
+"""Of the Python and the Rust half; a source tree has them. A wheel is known by its version."""
 
 _SOURCE_TREE = Path(__file__).parents[4]
 
@@ -133,6 +133,8 @@ def locks() -> dict[str, bytes]:
         if distribution.name
     }
     installed = "".join(f"{name}=={version}\n" for name, version in sorted(names.items()))
-    files = [_SOURCE_TREE / name for name in LOCK_FILES]
-    contents = {file.name: file.read_bytes() for file in files if file.is_file()}
+    # A wheel may be installed into somebody else's tree, with locks of its own.
+    is_ours = (_SOURCE_TREE / "crates" / "lab").is_dir()
+    files = [_SOURCE_TREE / name for name in LOCK_FILES if is_ours]
+    contents = {file.name: file.read_bytes() for file in files}
     return {INSTALLED: installed.encode(), **contents}

@@ -8,6 +8,7 @@ from made_up_run import metrics_of, write_run
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.errors import StoreError
+from eyelevel.run.bundle import inputs as bundle_inputs
 from eyelevel.run.bundle.bundle import open_bundle, write_bundle
 from eyelevel.run.bundle.inputs import RunInputs, locks
 from eyelevel.sites.recorded import RecordedSite
@@ -81,6 +82,12 @@ def test_locks_say_what_the_versions_of_everything_are(run, tmp_path):
     assert f"polars=={version('polars')}\n" in (folder / "installed.txt").read_text()
     assert 'name = "eyelevel-lab"' in (folder / "Cargo.lock").read_text()
     assert "polars==" in (folder / "requirements.lock").read_text()
+
+
+def test_locks_of_a_tree_that_is_not_ours_are_not_taken(tmp_path, monkeypatch):
+    (tmp_path / "Cargo.lock").write_text("somebody else's")
+    monkeypatch.setattr(bundle_inputs, "_SOURCE_TREE", tmp_path)
+    assert set(locks()) == {"installed.txt"}
 
 
 def test_a_bundle_without_a_recording_of_its_plan_is_refused(run, tmp_path):
