@@ -29,6 +29,7 @@ mod wacz;
 mod warc;
 mod writer;
 
+pub use digest::sha256;
 pub use error::{Damage, Error};
 pub use exchange::header::Header;
 pub use exchange::outgoing::response_headers_to_send;

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::connection_logs::ConnectionLogsConfig;
 use crate::cross_traffic::{self, CrossTrafficConfig};
-use eyelevel_link::StageSpec;
+use eyelevel_link::{FileText, StageSpec};
 use eyelevel_replay::StackConfig;
 use eyelevel_units::one_line;
 use serde::{Deserialize, Deserializer};
@@ -85,17 +85,19 @@ impl PathConfig {
 
 /// Reads the files that a stage names, relative to the working directory.
 pub fn load_stage_files(stage: &mut StageSpec) -> Result<(), Error> {
-    let mut read = |name: &str| {
-        let file = std::fs::File::open(name).map_err(|e| e.to_string())?;
-        let mut text = String::new();
-        file.take(FILE_BYTES_MAX)
-            .read_to_string(&mut text)
-            .map_err(|e| e.to_string())?;
-        Ok(text)
-    };
     stage
-        .load_files(&mut read)
+        .load_files(&mut read_file)
         .map_err(|error| Error::Config(format!("the path: {error}")))
+}
+
+/// Reads a file that a stage names, which keeps its name.
+pub fn read_file(name: &str) -> Result<FileText, String> {
+    let mut text = String::new();
+    std::fs::File::open(name)
+        .and_then(|file| file.take(FILE_BYTES_MAX).read_to_string(&mut text))
+        .map_err(|error| format!("the file cannot be read: {error}"))?;
+    let name = name.to_owned();
+    Ok(FileText { name, text })
 }
 
 /// A list of stages, or their text form.

@@ -45,11 +45,7 @@ pub use error::SpecError;
 pub use observer::{Event, EventKind, Observer};
 pub use packet::{Ecn, Packet};
 pub use queue::{CodelSpec, DualPi2Spec, FqCodelSpec, LimitsSpec, PieSpec, QueueSpec};
-pub use recorded::{ReadFile, Recorded, VALUES_MAX};
-pub use stage::{
-    AddressDelaySpec, CorruptSpec, DelaySpec, DuplicateSpec, FatesSpec, GilbertElliottSpec,
-    JitterDistribution, JitterSpec, LossSpec, OutageSpec, RateSpec, RecordedLossSpec, ScheduleSpec,
-    ScheduleStep, StageKind, StageSpec, TraceSpec,
-};
+pub use recorded::{FileText, ReadFile, Recorded, VALUES_MAX};
+pub use stage::*;
 pub use text::QUEUE_FOLLOWS;
 pub use trace::{OPPORTUNITY_BYTES, OPPORTUNITY_MS_MAX, Trace};

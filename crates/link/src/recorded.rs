@@ -5,8 +5,17 @@ use serde::{Deserialize, Serialize};
 /// 5 Mbit/s is 3.6e7.
 pub const VALUES_MAX: usize = 50_000_000;
 
-/// What reads a file: its name to its text, or to what is wrong with it.
-pub type ReadFile<'a> = dyn FnMut(&str) -> Result<String, String> + 'a;
+/// A file that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileText {
+    /// What the configuration calls the file from then on: its name, or what stands for it.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// What reads a file by its name; an error says what is wrong with it.
+pub type ReadFile<'a> = dyn FnMut(&str) -> Result<FileText, String> + 'a;
 
 /// A list of values that a configuration gives in place or as the name of a file with one value a
 /// line. The pure crate opens no file: [`crate::StageSpec::load_files`] reads it through the caller.
@@ -65,10 +74,11 @@ impl<T> Recorded<T> {
         let (Some(file), None) = (&self.file, &self.values) else {
             return Ok(());
         };
-        let text = read(file).map_err(|problem| {
+        let read = read(file).map_err(|problem| {
             SpecError::setting(file.clone(), problem, "give the name of a readable file")
         })?;
-        self.values = Some(parse_lines(&text, file, parse, expected)?);
+        self.values = Some(parse_lines(&read.text, file, parse, expected)?);
+        self.file = Some(read.name);
         Ok(())
     }
 }

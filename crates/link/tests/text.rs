@@ -1,8 +1,8 @@
 //! The text form of stages, and what is said of a wrong one.
 
 use eyelevel_link::{
-    CodelSpec, DelaySpec, Direction, FqCodelSpec, JitterDistribution, OutageSpec, QueueSpec,
-    RateSpec, StageSpec,
+    CodelSpec, DelaySpec, Direction, FileText, FqCodelSpec, JitterDistribution, OutageSpec,
+    QueueSpec, RateSpec, StageSpec,
 };
 use eyelevel_units::Seed;
 
@@ -210,7 +210,10 @@ fn files_are_read_by_the_caller_and_checked_by_line() {
         let mut stages = parsed(text);
         let mut read = |name: &str| match name {
             "missing" => Err("no such file".to_owned()),
-            _ => Ok(content.to_owned()),
+            _ => Ok(FileText {
+                name: format!("read {name}"),
+                text: content.to_owned(),
+            }),
         };
         let loaded = stages
             .iter_mut()

@@ -2,7 +2,7 @@
 
 `network.Network` is what a plan calls a network; `presets` are those that come with the project,
 in groups with their source; `network.lab_path` makes of one the stages of both directions, as the
-data plane takes them. `stages` says what a user's own stages come to, `cross_traffic` what shares
+data plane takes them. `stages` has those that a plan spells out, `cross_traffic` what shares
 the path, `from_csv` makes weighted networks of what a site's users have.
 
 `python -m eyelevel.networks` answers the shell of `eyelevel path`, so importing stays light: no

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from eyelevel.networks.cross_traffic import CrossTraffic
-from eyelevel.networks.stages import DIGEST, Stage, with_files
+from eyelevel.networks.stages import Stage, with_files
 from eyelevel.traces.spec import SynthSpec
 
 
@@ -117,7 +117,7 @@ def lab_path(network: Network, trace_files: Mapping[str, str] | None = None) -> 
 
 
 def _with_names(stages: Sequence[Stage], files: Mapping[str, str]) -> list[Stage]:
-    return list(with_files(stages, lambda digest: files[digest.removeprefix(DIGEST)]))
+    return list(with_files(stages, files.__getitem__))
 
 
 def _link(

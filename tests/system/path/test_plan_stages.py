@@ -11,8 +11,7 @@ from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import expand
-from eyelevel.run.study.stages import read_stages
-from eyelevel.run.trial.traces import check_trace_files, read_trace_file
+from eyelevel.run.trial.traces import check_trace_files, read_stages, read_trace_file
 from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
 

@@ -1,5 +1,5 @@
 use super::check_message;
-use eyelevel_link::{Direction, Packet, StageSpec};
+use eyelevel_link::{Direction, FileText, Packet, StageSpec};
 use eyelevel_units::{Duration, Instant, Seed};
 
 /// Packets that each direction is given.
@@ -18,7 +18,12 @@ pub(super) fn check(mut stages: Vec<StageSpec>) {
     let again: Vec<StageSpec> = serde_json::from_str(&text).expect("what was written is read");
     assert_eq!(again, stages);
     for stage in &mut stages {
-        if let Err(error) = stage.load_files(&mut |_| Ok(FILE.to_owned())) {
+        if let Err(error) = stage.load_files(&mut |name| {
+            Ok(FileText {
+                name: name.to_owned(),
+                text: FILE.to_owned(),
+            })
+        }) {
             return check_message(&error);
         }
     }

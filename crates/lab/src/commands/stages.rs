@@ -1,10 +1,15 @@
 //! `eyelevel-lab stages`: the one parser of the text form, for those who start labs.
 
 use crate::Error;
+use crate::config::read_file;
 use crate::emit::emit;
 use clap::Args;
-use eyelevel_link::{Direction, StageSpec};
+use eyelevel_archive::sha256;
+use eyelevel_link::{Direction, DirectionFacts, FileText, ReadFile, StageSpec};
 use eyelevel_units::{Seed, one_line};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// The arguments after `stages`.
 #[derive(Debug, Args)]
@@ -14,20 +19,54 @@ pub struct StagesArguments {
     texts: Vec<String>,
 }
 
-/// Prints one JSON list with a list of stages (`spec/lab-events.md`) for each text, all of them
-/// checked, the files that they name included. Files stay names.
+/// One direction as it is checked, kept and told.
+#[derive(Debug, Serialize)]
+struct CheckedDirection {
+    /// As `spec/lab-events.md` has them; a file is named by its digest.
+    stages: Vec<StageSpec>,
+    /// Where the files are, by their SHA-256 in hexadecimal.
+    files: BTreeMap<String, PathBuf>,
+    #[serde(flatten)]
+    facts: DirectionFacts,
+}
+
+/// Prints one JSON list with one object for each text: the checked stages, their files, and what they
+/// come to.
 pub fn run(arguments: &StagesArguments) -> Result<i32, Error> {
-    let lists = arguments
+    let directions = arguments
         .texts
         .iter()
-        .map(|text| checked(text))
+        .map(|text| direction(text))
         .collect::<Result<Vec<_>, _>>()?;
-    emit(&lists);
+    emit(&directions);
     Ok(0)
 }
 
 /// The stages of either form, checked with the files that they name.
 pub fn checked(text: &str) -> Result<Vec<StageSpec>, Error> {
+    checked_with(text, &mut read_file)
+}
+
+/// What is kept of stages: where a file lies is not what it is.
+fn direction(text: &str) -> Result<CheckedDirection, Error> {
+    let mut files = BTreeMap::new();
+    let mut read = |name: &str| {
+        let file = read_file(name)?;
+        let path = std::fs::canonicalize(name).map_err(|error| error.to_string())?;
+        let name = sha256(file.text.as_bytes());
+        files.insert(name.replacen("sha256:", "", 1), path);
+        Ok(FileText { name, ..file })
+    };
+    let stages = checked_with(text, &mut read)?;
+    let facts = DirectionFacts::new(&stages).map_err(|e| Error::Config(e.to_string()))?;
+    Ok(CheckedDirection {
+        stages,
+        files,
+        facts,
+    })
+}
+
+fn checked_with(text: &str, read: &mut ReadFile<'_>) -> Result<Vec<StageSpec>, Error> {
     let mut stages = if text.trim_start().starts_with('[') {
         serde_json::from_str(text)
             .map_err(|error| one_line(&error.to_string()))
@@ -35,12 +74,9 @@ pub fn checked(text: &str) -> Result<Vec<StageSpec>, Error> {
     } else {
         StageSpec::parse_text(text).map_err(|e| Error::Config(e.to_string()))?
     };
-    let mut read = |name: &str| {
-        std::fs::read_to_string(name).map_err(|error| format!("the file cannot be read: {error}"))
-    };
     for stage in &mut stages {
         stage
-            .load_files(&mut read)
+            .load_files(read)
             .map_err(|e| Error::Config(e.to_string()))?;
     }
     // Limits and settings that only a built stage checks; any seed does.
@@ -50,7 +86,32 @@ pub fn checked(text: &str) -> Result<Vec<StageSpec>, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::checked;
+    use super::{checked, direction};
+
+    #[test]
+    fn a_file_is_named_by_what_is_in_it() {
+        let folder = std::env::temp_dir().join(format!("eyelevel-stages-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (here, there) = (folder.join("here.trace"), folder.join("there.trace"));
+        for file in [&here, &there] {
+            std::fs::write(file, "1\n2\n").unwrap();
+        }
+        let told = direction(&format!("trace {}, queue droptail 6000B", here.display())).unwrap();
+        let again = direction(&format!("trace {}, queue droptail 6000B", there.display())).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(told.stages, again.stages);
+        let json = serde_json::to_value(&told).unwrap();
+        let name = json["stages"][0]["trace"].as_str().unwrap();
+        let digest = name.strip_prefix("sha256:").unwrap();
+        assert!(
+            json["files"][digest]
+                .as_str()
+                .unwrap()
+                .ends_with("here.trace")
+        );
+        assert_eq!(json["rate_bit_s"], 12_000_000);
+        assert_eq!(json["queue_ms_max"], 4.0);
+    }
 
     #[test]
     fn both_forms_are_read_and_checked() {

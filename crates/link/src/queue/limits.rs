@@ -5,6 +5,9 @@ use crate::words::{Limit, Words};
 use eyelevel_units::{BitRate, duration_from_ms};
 use serde::{Deserialize, Serialize};
 
+/// A full packet, with which a count of packets is a time.
+const PACKET_BYTES: u64 = 1500;
+
 /// The limits of a queue as configurations have them; at least one must be given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,6 +24,18 @@ pub struct LimitsSpec {
 }
 
 impl LimitsSpec {
+    /// The tightest limit as a time at `rate`, with full packets.
+    pub(super) fn ms_max(&self, rate: BitRate) -> f64 {
+        let at_rate = |bytes: u64| bytes as f64 * 8e3 / rate.bits_per_second() as f64;
+        let limits = [
+            self.limit_ms,
+            self.limit_bytes.map(at_rate),
+            self.limit_packets
+                .map(|packets| at_rate(packets.saturating_mul(PACKET_BYTES))),
+        ];
+        limits.into_iter().flatten().fold(f64::INFINITY, f64::min)
+    }
+
     /// Reads one or more limits, at most one of each kind.
     pub(super) fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let mut limits = Self::default();

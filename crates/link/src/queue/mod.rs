@@ -31,6 +31,12 @@ use pie::Pie;
 pub use pie::PieSpec;
 use serde::{Deserialize, Serialize};
 
+/// What flows through a queue without a bound are given to fill it.
+const INFINITE_MS: f64 = 1000.0;
+
+/// The round trip that CoDel (RFC 8289), PIE (RFC 8033) and DualPI2 (RFC 9332) are made for.
+const MANAGED_MS: f64 = 100.0;
+
 /// A queue discipline and its limits. A limit counts the packets that wait, without the one in
 /// transmission; several limits hold together; an empty queue takes a packet of any size.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -76,6 +82,15 @@ impl QueueSpec {
             limit_packets: Some(limit_packets),
             ..LimitsSpec::default()
         })
+    }
+
+    /// What the queue holds at most, in milliseconds at `rate`.
+    pub(crate) fn ms_max(&self, rate: BitRate) -> f64 {
+        match self {
+            Self::Infinite => INFINITE_MS,
+            Self::Droptail(limits) | Self::Drophead(limits) => limits.ms_max(rate),
+            Self::Codel(_) | Self::FqCodel(_) | Self::Pie(_) | Self::Dualpi2(_) => MANAGED_MS,
+        }
     }
 
     /// Reads what follows `queue` in the text form.

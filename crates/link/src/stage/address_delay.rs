@@ -1,3 +1,4 @@
+use super::effect::Effect;
 use super::interface::{StageSettings, StageState};
 use crate::error::At;
 use crate::observer::{Observer, Reports};
@@ -43,6 +44,16 @@ impl StageSettings for AddressDelaySpec {
             delays_ms,
             default_ms,
         })
+    }
+
+    fn effect(&self) -> Result<Effect<'_>, SpecError> {
+        let least_ms = self
+            .delays_ms
+            .values()
+            .copied()
+            .fold(self.default_ms, f64::min);
+        let delay_min = duration_from_ms(least_ms).at(|| "delays_ms".into())?;
+        Ok(Effect::delay(delay_min))
     }
 }
 

@@ -1,3 +1,4 @@
+use super::effect::Effect;
 use super::interface::{StageSettings, StageState};
 use crate::SpecError;
 use crate::error::At;
@@ -19,6 +20,10 @@ impl StageSettings for CorruptSpec {
     fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let probability = words.probability()?;
         Ok(Self { probability })
+    }
+
+    fn effect(&self) -> Result<Effect<'_>, SpecError> {
+        Ok(Effect::NONE)
     }
 }
 

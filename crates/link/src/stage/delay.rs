@@ -1,3 +1,4 @@
+use super::effect::Effect;
 use super::interface::{StageSettings, StageState};
 use crate::error::At;
 use crate::observer::{Observer, Reports};
@@ -20,6 +21,11 @@ impl StageSettings for DelaySpec {
     fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let delay_ms = words.ms()?;
         Ok(Self { delay_ms })
+    }
+
+    fn effect(&self) -> Result<Effect<'_>, SpecError> {
+        let delay = duration_from_ms(self.delay_ms).at(|| "delay_ms".into())?;
+        Ok(Effect::delay(delay))
     }
 }
 

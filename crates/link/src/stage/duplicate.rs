@@ -1,3 +1,4 @@
+use super::effect::Effect;
 use super::interface::{StageSettings, StageState};
 use crate::SpecError;
 use crate::error::At;
@@ -20,6 +21,10 @@ impl StageSettings for DuplicateSpec {
     fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let probability = words.probability()?;
         Ok(Self { probability })
+    }
+
+    fn effect(&self) -> Result<Effect<'_>, SpecError> {
+        Ok(Effect::NONE)
     }
 }
 

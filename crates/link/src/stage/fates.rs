@@ -1,3 +1,4 @@
+use super::effect::Effect;
 use super::interface::{StageSettings, StageState};
 use crate::error::At;
 use crate::observer::{Observer, Reports};
@@ -32,6 +33,16 @@ impl StageSettings for FatesSpec {
             repeat: words.take("repeat"),
             reordering: words.take("reordering"),
         })
+    }
+
+    fn effect(&self) -> Result<Effect<'_>, SpecError> {
+        let delays_ms = self.delays_ms.values("delays_ms")?.iter().flatten();
+        let least_ms = delays_ms.copied().reduce(f64::min);
+        // Without repetition, what comes after the list passes at once.
+        let least_ms = least_ms.filter(|_| self.repeat).unwrap_or(0.0);
+        Ok(Effect::delay(
+            duration_from_ms(least_ms).at(|| "delays_ms".into())?,
+        ))
     }
 
     fn load_files(&mut self, read: &mut ReadFile<'_>) -> Result<(), SpecError> {

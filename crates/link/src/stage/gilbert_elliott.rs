@@ -1,3 +1,4 @@
+use super::effect::Effect;
 use super::interface::{StageSettings, StageState};
 use crate::error::At;
 use crate::observer::{Observer, Reports};
@@ -43,6 +44,10 @@ impl StageSettings for GilbertElliottSpec {
             loss_good,
             loss_bad,
         })
+    }
+
+    fn effect(&self) -> Result<Effect<'_>, SpecError> {
+        Ok(Effect::NONE)
     }
 }
 

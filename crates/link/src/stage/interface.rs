@@ -1,3 +1,4 @@
+use super::effect::Effect;
 use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
 use crate::recorded::ReadFile;
@@ -12,6 +13,9 @@ pub(crate) trait StageSettings: Sized {
 
     /// Reads what follows the stage's name in the text form.
     fn parse(words: &mut Words<'_>) -> Result<Self, SpecError>;
+
+    /// What the stage does to every packet; its files have been read.
+    fn effect(&self) -> Result<Effect<'_>, SpecError>;
 
     /// The queue, of a stage that is a link.
     fn queue_mut(&mut self) -> Option<&mut QueueSpec> {

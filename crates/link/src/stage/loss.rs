@@ -1,3 +1,4 @@
+use super::effect::Effect;
 use super::interface::{StageSettings, StageState};
 use crate::error::At;
 use crate::observer::{Observer, Reports};
@@ -19,6 +20,10 @@ impl StageSettings for LossSpec {
     fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let probability = words.probability()?;
         Ok(Self { probability })
+    }
+
+    fn effect(&self) -> Result<Effect<'_>, SpecError> {
+        Ok(Effect::NONE)
     }
 }
 

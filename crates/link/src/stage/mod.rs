@@ -5,6 +5,7 @@ mod address_delay;
 mod corrupt;
 mod delay;
 mod duplicate;
+mod effect;
 mod fates;
 mod gilbert_elliott;
 mod interface;
@@ -29,6 +30,8 @@ use delay::Delay;
 pub use delay::DelaySpec;
 use duplicate::Duplicate;
 pub use duplicate::DuplicateSpec;
+pub use effect::DirectionFacts;
+use effect::Effect;
 use eyelevel_units::{Instant, Seed};
 use fates::Fates;
 pub use fates::FatesSpec;
@@ -117,8 +120,15 @@ macro_rules! stages {
                 }
             }
 
+            /// What the stage does to every packet.
+            pub(crate) fn effect(&self) -> Result<Effect<'_>, SpecError> {
+                match self {
+                    $(Self::$stage(settings) => settings.effect(),)+
+                }
+            }
+
             /// Reads the files that a stage names, with `read` (name to text), which only a driver
-            /// can do. A stage that names none is left as it is.
+            /// can do and which says what the file is called from then on. A stage that names none is left as it is.
             ///
             /// # Errors
             /// When a file cannot be read or one of its lines is wrong; the message names file and

@@ -1,3 +1,4 @@
+use super::effect::Effect;
 use super::interface::{StageSettings, StageState};
 use crate::error::At;
 use crate::observer::{Observer, Reports};
@@ -49,6 +50,10 @@ impl StageSettings for OutageSpec {
                 "use exponential or periodic",
             )),
         }
+    }
+
+    fn effect(&self) -> Result<Effect<'_>, SpecError> {
+        Ok(Effect::NONE)
     }
 }
 

@@ -1,3 +1,4 @@
+use super::effect::Effect;
 use super::interface::{StageSettings, StageState};
 use crate::error::At;
 use crate::observer::{EventKind, Observer, Reports};
@@ -27,6 +28,11 @@ impl StageSettings for RateSpec {
             rate_bit_s: words.rate()?.bits_per_second(),
             queue: QueueSpec::Infinite,
         })
+    }
+
+    fn effect(&self) -> Result<Effect<'_>, SpecError> {
+        let rate = BitRate::from_bits_per_second(self.rate_bit_s).at(|| "rate_bit_s".into())?;
+        Ok(Effect::link(rate, &self.queue))
     }
 
     fn queue_mut(&mut self) -> Option<&mut QueueSpec> {

@@ -1,3 +1,4 @@
+use super::effect::Effect;
 use super::interface::{StageSettings, StageState};
 use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
@@ -30,6 +31,10 @@ impl StageSettings for RecordedLossSpec {
             positions,
             period_packets,
         })
+    }
+
+    fn effect(&self) -> Result<Effect<'_>, SpecError> {
+        Ok(Effect::NONE)
     }
 
     fn load_files(&mut self, read: &mut ReadFile<'_>) -> Result<(), SpecError> {

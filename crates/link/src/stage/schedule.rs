@@ -1,3 +1,4 @@
+use super::effect::Effect;
 use super::interface::{StageSettings, StageState};
 use crate::error::At;
 use crate::observer::{EventKind, Observer, Reports};
@@ -68,6 +69,11 @@ impl StageSettings for ScheduleSpec {
             period_ms,
             queue: QueueSpec::Infinite,
         })
+    }
+
+    fn effect(&self) -> Result<Effect<'_>, SpecError> {
+        let timetable = Timetable::new(self, "schedule")?;
+        Ok(Effect::link(timetable.mean_rate_of_all_time(), &self.queue))
     }
 
     fn queue_mut(&mut self) -> Option<&mut QueueSpec> {
@@ -266,6 +272,14 @@ impl Timetable {
             .iter()
             .find_map(|(_, rate)| *rate)
             .expect("one step has a rate")
+    }
+
+    /// The mean over the period; without one the last rate, which stays, if it is above 0.
+    fn mean_rate_of_all_time(&self) -> BitRate {
+        match (self.period, self.steps[self.steps.len() - 1].1) {
+            (None, Some(last)) => last,
+            _ => self.mean_rate(),
+        }
     }
 
     /// The mean over the period or up to the last step; at least 1 bit/s.

@@ -1,3 +1,4 @@
+use super::effect::Effect;
 use super::interface::{StageSettings, StageState};
 use crate::observer::{EventKind, Observer, Reports};
 use crate::queue::Queue;
@@ -55,15 +56,24 @@ impl StageSettings for TraceSpec {
         })
     }
 
+    fn effect(&self) -> Result<Effect<'_>, SpecError> {
+        let trace = Trace::new(self.trace.values("trace")?.to_vec())
+            .map_err(|error| error.with_place("trace"))?;
+        Ok(Effect::link(
+            trace.mean_rate(self.opportunity_bytes),
+            &self.queue,
+        ))
+    }
+
     fn queue_mut(&mut self) -> Option<&mut QueueSpec> {
         Some(&mut self.queue)
     }
 
     fn load_files(&mut self, read: &mut ReadFile<'_>) -> Result<(), SpecError> {
-        self.trace.load(read, trace::parse_line, trace::LINE)?;
         let Some(file) = self.trace.file().map(str::to_owned) else {
             return Ok(());
         };
+        self.trace.load(read, trace::parse_line, trace::LINE)?;
         // Checked as a whole, so that a wrong order is found with its line.
         let values = self.trace.values(&file)?.to_vec();
         Trace::new(values)

@@ -142,3 +142,27 @@ pub fn overload(count: usize) -> impl Strategy<Value = Vec<Arrival>> {
 pub fn parsed(text: &str) -> Vec<StageSpec> {
     StageSpec::parse_text(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
+
+/// A packet of no flow in particular.
+pub fn at(at: u64, bytes: u32) -> Arrival {
+    Arrival {
+        at,
+        bytes,
+        flow: 0,
+        ecn: Ecn::NotEct,
+    }
+}
+
+/// So many packets, one every so often.
+pub fn steady(count: u64, every: u64) -> Vec<Arrival> {
+    (0..count).map(|n| at(n * every, 1500)).collect()
+}
+
+/// What was released, and when.
+pub fn numbers_and_times(outcome: &Outcome) -> Vec<(u64, u64)> {
+    outcome
+        .released
+        .iter()
+        .map(|release| (release.0, release.1))
+        .collect()
+}

@@ -8,8 +8,7 @@ from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.presets import PRESETS_BY_NAME, preset_text
-from eyelevel.run.study.stages import read_stages
-from eyelevel.run.trial.traces import read_trace_file
+from eyelevel.run.trial.traces import read_stages, read_trace_file
 from eyelevel.sites.recorded import matching, shipped
 
 

@@ -13,8 +13,7 @@ from typing import Any
 
 from eyelevel.errors import LabError, PlanError, StoreError
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
-from eyelevel.run.study.stages import read_stages
-from eyelevel.run.trial.traces import file_digests, read_trace_file
+from eyelevel.run.trial.traces import file_digests, read_stages, read_trace_file
 from eyelevel.sites.recorded import RecordedSite, matching, open_site, recording_name
 from eyelevel.store.directory import PLAN_FILE, read_document
 

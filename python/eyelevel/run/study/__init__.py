@@ -5,8 +5,7 @@ missing; `attempts` tries a failure of the instrument again, bounded and counted
 `cores` run labs side by side on cores of their own. After each repetition `stopping` may end the
 study, and `effects` shows what is seen so far, within a share of the time (`look_budget`).
 `estimate` and `time_limits` say before the first load what a plan costs, what it can show, and
-what cannot end. `stages` has the stages that a plan spells out read by the data plane's one
-parser.
+what cannot end.
 
 Results are looked at through `eyelevel.analysis`, exactly as a report does.
 """

@@ -1,12 +1,13 @@
-"""Recorded traces that a plan's networks name."""
+"""Files that a plan's networks name: recorded traces, and those of stages."""
 
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
 from eyelevel.errors import LabError, TraceError
-from eyelevel.networks.stages import DIGEST, with_files
-from eyelevel.plan.file.tables import TraceFile
+from eyelevel.lab.binary import run_tool
+from eyelevel.networks.stages import with_files
+from eyelevel.plan.file.tables import StagesRead, TraceFile
 from eyelevel.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
 
 
@@ -29,6 +30,19 @@ def read_trace_file(name: str) -> TraceFile:
     return TraceFile(str(path.resolve()), digest, mean_rate_bit_s(opportunities_ms))
 
 
+def read_stages(text: str) -> StagesRead:
+    """Read one direction's stages in the text form of the shell, or as a JSON list.
+
+    The data plane reads and checks them, with files relative to the working directory. Raises
+    ValueError with clause, or file and line, and remedy, as a plan's own mistakes.
+    """
+    try:
+        (direction,) = run_tool(["stages", "--", text])
+    except LabError as error:
+        raise ValueError(str(error)) from error
+    return StagesRead(**direction | {"stages": tuple(direction["stages"])})
+
+
 def check_trace_files(trace_files: Mapping[str, str], settings: Mapping[str, object]) -> None:
     """Raise LabError if a trace that a network's `settings` name is not what it was."""
     for digest in file_digests(settings):
@@ -45,7 +59,7 @@ def file_digests(settings: Mapping[str, object]) -> list[str]:
     digests = [str(digest) for digest in traces if digest is not None]
 
     def note(digest: str) -> str:
-        digests.append(digest.removeprefix(DIGEST))
+        digests.append(digest)
         return digest
 
     for key in ("stages_down", "stages_up"):

@@ -72,6 +72,23 @@ impl JitterDistribution {
         )
     }
 
+    /// The least delay that can be drawn.
+    pub(super) fn delay_min(&self) -> Result<Duration, SpecError> {
+        let least_ms = match self {
+            Self::Normal {
+                mean_ms,
+                standard_deviation_ms,
+            } if *standard_deviation_ms == 0.0 => *mean_ms,
+            Self::Normal { .. } | Self::Pareto { .. } => 0.0,
+            Self::Uniform { min_ms, .. } => *min_ms,
+            Self::Recorded { delays_ms, .. } => {
+                let values = delays_ms.values("delays_ms")?.iter();
+                values.copied().fold(f64::INFINITY, f64::min)
+            }
+        };
+        duration_from_ms(least_ms).at(|| "distribution".into())
+    }
+
     pub(super) fn load_files(&mut self, read: &mut ReadFile<'_>) -> Result<(), SpecError> {
         let Self::Recorded { delays_ms, .. } = self else {
             return Ok(());

@@ -3,6 +3,7 @@ mod distribution;
 use crate::observer::{Observer, Reports};
 use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
 use crate::recorded::ReadFile;
+use crate::stage::effect::Effect;
 use crate::stage::interface::{StageSettings, StageState};
 use crate::timeline::Timeline;
 use crate::words::Words;
@@ -10,7 +11,7 @@ use crate::{DropReason, SpecError};
 use core::net::IpAddr;
 pub use distribution::JitterDistribution;
 use distribution::Source;
-use eyelevel_units::{Instant, Seed};
+use eyelevel_units::{Duration, Instant, Seed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -54,6 +55,16 @@ impl StageSettings for JitterSpec {
             reordering,
             per_address,
         })
+    }
+
+    fn effect(&self) -> Result<Effect<'_>, SpecError> {
+        let others = self.per_address.values();
+        let delay_min = others
+            .chain([&self.distribution])
+            .try_fold(Duration::MAX, |least, distribution| {
+                Ok(least.min(distribution.delay_min()?))
+            })?;
+        Ok(Effect::delay(delay_min))
     }
 
     fn load_files(&mut self, read: &mut ReadFile<'_>) -> Result<(), SpecError> {
