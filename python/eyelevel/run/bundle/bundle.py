@@ -15,7 +15,7 @@ from eyelevel.analysis.trials.table import TABLE_FILE
 from eyelevel.errors import StoreError
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
-from eyelevel.run.bundle.inputs import RunInputs, locks
+from eyelevel.run.bundle.inputs import RunInputs
 from eyelevel.sites.recorded import recording_name
 from eyelevel.store.directory import PLAN_FILE, read_document
 
@@ -56,7 +56,7 @@ def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
         kind = site.path.name.removeprefix(recording_name(site.path))
         members.append((f"sites/{name}{kind}", site.path))
     members += [(f"files/{digest}", path) for digest, path in sorted(inputs.files.items())]
-    members += [(f"locks/{name}", content) for name, content in sorted(locks().items())]
+    members += [(f"locks/{name}", content) for name, content in sorted(inputs.locks.items())]
     members += sorted(_files(directory))
     digests = {name: _sha256(content) for name, content in members}
     manifest = {"version": BUNDLE_VERSION, "plan_hash": document["hash"], "files": digests}

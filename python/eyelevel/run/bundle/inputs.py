@@ -6,7 +6,7 @@ places, relative to the folder in which it was run.
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,12 @@ from eyelevel.store.directory import PLAN_FILE, read_document
 
 @dataclass(frozen=True)
 class RunInputs:
-    """`sites` by the plan's names, `files` of the networks by their digests (SHA-256)."""
+    """`sites` by the plan's names, `files` of the networks by their digests (SHA-256), `locks` by
+    their names."""
 
     sites: Mapping[str, RecordedSite]
     files: Mapping[str, Path]
+    locks: Mapping[str, bytes] = field(default_factory=lambda: locks())
 
 
 def find_inputs(directory: Path, given: Sequence[str] = ()) -> RunInputs:
