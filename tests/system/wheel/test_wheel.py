@@ -155,7 +155,9 @@ def test_the_machine_is_examined_and_a_site_is_loaded(labs: None, installed: Ins
 
 
 def test_the_first_comparison_runs(labs: None, installed: Installed):
-    installed.run("eyelevel", "run", "quickstart", "--scale", "small", "--out", "quickstart")
+    # A busy machine changes what counts, not whether it works: nothing waits for a quiet one.
+    now = ("--host-wait", "0", "--retries", "0")
+    installed.run("eyelevel", "run", "quickstart", "--scale", "small", "--out", "quickstart", *now)
     assert (installed.folder / "quickstart" / "report.html").stat().st_size
     installed.run("eyelevel", "bundle", "quickstart", "--out", "quickstart.bundle")
     names = zipfile.ZipFile(installed.folder / "quickstart.bundle").namelist()
