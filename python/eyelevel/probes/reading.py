@@ -89,7 +89,7 @@ def _json_rows(path: Path, text: str) -> Iterable[dict[str, Any]]:
             if number == len(lines):
                 return  # A row that was cut off when its writer was stopped.
             raise ProbeError(f"{path}, line {number}: no JSON: {error}") from error
-        if isinstance(row, dict) and row.get("event", "attempt") == "attempt":
+        if isinstance(row, dict) and row.get("event") == "attempt":
             yield _of_row(row, f"{path}, line {number}")
 
 

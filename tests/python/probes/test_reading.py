@@ -85,7 +85,11 @@ def test_intervals_know_that_rows_of_one_host_are_no_independent_evidence() -> N
     "content, said",
     [
         (b'{"event": "attempt"}\n', "x, line 1: no row of a probe: it has no host"),
-        (b'{"host": "h", "protocol": "tcp", "dns_us": "1"}\n', "x, line 1: dns_us is no number"),
+        (
+            b'{"event": "attempt", "host": "h", "protocol": "tcp", "dns_us": "1"}\n',
+            "x, line 1: dns_us is no number",
+        ),
+        (b'{"host": "h", "protocol": "tcp"}\n', "x holds no rows of probes"),
         (b'{"event": "scan", "name": "h"}\n', "x holds no rows of probes"),
         (b"PAR1, but no more", "x: damaged Parquet"),
     ],
