@@ -27,7 +27,7 @@ from eyelevel.analysis.trials.table import TABLE_FILE
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import Site, Trial, expand, plan_document
-from eyelevel.report.build import build_report
+from eyelevel.report.page import build_report
 from eyelevel.run.study.loop import planned, todo
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,

@@ -10,9 +10,10 @@ import polars as pl
 
 from eyelevel.analysis.phrases import interval, percent
 from eyelevel.analysis.study import Contents
+from eyelevel.analysis.trials.blocks import with_timeouts
 from eyelevel.errors import ExpectedError, unknown
 from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.quantile_gain import quantile_gain
+from eyelevel.stats.quantile_gain import Pairs, quantile_gain
 
 Status = Literal["passed", "failed", "undetermined"]
 
@@ -137,9 +138,8 @@ def said(estimate: Estimate) -> str:
     return f"{percent(estimate.value)} ({interval(estimate)})"
 
 
-def _pairs(condition: Condition, network: str, contents: Contents) -> list:
-    late = pl.col("outcome") == "timeout"
-    value = pl.when(late).then(math.inf).otherwise(pl.col(condition.metric)).alias("value")
+def _pairs(condition: Condition, network: str, contents: Contents) -> list[Pairs]:
+    value = with_timeouts(condition.metric).alias("value")
     kept = contents.blocks.kept.filter(pl.col("network") == network)
     own, other = (
         kept.filter(pl.col("stack") == stack).select("site", "repetition", value)

@@ -1,15 +1,14 @@
 """Two runs of the same sites, networks and stacks: did anything become slower?"""
 
-import math
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
 from eyelevel.analysis.gate import GateError, Verdict, decide, said
 from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL, percent
 from eyelevel.analysis.run_differences import run_differences
 from eyelevel.analysis.study import Contents
+from eyelevel.analysis.trials.blocks import Floats, with_timeouts
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.families import holm
 from eyelevel.stats.gain import mean_gain, unpaired_gain
@@ -49,7 +48,10 @@ def compare_runs(old: Contents, new: Contents, metric: str, bound: float) -> Run
     gains = []
     for network, stack in cells:
         by_site = [
-            unpaired_gain(*(_values(run, site, network, stack, metric) for run in (new, old)))
+            unpaired_gain(
+                _values(new, site, network, stack, metric),
+                _values(old, site, network, stack, metric),
+            )
             for site in sites
         ]
         gains.append(mean_gain(by_site))
@@ -71,10 +73,8 @@ def _verdict(name: str, gain: Estimate, p_holm: float | None, bound: float) -> V
     return Verdict(name, status, message, gain, bound)
 
 
-def _values(run: Contents, site: str, network: str, stack: str, metric: str) -> np.ndarray:
-    late = pl.col("outcome") == "timeout"
+def _values(run: Contents, site: str, network: str, stack: str, metric: str) -> Floats:
     own = run.blocks.kept.filter(
         pl.col("site") == site, pl.col("network") == network, pl.col("stack") == stack
     )
-    value = pl.when(late).then(math.inf).otherwise(pl.col(metric)).alias("value")
-    return own.select(value)["value"].drop_nulls().to_numpy()
+    return own.select(with_timeouts(metric))[metric].drop_nulls().to_numpy()

@@ -5,5 +5,5 @@ kept: the record stays the only truth. `har` is for tools, `pictures` for people
 filmstrip.
 
 Nothing here reads a directory; callers give records and frames (`eyelevel.store`). The report's
-own JSON and JUnit files are in `eyelevel.report.export`.
+own JSON and JUnit files are in `eyelevel.report.page` and beside `eyelevel gate`.
 """

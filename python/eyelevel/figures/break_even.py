@@ -1,11 +1,11 @@
 """Where a stack stops winning: the gain on every network, and where it crosses zero."""
 
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.chart import inline
+from eyelevel.figures.chart import inline, layered, specification
 
 FINDINGS = {"faster": "#0b6b4b", "undecided": "#b9bfbb", "slower": "#a8341b"}
 GAIN = ("gain", "gain_low", "gain_high")
@@ -60,12 +60,13 @@ def break_even_map(
                 dot.encode(x=alt.X("crossing:Q", title=TITLES[across]), opacity=alt.value(1))
             )
         title = alt.TitleParams(stack, anchor="start", fontSize=12)
-        panels.append(alt.layer(*layers).properties(width=300, height=220, title=title))
-    return alt.concat(*panels, columns=2).to_dict(validate=False)
+        panels.append(layered(*layers).properties(width=300, height=220, title=title))
+    return specification(alt.concat(*panels, columns=2))
 
 
 def _scale(values: pl.Series) -> alt.Scale:
     """Logarithmic where values span more than ten times."""
-    low, high = float(values.min() or 0), float(values.max() or 0)  # type: ignore[arg-type]
-    kind = "log" if low > 0 and high / low > 10 else "linear"
-    return alt.Scale(type=kind, zero=False, padding=14, nice=False)
+    numbers = [float(value) for value in values.drop_nulls()] or [0.0]
+    low, high = min(numbers), max(numbers)
+    spread: Literal["log", "linear"] = "log" if low > 0 and high / low > 10 else "linear"
+    return alt.Scale(type=spread, zero=False, padding=14, nice=False)

@@ -4,7 +4,7 @@ import base64
 import io
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import altair as alt
 import polars as pl
@@ -39,6 +39,21 @@ def _as_png(webp: re.Match[str]) -> str:
 
 
 DIGITS = 6  # of a number; more only make a page larger
+
+
+def specification(chart: alt.TopLevelMixin) -> dict[str, Any]:
+    """The chart in Vega-Lite; altair types it as anything."""
+    return chart.to_dict(validate=False)
+
+
+def layered(*layers: alt.Chart | alt.LayerChart) -> alt.LayerChart:
+    """Charts over one another; none of them has facets, of which altair's type allows."""
+    return cast(alt.LayerChart, alt.layer(*layers))
+
+
+def largest(values: pl.Series) -> float:
+    """The largest number of a column, 0 of none."""
+    return max((float(value) for value in values.drop_nulls()), default=0.0)
 
 
 def inline(rows: pl.DataFrame, *columns: str) -> alt.InlineData:

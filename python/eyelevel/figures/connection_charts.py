@@ -8,6 +8,7 @@ import altair as alt
 
 from eyelevel.connections.timeline import Timeline
 from eyelevel.connections.transport import Transport
+from eyelevel.figures.chart import layered, specification
 
 POINTS_MAX = 3000
 """Of a line; more than a screen has pixels."""
@@ -50,7 +51,7 @@ def waterfall(timeline: Timeline, number: int, domain: tuple[float, float]) -> d
             )
     count = 1 + min(len(timeline.objects), OBJECTS_MAX)
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(alt.InlineData(values=rows))
         .mark_bar(height=ROW_PX - 4, clip=True)
         .encode(
             x=_x("start", domain),
@@ -71,7 +72,7 @@ def waterfall(timeline: Timeline, number: int, domain: tuple[float, float]) -> d
             ],
         )
     )
-    return chart.properties(width="container", height=max(40, count * ROW_PX)).to_dict()
+    return specification(chart.properties(width="container", height=max(40, count * ROW_PX)))
 
 
 def window_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> dict[str, Any]:
@@ -122,7 +123,7 @@ def loss_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> di
             for at, count in transport.losses
         ]
         layers.append(
-            alt.Chart(alt.Data(values=rows))
+            alt.Chart(alt.InlineData(values=rows))
             .mark_tick(thickness=1.5, height=16, clip=True)
             .encode(
                 x=_x("ms", domain),
@@ -180,7 +181,7 @@ def _line(
         {"ms": round(at, 3), "value": round(value, 3), "of": str(number)}
         for at, value in within[::step]
     ]
-    return alt.Chart(alt.Data(values=rows)).encode(
+    return alt.Chart(alt.InlineData(values=rows)).encode(
         x=_x("ms", domain),
         color=_colour(),
         tooltip=[
@@ -191,7 +192,7 @@ def _line(
 
 
 def _layered(layers: Sequence[alt.Chart], height: int) -> dict[str, Any]:
-    return alt.layer(*layers).properties(width="container", height=height).to_dict()
+    return specification(layered(*layers).properties(width="container", height=height))
 
 
 def _x(field: str, domain: tuple[float, float]) -> alt.X:

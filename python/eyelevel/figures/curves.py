@@ -6,6 +6,8 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from eyelevel.figures.chart import specification
+
 POINTS_MAX = 400
 SHOWN_PERCENTS = (0.5, 99.5)
 """The axis: single stragglers would squeeze everything else."""
@@ -32,7 +34,7 @@ def curves_chart(
     if domain[0] == domain[1]:
         domain = [domain[0] - 1, domain[1] + 1]
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(alt.InlineData(values=rows))
         .mark_line(interpolate="step-after", strokeWidth=2, clip=True)
         .encode(
             x=alt.X("ms:Q", title=x_title, scale=alt.Scale(domain=domain, nice=True)),
@@ -50,4 +52,4 @@ def curves_chart(
             ],
         )
     )
-    return chart.properties(width="container", height=260).to_dict()
+    return specification(chart.properties(width="container", height=260))

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.chart import inline
+from eyelevel.figures.chart import inline, largest, layered, specification
 
 OPTIMAL = "optimal (unshaped)"
 STEPS_MAX = 100  # of a curve; of 500 sites each fifth
@@ -17,7 +17,7 @@ def heat_map(rows: pl.DataFrame, metric: str) -> dict[str, Any]:
 
     `rows`: `rate_mbit_s`, `rtt_ms`, `stack`, `improvement` (share; more is better).
     """
-    reach = max(0.01, float(rows["improvement"].abs().max() or 0.0))
+    reach = max(0.01, largest(rows["improvement"].abs()))
     base = alt.Chart(inline(rows, "rate_mbit_s", "rtt_ms", "stack", "improvement")).encode(
         x=alt.X("rtt_ms:O", title="minimum round-trip time in ms"),
         y=alt.Y("rate_mbit_s:O", sort="descending", title="rate in Mbit/s"),
@@ -33,8 +33,8 @@ def heat_map(rows: pl.DataFrame, metric: str) -> dict[str, Any]:
         text=alt.Text("improvement:Q", format="+.0%"),
         color=alt.condition(dark, alt.value("white"), alt.value("#1d2327")),
     )
-    chart = alt.layer(squares, numbers).properties(width=320, height=260)
-    return chart.facet(facet=alt.Facet("stack:N", title=None), columns=2).to_dict(validate=False)
+    chart = layered(squares, numbers).properties(width=320, height=260)
+    return specification(chart.facet(facet=alt.Facet("stack:N", title=None), columns=2))
 
 
 def site_curves(
@@ -86,7 +86,7 @@ def site_curves(
     order = rows["network"].unique(maintain_order=True).to_list()
     panels = alt.Facet("network:N", sort=order, title=None)
     made = chart.facet(facet=panels, columns=columns).resolve_scale(x="independent")
-    return made.to_dict(validate=False)
+    return specification(made)
 
 
 def trace_rates(rows: pl.DataFrame) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def trace_rates(rows: pl.DataFrame) -> dict[str, Any]:
         .properties(width=420, height=120)
     )
     made = chart.facet(facet=alt.Facet("course:N", title=None), columns=1)
-    return made.resolve_scale(y="independent").to_dict(validate=False)
+    return specification(made.resolve_scale(y="independent"))
 
 
 def reproducibility(loads: pl.DataFrame) -> dict[str, Any]:
@@ -132,4 +132,4 @@ def reproducibility(loads: pl.DataFrame) -> dict[str, Any]:
             color=alt.Color("network:N", title=None),
         )
     )
-    return chart.properties(width=360, height=240).to_dict(validate=False)
+    return specification(chart.properties(width=360, height=240))

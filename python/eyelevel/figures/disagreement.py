@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.chart import inline
+from eyelevel.figures.chart import inline, layered, specification
 
 PICTURE_PX = 100
 
@@ -25,10 +25,10 @@ def strips_chart(rows: pl.DataFrame) -> dict[str, Any]:
         frames = base.mark_rect(fill="white", stroke="#9aa19d", strokeWidth=0.5)
         pictures = base.mark_image(width=PICTURE_PX, height=PICTURE_PX).encode(url="url:N")
         parts.append(
-            alt.layer(frames, pictures).properties(
+            layered(frames, pictures).properties(
                 width=alt.Step(PICTURE_PX + 6),
                 height=alt.Step(PICTURE_PX * 0.62),
                 title=alt.TitleParams(str(finding).split("; "), anchor="start", fontSize=12),
             )
         )
-    return alt.vconcat(*parts).to_dict(validate=False)
+    return specification(alt.vconcat(*parts))

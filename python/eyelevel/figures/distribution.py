@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import altair as alt
 import polars as pl
@@ -42,7 +42,7 @@ def cumulative(kept: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     keys = ("network", "metric", "site", "stack")
     for key, part in sorted(loads.partition_by(keys, as_dict=True).items()):
         values = part["value"].drop_nulls().sort().to_list()
-        steps = range(1, len(values) + 1)
+        steps: Sequence[int] = range(1, len(values) + 1)
         points = SINGLE_POINTS_MAX if thinned and key[2] != ALL_SITES else POINTS_MAX
         if len(values) > points:
             steps = sorted({round(i * len(values) / points) for i in range(1, points + 1)})
@@ -63,7 +63,7 @@ def distribution_chart(
     Parameters `metric` and `site` choose, `hidden` lists the stacks that are not drawn.
     """
     text = _template(tuple(stacks), metric, site)
-    return json.loads(text.replace(_ROWS, json.dumps(_csv(rows))))
+    return cast(dict[str, Any], json.loads(text.replace(_ROWS, json.dumps(_csv(rows)))))
 
 
 @lru_cache(maxsize=4)

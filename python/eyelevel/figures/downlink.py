@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.chart import inline
+from eyelevel.figures.chart import inline, layered, specification
 
 WIDTH_PX = 420
 HEIGHT_PX = 130
@@ -24,7 +24,7 @@ def downlink_chart(
     for network in levels["network"].unique(maintain_order=True):
         own = [each.filter(pl.col("network") == network) for each in (levels, silences, capacities)]
         panels.append(_panel(str(network), *own, stacks=stacks))
-    return alt.vconcat(*panels, spacing=28).resolve_scale(color="shared").to_dict(validate=False)
+    return specification(alt.vconcat(*panels, spacing=28).resolve_scale(color="shared"))
 
 
 def _panel(
@@ -66,7 +66,7 @@ def _panel(
         .properties(width=WIDTH_PX, height=alt.Step(ROW_PX))
     )
     title = alt.TitleParams(network, anchor="start", fontSize=12)
-    above = alt.layer(lines, rules, names).properties(width=WIDTH_PX, height=HEIGHT_PX, title=title)
+    above = layered(lines, rules, names).properties(width=WIDTH_PX, height=HEIGHT_PX, title=title)
     below = "nothing on its way:"
     gaps = gaps.properties(title=alt.TitleParams(below, anchor="start", fontSize=11))
     return alt.vconcat(above, gaps, spacing=6)

@@ -2,10 +2,12 @@
 
 import json
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import altair as alt
 import polars as pl
+
+from eyelevel.figures.chart import layered, specification
 
 _ROWS = '"the rows"'
 COLUMNS = ("metric", "stack", "gain", "gain_low", "gain_high")
@@ -23,7 +25,9 @@ def gain_chart(
     """
     # Building a chart takes 0.1 s, and a study may have a hundred networks.
     text = _template(tuple(stacks), metric, extent)
-    return json.loads(text.replace(_ROWS, json.dumps(rows.select(COLUMNS).to_dicts())))
+    return cast(
+        dict[str, Any], json.loads(text.replace(_ROWS, json.dumps(rows.select(COLUMNS).to_dicts())))
+    )
 
 
 @lru_cache(maxsize=4)
@@ -42,7 +46,7 @@ def _template(stacks: tuple[str, ...], metric: str, extent: tuple[float, float])
         )
     )
     zero = (
-        alt.Chart(alt.Data(values=[{"zero": 0}]))
+        alt.Chart(alt.InlineData(values=[{"zero": 0}]))
         .mark_rule(strokeDash=[3, 3])
         .encode(x=alt.X("zero:Q"))
     )
@@ -68,6 +72,6 @@ def _template(stacks: tuple[str, ...], metric: str, extent: tuple[float, float])
         ],
     )
     height = 44 * max(1, len(stacks) - 1)
-    chart = alt.layer(zero, interval, dot, note).add_params(*chosen)
-    made = chart.properties(width="container", height=height).to_dict(validate=False)
+    chart = layered(zero, interval, dot, note).add_params(*chosen)
+    made = specification(chart.properties(width="container", height=height))
     return json.dumps(made)

@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.chart import inline
+from eyelevel.figures.chart import inline, largest, layered, specification
 
 GAIN_AXIS = alt.Axis(format="+.0%", tickCount=5)
 SHARE_AXIS = alt.Axis(format=".0%", tickCount=3)
@@ -31,7 +31,7 @@ def gain_cdf(cells: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
     zero = base.mark_rule(strokeDash=[3, 3], color="gray").encode(x=alt.datum(0))
     lost = cells["gain"].null_count()
     said = f"{lost} of {cells.height} gains are undetermined: their curves end below 100 %"
-    chart = alt.layer(zero, lines).properties(width=150, height=110)
+    chart = layered(zero, lines).properties(width=150, height=110)
     return _facets(chart, cells, said if lost else "")
 
 
@@ -113,14 +113,14 @@ def against_attribute(
         color=_stack(stacks),
     )
     zero = base.mark_rule(strokeDash=[3, 3], color="gray").encode(y=alt.datum(0))
-    chart = alt.layer(zero, dots).properties(width=180, height=140)
+    chart = layered(zero, dots).properties(width=180, height=140)
     made = chart.facet(facet="network:N", columns=3)
     if lost := cells.height - drawn.height:
         why = "undetermined, or without round trips to count in"
         made = made.properties(
             title=_note(f"{lost} of {cells.height} differences are not drawn: {why}")
         )
-    return made.to_dict(validate=False)
+    return specification(made)
 
 
 def mean_gains(rows: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def mean_gains(rows: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
     note = unknown.encode(x=alt.value(4), text=alt.value("undetermined"), color=alt.value("gray"))
     zero = plain.mark_rule(strokeDash=[3, 3], color="gray").encode(x=alt.datum(0))
     size = {"width": 150, "height": 20 * max(1, len(stacks) - 1)}
-    return _facets(alt.layer(zero, interval, dot, note).properties(**size), rows)
+    return _facets(layered(zero, interval, dot, note).properties(**size), rows)
 
 
 def single_object(loads: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def single_object(loads: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
             for part in loads.filter(size=size).partition_by("network", maintain_order=True)
         ]
         panels.append(alt.hconcat(*row))
-    return alt.vconcat(*panels).to_dict(validate=False)
+    return specification(alt.vconcat(*panels))
 
 
 def _object_panel(rows: pl.DataFrame, stacks: list[str], title: str) -> alt.LayerChart:
@@ -169,7 +169,7 @@ def _object_panel(rows: pl.DataFrame, stacks: list[str], title: str) -> alt.Laye
     base = alt.Chart(inline(rows, *columns), title=title).encode(
         y=alt.Y("stack:N", sort=stacks, title=None)
     )
-    highest = float(rows["high_ms"].max() or 1.0)  # type: ignore[arg-type]
+    highest = largest(rows["high_ms"])
     x_axis = alt.X(
         "median_ms:Q", title="page load time in ms", scale=alt.Scale(domain=[0, 1.25 * highest])
     )
@@ -178,7 +178,7 @@ def _object_panel(rows: pl.DataFrame, stacks: list[str], title: str) -> alt.Laye
     numbers = base.mark_text(align="left", dx=4).encode(
         x=alt.X("high_ms:Q"), text=alt.Text("median_ms:Q", format=".4~s")
     )
-    return alt.layer(bars, spread, numbers).properties(width=280, height=28 * len(stacks))
+    return layered(bars, spread, numbers).properties(width=280, height=28 * len(stacks))
 
 
 def _facets(
@@ -194,7 +194,7 @@ def _facets(
     )
     if title:
         made = made.properties(title=_note(title))
-    return made.to_dict(validate=False)
+    return specification(made)
 
 
 def _note(text: str) -> alt.TitleParams:

@@ -7,6 +7,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from eyelevel.figures.chart import layered, specification
 from eyelevel.pathlog.direction import DirectionLog
 from eyelevel.pathlog.series import Series, series_of
 
@@ -27,14 +28,13 @@ def path_chart(logs: Sequence[DirectionLog], title: str) -> dict[str, Any]:
         charts.append(_throughput(log, series))
         if log.capacity is not None:
             charts.append(_delay(series))
-    return (
+    return specification(
         alt.vconcat(*charts)
         .properties(title=title)
         .resolve_scale(color="independent")
         .configure_view(stroke=None)
         .configure_axis(grid=True, gridColor="#eeeeee")
         .configure_legend(orient="top", title=None)
-        .to_dict()
     )
 
 
@@ -61,13 +61,13 @@ def _throughput(log: DirectionLog, series: Series) -> alt.LayerChart:
     ]
     if dropped:
         layers.append(
-            alt.Chart(alt.Data(values=dropped))
+            alt.Chart(alt.InlineData(values=dropped))
             .mark_tick(color=DROPPED, orient="vertical", height=10, thickness=1.5, yOffset=-5)
             .encode(x="s:Q", y=alt.datum(0), tooltip=["s:Q", "dropped:Q"])
         )
     lost = f", {sum(log.drops.values())} packets dropped (red)" if log.drops else ""
     title = f"{log.name}: throughput in bins of {series.width_s * 1000:g} ms{lost}"
-    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT, title=title)
+    return layered(*layers).properties(width=WIDTH, height=HEIGHT, title=title)
 
 
 def _delay(series: Series) -> alt.LayerChart:
@@ -79,7 +79,7 @@ def _delay(series: Series) -> alt.LayerChart:
         .encode(x=_x(), y=_y("ms"), color=_colour(names, colours))
         for name, each in zip(names, values, strict=True)
     ]
-    return alt.layer(*layers).properties(
+    return layered(*layers).properties(
         width=WIDTH, height=HEIGHT, title="queueing delay, transmission included"
     )
 
@@ -90,7 +90,7 @@ def _rows(at_s: np.ndarray, values: np.ndarray, name: str) -> alt.Chart:
         {"s": round(float(at), 6), "v": None if math.isnan(v) else round(float(v), 4), "of": name}
         for at, v in zip(at_s, values, strict=True)
     ]
-    return alt.Chart(alt.Data(values=rows))
+    return alt.Chart(alt.InlineData(values=rows))
 
 
 def _x() -> alt.X:

@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.chart import inline
+from eyelevel.figures.chart import inline, largest, specification
 
 ROW_PX = 11
 PHASES = {"waiting": "#c9a227", "receiving": "#0f6fb4"}
@@ -16,7 +16,7 @@ def waterfall(rows: pl.DataFrame) -> dict[str, Any]:
 
     `rows`: `load` (the panel), `place` (from 0), `name`, `phase` (of PHASES), `start_s`, `end_s`.
     """
-    last_s = float(rows["end_s"].max() or 0.0)  # type: ignore[arg-type]
+    last_s = largest(rows["end_s"])
     panels = []
     for (load,), own in rows.partition_by("load", as_dict=True, maintain_order=True).items():
         chart = (
@@ -40,4 +40,4 @@ def waterfall(rows: pl.DataFrame) -> dict[str, Any]:
             )
         )
         panels.append(chart)
-    return alt.hconcat(*panels).to_dict(validate=False)
+    return specification(alt.hconcat(*panels))

@@ -61,6 +61,17 @@ def table(
     )
 
 
+def titled_section(identity: str, title: str, *content: object) -> Markup:
+    """A section of a page under its heading, which links lead to."""
+    heading = element("h2", title, id=identity)
+    return element("section", heading, *content, aria_labelledby=identity)
+
+
+def script_note(text: str) -> Markup:
+    """What a page without its script says in the place of what is missing."""
+    return element("noscript", element("p", text))
+
+
 def data_block(identity: str, value: Any) -> Markup:
     """JSON for the page's script, safe inside a script element."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

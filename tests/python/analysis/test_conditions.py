@@ -7,7 +7,7 @@ from eyelevel.analysis.conditions import conditions_said, of_browser, visits
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.change import question_plan
 from eyelevel.plan.presets import preset_text
-from eyelevel.report.build import build_report
+from eyelevel.report.page import build_report
 from eyelevel.report.sections.methods import paragraph
 
 TEXT = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 2")

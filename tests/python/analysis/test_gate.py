@@ -7,8 +7,8 @@ from made_up_run import SITES, metrics_of, read_run, write_run
 from eyelevel.analysis.gate import GateError, evaluate, parse_condition
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import compare_runs
+from eyelevel.cli.results.gate import junit
 from eyelevel.plan.presets import preset_text
-from eyelevel.report.export.junit import junit
 from eyelevel.stats.gain import performance_gain, unpaired_gain
 from eyelevel.stats.quantile_gain import quantile_gain
 

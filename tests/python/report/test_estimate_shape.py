@@ -10,7 +10,7 @@ from eyelevel.analysis.two_runs import compare_runs
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.plan.presets import preset_text
 from eyelevel.probes.intervals import quantile_estimates, share_estimates
-from eyelevel.report.export.summary import summary_of
+from eyelevel.report.page import summary_of
 from eyelevel.scans.summary import Share
 from eyelevel.stats.estimate import Estimate, undetermined
 from eyelevel.validation.stack_cells import ratio_of

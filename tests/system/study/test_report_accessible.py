@@ -11,7 +11,7 @@ from eyelevel.browser.chromium.process import find_executable
 from eyelevel.errors import BrowserStartError
 from eyelevel.probes.analysis import analyse
 from eyelevel.probes.reading import read_files
-from eyelevel.report.build import build_report
+from eyelevel.report.page import build_report
 from eyelevel.report.pages.probe import probe_page
 
 sync_playwright = pytest.importorskip("playwright.sync_api").sync_playwright

@@ -11,7 +11,7 @@ from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.chromium.process import Chromium, find_executable
 from eyelevel.browser.profiles import new_profile
 from eyelevel.errors import BrowserStartError
-from eyelevel.report.build import build_report
+from eyelevel.report.page import build_report
 
 DRAWN = """new Promise((done) => {
   const look = () => {

@@ -27,8 +27,9 @@ def break_even_rows(contents: Contents) -> pl.DataFrame:
     rows = []
     for each in contents.gains:
         network, gain = networks[each.network], each.gain
-        known = gain.value is not None and gain.low is not None and gain.high is not None
-        if each.metric != contents.plan["primary_metric"] or not known:
+        if each.metric != contents.plan["primary_metric"]:
+            continue
+        if gain.value is None or gain.low is None or gain.high is None:
             continue
         if each.network == UNSHAPED or any(network.get(key) for key in _OTHERWISE):
             continue
@@ -65,7 +66,8 @@ def break_even_points(contents: Contents) -> pl.DataFrame:
 
 def break_even_chart(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
     """The map of both; see `eyelevel.figures.break_even`."""
-    return break_even_map(rows, break_even_points(contents), contents.stacks[1:], _axes(rows))
+    across, up = _axes(rows)
+    return break_even_map(rows, break_even_points(contents), contents.stacks[1:], (across, up))
 
 
 def _axes(rows: pl.DataFrame) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from eyelevel.analysis.study import Contents
+from eyelevel.analysis.trials.blocks import with_timeouts
 from eyelevel.figures.das import OPTIMAL
 from eyelevel.networks.network import Network
 from eyelevel.networks.presets import UNSHAPED
@@ -103,10 +104,8 @@ def site_medians(contents: Contents) -> pl.DataFrame:
     A site that a stack does not bring stays among that stack's sites, or it would look better.
     """
     metric = contents.plan["primary_metric"]
-    late = pl.col("outcome") == "timeout"
-    value = pl.when(late).then(float("inf")).otherwise(pl.col(metric) / 1e3)
     return (
-        contents.blocks.kept.with_columns(seconds=value)
+        contents.blocks.kept.with_columns(seconds=with_timeouts(metric) / 1e3)
         .filter(pl.col("seconds").is_not_null())
         .group_by("network", "site", "stack", maintain_order=True)
         .agg(pl.col("seconds").median())

@@ -19,10 +19,11 @@ def pair_objects(contents: Contents) -> pl.DataFrame:
     stacks = (contents.stacks[0], contents.stacks[-1])
     slow = sorted(contents.plan["networks"], key=lambda each: -float(each["rtt_ms_min"]))
     cells = [(site, network["name"]) for site in contents.sites[:1] for network in slow]
-    cell = next((each for each in cells if set(stacks) <= set(typical.get(each, ()))), None)
+    with_both = [cell for cell in cells if set(stacks) <= set(typical.get(cell, ()))]
+    site, network = with_both[0] if with_both else ("", "")
     rows = []
-    for stack in dict.fromkeys(stacks) if cell else ():
-        objects = contents.trial(typical[cell][stack]["hash"]).record["objects"]
+    for stack in dict.fromkeys(stacks) if with_both else ():
+        objects = contents.trial(typical[site, network][stack]["hash"]).record["objects"]
         known = [
             each
             for each in objects
@@ -34,7 +35,7 @@ def pair_objects(contents: Contents) -> pl.DataFrame:
             first = end if each["response_ms"] is None else each["response_ms"] / 1e3
             parts = urlsplit(each["url"])
             name = f"{parts.netloc}{parts.path}"[-60:]
-            load = f"{stack}, {cell[0]} on {cell[1]}"
+            load = f"{stack}, {site} on {network}"
             rows += [
                 (load, place, name, "waiting", start, first),
                 (load, place, name, "receiving", first, end),

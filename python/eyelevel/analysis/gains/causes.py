@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from eyelevel.analysis.trials.blocks import Blocks
+from eyelevel.analysis.trials.blocks import Blocks, with_timeouts
 from eyelevel.stats.split import Split, split_difference
 
 ALL = "all"
@@ -52,7 +52,11 @@ _Values = Mapping[tuple[str, str, str], Mapping[int, float]]
 
 
 def _split(
-    values: _Values, causes: Mapping[str, Any], network: str, pair: tuple[str, str], sites: list
+    values: _Values,
+    causes: Mapping[str, Any],
+    network: str,
+    pair: tuple[str, str],
+    sites: list[str],
 ) -> Split:
     lossless = causes["networks"].get(network)
     stack, reference = pair
@@ -84,13 +88,12 @@ def _minus(one: float, other: float) -> float:
 
 
 def _values(kept: pl.DataFrame, metric: str) -> _Values:
-    late = pl.col("outcome") == "timeout"
     rows = kept.select(
         "site",
         "network",
         "stack",
         "repetition",
-        pl.when(late).then(math.inf).otherwise(pl.col(metric)).alias("value"),
+        with_timeouts(metric).alias("value"),
     ).drop_nulls()
     found: dict[tuple[str, str, str], dict[int, float]] = {}
     for site, network, stack, repetition, value in rows.iter_rows():

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from eyelevel.analysis.trials.blocks import with_timeouts
 from eyelevel.stats.estimate import Estimate, undetermined
 from eyelevel.stats.families import holm
 from eyelevel.stats.gain import mean_gain, performance_gain
@@ -170,8 +171,4 @@ def _of_one_pair(x: float, r: float) -> tuple[Estimate, Estimate, Anova]:
 
 def _values(rows: pl.DataFrame, metrics: Sequence[str]) -> Floats:
     """Rows x metrics: infinity for a timeout, not-a-number where a load has no value."""
-    late = pl.col("outcome") == "timeout"
-    return rows.select(
-        pl.when(late).then(np.inf).otherwise(pl.col(name)).fill_null(np.nan).alias(name)
-        for name in metrics
-    ).to_numpy()
+    return rows.select(with_timeouts(name).fill_null(np.nan) for name in metrics).to_numpy()

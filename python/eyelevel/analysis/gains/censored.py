@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from eyelevel.analysis.gains.cells import Cell
-from eyelevel.analysis.trials.loads import loads_by_site, paired
+from eyelevel.analysis.trials.blocks import loads_by_site, paired
 from eyelevel.stats.censored import log_rank, restricted_mean_difference
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.hypothesis.difference import DifferenceTest

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from eyelevel.analysis.trials.loads import loads_by_site, paired
+from eyelevel.analysis.trials.blocks import loads_by_site, paired
 from eyelevel.stats.estimate import undetermined
 from eyelevel.stats.mixed_model import SITES_MIN, SitesModel, gain_over_sites
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from eyelevel.analysis.gains.cells import Cell
-from eyelevel.analysis.trials.loads import loads_by_site, paired
+from eyelevel.analysis.trials.blocks import loads_by_site, paired
 from eyelevel.stats.censored import restricted_mean_difference
 from eyelevel.stats.estimate import CONFIDENCE, Estimate, sum_freedom, t_estimate, undetermined
 
@@ -71,13 +71,17 @@ def mean_difference(differences: Sequence[Estimate], confidence: float = CONFIDE
     Errors add in squares, degrees of freedom after Welch and Satterthwaite; assumes what the
     sites' own estimates do. Undetermined as soon as one of them is.
     """
-    count = len(differences)
-    for each in differences:
-        if each.value is None or not each.standard_error or not each.degrees_of_freedom:
-            return undetermined(each.reason or "there is no standard error", count)
     if not differences:
         return undetermined("no site")
-    value = math.fsum(each.value for each in differences) / count
-    variances = [each.standard_error**2 for each in differences]
-    freedom = sum_freedom(variances, [each.degrees_of_freedom for each in differences])
-    return t_estimate(value, math.sqrt(math.fsum(variances)) / count, freedom, count, confidence)
+    count = len(differences)
+    values, variances, freedoms = [], [], []
+    for difference in differences:
+        error, freedom = difference.standard_error, difference.degrees_of_freedom
+        if difference.value is None or not error or not freedom:
+            return undetermined(difference.reason or "there is no standard error", count)
+        values.append(difference.value)
+        variances.append(error**2)
+        freedoms.append(freedom)
+    error = math.sqrt(math.fsum(variances)) / count
+    freedom = sum_freedom(variances, freedoms)
+    return t_estimate(math.fsum(values) / count, error, freedom, count, confidence)

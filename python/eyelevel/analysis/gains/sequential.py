@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.analysis.trials.blocks import with_timeouts
 from eyelevel.stats.estimate import Estimate, undetermined
 from eyelevel.stats.sequential import confidence_sequence
 
@@ -112,10 +113,10 @@ def _repetitions(
     part: pl.DataFrame, metric: str, stack: str, reference: str, sites: Collection[str]
 ) -> pl.DataFrame:
     """By repetition with every site: the mean log `ratio`, the `lowest` and `highest` value."""
-    late = pl.col("outcome") == "timeout"
-    value = pl.when(late).then(math.inf).otherwise(pl.col(metric))
     own, other = (
-        part.filter(pl.col("stack") == name).select("site", "repetition", value.alias(column))
+        part.filter(pl.col("stack") == name).select(
+            "site", "repetition", with_timeouts(metric).alias(column)
+        )
         for name, column in ((stack, "own"), (reference, "other"))
     )
     return (

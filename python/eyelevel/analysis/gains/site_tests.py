@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from eyelevel.analysis.gains.cells import Cell
-from eyelevel.analysis.trials.loads import loads_by_site, paired
+from eyelevel.analysis.trials.blocks import loads_by_site, paired
 from eyelevel.stats.bootstrap import bootstrap_difference
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.hypothesis.anova import welch_anova

@@ -1,11 +1,20 @@
-"""Which blocks enter the comparison: the exclusion rule."""
+"""Which blocks enter the comparison (the exclusion rule), and their loads' values as arrays."""
 
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
+
+Floats = NDArray[np.float64]
+
+Loads = Mapping[str, Mapping[str, Floats]]
+"""By stack and metric one value a block, in the blocks' order: infinity for a timeout, not-a-number
+where a load has no such metric."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +60,50 @@ def select_blocks(table: pl.DataFrame, stacks: Collection[str]) -> Blocks:
         if reason:
             key = (row["block"], row["site"], row["network"], row["repetition"])
             excluded.append(ExcludedBlock(*key, reason))
-    names = [each.block for each in excluded]
+    names = [block.block for block in excluded]
     return Blocks(table.filter(~pl.col("block").is_in(names)), tuple(excluded))
 
 
-def _reason(found: Sequence[str], failed: Sequence[str], stacks: Collection[str]) -> str:
+def _reason(there: Sequence[str], failed: Sequence[str], stacks: Collection[str]) -> str:
     if failed:
         return ", ".join(sorted(failed))
-    if absent := sorted(set(stacks) - set(found)):
+    if absent := sorted(set(stacks) - set(there)):
         return f"not run: {', '.join(absent)}"
     return ""
+
+
+def with_timeouts(metric: str) -> pl.Expr:
+    """The metric's column: infinite if the load timed out, null if it has no such metric."""
+    late = pl.col("outcome") == "timeout"
+    return pl.when(late).then(math.inf).otherwise(pl.col(metric)).alias(metric)
+
+
+def loads_by_site(
+    kept: pl.DataFrame, sites: Collection[tuple[str, str]], metrics: Sequence[str]
+) -> dict[tuple[str, str], Loads]:
+    """The loads of each (network, site) of `sites` that has kept blocks (`select_blocks`)."""
+    schema = {"network": pl.String, "site": pl.String}
+    names = pl.DataFrame(sorted(sites), schema=schema, orient="row")
+    rows = (
+        kept.join(names, on=["network", "site"], how="semi")
+        .sort("network", "site", "stack", "block")
+        .select(
+            "network",
+            "site",
+            "stack",
+            *(with_timeouts(name).fill_null(np.nan) for name in metrics),
+        )
+    )
+    loads: dict[tuple[str, str], dict[str, Mapping[str, Floats]]] = {}
+    for (network, site, stack), part in rows.partition_by(
+        "network", "site", "stack", as_dict=True, maintain_order=True
+    ).items():
+        values = {name: part[name].to_numpy() for name in metrics}
+        loads.setdefault((str(network), str(site)), {})[str(stack)] = values
+    return dict(loads)
+
+
+def paired(values: Floats, reference: Floats) -> tuple[Floats, Floats]:
+    """Both without the blocks in which one of them has no value."""
+    there = ~(np.isnan(values) | np.isnan(reference))
+    return values[there], reference[there]

@@ -12,9 +12,8 @@ from eyelevel.analysis.study import Contents, read_contents
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import metrics_of
-from eyelevel.report.build import write_report
-from eyelevel.report.export.summary import summary_of
-from eyelevel.report.sections.findings import said_first
+from eyelevel.report.page import summary_of, write_report
+from eyelevel.report.sections.opening import said_first
 from eyelevel.report.sections.why import why_sentences
 
 

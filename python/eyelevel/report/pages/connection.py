@@ -13,7 +13,7 @@ from eyelevel.figures.connection_charts import (
     waterfall,
     window_chart,
 )
-from eyelevel.report.html import Markup, element, table
+from eyelevel.report.html import Markup, element, table, titled_section
 from eyelevel.report.shell import shell
 
 Rows = Sequence[tuple[str, Sequence[str]]]
@@ -51,17 +51,15 @@ def connection_page(timelines: Sequence[Timeline], names: Sequence[str], summary
                 "server's.",
             ),
         ),
-        element(
-            "section",
-            element("h2", "In numbers", id="numbers"),
+        titled_section(
+            "numbers",
+            "In numbers",
             table("The connection", ("", *names), [(name, *values) for name, values in summary]),
-            aria_labelledby="numbers",
         ),
-        element(
-            "section",
-            element("h2", "On one time axis", id="axis"),
+        titled_section(
+            "axis",
+            "On one time axis",
             *(_figure(index, *figure) for index, figure in enumerate(figures)),
-            aria_labelledby="axis",
         ),
     )
     specifications = {f"chart-{index}": each for index, (_, _, each) in enumerate(figures)}

@@ -10,7 +10,7 @@ import polars as pl
 from eyelevel.figures.curves import curves_chart
 from eyelevel.probes.analysis import PERCENTS, THRESHOLDS_MS, Analysis, file_labels
 from eyelevel.probes.protocols import FAILURE_CLASSES, THESIS_NAMES
-from eyelevel.report.html import Markup, element, join, table
+from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.shell import shell
 
 TITLE = "How long connections take"
@@ -28,9 +28,9 @@ def probe_page(analysis: Analysis) -> str:
     main = element(
         "main",
         _opening(analysis),
-        _section("differences", "Paired differences", _differences(analysis, charts)),
-        _section("times", "Connection and DNS times", _times(analysis, charts)),
-        _section("failures", "Failures and split connections", _failures(analysis)),
+        titled_section("differences", "Paired differences", _differences(analysis, charts)),
+        titled_section("times", "Connection and DNS times", _times(analysis, charts)),
+        titled_section("failures", "Failures and split connections", _failures(analysis)),
     )
     specifications = {f"chart-{i}": spec for i, (_, _, spec) in enumerate(charts)}
     return shell(TITLE, main, {"specs": specifications}, "probe.js")
@@ -73,10 +73,6 @@ def _found(pairs: Iterable[Mapping[str, Any]], labels: Mapping[str, str]) -> Mar
             )
         )
     return element("ul", *sentences) if sentences else join([])
-
-
-def _section(identity: str, title: str, content: Markup) -> Markup:
-    return element("section", element("h2", title, id=identity), content, aria_labelledby=identity)
 
 
 Chart = tuple[str, Mapping[str, int], dict[str, Any]]

@@ -2,7 +2,7 @@
 
 from eyelevel.analysis.study import Contents
 from eyelevel.analysis.yardstick import EXPLANATION, RATIO_AIM, notes, row
-from eyelevel.report.html import Markup, element, table
+from eyelevel.report.html import Markup, element, table, titled_section
 
 COLUMNS = [
     "network", "congestion control", "TCP, Mbit/s", "QUIC, Mbit/s", "ratio", "95 % interval",
@@ -13,12 +13,13 @@ COLUMNS = [
 def appendix_section(contents: Contents) -> Markup:
     """The yardstick's cells that were measured when the run began, or how to measure them."""
     cells = contents.environment.get("stacks_validated") or []
-    heading = element("h2", "Appendix: our QUIC beside the kernel's TCP", id="yardstick")
     if not cells:
         text = "Not measured on this machine, with this build and kernel, before the run began: "
         command = element("code", "eyelevel validate stacks")
-        return element(
-            "section", heading, element("p", text, command, "."), aria_labelledby="yardstick"
+        return titled_section(
+            "yardstick",
+            "Appendix: our QUIC beside the kernel's TCP",
+            element("p", text, command, "."),
         )
     rows = [[*row(cell), ", ".join(notes(cell))] for cell in cells]
     said = (
@@ -29,4 +30,4 @@ def appendix_section(contents: Contents) -> Markup:
     parts = [element("p", said), table("Goodput by network and congestion control", COLUMNS, rows)]
     if any(cell["loss"] for cell in cells):
         parts.append(element("p", EXPLANATION, class_="note"))
-    return element("section", heading, *parts, aria_labelledby="yardstick")
+    return titled_section("yardstick", "Appendix: our QUIC beside the kernel's TCP", *parts)

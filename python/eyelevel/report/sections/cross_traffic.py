@@ -6,7 +6,7 @@ from eyelevel.analysis.cross_traffic import flows_of, harms, twins
 from eyelevel.analysis.phrases import percent
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
-from eyelevel.report.html import Markup, element, table
+from eyelevel.report.html import Markup, element, table, titled_section
 from eyelevel.report.statistic_cells import estimate_cell
 
 NOTE = (
@@ -17,22 +17,24 @@ NOTE = (
 )
 
 
-def as_json(contents: Contents) -> dict[str, Any] | None:
-    """Both, for machines; None for a plan without cross traffic."""
+def cross_traffic_json(contents: Contents) -> dict[str, Any]:
+    """Both, for machines; null for a plan without cross traffic."""
     if not twins(contents.plan):
-        return None
+        return {"cross_traffic": None}
     return {
-        "flows": flows_of(contents),
-        "harm": [
-            {
-                "network": each.network,
-                "without": each.alone,
-                "stack": each.stack,
-                "metric": each.metric,
-                "harm": each.harm.as_json(),
-            }
-            for each in harms(contents)
-        ],
+        "cross_traffic": {
+            "flows": flows_of(contents),
+            "harm": [
+                {
+                    "network": each.network,
+                    "without": each.alone,
+                    "stack": each.stack,
+                    "metric": each.metric,
+                    "harm": each.harm.as_json(),
+                }
+                for each in harms(contents)
+            ],
+        }
     }
 
 
@@ -62,9 +64,9 @@ def cross_traffic_section(contents: Contents) -> Markup:
         for each in harms(contents)
     ]
     absent = [name for name, alone in partners.items() if alone is None]
-    return element(
-        "section",
-        element("h2", "Cross traffic", id="cross-traffic"),
+    return titled_section(
+        "cross-traffic",
+        "Cross traffic",
         table(
             "Bulk transfers beside the page",
             ["network", "stack", "goodput in Mbit/s", "Jain's index", "page's share"],
@@ -77,7 +79,6 @@ def cross_traffic_section(contents: Contents) -> Markup:
         else Markup(""),
         element("p", _absent(absent), class_="note") if absent else Markup(""),
         element("p", NOTE, class_="note"),
-        aria_labelledby="cross-traffic",
     )
 
 

@@ -7,19 +7,19 @@ import polars as pl
 from eyelevel.analysis.figures.catalogue import FIGURES, TABLES, TRACES, PaperTable
 from eyelevel.analysis.phrases import percent
 from eyelevel.analysis.study import Contents
-from eyelevel.report.drawings import Drawings
-from eyelevel.report.html import Markup, element, join, table
+from eyelevel.report.html import Markup, element, join, table, titled_section
+from eyelevel.report.page_data import PageData
 
 ROWS_MAX = 200
 
 
-def figures_section(contents: Contents, drawings: Drawings) -> Markup:
-    """The section; its charts go to `drawings`."""
+def figures_section(contents: Contents, data: PageData) -> Markup:
+    """The section; its charts go to `data`."""
     parts, absent = [], []
     for figure in FIGURES:
         if figure.name in TRACES:
             continue
-        found = drawings.place(figure)
+        found = data.place(figure)
         if found is None:
             absent.append(figure.name)
         else:
@@ -35,12 +35,11 @@ def figures_section(contents: Contents, drawings: Drawings) -> Markup:
     note = "Each is a command, too: " + f"eyelevel figures DIR --only {FIGURES[0].name}. "
     if absent:
         note += f"This run has nothing for {', '.join(absent)}."
-    return element(
-        "section",
-        element("h2", "Figures of the papers", id="figures"),
+    return titled_section(
+        "figures",
+        "Figures of the papers",
         *parts,
         element("p", note, class_="note"),
-        aria_labelledby="figures",
     )
 
 

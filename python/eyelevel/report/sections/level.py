@@ -19,7 +19,7 @@ from eyelevel.level.text.verdict import (
 )
 from eyelevel.plan.browser_settings import BrowserSettings
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.report.html import Markup, element, join, table
+from eyelevel.report.html import Markup, element, join, table, titled_section
 
 Warning = tuple[str, str]
 
@@ -77,13 +77,12 @@ def _how(contents: Contents, missing: Sequence[tuple[str, str]]) -> str:
 
 def level_section(contents: Contents) -> Markup:
     """Every row of every pair that was measured when the run began; what matters is open."""
-    heading = element("h2", "Appendix: the level", id="level")
     levels = levels_compared(contents)
     if not levels:
         text = f"{NOT_THERE}, with this build, kernel and browser, before the run began"
         if missing := _missing(contents):
             text += f": {_how(contents, missing)}"
-        return element("section", heading, element("p", f"{text}."), aria_labelledby="level")
+        return titled_section("level", "Appendix: the level", element("p", f"{text}."))
     parts = [element("p", MEANING, class_="note")]
     for level in levels:
         names = (level["first"], level["second"])
@@ -91,7 +90,7 @@ def level_section(contents: Contents) -> Markup:
         parts.append(element("p", verdict(level)))
         parts.append(element("p", f"{measured_with(level)}.", class_="note"))
         parts += [_group(names, *group) for group in groups(level["rows"])]
-    return element("section", heading, *parts, aria_labelledby="level")
+    return titled_section("level", "Appendix: the level", *parts)
 
 
 def _group(names: tuple[str, str], kind: str, _: str, head: str, entries: list[Entry]) -> Markup:
@@ -120,6 +119,11 @@ def _row(entry: Entry) -> list[object]:
         said.with_unit(said.margin),
         element("span", reason, class_="long") if reason else "",
     ]
+
+
+def level_json(contents: Contents) -> dict[str, Any]:
+    """The same for machines."""
+    return {"levels": list(levels_compared(contents))}
 
 
 def levels_compared(contents: Contents) -> Sequence[Mapping[str, Any]]:

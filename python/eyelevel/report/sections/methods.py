@@ -4,7 +4,7 @@ from eyelevel.analysis.conditions import conditions_said, of_browser
 from eyelevel.analysis.phrases import percent
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
-from eyelevel.report.html import Markup, element
+from eyelevel.report.html import Markup, element, titled_section
 
 BIBTEX = """\
 @inproceedings{wolsing2019performance,
@@ -62,14 +62,13 @@ def _some(count: int, what: str) -> str:
 
 def methods_section(contents: Contents) -> Markup:
     """The paragraph and the references, each to be copied."""
-    return element(
-        "section",
-        element("h2", "To cite", id="cite"),
+    return titled_section(
+        "cite",
+        "To cite",
         element("p", paragraph(contents), data_copy="the methods paragraph"),
         element(
             "details",
             element("summary", "References in BibTeX"),
             element("pre", BIBTEX, tabindex="0", data_copy="references in BibTeX"),
         ),
-        aria_labelledby="cite",
     )

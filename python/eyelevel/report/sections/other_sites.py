@@ -50,19 +50,21 @@ def other_sites_details(contents: Contents) -> Markup:
     return collapsed_table("On other sites like these", caption, columns, rows, note)
 
 
-def other_sites_as_json(contents: Contents) -> list[dict[str, Any]]:
+def other_sites_json(contents: Contents) -> dict[str, Any]:
     """The same for machines: an object a network and stack."""
-    return [
-        {
-            "network": each.network,
-            "stack": each.stack,
-            "metric": each.metric,
-            "gain": each.model.gain.as_json(),
-            "deviation_sites": each.model.deviation_sites,
-            "deviation_runs": each.model.deviation_runs,
-        }
-        for each in contents.sites_models
-    ]
+    return {
+        "other_sites": [
+            {
+                "network": each.network,
+                "stack": each.stack,
+                "metric": each.metric,
+                "gain": each.model.gain.as_json(),
+                "deviation_sites": each.model.deviation_sites,
+                "deviation_runs": each.model.deviation_runs,
+            }
+            for each in contents.sites_models
+        ]
+    }
 
 
 def _share(value: float | None) -> str:

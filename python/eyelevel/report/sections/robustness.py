@@ -5,8 +5,8 @@ from typing import Any
 from eyelevel.analysis.gains.site_tests import SiteTests
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
-from eyelevel.report.html import Markup, element, join, table
-from eyelevel.report.sections.censored import censored_details
+from eyelevel.report.html import Markup, element, join, table, titled_section
+from eyelevel.report.sections.timeouts import censored_details, censored_json
 from eyelevel.report.statistic_cells import (
     estimate_cell,
     p_value,
@@ -38,7 +38,7 @@ NOTE = (
 )
 
 
-def further_section(contents: Contents) -> Markup:
+def robustness_section(contents: Contents) -> Markup:
     """Nothing for a run in which no site has two blocks."""
     tests = contents.site_tests
     if not tests:
@@ -59,33 +59,35 @@ def further_section(contents: Contents) -> Markup:
     note = NOTE
     if contents.plan.get("stop"):
         note += " None of these allows for a study that stops when it has seen enough."
-    return element(
-        "section",
-        element("h2", "Further tests, site by site", id="tests"),
+    return titled_section(
+        "tests",
+        "Further tests, site by site",
         *blocks,
         element("p", note, class_="note"),
         censored_details(contents),
-        aria_labelledby="tests",
     )
 
 
-def further_as_json(contents: Contents) -> list[dict[str, Any]]:
+def robustness_json(contents: Contents) -> dict[str, Any]:
     """The same for machines: an object a comparison, what is undetermined null with its reason."""
-    return [
-        {
-            "site": each.site,
-            "network": each.network,
-            "stack": each.stack,
-            "metric": each.metric,
-            "welch_anova": tested_json(each.welch_anova),
-            "kruskal_wallis": tested_json(each.kruskal_wallis),
-            "games_howell": each.games_howell.as_json(),
-            "mann_whitney": tested_json(each.mann_whitney),
-            "cliffs_delta": each.cliffs_delta.as_json(),
-            "mean_difference": each.mean_difference.as_json(),
-        }
-        for each in contents.site_tests
-    ]
+    return {
+        "site_tests": [
+            {
+                "site": each.site,
+                "network": each.network,
+                "stack": each.stack,
+                "metric": each.metric,
+                "welch_anova": tested_json(each.welch_anova),
+                "kruskal_wallis": tested_json(each.kruskal_wallis),
+                "games_howell": each.games_howell.as_json(),
+                "mann_whitney": tested_json(each.mann_whitney),
+                "cliffs_delta": each.cliffs_delta.as_json(),
+                "mean_difference": each.mean_difference.as_json(),
+            }
+            for each in contents.site_tests
+        ],
+        **censored_json(contents),
+    }
 
 
 def _row(contents: Contents, each: SiteTests) -> list[object]:

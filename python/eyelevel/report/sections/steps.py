@@ -1,11 +1,12 @@
 """What came after the load: a table a step, a row a stack."""
 
 from collections.abc import Callable
+from typing import Any
 
 from eyelevel.analysis.gains.cells import Cell
 from eyelevel.analysis.gains.steps import StepCells
 from eyelevel.analysis.study import Contents
-from eyelevel.report.html import Markup, element, join, table
+from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.stats.estimate import Estimate
 
 ROWS_MAX = 200
@@ -36,13 +37,36 @@ def steps_section(contents: Contents) -> Markup:
     """Nothing for a plan without steps."""
     if not contents.steps:
         return Markup("")
-    return element(
-        "section",
-        element("h2", "After the load", id="after-load"),
+    return titled_section(
+        "after-load",
+        "After the load",
         *(_table(contents, number, step) for number, step in enumerate(contents.steps, start=1)),
         element("p", NOTE, class_="note"),
-        aria_labelledby="after-load",
     )
+
+
+def steps_json(contents: Contents) -> dict[str, Any]:
+    """The same for machines."""
+    return {"after_load": [_step_json(step) for step in contents.steps]}
+
+
+def _step_json(step: StepCells) -> dict[str, Any]:
+    return {
+        "step": step.text,
+        "differences": [
+            {
+                "site": cell.site,
+                "network": cell.network,
+                "stack": cell.stack,
+                "metric": cell.metric,
+                "pairs": cell.pairs,
+                "median": cell.median,
+                "median_reference": cell.median_reference,
+                "difference": cell.difference.as_json(),
+            }
+            for cell in step.cells
+        ],
+    }
 
 
 def _table(contents: Contents, number: int, step: StepCells) -> Markup:

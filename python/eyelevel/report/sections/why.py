@@ -1,13 +1,21 @@
-"""Why: each difference in parts, from the counterfactuals of the same blocks."""
+"""Why: each difference in parts, from the counterfactuals of the same blocks, and what loads were
+like on the wire, which describes and explains nothing."""
 
+from typing import Any
+
+import polars as pl
+
+from eyelevel.analysis.figures.catalogue import FIGURES, TRACES
+from eyelevel.analysis.figures.downlinks import downlink_medians
 from eyelevel.analysis.gains.causes import NetworkSplit
-from eyelevel.analysis.phrases import NO_BREAK
+from eyelevel.analysis.phrases import NO_BREAK, percent
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
+from eyelevel.analysis.trials.downlink import MEASURES
+from eyelevel.analysis.trials.limits import LIMITS
 from eyelevel.plan.causes import MEANINGS
-from eyelevel.report.drawings import Drawings
-from eyelevel.report.html import Markup, element, join, table
-from eyelevel.report.sections.load_traces import traces
+from eyelevel.report.html import Markup, element, join, table, titled_section, with_code
+from eyelevel.report.page_data import PageData
 from eyelevel.stats.estimate import Estimate
 
 NAMES = {
@@ -18,12 +26,46 @@ NAMES = {
 }
 
 
-def why_section(contents: Contents, drawings: Drawings) -> Markup:
+TITLES = {
+    "receive_gap_ms_max": "longest silence",
+    "downlink_empty_share": "nothing on its way",
+    "downlink_used_share": "rate used",
+    "on_the_way_bytes_max": "most on its way",
+    "receive_window_limited_ms": "browser's window full",
+    "send_buffer_limited_ms": "servers had run dry",
+    "unsent_bytes_max": "most unsent",
+}
+
+
+TRACE_MEANINGS = MEASURES | LIMITS
+
+
+def why_section(contents: Contents, data: PageData) -> Markup:
     """The parts by network and stack, of a plan with `causes`; and what typical loads were like."""
-    parts = [*_causes(contents), *traces(contents, drawings)]
+    parts = [*_causes(contents), *_traces(contents, data)]
     if not parts:
         return Markup("")
-    return element("section", element("h2", "Why", id="why"), *parts, aria_labelledby="why")
+    return titled_section(
+        "why",
+        "Why",
+        *parts,
+    )
+
+
+def why_json(contents: Contents) -> dict[str, Any]:
+    """The parts of each difference for machines."""
+    return {"causes": [_causes_json(split) for split in contents.splits]}
+
+
+def _causes_json(each: NetworkSplit) -> dict[str, Any]:
+    split = each.split
+    parts = {"difference": split.difference, **split.causes}
+    parts |= {"interaction": split.interaction, "remaining": split.remaining}
+    return {
+        "network": each.network,
+        "stack": each.stack,
+        "parts_ms": {name: part.as_json() for name, part in parts.items()},
+    }
 
 
 def _causes(contents: Contents) -> list[Markup]:
@@ -112,3 +154,42 @@ def _ms(value: float) -> str:
 
 def _rtts(value: float, rtt_ms: float) -> str:
     return f" or {abs(value) / rtt_ms:.2f} round trips" if rtt_ms else ""
+
+
+def _traces(contents: Contents, data: PageData) -> list[Markup]:
+    """The table of the downlink's medians, and the charts of typical loads."""
+    medians = downlink_medians(contents)
+    parts = [_traces_table(medians), _traces_note()] if medians.height else []
+    charts = (data.place(figure) for figure in FIGURES if figure.name in TRACES)
+    return [*parts, *(chart for chart in charts if chart is not None)]
+
+
+def _traces_table(medians: pl.DataFrame) -> Markup:
+    columns = ["network", "stack", *TITLES.values()]
+    rows = [
+        [row["network"], row["stack"], *(_format_trace(name, row[name]) for name in TITLES)]
+        for row in medians.iter_rows(named=True)
+    ]
+    caption = "The downlink during a load: medians over sites of each site's median load"
+    return table(caption, columns, rows, class_="cells")
+
+
+def _traces_note() -> Markup:
+    definitions = (
+        [element("dt", TITLES[name]), element("dd", with_code(TRACE_MEANINGS[name]))]
+        for name in TITLES
+    )
+    pairs = (element("div", *pair) for pair in definitions)
+    summary = element("summary", "What these are")
+    note = "They describe the loads; what makes a difference only a counterfactual can say."
+    return element("details", summary, element("dl", *pairs), element("p", note, class_="note"))
+
+
+def _format_trace(name: str, value: float | None) -> str:
+    if value is None:
+        return "–" if name in LIMITS else "none"  # of a limit nobody told
+    if name.endswith("_share"):
+        return percent(value, signed=False)
+    if name.endswith(("_ms_max", "_ms")):
+        return f"{value:.0f}{NO_BREAK}ms"
+    return f"{value / 1e3:.0f}{NO_BREAK}kB"

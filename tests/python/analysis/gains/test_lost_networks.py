@@ -3,8 +3,7 @@
 from made_up_run import metrics_of, read_run, write_run
 
 from eyelevel.analysis.study import read_contents
-from eyelevel.report.build import build_report
-from eyelevel.report.export.summary import summary_of
+from eyelevel.report.page import build_report, summary_of
 
 PLAN = """\
 sites = ["startup"]

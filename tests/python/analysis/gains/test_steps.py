@@ -5,8 +5,7 @@ import pytest
 from made_up_run import metrics_of, write_run
 
 from eyelevel.analysis.study import read_contents
-from eyelevel.report.build import build_report
-from eyelevel.report.export.summary import summary_of
+from eyelevel.report.page import build_report, summary_of
 from eyelevel.store.schema import LoadedObject
 
 ENTRY = dict.fromkeys(LoadedObject.__annotations__) | {

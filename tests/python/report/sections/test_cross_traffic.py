@@ -3,7 +3,7 @@ from made_up_run import metrics_of, read_run, write_run
 
 from eyelevel.analysis.cross_traffic import twins
 from eyelevel.analysis.study import read_contents
-from eyelevel.report.export.summary import summary_of
+from eyelevel.report.page import summary_of
 from eyelevel.report.sections.cross_traffic import cross_traffic_section
 
 TEXT = """\

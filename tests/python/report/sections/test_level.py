@@ -6,9 +6,9 @@ from eyelevel.level.rows import Run, rows_of
 from eyelevel.level.scenarios import FAR
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import stack_settings
-from eyelevel.report.export.summary import summary_of
-from eyelevel.report.sections.findings import opening, warnings
+from eyelevel.report.page import summary_of
 from eyelevel.report.sections.level import level_section
+from eyelevel.report.sections.opening import opening, warnings
 
 ECN = {"ecn_share_down": ([0.0] * 3, [1.0] * 3), "ecn_share_up": ([0.0, 0.0, 0.5], [0.0, 0.4, 0.0])}
 

@@ -10,8 +10,7 @@ from repository import ROOT
 
 from eyelevel.analysis.phrases import NO_BREAK
 from eyelevel.plan.presets import preset_text
-from eyelevel.report.build import build_report
-from eyelevel.report.export.summary import summary_of
+from eyelevel.report.page import build_report, summary_of
 from eyelevel.report.sections.other_sites import other_sites_details
 from eyelevel.stats.mixed_model import gain_over_sites
 

@@ -11,9 +11,8 @@ from eyelevel.analysis.phrases import NO_BREAK
 from eyelevel.analysis.shown import cells_shown, timed_out_shown
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.presets import preset_text
-from eyelevel.report.build import build_report
-from eyelevel.report.export.summary import summary_of
-from eyelevel.report.sections.robustness import further_section
+from eyelevel.report.page import build_report, summary_of
+from eyelevel.report.sections.robustness import robustness_section
 from eyelevel.report.statistic_cells import p_value
 from eyelevel.stats.estimate import Estimate
 
@@ -79,7 +78,7 @@ def test_of_many_comparisons_the_primary_metrics_extremes_are_chosen(contents):
 def test_one_block_has_no_tests_and_says_nothing_of_them(tmp_path):
     text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 1")
     contents = read_run(tmp_path, text=text)
-    assert further_section(contents) == "" and summary_of(contents)["site_tests"] == []
+    assert robustness_section(contents) == "" and summary_of(contents)["site_tests"] == []
 
 
 def test_p_values_claim_no_more_digits_than_they_have():
@@ -111,4 +110,4 @@ def test_of_many_comparisons_with_timeouts_those_with_most_are_chosen(contents):
 def test_a_run_without_timeouts_has_no_censored_table(quickstart_contents):
     contents = quickstart_contents
     assert contents.censored == () and summary_of(contents)["timeouts_censored"] == []
-    assert "censored values" not in further_section(contents)
+    assert "censored values" not in robustness_section(contents)

@@ -4,7 +4,7 @@ from made_up_run import metrics_of, write_run
 from sample_record import sample_record
 
 from eyelevel.analysis.study import read_contents
-from eyelevel.report.sections.details import outcomes_section
+from eyelevel.report.sections.outcomes import outcomes_section
 from eyelevel.run.study.attempts import with_retries
 from eyelevel.run.study.effects import effects_so_far
 from eyelevel.run.trial.trial import TrialResult

@@ -9,9 +9,8 @@ from made_up_run import SITES, metrics_of, read_run, write_run
 from eyelevel.analysis.phrases import NO_BREAK
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.presets import preset_text
-from eyelevel.report.build import build_report
-from eyelevel.report.export.summary import summary_of
-from eyelevel.report.sections.gain_details import p_values_details
+from eyelevel.report.page import build_report, summary_of
+from eyelevel.report.sections.gains import p_values_details
 from eyelevel.stats.estimate import undetermined
 from eyelevel.stats.families import correct
 from eyelevel.stats.hypothesis.equivalence import equivalence

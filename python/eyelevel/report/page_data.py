@@ -1,21 +1,26 @@
-"""Figures on the page, each drawn when it is opened, within the page's bytes."""
+"""What the page's script gets: charts, each drawn when it is first seen, and filmstrips, all within
+the page's bytes."""
 
 import json
 from typing import Any
 
 from eyelevel.analysis.figures.catalogue import PaperFigure
+from eyelevel.analysis.figures.filmstrips import filmstrips
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element
 
 SPECIFICATION_BYTES_MAX = 800_000
+
+
 ALL_BYTES_MAX = 2_000_000  # keeps the page below 15 MB beside the filmstrips
 
 
-class Drawings:
-    """The charts' specifications by the id of their place."""
+class PageData:
+    """The charts' specifications by the id of their place, and the filmstrips."""
 
     def __init__(self, contents: Contents) -> None:
         self.specifications: dict[str, dict[str, Any]] = {}
+        self.filmstrips = filmstrips(contents)
         self._contents = contents
         self._left = ALL_BYTES_MAX
 
@@ -40,3 +45,11 @@ class Drawings:
             "div", picture, class_="scroll", tabindex="0", role="region", aria_label=figure.title
         )
         return element("details", summary, scroll, class_="figure")
+
+    def as_data(self) -> dict[str, Any]:
+        """The blocks of data by the names under which the script reads them."""
+        return {
+            "specs": self.specifications,
+            "strips": self.filmstrips.as_data(),
+            "stacks": self._contents.stacks,
+        }

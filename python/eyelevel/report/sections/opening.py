@@ -1,27 +1,23 @@
-"""The first screen: the question, the answer, what to beware of, the table of gains."""
+"""The first screen: the question, the answer, and what to beware of."""
 
 from collections import Counter
+from typing import Any
 
 import polars as pl
 
-from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.weighted import weighted_gain
 from eyelevel.analysis.phrases import (
     FEW_BLOCKS,
-    NO_BREAK,
     SIGNIFICANCE_LEVEL,
     answer,
     detectable,
     interval,
     percent,
 )
-from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
-from eyelevel.networks.stages import describe
-from eyelevel.report.html import Markup, element, join, table
+from eyelevel.report.html import Markup, element
 from eyelevel.report.sections.level import not_level, not_measured
 from eyelevel.report.sections.stop_rule import not_sure_enough
-from eyelevel.report.statistic_cells import estimate_cell
 
 # Load average over cores, read before the run needs any: the half of them must be free.
 BUSY_SHARE = 0.5
@@ -40,6 +36,15 @@ def opening(contents: Contents) -> Markup:
         *(element("p", sentence, class_="answer") for sentence in sentences),
         *(_warning(each) for each in warnings(contents) if each not in first),
     )
+
+
+def opening_json(contents: Contents) -> dict[str, Any]:
+    """The same for machines."""
+    return {
+        "answer": answers(contents),
+        "stopped": contents.stopped["reason"] if contents.stopped else None,
+        "warnings": [f"{head} {text}" for head, text in warnings(contents)],
+    }
 
 
 def answers(contents: Contents) -> list[str]:
@@ -184,94 +189,3 @@ def _few_blocks(contents: Contents, blocks: int) -> tuple[str, str]:
 
 def _versions(contents: Contents) -> set[str]:
     return set(contents.table["versions"].unique())
-
-
-def gain_tables(contents: Contents) -> Markup:
-    """One table a network: a row a metric, a column a stack."""
-    by_key = {(gain.network, gain.stack, gain.metric): gain for gain in contents.gains}
-    others = contents.stacks[1:]
-    tables = []
-    for network in contents.plan["networks"]:
-        name = network["name"]
-        rows = [
-            [
-                _metric_name(contents, metric),
-                *(_gain_cell(by_key.get((name, stack, metric))) for stack in others),
-            ]
-            for metric in contents.metrics
-        ]
-        caption = join([element("strong", name), " ", element("span", describe_network(network))])
-        tables.append(table(caption, ["metric", *others], rows, class_="gains"))
-    note = (
-        f"Performance gain against {contents.plan['reference']}: (X − reference) / reference of "
-        "the means over the runs, averaged over the sites; negative is faster. Below each gain its "
-        f"95{NO_BREAK}% interval: the run-to-run noise of these sites in this lab, not what other "
-        f"sites would show. {title_of(contents.plan['primary_metric'])} was declared as the "
-        "primary metric; "
-    )
-    if contents.plan.get("stop"):
-        note += (
-            "since the study might stop at any block, its gain is the geometric mean's and its "
-            "interval a confidence sequence, which holds at all blocks together for all "
-            "comparisons together. The other metrics describe, with neither correction nor "
-            "allowance for stopping."
-        )
-    else:
-        note += (
-            "its comparisons are corrected after Holm before anything is called faster or slower. "
-            "The other metrics describe, without correction."
-        )
-    if any(cell.timeouts or cell.timeouts_reference for cell in contents.cells):
-        note += (
-            " Where a load timed out there is no mean; the medians and paired differences site by "
-            "site take it as slower than the limit."
-        )
-    return element(
-        "section",
-        element("h2", "Performance gain", id="gain"),
-        element("div", *tables, class_="pair"),
-        element("p", note, class_="note"),
-        aria_labelledby="gain",
-    )
-
-
-def describe_network(network: dict) -> str:
-    """A network's settings in one line."""
-    if "stages_down" in network:
-        down, up = (describe(network[key]) for key in ("stages_down", "stages_up"))
-        return f"down: {down}; up: {up}{_beside(network)}"
-    down, up = (network[key] / 1e6 for key in ("rate_down_bit_s", "rate_up_bit_s"))
-    loss_down, loss_up = network["loss_down"], network["loss_up"]
-    loss = "no random loss"
-    if loss_down or loss_up:
-        loss = f"{loss_down * 100:.3g} % of packets lost down, {loss_up * 100:.3g} % up"
-    return (
-        f"{down:g} Mbit/s down, {up:g} up, {network['rtt_ms_min']:g} ms round trip, "
-        f"{network['queue_ms']:g} ms queue, {loss}{_beside(network)}"
-    )
-
-
-def _beside(network: dict) -> str:
-    kinds = network.get("cross_traffic") or ()
-    said = [f"{k['flows']} {k['congestion_control']} {k['direction']}" for k in kinds]
-    return f"; beside it {', '.join(said)}" if said else ""
-
-
-def _metric_name(contents: Contents, metric: str) -> object:
-    title = title_of(metric)
-    if metric == contents.plan["primary_metric"]:
-        return join([title, " ", element("span", "primary", class_="tag")])
-    return title
-
-
-def _gain_cell(gain: NetworkGain | None) -> object:
-    if gain is None or (gain.gain.value is None and not gain.gain.reason):
-        return element("span", "no data", class_="quiet")
-    estimate = gain.gain
-    if estimate.value is None or estimate.low is None or estimate.high is None:
-        return estimate_cell(estimate, percent)
-    clear = estimate.excludes_zero
-    if gain.p_holm is not None:  # the primary metric's, which is corrected for the family
-        clear = gain.p_holm <= SIGNIFICANCE_LEVEL
-    direction = ("faster" if estimate.value < 0 else "slower") if clear else "open"
-    return estimate_cell(estimate, percent, direction)

@@ -10,9 +10,8 @@ from repository import ROOT
 from eyelevel.analysis.gains.restricted import mean_difference
 from eyelevel.analysis.phrases import NO_BREAK
 from eyelevel.plan.presets import preset_text
-from eyelevel.report.build import build_report
-from eyelevel.report.export.summary import summary_of
-from eyelevel.report.sections.restricted import restricted_details
+from eyelevel.report.page import build_report, summary_of
+from eyelevel.report.sections.timeouts import restricted_details
 from eyelevel.stats.estimate import Estimate, undetermined
 
 LIMIT_MS = 180_000.0

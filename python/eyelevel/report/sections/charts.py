@@ -1,0 +1,135 @@
+"""Charts of gains and of all counted loads, by network, which the page's script draws."""
+
+from typing import Any
+
+import polars as pl
+
+from eyelevel.analysis.shown import title_of
+from eyelevel.analysis.study import Contents
+from eyelevel.figures.distribution import (
+    ALL_SITES,
+    NETWORKS_MAX,
+    SITES_MAX,
+    cumulative,
+    distribution_chart,
+)
+from eyelevel.figures.gain_chart import gain_chart
+from eyelevel.report.html import Markup, element, options, script_note, titled_section
+from eyelevel.report.page_data import PageData
+
+ALL_NETWORKS = "all networks"
+
+
+def charts_section(contents: Contents, data: PageData) -> Markup:
+    """Two charts a network, and what chooses among them."""
+    data.specifications |= _specifications(contents)
+    metrics = options(
+        ((name, title_of(name)) for name in contents.metrics), contents.plan["primary_metric"]
+    )
+    sites = options(((name, name) for name in (ALL_SITES, *contents.sites)), ALL_SITES)
+    figures = []
+    for index, network in enumerate(contents.networks):
+        figures.append(
+            element(
+                "figure",
+                element("figcaption", network),
+                _chart(
+                    f"gain-{index}",
+                    f"Chart: gains with their intervals on {network}; the table has them",
+                ),
+                _chart(
+                    f"curve-{index}", f"Chart: cumulative distributions of the loads on {network}"
+                ),
+                data_network=network,
+                **({} if index < NETWORKS_MAX else {"hidden": ""}),
+            )
+        )
+    few = len(contents.networks) <= NETWORKS_MAX
+    all_networks = [(ALL_NETWORKS, ALL_NETWORKS)] if few else []
+    networks = options(
+        (*all_networks, *((name, name) for name in contents.networks)),
+        ALL_NETWORKS if all_networks else contents.networks[0],
+    )
+    return titled_section(
+        "charts",
+        "Charts",
+        element(
+            "div",
+            element("label", "metric ", element("select", metrics, id="metric")),
+            element("label", "network ", element("select", networks, id="network")),
+            element("label", "site ", element("select", sites, id="site")),
+            element(
+                "span",
+                *map(_legend, range(len(contents.stacks)), contents.stacks),
+                class_="legend",
+                role="group",
+                aria_label="stacks shown",
+            ),
+            class_="controls",
+        ),
+        element("div", *figures, class_="pair"),
+        element(
+            "p",
+            "Above, the mean gain over all sites with its interval; intervals far wider than the "
+            "gains are cut at the axis. Below, the share of counted loads that were at least as "
+            "fast; a curve that ends below the top has timeouts. In studies of more than "
+            f"{SITES_MAX} sites single ones have curves of the primary metric only, and in studies "
+            f"of more than {NETWORKS_MAX} networks all sites together have. What is chosen here "
+            "also chooses the rows site by site.",
+            class_="note",
+        ),
+        script_note("The charts need JavaScript; the tables hold the same numbers."),
+    )
+
+
+def _specifications(contents: Contents) -> dict[str, dict[str, Any]]:
+    metric = contents.plan["primary_metric"]
+    gains = pl.DataFrame(
+        [
+            {
+                "network": gain.network,
+                "metric": gain.metric,
+                "stack": gain.stack,
+                **gain.gain.as_columns("gain"),
+            }
+            for gain in contents.gains
+        ],
+        schema={
+            "network": pl.String,
+            "metric": pl.String,
+            "stack": pl.String,
+            "gain": pl.Float64,
+            "gain_low": pl.Float64,
+            "gain_high": pl.Float64,
+        },
+    )
+    curves = cumulative(contents.blocks.kept, contents.metrics)
+    specifications = {}
+    for index, network in enumerate(contents.networks):
+        own_gains = gains.filter(pl.col("network") == network)
+        own_curves = curves.filter(pl.col("network") == network)
+        specifications[f"gain-{index}"] = gain_chart(
+            own_gains, contents.stacks, metric, _extent(gains)
+        )
+        specifications[f"curve-{index}"] = distribution_chart(own_curves, contents.stacks, metric)
+    return specifications
+
+
+def _extent(gains: pl.DataFrame) -> tuple[float, float]:
+    """The axis of all gain charts: every dot is inside, and intervals that are not much wider."""
+    values = gains["gain"].drop_nulls().to_list()
+    reach = 2.5 * max([0.02, *(abs(value) for value in values)])
+    # A gain may be known without an interval, as of one block.
+    bounds = [*values, *gains["gain_low"].drop_nulls(), *gains["gain_high"].drop_nulls(), 0.0]
+    return max(-reach, min(bounds)), min(reach, max(bounds))
+
+
+def _chart(identity: str, label: str) -> Markup:
+    return element("div", id=identity, class_="chart", role="img", aria_label=label)
+
+
+def _legend(index: int, stack: str) -> Markup:
+    swatch = element("span", class_=f"swatch stack-{index % 8}", aria_hidden="true")
+    return element(
+        "button", swatch, stack, class_="key", type="button", data_stack=stack, aria_pressed="true"
+    )

@@ -1,0 +1,198 @@
+"""The table of gains, and collapsed below it what else can be said of them."""
+
+from typing import Any
+
+from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.analysis.gains.p_values import GainTests
+from eyelevel.analysis.phrases import (
+    NO_BREAK,
+    SIGNIFICANCE_LEVEL,
+    describe_network,
+    percent,
+    verdict,
+)
+from eyelevel.analysis.shown import title_of
+from eyelevel.analysis.study import Contents
+from eyelevel.report.html import Markup, element, join, table, titled_section
+from eyelevel.report.sections.other_sites import other_sites_details, other_sites_json
+from eyelevel.report.sections.timeouts import restricted_details, restricted_json
+from eyelevel.report.statistic_cells import (
+    collapsed_table,
+    estimate_cell,
+    p_value,
+    undetermined_cell,
+)
+
+ROWS_MAX = 400  # a larger study shows its primary metric's, and of those the first ones
+
+
+NOTE = (
+    "p is of no difference, from the t interval: it assumes blocks that are independent, with "
+    "residuals about normal. Holm's correction, of the primary metric, by which a stack is called "
+    "faster or slower, bounds the chance of any false claim in the family. Benjamini and "
+    "Hochberg's bounds the share of false ones among the claims, for comparisons that are "
+    "independent or positively dependent, and finds more. A family is one metric's comparisons "
+    "over all networks and stacks; {members} of {primary} have a p value. p of equivalence "
+    "is of two one-sided t tests (TOST): at most 0.05 where the 90 % interval lies within "
+    "±{effect}, the smallest effect of interest; it assumes what p does and is not corrected. The "
+    "finding “no difference that matters” asks for the whole 95 % interval."
+)
+
+
+def gains_section(contents: Contents) -> Markup:
+    """One table a network: a row a metric, a column a stack."""
+    by_key = {(gain.network, gain.stack, gain.metric): gain for gain in contents.gains}
+    others = contents.stacks[1:]
+    tables = []
+    for network in contents.plan["networks"]:
+        name = network["name"]
+        rows = [
+            [
+                _metric_name(contents, metric),
+                *(_gain_cell(by_key.get((name, stack, metric))) for stack in others),
+            ]
+            for metric in contents.metrics
+        ]
+        caption = join([element("strong", name), " ", element("span", describe_network(network))])
+        tables.append(table(caption, ["metric", *others], rows, class_="gains"))
+    note = (
+        f"Performance gain against {contents.plan['reference']}: (X − reference) / reference of "
+        "the means over the runs, averaged over the sites; negative is faster. Below each gain its "
+        f"95{NO_BREAK}% interval: the run-to-run noise of these sites in this lab, not what other "
+        f"sites would show. {title_of(contents.plan['primary_metric'])} was declared as the "
+        "primary metric; "
+    )
+    if contents.plan.get("stop"):
+        note += (
+            "since the study might stop at any block, its gain is the geometric mean's and its "
+            "interval a confidence sequence, which holds at all blocks together for all "
+            "comparisons together. The other metrics describe, with neither correction nor "
+            "allowance for stopping."
+        )
+    else:
+        note += (
+            "its comparisons are corrected after Holm before anything is called faster or slower. "
+            "The other metrics describe, without correction."
+        )
+    if any(cell.timeouts or cell.timeouts_reference for cell in contents.cells):
+        note += (
+            " Where a load timed out there is no mean; the medians and paired differences site by "
+            "site take it as slower than the limit."
+        )
+    return titled_section(
+        "gain",
+        "Performance gain",
+        element("div", *tables, class_="pair"),
+        element("p", note, class_="note"),
+    )
+
+
+def _metric_name(contents: Contents, metric: str) -> object:
+    title = title_of(metric)
+    if metric == contents.plan["primary_metric"]:
+        return join([title, " ", element("span", "primary", class_="tag")])
+    return title
+
+
+def _gain_cell(gain: NetworkGain | None) -> object:
+    if gain is None or (gain.gain.value is None and not gain.gain.reason):
+        return element("span", "no data", class_="quiet")
+    estimate = gain.gain
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return estimate_cell(estimate, percent)
+    clear = estimate.excludes_zero
+    if gain.p_holm is not None:  # the primary metric's, which is corrected for the family
+        clear = gain.p_holm <= SIGNIFICANCE_LEVEL
+    direction = ("faster" if estimate.value < 0 else "slower") if clear else "open"
+    return estimate_cell(estimate, percent, direction)
+
+
+def gains_json(contents: Contents) -> dict[str, Any]:
+    """An object a gain for machines, with its p values."""
+    primary = contents.plan["primary_metric"]
+    smallest = contents.plan["smallest_effect_of_interest"]
+    return {
+        "gains": [
+            {
+                "network": gain.network,
+                "stack": gain.stack,
+                "metric": gain.metric,
+                "gain": gain.gain.as_json(),
+                "p_holm": gain.p_holm,
+                "p_benjamini_hochberg": tests.p_benjamini_hochberg,
+                "p_equivalence": tests.equivalence.p,
+                "family": tests.family,
+                "verdict": verdict(gain, smallest) if gain.metric == primary else None,
+            }
+            for tests in contents.gain_tests
+            for gain in (tests.gain,)
+        ]
+    }
+
+
+def gain_details(contents: Contents) -> Markup:
+    """Nothing where there is nothing to say."""
+    parts = (restricted_details, p_values_details, other_sites_details)
+    found = [said for said in (part(contents) for part in parts) if said]
+    if not found:
+        return Markup("")
+    return element("section", *found, aria_label="more about the gains")
+
+
+def gain_details_json(contents: Contents) -> dict[str, Any]:
+    """What stands below the gains, but for their p values, which `gains_json` has."""
+    return {**restricted_json(contents), **other_sites_json(contents)}
+
+
+def p_values_details(contents: Contents) -> Markup:
+    """Collapsed; nothing where no gain has a p value."""
+    if all(each.gain.gain.p is None for each in contents.gain_tests):
+        return Markup("")
+    primary = contents.plan["primary_metric"]
+    # A metric that no load has, as those of frames without any, has nothing to say here.
+    there = {primary, *(e.gain.metric for e in contents.gain_tests if e.gain.gain.p is not None)}
+    tests = [each for each in contents.gain_tests if each.gain.metric in there]
+    shown = tests
+    if len(tests) > ROWS_MAX:
+        shown = [each for each in tests if each.gain.metric == primary][:ROWS_MAX]
+    # The primary metric first, the networks and stacks of each metric together.
+    order = {metric: at for at, metric in enumerate(contents.metrics)}
+    rows = [_row(each) for each in sorted(shown, key=lambda each: order[each.gain.metric])]
+    columns = [
+        "metric", "network", "stack", "gain, 95 % interval", "p", "p after Holm",
+        "p after Benjamini-Hochberg", "p of equivalence",
+    ]  # fmt: skip
+    effect = contents.plan["smallest_effect_of_interest"]
+    members = next((each.members for each in shown if each.gain.metric == primary), 0)
+    note = NOTE.format(
+        primary=title_of(primary), members=members, effect=percent(effect, signed=False)
+    )
+    if left_out := len(tests) - len(shown):
+        note += f" {left_out} comparisons of other metrics are in `eyelevel report --json`."
+    if contents.plan.get("stop"):
+        note += (
+            f" Since the study might stop at any block, p of {title_of(primary)} is its confidence "
+            "sequence's, corrected after Bonferroni where Holm's stands; those of other metrics do "
+            "not allow for stopping."
+        )
+    summary = "p values, corrections and equivalence"
+    return collapsed_table(summary, "The gains' p values", columns, rows, note)
+
+
+def _row(each: GainTests) -> list[object]:
+    gain = each.gain.gain
+    alike = each.equivalence
+    return [
+        title_of(each.gain.metric),
+        each.gain.network,
+        each.gain.stack,
+        estimate_cell(gain, percent),
+        _p(gain.p),
+        _p(each.gain.p_holm),
+        _p(each.p_benjamini_hochberg),
+        undetermined_cell(alike.reason) if alike.p is None else p_value(alike.p),
+    ]
+
+
+def _p(value: float | None) -> object:
+    return element("span", "none", class_="quiet") if value is None else p_value(value)

@@ -1,0 +1,110 @@
+"""How the loads ended, and every block that is left out of the comparison: none is hidden."""
+
+from typing import Any
+
+import polars as pl
+
+from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL
+from eyelevel.analysis.study import Contents
+from eyelevel.report.html import Markup, element, table, titled_section
+from eyelevel.stats.hypothesis.cochran_q import RateTest
+from eyelevel.store.outcomes import OUTCOMES
+
+LOADS_MAX = 500  # rows of loads that were not ok
+
+
+SHORT_HASH = 12
+
+
+def outcomes_section(contents: Contents) -> Markup:
+    """Counts of outcomes by stack, the tests of their rates, every load that was not ok."""
+    counts = {
+        (row["stack"], row["outcome"]): row["len"]
+        for row in contents.table.group_by("stack", "outcome").len().iter_rows(named=True)
+    }
+    seen = [each for each in OUTCOMES if any(outcome == each.name for _, outcome in counts)]
+    rows = [
+        [each.name, *(counts.get((stack, each.name), 0) for stack in contents.stacks), each.meaning]
+        for each in seen
+    ]
+    again = dict(contents.table.group_by("stack").agg(pl.col("retried").sum()).iter_rows())
+    if any(again.values()):
+        counted = [again.get(stack, 0) for stack in contents.stacks]
+        rows.append(["(retried)", *counted, "Attempts that failed before, with the same trial."])
+    columns = ["outcome", *contents.stacks, "meaning"]
+    return titled_section(
+        "outcomes",
+        "Outcomes",
+        table("How the loads ended, by stack", columns, rows, class_="outcomes"),
+        element("p", _rate_sentence("timeouts", contents.timeout_rates)),
+        element("p", _rate_sentence("the instrument's failures", contents.failure_rates)),
+        _not_ok(contents),
+        _excluded_blocks(contents),
+    )
+
+
+def outcomes_json(contents: Contents) -> dict[str, Any]:
+    """Counts by stack and outcome, and the excluded blocks."""
+    counts: dict[str, dict[str, int]] = {stack: {} for stack in contents.stacks}
+    rows = contents.table.group_by("stack", "outcome").len().sort("outcome")
+    for stack, outcome, count in rows.iter_rows():
+        counts[stack][outcome] = count
+    excluded = [
+        {"block": block.block, "reason": block.reason} for block in contents.blocks.excluded
+    ]
+    return {"outcomes": counts, "blocks_excluded": excluded}
+
+
+def _rate_sentence(what: str, test: RateTest) -> str:
+    if test.p is None:
+        return f"Whether stacks differ in {what}: nothing to test ({test.reason})."
+    finding = "they differ" if test.p <= SIGNIFICANCE_LEVEL else "no difference shown"
+    how = f"permutation of Cochran's Q, p = {test.p:.2g}"
+    return f"Whether stacks differ in {what}: {finding} ({how})."
+
+
+def _not_ok(contents: Contents) -> Markup:
+    failed = contents.table.filter(pl.col("outcome") != "ok").sort("block", "position")
+    if failed.height == 0:
+        return element("p", "Every load ended ok.")
+    rows = [
+        [
+            row["block"],
+            row["stack"],
+            row["outcome"],
+            row["outcome_detail"],
+            element("code", row["hash"][:SHORT_HASH]),
+        ]
+        for row in failed.head(LOADS_MAX).iter_rows(named=True)
+    ]
+    caption = f"Loads that were not ok: {failed.height} of {contents.table.height}"
+    if failed.height > LOADS_MAX:
+        caption += f" (the first {LOADS_MAX})"
+    return table(caption, ["block", "stack", "outcome", "reason", "trial"], rows, class_="loads")
+
+
+def _excluded_blocks(contents: Contents) -> Markup:
+    """One row a site, network and reason, with the repetitions that it took away."""
+    excluded = contents.blocks.excluded
+    planned = len({trial["block"] for trial in contents.plan["trials"]})
+    if not excluded:
+        return element("p", f"No block is excluded; all {planned} are compared.")
+    found: dict[tuple[str, str, str], list[int]] = {}
+    for each in excluded:
+        found.setdefault((each.site, each.network, each.reason), []).append(each.repetition)
+    rows = [[*key, spans(repetitions)] for key, repetitions in found.items()]
+    caption = f"Excluded blocks, with the loads of all stacks: {len(excluded)} of {planned}"
+    return table(caption, ["site", "network", "why", "repetitions"], rows, class_="loads")
+
+
+def spans(numbers: list[int]) -> str:
+    """Numbers in few words: `1, 3 to 5`."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(
+        str(part[0]) if len(part) == 1 else f"{part[0]} to {part[-1]}" for part in parts
+    )

@@ -1,0 +1,73 @@
+"""Each site's numbers."""
+
+from eyelevel.analysis.gains.cells import Cell
+from eyelevel.analysis.phrases import milliseconds, percent
+from eyelevel.analysis.shown import cells_shown, title_of
+from eyelevel.analysis.study import Contents
+from eyelevel.report.html import Markup, element, join, table, titled_section
+from eyelevel.report.statistic_cells import estimate_cell, signed_ms, undetermined_cell
+
+CELLS_MAX = 400  # rows; a larger study shows its primary metric by site, the rest is in the records
+
+
+EXTREMES_MAX = 2000  # rows of a study that has more of the primary metric alone
+
+
+def sites_section(contents: Contents) -> Markup:
+    """Each site's medians, gains, paired differences and the published ANOVA."""
+    primary = contents.plan["primary_metric"]
+    cells = cells_shown(contents.cells, primary, CELLS_MAX, EXTREMES_MAX)
+    left_out = len(contents.cells) - len(cells)
+    blocks = []
+    for metric in dict.fromkeys(cell.metric for cell in cells):
+        rows = [_cell_row(contents, cell) for cell in cells if cell.metric == metric]
+        columns = [
+            "site", "network", "stack", "pairs", "median", "reference's median",
+            "mean gain, 95 % interval", "paired difference, 95 % interval", "ANOVA at 0.01",
+        ]  # fmt: skip
+        content = table(f"{title_of(metric)}, by site", columns, rows, class_="cells")
+        opened = {"open": ""} if metric == primary else {}
+        blocks.append(element("details", element("summary", title_of(metric)), content, **opened))
+    if left_out:
+        text = f"{left_out} comparisons are left to the records: `eyelevel.open(DIR).cells()`."
+        if len(cells) == EXTREMES_MAX:
+            text = f"The largest gains and losses, {EXTREMES_MAX} rows; {text}"
+        blocks.append(element("p", text, class_="note"))
+    note = (
+        "Medians take a timeout as slower than the limit. The paired difference is the "
+        "Hodges-Lehmann estimate over blocks; it has a 95 % interval from six blocks on. The ANOVA "
+        "is the one of Wolsing et al. 2019, for comparison with the paper; it assumes independent "
+        "runs and is not corrected for their number."
+    )
+    if contents.plan.get("stop"):
+        note += " None of these allows for a study that stops when it has seen enough."
+    return titled_section(
+        "sites",
+        "Site by site",
+        *blocks,
+        element("p", note, class_="note"),
+    )
+
+
+def _cell_row(contents: Contents, cell: Cell) -> list[object]:
+    limit_s = contents.plan["browser"]["timeout_s"]
+    pairs: object = cell.pairs
+    if cell.without_value:
+        pairs = f"{cell.pairs} ({cell.without_value} without a value)"
+    return [
+        cell.site,
+        cell.network,
+        cell.stack,
+        pairs,
+        milliseconds(cell.median, limit_s),
+        milliseconds(cell.median_reference, limit_s),
+        estimate_cell(cell.gain, percent),
+        estimate_cell(cell.difference, lambda ms: signed_ms(ms, limit_s)),
+        _anova(cell),
+    ]
+
+
+def _anova(cell: Cell) -> object:
+    if cell.anova.p is None:
+        return undetermined_cell(cell.anova.reason)
+    return join([cell.anova.verdict, element("small", f"p = {cell.anova.p:.2g}")])
