@@ -7,8 +7,8 @@ use common::{Recorded, Running, pattern, site, stack};
 use eyelevel_replay::check::Client;
 use eyelevel_replay::tls::client_config;
 use eyelevel_replay::{
-    CertificateKey, ChainBytes, Event, HttpVersion, InForce, SproutHorizon, StackConfig, ThinkTime,
-    TlsVersion,
+    CertificateKey, ChainBytes, Event, HttpVersion, InForce, STACK_LIMITS, SproutHorizon,
+    StackConfig, ThinkTime, TlsVersion,
 };
 use http::{HeaderMap, Method};
 
@@ -267,6 +267,33 @@ fn what_cannot_be_served_is_refused_with_the_reason() {
     for (change, version, reason) in cases {
         let said = refusal(change, version);
         assert!(said.contains(reason), "{said}");
+    }
+}
+
+#[test]
+fn every_bound_of_the_table_holds() {
+    let refused = |setting: &str, value: f64| {
+        let mut json = serde_json::to_value(stack(HttpVersion::H3)).unwrap();
+        json["congestion_control"] = "sprout_ewma".into();
+        json["pacing"] = false.into();
+        json[setting] = if value.fract() == 0.0 {
+            (value as u64).into()
+        } else {
+            value.into()
+        };
+        let changed: StackConfig = serde_json::from_value(json).unwrap();
+        changed.validate().err().map(|error| error.to_string())
+    };
+    for limit in STACK_LIMITS {
+        let setting = limit.setting;
+        for within in [limit.min, limit.max] {
+            assert_eq!(refused(setting, within), None, "{setting} {within}");
+        }
+        let below = (limit.min >= 1.0).then_some(limit.min - 1.0);
+        for beyond in below.into_iter().chain([limit.max + 1.0]) {
+            let said = refused(setting, beyond).unwrap_or_default();
+            assert!(said.contains(setting), "{setting} {beyond}: {said}");
+        }
     }
 }
 
