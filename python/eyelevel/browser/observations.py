@@ -1,7 +1,7 @@
 """What one load of one page showed: raw, in milliseconds from navigation start, nothing derived.
 
-Time zero is the navigation start of the first document (`performance.timeOrigin`), also where the
-page then redirects itself by script to another document.
+Time zero is the navigation start of the first document (`performance.timeOrigin`), even if
+the page then redirects itself by script to another document.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class Navigation:
     timer_gaps_ms: tuple[tuple[float, float], ...] = ()
     """Start and length of each time above 50 ms in which the page's timer of 20 ms did not run."""
     documents: int = 1
-    """Documents that the main frame showed; more than one where the page redirected by script."""
+    """Documents that the main frame showed; more than one if the page redirected by script."""
 
     def as_record(self) -> dict[str, Any]:
         """The record's `navigation`."""
@@ -161,7 +161,7 @@ class ObjectLoad:
     render_blocking: str | None
     """DevTools' name: Blocking, InBodyParserBlocking, NonBlocking, NonBlockingDynamic, ..."""
     in_main_frame: bool | None
-    """Asked by the page itself, not by a frame in it; None if nothing is known."""
+    """Whether the page itself requested it, not a frame in it; None if that is unknown."""
     initiator_type: str | None
     """DevTools' name: parser (markup or a style sheet), script, preload, other, ..."""
     mime_type: str | None
@@ -215,8 +215,8 @@ class StepLoad:
     def as_record(self) -> dict[str, Any]:
         """One entry of the record's `after_load`, its frames aside."""
         left_out = ("frames", "begun_ms")
-        own = {name: getattr(self, name) for name in self.__slots__ if name not in left_out}
-        return {**own, "objects": [item.as_record() for item in self.objects]}
+        fields = {name: getattr(self, name) for name in self.__slots__ if name not in left_out}
+        return {**fields, "objects": [item.as_record() for item in self.objects]}
 
 
 @dataclass(frozen=True, slots=True)

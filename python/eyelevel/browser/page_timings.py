@@ -1,4 +1,4 @@
-"""The page's own clock readings, asked for once, after the load.
+"""The page's own clock readings, read once after the load, and its time zero (pure).
 
 Everything comes from buffered performance entries, so nothing runs in the page while it loads.
 """
@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
-from eyelevel.browser.navigation_clock import NavigationClock
 from eyelevel.browser.observations import Navigation
 
 SCRIPT = """
@@ -46,14 +45,78 @@ SCRIPT = """
 
 SHIFT_WINDOW_MS_MAX = 5000.0
 SHIFT_GAP_MS_MAX = 1000.0
-"""Cumulative Layout Shift sums sessions of shifts less than 1 s apart and at most 5 s long and
+"""Cumulative Layout Shift sums sessions of shifts less than 1 s apart and at most 5 s long, and
 keeps the largest sum (web.dev/articles/cls)."""
+
+
+class PageClock(Protocol):
+    """The navigation starts of a load's first and last document, seconds of any one clock."""
+
+    @property
+    def first_start_s(self) -> float:
+        """Time zero of the load."""
+
+    @property
+    def last_start_s(self) -> float:
+        """Time zero of the last document's own timings."""
+
+    @property
+    def documents(self) -> int:
+        """How many documents the main frame showed."""
+
+
+class NavigationClock:
+    """Collects the navigation starts of the main frame's documents; monotonic seconds.
+
+    A page may redirect by script: then time zero is the first document's navigation start, while
+    the page's own timings count from the last one's.
+    """
+
+    def __init__(self, navigated_s: float) -> None:
+        self._navigated_s = navigated_s
+        self._request_s: float | None = None
+        self._starts_s: list[float] = []
+        self.documents = 0
+
+    def handle_request(self, event: dict[str, Any]) -> None:
+        """Take `Network.requestWillBeSent`; the first after the navigation is the document's."""
+        if self._request_s is None:
+            self._request_s = event["timestamp"]
+
+    def handle_new_document(self) -> None:
+        """The main frame shows another document."""
+        self.documents += 1
+
+    def handle_metrics(self, reply: dict[str, Any]) -> None:
+        """Take an answer to `Performance.getMetrics`."""
+        for metric in reply.get("result", {}).get("metrics", ()):
+            known = (0, *self._starts_s)
+            if metric["name"] == "NavigationStart" and metric["value"] not in known:
+                self._starts_s.append(metric["value"])
+
+    @property
+    def first_start_s(self) -> float:
+        """Time zero.
+
+        A document that redirects by script at once may be gone before its start could be read;
+        then the moment of its request stands in, 1 to 2 ms later. Without any request it is the
+        moment of the command to navigate.
+        """
+        if self._request_s is None:
+            return self._navigated_s
+        request_s = self._request_s
+        return next((start_s for start_s in self._starts_s if start_s <= request_s), request_s)
+
+    @property
+    def last_start_s(self) -> float:
+        """Time zero of the last document's own timings."""
+        return self._starts_s[-1] if self._starts_s else self.first_start_s
 
 
 def navigation_from(
     answer: dict[str, Any],
     timer_gaps: Sequence[Sequence[float]],
-    clock: NavigationClock,
+    clock: PageClock,
     lifecycle_s: dict[str, float],
 ) -> Navigation:
     """`SCRIPT`'s answer and the timer's gaps on the clock of the first navigation.
@@ -62,25 +125,25 @@ def navigation_from(
     """
     offset_ms = (clock.last_start_s - clock.first_start_s) * 1e3
 
-    def at(value: float | None) -> float | None:
+    def since_first(value: float | None) -> float | None:
         return None if value is None else round(value + offset_ms, 3)
 
     def since_start(event: str, otherwise_ms: float | None) -> float | None:
         # The page gets paint times rounded to 4 ms, lifecycle events are exact.
         if event in lifecycle_s:
             return round((lifecycle_s[event] - clock.first_start_s) * 1e3, 3)
-        return at(otherwise_ms)
+        return since_first(otherwise_ms)
 
     paints = answer["paints"]
     return Navigation(
-        page_load_time_ms=at(answer["load"]),
-        time_to_first_byte_ms=at(answer["response"]),
+        page_load_time_ms=since_first(answer["load"]),
+        time_to_first_byte_ms=since_first(answer["response"]),
         first_contentful_paint_ms=since_start(
             "firstContentfulPaint", paints.get("first-contentful-paint")
         ),
-        dom_content_loaded_ms=at(answer["domContentLoaded"]),
+        dom_content_loaded_ms=since_first(answer["domContentLoaded"]),
         first_paint_ms=since_start("firstPaint", paints.get("first-paint")),
-        largest_contentful_paint_ms=at(answer["lcp"]),
+        largest_contentful_paint_ms=since_first(answer["lcp"]),
         largest_contentful_paint_element=answer["lcpElement"],
         cumulative_layout_shift=round(layout_shift(answer["shifts"]), 6),
         long_tasks_ms=tuple((start + offset_ms, length) for start, length in answer["tasks"]),

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 
 PHASES = ("start", "open", "settle", "load", "quiet", "collect", "after_load")
-"""In their order; each phase ends at its mark."""
+"""The phases in their order; each ends at its mark."""
 
 
 class Phases:
@@ -25,7 +25,7 @@ class Phases:
         return phase in self._marks_s
 
     def lengths_ms(self) -> dict[str, float]:
-        """Milliseconds of each that ended."""
+        """The milliseconds of each phase that ended."""
         lengths, before_s = {}, self._started_s
         for phase in PHASES:
             if phase in self._marks_s:

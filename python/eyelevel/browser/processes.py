@@ -24,15 +24,15 @@ EXIT_TIMEOUT_S = 0.5
 
 ENTERED_EXIT_TIMEOUT_S = 3.0
 """How long a killed browser may take to be gone from a lab: the kernel waits for all processors to
-pass a quiet state before it lets go of the files that were watched (inotify), 0.6 s where idle."""
+pass a quiet state before it lets go of the files that were watched (inotify), 0.6 s if idle."""
 
 END_POLL_S = 0.002
-"""Pause between two looks at `/proc` while they do."""
+"""Pause between two looks at `/proc` meanwhile."""
 
 CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 LAST_WORDS_BYTES_MAX = 600
-"""Of a process's output, in a message."""
+"""How much of a process's output goes into a message."""
 
 
 class ProcessSession:
@@ -103,12 +103,12 @@ class ProcessSession:
         """Kill every process of the session and wait until none is left (bounded).
 
         `entered`: the first process is `eyelevel-lab enter`, which waits for the one that it put
-        into a lab. It gets the time to: killed first, it would leave a zombie of the lab's process
-        namespace to the machine's first process, and a lab ends only when that one has taken it
-        away, a second later on some machines.
+        into a lab. It gets time for that: killed first, it would leave a zombie of the lab's
+        process namespace to the machine's first process, and a lab ends only when that one has
+        removed it, a second later on some machines.
 
-        Chromium's crash handlers leave the session. All whose command line has `named`, a word that
-        only this session's processes can have, are ended with it.
+        Chromium's crash handlers leave the session. So every process whose command line has
+        `named`, a word that only this session's processes can have, is ended with it.
         """
         deadline = time.monotonic() + END_TIMEOUT_S
         if entered and not self.exited:
@@ -185,7 +185,7 @@ def _readable(descriptor: int) -> bool:
 
 
 def move_high(descriptor: int) -> int:
-    """The descriptor above those that a child's are copied onto; closed on exec."""
+    """Move a descriptor above those that a child's are copied onto; closed on exec."""
     high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
     os.close(descriptor)
     return high

@@ -1,8 +1,8 @@
 """A folder for each load's browser: fresh, private, and gone after the load, even a killed one.
 
-Whose a folder is says a lock on a file in it, which the kernel takes back when its process ends,
-however it ends. A process's number would not do: it is given again, and in another container that
-shares the folder it means another process.
+A lock on a file in the folder says who owns it; the kernel takes the lock back when its process
+ends, however it ends. A process's number would not do: it is given again, and in another container
+that shares the folder it means another process.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ PROFILE_PREFIX = "eyelevel-browser-"
 LOCK_FILE = "owner.lock"
 
 ORPHAN_AGE_S = 3600.0
-"""A folder without a lock that is older is nobody's: its process ended while it made the folder."""
+"""An older folder without a lock belongs to nobody: its process ended while it made the folder."""
 
 _PROCESS_TOKEN = secrets.token_hex(4)
 
 
 @contextlib.contextmanager
 def new_profile() -> Iterator[Path]:
-    """A fresh, empty profile folder, private to one load; those of killed processes go.
+    """A fresh, empty profile folder, private to one load; removes those of killed processes.
 
-    A signal may come between a browser's start and our taking note of it. So what carries this
-    process's mark, folder or browser, goes at the latest when this process ends.
+    A signal may come between a browser's start and our taking note of it. So folders and browsers
+    that carry this process's mark end when this process ends at the latest.
     """
     _remove_orphans(Path(tempfile.gettempdir()))
     atexit.unregister(_remove_own)
     atexit.register(_remove_own)
     profile = Path(tempfile.mkdtemp(prefix=_own_prefix()))
-    # Locked before it has its name: nobody ever sees it free.
+    # It is locked before it has its name, so that nobody ever sees it free.
     unnamed = profile / f".{LOCK_FILE}"
     lock = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -1,9 +1,9 @@
-"""Make a page ask for the same URLs in every load: its date and its randomness are held.
+"""Make a page request the same URLs in every load by holding its date and its randomness.
 
 `Date` runs as ever but shifted by a constant to the recording's moment; `Math.random`,
 `crypto.getRandomValues` and `crypto.randomUUID` come from seeded generators: one for each script
-that asks, since the order in which scripts arrive is the network's. A script's first numbers lie
-in the middle half: what it does for few of its visitors was hardly recorded. `performance.*`,
+that draws, since the network decides in which order scripts arrive. A script's first numbers lie in
+the middle half: what it does for few of its visitors was hardly recorded. `performance.*`,
 timers and events keep their own clock: animations and metrics need it. Workers are left alone.
 """
 
@@ -86,7 +86,7 @@ _SCRIPT = """((offset, seed) => {
       const bytes = fill.call(this, new Uint8Array(16));
       bytes[6] = (bytes[6] & 15) | 64;
       bytes[8] = (bytes[8] & 63) | 128;
-      const digits = Array.from(bytes, (each) => each.toString(16).padStart(2, '0')).join('');
+      const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
       return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
     } }.randomUUID);
   }

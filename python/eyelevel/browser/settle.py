@@ -17,7 +17,7 @@ IDLE_CPU_S_MAX = 0.01
 """One tick (20 % of a core) in a window still counts as idle: timers tick now and then."""
 
 IDLE_WINDOWS = 2
-"""So many idle windows in a row are asked for; start-up has no pause of 0.1 s."""
+"""How many idle windows in a row are needed; start-up has no pause of 0.1 s."""
 
 SETTLE_TIMEOUT_S = 1.2
 """On a crowded machine start-up takes longer than is worth waiting for: the load still counts, and

@@ -1,11 +1,11 @@
 """What a user does after the load: each step with its own time zero and its own end.
 
-Input is the browser's own (`Hands`), so that the page's handlers, lazy images and links do what
+Input is the browser's own (`PageInput`), so that the page's handlers, lazy images and links do what
 they do for people. A step's time zero is the moment before its input is sent; it ends as a load
 does, when the browser has handled the input and nothing was requested or painted for the quiet
-second since, or at the cap. A click that opens
-another page waits for that page's load event. What is clicked is scrolled into view before: what
-that paints and asks for is over by time zero, and in no step's numbers.
+second since, or at the cap. A click that opens another page waits for that page's load event. An
+element that is clicked is first scrolled into view: what that paints and requests is over by time
+zero and in no step's numbers.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from eyelevel.browser.observations import LoadSettings, RawLoad, StepLoad
-from eyelevel.browser.quiet import QuietRule
-from eyelevel.browser.waiting import Pump, rule_from_now, wait_for_end
+from eyelevel.browser.waiting import Pump, QuietRule, rule_from_now, wait_for_end
 from eyelevel.errors import CommandError
 from eyelevel.plan.steps import Step
 
@@ -26,36 +25,38 @@ FIND_TIMEOUT_S = 5.0
 """For an element that is clicked to be found and scrolled into view."""
 
 VIEW_QUIET_S = 0.3
-"""Nothing was painted or asked for that long after an element was scrolled into view."""
+"""How long nothing is painted or requested after an element was scrolled into view."""
 
 CHECK_TIMEOUT_S = 15.0
 """For the picture that a step's last frame is compared with."""
 
 PAGE_END_PX = 10_000_000
-"""Further than any page is long."""
+"""More than the length of any page."""
 
 NO_ELEMENT = "no element of the page matches the selector"
 NOT_SHOWN = "the element is not shown"
 
+Reply = dict[str, Any]
+
 Act = Callable[[Callable[[str], None]], None]
-"""Sends a step's input without waiting; calls what it is given with the reason where it failed."""
+"""Sends a step's input without waiting; calls its argument with the reason if it failed."""
 
 
-class Hands(Protocol):
-    """A browser's page as its user has it, after the load."""
+class PageInput(Protocol):
+    """A user's input to a page after its load; each browser has its own."""
 
     def prepared(self, step: Step) -> Act:
-        """What does the step; all that has to be found out first is known by then.
+        """The act of the step; all that has to be found out before is known by then.
 
         Raises `CommandError` if the step cannot be done.
         """
 
     def begin_step(self, rule: QuietRule) -> None:
-        """Tell `rule` of all that happens from now on, that input was handled included."""
+        """Tell `rule` of all that happens from now on, including that input was handled."""
 
     @property
     def unanswered(self) -> int:
-        """Inputs that were sent and that the browser has not said to have handled."""
+        """How many inputs were sent that the browser has not handled yet."""
 
     @property
     def documents(self) -> int:
@@ -69,25 +70,54 @@ class Hands(Protocol):
         """Whether a picture taken now equals the last one; None if none can be taken."""
 
 
+class Unanswered:
+    """Counts a step's inputs that the browser has not handled yet; an answer counts as activity."""
+
+    def __init__(self) -> None:
+        self._rule: QuietRule | None = None
+        self.count = 0
+
+    def begin_step(self, rule: QuietRule) -> None:
+        """Forget unanswered inputs: they are of an earlier step, which its cap has ended."""
+        self._rule, self.count = rule, 0
+
+    def sent(
+        self, fail: Callable[[str], None], problem_of: Callable[[Reply], str | None]
+    ) -> Callable[[Reply], None]:
+        """Count one more input; returns the taker of its answer, which `problem_of` judges."""
+        rule = self._rule
+        self.count += 1
+
+        def answered(reply: Reply) -> None:
+            if rule is None or rule is not self._rule:
+                return
+            self.count -= 1
+            rule.handle_activity(time.monotonic())
+            if (problem := problem_of(reply)) is not None:
+                fail(problem)
+
+        return answered
+
+
 class AfterLoad:
     """Runs the steps of a load in any browser."""
 
     def __init__(
         self,
-        hands: Hands,
+        page_input: PageInput,
         settings: LoadSettings,
         pump: Pump,
         waits: Callable[[], bool],
         navigation_start_s: float,
     ) -> None:
-        self._hands = hands
+        self._input = page_input
         self._settings = settings
         self._pump = pump
         self._waits = waits
         self._navigation_start_s = navigation_start_s
         self._failed = ""
         self.done: list[StepLoad] = []
-        """The steps that were done, without objects and frames (`split_by_steps`)."""
+        """The steps that were done, without objects and frames, which `split_by_steps` adds."""
 
     def run(self) -> None:
         """Every step in turn; the first that fails is the last.
@@ -104,49 +134,53 @@ class AfterLoad:
         settings, begun_s = self._settings, time.monotonic()
         rule = QuietRule(begun_s, settings.timeout_s, VIEW_QUIET_S, settings.cap_s)
         rule.handle_load_event(begun_s)
-        self._hands.begin_step(rule)
+        self._input.begin_step(rule)
         try:
-            act = self._hands.prepared(step)
+            act = self._input.prepared(step)
         except CommandError as error:
             now_ms = self._ms(time.monotonic())
             failed = f"`{step.text}`: {error}"
             return StepLoad(step.text, now_ms, now_ms, now_ms, failed=failed)
         if step.verb == "click":
             wait_for_end(rule, self._pump, self._waits, lambda: "")
-        before = self._hands.documents
+        before = self._input.documents
         rule = rule_from_now(self._settings)
         started_s = time.monotonic()
         rule.handle_load_event(started_s)
-        self._hands.begin_step(rule)
+        self._input.begin_step(rule)
 
         def note(reason: str) -> None:
             self._failed = f"`{step.text}`: {reason}"
 
         act(note)
-        # A busy machine may take longer over the input alone than the quiet second.
-        waits = lambda: self._waits() or self._hands.unanswered > 0  # noqa: E731
-        verdict = wait_for_end(rule, self._pump, waits, lambda: self._failed)
+        verdict = wait_for_end(rule, self._pump, self._is_busy, lambda: self._failed)
         ended_s = time.monotonic()
         if verdict == "timeout":
             note(f"the next page had no load event within {self._settings.timeout_s:g} s")
-        matches, opened_s = None, (None, None)
+        matches: bool | None = None
+        load_event_s: float | None = None
+        paint_s: float | None = None
         if not self._failed:
             deadline = time.monotonic() + CHECK_TIMEOUT_S
             if verdict != "capped":
-                matches = self._hands.final_picture_matches(deadline)
-            opened_s = self._hands.opened_s()
+                matches = self._input.final_picture_matches(deadline)
+            load_event_s, paint_s = self._input.opened_s()
         return StepLoad(
             step=step.text,
             started_ms=self._ms(started_s),
             ended_ms=self._ms(ended_s),
             begun_ms=self._ms(begun_s),
-            documents=self._hands.documents - before,
-            load_event_ms=None if opened_s[0] is None else self._ms(opened_s[0]),
-            first_contentful_paint_ms=None if opened_s[1] is None else self._ms(opened_s[1]),
+            documents=self._input.documents - before,
+            load_event_ms=None if load_event_s is None else self._ms(load_event_s),
+            first_contentful_paint_ms=None if paint_s is None else self._ms(paint_s),
             capped=verdict == "capped",
             final_picture_matches=matches,
             failed=self._failed or None,
         )
+
+    def _is_busy(self) -> bool:
+        # A busy machine may take longer over the input alone than the quiet second.
+        return self._waits() or self._input.unanswered > 0
 
     def _ms(self, at_s: float) -> float:
         return round((at_s - self._navigation_start_s) * 1e3, 3)
@@ -155,7 +189,7 @@ class AfterLoad:
 def split_by_steps(raw: RawLoad, steps: Sequence[StepLoad]) -> RawLoad:
     """The load with what came before its first step, and each step with its own part.
 
-    A step's first frame is what was there when it began. What was asked for while it was prepared
+    A step's first frame is what was there when it began. What was requested while it was prepared
     is among its objects, with times before its own.
     """
     if not steps:
@@ -164,10 +198,10 @@ def split_by_steps(raw: RawLoad, steps: Sequence[StepLoad]) -> RawLoad:
     done = []
     for step, end_ms in zip(steps, [*begun_ms[1:], math.inf], strict=True):
         start_ms = step.started_ms
-        there = [frame for frame in raw.frames if frame.at_ms <= start_ms][-1:]
+        first = [frame for frame in raw.frames if frame.at_ms <= start_ms][-1:]
         shown = [frame for frame in raw.frames if start_ms < frame.at_ms <= end_ms]
         objects = [item for item in raw.objects if step.begun_ms <= item.started_ms < end_ms]
-        done.append(replace(step, objects=tuple(objects), frames=(*there, *shown)))
+        done.append(replace(step, objects=tuple(objects), frames=(*first, *shown)))
     return replace(
         raw,
         objects=tuple(item for item in raw.objects if item.started_ms < begun_ms[0]),

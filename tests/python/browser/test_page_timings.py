@@ -2,8 +2,7 @@
 
 import pytest
 
-from eyelevel.browser.navigation_clock import NavigationClock
-from eyelevel.browser.page_timings import layout_shift, navigation_from
+from eyelevel.browser.page_timings import NavigationClock, layout_shift, navigation_from
 
 ANSWER = {
     "load": 500.0,

@@ -7,8 +7,8 @@ import pytest
 from eyelevel.browser import steps as after_load_module
 from eyelevel.browser import waiting as waiting_module
 from eyelevel.browser.observations import LoadSettings, StepLoad
-from eyelevel.browser.quiet import QuietRule
-from eyelevel.browser.steps import Act, AfterLoad
+from eyelevel.browser.steps import Act, AfterLoad, Unanswered
+from eyelevel.browser.waiting import QuietRule
 from eyelevel.plan.steps import Step, parse_step
 
 QUIET_S, CAP_S = 0.6, 5.0
@@ -82,3 +82,27 @@ def test_an_input_that_is_never_handled_is_held_by_the_cap(monkeypatch):
 def test_a_refusal_ends_a_step_at_once(monkeypatch):
     step = step_of(monkeypatch, Browser(answered_s=2.0, reason="no"))
     assert step.failed == "`scroll end`: no" and step.ended_ms == pytest.approx(2000)
+
+
+class Rule:
+    """What a step's rule hears."""
+
+    def __init__(self):
+        self.heard = 0
+
+    def handle_activity(self, now_s):
+        self.heard += 1
+
+
+def test_an_answer_is_activity_of_its_own_step_alone():
+    inputs, failed, first, second = Unanswered(), [], Rule(), Rule()
+    inputs.begin_step(first)
+    early, late = (inputs.sent(failed.append, lambda reply: reply.get("wrong")) for _ in range(2))
+    early({})
+    assert (inputs.count, first.heard, failed) == (1, 1, [])
+    inputs.begin_step(second)
+    answered = inputs.sent(failed.append, lambda reply: reply.get("wrong"))
+    late({"wrong": "of the step before"})
+    assert (inputs.count, first.heard, second.heard, failed) == (1, 1, 0, [])
+    answered({"wrong": "no such element"})
+    assert (inputs.count, second.heard, failed) == (0, 1, ["no such element"])

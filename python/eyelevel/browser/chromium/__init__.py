@@ -5,7 +5,7 @@ is the client on that pipe; `page_setup` says what the page is shown in; `first_
 before a measured one; `capture`, `network_log`, `console`, `logs` and `timings` observe; `input`
 scrolls, clicks and runs scripts after the load.
 
-Event readers are pure: they are fed every event and asked at the end. `request_scheduling` reads
-afterwards, from Chromium's own network log, what its scheduler held back. What Firefox needs too
-stands one folder above.
+Event readers are pure: they take every event and answer at the end. `request_scheduling` reads
+afterwards, from Chromium's own network log, what its scheduler held back. What Firefox needs too is
+one folder above.
 """

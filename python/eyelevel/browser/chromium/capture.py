@@ -36,14 +36,14 @@ class FrameCapture(Protocol):
         """End; afterwards `frames` is complete."""
 
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
-        """The pictures, each unlike the one before it; the start's picture is at 0."""
+        """The pictures, each different from the one before; the start's picture is at 0."""
 
     def final_picture_matches(self, deadline: float) -> bool | None:
         """Whether a picture taken now equals the last one; None if none can be taken."""
 
     @property
     def started(self) -> bool:
-        """Whether the empty page's picture is there, or none is awaited."""
+        """Whether the empty page's picture has come, or none is awaited."""
 
     @property
     def lost(self) -> int:
@@ -78,7 +78,7 @@ class Screencast:
         devtools.call("Page.startScreencast", parameters, session_id, deadline)
 
     def final_picture_matches(self, deadline: float) -> bool | None:
-        """Start again, which gives the current picture by the same way, and compare."""
+        """Start again, which gives the current picture in the same way, and compare."""
         if self._devtools is None or not self._pictures.count:
             return None
         before = self._pictures.last()
@@ -144,7 +144,7 @@ class TraceScreenshots:
         devtools.call("Tracing.start", parameters, session_id, deadline)
 
     def handle_event(self, method: str, parameters: dict[str, Any]) -> bool:
-        """Keep the pictures, all of which come after `stop` was asked for."""
+        """Keep the pictures, all of which come after `stop` was called."""
         if method == "Tracing.dataCollected":
             for event in parameters["value"]:
                 if event.get("name") == "Screenshot":

@@ -12,13 +12,13 @@ LENGTH_MAX = 1000
 
 
 class ConsoleErrors:
-    """Feed it every event; `texts` are the errors in order."""
+    """Takes every event; `texts` are the errors in order."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
 
     def handle_event(self, method: str, parameters: dict[str, Any]) -> None:
-        """Keep the event's text where it is an error."""
+        """Keep the event's text if it is an error."""
         reader = _READERS.get(method)
         text = reader(parameters)[:LENGTH_MAX] if reader is not None else ""
         if text and len(self.texts) < ERRORS_MAX:

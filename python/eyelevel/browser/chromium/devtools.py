@@ -18,7 +18,7 @@ from typing import Any
 from eyelevel.errors import BrowserGoneError, CommandError, DeadlineError
 
 READ_BYTES = 1 << 20
-"""Bytes asked for in one read; a full-size frame arrives in one or two."""
+"""Bytes of one read; a full-size frame arrives in one or two."""
 
 MESSAGE_BYTES_MAX = 256 << 20
 """Longest message accepted; a trace chunk or a frame is far shorter."""
@@ -31,8 +31,14 @@ EventHandler = Callable[[str, Message, str], None]
 ReplyHandler = Callable[[Message], None]
 
 
+def navigation_error(reply: Message) -> str:
+    """Why the page of a `Page.navigate` could not be opened; empty if it could."""
+    refused, result = reply.get("error", {}), reply.get("result", {})
+    return str(refused.get("message") or result.get("errorText") or "")
+
+
 class DevTools:
-    """Sends commands, hands events to one handler, keeps the order in which they arrived."""
+    """Sends commands and hands events to one handler, in the order in which they arrived."""
 
     def __init__(self, to_browser_fd: int, from_browser_fd: int) -> None:
         self._out = to_browser_fd
@@ -126,7 +132,7 @@ class DevTools:
             )
 
     def _write(self, data: bytes) -> None:
-        """Write all of `data`; reading meanwhile, so that two full pipes cannot lock each other."""
+        """Write all of `data`; read meanwhile, lest two full pipes lock each other."""
         view = memoryview(data)
         deadline = time.monotonic() + WRITE_TIMEOUT_S
         while view:

@@ -4,11 +4,11 @@ The page is loaded in a tab of its own in the context that the measured load wil
 the page stored (cookies, storage, service workers) and the HTTP cache are cleared, and the browser
 itself closes every connection, which no lost packet can prevent. What remains is what a browser
 keeps of a server: TLS sessions, QUIC's server settings and address tokens, HSTS, and what it speaks
-(HTTP/2, HTTP/3 by its Alt-Svc). Before a warm visit the connections stay open, too.
+(HTTP/2, HTTP/3 by its Alt-Svc). Before a warm visit the connections stay open too.
 
-For a first visit of a known visitor servers give out no tickets, so that nothing but the last is
-left. A host whose requests went over another's connection Chromium does not know by that: it gets
-a request over a connection of its own.
+For a first visit of a known visitor servers give out no tickets, so that only what they speak is
+left. Chromium does not learn that of a host whose requests went over another host's connection:
+such a host gets a request over a connection of its own.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from eyelevel.browser.chromium.devtools import DevTools
+from eyelevel.browser.chromium.devtools import DevTools, navigation_error
 from eyelevel.browser.chromium.network_log import NetworkLog
 from eyelevel.browser.observations import Ended, LoadSettings
-from eyelevel.browser.quiet import QuietRule
-from eyelevel.browser.waiting import rule_from_now, wait_for_load
+from eyelevel.browser.waiting import QuietRule, rule_from_now, wait_for_load
 from eyelevel.errors import BrowserGoneError, CommandError, DeadlineError
 
 SOCKETS_PAGE = "chrome://net-internals/#sockets"
@@ -30,8 +29,8 @@ SOCKETS_PAGE = "chrome://net-internals/#sockets"
 CLOSE_CONNECTIONS = "chrome.send('flushSocketPools'); chrome.send('closeIdleSockets'); true"
 
 CLEAR_CACHE = "chrome.benchmarking.clearCache(); true"
-"""Away with the HTTP cache alone; there with `CLEAR_BETWEEN_VISITS`. DevTools' command takes what
-the browser knows of servers with it, which over HTTP/2 it learns from new connections only."""
+"""Clears the HTTP cache alone; needs `CLEAR_BETWEEN_VISITS`. DevTools' command also clears what the
+browser knows of servers, which over HTTP/2 it learns from new connections only."""
 
 STEP_TIMEOUT_S = 15.0
 """For each step of the clearing; together they take a tenth of a second."""
@@ -40,7 +39,7 @@ Observe = Callable[[DevTools, str], None]
 
 
 class FirstVisit:
-    """One visit and its clearing up; `run` once."""
+    """One visit and the clearing up after it; `run` once."""
 
     def __init__(
         self, devtools: DevTools, settings: LoadSettings, context: str, observe: Observe
@@ -55,7 +54,7 @@ class FirstVisit:
         self._error = ""
 
     def run(self, prepare: Callable[[str], None]) -> tuple[Ended, str]:
-        """Visit and clear up; how the page ended, and why it did not load.
+        """Visit and clear up; returns how the page ended, and why it did not load.
 
         `prepare` sets up the tab with the given session as the measured one will be.
         Raises the errors of `DevTools.call`.
@@ -78,13 +77,13 @@ class FirstVisit:
 
     def _load(self) -> tuple[Ended, str]:
         self._rule = rule = rule_from_now(self._settings)
-        asked = {"url": self._settings.url}
-        self._devtools.send("Page.navigate", asked, self._page, self._handle_reply)
+        parameters = {"url": self._settings.url}
+        self._devtools.send("Page.navigate", parameters, self._page, self._handle_reply)
         waits, failed = lambda: self._network.waits, lambda: self._error
         return wait_for_load(self._settings, rule, self._devtools.pump, waits, failed)[:2]
 
     def _clear(self) -> None:
-        """Everything but the tickets; the HTTP cache is cleared last, nothing can refill it."""
+        """Clear everything but the tickets; the HTTP cache last, when nothing can refill it."""
         warm = self._settings.visit == "warm"
         target = self._open("about:blank" if warm else SOCKETS_PAGE)
         for origin in sorted(self._origins()):
@@ -97,9 +96,9 @@ class FirstVisit:
         self._call("Target.closeTarget", {"targetId": target}, "")
 
     def _reach_all(self, target: str, page: str) -> str:
-        """A request to each host that no connection was opened to, as from the page in `target`.
+        """Send a request to each host without a connection, as from the page in `target`.
 
-        Why one had no answer, so that its host stays unknown; empty: all had.
+        Returns why one had no answer, so that its host stays unknown; empty if all had one.
         """
         unreached, failed = self._unreached(), ""
         if not unreached:
@@ -107,13 +106,15 @@ class FirstVisit:
         sockets = self._open(SOCKETS_PAGE)
         options = {"disableCache": True, "includeCredentials": True}
         for url in unreached:
-            # Else it would go over another host's connection again.
+            # Otherwise it would go over another host's connection again.
             self._close_connections()
-            asked = {"frameId": target, "url": url, "options": options}
+            parameters = {"frameId": target, "url": url, "options": options}
             timeout_s = self._settings.timeout_s
-            answer = self._call("Network.loadNetworkResource", asked, page, timeout_s)["resource"]
+            answer = self._call("Network.loadNetworkResource", parameters, page, timeout_s)[
+                "resource"
+            ]
             if not answer["success"] and "httpStatusCode" not in answer:
-                failed = f"{url} had no answer: {answer.get('netErrorName', 'no reason told')}"
+                failed = f"{url} had no answer: {answer.get('netErrorName', 'no reason given')}"
         self._call("Target.closeTarget", {"targetId": sockets}, "")
         return failed
 
@@ -143,8 +144,8 @@ class FirstVisit:
         return answer["result"].get("value") is True
 
     def _open(self, url: str) -> str:
-        asked = {"url": url, "browserContextId": self._context}
-        target: str = self._call("Target.createTarget", asked, "")["targetId"]
+        parameters = {"url": url, "browserContextId": self._context}
+        target: str = self._call("Target.createTarget", parameters, "")["targetId"]
         attach = {"targetId": target, "flatten": True}
         self._page = self._call("Target.attachToTarget", attach, "")["sessionId"]
         return target
@@ -156,9 +157,9 @@ class FirstVisit:
         session: str | None = None,
         timeout_s: float = STEP_TIMEOUT_S,
     ) -> dict[str, Any]:
-        where = self._page if session is None else session
+        session_id = self._page if session is None else session
         deadline = time.monotonic() + timeout_s
-        return self._devtools.call(method, parameters, where, deadline)
+        return self._devtools.call(method, parameters, session_id, deadline)
 
     def _handle_event(self, method: str, parameters: dict[str, Any], session_id: str) -> None:
         now_s = time.monotonic()
@@ -183,9 +184,7 @@ class FirstVisit:
             self._rule.handle_new_document(now_s)
 
     def _handle_reply(self, reply: dict[str, Any]) -> None:
-        self._error = (
-            reply.get("error", {}).get("message") or reply.get("result", {}).get("errorText") or ""
-        )
+        self._error = navigation_error(reply)
 
 
 def _host(url: str) -> str:
@@ -193,10 +192,10 @@ def _host(url: str) -> str:
 
 
 def observe_with(scripts: Sequence[tuple[str, dict[str, Any]]]) -> Observe:
-    """Asks a page, frame or worker for its events, its own children's included.
+    """Makes a page, frame or worker send its events, its own children's included.
 
-    Children wait until they were asked, so that no request of a frame in another process is
-    missed; it delays such a frame by about a millisecond, on every stack alike.
+    Children wait until they are observed, so that no request of a frame in another process is
+    missed. This delays such a frame by about a millisecond, on every stack alike.
     """
     children = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
     commands: tuple[tuple[str, dict[str, Any]], ...] = (

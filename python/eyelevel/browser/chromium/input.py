@@ -1,4 +1,4 @@
-"""A user's hands in Chromium: real input by DevTools' `Input` domain."""
+"""A user's input in Chromium: real events by DevTools' `Input` domain."""
 
 from __future__ import annotations
 
@@ -8,18 +8,25 @@ from typing import Any
 
 from eyelevel.browser.chromium.capture import FrameCapture
 from eyelevel.browser.chromium.devtools import DevTools
-from eyelevel.browser.navigation_clock import NavigationClock
-from eyelevel.browser.quiet import QuietRule
-from eyelevel.browser.steps import FIND_TIMEOUT_S, NO_ELEMENT, NOT_SHOWN, PAGE_END_PX, Act
-from eyelevel.browser.unanswered import Reply, Unanswered
+from eyelevel.browser.page_timings import NavigationClock
+from eyelevel.browser.steps import (
+    FIND_TIMEOUT_S,
+    NO_ELEMENT,
+    NOT_SHOWN,
+    PAGE_END_PX,
+    Act,
+    Reply,
+    Unanswered,
+)
+from eyelevel.browser.waiting import QuietRule
 from eyelevel.errors import CommandError
 from eyelevel.plan.steps import Step
 
 Send = Callable[[str, dict[str, Any]], None]
 
 
-class DevToolsHands:
-    """`Hands` of one page; `follow` is given the rule of each step."""
+class DevToolsInput:
+    """`PageInput` of one page; `follow` is given the rule of each step."""
 
     def __init__(
         self,
@@ -42,7 +49,7 @@ class DevToolsHands:
 
     @property
     def unanswered(self) -> int:
-        """Inputs that were sent and not answered."""
+        """How many inputs were sent and not answered."""
         return self._inputs.count
 
     @property
@@ -58,14 +65,13 @@ class DevToolsHands:
 
     def opened_s(self) -> tuple[float | None, float | None]:
         """Load event and First Contentful Paint of the page that the step opened."""
-        found = self._lifecycle_s
-        return found.get("load"), found.get("firstContentfulPaint")
+        return self._lifecycle_s.get("load"), self._lifecycle_s.get("firstContentfulPaint")
 
     def prepared(self, step: Step) -> Act:
-        """What does the step; raises CommandError if it cannot be done."""
+        """The act of the step; raises CommandError if it cannot be done."""
         if step.verb == "script":
-            asked = {"expression": step.argument, "userGesture": True, "returnByValue": False}
-            return lambda fail: self._send(fail)("Runtime.evaluate", asked)
+            parameters = {"expression": step.argument, "userGesture": True, "returnByValue": False}
+            return lambda fail: self._send(fail)("Runtime.evaluate", parameters)
         if step.verb == "scroll":
             width, height = self._viewport_px
             delta = PAGE_END_PX if step.scroll_px is None else step.scroll_px
@@ -85,10 +91,10 @@ class DevToolsHands:
     def _place_of(self, selector: str) -> tuple[float, float]:
         """The middle of an element, scrolled into view; CommandError if there is none."""
         root = self._call("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
-        found = self._call("DOM.querySelector", {"nodeId": root, "selector": selector})
-        if not found["nodeId"]:
+        element = self._call("DOM.querySelector", {"nodeId": root, "selector": selector})
+        if not element["nodeId"]:
             raise CommandError(NO_ELEMENT)
-        node = {"nodeId": found["nodeId"]}
+        node = {"nodeId": element["nodeId"]}
         self._call("DOM.scrollIntoViewIfNeeded", node)
         quads = self._call("DOM.getContentQuads", node)["quads"]
         if not quads:
@@ -110,6 +116,6 @@ def _problem(reply: Reply) -> str | None:
 
 
 def _click(send: Send, x: float, y: float) -> None:
-    at = {"x": x, "y": y, "button": "left", "clickCount": 1}
-    send("Input.dispatchMouseEvent", {"type": "mousePressed", **at})
-    send("Input.dispatchMouseEvent", {"type": "mouseReleased", **at})
+    event = {"x": x, "y": y, "button": "left", "clickCount": 1}
+    send("Input.dispatchMouseEvent", {"type": "mousePressed", **event})
+    send("Input.dispatchMouseEvent", {"type": "mouseReleased", **event})

@@ -18,24 +18,21 @@ from typing import Any
 
 from eyelevel.browser.chromium.capture import CAPTURES
 from eyelevel.browser.chromium.console import ConsoleErrors
-from eyelevel.browser.chromium.devtools import DevTools
+from eyelevel.browser.chromium.devtools import DevTools, navigation_error
 from eyelevel.browser.chromium.first_visit import FirstVisit, observe_with
-from eyelevel.browser.chromium.input import DevToolsHands
+from eyelevel.browser.chromium.input import DevToolsInput
 from eyelevel.browser.chromium.logs import Logs, netlog_arguments
 from eyelevel.browser.chromium.network_log import NetworkLog
 from eyelevel.browser.chromium.page_setup import set_up_page
 from eyelevel.browser.chromium.process import Chromium, browser_arguments
-from eyelevel.browser.chromium.timer_gaps import TimerWorld
-from eyelevel.browser.chromium.timings import read_timings
-from eyelevel.browser.navigation_clock import NavigationClock
+from eyelevel.browser.chromium.timings import TimerWorld, read_timings
 from eyelevel.browser.observations import Ended, LoadSettings, Navigation, RawLoad, StepLoad
-from eyelevel.browser.page_timings import navigation_from
+from eyelevel.browser.page_timings import NavigationClock, navigation_from
 from eyelevel.browser.phases import Phases, until_now
 from eyelevel.browser.profiles import new_profile
-from eyelevel.browser.quiet import QuietRule
 from eyelevel.browser.settle import settle
 from eyelevel.browser.steps import AfterLoad, split_by_steps
-from eyelevel.browser.waiting import rule_from_now, wait_for_load
+from eyelevel.browser.waiting import QuietRule, rule_from_now, wait_for_load
 from eyelevel.errors import BrowserError, BrowserGoneError, BrowserStartError
 
 START_TIMEOUT_S = 30.0
@@ -45,7 +42,7 @@ COLLECT_TIMEOUT_S = 15.0
 """For pictures and timings after a load that ended well."""
 
 COLLECT_AFTER_TIMEOUT_S = 3.0
-"""The same after a timeout, where a page that hangs has no answer to give."""
+"""The same after a timeout: a page that hangs may have no answer to give."""
 
 
 def load_in_chromium(settings: LoadSettings) -> RawLoad:
@@ -88,7 +85,7 @@ class _Load:
         self._first_visit: tuple[Ended, str] = ("complete", "")
         scripts: list[tuple[str, dict[str, Any]]] = []
         if settings.same_requests is not None:
-            # Frames in other processes are targets of their own; workers refuse it, and are let be.
+            # Frames in other processes are targets of their own; workers refuse it and stay as is.
             source = {"source": settings.same_requests.script()}
             scripts = [("Page.enable", {}), ("Page.addScriptToEvaluateOnNewDocument", source)]
         self._observe = observe_with(scripts)
@@ -151,7 +148,7 @@ class _Load:
             self._visit_first(context)
             deadline = time.monotonic() + START_TIMEOUT_S
         target = {"url": "about:blank", "browserContextId": context}
-        # A page's target and its main frame have one id.
+        # A page's target and its main frame share an id.
         self._main_frame = call("Target.createTarget", target, "", deadline)["targetId"]
         attach = {"targetId": self._main_frame, "flatten": True}
         self._page = call("Target.attachToTarget", attach, "", deadline)["sessionId"]
@@ -179,8 +176,8 @@ class _Load:
         """Navigate and wait for the end; how it ended, why, and whether the cap ended it."""
         self._clock = NavigationClock(time.monotonic())
         self._rule = rule = rule_from_now(self._settings)
-        asked = {"url": self._settings.url}
-        self._devtools.send("Page.navigate", asked, self._page, self._handle_navigate_reply)
+        parameters = {"url": self._settings.url}
+        self._devtools.send("Page.navigate", parameters, self._page, self._handle_navigate_reply)
         return wait_for_load(
             self._settings,
             rule,
@@ -195,19 +192,19 @@ class _Load:
         if ended != "complete" or not self._settings.after_load:
             self._capture.stop(deadline)
         if self._settings.screenshot:
-            asked = {"format": "png"}
-            png = self._devtools.call("Page.captureScreenshot", asked, self._page, deadline)
+            parameters = {"format": "png"}
+            png = self._devtools.call("Page.captureScreenshot", parameters, self._page, deadline)
             self._screenshot = base64.b64decode(png["data"])
         self._ask_navigation_start()
         scripts = self._settings.javascript
-        found, own = read_timings(self._devtools, self._page, self._timer, scripts, deadline)
-        self._connection_type = own.get("effectiveConnectionType")
-        gaps = own.get("timerGaps", [])
-        return navigation_from(found, gaps, self._clock, self._lifecycle_s)
+        timings, of_timer = read_timings(self._devtools, self._page, self._timer, scripts, deadline)
+        self._connection_type = of_timer.get("effectiveConnectionType")
+        gaps = of_timer.get("timerGaps", [])
+        return navigation_from(timings, gaps, self._clock, self._lifecycle_s)
 
     def _do_steps(self) -> None:
-        """What comes after the load."""
-        hands = DevToolsHands(
+        """Do the steps after the load."""
+        page_input = DevToolsInput(
             self._devtools,
             self._page,
             self._settings.viewport_px,
@@ -217,7 +214,7 @@ class _Load:
             self._follow,
         )
         start_s, pump = self._clock.first_start_s, self._devtools.pump
-        after = AfterLoad(hands, self._settings, pump, lambda: self._network.waits, start_s)
+        after = AfterLoad(page_input, self._settings, pump, lambda: self._network.waits, start_s)
         self._steps = after.done
         after.run()
         self._capture.stop(time.monotonic() + COLLECT_TIMEOUT_S)
@@ -291,11 +288,9 @@ class _Load:
         self._devtools.send("Performance.getMetrics", {}, self._page, self._clock.handle_metrics)
 
     def _handle_navigate_reply(self, reply: dict[str, Any]) -> None:
-        self._navigation_error = (
-            reply.get("error", {}).get("message") or reply.get("result", {}).get("errorText") or ""
-        )
+        self._navigation_error = navigation_error(reply)
 
     def _browser_state(self) -> str:
         session = self._browser.session
         state = session.exit_text() if session is not None else "not started"
-        return f"browser process: {state}; it said: {self._browser.log_tail() or 'nothing'}"
+        return f"browser process: {state}; its output: {self._browser.log_tail() or 'nothing'}"

@@ -1,6 +1,6 @@
 """Chromium's own logs of a load, on request: its network log and its trace.
 
-They are for looking into a load and cost it time: a plan that asks for them has trials of its own
+They serve to look into a load and cost it time: a plan that asks for them has trials of their own
 identity.
 """
 
@@ -24,7 +24,7 @@ TRACE_FILE = "trace.json.gz"
 """Names beside the record."""
 
 LOG_BYTES_MAX = 256 << 20
-"""Of one log; a load of a minute has a hundredth of it."""
+"""Bytes kept of one log; a load of a minute has a hundredth of them."""
 
 READ_BYTES = 1 << 20
 TIMEOUT_S = 30.0
@@ -52,7 +52,7 @@ def netlog_arguments(profile: Path) -> list[str]:
 def read_netlog(profile: Path) -> bytes:
     """The network log, compressed; empty if Chromium wrote none.
 
-    A browser that did not end by itself leaves the log without its end, which is put back.
+    A browser that did not end by itself leaves the log without its end, which is added.
     """
     try:
         text = (profile / "netlog.json").read_bytes()[:LOG_BYTES_MAX]
@@ -62,7 +62,7 @@ def read_netlog(profile: Path) -> bytes:
 
 
 def with_its_end(text: bytes) -> bytes:
-    """A network log as whole JSON: cut after its last whole event where it was broken off."""
+    """A network log as whole JSON: cut after its last whole event if it was broken off."""
     try:
         json.loads(text)
     except ValueError:
@@ -72,7 +72,7 @@ def with_its_end(text: bytes) -> bytes:
 
 
 class Logs:
-    """What was asked for of one load: `start` before the navigation, `collect` at the end."""
+    """The logs that the settings ask for: `start` before the navigation, then `collect`."""
 
     def __init__(self, settings: LoadSettings) -> None:
         self._settings = settings
@@ -88,22 +88,22 @@ class Logs:
         self._trace.handle_event(method, parameters)
 
     def collect(self, devtools: DevTools, browser: Chromium) -> dict[str, bytes]:
-        """The logs by file name; for the network log's sake the browser is closed first.
+        """The logs by file name; the browser is closed first if it writes a network log.
 
-        A log that cannot be had is absent: it says nothing about the load.
+        A log that cannot be read is absent: it says nothing about the load.
         """
-        found: dict[str, bytes] = {}
+        logs: dict[str, bytes] = {}
         deadline = time.monotonic() + TIMEOUT_S
         with contextlib.suppress(BrowserError):
             if self._settings.trace:
-                found[TRACE_FILE] = self._trace.stop(devtools, deadline)
+                logs[TRACE_FILE] = self._trace.stop(devtools, deadline)
         if self._settings.netlog:
             with contextlib.suppress(BrowserError):
                 devtools.send("Browser.close")
             if browser.session is not None:
                 browser.session.wait(CLOSE_TIMEOUT_S)
-            found[NETLOG_FILE] = read_netlog(browser.profile)
-        return {name: log for name, log in found.items() if log}
+            logs[NETLOG_FILE] = read_netlog(browser.profile)
+        return {name: log for name, log in logs.items() if log}
 
 
 class Trace:
@@ -115,13 +115,13 @@ class Trace:
     def start(self, devtools: DevTools, deadline: float) -> None:
         """Begin; raises the errors of `DevTools.call`."""
         configuration = {"includedCategories": list(TRACE_CATEGORIES), "excludedCategories": ["*"]}
-        asked = {
+        parameters = {
             "transferMode": "ReturnAsStream",
             "streamFormat": "json",
             "streamCompression": "gzip",
             "traceConfig": configuration,
         }
-        devtools.call("Tracing.start", asked, "", deadline)
+        devtools.call("Tracing.start", parameters, "", deadline)
 
     def handle_event(self, method: str, parameters: dict[str, Any]) -> None:
         """Take one event of any session."""
@@ -129,17 +129,17 @@ class Trace:
             self._stream = parameters.get("stream", "")
 
     def stop(self, devtools: DevTools, deadline: float) -> bytes:
-        """End it; the trace, compressed. Empty where it did not come in time."""
+        """End the trace and return it, compressed; empty if it did not come in time."""
         devtools.call("Tracing.end", {}, "", deadline)
         while not self._stream:
             if not devtools.pump(deadline):
                 return b""
-        read = bytearray()
-        while len(read) < LOG_BYTES_MAX:
-            asked = {"handle": self._stream, "size": READ_BYTES}
-            part = devtools.call("IO.read", asked, "", deadline)
+        trace = bytearray()
+        while len(trace) < LOG_BYTES_MAX:
+            parameters = {"handle": self._stream, "size": READ_BYTES}
+            part = devtools.call("IO.read", parameters, "", deadline)
             data = part["data"]
-            read += base64.b64decode(data) if part.get("base64Encoded") else data.encode()
+            trace += base64.b64decode(data) if part.get("base64Encoded") else data.encode()
             if part["eof"]:
                 break
-        return bytes(read)
+        return bytes(trace)

@@ -43,13 +43,13 @@ class _Request:
 
 
 class NetworkLog:
-    """Feed it every event; ask it what is under way and, at the end, for the objects."""
+    """Takes every event; says what is under way and, at the end, which objects there were."""
 
     def __init__(self) -> None:
         self._done: list[_Request] = []
         self._open: dict[str, _Request] = {}
         self.initiators: dict[str, str] = {}
-        """What asked for a URL first, by that URL; fragments dropped."""
+        """What requested a URL first, by that URL; fragments dropped."""
         self._main_frame: str | None = None
 
     @property
@@ -74,8 +74,8 @@ class NetworkLog:
                 hop.received_bytes = int(event["redirectResponse"]["encodedDataLength"])
             hop.finished_s = event["timestamp"]
             self._done.append(hop)
-        asked = event["request"]
-        url: str = asked["url"]
+        request = event["request"]
+        url: str = request["url"]
         if initiator := _initiator(event.get("initiator", {}), hop.url if hop else None):
             self.initiators.setdefault(url, initiator)
         frame, resource_type = event.get("frameId"), event.get("type", "Other")
@@ -83,10 +83,10 @@ class NetworkLog:
             self._main_frame = frame  # a load begins with its page
         self._open[request_id] = _Request(
             url=url,
-            method=asked["method"],
+            method=request["method"],
             resource_type=resource_type,
             render_blocking=event.get("renderBlockingBehavior"),
-            priority=asked.get("initialPriority"),
+            priority=request.get("initialPriority"),
             started_s=event["timestamp"],
             source="data" if url.startswith(LOCAL_SCHEMES) else "network",
             in_main_frame=frame is not None and frame == self._main_frame,
@@ -106,7 +106,7 @@ class NetworkLog:
             return False
         request.resource_type = event.get("type", request.resource_type)
         _take_response(request, event["response"], event["timestamp"])
-        # Until loadingFinished gives the whole length this is the head's.
+        # This is the head's length until loadingFinished gives the whole one.
         request.received_bytes += int(event["response"].get("encodedDataLength", 0))
         return False
 
@@ -164,7 +164,7 @@ class NetworkLog:
         return True
 
     def objects(self, navigation_start_s: float) -> tuple[ObjectLoad, ...]:
-        """Every object in the order in which they were asked for."""
+        """Every object, in the order of their requests."""
 
         def ms(at_s: float | None) -> float | None:
             return None if at_s is None else round((at_s - navigation_start_s) * 1e3, 3)
@@ -176,7 +176,10 @@ class NetworkLog:
             assert started_ms is not None and ended_ms is not None
             return started_ms, ended_ms
 
-        requests = [*self._done, *(r for r in self._open.values() if r.started_s >= 0)]
+        requests = [
+            *self._done,
+            *(request for request in self._open.values() if request.started_s >= 0),
+        ]
         return tuple(
             ObjectLoad(
                 url=request.url,
@@ -220,7 +223,7 @@ def _take_response(request: _Request, response: dict[str, Any], arrived_s: float
         request.source = "cache"
     timing = response.get("timing")
     request.response_s = arrived_s
-    # Of a cached answer these are the times of the load that filled the cache.
+    # A cached answer has the times of the load that filled the cache.
     if timing and request.source == "network":
         request.lookup_s = _span(timing, "dns")
         request.connect_s = _span(timing, "connect")
@@ -231,7 +234,7 @@ def _take_response(request: _Request, response: dict[str, Any], arrived_s: float
 
 
 def _initiator(initiator: dict[str, Any], redirected_from: str | None) -> str | None:
-    """The URL of what asked; of a script the frame on top of its stack."""
+    """The URL of the initiator; of a script, that of the frame on top of its stack."""
     url: str | None = redirected_from or initiator.get("url")
     stack = initiator.get("stack")
     while url is None and stack:

@@ -1,11 +1,11 @@
-"""What a page is shown in: its viewport, device and conditions, set before it is opened."""
+"""Set up what a page is shown in before it is opened: viewport, device and conditions."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from eyelevel.browser.chromium.devtools import DevTools
-from eyelevel.browser.chromium.timer_gaps import TIMER_SCRIPT, WORLD
+from eyelevel.browser.chromium.timings import TIMER_SCRIPT, WORLD
 from eyelevel.browser.observations import LoadSettings
 
 # Keep the text cursor from blinking: a focused field would repaint twice a second for ever. Such a
@@ -21,7 +21,8 @@ STEADY_CARET_SCRIPT = """(() => {
 
 
 ANDROID_VERSION = "12.0.0"
-"""What phones of today's middle class run; in client hints alone, the user agent always says 10."""
+"""The version on today's phones of the middle class; in client hints alone, since the user agent
+always says 10."""
 
 
 def set_up_page(
@@ -70,7 +71,7 @@ def _calls(
 
 
 def mobile_agent(settings: LoadSettings, version: dict[str, Any]) -> dict[str, Any]:
-    """The user agent of a phone and its client hints, which would else say the machine's."""
+    """The user agent of a phone and its client hints, which would otherwise be the machine's."""
     agent = settings.user_agent or mobile_user_agent(version["userAgent"])
     hints = {
         "platform": "Android",

@@ -8,13 +8,12 @@ machines, and its own starting costs time in every load.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from eyelevel.browser.processes import ProcessSession, last_words, move_high
-from eyelevel.errors import BrowserStartError
+from eyelevel.browser.processes import move_high
+from eyelevel.browser.program import BrowserProgram, browser_environment, find_program
 
 EXECUTABLES: tuple[str, ...] = (
     "/usr/lib/chromium/chromium",  # Debian: the binary behind the wrapper
@@ -23,7 +22,7 @@ EXECUTABLES: tuple[str, ...] = (
     "chromium-browser",
     "google-chrome",
 )
-"""Where a Chromium is looked for, in this order; a bare name is looked up in PATH."""
+"""Places of a Chromium, in the order of the search; a bare name is looked up in PATH."""
 
 EXECUTABLE_VARIABLE = "EYELEVEL_CHROMIUM"
 """Environment variable that names another executable."""
@@ -114,7 +113,7 @@ PROTOCOL_FLAGS: dict[str, tuple[Flag, ...]] = {
 """Flags that pin the protocol, by `http_version`."""
 
 CONNECTION_TYPES: dict[str, str] = {"slow-2g": "Slow-2G", "2g": "2G", "3g": "3G", "4g": "4G"}
-"""Chromium's own names of effective connection types; a name that it does not know it ignores."""
+"""Chromium's own names of effective connection types; it ignores a name that it does not know."""
 
 
 def browser_arguments(
@@ -136,7 +135,7 @@ def browser_arguments(
     width, height = viewport_px
     arguments = [flag.argument for flag in FLAGS if not (proxy and flag.argument == NO_PROXY)]
     if proxy is not None:
-        # Without this list, Chromium goes past a proxy to the machine itself.
+        # Without this list Chromium bypasses a proxy for the machine itself.
         arguments += [f"--proxy-server=http://{proxy}", "--proxy-bypass-list=<-loopback>"]
     arguments += [flag.argument for flag in PROTOCOL_FLAGS[http_version]]
     arguments.append(
@@ -149,7 +148,7 @@ def browser_arguments(
     if http_version == "h3" and quic_origins:
         arguments.append("--origin-to-force-quic-on=" + ",".join(quic_origins))
     if effective_connection_type is not None:
-        # Else its estimate, and what it holds back for it, would be each stack's own.
+        # Otherwise each stack would have an estimate, and requests held back, of its own.
         name = CONNECTION_TYPES[effective_connection_type]
         arguments.append(f"--force-effective-connection-type={name}")
     if is_visited_before:
@@ -164,101 +163,36 @@ def browser_arguments(
 
 
 def find_executable() -> str:
-    """Path of the Chromium to start.
-
-    Raises `BrowserStartError` if there is none.
-    """
-    wanted = os.environ.get(EXECUTABLE_VARIABLE)
-    for candidate in (wanted,) if wanted else EXECUTABLES:
-        found = shutil.which(candidate)
-        if found:
-            return found
-    looked_for = wanted or ", ".join(EXECUTABLES)
-    raise BrowserStartError(
-        f"looked for a Chromium ({looked_for}) and found none; "
-        f"install it (Debian: apt-get install chromium) or set {EXECUTABLE_VARIABLE}"
-    )
+    """Path of the Chromium to start; raises `BrowserStartError` if there is none."""
+    return find_program("Chromium", "chromium", EXECUTABLES, EXECUTABLE_VARIABLE)
 
 
-class Chromium:
-    """One running browser, its profile and its debugging pipe.
-
-    A context manager: on leaving, whatever happened, every process of the browser is ended and both
-    pipes are closed.
-    """
+class Chromium(BrowserProgram):
+    """One running Chromium, its profile and its debugging pipe, which is closed with it."""
 
     def __init__(self, arguments: Sequence[str], profile: Path, prefix: Sequence[str] = ()) -> None:
-        self.profile = profile
-        self._entered = bool(prefix)
+        super().__init__(profile, entered=bool(prefix))
         self.command = [*prefix, find_executable(), *arguments]
         self.to_browser_fd = -1
         self.from_browser_fd = -1
-        self.session: ProcessSession | None = None
-
-    def __enter__(self) -> Chromium:
-        try:
-            self._start()
-        except BaseException:
-            self.close()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _start(self) -> None:
         child_reads, self.to_browser_fd = _high_pipe()
         self.from_browser_fd, child_writes = _high_pipe()
-        log = os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        log = move_high(log)
         try:
-            self.session = ProcessSession.start(
-                self.command,
-                descriptors={3: child_reads, 4: child_writes, 1: log, 2: log},
-                environment=_environment(self.profile),
-            )
-        except OSError as error:
-            raise BrowserStartError(
-                f"starting {self.command[0]} failed: {error.strerror}; "
-                "check that the program is there and may be executed"
-            ) from error
+            pipes = {3: child_reads, 4: child_writes}
+            self._run(self.command, pipes, browser_environment(self.profile))
         finally:
-            for descriptor in (child_reads, child_writes, log):
-                os.close(descriptor)
-
-    @property
-    def log_path(self) -> Path:
-        """Where the browser's standard output and error go."""
-        return self.profile / "browser.log"
-
-    def log_tail(self) -> str:
-        """The last that the browser said, on one line, for messages."""
-        return last_words(self.log_path)
+            os.close(child_reads)
+            os.close(child_writes)
 
     def close(self) -> None:
         """End the processes, close the pipes; safe to call twice."""
-        if self.session is not None:
-            self.session.end(named=str(self.profile), entered=self._entered)
-            self.session = None
+        super().close()
         for descriptor in (self.to_browser_fd, self.from_browser_fd):
             if descriptor >= 0:
                 os.close(descriptor)
         self.to_browser_fd = self.from_browser_fd = -1
-
-
-def _environment(profile: Path) -> dict[str, str]:
-    """Only what the browser needs: a setting of the caller's shell must not change a load."""
-    environment = {
-        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
-        "LANG": "C.UTF-8",
-        "TZ": "UTC",
-        # All leftovers (caches, key files, shared memory) die with the profile.
-        "HOME": str(profile),
-        "TMPDIR": str(profile),
-        # Without a bus address the browser would try to start one.
-        "DBUS_SESSION_BUS_ADDRESS": "disabled:",
-    }
-    return environment
 
 
 def _high_pipe() -> tuple[int, int]:

@@ -1,8 +1,8 @@
 """What Chromium's scheduler did with a load's requests, from its network log (pure).
 
-A request is alive from the moment at which the renderer handed it over. Chromium holds one of low
-priority back where too many are under way to hosts of which it does not know that they heed
-priorities, or where it takes the network for slow; what then let it start is the trigger.
+A request is alive from the moment at which the renderer handed it over. Chromium holds a request of
+low priority back if too many are under way to hosts of which it does not know that they heed
+priorities, or if it takes the network for slow. What then lets it start is the trigger.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class ScheduledRequest:
 
 
 class Waits(NamedTuple):
-    """Time in the scheduler by what came meanwhile; a host that was known has the last part alone.
+    """Time in the scheduler by what happened meanwhile; for a known host the last part alone.
 
-    Over HTTP/2 Chromium knows that a host heeds priorities with its first connection, two round
-    trips after it was asked for; over HTTP/3 with its first response, two round trips as well. It
-    looks at held requests again when another ends.
+    Over HTTP/2 Chromium learns that a host heeds priorities from its first connection, two round
+    trips after it began to connect; over HTTP/3 from its first response, two round trips as well.
+    It looks at held requests again when another ends.
     """
 
     connecting_ms: float
@@ -65,40 +65,46 @@ class Waits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scheduling:
-    """All of a load, in the order in which requests were handed over."""
+    """The requests of a load, in the order in which they were handed over."""
 
     requests: tuple[ScheduledRequest, ...]
 
     def held_back(self) -> tuple[ScheduledRequest, ...]:
-        """Those that were not let go at once."""
-        return tuple(each for each in self.requests if each.trigger is not None)
+        """The requests that did not start at once."""
+        return tuple(request for request in self.requests if request.trigger is not None)
 
-    def waits_ms(self, each: ScheduledRequest) -> Waits | None:
-        """Its time in the scheduler in three parts; None if it never left."""
-        if each.started_ms is None:
+    def waits_ms(self, request: ScheduledRequest) -> Waits | None:
+        """A request's time in the scheduler in three parts; None if it never left."""
+        if request.started_ms is None:
             return None
-        own = [other for other in self.requests if other.host == each.host]
-        times_ms = [each.alive_ms]
-        for seen in ([one.connected_ms for one in own], [one.response_ms for one in own]):
-            first_ms = min((at for at in seen if at is not None), default=each.started_ms)
-            times_ms.append(min(max(first_ms, times_ms[-1]), each.started_ms))
-        times_ms.append(each.started_ms)
+        same_host = [other for other in self.requests if other.host == request.host]
+        connected_ms = [other.connected_ms for other in same_host]
+        response_ms = [other.response_ms for other in same_host]
+        times_ms = [request.alive_ms]
+        for of_host_ms in (connected_ms, response_ms):
+            known_ms = (at_ms for at_ms in of_host_ms if at_ms is not None)
+            first_ms = min(known_ms, default=request.started_ms)
+            times_ms.append(min(max(first_ms, times_ms[-1]), request.started_ms))
+        times_ms.append(request.started_ms)
         return Waits(*(later - sooner for sooner, later in pairwise(times_ms)))
 
     def in_flight_max(self) -> dict[str, int]:
         """The most requests of low priority that were under way at once, by host; "" in all."""
-        low = [each for each in self.requests if each.priority in DELAYABLE]
+        low = [request for request in self.requests if request.priority in DELAYABLE]
         changes: list[tuple[float, int, str]] = []
-        for each in low:
-            if each.started_ms is not None and each.ended_ms is not None:
-                changes += [(each.started_ms, 1, each.host), (each.ended_ms, -1, each.host)]
+        for request in low:
+            if request.started_ms is not None and request.ended_ms is not None:
+                changes += [
+                    (request.started_ms, 1, request.host),
+                    (request.ended_ms, -1, request.host),
+                ]
         most: Counter[str] = Counter()
-        now: Counter[str] = Counter()
-        # Within a millisecond of the log an end lets the next one start, so ends come first.
+        in_flight: Counter[str] = Counter()
+        # Within a millisecond of the log an end lets the next one start: ends come first.
         for _, step, host in sorted(changes):
             for name in (host, ""):
-                now[name] += step
-                most[name] = max(most[name], now[name])
+                in_flight[name] += step
+                most[name] = max(most[name], in_flight[name])
         return dict(most)
 
 
@@ -116,15 +122,15 @@ def request_scheduling(
     for event in log["events"]:
         if event["source"]["type"] == names.url_request:
             sources.setdefault(event["source"]["id"], []).append(event)
-    found = (_of_source(events, names) for events in sources.values())
-    wanted = [
-        each
-        for each in found
-        if each is not None
-        and each.alive_ms >= since_ms
-        and (urls is None or each.url.partition("#")[0] in urls)
+    of_sources = (_of_source(events, names) for events in sources.values())
+    chosen = [
+        request
+        for request in of_sources
+        if request is not None
+        and request.alive_ms >= since_ms
+        and (urls is None or request.url.partition("#")[0] in urls)
     ]
-    return Scheduling(tuple(sorted(wanted, key=lambda each: each.alive_ms)))
+    return Scheduling(tuple(sorted(chosen, key=lambda request: request.alive_ms)))
 
 
 def read_network_log(compressed: bytes) -> dict[str, Any]:
@@ -143,7 +149,7 @@ class _Names:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _EventTimes:
     """The first time of each event of one request."""
 
     at_ms: dict[tuple[str, str], float] = field(default_factory=dict)
@@ -165,26 +171,26 @@ class _Seen:
 
 def _of_source(events: Sequence[Mapping[str, Any]], names: _Names) -> ScheduledRequest | None:
     """The request of one source of events; None if its beginning is not in the log."""
-    seen, begun = _Seen(), None
+    times, begin = _EventTimes(), None
     for event in events:
         name, phase = names.types.get(event["type"], ""), names.phases[event["phase"]]
         if (name, phase) == ("REQUEST_ALIVE", _BEGIN):
-            begun = event["params"]
-        seen.take(name, phase, event)
-    if begun is None or not begun.get("url", "").startswith(("http://", "https://")):
+            begin = event["params"]
+        times.take(name, phase, event)
+    if begin is None or not begin.get("url", "").startswith(("http://", "https://")):
         return None
-    at = seen.at_ms.get
+    time_of = times.at_ms.get
     # A request that stays in the scheduler until the log's end was held, too.
-    trigger = seen.trigger if seen.trigger is not None else ("" if seen.held else None)
+    trigger = times.trigger if times.trigger is not None else ("" if times.held else None)
     return ScheduledRequest(
-        url=begun["url"],
-        host=urlsplit(begun["url"]).netloc,
-        priority=begun.get("priority", ""),
-        alive_ms=seen.at_ms["REQUEST_ALIVE", _BEGIN],
-        started_ms=at(("URL_REQUEST_START_JOB", _BEGIN)),
+        url=begin["url"],
+        host=urlsplit(begin["url"]).netloc,
+        priority=begin.get("priority", ""),
+        alive_ms=times.at_ms["REQUEST_ALIVE", _BEGIN],
+        started_ms=time_of(("URL_REQUEST_START_JOB", _BEGIN)),
         trigger=trigger,
-        connected_ms=at(("HTTP_STREAM_REQUEST", _END)),
-        sent_ms=at(("HTTP_TRANSACTION_SEND_REQUEST", _BEGIN)),
-        response_ms=at(("HTTP_TRANSACTION_READ_HEADERS", _END)),
-        ended_ms=at(("REQUEST_ALIVE", _END)),
+        connected_ms=time_of(("HTTP_STREAM_REQUEST", _END)),
+        sent_ms=time_of(("HTTP_TRANSACTION_SEND_REQUEST", _BEGIN)),
+        response_ms=time_of(("HTTP_TRANSACTION_READ_HEADERS", _END)),
+        ended_ms=time_of(("REQUEST_ALIVE", _END)),
     )

@@ -1,7 +1,7 @@
-"""Make Firefox ask nothing of some hosts, by an extension that is only a list.
+"""Make Firefox send nothing to some hosts, by an extension that is only a list.
 
 WebDriver BiDi's intercepts know no host with a `*`, and hold each request that they match until a
-program answered. Firefox decides by the list itself (`declarativeNetRequest`), at once.
+program answers. Firefox decides by the list itself (`declarativeNetRequest`), at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A user's hands in Firefox: real input by WebDriver BiDi's `input` module."""
+"""A user's input in Firefox: real events by WebDriver BiDi's `input` module."""
 
 from __future__ import annotations
 
@@ -10,9 +10,16 @@ from typing import Any
 from eyelevel.browser.firefox.bidi import BiDi
 from eyelevel.browser.firefox.tab import FirefoxTab
 from eyelevel.browser.observations import LoadSettings
-from eyelevel.browser.quiet import QuietRule
-from eyelevel.browser.steps import FIND_TIMEOUT_S, NO_ELEMENT, NOT_SHOWN, PAGE_END_PX, Act
-from eyelevel.browser.unanswered import Reply, Unanswered
+from eyelevel.browser.steps import (
+    FIND_TIMEOUT_S,
+    NO_ELEMENT,
+    NOT_SHOWN,
+    PAGE_END_PX,
+    Act,
+    Reply,
+    Unanswered,
+)
+from eyelevel.browser.waiting import QuietRule
 from eyelevel.errors import CommandError
 from eyelevel.plan.steps import Step
 
@@ -23,8 +30,8 @@ PLACE_FUNCTION = """(element) => {
 }"""
 
 
-class BiDiHands:
-    """`Hands` of one tab; `clock_ahead_s` is wall time less monotonic time."""
+class BiDiInput:
+    """`PageInput` of one tab; `clock_ahead_s` is wall time less monotonic time."""
 
     def __init__(
         self, bidi: BiDi, tab: FirefoxTab, settings: LoadSettings, clock_ahead_s: float
@@ -43,7 +50,7 @@ class BiDiHands:
 
     @property
     def unanswered(self) -> int:
-        """Inputs that were sent and not answered."""
+        """How many inputs were sent and not answered."""
         return self._inputs.count
 
     @property
@@ -56,34 +63,34 @@ class BiDiHands:
         if self._tab.documents == self._documents:
             return None, None
         self._documents = self._tab.documents
-        origin_ms, found = self._tab.timings(time.monotonic() + FIND_TIMEOUT_S)
+        origin_ms, timings = self._tab.timings(time.monotonic() + FIND_TIMEOUT_S)
 
         def at_s(since_ms: float | None) -> float | None:
             return None if since_ms is None else (origin_ms + since_ms) / 1e3 - self._clock_ahead_s
 
-        return at_s(found["load"]), at_s(found["paints"].get("first-contentful-paint"))
+        return at_s(timings["load"]), at_s(timings["paints"].get("first-contentful-paint"))
 
     def final_picture_matches(self, deadline: float) -> bool | None:
         """None: a film is read after its end."""
         return None
 
     def prepared(self, step: Step) -> Act:
-        """What does the step; raises CommandError if it cannot be done."""
-        where = {"context": self._tab.context}
+        """The act of the step; raises CommandError if it cannot be done."""
+        context = {"context": self._tab.context}
         if step.verb == "script":
-            asked = {"expression": step.argument, "target": where, "awaitPromise": False}
-            return self._act("script.evaluate", {**asked, "userActivation": True})
+            parameters = {"expression": step.argument, "target": context, "awaitPromise": False}
+            return self._act("script.evaluate", {**parameters, "userActivation": True})
         if step.verb == "scroll":
             width, height = self._settings.viewport_px
             delta = PAGE_END_PX if step.scroll_px is None else step.scroll_px
             turn = {"type": "scroll", "x": width // 2, "y": height // 2, "deltaX": 0}
             wheel = {"type": "wheel", "id": "wheel", "actions": [{**turn, "deltaY": delta}]}
-            return self._act("input.performActions", {**where, "actions": [wheel]})
+            return self._act("input.performActions", {**context, "actions": [wheel]})
         x, y = self._place_of(step.argument)
         button = [{"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp")]
         actions = [{"type": "pointerMove", "x": x, "y": y}, *button]
         mouse = {"type": "pointer", "id": "mouse", "actions": actions}
-        return self._act("input.performActions", {**where, "actions": [mouse]})
+        return self._act("input.performActions", {**context, "actions": [mouse]})
 
     def _act(self, method: str, parameters: dict[str, Any]) -> Act:
         def act(fail: Callable[[str], None]) -> None:
@@ -94,21 +101,21 @@ class BiDiHands:
     def _place_of(self, selector: str) -> tuple[int, int]:
         """The middle of an element, scrolled into view; CommandError if there is none."""
         deadline = time.monotonic() + FIND_TIMEOUT_S
-        where = {"context": self._tab.context}
-        find = {**where, "locator": {"type": "css", "value": selector}, "maxNodeCount": 1}
+        context = {"context": self._tab.context}
+        find = {**context, "locator": {"type": "css", "value": selector}, "maxNodeCount": 1}
         nodes = self._bidi.call("browsingContext.locateNodes", find, deadline)["nodes"]
         if not nodes:
             raise CommandError(NO_ELEMENT)
-        asked = {
+        parameters = {
             "functionDeclaration": PLACE_FUNCTION,
             "arguments": [{"sharedId": nodes[0]["sharedId"]}],
-            "target": where,
+            "target": context,
             "awaitPromise": False,
         }
-        said = self._bidi.call("script.callFunction", asked, deadline)
-        if said["type"] != "success":
-            raise CommandError(said["exceptionDetails"]["text"])
-        place = json.loads(said["result"]["value"])
+        reply = self._bidi.call("script.callFunction", parameters, deadline)
+        if reply["type"] != "success":
+            raise CommandError(reply["exceptionDetails"]["text"])
+        place = json.loads(reply["result"]["value"])
         if place is None:
             raise CommandError(NOT_SHOWN)
         return round(place[0]), round(place[1])

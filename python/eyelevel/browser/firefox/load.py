@@ -5,8 +5,8 @@ what it films with wall time, too. Both become CLOCK_MONOTONIC by the difference
 taken before and after the load; a load during which somebody set the wall clock is no measurement.
 
 The screen is filmed, so nobody knows while a page loads whether it was painted: the quiet second
-looks at requests alone. Where the film still changes in its last half second the load counts as
-capped, as one that was still busy.
+counts requests alone. If the film still changes in its last half second, the load counts as capped,
+like one that was still busy.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from dataclasses import dataclass, replace
 
 from eyelevel.browser.firefox.bidi import BiDi
 from eyelevel.browser.firefox.blocked_hosts import write_extension
-from eyelevel.browser.firefox.clear import clear_between_visits
-from eyelevel.browser.firefox.input import BiDiHands
+from eyelevel.browser.firefox.input import BiDiInput
 from eyelevel.browser.firefox.process import Firefox, window_px
 from eyelevel.browser.firefox.screen import Screen
 from eyelevel.browser.firefox.tab import FirefoxTab
@@ -29,7 +28,7 @@ from eyelevel.browser.phases import Phases, until_now
 from eyelevel.browser.profiles import new_profile
 from eyelevel.browser.settle import settle
 from eyelevel.browser.steps import AfterLoad, split_by_steps
-from eyelevel.errors import BrowserError, BrowserGoneError, BrowserStartError
+from eyelevel.errors import BrowserError, BrowserGoneError, BrowserStartError, CommandError
 
 START_TIMEOUT_S = 60.0
 """For Firefox to answer; it takes two seconds, on a busy machine many times that."""
@@ -37,14 +36,24 @@ START_TIMEOUT_S = 60.0
 COLLECT_TIMEOUT_S = 15.0
 STILL_MOVING_MS = 500.0
 CLOCK_STEP_S_MAX = 0.005
-"""By how much the wall clock may move against the monotonic one during a load."""
+"""The most that the wall clock may move against the monotonic one during a load."""
+
+_CLEAR = """new Promise((resolve) => {
+  const kinds = Ci.nsIClearDataService;
+  const which = kinds.CLEAR_ALL_CACHES | kinds.CLEAR_COOKIES | kinds.CLEAR_DOM_STORAGES;
+  Services.clearData.deleteData(which, { onDataDeleted: (failed) => resolve(String(failed)) });
+})"""
+
+_CLOSE_CONNECTIONS = """
+Services.obs.notifyObservers(null, 'net:cancel-all-connections');
+Services.obs.notifyObservers(null, 'net:prune-all-connections'); '0'"""
 
 EVENTS = ["browsingContext", "network", "log.entryAdded"]
 
 
 @dataclass(frozen=True)
-class _Clock:
-    """What `navigation_from` asks of a clock, in seconds of wall time."""
+class _WallClock:
+    """A `PageClock` in seconds of wall time."""
 
     first_start_s: float
     last_start_s: float
@@ -89,7 +98,7 @@ class _Load:
         try:
             self._open(time.monotonic() + START_TIMEOUT_S)
         except BrowserError as error:
-            raise BrowserStartError(f"{error}; it said: {self._firefox.log_tail()}") from error
+            raise BrowserStartError(f"{error}; its output: {self._firefox.log_tail()}") from error
         self._ahead_s = time.time() - time.monotonic()
         ended: Ended = "browser-crashed"
         detail, capped, start_ms, navigation = "", False, time.time() * 1e3, Navigation()
@@ -150,11 +159,11 @@ class _Load:
         return replace(raw, capped=capped or moving, after_load=tuple(steps))
 
     def _open(self, deadline: float) -> None:
-        """An empty page of the wanted size that nobody else uses, filmed from now on."""
+        """Open an empty page of the wanted size that nobody else uses, and film it from now on."""
         settings = self._settings
         self._bidi = bidi = self._firefox.connect(deadline)
-        said = bidi.call("session.new", {"capabilities": {}}, deadline)
-        self._version = said["capabilities"]["browserVersion"]
+        session_info = bidi.call("session.new", {"capabilities": {}}, deadline)
+        self._version = session_info["capabilities"]["browserVersion"]
         self._phases.mark("start")
         if settings.blocked_hosts:
             self._block(bidi, deadline)
@@ -173,8 +182,8 @@ class _Load:
         self._settled = settle(session.cpu_s, bidi.pump, lambda: True)
         self._start_cpu_s = session.cpu_s()
         if self._screen is not None:
-            where, size = self._tab.place_px(deadline)
-            self._screen.film(where, size, _fit(size, settings.picture_px))
+            corner, size = self._tab.place_px(deadline)
+            self._screen.film(corner, size, _fit(size, settings.picture_px))
         self._phases.mark("settle")
 
     def _open_tab(self, deadline: float) -> FirefoxTab:
@@ -185,20 +194,20 @@ class _Load:
     def _block(self, bidi: BiDi, deadline: float) -> None:
         folder = self._firefox.profile / "blocked-hosts"
         write_extension(folder, self._settings.blocked_hosts)
-        asked = {"extensionData": {"type": "path", "path": str(folder)}}
-        bidi.call("webExtension.install", asked, deadline)
+        parameters = {"extensionData": {"type": "path", "path": str(folder)}}
+        bidi.call("webExtension.install", parameters, deadline)
 
     def _visit_first(self) -> None:
-        """The visit before a repeat or warm visit, in a tab of its own, and its clearing up."""
+        """Make the visit before the measured one, in a tab of its own, and clear up after it."""
         ended, detail, _ = self._tab.load()
         self._first_visit = ended, detail
         if ended != "complete":
             return
         deadline = time.monotonic() + START_TIMEOUT_S
-        # The window would go with its last tab.
+        # The window would close with its last tab.
         measured = self._open_tab(deadline)
         self._tab.close(deadline)
-        clear_between_visits(self._bidi, self._settings.visit == "warm", deadline)
+        _clear_between_visits(self._bidi, self._settings.visit == "warm", deadline)
         self._settings.between_visits()
         self._tab = measured
 
@@ -206,22 +215,24 @@ class _Load:
         """Navigation start in milliseconds of wall time, and the page's own timings."""
         if self._screen is not None and not self._settings.after_load:
             self._screen.stop()
-        last_ms, found = self._tab.timings(time.monotonic() + COLLECT_TIMEOUT_S)
+        last_ms, timings = self._tab.timings(time.monotonic() + COLLECT_TIMEOUT_S)
         first_ms = last_ms
         if self._tab.documents > 1:
             # The first document is gone; its request began within a millisecond of its start.
             first_ms = self._tab.network.first_request_ms() or last_ms
-        clock = _Clock(first_ms / 1e3, last_ms / 1e3, max(self._tab.documents, 1))
-        navigation = navigation_from(found, (), clock, {})
-        # Firefox observes neither long tasks nor layout shifts: unknown, which is not none.
+        clock = _WallClock(first_ms / 1e3, last_ms / 1e3, max(self._tab.documents, 1))
+        navigation = navigation_from(timings, (), clock, {})
+        # Firefox observes neither long tasks nor layout shifts: unknown is not zero.
         navigation = replace(navigation, long_tasks_ms=None, cumulative_layout_shift=None)
         return first_ms, navigation
 
     def _do_steps(self, start_ms: float) -> None:
-        """What comes after the load."""
-        hands = BiDiHands(self._bidi, self._tab, self._settings, self._ahead_s)
+        """Do the steps after the load."""
+        page_input = BiDiInput(self._bidi, self._tab, self._settings, self._ahead_s)
         start_s, network = start_ms / 1e3 - self._ahead_s, self._tab.network
-        after = AfterLoad(hands, self._settings, self._bidi.pump, lambda: network.waits, start_s)
+        after = AfterLoad(
+            page_input, self._settings, self._bidi.pump, lambda: network.waits, start_s
+        )
         self._steps = after.done
         after.run()
 
@@ -242,3 +253,21 @@ def _fit(size_px: tuple[int, int], most_px: tuple[int, int]) -> tuple[int, int]:
     factor = min(1.0, most_px[0] / size_px[0], most_px[1] / size_px[1])
     width, height = (max(2, round(length * factor / 2) * 2) for length in size_px)
     return width, height
+
+
+def _clear_between_visits(bidi: BiDi, connections_stay: bool, deadline: float) -> None:
+    """Clear all but what the browser keeps of servers: TLS sessions, QUIC's address tokens, HSTS.
+
+    Cookies, storage and caches of pages go, and connections unless they stay. WebDriver BiDi has no
+    command for that, so the browser's own window is asked (`moz:scope`, which needs
+    `--remote-allow-system-access`). The first visit's tab is closed before. Raises the errors of
+    `BiDi.call`.
+    """
+    tree = bidi.call("browsingContext.getTree", {"moz:scope": "chrome"}, deadline)
+    window = tree["contexts"][0]["context"]
+    for script in (_CLEAR, *(() if connections_stay else (_CLOSE_CONNECTIONS,))):
+        parameters = {"expression": script, "target": {"context": window}, "awaitPromise": True}
+        reply = bidi.call("script.evaluate", parameters, deadline)
+        if reply["type"] != "success" or reply["result"]["value"] != "0":
+            reason = reply.get("exceptionDetails", {}).get("text") or reply["result"]["value"]
+            raise CommandError(f"clearing up after the first visit failed: {reason}")

@@ -13,7 +13,7 @@ from typing import Any
 from eyelevel.browser.observations import LOCAL_SCHEMES, ObjectLoad
 
 PROTOCOLS = {"HTTP/1.1": "http/1.1", "http/1.1": "http/1.1", "HTTP/2": "h2", "HTTP/3": "h3"}
-"""Firefox's names where they are not those of Chromium and of the records."""
+"""Names of Chromium and of the records, by Firefox's."""
 
 TYPES = {
     "document": "Document",
@@ -36,7 +36,7 @@ class _Request:
 
 
 class BiDiNetworkLog:
-    """Feed it every event; ask it what is under way and, at the end, for the objects."""
+    """Takes every event; says what is under way and, at the end, which objects there were."""
 
     def __init__(self) -> None:
         self._requests: dict[tuple[str, int], _Request] = {}
@@ -44,7 +44,7 @@ class BiDiNetworkLog:
     @property
     def waits(self) -> bool:
         """Whether a request is under way that the end of the load has to wait for."""
-        return any(not each.done for each in self._requests.values())
+        return any(not request.done for request in self._requests.values())
 
     def handle_event(self, method: str, parameters: dict[str, Any]) -> bool:
         """Take one event; True if it began or ended a request."""
@@ -55,60 +55,60 @@ class BiDiNetworkLog:
         if method == "network.beforeRequestSent":
             self._requests[key] = _Request(len(self._requests), request)
             return not request["url"].startswith(LOCAL_SCHEMES)
-        known = self._requests.setdefault(key, _Request(len(self._requests), request))
-        known.request = request
+        entry = self._requests.setdefault(key, _Request(len(self._requests), request))
+        entry.request = request
         if method == "network.fetchError":
-            known.failed, known.done = parameters["errorText"], True
+            entry.failed, entry.done = parameters["errorText"], True
         elif method in ("network.responseStarted", "network.responseCompleted"):
-            known.response = parameters["response"]
-            known.done = known.done or method == "network.responseCompleted"
-        return known.done
+            entry.response = parameters["response"]
+            entry.done = entry.done or method == "network.responseCompleted"
+        return entry.done
 
     def first_request_ms(self) -> float | None:
         """When the first request began, wall time; None if none did."""
-        times = [each.request["timings"]["requestTime"] for each in self._requests.values()]
+        times = [entry.request["timings"]["requestTime"] for entry in self._requests.values()]
         return min(times, default=None)
 
     def objects(self, start_ms: float) -> tuple[ObjectLoad, ...]:
-        """Every object in the order in which they were asked for; `start_ms` is wall time."""
+        """Every object, in the order of their requests; `start_ms` is wall time."""
         ordered = sorted(
             self._requests.values(),
-            key=lambda each: (each.request["timings"]["requestTime"], each.number),
+            key=lambda entry: (entry.request["timings"]["requestTime"], entry.number),
         )
-        return tuple(_object(each, start_ms) for each in ordered)
+        return tuple(_object(entry, start_ms) for entry in ordered)
 
 
-def _object(each: _Request, start_ms: float) -> ObjectLoad:
-    request, response = each.request, each.response or {}
+def _object(entry: _Request, start_ms: float) -> ObjectLoad:
+    request, response = entry.request, entry.response or {}
     timings = request["timings"]
 
-    def at(name: str) -> float | None:
-        found = timings.get(name) or 0.0
-        return round(found - start_ms, 3) if found else None
+    def since_start(name: str) -> float | None:
+        wall_ms = timings.get(name) or 0.0
+        return round(wall_ms - start_ms, 3) if wall_ms else None
 
     def span(first: str, last: str) -> tuple[float, float] | None:
-        began, ended = at(first), at(last)
-        # What an object found open has equal ends.
+        began, ended = since_start(first), since_start(last)
+        # Both are equal for a phase that the request did not need.
         return None if began is None or ended is None or began == ended else (began, ended)
 
     url, protocol = request["url"], response.get("protocol")
     local = url.startswith(LOCAL_SCHEMES)
     kind = TYPES.get(request.get("destination") or "", "Other")
-    ended = at("responseEnd")
+    ended = since_start("responseEnd")
     return ObjectLoad(
         url=url,
         method=request["method"],
         resource_type=kind,
         protocol=None if local else PROTOCOLS.get(protocol or "", protocol),
         status=response.get("status"),
-        started_ms=at("requestTime") or 0.0,
+        started_ms=since_start("requestTime") or 0.0,
         lookup_ms=span("dnsStart", "dnsEnd"),
         connect_ms=span("connectStart", "connectEnd"),
         tls_ms=span("tlsStart", "tlsEnd"),
-        sending_ms=at("requestStart"),
-        sent_ms=at("requestStart"),
-        response_ms=at("responseStart"),
-        finished_ms=ended if each.done else None,
+        sending_ms=since_start("requestStart"),
+        sent_ms=since_start("requestStart"),
+        response_ms=since_start("responseStart"),
+        finished_ms=ended if entry.done else None,
         encoded_bytes=int(response.get("bytesReceived") or 0),
         source="data" if local else "cache" if response.get("fromCache") else "network",
         # Firefox does not say; style sheets hold the first paint back.
@@ -119,5 +119,5 @@ def _object(each: _Request, start_ms: float) -> ObjectLoad:
         priority=None,
         connection=None,
         address=None,
-        failed=each.failed,
+        failed=entry.failed,
     )

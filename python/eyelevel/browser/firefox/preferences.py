@@ -1,4 +1,4 @@
-"""What a Firefox is told before it starts; why: docs/decisions/firefox.md."""
+"""What a Firefox is told before it starts; docs/decisions/firefox.md says why."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from eyelevel.browser.observations import LoadSettings
 
 COARSE_POINTER = 1
-"""Of `ui.*PointerCapabilities`: a finger, which cannot hover."""
+"""The value of `ui.*PointerCapabilities` for a finger, which cannot hover."""
 
 COMMON_PREFERENCES: Mapping[str, bool | int | str] = {
     # Nothing but the page uses the network, and nothing changes while it loads.
@@ -23,7 +23,7 @@ COMMON_PREFERENCES: Mapping[str, bool | int | str] = {
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
     "network.dns.native_https_query": False,
-    "network.trr.mode": 5,  # names are asked of the lab's resolver, never over HTTPS
+    "network.trr.mode": 5,  # the lab's resolver answers for names, never one over HTTPS
     "services.settings.server": "data:,",
     "toolkit.telemetry.enabled": False,
     # Times to the microsecond instead of to the millisecond.
@@ -45,7 +45,7 @@ PROTOCOL_PREFERENCES: Mapping[str, Mapping[str, bool | int | str]] = {
     "h2": {"network.http.http3.enable": False},
     "h3": {
         "network.http.http3.enable": True,
-        # Else an authority of one's own turns HTTP/3 off.
+        # Otherwise an authority of one's own turns HTTP/3 off.
         "network.http.http3.disable_when_third_party_roots_found": False,
     },
 }
@@ -66,23 +66,23 @@ MOBILE_PREFERENCES: Mapping[str, bool | int | str] = {
 
 def preferences(settings: LoadSettings) -> dict[str, bool | int | str]:
     """Everything that differs from Firefox's own, by the preference's name."""
-    found = dict(COMMON_PREFERENCES) | PROTOCOL_PREFERENCES[settings.http_version]
+    chosen = {**COMMON_PREFERENCES, **PROTOCOL_PREFERENCES[settings.http_version]}
     if settings.http_version == "h3":
-        # Each listed host is asked over QUIC at once, without a first answer over TCP.
+        # Requests to each listed host go over QUIC at once, without a first answer over TCP.
         mapped = [f"{host};h3=:{port}" for host, port in map(_split, settings.quic_origins)]
-        found["network.http.http3.alt-svc-mapping-for-testing"] = ",".join(mapped)
+        chosen["network.http.http3.alt-svc-mapping-for-testing"] = ",".join(mapped)
         # Firefox marks what it sends and reports marks unless it is told not to.
         for key in ("mark", "report"):
-            found[f"network.http.http3.ecn_{key}"] = settings.ecn == "on"
+            chosen[f"network.http.http3.ecn_{key}"] = settings.ecn == "on"
     if settings.mobile:
-        found |= MOBILE_PREFERENCES
-    found["layout.css.devPixelsPerPx"] = f"{settings.device_scale}"
-    found["javascript.enabled"] = settings.javascript
+        chosen |= MOBILE_PREFERENCES
+    chosen["layout.css.devPixelsPerPx"] = f"{settings.device_scale}"
+    chosen["javascript.enabled"] = settings.javascript
     if settings.http_version != "h3":
-        found["security.tls.enable_0rtt_data"] = settings.early_data
+        chosen["security.tls.enable_0rtt_data"] = settings.early_data
     dark = settings.color_scheme == "dark"
-    found["layout.css.prefers-color-scheme.content-override"] = 0 if dark else 1
-    return found
+    chosen["layout.css.prefers-color-scheme.content-override"] = 0 if dark else 1
+    return chosen
 
 
 def _split(origin: str) -> Sequence[str]:

@@ -2,9 +2,9 @@
 
 Firefox speaks BiDi over a WebSocket on the loopback alone, and each network namespace has a
 loopback of its own. So a small helper inside the namespace connects and hands the open socket out:
-a socket stays in the namespace that it was made in, whoever holds it.
+a socket stays in the namespace in which it was made, whoever holds it.
 
-What it is told: `eyelevel.browser.firefox.preferences`.
+What it is told is in `eyelevel.browser.firefox.preferences`.
 """
 
 from __future__ import annotations
@@ -13,18 +13,17 @@ import json
 import math
 import os
 import select
-import shutil
 import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from eyelevel.browser.firefox.bidi import BiDi
+from eyelevel.browser.firefox.bidi import BiDi, WebSocket
 from eyelevel.browser.firefox.preferences import preferences
-from eyelevel.browser.firefox.websocket import WebSocket
 from eyelevel.browser.observations import LoadSettings
-from eyelevel.browser.processes import ProcessSession, last_words, move_high
+from eyelevel.browser.processes import ProcessSession, move_high
+from eyelevel.browser.program import BrowserProgram, browser_environment, find_program
 from eyelevel.errors import BrowserStartError
 
 EXECUTABLES: tuple[str, ...] = (
@@ -36,48 +35,27 @@ EXECUTABLE_VARIABLE = "EYELEVEL_FIREFOX"
 """Environment variable that names another executable."""
 
 PORT_FILE = "WebDriverBiDiServer.json"
-"""Where Firefox writes the port that it listens on, in its profile."""
+"""The file of its profile to which Firefox writes the port that it listens on."""
 
 CERTUTIL_TIMEOUT_S = 20.0
 
 
 def find_firefox() -> str:
     """Path of the Firefox to start; raises `BrowserStartError` if there is none."""
-    wanted = os.environ.get(EXECUTABLE_VARIABLE)
-    for candidate in (wanted,) if wanted else EXECUTABLES:
-        if found := shutil.which(candidate):
-            return found
-    looked_for = wanted or ", ".join(EXECUTABLES)
-    raise BrowserStartError(
-        f"looked for a Firefox ({looked_for}) and found none; "
-        f"install it (Debian: apt-get install firefox-esr) or set {EXECUTABLE_VARIABLE}"
-    )
+    return find_program("Firefox", "firefox-esr", EXECUTABLES, EXECUTABLE_VARIABLE)
 
 
-class Firefox:
-    """One running Firefox in its profile, and its BiDi session's socket; a context manager."""
+class Firefox(BrowserProgram):
+    """One running Firefox in its profile, and its BiDi session's socket."""
 
     def __init__(self, settings: LoadSettings, profile: Path, display: str | None) -> None:
-        self.profile = profile
+        super().__init__(profile, entered=bool(settings.command_prefix))
         self._settings = settings
         self._display = display
         self._web_socket: WebSocket | None = None
-        self.session: ProcessSession | None = None
-
-    def __enter__(self) -> Firefox:
-        try:
-            self._make_profile()
-            self._start()
-        except BaseException:
-            self.close()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def connect(self, deadline: float) -> BiDi:
-        """Raises `BrowserStartError` if Firefox does not listen in time."""
+        """Open the BiDi session; raises `BrowserStartError` if Firefox does not listen in time."""
         ours, theirs = socket.socketpair()
         child_end = move_high(theirs.detach())
         log = move_high(os.open(self.log_path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC))
@@ -94,36 +72,24 @@ class Firefox:
                 wait_s = max(deadline - time.monotonic(), 0.0)
                 if not select.select([ours], [], [], wait_s)[0]:
                     raise BrowserStartError("Firefox did not listen for WebDriver BiDi in time")
-                said, descriptors, _, _ = socket.recv_fds(ours, 64, 1)
+                port, descriptors, _, _ = socket.recv_fds(ours, 64, 1)
         finally:
             reaching.end(named=f"eyelevel-reach-{os.getpid()}-{id(self)}")
         if not descriptors:
             raise BrowserStartError(
                 f"Firefox does not listen for WebDriver BiDi: {self.log_tail()}"
             )
-        host = f"127.0.0.1:{said.decode()}"
+        host = f"127.0.0.1:{port.decode()}"
         connected = socket.socket(fileno=descriptors[0])
         self._web_socket = WebSocket(connected, host, "/session", deadline)
         return BiDi(self._web_socket)
-
-    @property
-    def log_path(self) -> Path:
-        """Where Firefox's standard output and error go."""
-        return self.profile / "browser.log"
-
-    def log_tail(self) -> str:
-        """The last that Firefox said, on one line, for messages."""
-        return last_words(self.log_path)
 
     def close(self) -> None:
         """End the processes, close the socket; safe to call twice."""
         if self._web_socket is not None:
             self._web_socket.close()
             self._web_socket = None
-        if self.session is not None:
-            entered = bool(self._settings.command_prefix)
-            self.session.end(named=str(self.profile), entered=entered)
-            self.session = None
+        super().close()
 
     def _make_profile(self) -> None:
         lines = [
@@ -135,6 +101,7 @@ class Firefox:
             trust_authority(self.profile, self._settings.ca_certificate)
 
     def _start(self) -> None:
+        self._make_profile()
         width, height = self._settings.viewport_px
         command = [
             *self._settings.command_prefix,
@@ -150,20 +117,7 @@ class Firefox:
             *(("--remote-allow-system-access",) if self._settings.is_visited_before else ()),
             "about:blank",
         ]
-        log = move_high(os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
-        try:
-            self.session = ProcessSession.start(
-                command,
-                descriptors={1: log, 2: log},
-                environment=environment(self.profile, self._display),
-            )
-        except OSError as error:
-            raise BrowserStartError(
-                f"starting {command[0]} failed: {error.strerror}; "
-                "check that the program is there and may be executed"
-            ) from error
-        finally:
-            os.close(log)
+        self._run(command, {}, environment(self.profile, self._display))
 
 
 TOOLBARS_PX = 140
@@ -209,19 +163,15 @@ def trust_authority(profile: Path, certificate_pem: str) -> None:
 
 
 def environment(profile: Path, display: str | None) -> dict[str, str]:
-    """Only what Firefox needs: a setting of the caller's shell must not change a load."""
-    found = {
-        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
-        "LANG": "C.UTF-8",
-        "TZ": "UTC",
-        "HOME": str(profile),
-        "TMPDIR": str(profile),
+    """What Firefox needs; on a screen if there is a display."""
+    for_firefox = browser_environment(profile) | {
         "XDG_CACHE_HOME": str(profile),
-        "DBUS_SESSION_BUS_ADDRESS": "disabled:",
         "MOZ_CRASHREPORTER_DISABLE": "1",
         "LIBGL_ALWAYS_SOFTWARE": "1",
     }
-    return found if display is None else {**found, "DISPLAY": display, "GDK_BACKEND": "x11"}
+    if display is not None:
+        for_firefox |= {"DISPLAY": display, "GDK_BACKEND": "x11"}
+    return for_firefox
 
 
 _REACH = """
@@ -231,11 +181,11 @@ while time.monotonic() < until:
     try:
         with open(sys.argv[1]) as file:
             port = json.load(file)["ws_port"]
-        found = socket.create_connection(("127.0.0.1", port))
+        connected = socket.create_connection(("127.0.0.1", port))
     except (OSError, ValueError):
         time.sleep(0.005)
         continue
-    socket.send_fds(out, [str(port).encode()], [found.fileno()])
+    socket.send_fds(out, [str(port).encode()], [connected.fileno()])
     break
 """
-"""Runs inside of the namespace; ends by itself."""
+"""The helper inside of the namespace; it ends by itself."""

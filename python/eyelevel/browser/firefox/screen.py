@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from eyelevel.browser.observations import Frame
@@ -28,14 +29,16 @@ START_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 15.0
 END_TIMEOUT_S = 2.0
 ENDS_WITH_US = ("setpriv", "--pdeathsig", "TERM", "--")
-"""Of util-linux: the screen stands outside of the lab, which else would take it with it."""
+"""A program of util-linux: the screen is outside of the lab, so it has to end with this process."""
+
+Picture = NDArray[np.uint8]
 
 
 class Screen:
     """An X server of its own from `with` to its end.
 
-    It runs outside of the lab, where servers find each other's numbers; its socket is a file, which
-    a browser in any network namespace reaches.
+    It runs outside of the lab, so that X servers see which display numbers are taken; its socket is
+    a file, which a browser in any network namespace reaches.
     """
 
     def __init__(self, folder: Path, size_px: tuple[int, int]) -> None:
@@ -62,17 +65,17 @@ class Screen:
             raise _missing("setpriv", "util-linux") from error
         finally:
             os.close(write_end)
-        said = b""
-        # It writes the number and the line's end one after the other, and needs both to be read.
-        while not said.endswith(b"\n") and select.select([read_end], [], [], START_TIMEOUT_S)[0]:
+        output = b""
+        # It writes the number and the line's end separately, and needs both to be read.
+        while not output.endswith(b"\n") and select.select([read_end], [], [], START_TIMEOUT_S)[0]:
             if not (more := os.read(read_end, 16)):
                 break
-            said += more
+            output += more
         os.close(read_end)
-        if not said.endswith(b"\n"):
+        if not output.endswith(b"\n"):
             self.close()
-            raise BrowserStartError(f"Xvfb did not start: {self._said()}")
-        self.display = f":{said.decode().strip()}"
+            raise BrowserStartError(f"Xvfb did not start: {self._log_tail()}")
+        self.display = f":{output.decode().strip()}"
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -102,7 +105,7 @@ class Screen:
         deadline = time.monotonic() + START_TIMEOUT_S
         while not (self._file.exists() and self._file.stat().st_size > 0):
             if time.monotonic() > deadline or self._camera.exited:
-                raise BrowserStartError(f"ffmpeg filmed nothing: {self._said()}")
+                raise BrowserStartError(f"ffmpeg filmed nothing: {self._log_tail()}")
             time.sleep(0.01)
 
     def stop(self) -> None:
@@ -117,13 +120,14 @@ class Screen:
             time.sleep(0.005)
 
     def frames(self, start_ms: float) -> tuple[Frame, ...]:
-        """Pictures unlike the one before; `start_ms` is navigation start in wall time.
+        """Pictures different from the one before; `start_ms` is navigation start in wall time.
 
-        Of those before the navigation the last, at 0. Raises `BrowserStartError` for no film.
+        Of those before the navigation the last is kept, at 0. Raises `BrowserStartError` for no
+        film.
         """
         times_ms, pictures = self._pictures()
         self.ended_ms = times_ms[-1]
-        kept: list[tuple[float, np.ndarray]] = []
+        kept: list[tuple[float, Picture]] = []
         for at_ms, picture in zip(times_ms, pictures, strict=True):
             since_ms = max(round(at_ms - start_ms, 3), 0.0)
             if since_ms == 0.0:
@@ -161,13 +165,13 @@ class Screen:
         finally:
             os.close(log)
 
-    def _said(self) -> str:
+    def _log_tail(self) -> str:
         try:
             return (self._folder / "screen.log").read_text(errors="replace")[-300:].strip()
         except OSError:
             return "nothing"
 
-    def _pictures(self) -> tuple[list[float], np.ndarray]:
+    def _pictures(self) -> tuple[list[float], Picture]:
         ask = ["ffprobe", "-v", "error", "-select_streams", "v:0", "-of", "csv=p=0"]
         ask += ["-show_entries", "stream=width,height:packet=pts_time"]
         try:
@@ -181,14 +185,14 @@ class Screen:
         except (subprocess.SubprocessError, OSError, ValueError) as error:
             raise BrowserStartError(f"reading the film of a load: {error}") from error
         pictures = np.frombuffer(raw, np.uint8).reshape(-1, height, width, 3)
-        return [float(each.strip(",")) * 1e3 for each in times], pictures
+        return [float(time_s.strip(",")) * 1e3 for time_s in times], pictures
 
 
 def _output(command: list[str]) -> bytes:
     return subprocess.run(command, capture_output=True, check=True, timeout=120).stdout
 
 
-def _png(picture: np.ndarray) -> bytes:
+def _png(picture: Picture) -> bytes:
     stream = io.BytesIO()
     Image.fromarray(picture).save(stream, "PNG", compress_level=1)
     return stream.getvalue()

@@ -1,4 +1,4 @@
-"""One tab of a Firefox: what its page is shown in, what it does, how its load ends."""
+"""One tab of a Firefox: its page's conditions, events and timings, and how its load ends."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from eyelevel.browser.firefox.network_log import BiDiNetworkLog
 from eyelevel.browser.observations import Ended, LoadSettings
 from eyelevel.browser.page_timings import SCRIPT
 from eyelevel.browser.phases import Phases
-from eyelevel.browser.quiet import QuietRule
-from eyelevel.browser.waiting import rule_from_now, wait_for_load
+from eyelevel.browser.waiting import QuietRule, rule_from_now, wait_for_load
 from eyelevel.errors import BrowserStartError, CommandError
 
 ERRORS_MAX = 50
@@ -21,7 +20,7 @@ WHITE_PAGE = (
 )
 """A tab that shows nothing yet has the grey of the toolbars; the start state is white."""
 
-WHERE_SCRIPT = (
+PLACE_SCRIPT = (
     "JSON.stringify([mozInnerScreenX, mozInnerScreenY, innerWidth, innerHeight, devicePixelRatio])"
 )
 WITHOUT_PROMISES = """JSON.stringify([performance.timeOrigin, (() => {
@@ -35,11 +34,11 @@ WITHOUT_PROMISES = """JSON.stringify([performance.timeOrigin, (() => {
     lcp: null, lcpElement: null, shifts: [], tasks: [],
   };
 })()])"""
-"""`SCRIPT` for a page whose JavaScript is off: there no observer and no promise answers."""
+"""`SCRIPT` for a page whose JavaScript is off, in which no observer and no promise answers."""
 
 
 class FirefoxTab:
-    """Feed it every event; `open`, then `load`."""
+    """A tab from `open` over `load` to `close`."""
 
     def __init__(self, bidi: BiDi, settings: LoadSettings, version: str, phases: Phases) -> None:
         self._bidi = bidi
@@ -53,10 +52,10 @@ class FirefoxTab:
         self.console_errors: list[str] = []
         self.documents = 0
         self.load_event_ms: float | None = None
-        """Of the last document, wall time."""
+        """The load event of the last document, wall time."""
 
     def open(self, deadline: float) -> None:
-        """An empty page of the wanted size that nobody else uses."""
+        """Open an empty page of the wanted size that nobody else uses."""
         call, settings = self._bidi.call, self._settings
         self._bidi.on_event = self._handle_event
         self.context = call("browsingContext.create", {"type": "tab"}, deadline)["context"]
@@ -69,19 +68,19 @@ class FirefoxTab:
         if settings.mobile and agent is None:
             agent = mobile_user_agent(self._version)
         if agent is not None:
-            asked = {"userAgent": agent, "contexts": [self.context]}
-            call("emulation.setUserAgentOverride", asked, deadline)
+            parameters = {"userAgent": agent, "contexts": [self.context]}
+            call("emulation.setUserAgentOverride", parameters, deadline)
 
     def close(self, deadline: float) -> None:
         """Close the page; the browser goes on."""
         self._bidi.call("browsingContext.close", {"context": self.context}, deadline)
 
     def place_px(self, deadline: float) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Where the page lies on the screen and its size, device pixels.
+        """The page's corner on the screen and its size, device pixels.
 
         Raises `BrowserStartError` if the viewport is not the one that was asked for.
         """
-        x, y, *size, scale = json.loads(self.evaluate(WHERE_SCRIPT, deadline))
+        x, y, *size, scale = json.loads(self.evaluate(PLACE_SCRIPT, deadline))
         if tuple(size) != self._settings.viewport_px:
             raise BrowserStartError(f"Firefox's viewport is {size}, not what was asked for")
         return (round(x * scale), round(y * scale)), (int(size[0] * scale), int(size[1] * scale))
@@ -90,8 +89,8 @@ class FirefoxTab:
         """Navigate and wait for the end; how it ended, why, and whether the cap ended it."""
         rule = rule_from_now(self._settings)
         self.follow(rule)
-        asked = {"context": self.context, "url": self._settings.url, "wait": "none"}
-        self._bidi.send("browsingContext.navigate", asked, self._handle_navigate_reply)
+        parameters = {"context": self.context, "url": self._settings.url, "wait": "none"}
+        self._bidi.send("browsingContext.navigate", parameters, self._handle_navigate_reply)
         waits, failed = lambda: self.network.waits, lambda: self._navigation_error
         return wait_for_load(self._settings, rule, self._bidi.pump, waits, failed)
 
@@ -102,19 +101,21 @@ class FirefoxTab:
 
     def timings(self, deadline: float) -> tuple[float, dict[str, Any]]:
         """The document's time origin, milliseconds of wall time, and `SCRIPT`'s answer."""
-        asked = f"{SCRIPT.strip()}.then((found) => JSON.stringify([performance.timeOrigin, found]))"
-        said = self.evaluate(asked if self._settings.javascript else WITHOUT_PROMISES, deadline)
-        origin_ms, found = json.loads(said)
-        return origin_ms, found
+        script = (
+            f"{SCRIPT.strip()}.then((found) => JSON.stringify([performance.timeOrigin, found]))"
+        )
+        answer = self.evaluate(script if self._settings.javascript else WITHOUT_PROMISES, deadline)
+        origin_ms, timings = json.loads(answer)
+        return origin_ms, timings
 
     def evaluate(self, expression: str, deadline: float) -> str:
-        """What an expression gives, a text. Raises `CommandError` if the page threw."""
+        """The text that an expression gives. Raises `CommandError` if the page threw."""
         target = {"context": self.context}
-        asked = {"expression": expression, "target": target, "awaitPromise": True}
-        said = self._bidi.call("script.evaluate", asked, deadline)
-        if said["type"] != "success":
-            raise CommandError(f"the page threw: {said['exceptionDetails']['text']}")
-        text: str = said["result"]["value"]
+        parameters = {"expression": expression, "target": target, "awaitPromise": True}
+        reply = self._bidi.call("script.evaluate", parameters, deadline)
+        if reply["type"] != "success":
+            raise CommandError(f"the page threw: {reply['exceptionDetails']['text']}")
+        text: str = reply["result"]["value"]
         return text
 
     def _handle_event(self, method: str, parameters: dict[str, Any]) -> None:

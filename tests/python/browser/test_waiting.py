@@ -1,6 +1,6 @@
 """When a load ends, in virtual time."""
 
-from eyelevel.browser.quiet import QuietRule
+from eyelevel.browser.waiting import QuietRule
 
 
 def rule() -> QuietRule:

@@ -1,0 +1,101 @@
+"""A browser's program: found, started in its profile, and ended with all of its processes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+from eyelevel.browser.processes import ProcessSession, last_words, move_high
+from eyelevel.errors import BrowserStartError
+
+
+def find_program(name: str, package: str, candidates: Sequence[str], variable: str) -> str:
+    """Path of the first candidate that is there; `variable` of the environment names another one.
+
+    Raises `BrowserStartError` if there is none; `name` and Debian's `package` are for its message.
+    """
+    wanted = os.environ.get(variable)
+    for candidate in (wanted,) if wanted else candidates:
+        if executable := shutil.which(candidate):
+            return executable
+    looked_for = wanted or ", ".join(candidates)
+    raise BrowserStartError(
+        f"looked for a {name} ({looked_for}) and found none; "
+        f"install it (Debian: apt-get install {package}) or set {variable}"
+    )
+
+
+def browser_environment(profile: Path) -> dict[str, str]:
+    """Only what a browser needs: a setting of the caller's shell must not change a load."""
+    return {
+        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        # All leftovers (caches, key files, shared memory) go with the profile.
+        "HOME": str(profile),
+        "TMPDIR": str(profile),
+        # Without a bus address the browser would try to start one.
+        "DBUS_SESSION_BUS_ADDRESS": "disabled:",
+    }
+
+
+class BrowserProgram(ABC):
+    """One running browser and its profile.
+
+    A context manager: on leaving, whatever happened, every process of the browser is ended.
+    """
+
+    def __init__(self, profile: Path, entered: bool) -> None:
+        """`entered` says whether the command begins with `eyelevel-lab enter`."""
+        self.profile = profile
+        self.session: ProcessSession | None = None
+        self._entered = entered
+
+    def __enter__(self) -> Self:
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @abstractmethod
+    def _start(self) -> None:
+        """Start the browser; raises `BrowserStartError`."""
+
+    def close(self) -> None:
+        """End the processes; safe to call twice."""
+        if self.session is not None:
+            self.session.end(named=str(self.profile), entered=self._entered)
+            self.session = None
+
+    @property
+    def log_path(self) -> Path:
+        """The file of the browser's standard output and error."""
+        return self.profile / "browser.log"
+
+    def log_tail(self) -> str:
+        """The last of the browser's output, on one line, for messages."""
+        return last_words(self.log_path)
+
+    def _run(
+        self, command: Sequence[str], pipes: Mapping[int, int], environment: Mapping[str, str]
+    ) -> None:
+        """Start `command` with `pipes` (in the child: ours); its output goes to the log."""
+        log = move_high(os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        try:
+            self.session = ProcessSession.start(command, {**pipes, 1: log, 2: log}, environment)
+        except OSError as error:
+            raise BrowserStartError(
+                f"starting {command[0]} failed: {error.strerror}; "
+                "check that the program is there and may be executed"
+            ) from error
+        finally:
+            os.close(log)
