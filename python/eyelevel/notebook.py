@@ -43,21 +43,21 @@ class Run:
         """
         rows = [
             {
-                "network": each.network,
-                "site": each.site,
-                "stack": each.stack,
-                "metric": each.metric,
-                "pairs": each.pairs,
-                "timeouts": each.timeouts,
-                "timeouts_reference": each.timeouts_reference,
-                "median": each.median,
-                "median_reference": each.median_reference,
-                **each.gain.as_columns("gain"),
-                **each.difference.as_columns("difference"),
-                "anova": each.anova.verdict,
-                "anova_p": each.anova.p,
+                "network": cell.network,
+                "site": cell.site,
+                "stack": cell.stack,
+                "metric": cell.metric,
+                "pairs": cell.pairs,
+                "timeouts": cell.timeouts,
+                "timeouts_reference": cell.timeouts_reference,
+                "median": cell.median,
+                "median_reference": cell.median_reference,
+                **cell.gain.as_columns("gain"),
+                **cell.difference.as_columns("difference"),
+                "anova": cell.anova.verdict,
+                "anova_p": cell.anova.p,
             }
-            for each in self.contents.cells
+            for cell in self.contents.cells
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 
@@ -65,13 +65,13 @@ class Run:
         """One row a network, stack and metric against the reference: means over the sites."""
         rows = [
             {
-                "network": each.network,
-                "stack": each.stack,
-                "metric": each.metric,
-                **each.gain.as_columns("gain"),
-                "p_holm": each.p_holm,
+                "network": gain.network,
+                "stack": gain.stack,
+                "metric": gain.metric,
+                **gain.gain.as_columns("gain"),
+                "p_holm": gain.p_holm,
             }
-            for each in self.contents.gains
+            for gain in self.contents.gains
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 

@@ -42,7 +42,7 @@ def twins(plan: Mapping[str, Any]) -> dict[str, str | None]:
 
 def harms(contents: Contents) -> list[Harm]:
     """The mean harm over sites, by network with a twin, stack and metric."""
-    found = []
+    harms_found = []
     for network, alone in twins(contents.plan).items():
         if alone is None:
             continue
@@ -52,8 +52,8 @@ def harms(contents: Contents) -> list[Harm]:
             for metric in contents.metrics:
                 by_site = {cell.site: cell.gain for cell in cells if cell.metric == metric}
                 gains = [by_site.get(site, _lost(site)) for site in contents.sites]
-                found.append(Harm(network, alone, stack, metric, harm_of_gains(gains)))
-    return found
+                harms_found.append(Harm(network, alone, stack, metric, harm_of_gains(gains)))
+    return harms_found
 
 
 def _lost(site: str) -> Estimate:
@@ -63,20 +63,20 @@ def _lost(site: str) -> Estimate:
 
 def flows_of(contents: Contents) -> list[dict[str, Any]]:
     """For each network with cross traffic and stack: medians over the counted loads."""
-    found = []
+    flows = []
     for network in twins(contents.plan):
         for stack in contents.stacks:
-            own = contents.blocks.kept.filter(network=network, stack=stack)
-            records = [json.loads(text) for text in own["cross_traffic"].drop_nulls()]
+            loads = contents.blocks.kept.filter(network=network, stack=stack)
+            records = [json.loads(text) for text in loads["cross_traffic"].drop_nulls()]
             if records:
-                found.append({"network": network, "stack": stack, **_medians(records)})
-    return found
+                flows.append({"network": network, "stack": stack, **_medians(records)})
+    return flows
 
 
 def _paired(kept: pl.DataFrame, network: str, alone: str, stack: str) -> pl.DataFrame:
     """Loads of one stack over both networks, a block of the two for each site and repetition."""
-    own = kept.filter((pl.col("stack") == stack) & pl.col("network").is_in([network, alone]))
-    named = own.with_columns(
+    loads = kept.filter((pl.col("stack") == stack) & pl.col("network").is_in([network, alone]))
+    named = loads.with_columns(
         stack=pl.when(pl.col("network") == network)
         .then(pl.lit("beside"))
         .otherwise(pl.lit("alone")),

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from eyelevel.analysis.phrases import interval, percent
+from eyelevel.analysis.formats import format_interval, format_percent
 from eyelevel.analysis.study import Contents
 from eyelevel.analysis.trials.blocks import with_timeouts
 from eyelevel.errors import ExpectedError, unknown
@@ -71,29 +71,29 @@ def parse_condition(
 
     A metric may be named without its unit.
     """
-    found = _CONDITION.fullmatch(text.strip())
-    if found is None:
+    match = _CONDITION.fullmatch(text.strip())
+    if match is None:
         raise GateError(f"--fail-if: `{text}` cannot be read; write it like `{_EXAMPLE}`")
-    metric = found["metric"] if found["metric"] in metrics else f"{found['metric']}_ms"
+    metric = match["metric"] if match["metric"] in metrics else f"{match['metric']}_ms"
     for kind, word, known in (
-        ("stack", found["stack"], stacks),
-        ("stack", found["reference"], stacks),
+        ("stack", match["stack"], stacks),
+        ("stack", match["reference"], stacks),
         ("metric", metric, metrics),
-        ("network", found["network"] or networks[0], networks),
+        ("network", match["network"] or networks[0], networks),
     ):
         if word not in known:
             raise GateError(f"--fail-if: {unknown(kind, word, known)}")
-    if not 0 < int(found["quantile"]) < 100:
+    if not 0 < int(match["quantile"]) < 100:
         raise GateError("--fail-if: the quantile must be p1 to p99")
     return Condition(
         text.strip(),
-        found["stack"],
+        match["stack"],
         metric,
-        int(found["quantile"]) / 100,
-        "worse" if found["way"] == "worse" else "better",
-        found["reference"],
-        float(found["bound"]) / 100,
-        found["network"],
+        int(match["quantile"]) / 100,
+        "worse" if match["way"] == "worse" else "better",
+        match["reference"],
+        float(match["bound"]) / 100,
+        match["network"],
     )
 
 
@@ -122,7 +122,7 @@ def _verdict(condition: Condition, network: str, contents: Contents) -> Verdict:
     subject = f"{condition.stack}.{condition.metric}.p{condition.quantile * 100:g}"
     message = (
         f"{subject} on {network} is {said(estimate)} against {condition.reference}; the limit is "
-        f"{percent(condition.bound, signed=False)} {condition.way}"
+        f"{format_percent(condition.bound, signed=False)} {condition.way}"
     )
     return Verdict(f"{condition.text} [{network}]", status, message, estimate, condition.bound)
 
@@ -132,20 +132,22 @@ def said(estimate: Estimate) -> str:
     if estimate.value is None:
         return f"undetermined ({estimate.reason})"
     if estimate.low is None:
-        return f"{percent(estimate.value)} without an interval ({estimate.reason})"
+        return f"{format_percent(estimate.value)} without an interval ({estimate.reason})"
     if math.isinf(estimate.value):
-        return f"a timeout's ({interval(estimate)})"
-    return f"{percent(estimate.value)} ({interval(estimate)})"
+        return f"a timeout's ({format_interval(estimate)})"
+    return f"{format_percent(estimate.value)} ({format_interval(estimate)})"
 
 
 def _pairs(condition: Condition, network: str, contents: Contents) -> list[Pairs]:
     value = with_timeouts(condition.metric).alias("value")
     kept = contents.blocks.kept.filter(pl.col("network") == network)
-    own, other = (
+    of_stack, of_reference = (
         kept.filter(pl.col("stack") == stack).select("site", "repetition", value)
         for stack in (condition.stack, condition.reference)
     )
-    joined = own.join(other, on=["site", "repetition"], suffix="_reference").drop_nulls()
+    joined = of_stack.join(
+        of_reference, on=["site", "repetition"], suffix="_reference"
+    ).drop_nulls()
     parts = joined.sort("site", "repetition").partition_by("site", maintain_order=True)
     if len(parts) < len(contents.sites):
         return []

@@ -1,43 +1,18 @@
-"""How numbers and findings are said."""
+"""How findings are said."""
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from eyelevel.analysis.formats import format_interval, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.shown import title_of
 from eyelevel.networks.stages import describe
-from eyelevel.stats.estimate import Estimate, smallest_detectable
+from eyelevel.stats.estimate import smallest_detectable
 
 SIGNIFICANCE_LEVEL = 0.05
-NO_BREAK = "\N{NO-BREAK SPACE}"
 NETWORKS_NAMED_MAX = 3  # of one finding: more would bury the answer, and the table has them
 FEW_BLOCKS = 10  # below it, a report warns of what so few runs cannot show
-
-
-def percent(share: float, signed: bool = True) -> str:
-    """A share as percent with one decimal: `−12.3 %`."""
-    text = f"{share * 100:+.1f}" if signed else f"{share * 100:.1f}"
-    if float(text) == 0:
-        text = "0.0"
-    return text.replace("-", "−").replace("inf", "∞") + f"{NO_BREAK}%"
-
-
-def milliseconds(value: float | None, limit_s: float) -> str:
-    """A duration as a reader wants it; an infinite one is slower than the limit."""
-    if value is None:
-        return "none"
-    if math.isinf(value):
-        return f"slower than {limit_s:g} s"
-    return f"{value:,.0f}{NO_BREAK}ms".replace(",", NO_BREAK).replace("-", "−")
-
-
-def interval(estimate: Estimate) -> str:
-    """The bounds in words, or that there are none."""
-    if estimate.low is None or estimate.high is None:
-        return "no interval"
-    return f"{percent(estimate.low)} to {percent(estimate.high)}"
 
 
 def verdict(gain: NetworkGain, smallest_effect: float) -> str:
@@ -73,12 +48,12 @@ def answer(
         clauses = []
         primary = [gain for gain in gains if gain.stack == stack and gain.metric == metric]
         for finding, opening in _OPENINGS.items():
-            found = [gain for gain in primary if verdict(gain, smallest_effect) == finding]
-            if found:
+            gains_found = [gain for gain in primary if verdict(gain, smallest_effect) == finding]
+            if gains_found:
                 open_end = finding == "no clear difference"
-                details = _join([_detail(gain, open_end) for gain in found])
-                if len(found) > NETWORKS_NAMED_MAX:
-                    details = f"{len(found)} networks ({_range(found)})"
+                details = _join([_detail(gain, open_end) for gain in gains_found])
+                if len(gains_found) > NETWORKS_NAMED_MAX:
+                    details = f"{len(gains_found)} networks ({_range(gains_found)})"
                 clauses.append(f"{opening.format(stack=stack, reference=reference)} on {details}")
         if clauses:
             sentences.append(f"{title_of(metric)}: {'; '.join(clauses)}.")
@@ -87,14 +62,14 @@ def answer(
 
 def detectable(gains: Sequence[NetworkGain], metric: str) -> tuple[float, float] | None:
     """The smallest and the largest, over comparisons, of the effects that the runs could show."""
-    found = [
+    effects = [
         smallest_detectable(gain.gain.standard_error, gain.gain.degrees_of_freedom)
         for gain in gains
         if gain.metric == metric
         and gain.gain.standard_error is not None
         and gain.gain.degrees_of_freedom is not None
     ]
-    return (min(found), max(found)) if found else None
+    return (min(effects), max(effects)) if effects else None
 
 
 def _detail(gain: NetworkGain, unclear: bool = False) -> str:
@@ -102,22 +77,22 @@ def _detail(gain: NetworkGain, unclear: bool = False) -> str:
     if estimate.value is None:
         return f"{gain.network} ({estimate.reason})"
     if not estimate.determined:
-        return f"{gain.network} ({percent(estimate.value)}; {estimate.reason})"
-    said = f"{percent(estimate.value)}, 95 % interval {interval(estimate)}"
+        return f"{gain.network} ({format_percent(estimate.value)}; {estimate.reason})"
+    clause = f"{format_percent(estimate.value)}, 95 % interval {format_interval(estimate)}"
     if unclear and estimate.excludes_zero:
         # The interval is of this one comparison; the verdict allows for all of them.
-        said += f"; clear if it were the only comparison, p = {gain.p_holm:.2g} among all of them"
-    return f"{gain.network} ({said})"
+        clause += f"; clear if it were the only comparison, p = {gain.p_holm:.2g} among all of them"
+    return f"{gain.network} ({clause})"
 
 
-def _range(found: Sequence[NetworkGain]) -> str:
+def _range(gains: Sequence[NetworkGain]) -> str:
     """Of many networks the least and the largest gain; else why there is none."""
-    values = [gain.gain.value for gain in found if gain.gain.value is not None]
-    reasons = Counter(gain.gain.reason for gain in found if not gain.gain.determined)
-    said = [f"{percent(min(values))} to {percent(max(values))}"] if values else []
+    values = [gain.gain.value for gain in gains if gain.gain.value is not None]
+    reasons = Counter(gain.gain.reason for gain in gains if not gain.gain.determined)
+    clauses = [f"{format_percent(min(values))} to {format_percent(max(values))}"] if values else []
     if reasons:
-        said.append(f"mostly since {reasons.most_common(1)[0][0]}")
-    return "; ".join(said) + "; each in the tables"
+        clauses.append(f"mostly since {reasons.most_common(1)[0][0]}")
+    return "; ".join(clauses) + "; each in the tables"
 
 
 def _join(parts: Sequence[str]) -> str:
@@ -144,5 +119,5 @@ def describe_network(network: Mapping[str, Any]) -> str:
 
 def _beside(network: Mapping[str, Any]) -> str:
     kinds = network.get("cross_traffic") or ()
-    said = [f"{k['flows']} {k['congestion_control']} {k['direction']}" for k in kinds]
-    return f"; beside it {', '.join(said)}" if said else ""
+    flows = [f"{k['flows']} {k['congestion_control']} {k['direction']}" for k in kinds]
+    return f"; beside it {', '.join(flows)}" if flows else ""

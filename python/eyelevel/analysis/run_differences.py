@@ -28,24 +28,24 @@ def run_differences(old: Contents, new: Contents) -> list[str]:
 
 
 def _left_out(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    found = []
+    lines = []
     for kind in ("sites", "networks", "stacks"):
-        before, after = ({each["name"]: each for each in plan[kind]} for plan in (old, new))
+        before, after = ({part["name"]: part for part in plan[kind]} for plan in (old, new))
         if kind == "sites":
             both = [name for name in before if name in after]
             anew = [name for name in both if before[name]["digest"] != after[name]["digest"]]
-            found += _line("sites of another recording now", anew)
-        found += _line(f"{kind} only in the earlier run", [n for n in before if n not in after])
-        found += _line(f"{kind} only in the later run", [n for n in after if n not in before])
-    return found
+            lines += _line("sites of another recording now", anew)
+        lines += _line(f"{kind} only in the earlier run", [n for n in before if n not in after])
+        lines += _line(f"{kind} only in the later run", [n for n in after if n not in before])
+    return lines
 
 
 def _line(what: str, names: Sequence[str]) -> list[str]:
     if not names:
         return []
-    said = ", ".join(f"`{name}`" for name in names[:NAMED_MAX])
+    listed = ", ".join(f"`{name}`" for name in names[:NAMED_MAX])
     more = f" and {len(names) - NAMED_MAX} more" if len(names) > NAMED_MAX else ""
-    return [f"{what}, not compared: {said}{more}"]
+    return [f"{what}, not compared: {listed}{more}"]
 
 
 def _conditions(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
@@ -76,22 +76,22 @@ def _condition_said(key: str, value: Any) -> str:
 
 
 def _settings(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    found = []
+    lines = []
     for kind in ("networks", "stacks"):
-        known = {each["name"]: each for each in old[kind]}
-        for each in new[kind]:
-            if each["name"] in known and known[each["name"]] != each:
-                found.append(f"the settings of `{each['name']}` are not the same")
-    return found
+        known = {part["name"]: part for part in old[kind]}
+        for part in new[kind]:
+            if part["name"] in known and known[part["name"]] != part:
+                lines.append(f"the settings of `{part['name']}` are not the same")
+    return lines
 
 
 def _environments(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    found = []
+    lines = []
     for key in _COMPARED:
         before, after = old.get(key), new.get(key)
         if before != after:
-            found.append(f"{key.replace('_', ' ')}: {_said(before)} before, {_said(after)} now")
-    return found
+            lines.append(f"{key.replace('_', ' ')}: {_said(before)} before, {_said(after)} now")
+    return lines
 
 
 def _said(value: Any) -> str:

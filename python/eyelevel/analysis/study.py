@@ -95,7 +95,7 @@ class Contents:
     @cached_property
     def restricted_differences(self) -> tuple[RestrictedDifference, ...]:
         """The primary metric's means up to the limit compared, where loads timed out."""
-        found = restricted_differences(
+        differences = restricted_differences(
             self.blocks.kept,
             self.cells,
             self.plan["primary_metric"],
@@ -103,7 +103,7 @@ class Contents:
             self.sites,
             self.limit_ms,
         )
-        return tuple(found)
+        return tuple(differences)
 
     @property
     def limit_ms(self) -> float:
@@ -114,7 +114,7 @@ class Contents:
     def sites_models(self) -> tuple[NetworkModel, ...]:
         """What the primary metric's gains would be on other sites; empty below five sites."""
         plan = self.plan
-        found = models_over_sites(
+        models = models_over_sites(
             self.blocks.kept,
             plan["primary_metric"],
             plan["reference"],
@@ -122,7 +122,7 @@ class Contents:
             self.networks,
             self.sites,
         )
-        return tuple(found)
+        return tuple(models)
 
     @property
     def stacks(self) -> list[str]:
@@ -214,7 +214,7 @@ def code_version() -> str:
     """A hash of the code that turns a record into a row; kept rows of other code are not used."""
     digest = hashlib.sha256()
     for package in ("eyelevel.analysis.trials", "eyelevel.metrics", "eyelevel.store"):
-        for file in sorted(files(package).iterdir(), key=lambda each: each.name):
+        for file in sorted(files(package).iterdir(), key=lambda file: file.name):
             if file.name.endswith(".py"):
                 digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:20]
@@ -225,7 +225,7 @@ def _sequential(
 ) -> list[NetworkGain]:
     """The primary gains of a study that may stop early, by intervals that allow it."""
     names = {key: [each["name"] for each in plan[key]] for key in ("networks", "stacks", "sites")}
-    found = sequential_gains(
+    sequential = sequential_gains(
         kept,
         plan["primary_metric"],
         plan["reference"],
@@ -233,7 +233,7 @@ def _sequential(
         names["networks"],
         names["sites"],
     )
-    by_key = {(each.network, each.stack, each.metric): each for each in found}
+    by_key = {(each.network, each.stack, each.metric): each for each in sequential}
     return [by_key.get((each.network, each.stack, each.metric), each) for each in gains]
 
 
@@ -256,8 +256,8 @@ def _rates(table: pl.DataFrame, stacks: list[str], fault: str) -> RateTest:
         .agg(pl.col("stack"), pl.col("event"))
     )
     rows = []
-    for found, events in happened.select("stack", "event").iter_rows():
-        by_stack = dict(zip(found, events, strict=True))
+    for names_seen, events in happened.select("stack", "event").iter_rows():
+        by_stack = dict(zip(names_seen, events, strict=True))
         if len(by_stack) == len(stacks):
             rows.append([by_stack[stack] for stack in stacks])
     return rates_differ(rows)

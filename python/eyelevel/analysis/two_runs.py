@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.gate import GateError, Verdict, decide, said
-from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL, percent
+from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL
 from eyelevel.analysis.run_differences import run_differences
 from eyelevel.analysis.study import Contents
 from eyelevel.analysis.trials.blocks import Floats, with_timeouts
@@ -32,7 +33,7 @@ def compare_runs(old: Contents, new: Contents, metric: str, bound: float) -> Run
     same recording; the rest is among the differences. Raises GateError where the runs have nothing
     in common.
     """
-    digests = [{site["name"]: site["digest"] for site in each.plan["sites"]} for each in (old, new)]
+    digests = [{site["name"]: site["digest"] for site in run.plan["sites"]} for run in (old, new)]
     sites = [name for name in digests[1] if digests[0].get(name) == digests[1][name]]
     cells = [
         (network, stack)
@@ -67,14 +68,14 @@ def _verdict(name: str, gain: Estimate, p_holm: float | None, bound: float) -> V
     status = decide(gain, bound, "worse")
     if status == "failed" and (p_holm is None or p_holm > SIGNIFICANCE_LEVEL):
         status = "passed"
-    limit = percent(bound, signed=False)
+    limit = format_percent(bound, signed=False)
     how = "is" if gain.value is None else "changed by"
     message = f"{name} {how} {said(gain)}; the limit is {limit} slower"
     return Verdict(name, status, message, gain, bound)
 
 
 def _values(run: Contents, site: str, network: str, stack: str, metric: str) -> Floats:
-    own = run.blocks.kept.filter(
+    loads = run.blocks.kept.filter(
         pl.col("site") == site, pl.col("network") == network, pl.col("stack") == stack
     )
-    return own.select(with_timeouts(metric))[metric].drop_nulls().to_numpy()
+    return loads.select(with_timeouts(metric))[metric].drop_nulls().to_numpy()

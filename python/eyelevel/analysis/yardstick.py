@@ -37,14 +37,14 @@ def row(cell: Mapping[str, Any]) -> list[str]:
 
 def notes(cell: Mapping[str, Any]) -> list[str]:
     """What to bear in mind of a cell."""
-    said, ratio = [], cell["ratio"]["value"]
+    remarks, ratio = [], cell["ratio"]["value"]
     if not cell["loss"] and ratio and not RATIO_AIM[0] <= ratio <= RATIO_AIM[1]:
-        said.append("beyond the aim")
+        remarks.append("beyond the aim")
     if cell["few_losses"]:
-        said.append("few losses")
+        remarks.append("few losses")
     if broken := cell["tcp"]["failed_runs"] + cell["quic"]["failed_runs"]:
-        said.append(f"{broken} broke off")
-    return said + _of_the_machine(cell)
+        remarks.append(f"{broken} broke off")
+    return remarks + _of_the_machine(cell)
 
 
 FLOW_EXPLANATION = (
@@ -74,9 +74,9 @@ def flow_notes(flow: Mapping[str, Any]) -> list[str]:
     return _of_the_machine(flow)
 
 
-def _of_the_machine(found: Mapping[str, Any]) -> list[str]:
+def _of_the_machine(measured: Mapping[str, Any]) -> list[str]:
     """What it did to a cell or flow."""
-    sides = (found["tcp"], found["quic"])
+    sides = (measured["tcp"], measured["quic"])
     lost = sum(side["lost_outside_packets"] for side in sides)
     late = max(side["lateness_us_p99"] or 0.0 for side in sides) > LATENESS_US_P99_MAX
     return [

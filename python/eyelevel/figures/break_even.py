@@ -29,11 +29,11 @@ def break_even_map(
     x_scale, y_scale = (_scale(rows[name]) for name in axes)
     panels = []
     for stack in stacks:
-        own, crossings = rows.filter(stack=stack), points.filter(stack=stack)
-        if not own.height:
+        of_stack, crossings = rows.filter(stack=stack), points.filter(stack=stack)
+        if not of_stack.height:
             continue
         squares = (
-            alt.Chart(inline(own, across, up, "finding", *GAIN))
+            alt.Chart(inline(of_stack, across, up, "finding", *GAIN))
             .mark_point(shape="square", filled=True, size=260, opacity=1)
             .encode(
                 x=alt.X(f"{across}:Q", title=TITLES[across], scale=x_scale),

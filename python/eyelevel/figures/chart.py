@@ -27,7 +27,7 @@ def _with_png(part: Any) -> Any:
     if isinstance(part, dict):
         return {key: _with_png(value) for key, value in part.items()}
     if isinstance(part, list):
-        return [_with_png(each) for each in part]
+        return [_with_png(item) for item in part]
     return WEBP.sub(_as_png, part) if isinstance(part, str) else part
 
 

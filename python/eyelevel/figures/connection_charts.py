@@ -23,7 +23,7 @@ SHADES = {"handshake": 0.65, "waiting": 0.35, "receiving": 1.0}
 
 def end_ms(timelines: Sequence[Timeline]) -> float:
     """Where the common axis ends: when the last object had come."""
-    ends = [each.finished_ms or each.started_ms for line in timelines for each in line.objects]
+    ends = [item.finished_ms or item.started_ms for line in timelines for item in line.objects]
     ready = [line.ready_ms or 0.0 for line in timelines]
     return max([*ends, *ready, 1.0])
 
@@ -40,14 +40,14 @@ def waterfall(timeline: Timeline, number: int, domain: tuple[float, float]) -> d
     end = timeline.ready_ms or (timeline.connect_ms[1] if timeline.connect_ms else None)
     if start is not None and end is not None:
         rows.append(_row("handshake", "handshake", start, end, "handshake", 0, number))
-    for index, each in enumerate(timeline.objects[:OBJECTS_MAX], start=1):
-        name = f"{index} {_short(each.url)}"
-        answered = each.response_ms if each.response_ms is not None else each.finished_ms
+    for index, item in enumerate(timeline.objects[:OBJECTS_MAX], start=1):
+        name = f"{index} {_short(item.url)}"
+        answered = item.response_ms if item.response_ms is not None else item.finished_ms
         if answered is not None:
-            rows.append(_row(name, each.url, each.started_ms, answered, "waiting", index, number))
-        if answered is not None and each.finished_ms is not None:
+            rows.append(_row(name, item.url, item.started_ms, answered, "waiting", index, number))
+        if answered is not None and item.finished_ms is not None:
             rows.append(
-                _row(name, each.url, answered, each.finished_ms, "receiving", index, number)
+                _row(name, item.url, answered, item.finished_ms, "receiving", index, number)
             )
     count = 1 + min(len(timeline.objects), OBJECTS_MAX)
     chart = (
@@ -102,12 +102,12 @@ def rtt_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> dic
     layers = []
     for number, transport in _logged(timelines):
         known = [
-            (at, rtt)
-            for at, rtt in zip(transport.at_ms, transport.rtt_ms, strict=True)
+            (ms, rtt)
+            for ms, rtt in zip(transport.at_ms, transport.rtt_ms, strict=True)
             if rtt is not None
         ]
         layers.append(
-            _line([at for at, _ in known], [rtt for _, rtt in known], number, "RTT", domain)
+            _line([ms for ms, _ in known], [rtt for _, rtt in known], number, "RTT", domain)
             .mark_line(interpolate="step-after", strokeWidth=1.5, clip=True)
             .encode(y=_y())
         )
@@ -119,8 +119,8 @@ def loss_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> di
     layers = []
     for number, transport in _logged(timelines):
         rows = [
-            {"ms": round(at, 3), "packets": count, "of": str(number), "row": number}
-            for at, count in transport.losses
+            {"ms": round(ms, 3), "packets": count, "of": str(number), "row": number}
+            for ms, count in transport.losses
         ]
         layers.append(
             alt.Chart(alt.InlineData(values=rows))
@@ -174,12 +174,12 @@ def _line(
     domain: tuple[float, float],
 ) -> alt.Chart:
     within = [
-        (at, value) for at, value in zip(at_ms, values, strict=True) if domain[0] <= at <= domain[1]
+        (ms, value) for ms, value in zip(at_ms, values, strict=True) if domain[0] <= ms <= domain[1]
     ]
     step = max(1, -(-len(within) // POINTS_MAX))
     rows = [
-        {"ms": round(at, 3), "value": round(value, 3), "of": str(number)}
-        for at, value in within[::step]
+        {"ms": round(ms, 3), "value": round(value, 3), "of": str(number)}
+        for ms, value in within[::step]
     ]
     return alt.Chart(alt.InlineData(values=rows)).encode(
         x=_x("ms", domain),

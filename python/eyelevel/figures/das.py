@@ -85,8 +85,8 @@ def site_curves(
     )
     order = rows["network"].unique(maintain_order=True).to_list()
     panels = alt.Facet("network:N", sort=order, title=None)
-    made = chart.facet(facet=panels, columns=columns).resolve_scale(x="independent")
-    return specification(made)
+    panels_chart = chart.facet(facet=panels, columns=columns).resolve_scale(x="independent")
+    return specification(panels_chart)
 
 
 def trace_rates(rows: pl.DataFrame) -> dict[str, Any]:
@@ -103,8 +103,8 @@ def trace_rates(rows: pl.DataFrame) -> dict[str, Any]:
         )
         .properties(width=420, height=120)
     )
-    made = chart.facet(facet=alt.Facet("course:N", title=None), columns=1)
-    return specification(made.resolve_scale(y="independent"))
+    panels_chart = chart.facet(facet=alt.Facet("course:N", title=None), columns=1)
+    return specification(panels_chart.resolve_scale(y="independent"))
 
 
 def reproducibility(loads: pl.DataFrame) -> dict[str, Any]:

@@ -16,10 +16,16 @@ def strips_chart(rows: pl.DataFrame) -> dict[str, Any]:
     `rows`: `finding` (clauses with `; ` between), `stack`, `seconds`, `url` (a data URL).
     """
     parts = []
-    for (finding,), own in rows.partition_by("finding", as_dict=True, maintain_order=True).items():
-        base = alt.Chart(inline(own, "stack", "seconds", "url")).encode(
+    for (finding,), of_finding in rows.partition_by(
+        "finding", as_dict=True, maintain_order=True
+    ).items():
+        base = alt.Chart(inline(of_finding, "stack", "seconds", "url")).encode(
             x=alt.X("seconds:O", title="seconds", axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("stack:N", title=None, sort=own["stack"].unique(maintain_order=True).to_list()),
+            y=alt.Y(
+                "stack:N",
+                title=None,
+                sort=of_finding["stack"].unique(maintain_order=True).to_list(),
+            ),
         )
         # A page that is white yet would not be seen on white paper.
         frames = base.mark_rect(fill="white", stroke="#9aa19d", strokeWidth=0.5)

@@ -30,9 +30,9 @@ def gain_cdf(cells: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
     )
     zero = base.mark_rule(strokeDash=[3, 3], color="gray").encode(x=alt.datum(0))
     lost = cells["gain"].null_count()
-    said = f"{lost} of {cells.height} gains are undetermined: their curves end below 100 %"
+    note = f"{lost} of {cells.height} gains are undetermined: their curves end below 100 %"
     chart = layered(zero, lines).properties(width=150, height=110)
-    return _facets(chart, cells, said if lost else "")
+    return _facets(chart, cells, note if lost else "")
 
 
 def _steps(cells: pl.DataFrame) -> pl.DataFrame:
@@ -59,7 +59,7 @@ def _steps(cells: pl.DataFrame) -> pl.DataFrame:
     edge = short.with_columns(gain=pl.col("high"), rank=pl.col("known"))
     flat = short.filter(pl.col("known") == 0).with_columns(gain=pl.col("low"), rank=pl.lit(0))
     named = [*curve, "gain", (pl.col("rank") / pl.col("sites")).alias("share")]
-    return pl.concat([each.select(named) for each in (first, corners, edge, flat)])
+    return pl.concat([part.select(named) for part in (first, corners, edge, flat)])
 
 
 def significance_shares(cells: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def significance_shares(cells: pl.DataFrame, stacks: list[str]) -> dict[str, Any
     colours = SIGNIFICANCE_COLOURS
     if "undetermined" in rows["finding"]:
         colours = colours | UNDETERMINED
-    rank = {name: at for at, name in enumerate(colours)}
+    rank = {name: position for position, name in enumerate(colours)}
     rows = rows.with_columns(place=pl.col("finding").replace_strict(rank, return_dtype=pl.Int64))
     chart = (
         alt.Chart(inline(rows.sort("network", "metric", "stack", "place")))
@@ -114,13 +114,13 @@ def against_attribute(
     )
     zero = base.mark_rule(strokeDash=[3, 3], color="gray").encode(y=alt.datum(0))
     chart = layered(zero, dots).properties(width=180, height=140)
-    made = chart.facet(facet="network:N", columns=3)
+    panels = chart.facet(facet="network:N", columns=3)
     if lost := cells.height - drawn.height:
         why = "undetermined, or without round trips to count in"
-        made = made.properties(
+        panels = panels.properties(
             title=_note(f"{lost} of {cells.height} differences are not drawn: {why}")
         )
-    return specification(made)
+    return specification(panels)
 
 
 def mean_gains(rows: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def _object_panel(rows: pl.DataFrame, stacks: list[str], title: str) -> alt.Laye
 def _facets(
     chart: alt.LayerChart | alt.Chart, cells: pl.DataFrame, title: str = ""
 ) -> dict[str, Any]:
-    made = chart.facet(
+    panels = chart.facet(
         row=alt.Row(
             "network:N", title=None, sort=cells["network"].unique(maintain_order=True).to_list()
         ),
@@ -193,8 +193,8 @@ def _facets(
         ),
     )
     if title:
-        made = made.properties(title=_note(title))
-    return specification(made)
+        panels = panels.properties(title=_note(title))
+    return specification(panels)
 
 
 def _note(text: str) -> alt.TitleParams:

@@ -55,8 +55,8 @@ def _throughput(log: DirectionLog, series: Series) -> alt.LayerChart:
             .encode(x=_x(), y=_y("Mbit/s"), color=_colour(names, colours))
         )
     dropped = [
-        {"s": float(at), "dropped": int(count)}
-        for at, count in zip(series.at_s, series.dropped, strict=True)
+        {"s": float(s), "dropped": int(count)}
+        for s, count in zip(series.at_s, series.dropped, strict=True)
         if count
     ]
     if dropped:
@@ -72,12 +72,12 @@ def _throughput(log: DirectionLog, series: Series) -> alt.LayerChart:
 
 def _delay(series: Series) -> alt.LayerChart:
     names, colours = ["largest", "median"], [WORST, TYPICAL]
-    values = (series.delay_ms_max, series.delay_ms_p50)
+    both_ms = (series.delay_ms_max, series.delay_ms_p50)
     layers = [
-        _rows(series.at_s, each, name)
+        _rows(series.at_s, delays_ms, name)
         .mark_line(interpolate="step-after", strokeWidth=1.5)
         .encode(x=_x(), y=_y("ms"), color=_colour(names, colours))
-        for name, each in zip(names, values, strict=True)
+        for name, delays_ms in zip(names, both_ms, strict=True)
     ]
     return layered(*layers).properties(
         width=WIDTH, height=HEIGHT, title="queueing delay, transmission included"
@@ -87,8 +87,8 @@ def _delay(series: Series) -> alt.LayerChart:
 def _rows(at_s: np.ndarray, values: np.ndarray, name: str) -> alt.Chart:
     # Vega breaks a line where a value is null: a bin in which nothing left has no delay.
     rows = [
-        {"s": round(float(at), 6), "v": None if math.isnan(v) else round(float(v), 4), "of": name}
-        for at, v in zip(at_s, values, strict=True)
+        {"s": round(float(s), 6), "v": None if math.isnan(v) else round(float(v), 4), "of": name}
+        for s, v in zip(at_s, values, strict=True)
     ]
     return alt.Chart(alt.InlineData(values=rows))
 

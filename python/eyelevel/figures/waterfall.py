@@ -18,9 +18,9 @@ def waterfall(rows: pl.DataFrame) -> dict[str, Any]:
     """
     last_s = largest(rows["end_s"])
     panels = []
-    for (load,), own in rows.partition_by("load", as_dict=True, maintain_order=True).items():
+    for (load,), of_load in rows.partition_by("load", as_dict=True, maintain_order=True).items():
         chart = (
-            alt.Chart(inline(own, "place", "name", "phase", "start_s", "end_s"))
+            alt.Chart(inline(of_load, "place", "name", "phase", "start_s", "end_s"))
             .mark_bar(height=ROW_PX - 3)
             .encode(
                 x=alt.X("start_s:Q", title="seconds", scale=alt.Scale(domain=[0, last_s])),

@@ -35,7 +35,7 @@ def element(name: str, *content: object, **attributes: str) -> Markup:
 def with_code(text: str) -> Markup:
     """Text whose words between backticks are code, as reference pages have it."""
     parts = text.split("`")
-    return join(element("code", part) if at % 2 else part for at, part in enumerate(parts))
+    return join(element("code", part) if index % 2 else part for index, part in enumerate(parts))
 
 
 def table(

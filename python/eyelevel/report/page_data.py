@@ -34,8 +34,8 @@ class PageData:
         size = len(json.dumps(chart))
         if size > min(self._left, SPECIFICATION_BYTES_MAX):
             command = element("code", f"eyelevel figures DIR --only {figure.name}")
-            said = element("p", "Too large for this page: ", command, ".")
-            return element("details", summary, said)
+            notice = element("p", "Too large for this page: ", command, ".")
+            return element("details", summary, notice)
         self._left -= size
         place = f"figure-{figure.name}"
         self.specifications[place] = chart

@@ -1,16 +1,12 @@
 """How the answers of tests stand in tables and in JSON."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
-from eyelevel.analysis.phrases import milliseconds
+from eyelevel.analysis.formats import format_number, format_p
 from eyelevel.report.html import Markup, element, join, table
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.hypothesis.difference import DifferenceTest
-
-P_LEAST = 1e-10
-"""No assumption holds so well that a smaller one could be told from it."""
 
 
 def collapsed_table(
@@ -34,16 +30,16 @@ def tested_cell(test: DifferenceTest, letter: str) -> object:
     """A p value above its statistic, or why there is none."""
     if test.p is None or test.statistic is None:
         return undetermined_cell(test.reason)
-    freedom = ", ".join(f"{each:.3g}" for each in test.degrees_of_freedom)
+    freedom = ", ".join(f"{count:.3g}" for count in test.degrees_of_freedom)
     name = f"{letter}({freedom})" if freedom else letter
-    statistic = f"{test.statistic:.3g}".replace("-", "−")
-    return join([p_value(test.p), element("small", f"{name} = {statistic}")])
+    statistic = format_number(test.statistic, ".3g")
+    return join([format_p(test.p), element("small", f"{name} = {statistic}")])
 
 
 def estimate_cell(
     estimate: Estimate, format_value: Callable[[float], str], class_: str = ""
 ) -> Markup:
-    """A value above its interval, or why there is none; `class_` is of the value."""
+    """A value above its format_interval, or why there is none; `class_` is of the value."""
     if estimate.value is None:
         return undetermined_cell(estimate.reason)
     value: object = format_value(estimate.value)
@@ -53,23 +49,6 @@ def estimate_cell(
     if estimate.low is not None and estimate.high is not None:
         interval = f"{format_value(estimate.low)} to {format_value(estimate.high)}"
     return join([value, element("small", interval)])
-
-
-def p_value(p: float) -> str:
-    """Two digits; of the least ones nothing is known but that they are small."""
-    return f"{P_LEAST:g} or less" if p <= P_LEAST else f"{p:.2g}"
-
-
-def said_p(p: float) -> str:
-    """The same in a sentence: `p = 0.03`."""
-    return f"p ≤ {P_LEAST:g}" if p <= P_LEAST else f"p = {p:.2g}"
-
-
-def signed_ms(value: float, limit_s: float) -> str:
-    """A difference of times."""
-    if math.isinf(value):
-        return "unbounded"
-    return ("+" if value > 0 else "") + milliseconds(value, limit_s)
 
 
 def undetermined_cell(reason: str) -> Markup:

@@ -2,8 +2,9 @@ import math
 
 import pytest
 
+from eyelevel.analysis.formats import NO_BREAK, format_ms, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.analysis.phrases import NO_BREAK, answer, detectable, milliseconds, percent, verdict
+from eyelevel.analysis.phrases import answer, detectable, verdict
 from eyelevel.stats.estimate import Estimate
 
 
@@ -63,10 +64,10 @@ def test_many_networks_are_counted_and_not_listed():
 
 
 def test_numbers_as_a_reader_wants_them():
-    assert percent(-0.0004).replace(NO_BREAK, " ") == "0.0 %"
-    assert milliseconds(1234.4, 180).replace(NO_BREAK, " ") == "1 234 ms"
-    assert milliseconds(math.inf, 180) == "slower than 180 s"
-    assert milliseconds(None, 180) == "none"
+    assert format_percent(-0.0004).replace(NO_BREAK, " ") == "0.0 %"
+    assert format_ms(1234.4, 180).replace(NO_BREAK, " ") == "1 234 ms"
+    assert format_ms(math.inf, 180) == "slower than 180 s"
+    assert format_ms(None, 180) == "none"
 
 
 def test_what_could_be_shown_is_given_as_a_range():

@@ -8,7 +8,7 @@ from made_up_run import SITES, metrics_of, read_run, write_run
 from repository import ROOT
 
 from eyelevel.analysis.figures.filmstrips import _times, filmstrips
-from eyelevel.analysis.phrases import NO_BREAK
+from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.study import read_contents
 from eyelevel.errors import StoreError
 from eyelevel.plan.presets import preset_text

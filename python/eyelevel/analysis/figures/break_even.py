@@ -54,14 +54,14 @@ def break_even_points(contents: Contents) -> pl.DataFrame:
         return rows
     across = _axes(rows)[0]
     others = [name for name in AXES if name != across]
-    found = []
+    points = []
     for key, line in rows.sort(across).partition_by("stack", *others, as_dict=True).items():
         if line[across].n_unique() < 2 or line[across].n_unique() < line.height:
             continue
         for crossing in _crossings(*(line[name].to_numpy() for name in (across, *GAIN))):
-            found.append((*key, across, *crossing))
+            points.append((*key, across, *crossing))
     names = ["stack", *others, "along", "crossing", "crossing_low", "crossing_high"]
-    return pl.DataFrame(found, schema=names, orient="row", infer_schema_length=None)
+    return pl.DataFrame(points, schema=names, orient="row", infer_schema_length=None)
 
 
 def break_even_chart(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
@@ -82,13 +82,13 @@ def _crossings(
 ) -> list[tuple[float, float, float]]:
     grid = np.linspace(x[0], x[-1], STEPS + 1)
     undecided = (np.interp(grid, x, low) <= 0) & (np.interp(grid, x, high) >= 0)
-    found = []
+    crossings = []
     for index in np.flatnonzero(np.sign(gain[:-1]) * np.sign(gain[1:]) < 0):
         share = gain[index] / (gain[index] - gain[index + 1])
-        at = float(x[index] + share * (x[index + 1] - x[index]))
-        here = int(np.abs(grid - at).argmin())
+        crossing = float(x[index] + share * (x[index + 1] - x[index]))
+        here = int(np.abs(grid - crossing).argmin())
         before, after = np.flatnonzero(~undecided[:here]), np.flatnonzero(~undecided[here:])
         start = grid[before[-1] + 1] if before.size else grid[0]
         end = grid[here + after[0] - 1] if after.size else grid[-1]
-        found.append((at, min(at, float(start)), max(at, float(end))))
-    return found
+        crossings.append((crossing, min(crossing, float(start)), max(crossing, float(end))))
+    return crossings

@@ -35,9 +35,9 @@ def improvements(contents: Contents) -> pl.DataFrame:
         reference.select("network", reference_seconds="seconds"), on="network"
     )
     better = (pl.col("reference_seconds") - pl.col("seconds")) / pl.col("reference_seconds")
-    found = joined.join(grid, on="network").with_columns(improvement=better)
-    found = found.filter(pl.col("improvement").is_finite())
-    return found.sort("stack", "rate_mbit_s", "rtt_ms")
+    compared = joined.join(grid, on="network").with_columns(improvement=better)
+    compared = compared.filter(pl.col("improvement").is_finite())
+    return compared.sort("stack", "rate_mbit_s", "rtt_ms")
 
 
 def nine_networks(contents: Contents) -> pl.DataFrame:
@@ -54,7 +54,7 @@ def nine_networks(contents: Contents) -> pl.DataFrame:
     optimal = medians.filter(network=UNSHAPED, stack=contents.plan["reference"])
     beside = chosen.select("network").join(optimal.drop("network"), how="cross")
     beside = beside.with_columns(stack=pl.lit(OPTIMAL)).select(columns)
-    place = {name: at for at, name in enumerate(chosen["network"])}
+    place = {name: position for position, name in enumerate(chosen["network"])}
     both = pl.concat([rows, beside])
     return both.sort(pl.col("network").replace_strict(place), maintain_order=True)
 
@@ -84,12 +84,12 @@ def rates_over_time(contents: Contents) -> pl.DataFrame:
     """
     parts, seen = [], set()
     for network in _networks(contents):
-        for direction, made in (("down", network.synth_down), ("up", network.synth_up)):
-            if made is None or made in seen:
+        for direction, spec in (("down", network.synth_down), ("up", network.synth_up)):
+            if spec is None or spec in seen:
                 continue
-            seen.add(made)
-            series = rates_of(synthesise(made), RATE_BIN_MS)
-            course = f"{network.name} {direction}: {made.model}, seed {made.seed}"
+            seen.add(spec)
+            series = rates_of(synthesise(spec), RATE_BIN_MS)
+            course = f"{network.name} {direction}: {spec.model}, seed {spec.seed}"
             parts.append(
                 pl.DataFrame(
                     {"course": course, "seconds": series.at_ms[:-1] / 1e3, "mbit_s": series.mbit_s}
@@ -149,5 +149,5 @@ def _three(levels: Sequence[float], wanted: Sequence[float]) -> list[float]:
 
 def _ordered(rows: pl.DataFrame, networks: Sequence[str]) -> pl.DataFrame:
     order = pl.DataFrame({"network": networks}, schema={"network": pl.String})
-    found = order.join(rows, on="network", maintain_order="left_right")
-    return found.select("network", "stack", "site", "seconds")
+    ordered = order.join(rows, on="network", maintain_order="left_right")
+    return ordered.select("network", "stack", "site", "seconds")

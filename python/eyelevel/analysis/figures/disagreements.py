@@ -15,15 +15,15 @@ def disagreements(contents: Contents) -> pl.DataFrame:
     The intervals are those of single sites, 95 % and not corrected for their number: a list of
     where to look. `spread` is the distance of the outermost gains; the widest come first.
     """
-    found: dict[tuple[str, str, str], list[tuple[float, str]]] = {}
+    by_load: dict[tuple[str, str, str], list[tuple[float, str]]] = {}
     for cell in contents.cells:
         gain = cell.gain
         if gain.value is not None and gain.excludes_zero:
-            found.setdefault((cell.site, cell.network, cell.stack), []).append(
+            by_load.setdefault((cell.site, cell.network, cell.stack), []).append(
                 (gain.value, title_of(cell.metric))
             )
     rows = []
-    for key, gains in found.items():
+    for key, gains in by_load.items():
         low, high = min(gains), max(gains)
         if low[0] < 0 < high[0]:
             faster, slower = (
@@ -32,20 +32,20 @@ def disagreements(contents: Contents) -> pl.DataFrame:
             )
             rows.append((*key, faster, slower, low[0], high[0], high[0] - low[0]))
     names = ["site", "network", "stack", "faster_by", "slower_by", "gain_min", "gain_max", "spread"]
-    schema = {name: pl.String if at < 5 else pl.Float64 for at, name in enumerate(names)}
+    schema = {name: pl.String if column < 5 else pl.Float64 for column, name in enumerate(names)}
     return pl.DataFrame(rows, schema=schema, orient="row").sort("spread", descending=True)
 
 
 def disagreement_strips(contents: Contents) -> pl.DataFrame:
     """The pictures of the widest disagreements: one row a stack and moment."""
     reference, rows = contents.plan["reference"], []
-    for each in disagreements(contents).head(SHOWN_MAX).iter_rows(named=True):
-        strips = strips_of(contents, each["site"], each["network"])
+    for row in disagreements(contents).head(SHOWN_MAX).iter_rows(named=True):
+        strips = strips_of(contents, row["site"], row["network"])
         finding = (
-            f"{each['site']} on {each['network']}: {each['stack']} is faster by "
-            f"{each['faster_by']}; slower by {each['slower_by']}"
+            f"{row['site']} on {row['network']}: {row['stack']} is faster by "
+            f"{row['faster_by']}; slower by {row['slower_by']}"
         )
-        for stack in (reference, each["stack"]):
-            rows += [(finding, stack, at, url) for at, url in strips.get(stack, ())]
+        for stack in (reference, row["stack"]):
+            rows += [(finding, stack, seconds, url) for seconds, url in strips.get(stack, ())]
     schema = {"finding": pl.String, "stack": pl.String, "seconds": pl.Float64, "url": pl.String}
     return pl.DataFrame(rows, schema=schema, orient="row")

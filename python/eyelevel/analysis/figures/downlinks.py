@@ -21,8 +21,8 @@ def downlink_levels(contents: Contents) -> pl.DataFrame:
     of every stack. Empty where records have no timeline."""
     rows = [
         (network, site, stack, trial, at_ms / 1e3, level / 1e3)
-        for network, site, stack, trial, found in _typical(contents)
-        for at_ms, level in _levels(found)
+        for network, site, stack, trial, downlink in _typical(contents)
+        for at_ms, level in _levels(downlink)
     ]
     names = ("network", "site", "stack", "hash", "at_s", "kilobytes")
     return pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
@@ -56,38 +56,39 @@ def downlink_medians(contents: Contents) -> pl.DataFrame:
     medians = pl.col(*MEASURES, *LIMITS).median()
     by_site = contents.blocks.kept.group_by("network", "stack", "site").agg(medians)
     known = by_site.filter(pl.any_horizontal(pl.col(*MEASURES, *LIMITS).is_not_null()))
-    found = known.group_by("network", "stack").agg(pl.len().alias("sites"), medians)
+    over_sites = known.group_by("network", "stack").agg(pl.len().alias("sites"), medians)
     order = pl.DataFrame(
         [(network, stack) for network in contents.networks for stack in contents.stacks],
         schema=["network", "stack"],
         orient="row",
     )
-    return order.join(found, on=["network", "stack"], how="inner", maintain_order="left")
+    return order.join(over_sites, on=["network", "stack"], how="inner", maintain_order="left")
 
 
 def _typical(contents: Contents) -> list[tuple[str, str, str, str, Downlink]]:
     typical, site = typical_loads(contents), contents.sites[0]
-    found = []
+    loads = []
     for network in contents.networks[:NETWORKS_MAX]:
         for stack, row in typical.get((site, network), {}).items():
             carried = downlink_of(contents.trial(row["hash"]).record)
             if carried is not None:
-                found.append((network, site, stack, row["hash"], carried))
-    return found
+                loads.append((network, site, stack, row["hash"], carried))
+    return loads
 
 
-def _levels(found: Downlink) -> list[tuple[float, float]]:
+def _levels(downlink: Downlink) -> list[tuple[float, float]]:
     """At most so many points, each the most of its intervals."""
-    together = -(-found.on_the_way_bytes.size // POINTS_MAX)
-    starts = np.arange(0, found.on_the_way_bytes.size, together)
-    most = np.maximum.reduceat(found.on_the_way_bytes, starts)
+    together = -(-downlink.on_the_way_bytes.size // POINTS_MAX)
+    starts = np.arange(0, downlink.on_the_way_bytes.size, together)
+    most = np.maximum.reduceat(downlink.on_the_way_bytes, starts)
     points = [
-        (max(0.0, float(found.start_ms[at])), float(m)) for at, m in zip(starts, most, strict=True)
+        (max(0.0, float(downlink.start_ms[start])), float(most_bytes))
+        for start, most_bytes in zip(starts, most, strict=True)
     ]
-    ended = float(found.start_ms[-1] + found.interval_ms)
-    after = [(ended, 0.0)] if ended < found.load_ms else []
+    ended = float(downlink.start_ms[-1] + downlink.interval_ms)
+    after = [(ended, 0.0)] if ended < downlink.load_ms else []
     before = [(0.0, 0.0)] if points[0][0] > 0 else []
-    return [*before, *points, *after, (found.load_ms, after[0][1] if after else points[-1][1])]
+    return [*before, *points, *after, (downlink.load_ms, after[0][1] if after else points[-1][1])]
 
 
 def _capacities(network: Any) -> list[tuple[str, float]]:

@@ -53,15 +53,15 @@ def filmstrips(contents: Contents) -> Filmstrips:
                 continue
             loads = typical.get((site, network), {})
             frames = {stack: contents.trial(row["hash"]).frames() for stack, row in loads.items()}
-            frames = {stack: found for stack, found in frames.items() if found}
+            frames = {stack: stack_frames for stack, stack_frames in frames.items() if stack_frames}
             if not frames:
                 continue
-            times = _times(max(found.at_ms[-1] for found in frames.values()))
+            times = _times(max(stack_frames.at_ms[-1] for stack_frames in frames.values()))
             stacks = {}
-            for stack, found in frames.items():
-                changes = _changes(found.at_ms)
+            for stack, stack_frames in frames.items():
+                changes = _changes(stack_frames.at_ms)
                 numbers = []
-                for frame in found.at([*times, *changes]):
+                for frame in stack_frames.at([*times, *changes]):
                     key = frame.picture.tobytes()
                     if key not in index:
                         index[key] = len(index)
@@ -87,16 +87,16 @@ def strips_of(contents: Contents, site: str, network: str) -> dict[str, list[tup
         return {}
     loads = typical_loads(contents).get((site, network), {})
     frames = {stack: contents.trial(row["hash"]).frames() for stack, row in loads.items()}
-    frames = {stack: found for stack, found in frames.items() if found}
+    frames = {stack: stack_frames for stack, stack_frames in frames.items() if stack_frames}
     if not frames:
         return {}
-    times = _times(max(found.at_ms[-1] for found in frames.values()))
+    times = _times(max(stack_frames.at_ms[-1] for stack_frames in frames.values()))
     return {
         stack: [
             (time / 1e3, _thumbnail(frame))
-            for time, frame in zip(times, found.at(times), strict=True)
+            for time, frame in zip(times, stack_frames.at(times), strict=True)
         ]
-        for stack, found in frames.items()
+        for stack, stack_frames in frames.items()
     }
 
 
@@ -111,12 +111,12 @@ def typical_loads(contents: Contents) -> dict[tuple[str, str], dict[str, dict[st
         .filter(rank == (count - 1) // 2)
         .select(*cell, "repetition", "hash", metric)
     )
-    found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    by_cell: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
     for row in rows.iter_rows(named=True):
-        found.setdefault((row["site"], row["network"]), {})[row["stack"]] = row
+        by_cell.setdefault((row["site"], row["network"]), {})[row["stack"]] = row
     return {
-        key: {a: by_stack[a] for a in contents.stacks if a in by_stack}
-        for key, by_stack in found.items()
+        key: {stack: by_stack[stack] for stack in contents.stacks if stack in by_stack}
+        for key, by_stack in by_cell.items()
     }
 
 

@@ -68,14 +68,14 @@ def partner_of(
     if stack["http_version"] != "h3":
         return None
     secure = [
-        each for each in stacks if each["http_version"] != "h3" and each["tls_version"] == "1.3"
+        other for other in stacks if other["http_version"] != "h3" and other["tls_version"] == "1.3"
     ]
     controller = stack["congestion_control"]
     tuned = sorted(
-        (each for each in secure if each["preset"] in TUNED),
-        key=lambda each: (each["congestion_control"] != controller, TUNED.index(each["preset"])),
+        (other for other in secure if other["preset"] in TUNED),
+        key=lambda other: (other["congestion_control"] != controller, TUNED.index(other["preset"])),
     )
-    chosen = tuned or [each for each in secure if each["name"] == reference]
+    chosen = tuned or [other for other in secure if other["name"] == reference]
     return chosen[0]["name"] if chosen else None
 
 

@@ -17,7 +17,7 @@ def pair_objects(contents: Contents) -> pl.DataFrame:
     """
     typical = typical_loads(contents)
     stacks = (contents.stacks[0], contents.stacks[-1])
-    slow = sorted(contents.plan["networks"], key=lambda each: -float(each["rtt_ms_min"]))
+    slow = sorted(contents.plan["networks"], key=lambda network: -float(network["rtt_ms_min"]))
     cells = [(site, network["name"]) for site in contents.sites[:1] for network in slow]
     with_both = [cell for cell in cells if set(stacks) <= set(typical.get(cell, ()))]
     site, network = with_both[0] if with_both else ("", "")
@@ -25,15 +25,15 @@ def pair_objects(contents: Contents) -> pl.DataFrame:
     for stack in dict.fromkeys(stacks) if with_both else ():
         objects = contents.trial(typical[site, network][stack]["hash"]).record["objects"]
         known = [
-            each
-            for each in objects
-            if each["from"] == "network" and None not in (each["started_ms"], each["finished_ms"])
+            item
+            for item in objects
+            if item["from"] == "network" and None not in (item["started_ms"], item["finished_ms"])
         ]
-        known.sort(key=lambda each: each["started_ms"])
-        for place, each in enumerate(known[:OBJECTS_MAX]):
-            start, end = each["started_ms"] / 1e3, each["finished_ms"] / 1e3
-            first = end if each["response_ms"] is None else each["response_ms"] / 1e3
-            parts = urlsplit(each["url"])
+        known.sort(key=lambda item: item["started_ms"])
+        for place, item in enumerate(known[:OBJECTS_MAX]):
+            start, end = item["started_ms"] / 1e3, item["finished_ms"] / 1e3
+            first = end if item["response_ms"] is None else item["response_ms"] / 1e3
+            parts = urlsplit(item["url"])
             name = f"{parts.netloc}{parts.path}"[-60:]
             load = f"{stack}, {site} on {network}"
             rows += [

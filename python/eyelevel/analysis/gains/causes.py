@@ -35,17 +35,17 @@ def split_causes(kept: pl.DataFrame, plan: Mapping[str, Any]) -> tuple[NetworkSp
     causes, reference = plan["causes"], plan["reference"]
     values = _values(kept, plan["primary_metric"])
     sites = [site["name"] for site in plan["sites"]]
-    networks = {each["name"]: each for each in plan["networks"]}
+    networks = {settings["name"]: settings for settings in plan["networks"]}
     twin_networks = set(causes["networks"].values())
-    found = []
+    splits = []
     for name, network in networks.items():
         if name in twin_networks:
             continue
         for stack in causes["stacks"]:
             if stack != reference:
                 split = _split(values, causes, name, (stack, reference), sites)
-                found.append(NetworkSplit(name, stack, float(network["rtt_ms_min"]), split))
-    return tuple(found)
+                splits.append(NetworkSplit(name, stack, float(network["rtt_ms_min"]), split))
+    return tuple(splits)
 
 
 _Values = Mapping[tuple[str, str, str], Mapping[int, float]]
@@ -95,10 +95,10 @@ def _values(kept: pl.DataFrame, metric: str) -> _Values:
         "repetition",
         with_timeouts(metric).alias("value"),
     ).drop_nulls()
-    found: dict[tuple[str, str, str], dict[int, float]] = {}
+    by_key: dict[tuple[str, str, str], dict[int, float]] = {}
     for site, network, stack, repetition, value in rows.iter_rows():
-        found.setdefault((site, network, stack), {})[repetition] = value
-    return found
+        by_key.setdefault((site, network, stack), {})[repetition] = value
+    return by_key
 
 
 def without_twins(
@@ -109,16 +109,18 @@ def without_twins(
     stacks = {name for twins in causes["stacks"].values() for name in twins.values()}
     networks = set(causes["networks"].values())
 
-    def own(name_of_stack: str, name_of_network: str) -> bool:
+    def is_answer(name_of_stack: str, name_of_network: str) -> bool:
         return name_of_stack not in stacks and name_of_network not in networks
 
     mine = ~pl.col("stack").is_in(list(stacks)) & ~pl.col("network").is_in(list(networks))
     reduced = {
         **plan,
-        "stacks": [each for each in plan["stacks"] if each["name"] not in stacks],
-        "networks": [each for each in plan["networks"] if each["name"] not in networks],
-        "trials": [each for each in plan["trials"] if own(each["stack"], each["network"])],
+        "stacks": [stack for stack in plan["stacks"] if stack["name"] not in stacks],
+        "networks": [network for network in plan["networks"] if network["name"] not in networks],
+        "trials": [
+            trial for trial in plan["trials"] if is_answer(trial["stack"], trial["network"])
+        ],
     }
-    excluded = tuple(each for each in blocks.excluded if each.network not in networks)
+    excluded = tuple(block for block in blocks.excluded if block.network not in networks)
     return reduced, table.filter(mine), replace(blocks, kept=blocks.kept.filter(mine),
                                                 excluded=excluded)  # fmt: skip

@@ -68,24 +68,24 @@ def compare_cells(
     values = _values(rows, metrics)
     blocks = rows["block"].to_numpy()
     ranges: dict[tuple[str, str], dict[str, slice]] = {}
-    at = 0
+    start = 0
     counted = rows.group_by("network", "site", "stack", maintain_order=True).len()
     for network, site, stack, count in counted.iter_rows():
-        ranges.setdefault((network, site), {})[stack] = slice(at, at + count)
-        at += count
+        ranges.setdefault((network, site), {})[stack] = slice(start, start + count)
+        start += count
     cells: list[Cell] = []
     for (network, site), by_stack in ranges.items():
-        own = by_stack.get(reference, slice(0, 0))
+        of_reference = by_stack.get(reference, slice(0, 0))
         for stack in stacks:
             if stack == reference:
                 continue
-            other = by_stack.get(stack, slice(0, 0))
-            if not np.array_equal(blocks[other], blocks[own]):
+            of_stack = by_stack.get(stack, slice(0, 0))
+            if not np.array_equal(blocks[of_stack], blocks[of_reference]):
                 raise ValueError(
                     f"{site} on {network}: the blocks of {stack} are not the reference's"
                 )
             for column, metric in enumerate(metrics):
-                pair = (values[other, column], values[own, column])
+                pair = (values[of_stack, column], values[of_reference, column])
                 cells.append(_cell(network, site, stack, metric, *pair))
     return cells
 
@@ -103,7 +103,7 @@ def compare_networks(
     family of all networks and stacks; other metrics are descriptive.
     """
     gains = network_gains(cells, sites, planned)
-    primary = [index for index, each in enumerate(gains) if each.metric == primary_metric]
+    primary = [index for index, gain in enumerate(gains) if gain.metric == primary_metric]
     adjusted = holm([gains[index].gain.p for index in primary])
     for index, p in zip(primary, adjusted, strict=True):
         gains[index] = replace(gains[index], p_holm=p)
@@ -118,7 +118,7 @@ def network_gains(
     grouped: dict[Key, list[Cell]] = {key: [] for key in planned}
     for cell in cells:
         grouped.setdefault((cell.network, cell.stack, cell.metric), []).append(cell)
-    return [NetworkGain(*key, _over_sites(found, sites)) for key, found in grouped.items()]
+    return [NetworkGain(*key, _over_sites(group, sites)) for key, group in grouped.items()]
 
 
 def _over_sites(cells: Sequence[Cell], sites: Sequence[str]) -> Estimate:
@@ -137,9 +137,11 @@ def _cell(network: str, site: str, stack: str, metric: str, x: Floats, r: Floats
     if len(x) == 0:  # of a large study these are many, and the rest of this takes its time
         return Cell(network, site, stack, metric, 0, without_value, 0, 0, None, None, *_EMPTY)
     if len(x) == 1 and 0 < x[0] < math.inf and 0 < r[0] < math.inf:
-        own, other = float(x[0]), float(r[0])
-        answers = _of_one_pair(own, other)
-        return Cell(network, site, stack, metric, 1, without_value, 0, 0, own, other, *answers)
+        value, reference_value = float(x[0]), float(r[0])
+        answers = _of_one_pair(value, reference_value)
+        return Cell(
+            network, site, stack, metric, 1, without_value, 0, 0, value, reference_value, *answers
+        )
     return Cell(
         network=network,
         site=site,

@@ -31,10 +31,10 @@ def censored_cells(
     sites = {(cell.network, cell.site) for cell in cells}
     metrics = list(dict.fromkeys(cell.metric for cell in cells))
     loads = loads_by_site(kept, sites, metrics)
-    found = []
+    censored = []
     for cell in cells:
         by_stack = loads[cell.network, cell.site]
         x, r = paired(by_stack[cell.stack][cell.metric], by_stack[reference][cell.metric])
         difference = restricted_mean_difference(x, r, limit_ms)
-        found.append(CensoredCell(cell, difference, log_rank(x, r, limit_ms)))
-    return found
+        censored.append(CensoredCell(cell, difference, log_rank(x, r, limit_ms)))
+    return censored

@@ -37,7 +37,7 @@ def models_over_sites(
     """
     if len(sites) < SITES_MIN:
         return []
-    found = []
+    models = []
     for network in networks:
         loads = loads_by_site(kept, {(network, site) for site in sites}, [metric])
         absent = [site for site in sites if (network, site) not in loads]
@@ -54,5 +54,5 @@ def models_over_sites(
                         for (_, site), by_stack in loads.items()
                     }
                 )
-            found.append(NetworkModel(network, stack, metric, model))
-    return found
+            models.append(NetworkModel(network, stack, metric, model))
+    return models

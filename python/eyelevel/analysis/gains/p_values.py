@@ -36,21 +36,21 @@ def gain_tests(
     that may stop early; its gains have anytime-valid p values, and neither of these.
     """
     families: dict[str, list[float | None]] = {}
-    for each in gains:
-        p = None if each.metric == may_stop else each.gain.p
-        families.setdefault(each.metric, []).append(p)
+    for gain in gains:
+        p = None if gain.metric == may_stop else gain.gain.p
+        families.setdefault(gain.metric, []).append(p)
     named = {family_of(metric): values for metric, values in families.items()}
     corrected = correct(named, "benjamini-hochberg")
     adjusted = {name: iter(family.adjusted) for name, family in corrected.items()}
-    found = []
-    for each in gains:
-        name = family_of(each.metric)
-        if each.metric == may_stop:
+    tests = []
+    for gain in gains:
+        name = family_of(gain.metric)
+        if gain.metric == may_stop:
             alike = DifferenceTest(reason=MAY_STOP)
         else:
-            alike = equivalence(each.gain, smallest_effect)
-        found.append(GainTests(each, name, corrected[name].members, next(adjusted[name]), alike))
-    return found
+            alike = equivalence(gain.gain, smallest_effect)
+        tests.append(GainTests(gain, name, corrected[name].members, next(adjusted[name]), alike))
+    return tests
 
 
 def family_of(metric: str) -> str:

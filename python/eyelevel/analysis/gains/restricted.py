@@ -43,14 +43,14 @@ def restricted_differences(
     Networks and stacks without a complete block of every site are left out: they have no mean over
     `sites`, whatever timed out.
     """
-    found = []
+    over_networks = []
     by_key: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
         if cell.metric == metric:
             by_key.setdefault((cell.network, cell.stack), []).append(cell)
-    for (network, stack), own in by_key.items():
-        late = (sum(c.timeouts for c in own), sum(c.timeouts_reference for c in own))
-        if not any(late) or {cell.site for cell in own} < set(sites):
+    for (network, stack), of_pair in by_key.items():
+        late = (sum(c.timeouts for c in of_pair), sum(c.timeouts_reference for c in of_pair))
+        if not any(late) or {cell.site for cell in of_pair} < set(sites):
             continue
         loads = loads_by_site(kept, {(network, site) for site in sites}, [metric])
         differences = [
@@ -59,10 +59,10 @@ def restricted_differences(
             )
             for by_stack in loads.values()
         ]
-        pairs = sum(cell.pairs for cell in own)
+        pairs = sum(cell.pairs for cell in of_pair)
         over_sites = mean_difference(differences)
-        found.append(RestrictedDifference(network, stack, metric, *late, pairs, over_sites))
-    return found
+        over_networks.append(RestrictedDifference(network, stack, metric, *late, pairs, over_sites))
+    return over_networks
 
 
 def mean_difference(differences: Sequence[Estimate], confidence: float = CONFIDENCE) -> Estimate:

@@ -41,7 +41,7 @@ def sequential_gains(
     """
     others = [stack for stack in stacks if stack != reference]
     comparisons = len(networks) * len(others)
-    found = []
+    gains = []
     for network in networks:
         part = kept.filter(pl.col("network") == network)
         for stack in others:
@@ -50,8 +50,8 @@ def sequential_gains(
             if (values["lowest"] <= 0).any() and (values["highest"] < math.inf).all():
                 on_log = undetermined("a load's value is 0, so there is no ratio", on_log.n)
             p = None if on_log.p is None else min(1.0, on_log.p * comparisons)
-            found.append(NetworkGain(network, stack, metric, _as_gain(on_log), p))
-    return found
+            gains.append(NetworkGain(network, stack, metric, _as_gain(on_log), p))
+    return gains
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,9 @@ def comparisons(
     futility: bool,
 ) -> list[Comparison]:
     """Each comparison's state; the study may stop when none is open."""
-    found = []
-    for each in gains:
-        gain, width = each.gain, None
+    states = []
+    for network_gain in gains:
+        gain, width = network_gain.gain, None
         state: State = "open"
         if gain.low is not None and gain.high is not None:
             width = gain.high - gain.low
@@ -88,8 +88,8 @@ def comparisons(
                 state = "futile"
         elif gain.value is None and "timed out" in gain.reason:
             state = "futile"  # no further block gives a mean
-        found.append(Comparison(each.network, each.stack, state, width))
-    return found
+        states.append(Comparison(network_gain.network, network_gain.stack, state, width))
+    return states
 
 
 def blocks_needed(gain: NetworkGain, interval_width_max: float, family: int) -> int | None:
@@ -113,14 +113,14 @@ def _repetitions(
     part: pl.DataFrame, metric: str, stack: str, reference: str, sites: Collection[str]
 ) -> pl.DataFrame:
     """By repetition with every site: the mean log `ratio`, the `lowest` and `highest` value."""
-    own, other = (
+    of_stack, of_reference = (
         part.filter(pl.col("stack") == name).select(
             "site", "repetition", with_timeouts(metric).alias(column)
         )
         for name, column in ((stack, "own"), (reference, "other"))
     )
     return (
-        own.join(other, on=["site", "repetition"])
+        of_stack.join(of_reference, on=["site", "repetition"])
         .drop_nulls()
         .group_by("repetition")
         .agg(
@@ -150,10 +150,10 @@ def _at_the_end(width: float, n: int, blocks_max: int, family: int) -> float:
     level = FAMILY_LEVEL / family
 
     def reach(count: int) -> float:
-        found = confidence_sequence(np.arange(float(count)), level)
-        if found.low is None or found.high is None or not found.standard_error:
+        sequence = confidence_sequence(np.arange(float(count)), level)
+        if sequence.low is None or sequence.high is None or not sequence.standard_error:
             return math.inf
-        return (found.high - found.low) / found.standard_error / math.sqrt(count)
+        return (sequence.high - sequence.low) / sequence.standard_error / math.sqrt(count)
 
     now = reach(n)
     return width * reach(max(n, blocks_max)) / now if math.isfinite(now) else math.inf

@@ -55,17 +55,17 @@ def site_tests(
         by_metric.setdefault(cell.metric, []).append(cell.stack)
     metrics = list(dict.fromkeys(cell.metric for cell in cells))
     loads = loads_by_site(kept, wanted.keys(), metrics)
-    found: dict[tuple[str, str, str, str], SiteTests] = {}
+    tests: dict[tuple[str, str, str, str], SiteTests] = {}
     for (network, site), by_metric in wanted.items():
-        for metric, own in by_metric.items():
+        for metric, stacks_tested in by_metric.items():
             runs = {stack: loads[network, site][stack][metric] for stack in stacks}
             pairs = _all_pairs(runs, reference)
-            for stack in own:
+            for stack in stacks_tested:
                 x, r = paired(runs[stack], runs[reference])
                 howell = pairs.get(stack) or _alone(stack, x, reference, r)
                 dominance = mann_whitney(x, r)
                 alike = "" if dominance.p is not None else dominance.reason
-                found[network, site, stack, metric] = SiteTests(
+                tests[network, site, stack, metric] = SiteTests(
                     network,
                     site,
                     stack,
@@ -81,7 +81,7 @@ def site_tests(
                     ),
                     mean_difference=bootstrap_difference(x, r),
                 )
-    return [found[cell.network, cell.site, cell.stack, cell.metric] for cell in cells]
+    return [tests[cell.network, cell.site, cell.stack, cell.metric] for cell in cells]
 
 
 def _all_pairs(runs: Mapping[str, Floats], reference: str) -> dict[str, PairDifference]:

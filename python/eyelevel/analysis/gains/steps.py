@@ -37,18 +37,18 @@ def compare_steps(
     for name, *keys in kept.select("hash", *_KEYS).iter_rows():
         trial = read_trial(directory, name)
         steps = trial.record.get("after_load", ()) if keys[-1] == "ok" else ()
-        found: list[dict[str, float | None]] = [
-            step_metrics(step, ((each.at_ms, each.picture) for each in frames))
+        measured: list[dict[str, float | None]] = [
+            step_metrics(step, ((frame.at_ms, frame.picture) for frame in frames))
             for step, frames in zip(steps, trial.step_frames(), strict=False)
         ]
-        found += [dict.fromkeys(STEP_METRICS)] * (len(texts) - len(found))
-        for own, values in zip(rows, found, strict=True):
+        measured += [dict.fromkeys(STEP_METRICS)] * (len(texts) - len(measured))
+        for step_rows, values in zip(rows, measured, strict=True):
             # The load was over: what it lacks did not happen, and is not slower than a limit.
-            own.append((*keys[:-1], "ok", *values.values()))
+            step_rows.append((*keys[:-1], "ok", *values.values()))
     stacks = [stack["name"] for stack in plan["stacks"]]
     compared = []
-    for text, own in zip(texts, rows, strict=True):
-        table = pl.DataFrame(own, schema=schema, orient="row")
+    for text, step_rows in zip(texts, rows, strict=True):
+        table = pl.DataFrame(step_rows, schema=schema, orient="row")
         cells = compare_cells(table, tuple(STEP_METRICS), plan["reference"], stacks)
         compared.append(StepCells(text, tuple(cells)))
     return tuple(compared)

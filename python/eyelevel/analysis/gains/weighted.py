@@ -26,12 +26,12 @@ def weighted_gain(gains: Sequence[NetworkGain], weights: Mapping[str, float]) ->
     if lacking := _lacking(gains, weights):
         return undetermined(lacking, len(gains))
     total = math.fsum(weights.values())
-    if all(_simultaneous(each.gain) for each in gains):
-        shares = [weights[each.network] / total for each in gains]
+    if all(_simultaneous(gain.gain) for gain in gains):
+        shares = [weights[gain.network] / total for gain in gains]
         value, low, high = (
             math.fsum(share * bound for share, bound in zip(shares, bounds, strict=True))
             for bounds in zip(
-                *((e.gain.value, e.gain.low, e.gain.high) for e in gains), strict=True
+                *((gain.gain.value, gain.gain.low, gain.gain.high) for gain in gains), strict=True
             )
         )
         return Estimate(value, low, high, None, None, None, len(gains))
@@ -40,18 +40,18 @@ def weighted_gain(gains: Sequence[NetworkGain], weights: Mapping[str, float]) ->
 
 def _lacking(gains: Sequence[NetworkGain], weights: Mapping[str, float]) -> str:
     """Which networks have no interval and why, a few of them by name; nothing where all have."""
-    found = {each.network: each.gain for each in gains}
+    by_network = {gain.network: gain.gain for gain in gains}
     reasons = {}
     for network in weights:
-        gain = found.get(network)
-        if gain is None:
+        estimate = by_network.get(network)
+        if estimate is None:
             reasons[network] = "no complete block is left"
-        elif gain.low is None or gain.high is None:
-            reasons[network] = gain.reason or "no interval"
-    said = [f"{network}: {reason}" for network, reason in reasons.items()]
-    if len(said) > NAMED_MAX:
-        said[NAMED_MAX:] = [f"{len(said) - NAMED_MAX} more networks"]
-    return "; ".join(said)
+        elif estimate.low is None or estimate.high is None:
+            reasons[network] = estimate.reason or "no interval"
+    clauses = [f"{network}: {reason}" for network, reason in reasons.items()]
+    if len(clauses) > NAMED_MAX:
+        clauses[NAMED_MAX:] = [f"{len(clauses) - NAMED_MAX} more networks"]
+    return "; ".join(clauses)
 
 
 def _simultaneous(gain: Estimate) -> bool:
@@ -62,11 +62,11 @@ def _of_errors(
     gains: Sequence[NetworkGain], weights: Mapping[str, float], total: float
 ) -> Estimate:
     value, squares, shares = 0.0, 0.0, 0.0
-    for each in gains:
-        share, gain = weights[each.network] / total, each.gain
+    for network_gain in gains:
+        share, gain = weights[network_gain.network] / total, network_gain.gain
         if gain.value is None or gain.standard_error is None or gain.degrees_of_freedom is None:
             reason = gain.reason or "no standard error"
-            return undetermined(f"{each.network}: {reason}", len(gains))
+            return undetermined(f"{network_gain.network}: {reason}", len(gains))
         value += share * gain.value
         square = (share * gain.standard_error) ** 2
         squares += square

@@ -73,16 +73,16 @@ def downlink_of(record: Mapping[str, Any]) -> Downlink | None:
 
 def measures_of(record: Mapping[str, Any]) -> tuple[float | None, ...]:
     """The values of MEASURES; the used share is null where the downlink has no rate."""
-    found = downlink_of(record)
-    if found is None:
+    downlink = downlink_of(record)
+    if downlink is None:
         return (None,) * len(MEASURES)
     rate_bit_s = record["trial"]["network_settings"].get("rate_down_bit_s") or 0
-    carried = rate_bit_s / 8e3 * found.load_ms
-    arrivals = np.flatnonzero(found.received_bytes)
+    carried = rate_bit_s / 8e3 * downlink.load_ms
+    arrivals = np.flatnonzero(downlink.received_bytes)
     gaps = np.diff(arrivals) - 1
     return (
-        float(gaps.max()) * found.interval_ms if gaps.size else None,
-        sum(end - start for start, end in found.empty()) / found.load_ms,
-        float(found.received_bytes.sum()) / carried if carried else None,
-        float(found.on_the_way_bytes.max()),
+        float(gaps.max()) * downlink.interval_ms if gaps.size else None,
+        sum(end - start for start, end in downlink.empty()) / downlink.load_ms,
+        float(downlink.received_bytes.sum()) / carried if carried else None,
+        float(downlink.on_the_way_bytes.max()),
     )

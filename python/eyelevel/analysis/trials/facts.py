@@ -63,11 +63,11 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
 def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
     """The values of TRIAL_COLUMNS and then of FACT_COLUMNS."""
     trial = record["trial"]
-    own = [trial[name] if name in trial else record[name] for name in TRIAL_COLUMNS]
+    of_trial = [trial[name] if name in trial else record[name] for name in TRIAL_COLUMNS]
     fetched = [each for each in record["objects"] if each["from"] == "network"]
     picture = record["browser"]["final_picture"]
     return (
-        *own,
+        *of_trial,
         "\n".join(sorted(missed_urls(record))),
         bytes.fromhex(picture) if picture else None,
         record["host"]["cpu_pressure_share"],
@@ -100,14 +100,18 @@ def _head_bytes(record: Mapping[str, Any], heads: str, inserts: str) -> float | 
     connections carried the one before it, too."""
     if outlives_visits(record):
         return None
-    seen = [each["in_force"] for each in record["connections"]]
-    counted = [each[heads] + (each.get(inserts) or 0) for each in seen if each[heads]]
+    seen = [connection["in_force"] for connection in record["connections"]]
+    counted = [
+        connection[heads] + (connection.get(inserts) or 0)
+        for connection in seen
+        if connection[heads]
+    ]
     return sum(counted) / len(record["requests"]) if counted and record["requests"] else None
 
 
 def _in_vain(record: Mapping[str, Any]) -> tuple[float | None, ...]:
-    found = connections_in_vain(record)
-    return (found.connections, found.in_vain, found.bytes) if found else (None,) * 3
+    counts = connections_in_vain(record)
+    return (counts.connections, counts.in_vain, counts.bytes) if counts else (None,) * 3
 
 
 def _packets_up_per_down(record: Mapping[str, Any]) -> float | None:
@@ -134,15 +138,15 @@ def missed_urls(record: Mapping[str, Any]) -> frozenset[str]:
 
 def _cross_traffic(record: Mapping[str, Any]) -> str | None:
     """Goodput and kind of each flow, the fairness indices, and the page's share."""
-    found = record["cross_traffic"]
-    if not found:
+    traffic = record["cross_traffic"]
+    if not traffic:
         return None
-    kinds = [(f"{f['congestion_control']} {f['direction']}", f) for f in found["flows"]]
+    kinds = [(f"{f['congestion_control']} {f['direction']}", f) for f in traffic["flows"]]
     return canonical_json(
         {
             "goodput_bit_s": [[kind, flow["goodput_bit_s"]] for kind, flow in kinds],
-            "fairness_index": found["fairness_index"],
-            "page_share": found["load"] and found["load"]["page_share"],
+            "fairness_index": traffic["fairness_index"],
+            "page_share": traffic["load"] and traffic["load"]["page_share"],
         }
     )
 

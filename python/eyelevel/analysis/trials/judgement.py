@@ -33,10 +33,10 @@ Judged = Mapping[str, tuple[str, str]]
 def judge_table(table: pl.DataFrame) -> pl.DataFrame:
     """The table of facts; `outcome` and `outcome_detail` are now the judged ones."""
     for rule in (_starved, _missed, _different, _stood_still):
-        found = rule(table.filter(pl.col("outcome") == "ok"))
-        if not found:
+        judged = rule(table.filter(pl.col("outcome") == "ok"))
+        if not judged:
             continue
-        rows = [(name, outcome, detail) for name, (outcome, detail) in found.items()]
+        rows = [(name, outcome, detail) for name, (outcome, detail) in judged.items()]
         names = ["hash", "judged", "judged_detail"]
         table = (
             table.join(pl.DataFrame(rows, schema=names, orient="row"), on="hash", how="left")
@@ -50,29 +50,29 @@ def judge_table(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _missed(loads: pl.DataFrame) -> Judged:
-    found = {}
+    judged = {}
     differing = loads.filter(pl.col("missed").n_unique().over("block") > 1)
     for (block,) in differing.select("block").unique(maintain_order=True).iter_rows():
         rows = list(differing.filter(pl.col("block") == block).select("hash", "missed").iter_rows())
         sets = {name: frozenset(missed.splitlines()) for name, missed in rows}
         common = frozenset.intersection(*sets.values())
         extra = sorted(frozenset.union(*sets.values()) - common)[0]
-        for name, each in sets.items():
+        for name, missed_here in sets.items():
             detail = (
                 f"the block's stacks missed different requests: {extra}"
-                f"{' was' if extra in each else ' was not'} missed here"
+                f"{' was' if extra in missed_here else ' was not'} missed here"
             )
-            found[name] = ("missed-requests", detail)
-    return found
+            judged[name] = ("missed-requests", detail)
+    return judged
 
 
 def _different(loads: pl.DataFrame) -> Judged:
-    found = {}
+    judged = {}
     there = loads.filter(pl.col("final_picture").is_not_null())
     for names, pictures in _groups(there, ("site",), "final_picture"):
         if len(names) < LOADS_MIN:
             continue
-        stacked = np.stack([np.frombuffer(each, dtype=np.uint8) for each in pictures])
+        stacked = np.stack([np.frombuffer(picture, dtype=np.uint8) for picture in pictures])
         typical = np.median(stacked, axis=0).astype(np.int16)
         differences = np.abs(stacked - typical).mean(axis=1) / 255
         for index in np.flatnonzero(differences > PICTURE_DIFFERENCE_MAX):
@@ -80,12 +80,12 @@ def _different(loads: pl.DataFrame) -> Judged:
                 f"the final picture differs by {differences[index]:.0%} from this site's "
                 "other loads"
             )
-            found[names[index]] = ("different-page", detail)
-    return found
+            judged[names[index]] = ("different-page", detail)
+    return judged
 
 
 def _starved(loads: pl.DataFrame) -> Judged:
-    found = {}
+    judged = {}
     there = loads.filter(pl.col("cpu_pressure_share").is_not_null())
     for names, shares in _groups(there, ("site", "network", "stack"), "cpu_pressure_share"):
         if len(names) < LOADS_MIN:
@@ -96,12 +96,12 @@ def _starved(loads: pl.DataFrame) -> Judged:
                 detail = (
                     f"CPU pressure was {share:.0%}, the median of this page's loads {quiet:.0%}"
                 )
-                found[name] = ("starved", detail)
-    return found
+                judged[name] = ("starved", detail)
+    return judged
 
 
 def _stood_still(loads: pl.DataFrame) -> Judged:
-    found = {}
+    judged = {}
     there = loads.filter(pl.col("timer_gap_ms").is_not_null())
     for names, gaps_ms in _groups(there, ("site", "network"), "timer_gap_ms"):
         if len(names) < LOADS_MIN:
@@ -114,8 +114,8 @@ def _stood_still(loads: pl.DataFrame) -> Judged:
                     f"the page's own timer stood still for {gap_ms:.0f} ms without a long task; "
                     f"the median of this page's loads is {usual_ms:.0f} ms"
                 )
-                found[name] = ("capture-incomplete", detail)
-    return found
+                judged[name] = ("capture-incomplete", detail)
+    return judged
 
 
 def _groups(

@@ -24,9 +24,9 @@ def limits_of(record: Mapping[str, Any]) -> tuple[float | None, ...]:
     none of this load alone."""
     if outlives_visits(record):
         return (None,) * len(LIMITS)
-    told = [each["in_force"] for each in record["connections"]]
-    found = [[each[name] for each in told if each[name] is not None] for name in LIMITS]
-    window, buffer, unsent = found
+    in_force = [told["in_force"] for told in record["connections"]]
+    values = [[told[name] for told in in_force if told[name] is not None] for name in LIMITS]
+    window, buffer, unsent = values
     return (
         float(sum(window)) if window else None,
         float(sum(buffer)) if buffer else None,

@@ -31,10 +31,10 @@ def measured_rows(table: pl.DataFrame, stacks: Sequence[str]) -> list[tuple[str,
     """An aspect and its median over the `ok` loads of each stack; a dash where there is none."""
     counted = table.filter(pl.col("outcome") == "ok")
     rows = []
-    for each in MEASURED:
+    for measured in MEASURED:
         values = []
         for stack in stacks:
-            seen = counted.filter(pl.col("stack") == stack)[each.column].drop_nulls()
-            values.append(each.text.format(seen.median()) if seen.len() else "\N{EN DASH}")
-        rows.append((each.aspect, values))
+            seen = counted.filter(pl.col("stack") == stack)[measured.column].drop_nulls()
+            values.append(measured.text.format(seen.median()) if seen.len() else "\N{EN DASH}")
+        rows.append((measured.aspect, values))
     return rows

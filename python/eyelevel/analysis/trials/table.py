@@ -71,8 +71,12 @@ def trials_table(directory: Path, columns: Columns, processes: int = 1) -> pl.Da
     kept = _kept(directory, columns)
     known = dict(kept.select("hash", pl.concat_str("record_sha256", "frames_stamp")).iter_rows())
     work = [
-        (directory, columns, [(name, known.get(name)) for name in names[at : at + CHUNK_TRIALS]])
-        for at in range(0, len(names), CHUNK_TRIALS)
+        (
+            directory,
+            columns,
+            [(name, known.get(name)) for name in names[start : start + CHUNK_TRIALS]],
+        )
+        for start in range(0, len(names), CHUNK_TRIALS)
     ]
     parts = list(_mapped(work, min(processes, len(work))))
     fresh = pl.concat([pl.DataFrame(schema=columns.schema()), *parts])
@@ -111,10 +115,10 @@ def _rows(work: _Work) -> pl.DataFrame:
             continue
         path = directory / TRIALS / name
         record = parse_record(content, name, path / RECORD_FILE)
-        found: Mapping[str, float | None] = {}
+        values: Mapping[str, float | None] = {}
         if record["outcome"] == "ok":
-            found = columns.metrics_of(record, StoredTrial(path, record).frames())
-        metrics = (found.get(each) for each in columns.names)
+            values = columns.metrics_of(record, StoredTrial(path, record).frames())
+        metrics = (values.get(name) for name in columns.names)
         rows.append((*facts_of(record), *metrics, digest, stamp, columns.version))
     return pl.DataFrame(rows, schema=columns.schema(), orient="row")
 
@@ -122,10 +126,10 @@ def _rows(work: _Work) -> pl.DataFrame:
 def _stamp(file: str) -> str:
     """What changes when a file does."""
     try:
-        found = os.stat(file)  # noqa: PTH116
+        status = os.stat(file)  # noqa: PTH116
     except FileNotFoundError:
         return "none"
-    return f"{found.st_size}.{found.st_mtime_ns}"
+    return f"{status.st_size}.{status.st_mtime_ns}"
 
 
 def _kept(directory: Path, columns: Columns) -> pl.DataFrame:

@@ -30,4 +30,7 @@ def timer_gap_ms(record: Mapping[str, Any]) -> float | None:
 
 def _busy_ms(start: float, length: float, tasks_ms: Spans) -> float:
     end = start + length
-    return sum(max(0.0, min(end, at + lasted) - max(start, at)) for at, lasted in tasks_ms)
+    return sum(
+        max(0.0, min(end, task_start + task_length) - max(start, task_start))
+        for task_start, task_length in tasks_ms
+    )

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from eyelevel.analysis.formats import format_number
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.study import Contents, read_contents
 from eyelevel.cli.output import print_json, results, table
@@ -88,5 +89,4 @@ def _cell(gain: NetworkGain | None) -> str:
 
 
 def _whole(share: float) -> str:
-    text = f"{share * 100:+.0f}"
-    return "0" if float(text) == 0 else text.replace("-", "−")
+    return format_number(share * 100, "+.0f")

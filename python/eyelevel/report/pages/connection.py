@@ -62,7 +62,7 @@ def connection_page(timelines: Sequence[Timeline], names: Sequence[str], summary
             *(_figure(index, *figure) for index, figure in enumerate(figures)),
         ),
     )
-    specifications = {f"chart-{index}": each for index, (_, _, each) in enumerate(figures)}
+    specifications = {f"chart-{index}": chart for index, (_, _, chart) in enumerate(figures)}
     return shell(title, main, {"specs": specifications}, "probe.js")
 
 

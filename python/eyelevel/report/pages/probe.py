@@ -96,8 +96,8 @@ def _charts(analysis: Analysis) -> list[Chart]:
         for (family, vantage), rows in sorted(parts.items(), key=str):
             samples = _by_protocol(rows, what)
             if samples:
-                of = f"{title}, {family}" + (f", from {vantage}" if vantage else "")
-                charts.append(_chart(of, samples, "ms", list(THESIS_NAMES)))
+                part_title = f"{title}, {family}" + (f", from {vantage}" if vantage else "")
+                charts.append(_chart(part_title, samples, "ms", list(THESIS_NAMES)))
     return charts
 
 
@@ -109,12 +109,12 @@ def _chart(
 
 
 def _by_protocol(rows: pl.DataFrame, what: str) -> dict[str, np.ndarray]:
-    found = {}
+    samples = {}
     for protocol in THESIS_NAMES:
         values = rows.filter(pl.col("protocol") == protocol)[what].drop_nulls().to_numpy()
         if values.size:
-            found[protocol] = values
-    return found
+            samples[protocol] = values
+    return samples
 
 
 def _figures(charts: Sequence[Chart], chosen: str) -> Markup:

@@ -22,12 +22,15 @@ def appendix_section(contents: Contents) -> Markup:
             element("p", text, command, "."),
         )
     rows = [[*row(cell), ", ".join(notes(cell))] for cell in cells]
-    said = (
+    introduction = (
         "The same bulk data, 10 MB or 30 s, over the kernel's TCP and over our QUIC with the same "
         "congestion control, corrected for headers; medians. The ratio is QUIC's to TCP's; the aim "
         f"without loss is {RATIO_AIM[0]} to {RATIO_AIM[1]}."
     )
-    parts = [element("p", said), table("Goodput by network and congestion control", COLUMNS, rows)]
+    parts = [
+        element("p", introduction),
+        table("Goodput by network and congestion control", COLUMNS, rows),
+    ]
     if any(cell["loss"] for cell in cells):
         parts.append(element("p", EXPLANATION, class_="note"))
     return titled_section("yardstick", "Appendix: our QUIC beside the kernel's TCP", *parts)

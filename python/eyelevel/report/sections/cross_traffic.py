@@ -3,7 +3,7 @@
 from typing import Any
 
 from eyelevel.analysis.cross_traffic import flows_of, harms, twins
-from eyelevel.analysis.phrases import percent
+from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, table, titled_section
@@ -26,13 +26,13 @@ def cross_traffic_json(contents: Contents) -> dict[str, Any]:
             "flows": flows_of(contents),
             "harm": [
                 {
-                    "network": each.network,
-                    "without": each.alone,
-                    "stack": each.stack,
-                    "metric": each.metric,
-                    "harm": each.harm.as_json(),
+                    "network": harm.network,
+                    "without": harm.alone,
+                    "stack": harm.stack,
+                    "metric": harm.metric,
+                    "harm": harm.harm.as_json(),
                 }
-                for each in harms(contents)
+                for harm in harms(contents)
             ],
         }
     }
@@ -45,23 +45,23 @@ def cross_traffic_section(contents: Contents) -> Markup:
         return Markup("")
     flows = [
         [
-            each["network"],
-            each["stack"],
-            ", ".join(f"{kind} {goodput / 1e6:.2f}" for kind, goodput in each["goodput_bit_s"]),
-            ", ".join(f"{way} {index:.3f}" for way, index in each["fairness_index"].items()),
-            "–" if each["page_share"] is None else percent(each["page_share"], False),
+            row["network"],
+            row["stack"],
+            ", ".join(f"{kind} {goodput / 1e6:.2f}" for kind, goodput in row["goodput_bit_s"]),
+            ", ".join(f"{way} {index:.3f}" for way, index in row["fairness_index"].items()),
+            "–" if row["page_share"] is None else format_percent(row["page_share"], False),
         ]
-        for each in flows_of(contents)
+        for row in flows_of(contents)
     ]
     rows = [
         [
-            title_of(each.metric),
-            each.network,
-            each.alone,
-            each.stack,
-            estimate_cell(each.harm, percent),
+            title_of(row.metric),
+            row.network,
+            row.alone,
+            row.stack,
+            estimate_cell(row.harm, format_percent),
         ]
-        for each in harms(contents)
+        for row in harms(contents)
     ]
     absent = [name for name, alone in partners.items() if alone is None]
     return titled_section(

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from eyelevel.analysis.conditions import of_browser
-from eyelevel.analysis.phrases import NO_BREAK, describe_network, percent
+from eyelevel.analysis.formats import NO_BREAK, format_percent
+from eyelevel.analysis.phrases import describe_network
 from eyelevel.analysis.study import Contents
 from eyelevel.analysis.trials.measured import measured_rows
 from eyelevel.level.stack_aspects import explain
@@ -36,7 +37,7 @@ def setup_section(contents: Contents) -> Markup:
                 ("blocks", f"{plan['blocks']} of each site and network, every stack once in each"),
                 (
                     "smallest effect of interest",
-                    percent(plan["smallest_effect_of_interest"], False),
+                    format_percent(plan["smallest_effect_of_interest"], False),
                 ),
                 ("limit of a load", _limit_said(plan["browser"])),
                 *_lateness(contents),

@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from eyelevel.analysis.figures.catalogue import FIGURES, TABLES, TRACES, PaperTable
-from eyelevel.analysis.phrases import percent
+from eyelevel.analysis.formats import format_number, format_percent
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.page_data import PageData
@@ -19,19 +19,19 @@ def figures_section(contents: Contents, data: PageData) -> Markup:
     for figure in FIGURES:
         if figure.name in TRACES:
             continue
-        found = data.place(figure)
-        if found is None:
+        drawing = data.place(figure)
+        if drawing is None:
             absent.append(figure.name)
         else:
-            parts.append(found)
-    for each in TABLES:
-        if each.name in TRACES:
+            parts.append(drawing)
+    for paper_table in TABLES:
+        if paper_table.name in TRACES:
             continue
-        rows = each.rows(contents)
+        rows = paper_table.rows(contents)
         if rows.height:
-            parts.append(_table(each, rows))
+            parts.append(_table(paper_table, rows))
         else:
-            absent.append(each.name)
+            absent.append(paper_table.name)
     note = "Each is a command, too: " + f"eyelevel figures DIR --only {FIGURES[0].name}. "
     if absent:
         note += f"This run has nothing for {', '.join(absent)}."
@@ -43,14 +43,14 @@ def figures_section(contents: Contents, data: PageData) -> Markup:
     )
 
 
-def _table(each: PaperTable, rows: pl.DataFrame) -> Markup:
+def _table(paper_table: PaperTable, rows: pl.DataFrame) -> Markup:
     cells = [[_said(name, value) for name, value in row.items()]
              for row in rows.head(ROWS_MAX).iter_rows(named=True)]  # fmt: skip
-    caption = each.title
+    caption = paper_table.title
     if rows.height > ROWS_MAX:
         caption += f": the first {ROWS_MAX} of {rows.height} rows"
     columns = [name.replace("_", " ") for name in rows.columns]
-    summary = element("summary", each.title, " ", element("small", each.source))
+    summary = element("summary", paper_table.title, " ", element("small", paper_table.source))
     return element("details", summary, join([table(caption, columns, cells, class_="loads")]))
 
 
@@ -59,6 +59,6 @@ def _said(name: str, value: Any) -> object:
         return "none"
     if isinstance(value, float):
         if name.startswith(("gain", "spread")):
-            return percent(value)
-        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}".replace("-", "−")
+            return format_percent(value)
+        return f"{value:,.0f}" if abs(value) >= 1000 else format_number(value, ".4g")
     return value

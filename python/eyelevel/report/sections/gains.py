@@ -2,26 +2,16 @@
 
 from typing import Any
 
+from eyelevel.analysis.formats import NO_BREAK, format_p, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.p_values import GainTests
-from eyelevel.analysis.phrases import (
-    NO_BREAK,
-    SIGNIFICANCE_LEVEL,
-    describe_network,
-    percent,
-    verdict,
-)
+from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL, describe_network, verdict
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.sections.other_sites import other_sites_details, other_sites_json
 from eyelevel.report.sections.timeouts import restricted_details, restricted_json
-from eyelevel.report.statistic_cells import (
-    collapsed_table,
-    estimate_cell,
-    p_value,
-    undetermined_cell,
-)
+from eyelevel.report.statistic_cells import collapsed_table, estimate_cell, undetermined_cell
 
 ROWS_MAX = 400  # a larger study shows its primary metric's, and of those the first ones
 
@@ -99,12 +89,12 @@ def _gain_cell(gain: NetworkGain | None) -> object:
         return element("span", "no data", class_="quiet")
     estimate = gain.gain
     if estimate.value is None or estimate.low is None or estimate.high is None:
-        return estimate_cell(estimate, percent)
+        return estimate_cell(estimate, format_percent)
     clear = estimate.excludes_zero
     if gain.p_holm is not None:  # the primary metric's, which is corrected for the family
         clear = gain.p_holm <= SIGNIFICANCE_LEVEL
     direction = ("faster" if estimate.value < 0 else "slower") if clear else "open"
-    return estimate_cell(estimate, percent, direction)
+    return estimate_cell(estimate, format_percent, direction)
 
 
 def gains_json(contents: Contents) -> dict[str, Any]:
@@ -133,10 +123,10 @@ def gains_json(contents: Contents) -> dict[str, Any]:
 def gain_details(contents: Contents) -> Markup:
     """Nothing where there is nothing to say."""
     parts = (restricted_details, p_values_details, other_sites_details)
-    found = [said for said in (part(contents) for part in parts) if said]
-    if not found:
+    details = [markup for markup in (part(contents) for part in parts) if markup]
+    if not details:
         return Markup("")
-    return element("section", *found, aria_label="more about the gains")
+    return element("section", *details, aria_label="more about the gains")
 
 
 def gain_details_json(contents: Contents) -> dict[str, Any]:
@@ -146,26 +136,32 @@ def gain_details_json(contents: Contents) -> dict[str, Any]:
 
 def p_values_details(contents: Contents) -> Markup:
     """Collapsed; nothing where no gain has a p value."""
-    if all(each.gain.gain.p is None for each in contents.gain_tests):
+    if all(tested.gain.gain.p is None for tested in contents.gain_tests):
         return Markup("")
     primary = contents.plan["primary_metric"]
     # A metric that no load has, as those of frames without any, has nothing to say here.
-    there = {primary, *(e.gain.metric for e in contents.gain_tests if e.gain.gain.p is not None)}
-    tests = [each for each in contents.gain_tests if each.gain.metric in there]
+    there = {
+        primary,
+        *(tested.gain.metric for tested in contents.gain_tests if tested.gain.gain.p is not None),
+    }
+    tests = [tested for tested in contents.gain_tests if tested.gain.metric in there]
     shown = tests
     if len(tests) > ROWS_MAX:
-        shown = [each for each in tests if each.gain.metric == primary][:ROWS_MAX]
+        shown = [tested for tested in tests if tested.gain.metric == primary][:ROWS_MAX]
     # The primary metric first, the networks and stacks of each metric together.
-    order = {metric: at for at, metric in enumerate(contents.metrics)}
-    rows = [_row(each) for each in sorted(shown, key=lambda each: order[each.gain.metric])]
+    order = {metric: place for place, metric in enumerate(contents.metrics)}
+    rows = [_row(tested) for tested in sorted(shown, key=lambda tested: order[tested.gain.metric])]
     columns = [
         "metric", "network", "stack", "gain, 95 % interval", "p", "p after Holm",
         "p after Benjamini-Hochberg", "p of equivalence",
     ]  # fmt: skip
     effect = contents.plan["smallest_effect_of_interest"]
-    members = next((each.members for each in shown if each.gain.metric == primary), 0)
+    members = next(
+        (tested.members for tested in shown if tested.gain.metric == primary),
+        0,
+    )
     note = NOTE.format(
-        primary=title_of(primary), members=members, effect=percent(effect, signed=False)
+        primary=title_of(primary), members=members, effect=format_percent(effect, signed=False)
     )
     if left_out := len(tests) - len(shown):
         note += f" {left_out} comparisons of other metrics are in `eyelevel report --json`."
@@ -179,20 +175,20 @@ def p_values_details(contents: Contents) -> Markup:
     return collapsed_table(summary, "The gains' p values", columns, rows, note)
 
 
-def _row(each: GainTests) -> list[object]:
-    gain = each.gain.gain
-    alike = each.equivalence
+def _row(tests: GainTests) -> list[object]:
+    gain = tests.gain.gain
+    alike = tests.equivalence
     return [
-        title_of(each.gain.metric),
-        each.gain.network,
-        each.gain.stack,
-        estimate_cell(gain, percent),
+        title_of(tests.gain.metric),
+        tests.gain.network,
+        tests.gain.stack,
+        estimate_cell(gain, format_percent),
         _p(gain.p),
-        _p(each.gain.p_holm),
-        _p(each.p_benjamini_hochberg),
-        undetermined_cell(alike.reason) if alike.p is None else p_value(alike.p),
+        _p(tests.gain.p_holm),
+        _p(tests.p_benjamini_hochberg),
+        undetermined_cell(alike.reason) if alike.p is None else format_p(alike.p),
     ]
 
 
 def _p(value: float | None) -> object:
-    return element("span", "none", class_="quiet") if value is None else p_value(value)
+    return element("span", "none", class_="quiet") if value is None else format_p(value)

@@ -1,7 +1,7 @@
 """A methods paragraph and references to paste into a paper, written from what the plan says."""
 
 from eyelevel.analysis.conditions import conditions_said, of_browser
-from eyelevel.analysis.phrases import percent
+from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, titled_section
@@ -49,8 +49,9 @@ def paragraph(contents: Contents) -> str:
         f"loaded every site once over every network, each {load} in a new browser and new network "
         f"namespaces. The primary metric, {title_of(plan['primary_metric'])}, was declared "
         "beforehand, with a smallest effect of interest of "
-        f"{percent(plan['smallest_effect_of_interest'], signed=False)}. {kept} of {planned} blocks "
-        "were compared; a failure of the instrument excluded the loads of all stacks of its block, "
+        f"{format_percent(plan['smallest_effect_of_interest'], signed=False)}. "
+        f"{kept} of {planned} blocks were compared; a failure of the instrument excluded the loads "
+        "of all stacks of its block, "
         "timeouts were kept as slower than the limit. Gains are (X - reference) / reference "
         f"(Wolsing et al. 2019), averaged over the sites. {sure} The plan's hash is {plan['hash']}."
     )

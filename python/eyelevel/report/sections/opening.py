@@ -5,15 +5,9 @@ from typing import Any
 
 import polars as pl
 
+from eyelevel.analysis.formats import format_interval, format_percent
 from eyelevel.analysis.gains.weighted import weighted_gain
-from eyelevel.analysis.phrases import (
-    FEW_BLOCKS,
-    SIGNIFICANCE_LEVEL,
-    answer,
-    detectable,
-    interval,
-    percent,
-)
+from eyelevel.analysis.phrases import FEW_BLOCKS, SIGNIFICANCE_LEVEL, answer, detectable
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element
 from eyelevel.report.sections.level import not_level, not_measured
@@ -34,7 +28,7 @@ def opening(contents: Contents) -> Markup:
         element("h1", plan["title"] or "How do the stacks compare?"),
         *map(_warning, first),
         *(element("p", sentence, class_="answer") for sentence in sentences),
-        *(_warning(each) for each in warnings(contents) if each not in first),
+        *(_warning(warning) for warning in warnings(contents) if warning not in first),
     )
 
 
@@ -74,14 +68,14 @@ def _why_no_answer(contents: Contents) -> str:
         .iter_rows()
     )
     details = failed.filter(pl.col("outcome") == outcome)["outcome_detail"]
-    said, often = Counter(details.to_list()).most_common(1)[0]
+    detail, often = Counter(details.to_list()).most_common(1)[0]
     which = "" if often == count else "one of them: "
-    of = contents.table.height
-    return f"{nothing}: {count} of {of} loads ended as {outcome}: {which}{said.rstrip('.')}."
+    loads = contents.table.height
+    return f"{nothing}: {count} of {loads} loads ended as {outcome}: {which}{detail.rstrip('.')}."
 
 
-def _warning(said: tuple[str, str]) -> Markup:
-    head, text = said
+def _warning(warning: tuple[str, str]) -> Markup:
+    head, text = warning
     return element("p", element("strong", head), " ", text, class_="warning", role="note")
 
 
@@ -92,19 +86,19 @@ def overall(contents: Contents) -> list[str]:
         return []
     sentences = []
     for stack in contents.stacks[1:]:
-        gains = [each for each in contents.gains if (each.stack, each.metric) == (stack, metric)]
-        gain = weighted_gain(gains, weights)
-        if gain.value is None or gain.low is None:
-            said = f"undetermined ({gain.reason})"
+        gains = [gain for gain in contents.gains if (gain.stack, gain.metric) == (stack, metric)]
+        mean = weighted_gain(gains, weights)
+        if mean.value is None or mean.low is None:
+            answer_text = f"undetermined ({mean.reason})"
         else:
-            said = f"{percent(gain.value)}, 95 % interval {interval(gain)}"
-        sentences.append(f"{stack} over all networks, by their weights: {said}.")
+            answer_text = f"{format_percent(mean.value)}, 95 % interval {format_interval(mean)}"
+        sentences.append(f"{stack} over all networks, by their weights: {answer_text}.")
     return sentences
 
 
 def outcomes_differ(contents: Contents) -> list[tuple[str, str]]:
     """What must be said before anything else: stacks differ in how often their loads end badly."""
-    found = []
+    warnings_found = []
     for test, what in (
         (contents.timeout_rates, "time out"),
         (contents.failure_rates, "fail by the instrument's fault"),
@@ -114,8 +108,8 @@ def outcomes_differ(contents: Contents) -> list[tuple[str, str]]:
                 f"Loads {what} more often with some stacks than with others "
                 f"(p = {test.p:.2g}); see the outcomes below. What is left may not be comparable."
             )
-            found.append(("Outcomes differ between stacks.", text))
-    return found
+            warnings_found.append(("Outcomes differ between stacks.", text))
+    return warnings_found
 
 
 def said_first(contents: Contents) -> list[tuple[str, str]]:
@@ -161,9 +155,9 @@ def warnings(contents: Contents) -> list[tuple[str, str]]:
         found.append((f"{site} is not as it was recorded.", text))
     for site, share in contents.environment.get("secure_shares", {}).items():
         text = (
-            f"{percent(1 - share, signed=False)} of its objects were recorded over http: they come "
-            "in cleartext over HTTP/1.1 with every stack, so that stacks look more alike than they "
-            "are."
+            f"{format_percent(1 - share, signed=False)} of its objects were recorded over http: "
+            "they come in cleartext over HTTP/1.1 with every stack, so that stacks look more alike "
+            "than they are."
         )
         found.append((f"{site} is not all https.", text))
     if len(_versions(contents)) > 1:
@@ -178,7 +172,7 @@ def _few_blocks(contents: Contents, blocks: int) -> tuple[str, str]:
     effects = detectable(contents.gains, contents.plan["primary_metric"])
     text = "So few cannot show small effects, and a quiet moment or a busy one weighs heavily."
     if effects:
-        low, high = (percent(effect, signed=False) for effect in effects)
+        low, high = (format_percent(effect, signed=False) for effect in effects)
         size = f"about {high}" if low == high else f"{low} to {high}, by stack and network,"
         text = (
             f"With the spread seen here, a true difference smaller than {size} would often be "

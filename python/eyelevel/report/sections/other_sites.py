@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from eyelevel.analysis.phrases import percent
+from eyelevel.analysis.formats import format_p, format_percent
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup
-from eyelevel.report.statistic_cells import collapsed_table, estimate_cell, p_value
+from eyelevel.report.statistic_cells import collapsed_table, estimate_cell
 
 NOTE = (
     "The gains above are of these very sites. Here the sites are taken as a random sample of those "
@@ -23,18 +23,20 @@ def other_sites_details(contents: Contents) -> Markup:
     if not contents.sites_models:
         return Markup("")
     primary = contents.plan["primary_metric"]
-    of_these = {(e.network, e.stack): e.gain for e in contents.gains if e.metric == primary}
+    gains = {
+        (gain.network, gain.stack): gain.gain for gain in contents.gains if gain.metric == primary
+    }
     rows: list[list[object]] = []
-    for each in contents.sites_models:
-        model, gain = each.model, each.model.gain
-        own = of_these.get((each.network, each.stack))
+    for network_model in contents.sites_models:
+        model, estimate = network_model.model, network_model.model.gain
+        of_these_sites = gains.get((network_model.network, network_model.stack))
         rows.append(
             [
-                each.network,
-                each.stack,
-                estimate_cell(gain, percent),
-                "none" if gain.p is None else p_value(gain.p),
-                estimate_cell(own, percent) if own else "none",
+                network_model.network,
+                network_model.stack,
+                estimate_cell(estimate, format_percent),
+                "none" if estimate.p is None else format_p(estimate.p),
+                estimate_cell(of_these_sites, format_percent) if of_these_sites else "none",
                 _share(model.deviation_sites),
                 _share(model.deviation_runs),
             ]
@@ -55,17 +57,17 @@ def other_sites_json(contents: Contents) -> dict[str, Any]:
     return {
         "other_sites": [
             {
-                "network": each.network,
-                "stack": each.stack,
-                "metric": each.metric,
-                "gain": each.model.gain.as_json(),
-                "deviation_sites": each.model.deviation_sites,
-                "deviation_runs": each.model.deviation_runs,
+                "network": model.network,
+                "stack": model.stack,
+                "metric": model.metric,
+                "gain": model.model.gain.as_json(),
+                "deviation_sites": model.model.deviation_sites,
+                "deviation_runs": model.model.deviation_runs,
             }
-            for each in contents.sites_models
+            for model in contents.sites_models
         ]
     }
 
 
 def _share(value: float | None) -> str:
-    return "none" if value is None else percent(value, signed=False)
+    return "none" if value is None else format_percent(value, signed=False)

@@ -22,10 +22,14 @@ def outcomes_section(contents: Contents) -> Markup:
         (row["stack"], row["outcome"]): row["len"]
         for row in contents.table.group_by("stack", "outcome").len().iter_rows(named=True)
     }
-    seen = [each for each in OUTCOMES if any(outcome == each.name for _, outcome in counts)]
+    seen = [outcome for outcome in OUTCOMES if any(name == outcome.name for _, name in counts)]
     rows = [
-        [each.name, *(counts.get((stack, each.name), 0) for stack in contents.stacks), each.meaning]
-        for each in seen
+        [
+            outcome.name,
+            *(counts.get((stack, outcome.name), 0) for stack in contents.stacks),
+            outcome.meaning,
+        ]
+        for outcome in seen
     ]
     again = dict(contents.table.group_by("stack").agg(pl.col("retried").sum()).iter_rows())
     if any(again.values()):
@@ -89,10 +93,12 @@ def _excluded_blocks(contents: Contents) -> Markup:
     planned = len({trial["block"] for trial in contents.plan["trials"]})
     if not excluded:
         return element("p", f"No block is excluded; all {planned} are compared.")
-    found: dict[tuple[str, str, str], list[int]] = {}
-    for each in excluded:
-        found.setdefault((each.site, each.network, each.reason), []).append(each.repetition)
-    rows = [[*key, spans(repetitions)] for key, repetitions in found.items()]
+    repetitions_by_reason: dict[tuple[str, str, str], list[int]] = {}
+    for block in excluded:
+        repetitions_by_reason.setdefault((block.site, block.network, block.reason), []).append(
+            block.repetition
+        )
+    rows = [[*key, spans(repetitions)] for key, repetitions in repetitions_by_reason.items()]
     caption = f"Excluded blocks, with the loads of all stacks: {len(excluded)} of {planned}"
     return table(caption, ["site", "network", "why", "repetitions"], rows, class_="loads")
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from eyelevel.analysis.formats import format_number, format_p, format_p_equation, format_signed_ms
 from eyelevel.analysis.gains.site_tests import SiteTests
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
@@ -9,9 +10,6 @@ from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.sections.timeouts import censored_details, censored_json
 from eyelevel.report.statistic_cells import (
     estimate_cell,
-    p_value,
-    said_p,
-    signed_ms,
     tested_cell,
     tested_json,
     undetermined_cell,
@@ -44,8 +42,8 @@ def robustness_section(contents: Contents) -> Markup:
     if not tests:
         return Markup("")
     blocks = []
-    for metric in dict.fromkeys(each.metric for each in tests):
-        rows = [_row(contents, each) for each in tests if each.metric == metric]
+    for metric in dict.fromkeys(test.metric for test in tests):
+        rows = [_row(contents, test) for test in tests if test.metric == metric]
         caption = f"{title_of(metric)}: further tests, by site"
         content = table(caption, list(COLUMNS), rows, class_="cells tests")
         blocks.append(element("details", element("summary", title_of(metric)), content))
@@ -73,46 +71,45 @@ def robustness_json(contents: Contents) -> dict[str, Any]:
     return {
         "site_tests": [
             {
-                "site": each.site,
-                "network": each.network,
-                "stack": each.stack,
-                "metric": each.metric,
-                "welch_anova": tested_json(each.welch_anova),
-                "kruskal_wallis": tested_json(each.kruskal_wallis),
-                "games_howell": each.games_howell.as_json(),
-                "mann_whitney": tested_json(each.mann_whitney),
-                "cliffs_delta": each.cliffs_delta.as_json(),
-                "mean_difference": each.mean_difference.as_json(),
+                "site": tests.site,
+                "network": tests.network,
+                "stack": tests.stack,
+                "metric": tests.metric,
+                "welch_anova": tested_json(tests.welch_anova),
+                "kruskal_wallis": tested_json(tests.kruskal_wallis),
+                "games_howell": tests.games_howell.as_json(),
+                "mann_whitney": tested_json(tests.mann_whitney),
+                "cliffs_delta": tests.cliffs_delta.as_json(),
+                "mean_difference": tests.mean_difference.as_json(),
             }
-            for each in contents.site_tests
+            for tests in contents.site_tests
         ],
         **censored_json(contents),
     }
 
 
-def _row(contents: Contents, each: SiteTests) -> list[object]:
+def _row(contents: Contents, tests: SiteTests) -> list[object]:
     limit_s = contents.plan["browser"]["timeout_s"]
 
     def duration(value: float) -> str:
-        return signed_ms(value, limit_s)
+        return format_signed_ms(value, limit_s)
 
-    howell = estimate_cell(each.games_howell, duration)
-    if each.games_howell.p is not None:
-        howell = join([howell, element("small", said_p(each.games_howell.p))])
-    whitney = each.mann_whitney
+    howell = estimate_cell(tests.games_howell, duration)
+    if tests.games_howell.p is not None:
+        howell = join([howell, element("small", format_p_equation(tests.games_howell.p))])
+    whitney = tests.mann_whitney
     return [
-        each.site,
-        each.network,
-        each.stack,
-        tested_cell(each.welch_anova, "F"),
-        tested_cell(each.kruskal_wallis, "H"),
+        tests.site,
+        tests.network,
+        tests.stack,
+        tested_cell(tests.welch_anova, "F"),
+        tested_cell(tests.kruskal_wallis, "H"),
         howell,
-        undetermined_cell(whitney.reason) if whitney.p is None else p_value(whitney.p),
-        estimate_cell(each.cliffs_delta, _delta),
-        estimate_cell(each.mean_difference, duration),
+        undetermined_cell(whitney.reason) if whitney.p is None else format_p(whitney.p),
+        estimate_cell(tests.cliffs_delta, _format_delta),
+        estimate_cell(tests.mean_difference, duration),
     ]
 
 
-def _delta(value: float) -> str:
-    text = f"{value:+.2f}"
-    return "0.00" if float(text) == 0 else text.replace("-", "−")
+def _format_delta(value: float) -> str:
+    return format_number(value, "+.2f")

@@ -1,11 +1,11 @@
 """Each site's numbers."""
 
+from eyelevel.analysis.formats import format_ms, format_percent, format_signed_ms
 from eyelevel.analysis.gains.cells import Cell
-from eyelevel.analysis.phrases import milliseconds, percent
 from eyelevel.analysis.shown import cells_shown, title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, join, table, titled_section
-from eyelevel.report.statistic_cells import estimate_cell, signed_ms, undetermined_cell
+from eyelevel.report.statistic_cells import estimate_cell, undetermined_cell
 
 CELLS_MAX = 400  # rows; a larger study shows its primary metric by site, the rest is in the records
 
@@ -59,10 +59,10 @@ def _cell_row(contents: Contents, cell: Cell) -> list[object]:
         cell.network,
         cell.stack,
         pairs,
-        milliseconds(cell.median, limit_s),
-        milliseconds(cell.median_reference, limit_s),
-        estimate_cell(cell.gain, percent),
-        estimate_cell(cell.difference, lambda ms: signed_ms(ms, limit_s)),
+        format_ms(cell.median, limit_s),
+        format_ms(cell.median_reference, limit_s),
+        estimate_cell(cell.gain, format_percent),
+        estimate_cell(cell.difference, lambda ms: format_signed_ms(ms, limit_s)),
         _anova(cell),
     ]
 

@@ -70,33 +70,35 @@ def _step_json(step: StepCells) -> dict[str, Any]:
 
 
 def _table(contents: Contents, number: int, step: StepCells) -> Markup:
-    found = {(each.site, each.network, each.stack, each.metric): each for each in step.cells}
+    by_key = {(cell.site, cell.network, cell.stack, cell.metric): cell for cell in step.cells}
     metrics = [
         name
         for name in SHOWN
         if any(
             value is not None
-            for each in step.cells
-            if each.metric == name
-            for value in (each.median, each.median_reference)
+            for cell in step.cells
+            if cell.metric == name
+            for value in (cell.median, cell.median_reference)
         )
     ]
     rows: list[list[object]] = []
-    for site, network in dict.fromkeys((each.site, each.network) for each in step.cells):
+    for site, network in dict.fromkeys((cell.site, cell.network) for cell in step.cells):
         for stack in contents.stacks:
-            of = [found.get((site, network, stack, name)) for name in metrics]
+            stack_cells = [by_key.get((site, network, stack, name)) for name in metrics]
             if stack == contents.stacks[0]:  # in no cell of its own
-                of = [found.get((site, network, contents.stacks[-1], name)) for name in metrics]
-                values = [_reference(cell) for cell in of]
+                stack_cells = [
+                    by_key.get((site, network, contents.stacks[-1], name)) for name in metrics
+                ]
+                values = [_reference(stack_cell) for stack_cell in stack_cells]
             else:
-                values = [_compared(cell) for cell in of]
-            pairs = max((cell.pairs for cell in of if cell), default=0)
+                values = [_compared(stack_cell) for stack_cell in stack_cells]
+            pairs = max((stack_cell.pairs for stack_cell in stack_cells if stack_cell), default=0)
             rows.append([site, network, stack, pairs, *values])
     columns = ["site", "network", "stack", "pairs", *(SHOWN[name] for name in metrics)]
-    said = element("strong", f"{number}. {step.text}")
+    caption = element("strong", f"{number}. {step.text}")
     if len(rows) > ROWS_MAX:
-        said = join([said, f" ({len(rows) - ROWS_MAX} rows more are in the records)"])
-    return table(said, columns, rows[:ROWS_MAX], class_="cells")
+        caption = join([caption, f" ({len(rows) - ROWS_MAX} rows more are in the records)"])
+    return table(caption, columns, rows[:ROWS_MAX], class_="cells")
 
 
 def _reference(cell: Cell | None) -> object:

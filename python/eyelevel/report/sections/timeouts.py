@@ -3,18 +3,11 @@ by site."""
 
 from typing import Any
 
+from eyelevel.analysis.formats import format_p, format_p_equation, format_signed_ms
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, join
-from eyelevel.report.statistic_cells import (
-    collapsed_table,
-    estimate_cell,
-    p_value,
-    said_p,
-    signed_ms,
-    tested_cell,
-    tested_json,
-)
+from eyelevel.report.statistic_cells import collapsed_table, estimate_cell, tested_cell, tested_json
 
 NETWORKS_NOTE = (
     "Where a load timed out, the gain is undetermined. Here every timeout counts as the limit of "
@@ -32,12 +25,12 @@ def restricted_details(contents: Contents) -> Markup:
         return Markup("")
     limit_s = contents.plan["browser"]["timeout_s"]
     rows: list[list[object]] = []
-    for each in contents.restricted_differences:
-        found = each.difference
-        said = estimate_cell(found, lambda ms: signed_ms(ms, limit_s))
-        counts = f"{each.timeouts} and {each.timeouts_reference} of {each.pairs}"
-        p = "none" if found.p is None else p_value(found.p)
-        rows.append([each.network, each.stack, counts, said, p])
+    for over_sites in contents.restricted_differences:
+        difference = over_sites.difference
+        difference_cell = estimate_cell(difference, lambda ms: format_signed_ms(ms, limit_s))
+        counts = f"{over_sites.timeouts} and {over_sites.timeouts_reference} of {over_sites.pairs}"
+        p = "none" if difference.p is None else format_p(difference.p)
+        rows.append([over_sites.network, over_sites.stack, counts, difference_cell, p])
     columns = [
         "network", "stack", "timeouts, stack and reference",
         "difference of restricted means, 95 % interval", "p",
@@ -54,15 +47,15 @@ def restricted_json(contents: Contents) -> dict[str, Any]:
     return {
         "differences_up_to_limit": [
             {
-                "network": each.network,
-                "stack": each.stack,
-                "metric": each.metric,
-                "pairs": each.pairs,
-                "timeouts": each.timeouts,
-                "timeouts_reference": each.timeouts_reference,
-                "difference": each.difference.as_json(),
+                "network": over_sites.network,
+                "stack": over_sites.stack,
+                "metric": over_sites.metric,
+                "pairs": over_sites.pairs,
+                "timeouts": over_sites.timeouts,
+                "timeouts_reference": over_sites.timeouts_reference,
+                "difference": over_sites.difference.as_json(),
             }
-            for each in contents.restricted_differences
+            for over_sites in contents.restricted_differences
         ]
     }
 
@@ -80,25 +73,27 @@ SITES_NOTE = (
 
 def censored_details(contents: Contents) -> Markup:
     """Collapsed; nothing where no load timed out."""
-    found = contents.censored
-    if not found:
+    censored_cells = contents.censored
+    if not censored_cells:
         return Markup("")
     limit_s = contents.plan["browser"]["timeout_s"]
     rows: list[list[object]] = []
-    for each in found:
-        cell, mean = each.cell, each.restricted_mean_difference
-        difference = estimate_cell(mean, lambda ms: signed_ms(ms, limit_s))
+    for censored in censored_cells:
+        cell, mean = censored.cell, censored.restricted_mean_difference
+        difference = estimate_cell(mean, lambda ms: format_signed_ms(ms, limit_s))
         if mean.p is not None:
-            difference = join([difference, element("small", said_p(mean.p))])
+            difference = join([difference, element("small", format_p_equation(mean.p))])
         counts = f"{cell.timeouts} and {cell.timeouts_reference} of {cell.pairs}"
-        rank = tested_cell(each.log_rank, "z")
+        rank = tested_cell(censored.log_rank, "z")
         rows.append([cell.site, cell.network, cell.stack, counts, difference, rank])
     columns = [
         "site", "network", "stack", "timeouts, stack and reference",
         "difference of restricted means, 95 % interval", "log-rank, p",
     ]  # fmt: skip
     metric = title_of(contents.plan["primary_metric"])
-    caption = f"{metric} where loads timed out after {limit_s:g} s: {_comparisons(len(found))}"
+    caption = (
+        f"{metric} where loads timed out after {limit_s:g} s: {_comparisons(len(censored_cells))}"
+    )
     summary, note = "Loads that timed out, as censored values", SITES_NOTE.format(limit_s=limit_s)
     return collapsed_table(summary, caption, columns, rows, note, class_="cells tests")
 
@@ -112,16 +107,16 @@ def censored_json(contents: Contents) -> dict[str, Any]:
     return {
         "timeouts_censored": [
             {
-                "site": each.cell.site,
-                "network": each.cell.network,
-                "stack": each.cell.stack,
-                "metric": each.cell.metric,
-                "pairs": each.cell.pairs,
-                "timeouts": each.cell.timeouts,
-                "timeouts_reference": each.cell.timeouts_reference,
-                "restricted_mean_difference": each.restricted_mean_difference.as_json(),
-                "log_rank": tested_json(each.log_rank),
+                "site": censored.cell.site,
+                "network": censored.cell.network,
+                "stack": censored.cell.stack,
+                "metric": censored.cell.metric,
+                "pairs": censored.cell.pairs,
+                "timeouts": censored.cell.timeouts,
+                "timeouts_reference": censored.cell.timeouts_reference,
+                "restricted_mean_difference": censored.restricted_mean_difference.as_json(),
+                "log_rank": tested_json(censored.log_rank),
             }
-            for each in contents.censored
+            for censored in contents.censored
         ]
     }

@@ -7,8 +7,8 @@ import polars as pl
 
 from eyelevel.analysis.figures.catalogue import FIGURES, TRACES
 from eyelevel.analysis.figures.downlinks import downlink_medians
+from eyelevel.analysis.formats import NO_BREAK, format_number, format_percent, with_minus
 from eyelevel.analysis.gains.causes import NetworkSplit
-from eyelevel.analysis.phrases import NO_BREAK, percent
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.analysis.trials.downlink import MEASURES
@@ -57,13 +57,13 @@ def why_json(contents: Contents) -> dict[str, Any]:
     return {"causes": [_causes_json(split) for split in contents.splits]}
 
 
-def _causes_json(each: NetworkSplit) -> dict[str, Any]:
-    split = each.split
+def _causes_json(network_split: NetworkSplit) -> dict[str, Any]:
+    split = network_split.split
     parts = {"difference": split.difference, **split.causes}
     parts |= {"interaction": split.interaction, "remaining": split.remaining}
     return {
-        "network": each.network,
-        "stack": each.stack,
+        "network": network_split.network,
+        "stack": network_split.stack,
         "parts_ms": {name: part.as_json() for name, part in parts.items()},
     }
 
@@ -75,13 +75,13 @@ def _causes(contents: Contents) -> list[Markup]:
     columns = ["part", "ms", "95 % interval", "round trips"]
     tables = [
         table(
-            join([element("strong", f"{each.stack} on {each.network}"), " ",
+            join([element("strong", f"{split.stack} on {split.network}"), " ",
                   element("span", f"against {contents.plan['reference']}")]),
             columns,
-            _rows(each),
+            _rows(split),
             class_="causes",
         )
-        for each in contents.splits
+        for split in contents.splits
     ]  # fmt: skip
     meanings = "; ".join(
         f"{NAMES[name]}: {MEANINGS[name]}" for name in contents.plan["causes"]["names"]
@@ -103,39 +103,45 @@ def _causes(contents: Contents) -> list[Markup]:
 def why_sentences(splits: tuple[NetworkSplit, ...]) -> list[str]:
     """Of each difference the largest part whose interval excludes zero, in words; else that none
     does: the largest of parts that may all be noise is no cause."""
-    said = []
-    for each in splits:
-        parts = {NAMES[name]: part for name, part in each.split.causes.items()}
-        parts |= {"their interaction": each.split.interaction, "other causes": each.split.remaining}
+    sentences = []
+    for network_split in splits:
+        parts = {NAMES[name]: part for name, part in network_split.split.causes.items()}
+        parts |= {
+            "their interaction": network_split.split.interaction,
+            "other causes": network_split.split.remaining,
+        }
         certain = {name: part for name, part in parts.items() if part.excludes_zero}
-        whole, subject = each.split.difference, f"{each.stack} on {each.network}"
+        whole, subject = (
+            network_split.split.difference,
+            f"{network_split.stack} on {network_split.network}",
+        )
         if whole.value is None:
-            said.append(f"{subject}: undetermined ({whole.reason}).")
+            sentences.append(f"{subject}: undetermined ({whole.reason}).")
             continue
         reach = f"95 % interval {_reach(whole)}" if whole.determined else whole.reason
         subject += f": of {_ms(whole.value)} ({reach})"
         if not certain:
-            said.append(f"{subject} no part is told from none.")
+            sentences.append(f"{subject} no part is told from none.")
             continue
         name, part = max(certain.items(), key=lambda one: abs(one[1].value or 0.0))
         value = part.value or 0.0
-        said.append(
+        sentences.append(
             f"{subject} the largest part that is told from none, {_ms(value)} ({_reach(part)})"
-            f"{_rtts(value, each.rtt_ms)}, is due to {name}."
+            f"{_rtts(value, network_split.rtt_ms)}, is due to {name}."
         )
-    return said
+    return sentences
 
 
 def _reach(part: Estimate) -> str:
     return f"{_ms(part.low or 0.0)} to {_ms(part.high or 0.0)}"
 
 
-def _rows(each: NetworkSplit) -> list[list[object]]:
-    split = each.split
+def _rows(network_split: NetworkSplit) -> list[list[object]]:
+    split = network_split.split
     parts = [(NAMES[name], part) for name, part in split.causes.items()]
     parts += [("interaction", split.interaction), ("remains", split.remaining)]
-    rows = [_row("difference", split.difference, each.rtt_ms)]
-    return rows + [_row(name, part, each.rtt_ms) for name, part in parts]
+    rows = [_row("difference", split.difference, network_split.rtt_ms)]
+    return rows + [_row(name, part, network_split.rtt_ms) for name, part in parts]
 
 
 def _row(name: str, part: Estimate, rtt_ms: float) -> list[object]:
@@ -144,12 +150,12 @@ def _row(name: str, part: Estimate, rtt_ms: float) -> list[object]:
     reach = part.reason or "none"
     if part.low is not None and part.high is not None:
         reach = _reach(part)
-    rtts = f"{part.value / rtt_ms:+.2f}".replace("-", "−") if rtt_ms else "none"
+    rtts = with_minus(f"{part.value / rtt_ms:+.2f}") if rtt_ms else "none"
     return [name, _ms(part.value), reach, rtts]
 
 
 def _ms(value: float) -> str:
-    return f"{value:+.0f}{NO_BREAK}ms".replace("-", "−").replace("+0", "0").replace("−0", "0")
+    return f"{format_number(value, '+.0f')}{NO_BREAK}ms"
 
 
 def _rtts(value: float, rtt_ms: float) -> str:
@@ -189,7 +195,7 @@ def _format_trace(name: str, value: float | None) -> str:
     if value is None:
         return "–" if name in LIMITS else "none"  # of a limit nobody told
     if name.endswith("_share"):
-        return percent(value, signed=False)
+        return format_percent(value, signed=False)
     if name.endswith(("_ms_max", "_ms")):
         return f"{value:.0f}{NO_BREAK}ms"
     return f"{value / 1e3:.0f}{NO_BREAK}kB"

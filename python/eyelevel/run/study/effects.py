@@ -18,9 +18,9 @@ def effects_so_far(plan: Plan, directory: Path) -> Callable[[], str]:
     """
     # Imported where it is used: the statistics take long, and few commands need them; and before
     # the first load, which would else wait for it in the middle of a run.
+    from eyelevel.analysis.formats import format_interval, format_percent
     from eyelevel.analysis.gains.causes import without_twins
     from eyelevel.analysis.gains.cells import compare_cells, network_gains
-    from eyelevel.analysis.phrases import interval, percent
     from eyelevel.analysis.study import read_table
     from eyelevel.analysis.trials.blocks import select_blocks
 
@@ -43,9 +43,9 @@ def effects_so_far(plan: Plan, directory: Path) -> Callable[[], str]:
         known.sort(key=lambda gain: -abs(gain.gain.value or 0.0))
         phrases = []
         for gain in known[:SHOWN_MAX]:
-            reach = f" [{interval(gain.gain)}]" if gain.gain.determined else ""
+            reach = f" [{format_interval(gain.gain)}]" if gain.gain.determined else ""
             phrases.append(
-                f"{gain.stack} on {gain.network} {percent(gain.gain.value or 0.0)}{reach}"
+                f"{gain.stack} on {gain.network} {format_percent(gain.gain.value or 0.0)}{reach}"
             )
         if not phrases:
             return ""

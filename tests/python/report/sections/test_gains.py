@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from made_up_run import SITES, metrics_of, read_run, write_run
 
-from eyelevel.analysis.phrases import NO_BREAK
+from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.page import build_report, summary_of

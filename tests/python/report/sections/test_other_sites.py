@@ -8,7 +8,7 @@ import pytest
 from made_up_run import metrics_of, read_run
 from repository import ROOT
 
-from eyelevel.analysis.phrases import NO_BREAK
+from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.page import build_report, summary_of
 from eyelevel.report.sections.other_sites import other_sites_details

@@ -7,13 +7,12 @@ import pytest
 from made_up_run import SITES, metrics_of, read_run, write_run
 from repository import ROOT
 
-from eyelevel.analysis.phrases import NO_BREAK
+from eyelevel.analysis.formats import NO_BREAK, format_p
 from eyelevel.analysis.shown import cells_shown, timed_out_shown
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.page import build_report, summary_of
 from eyelevel.report.sections.robustness import robustness_section
-from eyelevel.report.statistic_cells import p_value
 from eyelevel.stats.estimate import Estimate
 
 
@@ -82,7 +81,7 @@ def test_one_block_has_no_tests_and_says_nothing_of_them(tmp_path):
 
 
 def test_p_values_claim_no_more_digits_than_they_have():
-    assert [p_value(p) for p in (0.0312, 3e-5, 1e-12)] == ["0.031", "3e-05", "1e-10 or less"]
+    assert [format_p(p) for p in (0.0312, 3e-5, 1e-12)] == ["0.031", "3e-05", "1e-10 or less"]
 
 
 def test_loads_that_timed_out_are_compared_as_censored_values(run, contents):

@@ -2,8 +2,8 @@
 
 import pytest
 
+from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gains.causes import NetworkSplit
-from eyelevel.analysis.phrases import NO_BREAK
 from eyelevel.report.sections.why import why_sentences
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.split import Split

@@ -1,0 +1,60 @@
+"""How numbers are written in tables and sentences."""
+
+import math
+
+from eyelevel.stats.estimate import Estimate
+
+NO_BREAK = "\N{NO-BREAK SPACE}"
+MINUS = "\N{MINUS SIGN}"
+P_LEAST = 1e-10
+"""No assumption holds so well that a smaller p value could be told from it."""
+
+
+def with_minus(text: str) -> str:
+    """Numbers in a text with the sign that is as wide as a plus."""
+    return text.replace("-", MINUS)
+
+
+def format_number(value: float, form: str) -> str:
+    """A number by a format such as `+.2f`; zero has no sign."""
+    text = f"{value:{form}}"
+    return f"{0:{form.removeprefix('+')}}" if float(text) == 0 else with_minus(text)
+
+
+def format_percent(share: float, signed: bool = True) -> str:
+    """A share as percent with one decimal: `−12.3 %`."""
+    text = format_number(share * 100, "+.1f" if signed else ".1f")
+    return f"{text.replace('inf', '∞')}{NO_BREAK}%"
+
+
+def format_ms(value: float | None, limit_s: float) -> str:
+    """A duration as a reader wants it; an infinite one is slower than the limit."""
+    if value is None:
+        return "none"
+    if math.isinf(value):
+        return f"slower than {limit_s:g} s"
+    return with_minus(f"{value:,.0f}{NO_BREAK}ms".replace(",", NO_BREAK))
+
+
+def format_signed_ms(value: float, limit_s: float) -> str:
+    """A difference of times."""
+    if math.isinf(value):
+        return "unbounded"
+    return ("+" if value > 0 else "") + format_ms(value, limit_s)
+
+
+def format_interval(estimate: Estimate) -> str:
+    """The bounds of a share in words, or that there are none."""
+    if estimate.low is None or estimate.high is None:
+        return "no interval"
+    return f"{format_percent(estimate.low)} to {format_percent(estimate.high)}"
+
+
+def format_p(p: float) -> str:
+    """Two digits; of the least ones nothing is known but that they are small."""
+    return f"{P_LEAST:g} or less" if p <= P_LEAST else f"{p:.2g}"
+
+
+def format_p_equation(p: float) -> str:
+    """The same in a sentence: `p = 0.03`."""
+    return f"p ≤ {P_LEAST:g}" if p <= P_LEAST else f"p = {p:.2g}"
