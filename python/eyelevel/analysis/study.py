@@ -13,13 +13,17 @@ import polars as pl
 
 from eyelevel.analysis.gains.causes import NetworkSplit, split_causes, without_twins
 from eyelevel.analysis.gains.cells import Cell, NetworkGain, compare_cells, compare_networks
-from eyelevel.analysis.gains.censored import CensoredCell, censored_cells
 from eyelevel.analysis.gains.other_sites import NetworkModel, models_over_sites
 from eyelevel.analysis.gains.p_values import GainTests, gain_tests
-from eyelevel.analysis.gains.restricted import RestrictedDifference, restricted_differences
 from eyelevel.analysis.gains.sequential import sequential_gains
 from eyelevel.analysis.gains.site_tests import SiteTests, site_tests
 from eyelevel.analysis.gains.steps import StepCells, compare_steps
+from eyelevel.analysis.gains.timeouts import (
+    CensoredCell,
+    RestrictedDifference,
+    censored_cells,
+    restricted_differences,
+)
 from eyelevel.analysis.shown import TESTED_MAX, cells_shown, shown, timed_out_shown
 from eyelevel.analysis.trials.blocks import Blocks, select_blocks
 from eyelevel.analysis.trials.judgement import judge_table

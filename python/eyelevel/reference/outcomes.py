@@ -25,7 +25,7 @@ def reference_page() -> str:
     ]
     lines += [
         f"| `{outcome.name}` | {outcome.meaning} | {outcome.fault} "
-        f"| {_CONSEQUENCES[outcome.fault]} |"
+        f"| {'tried again; then ' if outcome.tried_again else ''}{_CONSEQUENCES[outcome.fault]} |"
         for outcome in OUTCOMES
     ]
     lines += [

@@ -15,13 +15,15 @@ class Outcome:
 
     `fault` says what it tells about: nothing wrong, a failure of the instrument, or a result of the
     stack under test. `excludes_block`: the block (all stacks of one site, network and repetition)
-    is left out of the comparison, so that no stack is favoured by whose load failed.
+    is left out of the comparison, so that no stack is favoured by whose load failed. `tried_again`:
+    it says nothing of the stack, and a further attempt may not end so.
     """
 
     name: str
     meaning: str
     fault: Fault
     excludes_block: bool
+    tried_again: bool = False
 
 
 OUTCOMES: tuple[Outcome, ...] = (
@@ -69,6 +71,7 @@ OUTCOMES: tuple[Outcome, ...] = (
         "page's other loads without a long task to explain it.",
         "instrument",
         True,
+        tried_again=True,
     ),
     Outcome(
         "starved",
@@ -77,13 +80,15 @@ OUTCOMES: tuple[Outcome, ...] = (
         "above that page's quiet loads.",
         "instrument",
         True,
+        tried_again=True,
     ),
-    Outcome("browser-crashed", "The browser ended or stopped answering.", "instrument", True),
+    Outcome("browser-crashed", "The browser ended or stopped answering.", "instrument", True, True),
     Outcome(
         "lab-failed",
         "The lab could not be built, or it failed during the load.",
         "instrument",
         True,
+        tried_again=True,
     ),
 )
 

@@ -16,17 +16,22 @@ from eyelevel.analysis.figures.das import (
     improvements,
     nine_networks,
     rates_over_time,
+    single_objects,
     varying_networks,
 )
 from eyelevel.analysis.figures.disagreements import disagreement_strips, disagreements
-from eyelevel.analysis.figures.downlinks import downlink_figure, downlink_levels, downlink_medians
-from eyelevel.analysis.figures.single_objects import single_objects
+from eyelevel.analysis.figures.load_traces import (
+    downlink_figure,
+    downlink_levels,
+    downlink_medians,
+    pair_objects,
+)
 from eyelevel.analysis.figures.single_origin import single_origin
-from eyelevel.analysis.figures.waterfalls import pair_objects
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.figures.das import heat_map, reproducibility, site_curves, trace_rates
 from eyelevel.figures.disagreement import strips_chart
+from eyelevel.figures.load_traces import waterfall
 from eyelevel.figures.paper import (
     against_attribute,
     gain_cdf,
@@ -34,7 +39,6 @@ from eyelevel.figures.paper import (
     significance_shares,
     single_object,
 )
-from eyelevel.figures.waterfall import waterfall
 
 
 @dataclass(frozen=True)

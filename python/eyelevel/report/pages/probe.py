@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from eyelevel.figures.curves import curves_chart
+from eyelevel.figures.distribution import curves_chart
 from eyelevel.probes.analysis import PERCENTS, THRESHOLDS_MS, Analysis, file_labels
 from eyelevel.probes.protocols import FAILURE_CLASSES, THESIS_NAMES
 from eyelevel.report.html import Markup, element, join, table, titled_section

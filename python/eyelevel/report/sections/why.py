@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from eyelevel.analysis.figures.catalogue import FIGURES, TRACES
-from eyelevel.analysis.figures.downlinks import downlink_medians
+from eyelevel.analysis.figures.load_traces import downlink_medians
 from eyelevel.analysis.formats import NO_BREAK, format_number, format_percent, with_minus
 from eyelevel.analysis.gains.causes import NetworkSplit
 from eyelevel.analysis.shown import title_of

@@ -7,9 +7,9 @@ from eyelevel.plan.trials import Trial
 from eyelevel.run.trial.quiet_host import HostWait
 from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.store.directory import write_trial
+from eyelevel.store.outcomes import OUTCOMES
 
-RETRIED = ("browser-crashed", "lab-failed", "capture-incomplete", "starved")
-"""Outcomes that say nothing of the stack and that a further attempt may not have."""
+RETRIED = tuple(outcome.name for outcome in OUTCOMES if outcome.tried_again)
 
 RETRIES = 1
 RETRIES_MAX = 3

@@ -8,7 +8,7 @@ from made_up_run import SITES, metrics_of, read_run
 from repository import ROOT
 
 from eyelevel.analysis.formats import NO_BREAK
-from eyelevel.analysis.gains.restricted import mean_difference
+from eyelevel.analysis.gains.timeouts import mean_difference
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.page import build_report, summary_of
 from eyelevel.report.sections.timeouts import restricted_details
