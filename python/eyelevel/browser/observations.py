@@ -40,7 +40,7 @@ class LoadSettings:
     spki_sha256: str | None = None
     """Base64 of the SHA-256 of the one public key to trust."""
     ca_certificate: str | None = None
-    """PEM of the authority to trust, where a key alone cannot be (Firefox)."""
+    """PEM of the authority to trust, if a key alone cannot be trusted (Firefox)."""
     command_prefix: tuple[str, ...] = ()
     """Put before the browser's command; passes on descriptors 3 and 4, stays in the session."""
     viewport_px: tuple[int, int] = (1280, 720)

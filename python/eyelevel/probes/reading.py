@@ -150,12 +150,12 @@ def _thesis_rows(path: Path, text: str) -> Iterable[dict[str, Any]]:
 
 
 def _of_thesis(vantage: str | None, *cells: str) -> dict[str, Any]:
-    dns, at, host, _path, address, _port, connection, _status, protocol, tcp = cells
+    dns, at_s, host, _path, address, _port, connection, _status, protocol, tcp = cells
     return {
         "vantage": vantage,
         "family": family_of(address),
         "host": host,
-        "at_s": float(at),
+        "at_s": float(at_s),
         "protocol": protocol_of(protocol),
         "version": protocol,
         "connection_ms": float(connection) if connection else None,

@@ -89,8 +89,8 @@ def _reason(
     if answer is not None:
         return None, made_up
     if source := named_in(f"//{urlsplit(url).netloc}", texts):
-        where = f"its host is named in {_brief(source)}"
-        return source, f"{made_up}; {where}, but nothing of it was recorded"
+        clause = f"its host is named in {_brief(source)}"
+        return source, f"{made_up}; {clause}, but nothing of it was recorded"
     return None, f"{made_up}; nothing was recorded from its host"
 
 

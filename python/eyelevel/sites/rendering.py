@@ -37,27 +37,27 @@ def only_scripts_below(markup: str, page_url: str, script_url: str) -> bool:
     reader = _Reader(page_url, script_url)
     reader.feed(markup)
     reader.close()
-    return reader.found and not reader.painted
+    return reader.has_script and not reader.painted
 
 
 class _Reader(HTMLParser):
     def __init__(self, page_url: str, script_url: str) -> None:
         super().__init__()
-        self.found = self.painted = False
+        self.has_script = self.painted = False
         self._page_url, self._script_url = page_url, script_url
         self._inside = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "script" and not self.found:
+        if tag == "script" and not self.has_script:
             source = dict(attrs).get("src")
-            self.found = source is not None and (
+            self.has_script = source is not None and (
                 urljoin(self._page_url, source.strip()) == self._script_url
             )
         if self._inside:
             return
         if tag in ("script", "style", "template", "title", "noscript"):
             self._inside = tag
-        elif self.found and tag not in _UNSEEN:
+        elif self.has_script and tag not in _UNSEEN:
             self.painted = True
 
     def handle_endtag(self, tag: str) -> None:
@@ -65,5 +65,5 @@ class _Reader(HTMLParser):
             self._inside = ""
 
     def handle_data(self, data: str) -> None:
-        if self.found and not self._inside and data.strip():
+        if self.has_script and not self._inside and data.strip():
             self.painted = True

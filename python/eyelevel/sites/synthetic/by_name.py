@@ -1,12 +1,11 @@
 """Make the recordings of synthetic sites: the same name gives the same bytes."""
 
-import json
 import os
 import tempfile
 from pathlib import Path
 
-from eyelevel.lab.binary import run_tool
 from eyelevel.plan.synthetic_site import MARKUP_BYTES, SyntheticSite
+from eyelevel.sites.pack import MadeExchange, pack_site
 
 _COLOURS = ("#264653", "#2a9d8f", "#e9c46a", "#f4a261", "#e76f51")
 
@@ -21,9 +20,8 @@ def make_synthetic(site: SyntheticSite) -> Path:
         return kept
     kept.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
-        manifest = _write(site, Path(folder))
         out = Path(folder) / kept.name
-        run_tool(["archive", "pack", str(manifest), "--out", str(out)])
+        _pack(site, out)
         out.rename(kept)
     return kept
 
@@ -33,7 +31,7 @@ def _cache() -> Path:
     return Path(home) / "eyelevel" / "synthetic"
 
 
-def _write(site: SyntheticSite, folder: Path) -> Path:
+def _pack(site: SyntheticSite, out: Path) -> None:
     hosts = [f"origin{number}.example" for number in range(1, site.origins + 1)]
     pictures = [
         f"https://{hosts[number % site.origins]}/{number}.svg" for number in range(1, site.objects)
@@ -41,25 +39,9 @@ def _write(site: SyntheticSite, folder: Path) -> Path:
     files = [(f"https://{hosts[0]}/", "text/html; charset=utf-8", _page(site, pictures))]
     for number, url in enumerate(pictures):
         files.append((url, "image/svg+xml", _picture(site, number)))
-    exchanges = []
-    for number, (url, content_type, body) in enumerate(files):
-        (folder / str(number)).write_text(body, encoding="ascii")
-        headers = [["content-type", content_type]]
-        exchanges.append({"url": url, "file": str(number), "headers": headers})
-    manifest = folder / "manifest.json"
-    manifest.write_text(
-        json.dumps(
-            {
-                "title": site.name,
-                "main_url": files[0][0],
-                "created_at": "2026-01-01T00:00:00Z",
-                "addresses": {h: f"192.0.2.{n}" for n, h in enumerate(hosts, start=1)},
-                "exchanges": exchanges,
-            }
-        ),
-        encoding="utf-8",
-    )
-    return manifest
+    exchanges = [MadeExchange(url, kind, body.encode("ascii"), ()) for url, kind, body in files]
+    addresses = {host: f"192.0.2.{number}" for number, host in enumerate(hosts, start=1)}
+    pack_site(out, exchanges, title=site.name, addresses=addresses)
 
 
 def _page(site: SyntheticSite, pictures: list[str]) -> str:

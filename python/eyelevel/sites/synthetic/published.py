@@ -9,7 +9,7 @@ Quantiles = tuple[tuple[float, float], ...]
 
 _NORMAL = NormalDist()
 _EXTREME = 0.001
-"""Where the least and the largest of 500 sites stand: at half of one of 500."""
+"""The shares at which the least and the largest of 500 sites lie: half of one of 500."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Published:
     rank_correlation: float = 0.7
     """Of objects and total bytes: pages with many objects have more bytes. Assumed."""
     depth_shares: tuple[float, ...] = (0.6, 0.28, 0.12)
-    """Of objects at depth 2, 3 and 4, where 1 is the document. Assumed: neither gives any."""
+    """Of objects at depth 2, 3 and 4; the document has 1. Assumed: neither source gives any."""
 
 
 PUBLISHED: dict[str, Published] = {

@@ -1,12 +1,11 @@
 """Write synthetic sites as recordings: their shapes as bodies that a browser asks for."""
 
 import json
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from eyelevel.lab.binary import run_tool
+from eyelevel.sites.pack import MadeExchange, pack_site
 from eyelevel.sites.synthetic.shapes import EXTENSIONS, PAGE, ObjectShape, SiteShape
 
 _TYPES = {
@@ -31,29 +30,24 @@ _LOADER = """for (const url of %s) {
 def write_site(shape: SiteShape, name: str, out: Path) -> dict[str, Any]:
     """Write one site and return what `archive info` says of it; raises LabError."""
     urls = urls_of(shape)
-    with tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:
-        manifest = Path(folder) / "manifest.json"
-        exchanges = []
-        for place, item in enumerate(shape.objects):
-            (Path(folder) / str(place)).write_text(body(shape, place, urls), encoding="ascii")
-            headers = [["content-type", _TYPES[item.kind]], ["access-control-allow-origin", "*"]]
-            entry = {"url": urls[place], "file": str(place), "headers": headers}
-            if place != PAGE:
-                entry["initiator"] = urls[item.parent]
-            exchanges.append(entry)
-        about = {
-            "title": name,
-            "description": "Synthetic: shaped like published distributions, of filler",
-            "main_url": urls[PAGE],
-            "created_at": "2026-01-01T00:00:00Z",
-            # The benchmark block (RFC 2544); a site has far fewer than 250 origins.
-            "addresses": {f"o{n}.example": f"198.18.1.{n + 1}" for n in range(shape.origins)},
-            "exchanges": exchanges,
-            "source": "synth",
-        }
-        manifest.write_text(json.dumps(about), encoding="utf-8")
-        info: dict[str, Any] = run_tool(["archive", "pack", str(manifest), "--out", str(out)])
-    return info
+    exchanges = [
+        MadeExchange(
+            url=urls[place],
+            content_type=_TYPES[item.kind],
+            body=body(shape, place, urls).encode("ascii"),
+            initiator=None if place == PAGE else urls[item.parent],
+        )
+        for place, item in enumerate(shape.objects)
+    ]
+    return pack_site(
+        out,
+        exchanges,
+        title=name,
+        description="Synthetic: shaped like published distributions, of filler",
+        # The benchmark block (RFC 2544); a site has far fewer than 250 origins.
+        addresses={f"o{n}.example": f"198.18.1.{n + 1}" for n in range(shape.origins)},
+        source="synth",
+    )
 
 
 def urls_of(shape: SiteShape) -> list[str]:

@@ -1,0 +1,48 @@
+"""Pack a made site as a recording (spec/archive.md): exchanges in memory, the archive on disk."""
+
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eyelevel.lab.binary import run_tool
+
+CREATED_AT = "2026-01-01T00:00:00Z"
+"""The moment that every made site names, so that the same site has the same bytes."""
+
+FOR_ALL = ("access-control-allow-origin", "*")
+"""A header of objects that other origins may read."""
+
+
+@dataclass(frozen=True)
+class MadeExchange:
+    """One object of a made site; `initiator` is the URL of what requests it."""
+
+    url: str
+    content_type: str
+    body: bytes
+    headers: tuple[tuple[str, str], ...] = (FOR_ALL,)
+    initiator: str | None = None
+
+
+def pack_site(out: Path, exchanges: Sequence[MadeExchange], **about: Any) -> dict[str, Any]:
+    """Write the archive and return what `archive info` says of it; raises LabError.
+
+    The first exchange is the page. `about` has the manifest's other keys: `title`, `addresses`, ...
+    """
+    entries = []
+    with tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:
+        for number, exchange in enumerate(exchanges):
+            (Path(folder) / str(number)).write_bytes(exchange.body)
+            headers = [("content-type", exchange.content_type), *exchange.headers]
+            entry = {"url": exchange.url, "file": str(number), "headers": headers}
+            if exchange.initiator is not None:
+                entry["initiator"] = exchange.initiator
+            entries.append(entry)
+        site = {"main_url": exchanges[0].url, "created_at": CREATED_AT, "exchanges": entries}
+        manifest = Path(folder) / "manifest.json"
+        manifest.write_text(json.dumps(site | about), encoding="utf-8")
+        info: dict[str, Any] = run_tool(["archive", "pack", str(manifest), "--out", str(out)])
+    return info
