@@ -1,4 +1,4 @@
-"""What the pages were shown in, where it was not the usual: a clause for the methods."""
+"""What the pages were shown in, if it was not the usual: a clause for the methods."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -30,7 +30,7 @@ def compare_runs(old: Contents, new: Contents, metric: str, bound: float) -> Run
     The gain of NEW against OLD by network and stack: the mean over sites, Welch's errors. A
     comparison fails when it is slower by the bound at least, and its p value after Holm's
     correction over all of them is at most 0.05. Only what both runs have is compared, sites by the
-    same recording; the rest is among the differences. Raises GateError where the runs have nothing
+    same recording; the rest is among the differences. Raises GateError if the runs have nothing
     in common.
     """
     digests = [{site["name"]: site["digest"] for site in run.plan["sites"]} for run in (old, new)]

@@ -13,7 +13,7 @@ from eyelevel.figures.chart import specification
 
 ALL_SITES = "all sites"
 POINTS_MAX = 200  # a step a pixel and a half is as fine as the chart can show
-SINGLE_POINTS_MAX = 12  # of single sites where there are many: the page must open at once
+SINGLE_POINTS_MAX = 12  # of single sites if there are many: the page must open at once
 SITES_MAX = 12  # of more sites, single ones have curves of the primary metric only: page size
 NETWORKS_MAX = 12  # of more networks there are curves of the primary metric over all sites only
 _ROWS = '"the rows"'

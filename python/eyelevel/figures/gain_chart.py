@@ -18,7 +18,7 @@ def gain_chart(
 ) -> dict[str, Any]:
     """A Vega-Lite specification of one network's gains.
 
-    `rows` has COLUMNS: gains as shares with the bounds of their intervals, null where undetermined.
+    `rows` has COLUMNS: gains as shares with the bounds of their intervals, null if undetermined.
     The parameter `metric` chooses what is shown, `hidden` lists stacks that are not. `extent` is
     the axis, shared between networks so that they can be compared by eye; negative is faster.
     `stacks` gives order and colours.

@@ -18,7 +18,7 @@ _OF_PANEL = ("network", "metric")
 def gain_cdf(cells: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
     """Wolsing et al. 2019, figure 3: the share of sites with at most a gain, by network and metric.
 
-    `cells`: `network`, `metric` (its title), `stack`, `gain` (share, null where undetermined), one
+    `cells`: `network`, `metric` (its title), `stack`, `gain` (share, null if undetermined), one
     row a site. Undetermined sites count in the share, so their curve ends below one.
     """
     steps = inline(_steps(cells), *_OF_PANEL, "stack", "gain", "share")
@@ -126,7 +126,7 @@ def against_attribute(
 def mean_gains(rows: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
     """Wolsing et al. 2019, section 4: mean gains over the sites, with their intervals.
 
-    `rows`: `network`, `metric` (its title), `stack`, `gain`, `gain_low`, `gain_high` (null where
+    `rows`: `network`, `metric` (its title), `stack`, `gain`, `gain_low`, `gain_high` (null if
     none; without a gain the place says so).
     """
     plain = alt.Chart(inline(rows))

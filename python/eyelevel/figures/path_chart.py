@@ -85,7 +85,7 @@ def _delay(series: Series) -> alt.LayerChart:
 
 
 def _rows(at_s: np.ndarray, values: np.ndarray, name: str) -> alt.Chart:
-    # Vega breaks a line where a value is null: a bin in which nothing left has no delay.
+    # Vega breaks a line at a null: a bin in which nothing left has no delay.
     rows = [
         {"s": round(float(s), 6), "v": None if math.isnan(v) else round(float(v), 4), "of": name}
         for s, v in zip(at_s, values, strict=True)

@@ -56,6 +56,11 @@ def undetermined_cell(reason: str) -> Markup:
     return join(["undetermined", element("small", reason)])
 
 
+def fields_json(compared: object, *names: str) -> dict[str, object]:
+    """The named fields of a comparison: what was compared, and how often."""
+    return {name: getattr(compared, name) for name in names}
+
+
 def tested_json(test: DifferenceTest) -> dict[str, Any]:
     """A test for machines."""
     return {

@@ -21,7 +21,7 @@ STEPS = 2000
 def break_even_rows(contents: Contents) -> pl.DataFrame:
     """One row a network and stack: the primary gain, its 95 % interval and what it shows.
 
-    Empty where the networks do not differ in two of AXES.
+    Empty if the networks do not differ in two of AXES.
     """
     networks = {each["name"]: each for each in contents.plan["networks"]}
     rows = []
@@ -47,7 +47,7 @@ def break_even_points(contents: Contents) -> pl.DataFrame:
 
     Between networks the gain and the bounds of its interval are taken as straight lines. The
     interval of a crossing is where zero lies between the bounds; it ends at the
-    outermost network where they never exclude zero there.
+    outermost network if they never exclude zero there.
     """
     rows = break_even_rows(contents)
     if not rows.height:

@@ -55,7 +55,7 @@ class PaperFigure:
 def cell_rows(contents: Contents) -> pl.DataFrame:
     """One row a site, network, stack and metric that was compared, with the site's attributes.
 
-    `gain` and `difference_ms` are null where they are undetermined, as with a timeout: a share of
+    `gain` and `difference_ms` are null if they are undetermined, as with a timeout: a share of
     sites that leaves these out would favour the stack that timed out.
     """
     networks = {each["name"]: each for each in contents.plan["networks"]}

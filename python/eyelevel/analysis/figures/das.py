@@ -23,7 +23,7 @@ RATE_BIN_MS = 500
 def improvements(contents: Contents) -> pl.DataFrame:
     """Figure 5-2: (reference - stack) / reference of the medians over sites, by rate and RTT.
 
-    Where half of the sites never came over either stack there is none.
+    There is none if half of the sites never came over either stack.
     """
     medians = site_medians(contents)
     grid = _whole_rows(_grid(contents))

@@ -19,7 +19,7 @@ SILENCE_PX_MIN = 0.002  # of the load: shorter ones are below a pixel
 
 def downlink_levels(contents: Contents) -> pl.DataFrame:
     """The first site: `network`, `site`, `stack`, `hash`, `at_s`, `kilobytes` of the typical load
-    of every stack. Empty where records have no timeline."""
+    of every stack. Empty if records have no timeline."""
     rows = [
         (network, site, stack, trial, at_ms / 1e3, level / 1e3)
         for network, site, stack, trial, downlink in _typical(contents)

@@ -36,7 +36,7 @@ def single_origin(contents: Contents) -> pl.DataFrame:
 
     The differences are of loads in pairs by block (Hodges and Lehmann, with their 95 % interval;
     the paper gives differences of means): a page of one origin waits for one handshake, which is
-    one round trip shorter over QUIC. Null where undetermined, with the reason.
+    one round trip shorter over QUIC. Null if undetermined, with the reason.
     """
     plan, kept = contents.plan, contents.blocks.kept
     origins = kept.group_by("site").agg(pl.col("origins").median())

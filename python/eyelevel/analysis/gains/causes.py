@@ -29,7 +29,7 @@ class NetworkSplit:
 def split_causes(kept: pl.DataFrame, plan: Mapping[str, Any]) -> tuple[NetworkSplit, ...]:
     """By network and stack the parts of the primary metric's difference, over all sites.
 
-    `kept` has the kept blocks with their counterfactuals. A repetition counts where a network and
+    `kept` has the kept blocks with their counterfactuals. A repetition counts if a network and
     its lossless twin both have the block.
     """
     causes, reference = plan["causes"], plan["reference"]

@@ -30,7 +30,7 @@ _EMPTY = (
 class Cell:
     """One stack against the reference on one site, network and metric, over the kept blocks.
 
-    `median` and `median_reference` are infinite where half of the loads timed out. `without_value`
+    `median` and `median_reference` are infinite if half of the loads timed out. `without_value`
     counts the pairs that were left out because a load has no such metric.
     """
 
@@ -98,7 +98,7 @@ def compare_networks(
 ) -> list[NetworkGain]:
     """The mean gain over `sites` by network, stack and metric.
 
-    Undetermined where a site has no cell; so is each of the `planned` (network, stack, metric)
+    Undetermined if a site has no cell; so is each of the `planned` (network, stack, metric)
     that has none at all. For the primary metric the p values are corrected after Holm over the
     family of all networks and stacks; other metrics are descriptive.
     """

@@ -32,7 +32,7 @@ def models_over_sites(
 ) -> list[NetworkModel]:
     """One model a network and stack, from the kept blocks; none of fewer than five sites.
 
-    The p values are not corrected for the number of networks and stacks. Undetermined where a site
+    The p values are not corrected for the number of networks and stacks. Undetermined if a site
     has no complete block: sites that cannot be measured are seldom like the others.
     """
     if len(sites) < SITES_MIN:

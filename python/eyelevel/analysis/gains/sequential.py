@@ -33,7 +33,7 @@ def sequential_gains(
 ) -> list[NetworkGain]:
     """The gain by network and stack with an interval that holds at any stopping time.
 
-    One value a repetition: the mean over sites of log(value / reference); a repetition counts where
+    One value a repetition: the mean over sites of log(value / reference); a repetition counts if
     every site has its block. So the gain is the geometric mean's, less one. The family's level,
     5 %, is shared equally (Bonferroni): `p_holm` has the corrected p value at that. `kept` has the
     kept blocks. Assumes what `confidence_sequence` does of these values. Undetermined with a
@@ -95,7 +95,7 @@ def comparisons(
 def blocks_needed(gain: NetworkGain, interval_width_max: float, family: int) -> int | None:
     """After how many blocks with the spread seen so far an interval is that narrow.
 
-    None where none is known, or where it would be more than BLOCKS_COUNTED_MAX.
+    None if the interval is unknown, or if it would take more than BLOCKS_COUNTED_MAX.
     """
     low, high, n = gain.gain.low, gain.gain.high, gain.gain.n
     if low is None or high is None:

@@ -1,4 +1,4 @@
-"""Where loads timed out: differences of the mean times up to the limit over sites, and each site's
+"""If loads timed out: differences of the mean times up to the limit over sites, and each site's
 comparison with the timeouts as values censored at the limit."""
 
 import math

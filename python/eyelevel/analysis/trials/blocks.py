@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 Loads = Mapping[str, Mapping[str, Floats]]
 """By stack and metric one value a block, in the blocks' order: infinity for a timeout, not-a-number
-where a load has no such metric."""
+if a load has no such metric."""
 
 
 @dataclass(frozen=True)

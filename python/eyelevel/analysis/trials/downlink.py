@@ -22,7 +22,7 @@ MEASURES = {
     "in the queue, in transmission and under way. A path holds its rate times its one-way delay, "
     "and its queue beside.",
 }
-"""What each load has, where nothing else shared its path; of the downlink alone, as its packets
+"""What each load has, if nothing else shared its path; of the downlink alone, as its packets
 are seen: what a sender has not had acknowledged is more, by the way back."""
 
 

@@ -1,7 +1,7 @@
 """Outcomes that only the other loads of a block or site can tell: pure, over the trials' facts.
 
 A record's own outcome is committed with it and never changes. What a reader uses is the judged one:
-the record's, or one of these where the record says `ok`.
+the record's, or one of these if the record says `ok`.
 """
 
 import statistics

@@ -11,7 +11,12 @@ from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.sections.other_sites import other_sites_details, other_sites_json
 from eyelevel.report.sections.timeouts import restricted_details, restricted_json
-from eyelevel.report.statistic_cells import collapsed_table, estimate_cell, undetermined_cell
+from eyelevel.report.statistic_cells import (
+    collapsed_table,
+    estimate_cell,
+    fields_json,
+    undetermined_cell,
+)
 
 ROWS_MAX = 400  # a larger study shows its primary metric's, and of those the first ones
 
@@ -104,9 +109,7 @@ def gains_json(contents: Contents) -> dict[str, Any]:
     return {
         "gains": [
             {
-                "network": gain.network,
-                "stack": gain.stack,
-                "metric": gain.metric,
+                **fields_json(gain, "network", "stack", "metric"),
                 "gain": gain.gain.as_json(),
                 "p_holm": gain.p_holm,
                 "p_benjamini_hochberg": tests.p_benjamini_hochberg,

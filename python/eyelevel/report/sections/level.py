@@ -1,4 +1,4 @@
-"""What the report says of the level: before everything else where stacks are unequal."""
+"""What the report says of the level: before everything else if stacks are unequal."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -6,7 +6,7 @@ from eyelevel.analysis.formats import format_p, format_percent
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup
-from eyelevel.report.statistic_cells import collapsed_table, estimate_cell
+from eyelevel.report.statistic_cells import collapsed_table, estimate_cell, fields_json
 
 NOTE = (
     "The gains above are of these very sites. Here the sites are taken as a random sample of those "
@@ -57,9 +57,7 @@ def other_sites_json(contents: Contents) -> dict[str, Any]:
     return {
         "other_sites": [
             {
-                "network": model.network,
-                "stack": model.stack,
-                "metric": model.metric,
+                **fields_json(model, "network", "stack", "metric"),
                 "gain": model.model.gain.as_json(),
                 "deviation_sites": model.model.deviation_sites,
                 "deviation_runs": model.model.deviation_runs,

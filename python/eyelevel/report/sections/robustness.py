@@ -10,6 +10,7 @@ from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.sections.timeouts import censored_details, censored_json
 from eyelevel.report.statistic_cells import (
     estimate_cell,
+    fields_json,
     tested_cell,
     tested_json,
     undetermined_cell,
@@ -71,10 +72,7 @@ def robustness_json(contents: Contents) -> dict[str, Any]:
     return {
         "site_tests": [
             {
-                "site": tests.site,
-                "network": tests.network,
-                "stack": tests.stack,
-                "metric": tests.metric,
+                **fields_json(tests, "site", "network", "stack", "metric"),
                 "welch_anova": tested_json(tests.welch_anova),
                 "kruskal_wallis": tested_json(tests.kruskal_wallis),
                 "games_howell": tests.games_howell.as_json(),

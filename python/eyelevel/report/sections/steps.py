@@ -7,6 +7,7 @@ from eyelevel.analysis.gains.cells import Cell
 from eyelevel.analysis.gains.steps import StepCells
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, join, table, titled_section
+from eyelevel.report.statistic_cells import fields_json
 from eyelevel.stats.estimate import Estimate
 
 ROWS_MAX = 200
@@ -55,13 +56,16 @@ def _step_json(step: StepCells) -> dict[str, Any]:
         "step": step.text,
         "differences": [
             {
-                "site": cell.site,
-                "network": cell.network,
-                "stack": cell.stack,
-                "metric": cell.metric,
-                "pairs": cell.pairs,
-                "median": cell.median,
-                "median_reference": cell.median_reference,
+                **fields_json(
+                    cell,
+                    "site",
+                    "network",
+                    "stack",
+                    "metric",
+                    "pairs",
+                    "median",
+                    "median_reference",
+                ),
                 "difference": cell.difference.as_json(),
             }
             for cell in step.cells

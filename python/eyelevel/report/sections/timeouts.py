@@ -7,7 +7,13 @@ from eyelevel.analysis.formats import format_p, format_p_equation, format_signed
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, join
-from eyelevel.report.statistic_cells import collapsed_table, estimate_cell, tested_cell, tested_json
+from eyelevel.report.statistic_cells import (
+    collapsed_table,
+    estimate_cell,
+    fields_json,
+    tested_cell,
+    tested_json,
+)
 
 NETWORKS_NOTE = (
     "Where a load timed out, the gain is undetermined. Here every timeout counts as the limit of "
@@ -47,12 +53,15 @@ def restricted_json(contents: Contents) -> dict[str, Any]:
     return {
         "differences_up_to_limit": [
             {
-                "network": over_sites.network,
-                "stack": over_sites.stack,
-                "metric": over_sites.metric,
-                "pairs": over_sites.pairs,
-                "timeouts": over_sites.timeouts,
-                "timeouts_reference": over_sites.timeouts_reference,
+                **fields_json(
+                    over_sites,
+                    "network",
+                    "stack",
+                    "metric",
+                    "pairs",
+                    "timeouts",
+                    "timeouts_reference",
+                ),
                 "difference": over_sites.difference.as_json(),
             }
             for over_sites in contents.restricted_differences
@@ -107,13 +116,16 @@ def censored_json(contents: Contents) -> dict[str, Any]:
     return {
         "timeouts_censored": [
             {
-                "site": censored.cell.site,
-                "network": censored.cell.network,
-                "stack": censored.cell.stack,
-                "metric": censored.cell.metric,
-                "pairs": censored.cell.pairs,
-                "timeouts": censored.cell.timeouts,
-                "timeouts_reference": censored.cell.timeouts_reference,
+                **fields_json(
+                    censored.cell,
+                    "site",
+                    "network",
+                    "stack",
+                    "metric",
+                    "pairs",
+                    "timeouts",
+                    "timeouts_reference",
+                ),
                 "restricted_mean_difference": censored.restricted_mean_difference.as_json(),
                 "log_rank": tested_json(censored.log_rank),
             }
