@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 import numpy as np
@@ -55,13 +55,7 @@ class Verdict:
 
     def as_json(self) -> dict[str, object]:
         """The documented shape (docs/reference/report.md)."""
-        return {
-            "name": self.name,
-            "status": self.status,
-            "message": self.message,
-            "gain": self.gain.as_json(),
-            "bound": self.bound,
-        }
+        return asdict(self) | {"gain": self.gain.as_json()}
 
 
 def parse_condition(

@@ -77,23 +77,23 @@ class Contents:
     @cached_property
     def gain_tests(self) -> tuple[GainTests, ...]:
         """The p values of `gains`, in their order."""
-        primary = self.plan["primary_metric"] if self.plan.get("stop") else None
-        effect = self.plan["smallest_effect_of_interest"]
+        primary = self.primary_metric if self.may_stop else None
+        effect = self.smallest_effect
         return tuple(gain_tests(self.gains, effect, primary))
 
     @cached_property
     def site_tests(self) -> tuple[SiteTests, ...]:
         """The further tests of the comparisons that the page shows, `TESTED_MAX` at most."""
         several = [cell for cell in self.cells if cell.pairs > 1]
-        chosen = cells_shown(several, self.plan["primary_metric"], TESTED_MAX, TESTED_MAX)
-        return tuple(site_tests(self.blocks.kept, chosen, self.plan["reference"], self.stacks))
+        chosen = cells_shown(several, self.primary_metric, TESTED_MAX, TESTED_MAX)
+        return tuple(site_tests(self.blocks.kept, chosen, self.reference, self.stacks))
 
     @cached_property
     def censored(self) -> tuple[CensoredCell, ...]:
         """What can be said where loads timed out, `TESTED_MAX` comparisons at most."""
         several = [cell for cell in self.cells if cell.pairs > 1]
-        chosen = timed_out_shown(several, self.plan["primary_metric"], TESTED_MAX)
-        kept, reference = self.blocks.kept, self.plan["reference"]
+        chosen = timed_out_shown(several, self.primary_metric, TESTED_MAX)
+        kept, reference = self.blocks.kept, self.reference
         return tuple(censored_cells(kept, chosen, reference, self.limit_ms))
 
     @cached_property
@@ -102,26 +102,60 @@ class Contents:
         differences = restricted_differences(
             self.blocks.kept,
             self.cells,
-            self.plan["primary_metric"],
-            self.plan["reference"],
+            self.primary_metric,
+            self.reference,
             self.sites,
             self.limit_ms,
         )
         return tuple(differences)
 
     @property
+    def primary_metric(self) -> str:
+        """The metric that the plan declared."""
+        return str(self.plan["primary_metric"])
+
+    @property
+    def reference(self) -> str:
+        """The stack that the others are compared with."""
+        return str(self.plan["reference"])
+
+    @property
+    def smallest_effect(self) -> float:
+        """Of interest, as a share."""
+        return float(self.plan["smallest_effect_of_interest"])
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether the study may stop when it has seen enough."""
+        return bool(self.plan.get("stop"))
+
+    @property
+    def trials_planned(self) -> int:
+        """How many loads the plan has; of a study that stopped, until then."""
+        return len(self.plan["trials"])
+
+    @property
+    def blocks_planned(self) -> int:
+        """How many blocks these are."""
+        return len({trial["block"] for trial in self.plan["trials"]})
+
+    @property
+    def limit_s(self) -> float:
+        """After how long a load times out."""
+        return float(self.plan["browser"]["timeout_s"])
+
+    @property
     def limit_ms(self) -> float:
         """After how long a load times out."""
-        return 1000 * float(self.plan["browser"]["timeout_s"])
+        return 1000 * self.limit_s
 
     @cached_property
     def sites_models(self) -> tuple[NetworkModel, ...]:
         """What the primary metric's gains would be on other sites; empty below five sites."""
-        plan = self.plan
         models = models_over_sites(
             self.blocks.kept,
-            plan["primary_metric"],
-            plan["reference"],
+            self.primary_metric,
+            self.reference,
             self.stacks,
             self.networks,
             self.sites,
@@ -132,8 +166,7 @@ class Contents:
     def stacks(self) -> list[str]:
         """The stacks' names, the reference first."""
         names = [stack["name"] for stack in self.plan["stacks"]]
-        reference = self.plan["reference"]
-        return [reference, *(name for name in names if name != reference)]
+        return [self.reference, *(name for name in names if name != self.reference)]
 
     @property
     def networks(self) -> list[str]:

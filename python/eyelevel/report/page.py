@@ -95,11 +95,11 @@ def summary_of(contents: Contents) -> dict[str, Any]:
     summary = {
         "title": plan["title"],
         "plan_hash": plan["hash"],
-        "reference": plan["reference"],
-        "primary_metric": plan["primary_metric"],
+        "reference": contents.reference,
+        "primary_metric": contents.primary_metric,
         "trials": contents.table.height,
-        "trials_planned": len(plan["trials"]),
-        "blocks_planned": len({trial["block"] for trial in plan["trials"]}),
+        "trials_planned": contents.trials_planned,
+        "blocks_planned": contents.blocks_planned,
     }
     for section in SECTIONS:
         summary |= section.json(contents)

@@ -56,9 +56,9 @@ def undetermined_cell(reason: str) -> Markup:
     return join(["undetermined", element("small", reason)])
 
 
-def fields_json(compared: object, *names: str) -> dict[str, object]:
-    """The named fields of a comparison: what was compared, and how often."""
-    return {name: getattr(compared, name) for name in names}
+def compared_json(compared: object, *more: str) -> dict[str, object]:
+    """What a comparison is of, and `more` of its fields by their names."""
+    return {name: getattr(compared, name) for name in ("network", "stack", "metric", *more)}
 
 
 def tested_json(test: DifferenceTest) -> dict[str, Any]:

@@ -27,7 +27,7 @@ def break_even_rows(contents: Contents) -> pl.DataFrame:
     rows = []
     for each in contents.gains:
         network, gain = networks[each.network], each.gain
-        if each.metric != contents.plan["primary_metric"]:
+        if each.metric != contents.primary_metric:
             continue
         if gain.value is None or gain.low is None or gain.high is None:
             continue

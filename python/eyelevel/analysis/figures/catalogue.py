@@ -65,7 +65,7 @@ def cell_rows(contents: Contents) -> pl.DataFrame:
             "site": cell.site,
             "stack": cell.stack,
             "metric": title_of(cell.metric),
-            "primary": cell.metric == contents.plan["primary_metric"],
+            "primary": cell.metric == contents.primary_metric,
             "gain": cell.gain.value,
             "anova": cell.anova.verdict,
             "difference_ms": cell.difference.value,
@@ -121,7 +121,7 @@ def _extremes(contents: Contents) -> pl.DataFrame:
 
 
 def _loads(contents: Contents) -> pl.DataFrame:
-    metric = contents.plan["primary_metric"]
+    metric = contents.primary_metric
     kept = contents.blocks.kept.filter(pl.col(metric).is_not_null())
     return kept.select("network", "site", "stack", "repetition", value=pl.col(metric))
 
@@ -144,7 +144,7 @@ def _attribute(name: str, title: str) -> Callable[[pl.DataFrame, Contents], dict
 
 def _curves(columns: int) -> Callable[[pl.DataFrame, Contents], dict[str, Any]]:
     def chart(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
-        metric = title_of(contents.plan["primary_metric"])
+        metric = title_of(contents.primary_metric)
         return site_curves(rows, contents.stacks, metric, columns)
 
     return chart
@@ -174,7 +174,7 @@ FIGURES: tuple[PaperFigure, ...] = (
     PaperFigure("heat-map", "Improvement of median load times over rate and RTT",
                 "Das 2014, figure 5-2", improvements,
                 lambda rows, contents: heat_map(
-                    rows, title_of(contents.plan["primary_metric"]))),
+                    rows, title_of(contents.primary_metric))),
     PaperFigure("cellular-cdf", "Load times over links whose rate varies",
                 "Das 2014, figure 6-1", varying_networks, _curves(3)),
     PaperFigure("trace-rate", "The rate of such a link over time",

@@ -30,8 +30,8 @@ def improvements(contents: Contents) -> pl.DataFrame:
     if not medians.height or not grid.height:
         return pl.DataFrame()
     typical = medians.group_by("network", "stack").agg(pl.col("seconds").median(), sites=pl.len())
-    reference = typical.filter(stack=contents.plan["reference"])
-    joined = typical.filter(pl.col("stack") != contents.plan["reference"]).join(
+    reference = typical.filter(stack=contents.reference)
+    joined = typical.filter(pl.col("stack") != contents.reference).join(
         reference.select("network", reference_seconds="seconds"), on="network"
     )
     better = (pl.col("reference_seconds") - pl.col("seconds")) / pl.col("reference_seconds")
@@ -51,7 +51,7 @@ def nine_networks(contents: Contents) -> pl.DataFrame:
     chosen = chosen.sort("rate_mbit_s", "rtt_ms")
     columns = ["network", "stack", "site", "seconds"]
     rows = chosen.join(medians, on="network", maintain_order="left_right").select(columns)
-    optimal = medians.filter(network=UNSHAPED, stack=contents.plan["reference"])
+    optimal = medians.filter(network=UNSHAPED, stack=contents.reference)
     beside = chosen.select("network").join(optimal.drop("network"), how="cross")
     beside = beside.with_columns(stack=pl.lit(OPTIMAL)).select(columns)
     place = {name: position for position, name in enumerate(chosen["network"])}
@@ -103,7 +103,7 @@ def site_medians(contents: Contents) -> pl.DataFrame:
 
     A site that a stack does not bring stays among that stack's sites, or it would look better.
     """
-    metric = contents.plan["primary_metric"]
+    metric = contents.primary_metric
     return (
         contents.blocks.kept.with_columns(seconds=with_timeouts(metric) / 1e3)
         .filter(pl.col("seconds").is_not_null())

@@ -38,7 +38,7 @@ def disagreements(contents: Contents) -> pl.DataFrame:
 
 def disagreement_strips(contents: Contents) -> pl.DataFrame:
     """The pictures of the widest disagreements: one row a stack and moment."""
-    reference, rows = contents.plan["reference"], []
+    reference, rows = contents.reference, []
     for row in disagreements(contents).head(SHOWN_MAX).iter_rows(named=True):
         strips = strips_of(contents, row["site"], row["network"])
         finding = (

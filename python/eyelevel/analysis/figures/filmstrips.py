@@ -102,7 +102,7 @@ def strips_of(contents: Contents, site: str, network: str) -> dict[str, list[tup
 
 def typical_loads(contents: Contents) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
     """By site and network, for each stack the row of its median load."""
-    metric = contents.plan["primary_metric"]
+    metric = contents.primary_metric
     cell = ["site", "network", "stack"]
     rank, count = pl.int_range(pl.len()).over(cell), pl.len().over(cell)
     rows = (
@@ -121,7 +121,7 @@ def typical_loads(contents: Contents) -> dict[tuple[str, str], dict[str, dict[st
 
 
 def _strip(contents: Contents, row: dict[str, Any]) -> dict[str, Any]:
-    value = row[contents.plan["primary_metric"]]
+    value = row[contents.primary_metric]
     return {"repetition": row["repetition"], "value_ms": round(value, 1), "hash": row["hash"]}
 
 

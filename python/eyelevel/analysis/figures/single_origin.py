@@ -42,11 +42,11 @@ def single_origin(contents: Contents) -> pl.DataFrame:
     origins = kept.group_by("site").agg(pl.col("origins").median())
     sites = origins.filter(pl.col("origins") == 1)["site"].to_list()
     rtts_ms = {each["name"]: float(each["rtt_ms_min"]) for each in plan["networks"]}
-    wanted = {plan["primary_metric"], *METRICS}
+    wanted = {contents.primary_metric, *METRICS}
     metrics = [name for name in contents.metrics if name in wanted]
     rows = []
     for stack in plan["stacks"]:
-        against = partner_of(stack, plan["stacks"], plan["reference"])
+        against = partner_of(stack, plan["stacks"], contents.reference)
         if against is None:
             continue
         pair = [against, stack["name"]]

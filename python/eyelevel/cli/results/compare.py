@@ -37,10 +37,10 @@ def compare(
     """
     cores = len(os.sched_getaffinity(0))
     before, after = (read_contents(directory, metrics_of, cores) for directory in (old, new))
-    name = metric or after.plan["primary_metric"]
+    name = metric or after.primary_metric
     if name not in METRICS_BY_NAME:
         raise GateError(f"--metric: {unknown('metric', name, METRICS_BY_NAME)}")
-    bound = after.plan["smallest_effect_of_interest"] if by is None else by / 100
+    bound = after.smallest_effect if by is None else by / 100
     comparison = compare_runs(before, after, name, bound)
     for difference in comparison.differences:
         hints.print(f"not alike: {difference}", markup=False, soft_wrap=True)

@@ -52,7 +52,7 @@ def print_summary(summary: Summary) -> None:
     """The table of gains by network, the answer, the outcomes, the page's path."""
     contents = summary.contents
     by_key = {(gain.network, gain.stack, gain.metric): gain for gain in contents.gains}
-    reference, others = contents.plan["reference"], contents.stacks[1:]
+    reference, others = contents.reference, contents.stacks[1:]
     first = [f"{head} {text}" for head, text in said_first(contents)]
     for sentence in first:
         results.print(sentence, markup=False)

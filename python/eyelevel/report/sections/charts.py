@@ -24,7 +24,7 @@ def charts_section(contents: Contents, data: PageData) -> Markup:
     """Two charts a network, and what chooses among them."""
     data.specifications |= _specifications(contents)
     metrics = options(
-        ((name, title_of(name)) for name in contents.metrics), contents.plan["primary_metric"]
+        ((name, title_of(name)) for name in contents.metrics), contents.primary_metric
     )
     sites = options(((name, name) for name in (ALL_SITES, *contents.sites)), ALL_SITES)
     figures = []
@@ -83,7 +83,7 @@ def charts_section(contents: Contents, data: PageData) -> Markup:
 
 
 def _specifications(contents: Contents) -> dict[str, dict[str, Any]]:
-    metric = contents.plan["primary_metric"]
+    metric = contents.primary_metric
     gains = pl.DataFrame(
         [
             {

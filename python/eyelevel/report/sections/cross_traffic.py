@@ -7,7 +7,7 @@ from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, table, titled_section
-from eyelevel.report.statistic_cells import estimate_cell
+from eyelevel.report.statistic_cells import compared_json, estimate_cell
 
 NOTE = (
     "Harm is (with - without) / with cross traffic, of mean times (Ware et al. 2019): 0 is none, "
@@ -26,10 +26,8 @@ def cross_traffic_json(contents: Contents) -> dict[str, Any]:
             "flows": flows_of(contents),
             "harm": [
                 {
-                    "network": harm.network,
+                    **compared_json(harm),
                     "without": harm.alone,
-                    "stack": harm.stack,
-                    "metric": harm.metric,
                     "harm": harm.harm.as_json(),
                 }
                 for harm in harms(contents)

@@ -33,11 +33,11 @@ def setup_section(contents: Contents) -> Markup:
             [
                 ("plan", element("code", plan["hash"])),
                 ("seed of the order and of each load's luck", plan["seed"]),
-                ("loads", f"{contents.table.height} of {len(plan['trials'])} planned"),
+                ("loads", f"{contents.table.height} of {contents.trials_planned} planned"),
                 ("blocks", f"{plan['blocks']} of each site and network, every stack once in each"),
                 (
                     "smallest effect of interest",
-                    format_percent(plan["smallest_effect_of_interest"], False),
+                    format_percent(contents.smallest_effect, False),
                 ),
                 ("limit of a load", _limit_said(plan["browser"])),
                 *_lateness(contents),

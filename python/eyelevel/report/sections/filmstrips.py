@@ -15,7 +15,7 @@ def filmstrips_section(contents: Contents, data: PageData) -> Markup:
     sites = dict.fromkeys(strip["site"] for strip in strips.strips)
     networks = dict.fromkeys(strip["network"] for strip in strips.strips)
     stacks = [(stack, stack) for stack in contents.stacks]
-    metric = title_of(contents.plan["primary_metric"])
+    metric = title_of(contents.primary_metric)
     note = f"For each stack the load whose {metric} is the median of its counted loads."
     if strips.left_out:
         note += f" {strips.left_out} pairs of site and network are left out to keep the page small."

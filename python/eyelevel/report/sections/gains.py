@@ -13,8 +13,8 @@ from eyelevel.report.sections.other_sites import other_sites_details, other_site
 from eyelevel.report.sections.timeouts import restricted_details, restricted_json
 from eyelevel.report.statistic_cells import (
     collapsed_table,
+    compared_json,
     estimate_cell,
-    fields_json,
     undetermined_cell,
 )
 
@@ -51,13 +51,13 @@ def gains_section(contents: Contents) -> Markup:
         caption = join([element("strong", name), " ", element("span", describe_network(network))])
         tables.append(table(caption, ["metric", *others], rows, class_="gains"))
     note = (
-        f"Performance gain against {contents.plan['reference']}: (X − reference) / reference of "
+        f"Performance gain against {contents.reference}: (X − reference) / reference of "
         "the means over the runs, averaged over the sites; negative is faster. Below each gain its "
         f"95{NO_BREAK}% interval: the run-to-run noise of these sites in this lab, not what other "
-        f"sites would show. {title_of(contents.plan['primary_metric'])} was declared as the "
+        f"sites would show. {title_of(contents.primary_metric)} was declared as the "
         "primary metric; "
     )
-    if contents.plan.get("stop"):
+    if contents.may_stop:
         note += (
             "since the study might stop at any block, its gain is the geometric mean's and its "
             "interval a confidence sequence, which holds at all blocks together for all "
@@ -84,7 +84,7 @@ def gains_section(contents: Contents) -> Markup:
 
 def _metric_name(contents: Contents, metric: str) -> object:
     title = title_of(metric)
-    if metric == contents.plan["primary_metric"]:
+    if metric == contents.primary_metric:
         return join([title, " ", element("span", "primary", class_="tag")])
     return title
 
@@ -104,12 +104,12 @@ def _gain_cell(gain: NetworkGain | None) -> object:
 
 def gains_json(contents: Contents) -> dict[str, Any]:
     """An object a gain for machines, with its p values."""
-    primary = contents.plan["primary_metric"]
-    smallest = contents.plan["smallest_effect_of_interest"]
+    primary = contents.primary_metric
+    smallest = contents.smallest_effect
     return {
         "gains": [
             {
-                **fields_json(gain, "network", "stack", "metric"),
+                **compared_json(gain),
                 "gain": gain.gain.as_json(),
                 "p_holm": gain.p_holm,
                 "p_benjamini_hochberg": tests.p_benjamini_hochberg,
@@ -141,7 +141,7 @@ def p_values_details(contents: Contents) -> Markup:
     """Collapsed; nothing where no gain has a p value."""
     if all(tested.gain.gain.p is None for tested in contents.gain_tests):
         return Markup("")
-    primary = contents.plan["primary_metric"]
+    primary = contents.primary_metric
     # A metric that no load has, as those of frames without any, has nothing to say here.
     there = {
         primary,
@@ -158,7 +158,7 @@ def p_values_details(contents: Contents) -> Markup:
         "metric", "network", "stack", "gain, 95 % interval", "p", "p after Holm",
         "p after Benjamini-Hochberg", "p of equivalence",
     ]  # fmt: skip
-    effect = contents.plan["smallest_effect_of_interest"]
+    effect = contents.smallest_effect
     members = next(
         (tested.members for tested in shown if tested.gain.metric == primary),
         0,
@@ -168,7 +168,7 @@ def p_values_details(contents: Contents) -> Markup:
     )
     if left_out := len(tests) - len(shown):
         note += f" {left_out} comparisons of other metrics are in `eyelevel report --json`."
-    if contents.plan.get("stop"):
+    if contents.may_stop:
         note += (
             f" Since the study might stop at any block, p of {title_of(primary)} is its confidence "
             "sequence's, corrected after Bonferroni where Holm's stands; those of other metrics do "

@@ -135,7 +135,7 @@ def levels_compared(contents: Contents) -> Sequence[Mapping[str, Any]]:
 
 def _pairs(contents: Contents) -> list[tuple[str, str]]:
     """Of the stacks that the report compares: the reference with every other."""
-    reference = contents.plan["reference"]
+    reference = contents.reference
     return [(reference, stack) for stack in contents.stacks if stack != reference]
 
 

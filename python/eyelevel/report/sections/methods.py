@@ -27,14 +27,14 @@ def paragraph(contents: Contents) -> str:
     counts = [len(plan[key]) for key in ("sites", "networks", "stacks")]
     versions = contents.environment.get("versions", {})
     kept = contents.blocks.kept["block"].n_unique()
-    planned = len({trial["block"] for trial in plan["trials"]})
+    planned = contents.blocks_planned
     conditions = conditions_said(plan)
     again = any(each["visitor"] == "known" for each in of_browser(plan).values())
     load = "load, with the visit before it," if again else "load"
     sure = (
         "Confidence sequences, which hold at any stopping time, bound the geometric mean's gain; "
         "the level of 5 % is shared equally by all comparisons."
-        if plan.get("stop")
+        if contents.may_stop
         else "Intervals are Student's t over blocks on the linearised ratio, at 95 %; the primary "
         "metric's p values are corrected after Holm over all networks and stacks."
     )
@@ -47,9 +47,9 @@ def paragraph(contents: Contents) -> str:
         f"{_some(counts[2], 'protocol stack')}. Trials were randomised in complete blocks (seed "
         f"{plan['seed']}): in each of at most {_some(plan['blocks'], 'repetition')} every stack "
         f"loaded every site once over every network, each {load} in a new browser and new network "
-        f"namespaces. The primary metric, {title_of(plan['primary_metric'])}, was declared "
+        f"namespaces. The primary metric, {title_of(contents.primary_metric)}, was declared "
         "beforehand, with a smallest effect of interest of "
-        f"{format_percent(plan['smallest_effect_of_interest'], signed=False)}. "
+        f"{format_percent(contents.smallest_effect, signed=False)}. "
         f"{kept} of {planned} blocks were compared; a failure of the instrument excluded the loads "
         "of all stacks of its block, "
         "timeouts were kept as slower than the limit. Gains are (X - reference) / reference "

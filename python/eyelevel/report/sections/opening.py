@@ -43,15 +43,10 @@ def opening_json(contents: Contents) -> dict[str, Any]:
 
 def answers(contents: Contents) -> list[str]:
     """A sentence a stack, and one over all networks of a plan with weights; why there is none."""
-    plan = contents.plan
     if not contents.blocks.kept.height:
         return [_why_no_answer(contents), *overall(contents)]
-    sentences = answer(
-        contents.gains,
-        plan["reference"],
-        plan["primary_metric"],
-        plan["smallest_effect_of_interest"],
-    )
+    study = (contents.reference, contents.primary_metric, contents.smallest_effect)
+    sentences = answer(contents.gains, *study)
     return [*sentences, *overall(contents)]
 
 
@@ -81,7 +76,7 @@ def _warning(warning: tuple[str, str]) -> Markup:
 
 def overall(contents: Contents) -> list[str]:
     """Of a plan with weights: a sentence a stack about its gain over all networks."""
-    weights, metric = contents.plan.get("weights"), contents.plan["primary_metric"]
+    weights, metric = contents.plan.get("weights"), contents.primary_metric
     if not weights:
         return []
     sentences = []
@@ -125,9 +120,9 @@ def warnings(contents: Contents) -> list[tuple[str, str]]:
         text = f"It ended {reason}. Its intervals hold whenever one stops."
         found.append(("The study stopped early.", text))
     found += not_sure_enough(contents)
-    pending = len(contents.plan["trials"]) - contents.table.height
+    pending = contents.trials_planned - contents.table.height
     if pending:
-        text = f"{pending} of {len(contents.plan['trials'])} loads are not there yet."
+        text = f"{pending} of {contents.trials_planned} loads are not there yet."
         found.append(("The run is not complete.", text))
     if contents.foreign:
         text = f"{contents.foreign} records that the plan does not name are left out."
@@ -163,13 +158,13 @@ def warnings(contents: Contents) -> list[tuple[str, str]]:
     if len(_versions(contents)) > 1:
         text = "The loads were made with more than one version; see what was run."
         found.append(("Versions changed during the run.", text))
-    if (blocks := contents.plan["blocks"]) < FEW_BLOCKS and not contents.plan.get("stop"):
+    if (blocks := contents.plan["blocks"]) < FEW_BLOCKS and not contents.may_stop:
         found.append(_few_blocks(contents, blocks))
     return [*found, *not_measured(contents)]
 
 
 def _few_blocks(contents: Contents, blocks: int) -> tuple[str, str]:
-    effects = detectable(contents.gains, contents.plan["primary_metric"])
+    effects = detectable(contents.gains, contents.primary_metric)
     text = "So few cannot show small effects, and a quiet moment or a busy one weighs heavily."
     if effects:
         low, high = (format_percent(effect, signed=False) for effect in effects)

@@ -6,7 +6,7 @@ from eyelevel.analysis.formats import format_p, format_percent
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup
-from eyelevel.report.statistic_cells import collapsed_table, estimate_cell, fields_json
+from eyelevel.report.statistic_cells import collapsed_table, compared_json, estimate_cell
 
 NOTE = (
     "The gains above are of these very sites. Here the sites are taken as a random sample of those "
@@ -22,7 +22,7 @@ def other_sites_details(contents: Contents) -> Markup:
     """Collapsed; nothing below five sites."""
     if not contents.sites_models:
         return Markup("")
-    primary = contents.plan["primary_metric"]
+    primary = contents.primary_metric
     gains = {
         (gain.network, gain.stack): gain.gain for gain in contents.gains if gain.metric == primary
     }
@@ -46,7 +46,7 @@ def other_sites_details(contents: Contents) -> Markup:
         "gain on these sites, 95 % interval", "sites scatter by", "runs scatter by",
     ]  # fmt: skip
     note = NOTE
-    if contents.plan.get("stop"):
+    if contents.may_stop:
         note += " It does not allow for a study that stops when it has seen enough."
     caption = f"{title_of(primary)}: a mixed model over sites"
     return collapsed_table("On other sites like these", caption, columns, rows, note)
@@ -57,7 +57,7 @@ def other_sites_json(contents: Contents) -> dict[str, Any]:
     return {
         "other_sites": [
             {
-                **fields_json(model, "network", "stack", "metric"),
+                **compared_json(model),
                 "gain": model.model.gain.as_json(),
                 "deviation_sites": model.model.deviation_sites,
                 "deviation_runs": model.model.deviation_runs,

@@ -90,7 +90,7 @@ def _not_ok(contents: Contents) -> Markup:
 def _excluded_blocks(contents: Contents) -> Markup:
     """One row a site, network and reason, with the repetitions that it took away."""
     excluded = contents.blocks.excluded
-    planned = len({trial["block"] for trial in contents.plan["trials"]})
+    planned = contents.blocks_planned
     if not excluded:
         return element("p", f"No block is excluded; all {planned} are compared.")
     repetitions_by_reason: dict[tuple[str, str, str], list[int]] = {}

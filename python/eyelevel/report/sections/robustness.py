@@ -9,8 +9,8 @@ from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.sections.timeouts import censored_details, censored_json
 from eyelevel.report.statistic_cells import (
+    compared_json,
     estimate_cell,
-    fields_json,
     tested_cell,
     tested_json,
     undetermined_cell,
@@ -56,7 +56,7 @@ def robustness_section(contents: Contents) -> Markup:
         )
         blocks.append(element("p", text, class_="note"))
     note = NOTE
-    if contents.plan.get("stop"):
+    if contents.may_stop:
         note += " None of these allows for a study that stops when it has seen enough."
     return titled_section(
         "tests",
@@ -72,7 +72,7 @@ def robustness_json(contents: Contents) -> dict[str, Any]:
     return {
         "site_tests": [
             {
-                **fields_json(tests, "site", "network", "stack", "metric"),
+                **compared_json(tests, "site"),
                 "welch_anova": tested_json(tests.welch_anova),
                 "kruskal_wallis": tested_json(tests.kruskal_wallis),
                 "games_howell": tests.games_howell.as_json(),
@@ -87,7 +87,7 @@ def robustness_json(contents: Contents) -> dict[str, Any]:
 
 
 def _row(contents: Contents, tests: SiteTests) -> list[object]:
-    limit_s = contents.plan["browser"]["timeout_s"]
+    limit_s = contents.limit_s
 
     def duration(value: float) -> str:
         return format_signed_ms(value, limit_s)

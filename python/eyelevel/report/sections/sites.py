@@ -15,7 +15,7 @@ EXTREMES_MAX = 2000  # rows of a study that has more of the primary metric alone
 
 def sites_section(contents: Contents) -> Markup:
     """Each site's medians, gains, paired differences and the published ANOVA."""
-    primary = contents.plan["primary_metric"]
+    primary = contents.primary_metric
     cells = cells_shown(contents.cells, primary, CELLS_MAX, EXTREMES_MAX)
     left_out = len(contents.cells) - len(cells)
     blocks = []
@@ -39,7 +39,7 @@ def sites_section(contents: Contents) -> Markup:
         "is the one of Wolsing et al. 2019, for comparison with the paper; it assumes independent "
         "runs and is not corrected for their number."
     )
-    if contents.plan.get("stop"):
+    if contents.may_stop:
         note += " None of these allows for a study that stops when it has seen enough."
     return titled_section(
         "sites",
@@ -50,7 +50,7 @@ def sites_section(contents: Contents) -> Markup:
 
 
 def _cell_row(contents: Contents, cell: Cell) -> list[object]:
-    limit_s = contents.plan["browser"]["timeout_s"]
+    limit_s = contents.limit_s
     pairs: object = cell.pairs
     if cell.without_value:
         pairs = f"{cell.pairs} ({cell.without_value} without a value)"

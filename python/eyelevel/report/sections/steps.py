@@ -7,7 +7,7 @@ from eyelevel.analysis.gains.cells import Cell
 from eyelevel.analysis.gains.steps import StepCells
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, join, table, titled_section
-from eyelevel.report.statistic_cells import fields_json
+from eyelevel.report.statistic_cells import compared_json
 from eyelevel.stats.estimate import Estimate
 
 ROWS_MAX = 200
@@ -56,16 +56,7 @@ def _step_json(step: StepCells) -> dict[str, Any]:
         "step": step.text,
         "differences": [
             {
-                **fields_json(
-                    cell,
-                    "site",
-                    "network",
-                    "stack",
-                    "metric",
-                    "pairs",
-                    "median",
-                    "median_reference",
-                ),
+                **compared_json(cell, "site", "pairs", "median", "median_reference"),
                 "difference": cell.difference.as_json(),
             }
             for cell in step.cells

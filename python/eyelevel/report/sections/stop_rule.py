@@ -22,11 +22,11 @@ def not_sure_enough(contents: Contents) -> list[tuple[str, str]]:
     rule = contents.plan.get("stop")
     if not rule or not contents.blocks.kept.height:
         return []
-    if contents.table.height < len(contents.plan["trials"]):
+    if contents.table.height < contents.trials_planned:
         return []
     width_max = rule["interval_width_max"]
-    smallest = contents.plan["smallest_effect_of_interest"]
-    metric = contents.plan["primary_metric"]
+    smallest = contents.smallest_effect
+    metric = contents.primary_metric
     gains = [gain for gain in contents.gains if gain.metric == metric]
     states = comparisons(gains, width_max, smallest, contents.plan["blocks"], futility=False)
     unsure = [comparison for comparison in states if comparison.state in UNSURE]

@@ -9,8 +9,8 @@ from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, join
 from eyelevel.report.statistic_cells import (
     collapsed_table,
+    compared_json,
     estimate_cell,
-    fields_json,
     tested_cell,
     tested_json,
 )
@@ -29,7 +29,7 @@ def restricted_details(contents: Contents) -> Markup:
     """Collapsed; nothing where no load timed out."""
     if not contents.restricted_differences:
         return Markup("")
-    limit_s = contents.plan["browser"]["timeout_s"]
+    limit_s = contents.limit_s
     rows: list[list[object]] = []
     for over_sites in contents.restricted_differences:
         difference = over_sites.difference
@@ -42,9 +42,9 @@ def restricted_details(contents: Contents) -> Markup:
         "difference of restricted means, 95 % interval", "p",
     ]  # fmt: skip
     note = NETWORKS_NOTE.format(limit_s=limit_s)
-    if contents.plan.get("stop"):
+    if contents.may_stop:
         note += " None of this allows for a study that stops when it has seen enough."
-    caption = f"{title_of(contents.plan['primary_metric'])}, of times up to {limit_s:g} s"
+    caption = f"{title_of(contents.primary_metric)}, of times up to {limit_s:g} s"
     return collapsed_table("Where loads timed out", caption, columns, rows, note)
 
 
@@ -53,15 +53,7 @@ def restricted_json(contents: Contents) -> dict[str, Any]:
     return {
         "differences_up_to_limit": [
             {
-                **fields_json(
-                    over_sites,
-                    "network",
-                    "stack",
-                    "metric",
-                    "pairs",
-                    "timeouts",
-                    "timeouts_reference",
-                ),
+                **compared_json(over_sites, "pairs", "timeouts", "timeouts_reference"),
                 "difference": over_sites.difference.as_json(),
             }
             for over_sites in contents.restricted_differences
@@ -85,7 +77,7 @@ def censored_details(contents: Contents) -> Markup:
     censored_cells = contents.censored
     if not censored_cells:
         return Markup("")
-    limit_s = contents.plan["browser"]["timeout_s"]
+    limit_s = contents.limit_s
     rows: list[list[object]] = []
     for censored in censored_cells:
         cell, mean = censored.cell, censored.restricted_mean_difference
@@ -99,7 +91,7 @@ def censored_details(contents: Contents) -> Markup:
         "site", "network", "stack", "timeouts, stack and reference",
         "difference of restricted means, 95 % interval", "log-rank, p",
     ]  # fmt: skip
-    metric = title_of(contents.plan["primary_metric"])
+    metric = title_of(contents.primary_metric)
     caption = (
         f"{metric} where loads timed out after {limit_s:g} s: {_comparisons(len(censored_cells))}"
     )
@@ -116,16 +108,7 @@ def censored_json(contents: Contents) -> dict[str, Any]:
     return {
         "timeouts_censored": [
             {
-                **fields_json(
-                    censored.cell,
-                    "site",
-                    "network",
-                    "stack",
-                    "metric",
-                    "pairs",
-                    "timeouts",
-                    "timeouts_reference",
-                ),
+                **compared_json(censored.cell, "site", "pairs", "timeouts", "timeouts_reference"),
                 "restricted_mean_difference": censored.restricted_mean_difference.as_json(),
                 "log_rank": tested_json(censored.log_rank),
             }

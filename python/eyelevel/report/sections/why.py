@@ -71,12 +71,12 @@ def _causes_json(network_split: NetworkSplit) -> dict[str, Any]:
 def _causes(contents: Contents) -> list[Markup]:
     if not contents.splits:
         return []
-    metric = title_of(contents.plan["primary_metric"])
+    metric = title_of(contents.primary_metric)
     columns = ["part", "ms", "95 % interval", "round trips"]
     tables = [
         table(
             join([element("strong", f"{split.stack} on {split.network}"), " ",
-                  element("span", f"against {contents.plan['reference']}")]),
+                  element("span", f"against {contents.reference}")]),
             columns,
             _rows(split),
             class_="causes",
