@@ -28,8 +28,12 @@ from PIL import Image, ImageDraw, ImageFilter
 from benchmarks.shared.command import parser_of
 from eyelevel.browser import settle as settle_module
 from eyelevel.browser.browsers import load_page
-from eyelevel.browser.observations import LoadSettings, RawLoad
+from eyelevel.browser.observations import CaptureMethod, LoadSettings, RawLoad
 from eyelevel.metrics.compute import compute_metrics
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+
+HTTP1 = STACKS_BY_NAME["http1"]
 
 PICTURES = 24
 PICTURE_SIZE_PX = (206, 150)
@@ -43,17 +47,18 @@ class Variant:
     """One way to load the page."""
 
     name: str
-    capture: str
+    capture: bool
+    method: CaptureMethod = "screencast"
     picture_px: tuple[int, int] = (640, 360)
     settle_timeout_s: float = settle_module.SETTLE_TIMEOUT_S
 
 
 VARIANTS = (
-    Variant("none", "none"),
-    Variant("trace", "trace"),
-    Variant("screencast", "screencast"),
-    Variant("screencast, full", "screencast", picture_px=(1280, 720)),
-    Variant("none, not settled", "none", settle_timeout_s=0.0),
+    Variant("none", False),
+    Variant("trace", True, "trace"),
+    Variant("screencast", True),
+    Variant("screencast, full", True, picture_px=(1280, 720)),
+    Variant("none, not settled", False, settle_timeout_s=0.0),
 )
 
 
@@ -98,7 +103,13 @@ def main() -> None:
             for variant in order.sample(VARIANTS, len(VARIANTS)):
                 settle_module.SETTLE_TIMEOUT_S = variant.settle_timeout_s
                 raw = load_page(
-                    LoadSettings(url, "h1", capture=variant.capture, picture_px=variant.picture_px)
+                    LoadSettings(
+                        url,
+                        HTTP1,
+                        Browser(capture=variant.capture),
+                        method=variant.method,
+                        picture_px=variant.picture_px,
+                    )
                 )
                 if raw.ended == "complete":
                     block[variant.name] = measured(raw)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from eyelevel.networks.presets import NETWORKS_BY_NAME
-from eyelevel.plan.browser_settings import BrowserSettings
+from eyelevel.plan.browser import Browser
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import expand
@@ -41,7 +41,7 @@ def of_values(
 def load(site: str, network: str, stack: str, seed: int, capture: bool = True) -> TrialResult:
     """One trial as a run does it; failures are outcomes of its record."""
     opened = open_site(site)
-    settings = BrowserSettings(capture=capture)
+    settings = Browser(capture=capture)
     cell = one_cell(
         opened.name, [NETWORKS_BY_NAME[network]], STACKS_BY_NAME[stack], 1, seed, settings
     )

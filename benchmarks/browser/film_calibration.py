@@ -25,8 +25,8 @@ from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.metrics.compute import compute_metrics
 from eyelevel.networks.network import lab_path
 from eyelevel.networks.presets import find_network
+from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import lab_stack
 from eyelevel.sites.recorded import open_site
 
 METRICS = (

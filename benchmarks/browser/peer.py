@@ -57,8 +57,9 @@ import json, sys
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.browser.browsers import load_page
 from eyelevel.metrics.compute import metrics_of
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.store.frames import Frame, Frames
-raw = load_page(LoadSettings(sys.argv[1], "h1"))
+raw = load_page(LoadSettings(sys.argv[1], STACKS_BY_NAME["http1"]))
 frames = Frames.of([Frame.of_image(each.at_ms, each.image) for each in raw.frames])
 print(json.dumps(metrics_of({**raw.as_record(), "connections": []}, frames)))
 """

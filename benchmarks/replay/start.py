@@ -9,8 +9,8 @@ from eyelevel.errors import LabError
 from eyelevel.lab.binary import find_binary
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import lab_stack
 
 TIMEOUT_S = 30.0
 

@@ -16,9 +16,11 @@ from eyelevel.browser.observations import LoadSettings
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.network import Network, lab_path
 from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import Stack, lab_stack
+from eyelevel.plan.stacks import Stack
 from eyelevel.plan.trials import expand
 from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
@@ -110,11 +112,11 @@ def _lab(site: Path, stack: Stack, network: Network) -> Lab:
 def _settings(lab: Lab, stack: Stack) -> LoadSettings:
     return LoadSettings(
         url=lab.ready.main_url or "",
-        http_version=stack.http_version,
+        stack=stack,
+        browser=Browser(capture=False),
         quic_origins=lab.ready.quic_origins(),
         spki_sha256=lab.ready.spki_sha256,
         command_prefix=lab.command_prefix,
-        capture="none",
     )
 
 

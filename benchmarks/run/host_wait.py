@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 from benchmarks.shared.command import machine, parser_of
 from eyelevel.networks.presets import NETWORKS_BY_NAME
-from eyelevel.plan.browser_settings import BrowserSettings
+from eyelevel.plan.browser import Browser
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import expand
@@ -65,7 +65,7 @@ def _bursts() -> Iterator[None]:
 def _load(seed: int, wait: HostWait | None) -> dict:
     site = open_site("plain")
     cell = (NETWORKS_BY_NAME["dsl"],)
-    plan = one_cell(site.name, list(cell), STACKS_BY_NAME["tcp+"], 1, seed, BrowserSettings())
+    plan = one_cell(site.name, list(cell), STACKS_BY_NAME["tcp+"], 1, seed, Browser())
     (trial,) = expand(plan, [site.of_plan()])
     return run_trial(trial, str(site.path.resolve()), host_wait=wait).record
 

@@ -18,8 +18,8 @@ from typing import Any
 from benchmarks.shared.command import rounds
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import lab_stack
 from eyelevel.validation.bulk import bulk_site, fetch
 
 PATH = {

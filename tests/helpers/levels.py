@@ -5,14 +5,15 @@ from dataclasses import asdict
 from eyelevel.level.rows import Run, rows_of
 from eyelevel.level.scenarios import FAR
 from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.in_force import stack_in_force
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import stack_settings
+from eyelevel.plan.stacks import Stack
 
 DSL = NETWORKS_BY_NAME["dsl"]
 
 
-def settings(*names: str) -> list[dict]:
-    return [stack_settings(STACKS_BY_NAME[name], DSL) for name in names]
+def settings(*names: str) -> list[Stack]:
+    return [stack_in_force(STACKS_BY_NAME[name], DSL) for name in names]
 
 
 BUILD = {
@@ -52,6 +53,6 @@ def level(names=("tcp+", "quic"), quic_ecn=0.0, ack_ms=(28.0, 28.1, 28.2), image
             own = {**values, "ack_delay_ms_max": 47.0 if side == 0 else ack_ms[at]}
             runs += [Run("page on far", side, own), Run("page on slow", side, own)]
             runs.append(Run("bulk on far", side, {"connect_ms": 402.4 - 200 * side + at / 10}))
-    stacks = tuple(stack_settings(STACKS_BY_NAME[name], FAR) for name in names)
+    stacks = tuple(stack_in_force(STACKS_BY_NAME[name], FAR) for name in names)
     rows = [asdict(row) for row in rows_of(runs, stacks) if row.first is not None]
     return {**BUILD, "first": names[0], "second": names[1], "rows": rows, "failed": []}

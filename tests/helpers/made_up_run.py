@@ -65,7 +65,7 @@ def record_of(trial: Trial, load_ms: float, outcome: str = "ok") -> dict[str, An
             dom_content_loaded_ms=0.5 * load_ms,
         )
     lateness = {"lateness_us_p50": 14.0, "lateness_us_p99": 120.0, "lateness_us_max": 640.0}
-    kinds = trial.network_settings.get("cross_traffic", ())
+    kinds = trial.lab_cross_traffic()
     record["cross_traffic"] = _cross_traffic(kinds) if kinds else None
     timeline = _timeline(load_ms) if outcome == "ok" else None
     side = {"packets": 100, **lateness, "arrival": lateness}

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.store.schema import RECORD_VERSION, hash_of_key
 
 
@@ -21,11 +24,11 @@ def sample_record(
         "site": site,
         "site_digest": f"sha256:{site}",
         "network": network,
-        "network_settings": {"rtt_ms_min": 24},
+        "network_settings": NETWORKS_BY_NAME["dsl"].settings(),
         "stack_preset": stack,
-        "stack_settings": {"http_version": "h3" if stack.startswith("quic") else "h2"},
+        "stack_settings": STACKS_BY_NAME["quic" if stack.startswith("quic") else "tcp"].settings(),
         "stack": stack,
-        "browser": {"capture": True, "timeout_s": 180},
+        "browser": Browser(timeout_s=180.0).stated(),
         "block": f"{site}/{network}/{repetition}",
         "repetition": repetition,
         "position": position,

@@ -10,8 +10,8 @@ from small_site import pack_small_site
 
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.network import Network, lab_path
+from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import lab_stack
 
 
 @pytest.fixture(scope="session", autouse=True)

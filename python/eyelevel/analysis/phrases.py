@@ -1,13 +1,11 @@
 """How findings are said."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from eyelevel.analysis.formats import format_interval, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.shown import title_of
-from eyelevel.networks.stages import describe
 from eyelevel.stats.estimate import smallest_detectable
 
 SIGNIFICANCE_LEVEL = 0.05
@@ -99,25 +97,3 @@ def _join(parts: Sequence[str]) -> str:
     if len(parts) < 2:
         return "".join(parts)
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def describe_network(network: Mapping[str, Any]) -> str:
-    """A network's settings in one line."""
-    if "stages_down" in network:
-        down, up = (describe(network[key]) for key in ("stages_down", "stages_up"))
-        return f"down: {down}; up: {up}{_beside(network)}"
-    down, up = (network[key] / 1e6 for key in ("rate_down_bit_s", "rate_up_bit_s"))
-    loss_down, loss_up = network["loss_down"], network["loss_up"]
-    loss = "no random loss"
-    if loss_down or loss_up:
-        loss = f"{loss_down * 100:.3g} % of packets lost down, {loss_up * 100:.3g} % up"
-    return (
-        f"{down:g} Mbit/s down, {up:g} up, {network['rtt_ms_min']:g} ms round trip, "
-        f"{network['queue_ms']:g} ms queue, {loss}{_beside(network)}"
-    )
-
-
-def _beside(network: Mapping[str, Any]) -> str:
-    kinds = network.get("cross_traffic") or ()
-    flows = [f"{k['flows']} {k['congestion_control']} {k['direction']}" for k in kinds]
-    return f"; beside it {', '.join(flows)}" if flows else ""

@@ -1,20 +1,14 @@
 """What is not alike between two runs: what only one has, and what their loads were made in."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from eyelevel.analysis.study import Contents
-from eyelevel.plan.browser_settings import BrowserSettings
 
 NAMED_MAX = 8  # of one line: a corpus that was recorded anew has hundreds of sites
 
 # Of the environment: a difference in one of these is a reason for a gain of its own.
 _COMPARED = ("cpu", "cores", "machine", "versions", "data_plane", "realtime_allowed")
-
-_BROWSER_DEFAULTS: Mapping[str, Any] = {
-    field.name: field.default for field in fields(BrowserSettings)
-}
 
 
 def run_differences(old: Contents, new: Contents) -> list[str]:
@@ -49,15 +43,13 @@ def _line(what: str, names: Sequence[str]) -> list[str]:
 
 
 def _conditions(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Of the plans' `browser`, which leaves out most of what is as usual."""
+    """Of the plans' `browser`."""
     found = []
-    for key in dict.fromkeys([*_BROWSER_DEFAULTS, *old, *new]):
-        before, after = (each.get(key, _BROWSER_DEFAULTS.get(key)) for each in (old, new))
+    for key, after in new.items():
+        before = old[key]
         if before == after:
             continue
-        if key == "timeout_given" and old["timeout_s"] != new["timeout_s"]:
-            continue
-        names = [_condition_said(key, value) for value in (before, after)]
+        names = [_condition_said(value) for value in (before, after)]
         if names[0] == names[1]:
             found.append(f"the settings of the {key} `{names[0]}` are not the same")
         else:
@@ -65,9 +57,11 @@ def _conditions(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _condition_said(key: str, value: Any) -> str:
-    if key == "device":
-        return value["name"] if value else "as recorded"
+def _condition_said(value: Any) -> str:
+    if value is None:
+        return "not given"
+    if isinstance(value, Mapping):
+        return str(value["name"])
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):

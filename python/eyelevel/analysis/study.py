@@ -31,6 +31,9 @@ from eyelevel.analysis.trials.table import Columns, MetricsOf, trials_table
 from eyelevel.errors import StoreError
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import metrics_of
+from eyelevel.networks.network import Network
+from eyelevel.plan.plan import Plan
+from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.stats.hypothesis.cochran_q import RateTest, rates_differ
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,
@@ -109,6 +112,16 @@ class Contents:
         )
         return tuple(differences)
 
+    @cached_property
+    def planned(self) -> Plan:
+        """The plan with its settings as they are typed; its sites by their names."""
+        return plan_of_document(self.plan)
+
+    @property
+    def limit_s(self) -> float:
+        """After how long a load times out."""
+        return self.planned.browser.limit_s
+
     @property
     def primary_metric(self) -> str:
         """The metric that the plan declared."""
@@ -140,14 +153,13 @@ class Contents:
         return len({trial["block"] for trial in self.plan["trials"]})
 
     @property
-    def limit_s(self) -> float:
-        """After how long a load times out."""
-        return float(self.plan["browser"]["timeout_s"])
-
-    @property
     def limit_ms(self) -> float:
-        """After how long a load times out."""
+        """The same in milliseconds, as metrics have it."""
         return 1000 * self.limit_s
+
+    def network(self, name: str) -> Network:
+        """Of the plan's."""
+        return next(each for each in self.planned.networks if each.name == name)
 
     @cached_property
     def sites_models(self) -> tuple[NetworkModel, ...]:

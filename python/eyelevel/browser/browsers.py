@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from eyelevel.browser.chromium.load import load_in_chromium
 from eyelevel.browser.firefox.load import load_in_firefox
-from eyelevel.browser.observations import BrowserName, LoadSettings, RawLoad
-
-BROWSERS: dict[BrowserName, Callable[[LoadSettings], RawLoad]] = {
-    "chromium": load_in_chromium,
-    "firefox": load_in_firefox,
-}
+from eyelevel.browser.observations import LoadSettings, RawLoad
 
 
 def load_page(settings: LoadSettings) -> RawLoad:
@@ -20,4 +13,5 @@ def load_page(settings: LoadSettings) -> RawLoad:
     A failing load is a result (`RawLoad.ended`), not an exception.
     Raises `BrowserStartError` if no load could even be attempted.
     """
-    return BROWSERS[settings.browser](settings)
+    load = load_in_chromium if settings.browser.is_chromium else load_in_firefox
+    return load(settings)

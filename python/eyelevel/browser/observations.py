@@ -11,18 +11,15 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from eyelevel.browser.same_requests import SameRequests
-from eyelevel.plan.steps import Step
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import Stack
 
 LOCAL_SCHEMES = ("data:", "blob:", "about:", "chrome:", "chrome-error:", "filesystem:")
 """URLs that never reach the network."""
 
 
-Capture = Literal["screencast", "trace", "none"]
-BrowserName = Literal["chromium", "firefox"]
-Visit = Literal["first", "repeat", "warm"]
-Visitor = Literal["first", "known"]
-ConnectionType = Literal["slow-2g", "2g", "3g", "4g"]
-HttpVersion = Literal["h1", "h2", "h3"]
+CaptureMethod = Literal["screencast", "trace"]
 Ended = Literal["complete", "timeout", "navigation-failed", "browser-crashed"]
 Source = Literal["network", "cache", "service-worker", "data"]
 
@@ -32,7 +29,10 @@ class LoadSettings:
     """One load: what to open and how to observe it."""
 
     url: str
-    http_version: HttpVersion = "h2"
+    stack: Stack = STACKS_BY_NAME["tcp"]
+    """What the browser is to speak, and how, of a stack that is in force."""
+    browser: Browser = Browser()  # noqa: RUF009 (frozen)
+    """What of the browser is in force."""
     quic_origins: tuple[str, ...] = ()
     """`host:port` of every origin that must be reached by QUIC; used with `h3` only."""
     unasked_hosts: tuple[tuple[str, str], ...] = ()
@@ -44,31 +44,19 @@ class LoadSettings:
     command_prefix: tuple[str, ...] = ()
     """Put before the browser's command; passes on descriptors 3 and 4, stays in the session."""
     viewport_px: tuple[int, int] = (1280, 720)
-    browser: BrowserName = "chromium"
-    capture: Capture = "screencast"
+    method: CaptureMethod = "screencast"
+    """Of pictures, where the browser is to take some."""
     picture_px: tuple[int, int] = (640, 360)
     """Largest size of a screencast's frames; the compositor scales the page down to it. Half the
     viewport costs a load a third of what full size does (docs/decisions/frame-capture.md)."""
-    same_requests: SameRequests | None = None
+    same_page: SameRequests | None = None
     """Hold the page's date and randomness, so that every load asks for the same URLs."""
     proxy: str | None = None
     """`host:port` of an HTTP proxy for everything, loopback included; for recording."""
-    visit: Visit = "first"
-    """`repeat`: after a first visit that leaves session tickets and nothing else; `warm`: one that
-    leaves its connections, too."""
-    visitor: Visitor = "first"
-    """`known`: after a visit that leaves what the browser keeps of servers, also where `visit` is
-    the first: then servers that gave out no tickets leave what they speak, and nothing else."""
-    effective_connection_type: ConnectionType | None = None
-    """What Chromium is to take the network for; None: what it estimates."""
     between_visits: Callable[[], None] = lambda: None
     """Called between the visits, when the first one's pages are gone."""
     when_over: Callable[[RawLoad], None] = lambda _: None
     """Called when all was observed; what it does may take place while the browser ends."""
-    early_data: bool = False
-    """Send requests of repeat visits with the first flight over TCP too."""
-    ecn: Literal["off", "on"] = "off"
-    """Whether Firefox marks what it sends over QUIC, and tells servers of the marks that came."""
     mobile: bool = False
     """Pose as a mobile browser: touch, a mobile viewport and user agent."""
     device_scale: float = 1.0
@@ -77,32 +65,12 @@ class LoadSettings:
     """What client hints name as the phone's model."""
     user_agent: str | None = None
     """Instead of the browser's own."""
-    cpu_slowdown: float = 1.0
-    """How many times slower the page's main thread runs, by DevTools' throttling."""
-    color_scheme: Literal["light", "dark"] = "light"
-    """What the page is told that its user prefers."""
-    javascript: bool = True
-    blocked_hosts: tuple[str, ...] = ()
-    """Requests to these hosts fail at once; `*.example` stands for all below."""
     screenshot: bool = False
     """Take a picture of the viewport at the load's end, full size."""
-    netlog: bool = False
-    """Keep Chromium's network log."""
-    trace: bool = False
-    """Keep a trace of the browser."""
-    after_load: tuple[Step, ...] = ()
-    """What a user does when the load is over."""
-    timeout_s: float = 180.0
-    """From navigation to the load event; then the load ends as `timeout`."""
     quiet_s: float = 1.0
     """The load ends when nothing was requested or painted for so long after the load event."""
     cap_s: float = 10.0
     """The load ends at the latest so long after the load event."""
-
-    @property
-    def is_visited_before(self) -> bool:
-        """Whether a visit comes before the measured one."""
-        return self.visit != "first" or self.visitor == "known"
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ class AfterLoad:
 
         Raises `BrowserGoneError` and `DeadlineError`.
         """
-        for step in self._settings.after_load:
+        for step in self._settings.browser.steps:
             self.done.append(self._run(step))
             if self.done[-1].failed:
                 break
@@ -132,7 +132,7 @@ class AfterLoad:
     def _run(self, step: Step) -> StepLoad:
         self._failed = ""
         settings, begun_s = self._settings, time.monotonic()
-        rule = QuietRule(begun_s, settings.timeout_s, VIEW_QUIET_S, settings.cap_s)
+        rule = QuietRule(begun_s, settings.browser.limit_s, VIEW_QUIET_S, settings.cap_s)
         rule.handle_load_event(begun_s)
         self._input.begin_step(rule)
         try:
@@ -156,7 +156,7 @@ class AfterLoad:
         verdict = wait_for_end(rule, self._pump, self._is_busy, lambda: self._failed)
         ended_s = time.monotonic()
         if verdict == "timeout":
-            note(f"the next page had no load event within {self._settings.timeout_s:g} s")
+            note(f"the next page had no load event within {self._settings.browser.limit_s:g} s")
         matches: bool | None = None
         load_event_s: float | None = None
         paint_s: float | None = None

@@ -92,10 +92,10 @@ def wait_for_load(
     if verdict == "failed":
         return "navigation-failed", f"navigating to {settings.url}: {failed()}", False
     if verdict == "timeout":
-        return "timeout", f"no load event within {settings.timeout_s:g} s", False
+        return "timeout", f"no load event within {settings.browser.limit_s:g} s", False
     return "complete", "", verdict == "capped"
 
 
 def rule_from_now(settings: LoadSettings) -> QuietRule:
     """The rule of a load or step that begins now."""
-    return QuietRule(time.monotonic(), settings.timeout_s, settings.quiet_s, settings.cap_s)
+    return QuietRule(time.monotonic(), settings.browser.limit_s, settings.quiet_s, settings.cap_s)

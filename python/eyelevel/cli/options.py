@@ -1,25 +1,20 @@
 """Options of commands that load pages: what the page is shown in, how long a load waits."""
 
-from collections.abc import Sequence
-from typing import Annotated, Any, get_args
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import wraps
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
-from pydantic import TypeAdapter, ValidationError
+from annotated_types import Ge, Le
+from pydantic import ValidationError
 
-from eyelevel.errors import PlanError, unknown
-from eyelevel.plan.browser_settings import (
-    CPU_SLOWDOWN_MAX,
-    BrowserName,
-    BrowserSettings,
-    ColorScheme,
-    LogKind,
-    browser_settings,
-)
-from eyelevel.plan.connection_type import ConnectionTypeSetting
-from eyelevel.plan.devices import DEVICES_BY_NAME
-from eyelevel.plan.file.model import HostName, StepText
-from eyelevel.plan.stacks import Visit, Visitor
+from eyelevel.errors import PlanError
+from eyelevel.plan.browser import Browser
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
+from eyelevel.settings import About, about, annotations_of
 
 HostWaitOption = Annotated[
     float,
@@ -34,116 +29,97 @@ HostWaitOption = Annotated[
 ]
 
 
-BrowserOption = Annotated[
-    BrowserName,
-    typer.Option(help="`firefox`: Firefox ESR; what it cannot: docs/guides/browser.md."),
-]
-DeviceOption = Annotated[
-    str | None,
-    typer.Option(help="Pose as a device: see `eyelevel list devices`. Else as recorded."),
-]
-SlowdownOption = Annotated[
-    float | None,
-    typer.Option(min=1, max=CPU_SLOWDOWN_MAX, help="Times slower scripts run; else the device's."),
-]
-SchemeOption = Annotated[
-    ColorScheme, typer.Option(help="What the page is told that its user prefers.")
-]
-JavascriptOption = Annotated[
-    bool, typer.Option("--javascript/--no-javascript", help="Whether the page's scripts run.")
-]
-VisitorOption = Annotated[
-    Visitor,
-    typer.Option(help="`known`: the browser knows of every host what it speaks, and no more."),
-]
-ConnectionTypeOption = Annotated[
-    ConnectionTypeSetting,
-    typer.Option(
-        "--effective-connection-type",
-        help="What Chromium takes the network for; `network`: by its round trip; `measured`: what "
-        "the browser estimates, on each stack its own.",
-    ),
-]
-BlockOption = Annotated[
-    list[str] | None,
-    typer.Option(help="A host whose objects are not asked for; `*.HOST`: all below. Repeatable."),
-]
+def with_browser_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with an option for each of the browser's settings in the place of its parameter
+    of this type.
+
+    Raises PlanError, with the option, for a value that the browser cannot have.
+    """
+    signature = inspect.signature(command, eval_str=True)
+    parameters: list[inspect.Parameter] = []
+    place = ""
+    for parameter in signature.parameters.values():
+        if parameter.annotation is Browser:
+            place = parameter.name
+            parameters += _parameters()
+        else:
+            parameters.append(parameter)
+
+    @wraps(command)
+    def with_options(**given: Any) -> None:
+        own = {name: given.pop(name) for name in annotations_of(Browser)}
+        command(**given, **{place: _browser_of(own)})
+
+    with_options.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return with_options
 
 
-AfterLoadOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="A step after the load, measured on its own: `scroll end`, `scroll 800`, "
-        "`click SELECTOR`, `script JAVASCRIPT`. Repeatable."
-    ),
-]
-
-LogsOption = Annotated[
-    str,
-    typer.Option(
-        help="With --out: keep logs of each load for `eyelevel explain` and other tools: some of "
-        "`qlog,pcap,tcp-info`; pcap with the TLS keys."
-    ),
-]
+def _parameters() -> list[inspect.Parameter]:
+    said = about(Browser)
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=_default(field.default, said[field.name]),
+            annotation=_option(field.name, field.default, said[field.name]),
+        )
+        for field in fields(Browser)
+    ]
 
 
-NetlogOption = Annotated[
-    bool, typer.Option("--netlog", help="With --out: netlog.json.gz beside each record.")
-]
-TraceOption = Annotated[
-    bool, typer.Option("--trace", help="With --out: trace.json.gz beside each record.")
-]
+def _flag(name: str, said: About) -> str:
+    return said.flag or f"--{name.replace('_', '-')}"
 
 
-def browser_of_options(
-    *,
-    browser: BrowserName,
-    visit: Visit,
-    visitor: Visitor,
-    effective_connection_type: ConnectionTypeSetting,
-    device: str | None,
-    cpu_slowdown: float | None,
-    color_scheme: ColorScheme,
-    javascript: bool,
-    block: Sequence[str],
-    after_load: Sequence[str],
-    netlog: bool,
-    trace: bool,
-    logs: str,
-) -> BrowserSettings:
-    """The settings of a plan's `browser`; raises PlanError for a device or host that is none."""
-    if device is not None and device not in DEVICES_BY_NAME:
-        raise PlanError([f"--device: {unknown('device', device, DEVICES_BY_NAME)}"])
-    kinds = tuple(dict.fromkeys(filter(None, (kind.strip() for kind in logs.split(",")))))
-    for kind in kinds:
-        if kind not in get_args(LogKind):
-            raise PlanError([f"--logs: {unknown('log', kind, get_args(LogKind))}"])
-    for option, kind, words in (("block", HostName, block), ("after-load", StepText, after_load)):
-        for word in words:
-            _check(option, kind, word)
-    found = browser_settings(
-        browser=browser,
-        device=DEVICES_BY_NAME[device] if device else None,
-        cpu_slowdown=cpu_slowdown,
-        visit=visit,
-        visitor=visitor,
-        effective_connection_type=effective_connection_type,
-        color_scheme=color_scheme,
-        javascript=javascript,
-        blocked_hosts=tuple(block),
-        after_load=tuple(after_load),
-        netlog=netlog,
-        trace=trace,
-        logs=kinds,
-    )
+def _default(value: Any, said: About) -> Any:
+    if value == ():
+        return "" if said.separator else None
+    return value
+
+
+def _option(name: str, default: Any, said: About) -> Any:
+    """How the command line has a setting: what it cannot know is text, and checked as a plan's."""
+    flag, told = _flag(name, said), f"{said.text[0].upper()}{said.text[1:]}."
+    kind, bounds = _kind(annotations_of(Browser)[name])
+    if kind is bool:
+        flags = (f"{flag}/--no-{flag[2:]}",) if default else (flag,)
+        return Annotated[bool, typer.Option(*flags, help=told)]
+    if get_origin(kind) is tuple and not said.separator:
+        return Annotated[list[str] | None, typer.Option(flag, help=f"{told} Repeatable.")]
+    if get_origin(kind) is Literal:
+        return Annotated[kind, typer.Option(flag, help=told)]
+    if kind is float and bounds:
+        low, high = bounds
+        return Annotated[float | None, typer.Option(flag, min=low, max=high, help=told)]
+    return Annotated[str | None, typer.Option(flag, help=told)]
+
+
+def _kind(annotation: Any) -> tuple[Any, tuple[Any, Any] | None]:
+    """The type without its metadata and without None, and its bounds where it has both."""
+    low = high = None
+    while get_origin(annotation) in (Annotated, Union, UnionType):
+        for each in getattr(annotation, "__metadata__", ()):
+            low = each.ge if isinstance(each, Ge) else low
+            high = each.le if isinstance(each, Le) else high
+        annotation = get_args(annotation)[0]
+    return annotation, None if low is None or high is None else (low, high)
+
+
+def _browser_of(given: Mapping[str, Any]) -> Browser:
+    said = about(Browser)
+    values = {}
+    for name, value in given.items():
+        if (separator := said[name].separator) and value is not None:
+            value = [word for each in value.split(separator) if (word := each.strip())]
+        if value is not None:
+            values[name] = value
+    try:
+        found = Browser.read(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0])
+        told = first["msg"].removeprefix("Value error, ")
+        raise PlanError([f"{_flag(name, said[name])}: {told}"]) from error
     if refused := found.refusal():
         raise PlanError([refused[1]])
     return found
-
-
-def _check(option: str, kind: Any, word: str) -> None:
-    try:
-        TypeAdapter(kind).validate_python(word)
-    except ValidationError as error:
-        said = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise PlanError([f"--{option}: {said}"]) from error

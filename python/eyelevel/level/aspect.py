@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eyelevel.level.classes import Bound, Compared
-
-Settings = Mapping[str, Any]
+from eyelevel.plan.stacks import Stack
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Measure:
     bound: Bound | None = None
     because: str = ""
     bound_with: Mapping[str, Any] = field(default_factory=dict)
-    none_of: Callable[[Settings], str] | None = None
+    none_of: Callable[[Stack], str] | None = None
 
     def margin_of(self, first: float, second: float) -> float:
         """The margin beside these means."""
@@ -45,7 +44,7 @@ class Aspect:
     alone, for `--effects`; empty where no setting does."""
 
     name: str
-    says: Callable[[Settings], str] | None = None
+    says: Callable[[Stack], str] | None = None
     settings: tuple[str, ...] = ()
     what: str = ""
     measure: Measure | None = None
@@ -53,5 +52,3 @@ class Aspect:
 
 
 PAGES = ("page on far", "page on slow")
-OF_BROWSER = ("visit", "visitor", "effective_connection_type")
-"""Settings that are the browser's, and that a stack may have of its own."""

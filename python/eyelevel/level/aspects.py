@@ -10,15 +10,67 @@ from eyelevel.level.aspect import Aspect
 from eyelevel.level.aspects_of_browser import OF_BROWSER
 from eyelevel.level.aspects_of_handshake import OF_HANDSHAKE
 from eyelevel.level.aspects_of_wire import OF_WIRE
+from eyelevel.plan.stacks import Stack
+
+
+def _visit(s: Stack) -> str:
+    """The browser's, which stacks of a plan may have each their own."""
+    meant = {
+        "repeat": "repeat: a second load, with TLS tickets",
+        "warm": "warm: a second load, over open connections",
+    }
+    own = s.visit or "first"
+    return meant.get(own, str(own))
+
+
+def _server(s: Stack) -> str:
+    """Whose."""
+    own = s.external_server
+    if not own:
+        return "eyelevel's"
+    return f"somebody else's: {' '.join(own.command)}; what it does is its own"
+
+
+@said.of_our_servers
+def _congestion_control(s: Stack) -> str:
+    """`congestion_control`."""
+    return s.controller
+
+
+def _idle(s: Stack) -> str:
+    """`slow_start_after_idle`."""
+    return "yes" if s.slow_start_after_idle else "no"
+
+
+@said.of_our_servers
+def _scheduler(s: Stack) -> str:
+    """`priorities`."""
+    if not s.schedules_responses:
+        return "one response a connection"
+    return "urgency, then order (RFC 9218)" if s.priorities else "all in turn"
+
+
+@said.of_our_servers
+def _think_time(s: Stack) -> str:
+    """`think_time`."""
+    return s.think_time if isinstance(s.think_time, str) else f"{s.think_time:g} ms"
+
+
+def _names(s: Stack) -> str:
+    """`coalescing`."""
+    if not s.over_tls:
+        return "none"
+    return "as recorded" if s.coalescing else "one"
+
 
 SETTINGS: tuple[Aspect, ...] = (
-    Aspect("visit", said.visit, ("visit",)),
-    Aspect("server", said.server, ("server",)),
-    Aspect("congestion control", said.congestion_control, ("congestion_control",)),
-    Aspect("slow start after idle", said.idle, ("slow_start_after_idle",)),
-    Aspect("scheduler", said.scheduler, ("priorities",)),
-    Aspect("server think time", said.think_time, ("think_time",)),
-    Aspect("certificate names", said.names, ("coalescing",)),
+    Aspect("visit", _visit, ("visit",)),
+    Aspect("server", _server, ("external_server",)),
+    Aspect("congestion control", _congestion_control, ("congestion_control",)),
+    Aspect("slow start after idle", _idle, ("slow_start_after_idle",)),
+    Aspect("scheduler", _scheduler, ("priorities",)),
+    Aspect("server think time", _think_time, ("think_time",)),
+    Aspect("certificate names", _names, ("coalescing",)),
 )
 """Settings that only say themselves: those of congestion control are read back on every load."""
 

@@ -3,6 +3,24 @@
 from eyelevel.level import settings_said as said
 from eyelevel.level.aspect import PAGES, Aspect, Measure
 from eyelevel.level.classes import Bound
+from eyelevel.plan.stacks import Stack
+
+
+def _alt_svc(s: Stack) -> str:
+    """`alt_svc`, of HTTP/3 alone, and the visitor."""
+    known = "servers known beforehand" if s.visitor == "known" else "a first visitor"
+    if s.over_quic and s.external_server:
+        return f"{known}; the server names HTTP/3, or does not"
+    if not s.over_quic or s.alt_svc is None:
+        return known
+    return f"{known}; responses {'name' if s.alt_svc else 'do not name'} HTTP/3"
+
+
+def _connection_type(s: Stack) -> str:
+    """`effective_connection_type`, where a stack has its own."""
+    own = s.effective_connection_type
+    return {None: "from the network", "network": "from the network"}.get(own, str(own))
+
 
 FORCED = (
     "six sockets a host until it is known to speak HTTP/2; forced QUIC knows beforehand: "
@@ -13,7 +31,7 @@ FORCED = (
 OF_BROWSER: tuple[Aspect, ...] = (
     Aspect(
         "time in the browser's scheduler",
-        said.alt_svc,
+        _alt_svc,
         ("alt_svc", "visitor"),
         what="of low-priority requests, once their host had answered, median",
         measure=Measure("scheduler_ms_p50", PAGES, "ms", "network log", margin=5.0),
@@ -41,7 +59,7 @@ OF_BROWSER: tuple[Aspect, ...] = (
     ),
     Aspect(
         "connection type",
-        said.connection_type,
+        _connection_type,
         ("effective_connection_type",),
         what="what the browser takes the network for, at the end of the load",
         measure=Measure("connection_type", PAGES, "", "record", compared="label"),

@@ -3,6 +3,36 @@
 from eyelevel.level import settings_said as said
 from eyelevel.level.aspect import PAGES, Aspect, Measure
 from eyelevel.level.classes import Bound
+from eyelevel.plan.stacks import Stack
+
+
+def _chain(s: Stack) -> str:
+    """`certificate_key` and `certificate_chain_bytes`."""
+    if not s.over_tls:
+        return "none"
+    size = s.certificate_chain_bytes
+    named = {None: "not padded", "recorded": "as large as recorded"}
+    told = f"{size:,} bytes" if isinstance(size, int) else named[size]
+    return f"{s.certificate_key.upper()}, {told}"
+
+
+def _tls_version(s: Stack) -> str:
+    """`tls_version`."""
+    return "no TLS" if not s.over_tls else f"TLS {s.tls_version}"
+
+
+@said.of_our_servers
+def _session_tickets(s: Stack) -> str:
+    """`session_tickets`, of themselves as the visit needs them."""
+    own = s.session_tickets
+    return {None: "as the visit needs", True: "given out", False: "none"}[own]
+
+
+@said.of_our_servers
+def _early_data(s: Stack) -> str:
+    """`early_data`."""
+    return "early data" if s.early_data else "no early data"
+
 
 OF_HANDSHAKE: tuple[Aspect, ...] = (
     Aspect(
@@ -20,7 +50,7 @@ OF_HANDSHAKE: tuple[Aspect, ...] = (
     ),
     Aspect(
         "certificate chain",
-        said.chain,
+        _chain,
         ("certificate_key", "certificate_chain_bytes"),
         what="bytes of the certificates that the client got",
         measure=Measure(
@@ -49,7 +79,7 @@ OF_HANDSHAKE: tuple[Aspect, ...] = (
     ),
     Aspect(
         "cipher and key exchange",
-        said.tls_version,
+        _tls_version,
         ("tls_version",),
         what="as the TLS sessions say",
         measure=Measure(
@@ -58,7 +88,7 @@ OF_HANDSHAKE: tuple[Aspect, ...] = (
     ),
     Aspect(
         "session tickets",
-        said.session_tickets,
+        _session_tickets,
         ("session_tickets",),
         what="tickets that the client got",
         measure=Measure("tickets", ("bulk on far",), "", "own client", compared="count"),
@@ -66,7 +96,7 @@ OF_HANDSHAKE: tuple[Aspect, ...] = (
     ),
     Aspect(
         "resumed sessions",
-        said.early_data,
+        _early_data,
         ("early_data",),
         what="connections that began with a ticket",
         measure=Measure("resumed", PAGES, "", "servers' events", compared="count"),

@@ -3,6 +3,72 @@
 from eyelevel.level import settings_said as said
 from eyelevel.level.aspect import PAGES, Aspect, Measure
 from eyelevel.level.classes import Bound
+from eyelevel.plan.stacks import Stack
+
+
+@said.of_our_servers
+def _unsent(s: Stack) -> str:
+    """`unsent_bytes_max`."""
+    if not s.schedules_responses:
+        return "nothing is scheduled"
+    own = s.unsent_bytes_max
+    return "the transport's own bounds" if own is None else f"at most {own:,} bytes"
+
+
+def _ecn(s: Stack) -> str:
+    """`ecn`: of TCP the kernel's, whosever the server is."""
+    if s.over_quic and s.external_server:
+        return said.ITS_OWN
+    return s.ecn
+
+
+@said.of_our_servers
+def _header_tables(s: Stack) -> str:
+    """`header_table_bytes`, and over QPACK `blocked_streams_max`."""
+    if not s.schedules_responses:
+        return "no table"
+    size, blocked = s.header_table_bytes, s.blocked_streams_max
+    tables = "its own tables" if size is None else f"tables of {size:,} bytes"
+    return tables if blocked is None else f"{tables}, {blocked} streams may wait"
+
+
+def _receive_window(s: Stack) -> str:
+    """`receive_window_bytes`, of TCP alone."""
+    if s.over_quic:
+        return "the browser's"
+    size = s.receive_window_bytes
+    return "the kernel's" if size is None else f"{size:,} bytes"
+
+
+def _initial_window(s: Stack) -> str:
+    """`initial_window_packets`: of TCP the route's, whosever the server is."""
+    if s.over_quic and s.external_server:
+        return said.ITS_OWN
+    return f"{s.initial_window_packets} packets"
+
+
+@said.of_our_servers
+def _pacing(s: Stack) -> str:
+    """`pacing`, or BBR's own."""
+    if s.congestion_control == "bbr":
+        return "BBR's own rate"
+    return "on" if s.pacing else "off"
+
+
+def _packet(s: Stack) -> str:
+    """`quic_packet_bytes`."""
+    if s.over_quic and s.external_server:
+        return said.ITS_OWN
+    return f"{s.quic_packet_bytes:,} bytes of UDP" if s.over_quic else "the kernel's"
+
+
+@said.of_our_servers
+def _record(s: Stack) -> str:
+    """`tls_record_bytes`."""
+    if not s.over_tls:
+        return "no TLS"
+    return "a packet" if s.over_quic else f"records of {s.tls_record_bytes:,} bytes"
+
 
 OF_WIRE: tuple[Aspect, ...] = (
     Aspect(
@@ -19,7 +85,7 @@ OF_WIRE: tuple[Aspect, ...] = (
     ),
     Aspect(
         "unsent bytes",
-        said.unsent,
+        _unsent,
         ("unsent_bytes_max",),
         what="the most that waited below the scheduler",
         measure=Measure(
@@ -34,7 +100,7 @@ OF_WIRE: tuple[Aspect, ...] = (
     ),
     Aspect(
         "ECN bits",
-        said.ecn,
+        _ecn,
         ("ecn",),
         what="packets from the servers that say that they can be marked, share",
         measure=Measure(
@@ -69,7 +135,7 @@ OF_WIRE: tuple[Aspect, ...] = (
     ),
     Aspect(
         "head bytes down",
-        said.header_tables,
+        _header_tables,
         ("header_table_bytes", "blocked_streams_max"),
         what="of all responses as coded, inserts into tables included",
         measure=Measure(
@@ -103,7 +169,7 @@ OF_WIRE: tuple[Aspect, ...] = (
     ),
     Aspect(
         "client's first window",
-        said.receive_window,
+        _receive_window,
         ("receive_window_bytes",),
         what="bytes that the browser lets a server send at first, over a connection",
         measure=Measure(
@@ -127,7 +193,7 @@ OF_WIRE: tuple[Aspect, ...] = (
     ),
     Aspect(
         "initial window",
-        said.initial_window,
+        _initial_window,
         ("initial_window_packets",),
         what="packets of the first flight after the handshake",
         measure=Measure(
@@ -143,7 +209,7 @@ OF_WIRE: tuple[Aspect, ...] = (
     ),
     Aspect(
         "pacing",
-        said.pacing,
+        _pacing,
         ("pacing",),
         what="from the first to the last packet of an initial window",
         measure=Measure(
@@ -219,14 +285,14 @@ OF_WIRE: tuple[Aspect, ...] = (
     ),
     Aspect(
         "packet size",
-        said.packet,
+        _packet,
         ("quic_packet_bytes",),
         what="the most common packet down, IP header included",
         measure=Measure("packet_bytes", PAGES, "bytes", "path log", margin=20.0),
     ),
     Aspect(
         "first usable byte",
-        said.record,
+        _record,
         ("tls_record_bytes",),
         what="from sending the page's request to its response's head",
         measure=Measure(

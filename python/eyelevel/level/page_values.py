@@ -81,7 +81,7 @@ def page_values(
 
 
 def _path(request: Mapping[str, Any]) -> str:
-    return urlsplit(request["url"]).path
+    return str(urlsplit(request["url"]).path)
 
 
 def order_share(paths: Sequence[str]) -> float | None:

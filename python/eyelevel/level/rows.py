@@ -8,10 +8,9 @@ from typing import Any
 
 from eyelevel.level.aspect import Aspect, Measure
 from eyelevel.level.aspects import ASPECTS
-from eyelevel.level.classes import Class, Compared, Value, allowed, classify, difference
+from eyelevel.level.classes import Class, Compared, Difference, Value, allowed, classify, difference
 from eyelevel.level.scenarios import SCENARIOS_BY_NAME
-
-Settings = Mapping[str, Any]
+from eyelevel.plan.stacks import Stack
 
 
 @dataclass(frozen=True)
@@ -53,11 +52,11 @@ class Row:
 
 def rows_of(
     runs: Sequence[Run],
-    stacks: tuple[Settings, Settings],
+    stacks: tuple[Stack, Stack],
     effects: Mapping[str, Mapping[str, Sequence[float]]] | None = None,
 ) -> list[Row]:
-    """A row an aspect and scenario, in the table's order. `stacks`: the settings of both sides as
-    the lab gets them; `effects`: by aspect."""
+    """A row an aspect and scenario, in the table's order. `stacks`: of both sides, as they are in
+    force; `effects`: by aspect."""
     found = []
     for aspect in ASPECTS:
         if aspect.measure is not None:
@@ -82,7 +81,7 @@ def _row(
     measure: Measure,
     scenario: str,
     runs: Sequence[Run],
-    stacks: tuple[Settings, Settings],
+    stacks: tuple[Stack, Stack],
     effect: Mapping[str, Sequence[float]] | None,
 ) -> Row:
     first, second = (
@@ -97,14 +96,11 @@ def _row(
     means = [each if isinstance(each, float) else 0.0 for each in middles]
     margin = measure.margin_of(*means)
     # The expectation is of QUIC less TCP; for the reverse order it is turned, else there is none.
-    crosses = _is_quic(stacks[1]) - _is_quic(stacks[0])
+    crosses = stacks[1].over_quic - stacks[0].over_quic
     found = difference(first, second, measure.compared)
-    if found is not None and crosses < 0:
-        turned = type(found)(-found.value, -found.high, -found.low)
-    else:
-        turned = found
-    if measure.compared == "label":
-        turned = found
+    turned = found
+    if found is not None and crosses < 0 and measure.compared != "label":
+        turned = Difference(-found.value, -found.high, -found.low)
     bound = measure.bound if crosses and _have(stacks, measure.bound_with) else None
     word = classify(turned, margin, bound)
     low, high = allowed(margin, bound)
@@ -120,9 +116,9 @@ def _row(
         unit=measure.unit,
         first=middles[0],
         second=middles[1],
-        difference=found and found.value,
-        low=found and found.low,
-        high=found and found.high,
+        difference=found.value if found else None,
+        low=found.low if found else None,
+        high=found.high if found else None,
         margin=margin,
         allowed_low=low,
         allowed_high=high,
@@ -147,24 +143,20 @@ def _middle(values: Sequence[Value], compared: Compared) -> Value | None:
     return statistics.median(numbers) if compared == "count" else statistics.fmean(numbers)
 
 
-def _differs(name: str, stacks: tuple[Settings, Settings]) -> bool:
-    return stacks[0].get(name) != stacks[1].get(name)
+def _differs(name: str, stacks: tuple[Stack, Stack]) -> bool:
+    return bool(getattr(stacks[0], name) != getattr(stacks[1], name))
 
 
-def _have(stacks: tuple[Settings, Settings], wanted: Settings) -> bool:
-    return all(stack.get(name) == value for stack in stacks for name, value in wanted.items())
+def _have(stacks: tuple[Stack, Stack], wanted: Mapping[str, Any]) -> bool:
+    return all(getattr(stack, name) == value for stack in stacks for name, value in wanted.items())
 
 
-def _none_of(measure: Measure, stacks: tuple[Settings, Settings]) -> str:
+def _none_of(measure: Measure, stacks: tuple[Stack, Stack]) -> str:
     """Why one of the stacks has nothing of it; empty where both could have a value."""
     if measure.none_of is None:
         return ""
     reasons = (measure.none_of(stack) for stack in stacks)
     return next((reason for reason in reasons if reason), "")
-
-
-def _is_quic(settings: Settings) -> bool:
-    return bool(settings["http_version"] == "h3")
 
 
 def count(runs: Sequence[Run], scenario: str, side: int) -> int:

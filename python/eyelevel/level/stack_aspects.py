@@ -11,8 +11,8 @@ from eyelevel.level.aspect import Measure
 from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.classes import CLASS_NAMES, Class, Value
 from eyelevel.level.numbers_said import value_said
+from eyelevel.plan.stacks import Stack
 
-Settings = Mapping[str, Any]
 Kind = Literal["set", "measured"]
 Place = tuple[str, str]
 """An aspect and a scenario."""
@@ -50,10 +50,10 @@ class ExplainedRow:
         return f"{self.aspect}, {self.scenario}" if self.scenario else self.aspect
 
 
-def explain(stacks: Sequence[Settings], known: Known | None = None) -> list[ExplainedRow]:
+def explain(stacks: Sequence[Stack], known: Known | None = None) -> list[ExplainedRow]:
     """One row a setting, then one a measured aspect and scenario.
 
-    `stacks` are settings as the lab gets them, with `visit` where it is not the first.
+    `stacks` are as they are in force.
     """
     known = known or Known([{} for _ in stacks], {})
     rows = []

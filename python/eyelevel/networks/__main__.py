@@ -25,7 +25,7 @@ def main(words: list[str]) -> int:
     except NetworkError as error:
         print(error, file=sys.stderr)
         return 1
-    print(json.dumps({**path, "cross_traffic": [kind.as_lab() for kind in kinds]}))
+    print(json.dumps({**path, "cross_traffic": [kind.stated() for kind in kinds]}))
     return 0
 
 

@@ -1,16 +1,17 @@
 """Bulk transfers that share a network's path with the page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Annotated, Literal, get_args
 
 from eyelevel.errors import NetworkError, unknown
 from eyelevel.lab_tables import LIMITS
+from eyelevel.settings import Settings, within
 
-CONTROLLERS = ("cubic", "bbr", "reno")
+Controller = Literal["cubic", "bbr", "reno"]
 """The congestion controllers that the kernel's TCP has."""
 
-DIRECTIONS = ("down", "up")
+Direction = Literal["down", "up"]
 
 FLOWS_MAX = int(LIMITS["flows"].max)
 """In all, of one lab."""
@@ -22,25 +23,15 @@ SETTLING_S_MIN, SETTLING_S_MAX = 1.0, 20.0
 
 
 @dataclass(frozen=True)
-class CrossTraffic:
-    """Some transfers of one kind: the page's way down, or up against its acknowledgements."""
+class CrossTraffic(Settings):
+    """Some transfers of one kind: the page's way down, or up against its acknowledgements.
 
-    congestion_control: Literal["cubic", "bbr", "reno"]
-    flows: int = 1
-    direction: Literal["down", "up"] = "down"
+    `stated`: one element of the lab's `cross_traffic` (spec/lab-events.md).
+    """
 
-    def as_lab(self) -> dict[str, Any]:
-        """One element of the lab's `cross_traffic` (spec/lab-events.md)."""
-        return {
-            "congestion_control": self.congestion_control,
-            "flows": self.flows,
-            "direction": self.direction,
-        }
-
-    @classmethod
-    def of_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """The reverse of `as_lab`."""
-        return cls(**settings)
+    congestion_control: Controller
+    flows: Annotated[int, within("flows")] = 1
+    direction: Direction = "down"
 
     def __str__(self) -> str:
         """As --cross has it."""
@@ -53,12 +44,12 @@ def parse_cross_traffic(text: str) -> CrossTraffic:
     if len(words) > 3:
         raise _refused(text, "too many colons; write cubic:2:down")
     controller, flows, direction = (*words, *("1", "down")[len(words) - 1 :])
-    if controller not in CONTROLLERS:
-        raise _refused(text, unknown("congestion control", controller, CONTROLLERS))
+    if controller not in get_args(Controller):
+        raise _refused(text, unknown("congestion control", controller, get_args(Controller)))
     if not (flows.isascii() and flows.isdigit() and 1 <= int(flows) <= FLOWS_MAX):
         raise _refused(text, f"`{flows}` flows; use from 1 to {FLOWS_MAX}, as in cubic:2:down")
-    if direction not in DIRECTIONS:
-        raise _refused(text, unknown("direction", direction, DIRECTIONS))
+    if direction not in get_args(Direction):
+        raise _refused(text, unknown("direction", direction, get_args(Direction)))
     return CrossTraffic(controller, int(flows), direction)  # type: ignore[arg-type]
 
 

@@ -2,77 +2,167 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
-from eyelevel.networks.cross_traffic import CrossTraffic
-from eyelevel.networks.stages import Stage, with_files
+from eyelevel.networks.cross_traffic import CrossTraffic, settling_s
+from eyelevel.networks.stages import Stage, describe, with_files
+from eyelevel.settings import (
+    LISTED,
+    About,
+    Checked,
+    DurationMs,
+    RateBitS,
+    Settings,
+    Share,
+    SizeBytes,
+)
 from eyelevel.traces.spec import SynthSpec
 
 
+def _kinds(value: Any) -> Any:
+    """One table stands for a list of it, `none` for no list."""
+    if value == "none":
+        return []
+    return [value] if isinstance(value, dict) else value
+
+
+CrossTraffics = Annotated[tuple[CrossTraffic, ...], LISTED, Checked(_kinds)]
+
+_Rate = Annotated[
+    RateBitS, About("of a link; of one whose rate varies its trace's mean, which sizes queues")
+]
+_Loss = Annotated[Share, About("the chance that one packet is lost in this direction")]
+_TraceDigest = Annotated[
+    str | None, About("the digest of a recorded packet-delivery trace's file", plan=False)
+]
+_Synth = Annotated[
+    SynthSpec | None, About("the generator's settings of a made packet-delivery trace", plan=False)
+]
+_Stages = Annotated[
+    tuple[Stage, ...] | None,
+    LISTED,
+    About(
+        "all that a network does which a plan spells out stage by stage, files by their digests; "
+        "the numbers above are then what these come to, 0 the rate of a way without a link",
+        plan=False,
+    ),
+]
+
+
 @dataclass(frozen=True)
-class Network:
-    """An emulated access network.
-
-    Rates in bit/s, `rtt_ms_min` the round trip with empty queues, `queue_ms` the drop-tail queue of
-    each direction, in time at the direction's rate. `loss_down` and `loss_up` are the chances that
-    one packet is lost in that direction.
-
-    `queue_bytes_min`: the queue holds at least this much. A direction whose rate varies follows a
-    packet-delivery trace, recorded (`trace_down_sha256`: the digest of its file) or made
-    (`synth_down`: the generator's settings); its `rate_down_bit_s` is then the trace's mean, by
-    which the queue and TCP's buffers are sized. The same for up.
-
-    `stages_down` and `stages_up`: all that a network does that a plan spells out stage by stage,
-    files by their digests; the numbers above are then what these come to, 0 the rate of a direction
-    without a link. `cross_traffic`: bulk transfers beside the page.
-    """
+class Network(Settings):
+    """An emulated access network. A rate that varies follows a trace, recorded or made; a setting
+    that is None is of no effect."""
 
     name: str
-    rate_down_bit_s: int
-    rate_up_bit_s: int
-    rtt_ms_min: float
-    queue_ms: float
-    loss_down: float = 0.0
-    loss_up: float = 0.0
-    queue_bytes_min: int | None = None
-    trace_down_sha256: str | None = None
-    trace_up_sha256: str | None = None
-    synth_down: SynthSpec | None = None
-    synth_up: SynthSpec | None = None
-    stages_down: tuple[Stage, ...] | None = None
-    stages_up: tuple[Stage, ...] | None = None
-    cross_traffic: tuple[CrossTraffic, ...] | None = None
+    rate_down_bit_s: _Rate
+    rate_up_bit_s: _Rate
+    rtt_ms_min: Annotated[DurationMs, About("the round trip with empty queues")]
+    queue_ms: Annotated[DurationMs, About("drop-tail, in each direction, in time at its rate")]
+    loss_down: _Loss = 0.0
+    loss_up: _Loss = 0.0
+    queue_bytes_min: Annotated[
+        SizeBytes | None, About("a queue holds at least this much", plan=False)
+    ] = None
+    trace_down_sha256: _TraceDigest = None
+    trace_up_sha256: _TraceDigest = None
+    synth_down: _Synth = None
+    synth_up: _Synth = None
+    stages_down: _Stages = None
+    stages_up: _Stages = None
+    cross_traffic: Annotated[CrossTraffics | None, About("bulk transfers beside the page")] = None
 
     def settings(self) -> dict[str, Any]:
-        """Everything but the name: what a trial's hash covers. What is not set is left out."""
-        return {
-            key: value for key, value in asdict(self).items() if key != "name" and value is not None
-        }
+        """Everything but the name, as JSON: what a trial's hash covers."""
+        return self.stated(without=("name",))
 
     @classmethod
     def of_settings(cls, name: str, settings: Mapping[str, Any]) -> Self:
         """The reverse of `settings`."""
-        values = dict(settings)
-        for key in ("synth_down", "synth_up"):
-            if key in values:
-                values[key] = SynthSpec(**values[key])
-        for key in ("stages_down", "stages_up"):
-            if key in values:
-                values[key] = tuple(values[key])
-        if "cross_traffic" in values:
-            kinds = values["cross_traffic"]
-            values["cross_traffic"] = tuple(CrossTraffic.of_settings(kind) for kind in kinds)
-        return cls(name=name, **values)
+        return cls.read({"name": name, **settings})
+
+    @property
+    def down_mbit_s(self) -> float:
+        """The rate down, as people say it."""
+        return self.rate_down_bit_s / 1e6
+
+    @property
+    def loss_two_way(self) -> float:
+        """The chance that a packet or its answer is lost."""
+        return 1 - (1 - self.loss_down) * (1 - self.loss_up)
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether a plan spells its stages out."""
+        return self.stages_down is not None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether rates, round trip, queue and loss are all that it is."""
+        return self.course() == "constant" and not self.cross_traffic
+
+    @property
+    def settling_s(self) -> float:
+        """How long cross traffic, where there is some, runs before the page is asked for."""
+        return settling_s(self.rtt_ms_min, self.queue_ms) if self.cross_traffic else 0.0
 
     def course(self) -> str:
         """How the rates go over time, in one word for tables."""
-        if self.stages_down is not None:
+        if self.is_staged:
             return "stages"
         if self.trace_down_sha256 or self.trace_up_sha256:
             return "recorded"
         made = self.synth_down or self.synth_up
         return made.model if made else "constant"
+
+    def capacities_kb(self) -> dict[str, float]:
+        """What the downlink holds without its queue and with it; nothing of a path spelt out."""
+        if self.is_staged or not self.rate_down_bit_s:
+            return {}
+        wire = self.rate_down_bit_s * self.rtt_ms_min / 2 / 8e6
+        return {"the wire": wire, "wire and queue": wire + self.down_mbit_s * self.queue_ms / 8}
+
+    def described(self) -> str:
+        """The settings in one line."""
+        kinds = self.cross_traffic or ()
+        said = [f"{each.flows} {each.congestion_control} {each.direction}" for each in kinds]
+        beside = f"; beside it {', '.join(said)}" if said else ""
+        if self.stages_down is not None and self.stages_up is not None:
+            return f"down: {describe(self.stages_down)}; up: {describe(self.stages_up)}{beside}"
+        loss = "no random loss"
+        if self.loss_down or self.loss_up:
+            down, up = self.loss_down, self.loss_up
+            loss = f"{down * 100:.3g} % of packets lost down, {up * 100:.3g} % up"
+        return (
+            f"{self.down_mbit_s:g} Mbit/s down, {self.rate_up_bit_s / 1e6:g} up, "
+            f"{self.rtt_ms_min:g} ms round trip, {self.queue_ms:g} ms queue, {loss}{beside}"
+        )
+
+    def cells(self) -> dict[str, str]:
+        """What tables of networks show, by their columns."""
+        down, up = (f"{loss * 100:.3g}" for loss in (self.loss_down, self.loss_up))
+        return {
+            "name": self.name,
+            "down Mbit/s": f"{self.down_mbit_s:g}",
+            "up Mbit/s": f"{self.rate_up_bit_s / 1e6:g}",
+            "RTT ms": f"{self.rtt_ms_min:g}",
+            "queue ms": f"{self.queue_ms:g}",
+            "loss %": down if down == up else f"{down} / {up}",
+            "course": self.course(),
+        }
+
+    def file_digests(self) -> list[str]:
+        """Of all files that it needs."""
+        digests = [each for each in (self.trace_down_sha256, self.trace_up_sha256) if each]
+
+        def note(digest: str) -> str:
+            digests.append(digest)
+            return digest
+
+        for stages in (self.stages_down, self.stages_up):
+            with_files(stages or (), note)
+        return digests
 
 
 def loss_of_each_direction(loss_two_way: float) -> float:

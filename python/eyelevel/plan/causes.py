@@ -7,10 +7,11 @@ cause contributes to a difference is itself a paired difference (`eyelevel.stats
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Literal
 
 from eyelevel.networks.network import Network
 from eyelevel.plan.stacks import Stack
+from eyelevel.settings import LISTED, Settings
 
 Cause = Literal["handshake", "window", "think_time", "loss"]
 
@@ -35,17 +36,12 @@ MEANINGS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Causes:
+class Causes(Settings):
     """Which twin stands for what: by stack and cause (ALL for all of them), and by network."""
 
-    names: tuple[str, ...]
+    names: Annotated[tuple[str, ...], LISTED]
     stacks: Mapping[str, Mapping[str, str]]
     networks: Mapping[str, str]
-
-    def as_document(self) -> dict[str, Any]:
-        """As `plan.json` has it."""
-        stacks = {name: dict(twins) for name, twins in self.stacks.items()}
-        return {"names": list(self.names), "stacks": stacks, "networks": dict(self.networks)}
 
 
 def with_causes(
@@ -58,7 +54,8 @@ def with_causes(
     of_stacks = [name for name in dict.fromkeys(names) if name != "loss"]
     if "think_time" in of_stacks and all(each.think_time == "none" for each in stacks):
         raise ValueError("no stack has a think time to take away; drop `think_time`")
-    all_stacks, twins = list(stacks), {}
+    all_stacks = list(stacks)
+    twins: dict[str, dict[str, str]] = {}
     for stack in stacks:
         twins[stack.name] = {}
         together = stack
@@ -70,9 +67,10 @@ def with_causes(
             all_stacks.append(together)
         if of_stacks:
             twins[stack.name][ALL] = all_stacks[-1].name
-    all_networks, lossless = list(networks), {}
+    all_networks = list(networks)
+    lossless: dict[str, str] = {}
     for network in networks if "loss" in names else ():
-        if network.stages_down is not None:
+        if network.is_staged:
             raise ValueError(f"`{network.name}` spells its stages out; give its loss by keys")
         if network.loss_down or network.loss_up:
             name = network.name + LOSSLESS

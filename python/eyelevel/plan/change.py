@@ -1,5 +1,6 @@
 """A question in a few characters, such as `http3` or `iw=10→32`, as the text of a plan."""
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -128,14 +129,18 @@ def _value(name: str, text: str) -> int | float | bool | str:
     word = text.strip().strip('"')
     value = _number_or_word(word)
     try:
-        StackTable.model_validate({name: value})
+        _check(name, value)
     except ValidationError:
         try:
-            StackTable.model_validate({name: word})
+            _check(name, word)
         except ValidationError:
             return value  # the plan's check says what is wrong with it
         return word
     return value
+
+
+def _check(name: str, value: object) -> None:
+    StackTable.model_validate_json(json.dumps({name: value}))
 
 
 def _number_or_word(word: str) -> int | float | bool | str:

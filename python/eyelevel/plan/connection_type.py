@@ -6,11 +6,18 @@ loads lazy images from farther away, and tells pages (`navigator.connection`).
 """
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
+
+from eyelevel.settings import About
 
 ConnectionType = Literal["slow-2g", "2g", "3g", "4g"]
-ConnectionTypeSetting = Literal["network", "measured", "slow-2g", "2g", "3g", "4g"]
-"""`network`: from the network's least round trip; `measured`: the browser's own estimate."""
+ConnectionTypeSetting = Annotated[
+    Literal["network", "measured", "slow-2g", "2g", "3g", "4g"],
+    About(
+        "what Chromium takes the network for; `network`: by its round trip; `measured`: what the "
+        "browser estimates, on each stack its own"
+    ),
+]
 
 # Chromium, net/nqe/network_quality_estimator_params.cc: kHttpRttEffectiveConnectionTypeThresholds.
 RTT_MS_FROM: Mapping[ConnectionType, float] = {"slow-2g": 2010.0, "2g": 1420.0, "3g": 272.0}

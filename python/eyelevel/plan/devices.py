@@ -1,16 +1,18 @@
 """The devices that a browser can pose as: one table."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from eyelevel.errors import unknown
+from eyelevel.settings import LISTED, Checked, Settings
 
 
 @dataclass(frozen=True)
-class Device:
+class Device(Settings):
     """What the page finds: the screen, touch, and how fast its scripts run."""
 
     name: str
-    title: str
-    viewport_px: tuple[int, int]
+    viewport_px: Annotated[tuple[int, int], LISTED]
     """Width and height, CSS pixels."""
     device_scale: float
     """Device pixels a CSS pixel."""
@@ -18,42 +20,57 @@ class Device:
     """Touch, a mobile viewport and user agent."""
     model: str
     """What client hints name, where a server asks for them; empty: nothing."""
-    cpu_slowdown: float
-    """How many times slower than this machine; `cpu_slowdown` of a plan replaces it."""
-    source: str
+    slowdown: float
+    """How many times slower scripts run than on this machine; a plan's own replaces it."""
 
-    def settings(self) -> dict[str, Any]:
-        """What stands in a trial's `browser.device`: what determines the load."""
+    def cells(self) -> dict[str, str]:
+        """What tables of devices show, by their columns."""
         return {
             "name": self.name,
-            "viewport_px": list(self.viewport_px),
-            "device_scale": self.device_scale,
-            "mobile": self.mobile,
-            "model": self.model,
+            "viewport": "{} x {}".format(*self.viewport_px),
+            "device scale": f"{self.device_scale:g}",
+            "touch": "yes" if self.mobile else "no",
+            "CPU slow-down": f"{self.slowdown:g} times",
         }
 
 
-DEVICES: tuple[Device, ...] = (
-    Device(
-        "desktop",
+@dataclass(frozen=True)
+class DevicePreset:
+    """A device, what it is and whence its numbers are."""
+
+    title: str
+    device: Device
+    source: str
+
+
+@dataclass(frozen=True)
+class DeviceName:
+    """Reads a device's name as the device; one that is known no more is as it was written."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return Checked(_named).__get_pydantic_core_schema__(source, handler)
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> Any:
+        return {"anyOf": [{"type": "string", "enum": list(DEVICES_BY_NAME)}, {"type": "null"}]}
+
+
+def _named(value: Any) -> Any:
+    if isinstance(value, str) and value not in DEVICES_BY_NAME:
+        raise ValueError(unknown("device", value, DEVICES_BY_NAME))
+    return DEVICES_BY_NAME[value].device if isinstance(value, str) else value
+
+
+DEVICES: tuple[DevicePreset, ...] = (
+    DevicePreset(
         "a laptop's window",
-        (1366, 768),
-        1.0,
-        False,
-        "",
-        1.0,
+        Device("desktop", (1366, 768), 1.0, False, "", 1.0),
         "the viewport that `eyelevel record` has by default",
     ),
-    Device(
-        "moto-g",
+    DevicePreset(
         "Moto G Power, a phone of the middle class",
-        (412, 823),
-        1.75,
-        True,
-        "moto g power (2022)",
-        4.0,
+        Device("moto-g", (412, 823), 1.75, True, "moto g power (2022)", 4.0),
         "the phone of Lighthouse and WebPageTest, and Lighthouse's slow-down",
     ),
 )
 
-DEVICES_BY_NAME: dict[str, Device] = {device.name: device for device in DEVICES}
+DEVICES_BY_NAME: dict[str, DevicePreset] = {each.device.name: each for each in DEVICES}

@@ -2,41 +2,47 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
+
+from annotated_types import Ge, Gt, Le
 
 from eyelevel.networks.network import Network
-from eyelevel.plan.browser_settings import BrowserSettings
+from eyelevel.plan.browser import Browser
 from eyelevel.plan.causes import Causes
 from eyelevel.plan.stacks import Stack
+from eyelevel.settings import LISTED, Settings, Share
 
+BLOCKS_MAX = 10_000  # far beyond any study; a typing error should not plan for years
 ARCHIVE_SUFFIXES = (".wacz", ".warc", ".warc.gz")
 
 
 @dataclass(frozen=True)
-class StopRule:
+class StopRule(Settings):
     """Stop once every primary comparison's interval is at most this wide, or cannot become so.
 
-    Looked at after each repetition from `blocks_min` on; widths are shares of the reference.
+    Looked at after each repetition from `blocks_min` on; widths are shares of the reference
+    (`eyelevel.run.study.stopping`).
     """
 
-    interval_width_max: float
-    blocks_min: int
-    futility: bool
+    interval_width_max: Annotated[Share, Gt(0)]
+    blocks_min: Annotated[int, Ge(2), Le(BLOCKS_MAX)] = 5
+    futility: bool = True
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Settings):
     """A checked plan with its presets resolved; `source` is its text, kept for the record."""
 
     title: str
-    sites: tuple[str, ...]
-    networks: tuple[Network, ...]
-    stacks: tuple[Stack, ...]
+    sites: Annotated[tuple[str, ...], LISTED]
+    networks: Annotated[tuple[Network, ...], LISTED]
+    stacks: Annotated[tuple[Stack, ...], LISTED]
     reference: str
     blocks: int
     seed: int
     primary_metric: str
     smallest_effect_of_interest: float
-    browser: BrowserSettings
+    browser: Browser
     source: str
     stop: StopRule | None = None
     weights: Mapping[str, float] = field(default_factory=dict)

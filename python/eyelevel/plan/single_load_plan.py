@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from eyelevel.networks.network import Network
-from eyelevel.plan.browser_settings import BrowserSettings
-from eyelevel.plan.file.model import PlanFile
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.file.model import PlanKeys
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack
 
@@ -15,10 +15,10 @@ def one_cell(
     stack: Stack,
     blocks: int,
     seed: int,
-    browser: BrowserSettings | None = None,
+    browser: Browser | None = None,
 ) -> Plan:
     """The plan of one site and stack, with the defaults of a plan file."""
-    defaults = PlanFile.model_construct(sites=[site], networks=[], stacks=[])
+    defaults = PlanKeys.model_construct()
     return Plan(
         title="",
         sites=(site,),
@@ -29,6 +29,6 @@ def one_cell(
         seed=seed,
         primary_metric=defaults.primary_metric,
         smallest_effect_of_interest=defaults.smallest_effect_of_interest,
-        browser=browser or BrowserSettings(),
+        browser=browser or Browser(),
         source="",
     )

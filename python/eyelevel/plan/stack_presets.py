@@ -23,7 +23,7 @@ def _tuned(name: str, http_version: HttpVersion, congestion_control: CongestionC
 
 
 def _changed(base: Stack, name: str, **changes: Any) -> Stack:
-    return replace(base, name=name, preset=name, **changes)
+    return replace(base, name=name, stack_preset=name, **changes)
 
 
 _TCP_TUNED = _tuned("tcp+", "h2", "cubic")

@@ -1,12 +1,15 @@
-"""Protocol stacks: what one is made of, and how it becomes the lab's object."""
+"""Protocol stacks: what one is made of, said once (see `eyelevel.settings`)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from annotated_types import MinLen
 
 from eyelevel.lab_tables import LIMITS
-from eyelevel.networks.network import Network
 from eyelevel.plan.connection_type import ConnectionTypeSetting
+from eyelevel.settings import LISTED, About, DurationMs, Settings, SizeBytes, within
 
 HttpVersion = Literal["h1", "h2", "h3"]
 TlsVersion = Literal["none", "1.2", "1.3"]
@@ -14,17 +17,17 @@ CertificateKey = Literal["ecdsa", "rsa"]
 CongestionControl = Literal["cubic", "bbr", "reno", "cubic-hystart++", "sprout_ewma"]
 SproutHorizon = Literal["max", "min"]
 """Of 100 ms and the smallest round trip time: `max` as in Das's code, `min` as in his text."""
-ThinkTime = Literal["none", "recorded"] | float
-"""`none`, as in the papers; `recorded`; or milliseconds."""
-Ecn = Literal["off", "on"]
-"""Whether packets may be marked instead of dropped; the same on both sides and over both
-transports, as far as the browser lets it be set."""
-Visit = Literal["first", "repeat", "warm"]
-"""`repeat`: a second one, with warm session tickets and a cold HTTP cache; `warm`: over the
-connections that the first one left open, too."""
-Visitor = Literal["first", "known"]
-"""`known`: the browser knows of every host what it speaks before the load begins, and nothing else
-of it."""
+Visit = Annotated[
+    Literal["first", "repeat", "warm"],
+    About(
+        "`repeat`: a second visit, with session tickets and an empty cache; `warm`: over the "
+        "connections that the first one left open, too"
+    ),
+]
+Visitor = Annotated[
+    Literal["first", "known"],
+    About("`known`: the browser knows of every host what it speaks, and no more"),
+]
 
 KERNEL_CONGESTION_CONTROLS: tuple[CongestionControl, ...] = ("cubic", "bbr", "reno")
 """What the kernel's TCP has; the other controllers are ours and exist over QUIC alone."""
@@ -48,73 +51,195 @@ HEADER_TABLE_BYTES = 4096
 BLOCKED_STREAMS_MAX = int(LIMITS["blocked_streams_max"].max)
 
 
+ARRIVALS_BY_ACKS = "ACK arrivals"
+ARRIVALS_BY_TIMESTAMPS = "receive timestamps"
 EXTERNAL_SERVER_MARK = "@external"
 """Ends the name of a stack that somebody else's server serves, in every table."""
 
+_servers = partial(About, servers=True)
+
 
 @dataclass(frozen=True)
-class ExternalServer:
+class ExternalServer(Settings):
     """A server that is not ours: its command, run on the servers' side of the lab, and the HTTP
     versions that it speaks."""
 
-    command: tuple[str, ...]
-    protocols: tuple[HttpVersion, ...]
+    command: Annotated[tuple[Annotated[str, MinLen(1)], ...], MinLen(1), LISTED]
+    protocols: Annotated[tuple[HttpVersion, ...], MinLen(1), LISTED]
 
 
 @dataclass(frozen=True)
-class Stack:
-    """One protocol stack with its tuning.
-
-    `receive_window_bytes`: the window that either end's TCP offers at first and at most, with send
-    buffers to match; None: the kernel's. `unsent_bytes_max`: what may be granted by the response
-    scheduler and not yet sent; None: it follows from the network, `UNSENT_BYTES_MAX` up to
-    `UNSENT_RATE_BIT_S_MAX` and the transports' own bounds beyond. `preset`: the table's entry that
-    it came from.
-    """
+class Stack(Settings):
+    """One protocol stack with its tuning; `stack_preset`: the table's entry that it came from."""
 
     name: str
-    preset: str
-    http_version: HttpVersion
-    congestion_control: CongestionControl
-    initial_window_packets: int
-    pacing: bool
-    slow_start_after_idle: bool
-    ecn: Ecn = "off"
-    receive_window_bytes: int | None = None
-    unsent_bytes_max: int | None = None
-    tls_record_bytes: int = TLS_RECORD_BYTES
-    quic_packet_bytes: int = QUIC_PACKET_BYTES
-    tls_version: TlsVersion = "1.3"
-    probe_gain: float | None = None
-    sprout_horizon: SproutHorizon | None = None
-    header_table_bytes: int | None = None
-    """Each of the dynamic tables of HPACK or QPACK, for requests and for responses; 0: none; None:
-    4096, over HTTP/1.1 nothing."""
-    blocked_streams_max: int | None = None
-    """Streams that may wait for inserts into QPACK's tables; None: 100, without QPACK nothing."""
-    early_data: bool = False
-    priorities: bool = True
-    certificate_key: CertificateKey = "ecdsa"
-    certificate_chain_bytes: int | Literal["recorded"] | None = None
-    coalescing: bool = True
-    think_time: ThinkTime = "none"
-    alt_svc: bool | None = None
-    """Whether responses over HTTP/3 name it; None: over HTTP/3 they do (`names_alt_svc`)."""
-    session_tickets: bool | None = None
-    """None: as the visit needs them, on repeat visits alone."""
+    stack_preset: str
+    http_version: Annotated[HttpVersion, _servers("the one that servers and browser speak")]
+    congestion_control: Annotated[
+        CongestionControl,
+        _servers("over QUIC also `cubic-hystart++` and `sprout_ewma`"),
+    ]
+    initial_window_packets: Annotated[
+        int, within("initial_window_packets"), _servers("the servers' congestion window at first")
+    ]
+    pacing: Annotated[bool, _servers("whether servers spread packets over a round trip")]
+    slow_start_after_idle: Annotated[
+        bool, _servers("whether a window that was not used falls back to the initial one")
+    ]
+    ecn: Annotated[
+        Literal["off", "on"],
+        _servers(
+            "whether packets may be marked instead of dropped, on both sides and over both "
+            "transports, as far as the browser lets it be set"
+        ),
+    ] = "off"
+    receive_window_bytes: Annotated[
+        Annotated[SizeBytes, within("receive_window_bytes")] | None,
+        _servers(
+            "of TCP: the window that either end offers at first and at most, with send buffers to "
+            "match; else the kernel's"
+        ),
+    ] = None
+    unsent_bytes_max: Annotated[
+        Annotated[SizeBytes, within("unsent_bytes_max")] | None,
+        _servers(
+            "of HTTP/2 and 3: what the response scheduler may grant before it is sent; else "
+            f"{UNSENT_BYTES_MAX} up to {UNSENT_RATE_BIT_S_MAX // 10**6} Mbit/s and the transport's "
+            "own bounds beyond"
+        ),
+    ] = None
+    tls_record_bytes: Annotated[
+        int, within("tls_record_bytes"), _servers("of TLS over TCP: the largest record")
+    ] = TLS_RECORD_BYTES
+    quic_packet_bytes: Annotated[
+        int, within("quic_packet_bytes"), _servers("of QUIC: UDP's payload")
+    ] = QUIC_PACKET_BYTES
+    tls_version: Annotated[
+        TlsVersion, _servers("`none`: cleartext, HTTP/1.1 alone; `1.2`: over TCP alone")
+    ] = "1.3"
+    probe_gain: Annotated[
+        Annotated[float, within("probe_gain")] | None,
+        _servers("Sprout-EWMA's factor above its window; else 1.0, the published one"),
+    ] = None
+    sprout_horizon: Annotated[
+        SproutHorizon | None,
+        _servers("Sprout-EWMA's, of 100 ms and the smallest round trip time; else `max`"),
+    ] = None
+    header_table_bytes: Annotated[
+        Annotated[SizeBytes, within("header_table_bytes")] | None,
+        _servers(
+            "each of the dynamic tables of HPACK or QPACK, for requests and for responses; 0: "
+            f"none; else {HEADER_TABLE_BYTES}"
+        ),
+    ] = None
+    blocked_streams_max: Annotated[
+        Annotated[int, within("blocked_streams_max")] | None,
+        _servers(
+            f"streams that may wait for inserts into QPACK's tables; else {BLOCKED_STREAMS_MAX}"
+        ),
+    ] = None
+    early_data: Annotated[
+        bool, _servers("take requests in a resumed connection's first flight")
+    ] = False
+    priorities: Annotated[
+        bool,
+        _servers("whether the browser's decide the order of responses; else all in turn"),
+    ] = True
+    certificate_key: Annotated[
+        Literal["ecdsa", "rsa"], _servers("P-256, or RSA with 2048 bits")
+    ] = "ecdsa"
+    certificate_chain_bytes: Annotated[
+        Literal["recorded"] | Annotated[SizeBytes, within("certificate_chain_bytes")] | None,
+        _servers("the chain padded to this size, or each host's to its recorded one"),
+    ] = None
+    coalescing: Annotated[bool, _servers("false: each host has a certificate of its own")] = True
+    think_time: Annotated[
+        Literal["none", "recorded"] | Annotated[DurationMs, within("think_time")],
+        _servers("`none` as in the papers, `recorded`, or the same for every response"),
+    ] = "none"
+    alt_svc: Annotated[
+        bool | None,
+        _servers("of HTTP/3: whether responses say that their origin has it; else they do"),
+    ] = None
+    session_tickets: Annotated[
+        bool | None,
+        _servers("whether servers give them out; else on repeat visits alone"),
+    ] = None
     visit: Visit | None = None
     """None: the plan's, as with the next two, which are the browser's and not the servers'."""
     visitor: Visitor | None = None
     effective_connection_type: ConnectionTypeSetting | None = None
-    server: ExternalServer | None = None
-    """None: ours."""
+    external_server: Annotated[
+        ExternalServer | None, About("somebody else's server in the place of ours")
+    ] = None
 
     @property
-    def names_alt_svc(self) -> bool | None:
-        """Whether responses carry Alt-Svc; None where it is not ours to say, or means nothing."""
-        if self.http_version != "h3" or self.server is not None:
-            return None
-        return self.alt_svc is not False
+    def over_quic(self) -> bool:
+        """Whether it is HTTP/3's transport, else TCP."""
+        return self.http_version == "h3"
+
+    @property
+    def without(self) -> tuple[str, ...]:
+        """The settings that its transport does not have."""
+        if self.over_quic:
+            return ("receive_window_bytes", "tls_record_bytes", "slow_start_after_idle")
+        return ("quic_packet_bytes",)
+
+    @staticmethod
+    def default_of(setting: str) -> str:
+        """Whose a setting is that is None of itself; a dash where there is none."""
+        own = {
+            "receive_window_bytes": "the kernel's",
+            "unsent_bytes_max": "as the transport has it",
+        }
+        return own.get(setting, "–")
+
+    @property
+    def over_tls(self) -> bool:
+        """Whether anything is encrypted."""
+        return self.tls_version != "none"
+
+    @property
+    def schedules_responses(self) -> bool:
+        """Whether several share a connection: HTTP/1.1 has one at a time, and no priorities."""
+        return self.http_version != "h1"
+
+    @property
+    def protocol(self) -> str:
+        """The registered ALPN name, as browsers and servers report it."""
+        return "http/1.1" if self.http_version == "h1" else self.http_version
+
+    @property
+    def controller(self) -> str:
+        """The congestion control in force, with what makes it another algorithm.
+
+        Sprout-EWMA follows the times at which packets arrive. A browser does not report them: over
+        a real connection they are those of its acknowledgements, and results say so.
+        """
+        if self.congestion_control != "sprout_ewma":
+            return self.congestion_control
+        gain = f", probe gain {self.probe_gain:g}" if self.probe_gain else ""
+        horizon = ", min(100 ms, RTT)" if self.sprout_horizon == "min" else ""
+        return f"sprout_ewma ({ARRIVALS_BY_ACKS}){gain}{horizon}"
+
+    def settings(self) -> dict[str, Any]:
+        """Everything but the names, as JSON: what a trial's hash covers."""
+        return self.stated(without=("name", "stack_preset"))
+
+    def cells(self) -> dict[str, str]:
+        """What tables of stacks show, by their columns."""
+        window = self.receive_window_bytes
+        first = f"{window / 2**20:g} MiB" if window is not None else "kernel's"
+        return {
+            "name": self.name,
+            "HTTP": self.http_version,
+            "TLS": self.tls_version,
+            "congestion control": self.controller,
+            "initial window": str(self.initial_window_packets),
+            "paced": "yes" if self.pacing else "no",
+            "idle restart": "yes" if self.slow_start_after_idle else "no",
+            "first window": "browser's" if self.over_quic else first,
+        }
 
     def refusal(self) -> str:
         """Why servers or browser cannot have this stack; empty where they can."""
@@ -123,69 +248,68 @@ class Stack:
 
 _REFUSALS: tuple[tuple[Callable[[Stack], bool], str], ...] = (
     (
-        lambda s: s.server is not None and s.http_version not in s.server.protocols,
-        "`server`: its `protocols` lack the stack's `http_version`",
+        lambda s: (
+            s.external_server is not None and s.http_version not in s.external_server.protocols
+        ),
+        "`external_server`: its `protocols` lack the stack's `http_version`",
     ),
     (
-        lambda s: s.server is not None and s.tls_version == "none",
-        "`server`: somebody else's server gets certificates; cleartext is ours alone",
+        lambda s: s.external_server is not None and not s.over_tls,
+        "`external_server`: somebody else's server gets certificates; cleartext is ours alone",
     ),
     (
-        lambda s: s.server is not None and s.think_time != "none",
+        lambda s: s.external_server is not None and s.think_time != "none",
         "`think_time` is our servers': somebody else's thinks as long as it does",
     ),
     (
-        lambda s: s.server is not None and s.alt_svc is not None,
+        lambda s: s.external_server is not None and s.alt_svc is not None,
         "`alt_svc` is our servers': somebody else's says of itself what it does",
     ),
     (
-        lambda s: s.server is not None and s.http_version == "h3" and s.ecn == "on",
+        lambda s: s.external_server is not None and s.over_quic and s.ecn == "on",
         "`ecn` over QUIC is our servers': somebody else's marks as it does",
     ),
     (
-        lambda s: s.server is not None and s.unsent_bytes_max is not None,
+        lambda s: s.external_server is not None and s.unsent_bytes_max is not None,
         "`unsent_bytes_max` is our servers' scheduler's: somebody else's has its own",
     ),
     (
-        lambda s: s.server is not None and s.session_tickets is not None,
+        lambda s: s.external_server is not None and s.session_tickets is not None,
         "`session_tickets` are our servers': somebody else's gives them out as it does",
     ),
     (
-        lambda s: s.http_version != "h3" and s.alt_svc is not None,
+        lambda s: not s.over_quic and s.alt_svc is not None,
         "`alt_svc` is HTTP/3's: over TCP it would lead the browser to another protocol",
     ),
     (
-        lambda s: s.http_version == "h3" and s.receive_window_bytes is not None,
+        lambda s: s.over_quic and s.receive_window_bytes is not None,
         "`receive_window_bytes` is TCP's: over QUIC the browser's own windows hold",
     ),
     (
-        lambda s: s.http_version == "h1" and s.unsent_bytes_max is not None,
+        lambda s: not s.schedules_responses and s.unsent_bytes_max is not None,
         "`unsent_bytes_max` is the response scheduler's: HTTP/1.1 has one response a connection",
     ),
     (
-        lambda s: (
-            s.tls_record_bytes != TLS_RECORD_BYTES
-            and (s.http_version == "h3" or s.tls_version == "none")
-        ),
+        lambda s: s.tls_record_bytes != TLS_RECORD_BYTES and (s.over_quic or not s.over_tls),
         "`tls_record_bytes`: QUIC protects each packet, cleartext none: neither has TLS records",
     ),
     (
-        lambda s: s.http_version != "h3" and s.quic_packet_bytes != QUIC_PACKET_BYTES,
+        lambda s: not s.over_quic and s.quic_packet_bytes != QUIC_PACKET_BYTES,
         "`quic_packet_bytes` is QUIC's: the kernel cuts TCP's segments to the path",
     ),
     (
         lambda s: (
-            s.tls_version == "none"
+            not s.over_tls
             and (s.certificate_chain_bytes is not None or s.certificate_key != "ecdsa")
         ),
         "`certificate_chain_bytes` and `certificate_key` need TLS: cleartext has no certificate",
     ),
     (
-        lambda s: s.http_version == "h3" and s.tls_version != "1.3",
+        lambda s: s.over_quic and s.tls_version != "1.3",
         "`tls_version`: QUIC has TLS 1.3 only",
     ),
     (
-        lambda s: s.http_version == "h2" and s.tls_version == "none",
+        lambda s: s.http_version == "h2" and not s.over_tls,
         "`tls_version`: browsers speak HTTP/2 over TLS only; without TLS use HTTP/1.1",
     ),
     (
@@ -193,7 +317,7 @@ _REFUSALS: tuple[tuple[Callable[[Stack], bool], str], ...] = (
         "`early_data` needs TLS 1.3",
     ),
     (
-        lambda s: s.header_table_bytes is not None and s.http_version == "h1",
+        lambda s: s.header_table_bytes is not None and not s.schedules_responses,
         "`header_table_bytes`: HTTP/1.1 compresses no header",
     ),
     (
@@ -201,19 +325,19 @@ _REFUSALS: tuple[tuple[Callable[[Stack], bool], str], ...] = (
         f"`header_table_bytes`: our HTTP/2 server compresses with at most {HEADER_TABLE_BYTES}",
     ),
     (
-        lambda s: s.blocked_streams_max is not None and s.http_version != "h3",
+        lambda s: s.blocked_streams_max is not None and not s.over_quic,
         "`blocked_streams_max` is QPACK's, of h3: HPACK's table is read in order",
     ),
     (
         lambda s: (
-            s.server is not None
+            s.external_server is not None
             and (s.header_table_bytes is not None or s.blocked_streams_max is not None)
         ),
         "`header_table_bytes` and `blocked_streams_max` are our servers': somebody else's "
         "compresses as it does",
     ),
     (
-        lambda s: s.http_version != "h3" and s.congestion_control not in KERNEL_CONGESTION_CONTROLS,
+        lambda s: not s.over_quic and s.congestion_control not in KERNEL_CONGESTION_CONTROLS,
         "`congestion_control`: the kernel's TCP has cubic, bbr and reno; the others exist over "
         "QUIC alone",
     ),
@@ -235,84 +359,3 @@ _REFUSALS: tuple[tuple[Callable[[Stack], bool], str], ...] = (
     ),
 )
 """What cannot be had, each with its reason."""
-
-
-def stack_settings(stack: Stack, network: Network) -> dict[str, Any]:
-    """The lab's `stack` without its name: what is in force on this network, and what is hashed.
-
-    A setting that came later is left out where it is as it always was: hashes stay.
-    """
-    return {
-        "http_version": stack.http_version,
-        "congestion_control": stack.congestion_control,
-        "initial_window_packets": stack.initial_window_packets,
-        "pacing": stack.pacing,
-        "slow_start_after_idle": stack.slow_start_after_idle,
-        "ecn": stack.ecn,
-        "receive_window_bytes": stack.receive_window_bytes,
-        "unsent_bytes_max": _unsent_bytes_max(stack, network),
-        "tls_record_bytes": stack.tls_record_bytes,
-        "quic_packet_bytes": stack.quic_packet_bytes,
-        "tls_version": stack.tls_version,
-        "probe_gain": stack.probe_gain,
-        "header_table_bytes": _header_table_bytes(stack),
-        "blocked_streams_max": _blocked_streams_max(stack),
-        "early_data": stack.early_data,
-        "priorities": stack.priorities,
-        "certificate_key": stack.certificate_key,
-        "certificate_chain_bytes": stack.certificate_chain_bytes,
-        "coalescing": stack.coalescing,
-        "think_time": stack.think_time,
-        **({} if stack.names_alt_svc is None else {"alt_svc": stack.names_alt_svc}),
-        **({} if stack.session_tickets is None else {"session_tickets": stack.session_tickets}),
-        **({"server": _of_server(stack.server)} if stack.server else {}),
-        **({"sprout_horizon": stack.sprout_horizon} if stack.sprout_horizon else {}),
-    }
-
-
-def _of_server(server: ExternalServer) -> dict[str, Any]:
-    return {"command": list(server.command), "protocols": list(server.protocols)}
-
-
-def lab_stack(stack: Stack, network: Network) -> dict[str, Any]:
-    """The lab's `stack` object (spec/lab-events.md) on this network."""
-    return {"name": stack.name} | stack_settings(stack, network)
-
-
-def _unsent_bytes_max(stack: Stack, network: Network) -> int | None:
-    """A rate of 0 is a direction without a link."""
-    if stack.unsent_bytes_max is not None or stack.http_version == "h1" or stack.server:
-        return stack.unsent_bytes_max
-    slow = 0 < network.rate_down_bit_s <= UNSENT_RATE_BIT_S_MAX
-    return UNSENT_BYTES_MAX if slow else None
-
-
-def _header_table_bytes(stack: Stack) -> int | None:
-    if stack.http_version == "h1" or stack.server:
-        return None
-    given = stack.header_table_bytes
-    return HEADER_TABLE_BYTES if given is None else given
-
-
-def _blocked_streams_max(stack: Stack) -> int | None:
-    if stack.http_version != "h3" or stack.server:
-        return None
-    given = stack.blocked_streams_max
-    return BLOCKED_STREAMS_MAX if given is None else given
-
-
-ARRIVALS_BY_ACKS = "ACK arrivals"
-ARRIVALS_BY_TIMESTAMPS = "receive timestamps"
-
-
-def congestion_control_said(settings: Mapping[str, Any]) -> str:
-    """The congestion control in force, with what makes it another algorithm.
-
-    Sprout-EWMA follows the times at which packets arrive. A browser does not report them: over a
-    real connection they are those of its acknowledgements, and results say so.
-    """
-    if settings["congestion_control"] != "sprout_ewma":
-        return str(settings["congestion_control"])
-    gain = f", probe gain {settings['probe_gain']:g}" if settings.get("probe_gain") else ""
-    horizon = ", min(100 ms, RTT)" if settings.get("sprout_horizon") == "min" else ""
-    return f"sprout_ewma ({ARRIVALS_BY_ACKS}){gain}{horizon}"

@@ -17,21 +17,16 @@ break the independence that the unpaired tests assume.
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from eyelevel.errors import PlanError
 from eyelevel.networks.network import Network, lab_path
-from eyelevel.plan.browser_settings import BrowserSettings
-from eyelevel.plan.connection_type import connection_type
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.in_force import browser_in_force, stack_in_force, stack_message, with_browser
 from eyelevel.plan.plan import Plan
-from eyelevel.plan.stacks import Stack, stack_settings
-from eyelevel.store.hashing import (
-    canonical_json,
-    content_hash,
-    short_hash,
-    whole_floats_as_integers,
-)
+from eyelevel.plan.stacks import Stack
+from eyelevel.store.hashing import canonical_json, content_hash, short_hash
 from eyelevel.store.schema import RECORD_VERSION
 
 PLAN_DOCUMENT_VERSION = 1
@@ -50,17 +45,18 @@ class Site:
 
 @dataclass(frozen=True)
 class Trial:
-    """One load to be done; the fields are those of `trial` in spec/run-record.md."""
+    """One load to be done; the fields are those of `trial` in spec/run-record.md. Its settings are
+    those in force: nothing follows from anything else any more."""
 
     hash: str
     site: str
     site_digest: str
     network: str
-    network_settings: Mapping[str, Any]
+    network_settings: Network
     stack_preset: str
-    stack_settings: Mapping[str, Any]
+    stack_settings: Stack
     stack: str
-    browser: Mapping[str, Any]
+    browser: Browser
     block: str
     repetition: int
     position: int
@@ -68,22 +64,31 @@ class Trial:
 
     def record_key(self) -> dict[str, Any]:
         """The record's `trial` object."""
-        return asdict(self)
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**own, **_stated(self.network_settings, self.stack_settings, self.browser)}
 
     def lab_path(self, trace_files: Mapping[str, str] | None = None) -> dict[str, Any]:
         """The lab's `path` object."""
-        return lab_path(Network.of_settings(self.network, self.network_settings), trace_files)
+        return lab_path(self.network_settings, trace_files)
 
     def lab_cross_traffic(self) -> tuple[dict[str, Any], ...]:
         """The lab's `cross_traffic`."""
-        return tuple(dict(kind) for kind in self.network_settings.get("cross_traffic", ()))
+        return tuple(kind.stated() for kind in self.network_settings.cross_traffic or ())
 
     def lab_stack(self) -> dict[str, Any]:
         """The lab's `stack` object."""
         # On a first visit nothing resumes, a second connection to a host neither.
-        tickets = self.browser.get("visit", "first") == "repeat"
-        own = {key: value for key, value in self.stack_settings.items() if key != "server"}
-        return {"name": self.stack, "session_tickets": tickets, **own}
+        tickets = self.browser.visit == "repeat"
+        return {"session_tickets": tickets, **stack_message(self.stack_settings)}
+
+
+def _stated(network: Network, stack: Stack, browser: Browser) -> dict[str, Any]:
+    """The settings of a trial as its record has them and its hash covers them."""
+    return {
+        "network_settings": network.settings(),
+        "stack_settings": stack.settings(),
+        "browser": browser.stated(),
+    }
 
 
 def expand(plan: Plan, sites: Sequence[Site]) -> list[Trial]:
@@ -121,32 +126,8 @@ def plan_hash(plan: Plan, sites: Sequence[Site]) -> str:
 
 
 def _settings(plan: Plan, sites: Sequence[Site]) -> dict[str, Any]:
-    # Keys that came later stand only where they are used: the hashes of earlier plans hold.
-    later: dict[str, Any] = {}
-    if plan.stop:
-        later["stop"] = asdict(plan.stop)
-    if plan.weights:
-        later["weights"] = dict(plan.weights)
-    if plan.causes:
-        later["causes"] = plan.causes.as_document()
-    stacks = [asdict(stack) for stack in plan.stacks]
-    for stack in stacks:
-        for key in (*_OF_STACKS, "alt_svc"):
-            if stack[key] is None:
-                del stack[key]
-    return {
-        "title": plan.title,
-        "sites": [{"name": each.name, "digest": each.digest} for each in sites],
-        "networks": [{"name": each.name, **each.settings()} for each in plan.networks],
-        "stacks": stacks,
-        "reference": plan.reference,
-        "blocks": plan.blocks,
-        "seed": plan.seed,
-        "primary_metric": plan.primary_metric,
-        "smallest_effect_of_interest": plan.smallest_effect_of_interest,
-        "browser": plan.browser.settings(),
-        **later,
-    }
+    stated = plan.stated(without=("source", "trace_files"))
+    return {**stated, "sites": [{"name": each.name, "digest": each.digest} for each in sites]}
 
 
 def random_number(seed: int, *names: str | int) -> int:
@@ -156,27 +137,28 @@ def random_number(seed: int, *names: str | int) -> int:
 
 
 def _ordered(plan: Plan, sites: Sequence[Site]) -> Iterator[Trial]:
-    browser = whole_floats_as_integers(plan.browser.settings())
-    browser.pop("timeout_given", None)
-    settings = {each.name: whole_floats_as_integers(each.settings()) for each in plan.networks}
     limits = {
-        (site.name, network.name): plan.browser.limit_s(site.body_bytes, network)
+        (site.name, network.name): plan.browser.limit_of(site.body_bytes, network)
         for site in sites
         for network in plan.networks
     }
     shared: dict[tuple[str, str, float], dict[str, Any]] = {}
+    hashers = {}
     for network in plan.networks:
         for stack in plan.stacks:
-            own = _of_stack(browser, plan.browser, stack, network)
             for limit_s in {limits[site.name, network.name] for site in sites}:
-                shared[network.name, stack.name, limit_s] = {
-                    "network": network.name,
-                    "network_settings": settings[network.name],
-                    "stack_settings": stack_settings(stack, network),
-                    "stack": stack.name,
-                    "browser": own | whole_floats_as_integers({"timeout_s": limit_s}),
+                key = network.name, stack.name, limit_s
+                browser = browser_in_force(plan.browser, stack, network, limit_s)
+                in_force = with_browser(stack_in_force(stack, network), browser)
+                of_cell = {"network": network.name, "stack": stack.name}
+                shared[key] = {
+                    **of_cell,
+                    "stack_preset": stack.stack_preset,
+                    "network_settings": network,
+                    "stack_settings": in_force,
+                    "browser": browser,
                 }
-    hashers = {key: _Hasher(value) for key, value in shared.items()}
+                hashers[key] = _Hasher(of_cell | _stated(network, in_force, browser))
     digests = {site.digest: canonical_json(site.digest) for site in sites}
     cells = [(site, network) for site in sites for network in plan.networks]
     for repetition in range(1, plan.blocks + 1):
@@ -190,31 +172,12 @@ def _ordered(plan: Plan, sites: Sequence[Site]) -> Iterator[Trial]:
                     hash=hashers[key].trial_hash(repetition, seed, digests[site.digest]),
                     site=site.name,
                     site_digest=site.digest,
-                    stack_preset=stack.preset,
                     block=block,
                     repetition=repetition,
                     position=position,
                     seed=seed,
                     **shared[key],
                 )
-
-
-def _of_stack(
-    browser: Mapping[str, Any], settings: BrowserSettings, stack: Stack, network: Network
-) -> dict[str, Any]:
-    """What the browser is told of this stack's loads on this network."""
-    visit = stack.visit or settings.visit
-    # Whoever comes again knows the hosts.
-    known = visit != "first" or (stack.visitor or settings.visitor) == "known"
-    found = {key: value for key, value in browser.items() if key not in _OF_STACKS}
-    found["visitor"] = "known" if known else "first"
-    if settings.browser == "chromium":
-        setting = stack.effective_connection_type or settings.effective_connection_type
-        found["effective_connection_type"] = connection_type(setting, network.rtt_ms_min)
-    return found if visit == "first" else {**found, "visit": visit}
-
-
-_OF_STACKS = ("visit", "visitor", "effective_connection_type")
 
 
 class _Hasher:

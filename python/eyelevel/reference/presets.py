@@ -1,36 +1,18 @@
 """The presets' reference page; `python -m eyelevel.reference.presets` writes it."""
 
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from eyelevel.networks.network import Network
 from eyelevel.networks.presets import DAS_RATES_MBIT_S, DAS_RTTS_MS, GROUPS, NetworkGroup
-from eyelevel.plan.devices import DEVICES, Device
+from eyelevel.plan.devices import DEVICES
 from eyelevel.plan.presets import PRESETS
 from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS
-from eyelevel.plan.stacks import Stack, congestion_control_said
-
-DEVICE_COLUMNS = ("device", "viewport", "device scale", "touch", "CPU slow-down", "what and whence")
 
 
 def presets_page() -> str:
     """The text of `docs/reference/presets.md`."""
-    stacks = [
-        (
-            f"`{stack.name}`",
-            stack.http_version,
-            stack.tls_version,
-            congestion_control_said(asdict(stack)),
-            str(stack.initial_window_packets),
-            "yes" if stack.pacing else "no",
-            "yes" if stack.slow_start_after_idle else "no",
-            _window(stack),
-        )
-        for stack in STACKS
-    ]
-    plans = [(f"`{preset.name}`", preset.purpose) for preset in PRESETS]
-    tuning = ["stack", "HTTP", "TLS", "congestion control", "initial window in packets", "pacing"]
+    devices = [{**d.device.cells(), "what and whence": f"{d.title}: {d.source}"} for d in DEVICES]
+    plans = [(f"`{each.name}`", each.purpose) for each in PRESETS]
     lines = [
         "# Presets",
         "",
@@ -44,7 +26,7 @@ def presets_page() -> str:
         "",
         "## Stacks",
         "",
-        *_table([*tuning, "slow start after idle", "TCP's first window"], stacks),
+        *_cells([each.cells() for each in STACKS]),
         "",
         "`tcp+0rtt` and `quic+0rtt` also take requests in a resumed connection's first flight:",
         'that needs `visit = "repeat"`, and plans refuse them on other visits.',
@@ -54,7 +36,7 @@ def presets_page() -> str:
         *[f"`{name}` is refused. {reason}.\n" for name, reason in REFUSED_PRESETS.items()],
         "## Devices",
         "",
-        *_table(DEVICE_COLUMNS, [_device(device) for device in DEVICES]),
+        *_cells(devices),
         "",
         "A device's user agent is what Chromium of the same version says on Android; its screen is",
         "that of the table whatever the recording had.",
@@ -70,45 +52,19 @@ def presets_page() -> str:
 
 
 def _group(group: NetworkGroup) -> list[str]:
-    columns = ["network", "down", "up", "minimum RTT", "queue", "loss", "course"]
-    rows = [] if group.name == "das" else [_row(network) for network in group.networks]
+    rows = [] if group.name == "das" else [each.cells() for each in group.networks]
     lines = [f"### {group.name}", "", f"Source: {group.source}.", ""]
     if not rows:
         rates = ", ".join(f"{rate:g}" for rate in DAS_RATES_MBIT_S)
         rtts = ", ".join(f"{rtt}" for rtt in DAS_RTTS_MS)
         return [*lines, f"Rates: {rates}. Minimum RTTs: {rtts}. Such as `das-1.7-150`.", ""]
-    return [*lines, *_table(columns, rows), ""]
+    return [*lines, *_cells(rows), ""]
 
 
-def _row(network: Network) -> tuple[str, ...]:
-    return (
-        f"`{network.name}`",
-        f"{network.rate_down_bit_s / 1e6:g} Mbit/s",
-        f"{network.rate_up_bit_s / 1e6:g} Mbit/s",
-        f"{network.rtt_ms_min:g} ms",
-        f"{network.queue_ms:g} ms",
-        f"{network.loss_down * 100:.3g} %",
-        network.course(),
-    )
-
-
-def _device(device: Device) -> tuple[str, ...]:
-    return (
-        f"`{device.name}`",
-        "{} x {}".format(*device.viewport_px),
-        f"{device.device_scale:g}",
-        "yes" if device.mobile else "no",
-        f"{device.cpu_slowdown:g} times",
-        f"{device.title}: {device.source}",
-    )
-
-
-def _window(stack: Stack) -> str:
-    if stack.http_version == "h3":
-        return "the browser's"
-    if stack.receive_window_bytes is None:
-        return "the kernel's"
-    return f"{stack.receive_window_bytes / 2**20:g} MiB"
+def _cells(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """A table of cells by column; a name is code."""
+    own = [[f"`{text}`" if column == "name" else text for column, text in r.items()] for r in rows]
+    return _table(rows[0], own)
 
 
 def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:

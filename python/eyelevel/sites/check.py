@@ -9,12 +9,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from eyelevel.browser.browsers import load_page
-from eyelevel.browser.observations import HttpVersion, LoadSettings, ObjectLoad, RawLoad
+from eyelevel.browser.observations import LoadSettings, ObjectLoad, RawLoad
 from eyelevel.browser.same_requests import SameRequests
 from eyelevel.lab.client import Lab, LabConfig, LabSummary
 from eyelevel.networks.presets import find_network
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import lab_stack
+from eyelevel.plan.stacks import HttpVersion
 from eyelevel.sites.misses import Miss, Texts, in_order, miss_of, recorded_texts
 from eyelevel.sites.recorded import recorded_screen, site_info
 from eyelevel.store.outcomes import NOT_RECORDED
@@ -158,21 +160,21 @@ def request_key(url: str) -> str:
 def _load(archive: Path, http_version: HttpVersion, texts: Texts, quiet_s: float) -> PageLoad:
     screen = recorded_screen(archive)
     # The network only sizes buffers, of which these stacks have none of their own.
-    stack = lab_stack(STACKS_BY_NAME[STACKS[http_version]], find_network("dsl"))
-    with Lab(LabConfig(UNSHAPED, 1, str(archive.resolve()), stack)) as lab:
+    stack = STACKS_BY_NAME[STACKS[http_version]]
+    message = lab_stack(stack, find_network("dsl"))
+    with Lab(LabConfig(UNSHAPED, 1, str(archive.resolve()), message)) as lab:
         settings = LoadSettings(
             url=lab.ready.main_url or "",
-            http_version=http_version,
+            stack=stack,
+            browser=Browser(capture=False, timeout_s=TIMEOUT_S),
             quic_origins=lab.ready.quic_origins(),
             unasked_hosts=lab.ready.unasked_hosts(),
             spki_sha256=lab.ready.spki_sha256,
             command_prefix=lab.command_prefix,
             viewport_px=screen.viewport_px,
             mobile=screen.mobile,
-            capture="none",
             screenshot=True,
-            same_requests=SameRequests(site_info(archive)["recorded_at_unix_ms"]),
-            timeout_s=TIMEOUT_S,
+            same_page=SameRequests(site_info(archive)["recorded_at_unix_ms"]),
             quiet_s=quiet_s,
         )
         raw = load_page(settings)

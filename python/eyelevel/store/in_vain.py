@@ -26,7 +26,7 @@ def connections_in_vain(record: Mapping[str, Any]) -> InVain | None:
     that one is enough. What steps after the load opened is left out, and on a warm visit what the
     one before it did.
     """
-    if record["trial"]["stack_settings"].get("server"):
+    if record["trial"]["stack_settings"]["external_server"]:
         return None
     used = {request["connection"] for request in record["requests"]}
     begin_ns, end_ns = _load_begin_ns(record), _load_end_ns(record)
@@ -51,7 +51,7 @@ def connections_in_vain(record: Mapping[str, Any]) -> InVain | None:
 
 def outlives_visits(record: Mapping[str, Any]) -> bool:
     """Whether connections are older than the load, so that what they count is not its alone."""
-    return bool(record["trial"]["browser"].get("visit") == "warm")
+    return bool(record["trial"]["browser"]["visit"] == "warm")
 
 
 def _load_begin_ns(record: Mapping[str, Any]) -> float:

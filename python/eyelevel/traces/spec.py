@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from eyelevel.settings import Settings
+
 SYNTH_MODELS = ("cellular", "satellite", "wifi")
 
 SYNTH_VERSION = 1
@@ -9,7 +11,7 @@ SYNTH_VERSION = 1
 
 
 @dataclass(frozen=True)
-class SynthSpec:
+class SynthSpec(Settings):
     """A made trace: one of SYNTH_MODELS, its mean rate in bit/s, its length and its seed."""
 
     model: str

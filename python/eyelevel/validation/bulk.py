@@ -18,7 +18,8 @@ from eyelevel.networks.network import Network, lab_path
 from eyelevel.pathlog.direction import DirectionLog
 from eyelevel.pathlog.reading import read_log
 from eyelevel.pathlog.summary import summarise
-from eyelevel.plan.stacks import Stack, lab_stack
+from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.stacks import Stack
 
 HOST = "bulk.example.test"
 LATE_URL = f"https://{HOST}/late"

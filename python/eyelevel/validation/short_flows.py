@@ -171,7 +171,7 @@ def _measure(network: Network, pair: Pair, size: int, runs: int, site: tuple[Pat
 def _determined_by(network: Network, pair: Pair, size: int, runs: int) -> Mapping[str, Any]:
     """Everything that a flow depends on beside build and kernel."""
     return {
-        "network": network.settings() | {"name": network.name},
+        "network": network.stated(),
         "stacks": [asdict(STACKS_BY_NAME[name]) for name in pair],
         "runs": runs,
         "bytes": size,

@@ -189,7 +189,7 @@ def _order(network: Network, pair: Pair) -> int:
 def _determined_by(network: Network, pair: Pair, runs: int) -> Mapping[str, Any]:
     """Everything that a cell depends on beside build and kernel."""
     return {
-        "network": network.settings() | {"name": network.name},
+        "network": network.stated(),
         "stacks": [asdict(STACKS_BY_NAME[name]) for name in pair],
         "runs": runs,
         "bytes": body_bytes(network),

@@ -3,7 +3,7 @@ import re
 import pytest
 from made_up_run import SITES, metrics_of, write_run
 
-from eyelevel.analysis.conditions import conditions_said, of_browser, visits
+from eyelevel.analysis.conditions import conditions_said, stacks_planned
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.change import question_plan
 from eyelevel.plan.presets import preset_text
@@ -26,7 +26,7 @@ def contents(tmp_path):
 
 def test_first_visits_in_the_usual_conditions_need_no_words(contents):
     found = contents(TEXT)
-    assert conditions_said(found.plan) == ""
+    assert conditions_said(found.planned) == ""
     assert "each load in a new browser and new network namespaces" in paragraph(found)
 
 
@@ -39,7 +39,7 @@ def test_first_visits_in_the_usual_conditions_need_no_words(contents):
 )
 def test_a_plans_visit_is_in_its_methods(contents, visit, said):
     found = contents(f'visit = "{visit}"\n{TEXT}')
-    assert said in conditions_said(found.plan)
+    assert said in conditions_said(found.planned)
     text = paragraph(found)
     assert said in text
     assert "each load, with the visit before it, in a new browser and new network names" in text
@@ -54,7 +54,7 @@ def test_a_plans_visit_is_in_its_methods(contents, visit, said):
     ],
 )
 def test_what_the_browser_knows_and_takes_the_network_for_is_said(contents, line, said):
-    assert said in conditions_said(contents(f"{line}\n{TEXT}").plan)
+    assert said in conditions_said(contents(f"{line}\n{TEXT}").planned)
 
 
 def test_a_known_visitors_load_has_a_visit_before_it(contents):
@@ -74,23 +74,26 @@ def test_stacks_are_told_with_what_the_browser_knew(contents, tmp_path):
     [
         ("", "first", "network"),
         ('visit = "repeat"', "known", "network"),
-        ('browser = "firefox"', "first", "none"),
+        ('browser = "firefox"', "first", "measured"),
     ],
 )
 def test_what_the_browser_was_told_follows_from_visit_and_browser(contents, line, visitor, seen):
-    for own in of_browser(contents(f"{line}\n{TEXT}").plan).values():
-        assert (own["visitor"], own["effective_connection_type"]) == (visitor, seen)
+    for own in stacks_planned(contents(f"{line}\n{TEXT}").planned):
+        assert (own.visitor, own.effective_connection_type) == (visitor, seen)
 
 
 def test_a_visit_of_one_stack_is_said_of_that_stack(contents):
     found = contents(question_plan(SITES, "visit=repeat", ["dsl"], blocks_max=6))
     (changed,) = (stack for stack in found.stacks if stack != "tcp+")
-    assert visits(found.plan) == {"tcp+": "first", changed: "repeat"}
-    assert conditions_said(found.plan).startswith(f"{changed} on a repeat visit (")
+    visits = {each.name: each.visit for each in stacks_planned(found.planned)}
+    assert visits == {"tcp+": "first", changed: "repeat"}
+    assert conditions_said(found.planned).startswith(f"{changed} on a repeat visit (")
 
 
 def test_loads_without_pictures_are_said(contents):
-    assert conditions_said(contents(f"capture = false\n{TEXT}").plan) == "without taking pictures"
+    assert (
+        conditions_said(contents(f"capture = false\n{TEXT}").planned) == "without taking pictures"
+    )
 
 
 def test_a_visit_that_differs_is_in_both_tables_of_the_stacks(contents, tmp_path):

@@ -9,7 +9,8 @@ from eyelevel.browser import waiting as waiting_module
 from eyelevel.browser.observations import LoadSettings, StepLoad
 from eyelevel.browser.steps import Act, AfterLoad, Unanswered
 from eyelevel.browser.waiting import QuietRule
-from eyelevel.plan.steps import Step, parse_step
+from eyelevel.plan.browser import Browser as BrowserSettings
+from eyelevel.plan.steps import Step
 
 QUIET_S, CAP_S = 0.6, 5.0
 
@@ -60,7 +61,10 @@ def step_of(monkeypatch: pytest.MonkeyPatch, browser: Browser) -> StepLoad:
     for module in (after_load_module, waiting_module):
         monkeypatch.setattr(module, "time", browser)
     settings = LoadSettings(
-        "https://a.test/", quiet_s=QUIET_S, cap_s=CAP_S, after_load=(parse_step("scroll end"),)
+        "https://a.test/",
+        browser=BrowserSettings(after_load=("scroll end",)),
+        quiet_s=QUIET_S,
+        cap_s=CAP_S,
     )
     after = AfterLoad(browser, settings, browser.pump, lambda: False, 0.0)
     after.run()

@@ -9,8 +9,8 @@ from eyelevel.level.made_page import FONTS, IMAGES, STYLES, items, kind_of
 from eyelevel.level.rows import Row
 from eyelevel.level.scenarios import SCENARIOS_BY_NAME
 from eyelevel.plan.file.model import StackTable
+from eyelevel.plan.in_force import stack_in_force
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import stack_settings
 from eyelevel.reference.level import JSON_ROW_KEYS, reference_page
 
 
@@ -50,7 +50,7 @@ def test_settings_are_said_of_every_stack() -> None:
     network = SCENARIOS_BY_NAME["page on far"].network
     for stack in STACKS_BY_NAME.values():
         for aspect in ASPECTS:
-            assert aspect.says is None or aspect.says(stack_settings(stack, network))
+            assert aspect.says is None or aspect.says(stack_in_force(stack, network))
 
 
 def test_the_made_page_is_the_same_every_time_and_small_enough_for_the_slow_network() -> None:

@@ -1,12 +1,14 @@
+from dataclasses import replace
+
 import pytest
 
 from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.rows import Run, pending, rows_of
 from eyelevel.level.scenarios import FAR, SCENARIOS_BY_NAME
+from eyelevel.plan.in_force import stack_in_force
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import stack_settings
 
-TCP, QUIC = (stack_settings(STACKS_BY_NAME[name], FAR) for name in ("tcp+", "quic"))
+TCP, QUIC = (stack_in_force(STACKS_BY_NAME[name], FAR) for name in ("tcp+", "quic"))
 
 NOTHING_OF = {
     "http1": {"priorities", "late_bytes", "unsent_bytes_max"},
@@ -67,7 +69,7 @@ def test_two_stacks_over_one_transport_have_nothing_inherent() -> None:
 
 
 def test_an_unequal_row_names_the_settings_that_the_stacks_have_apart() -> None:
-    unpaced = {**QUIC, "pacing": False}
+    unpaced = replace(QUIC, pacing=False)
     row = row_of([75.0, 75.1, 74.9], [0.4, 0.5, 0.3], "first_flight_ms", (TCP, unpaced), "pacing")
     assert (row.word, row.settings) == ("unequal", ("pacing",))
     assert (
@@ -105,7 +107,7 @@ def test_a_value_that_is_no_number_is_in_no_row() -> None:
 @pytest.mark.parametrize("name", ["http1", "http1-plain"])
 def test_what_a_protocol_has_nothing_of_is_said_to_be_not_there(name) -> None:
     """Every measure that such a stack gives no value of says why."""
-    old = stack_settings(STACKS_BY_NAME[name], FAR)
+    old = stack_in_force(STACKS_BY_NAME[name], FAR)
     given = {each.measure.value for each in ASPECTS if each.measure} - NOTHING_OF[name]
     labels = {"priorities", "connection_type", "cipher"}
     runs = [
@@ -125,7 +127,7 @@ def test_what_a_protocol_has_nothing_of_is_said_to_be_not_there(name) -> None:
 
 
 def test_marks_differ_by_nature_only_where_both_stacks_have_them() -> None:
-    on = ({**TCP, "ecn": "on"}, {**QUIC, "ecn": "on"})
+    on = (replace(TCP, ecn="on"), replace(QUIC, ecn="on"))
     some, every, none = [0.75, 0.76, 0.77], [1.0] * 3, [0.0] * 3
     aspect = {"aspect": "ECN bits", "scenario": "page on far"}
     both = row_of(some, every, "ecn_share_down", on, **aspect)

@@ -6,8 +6,9 @@ from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.numbers_said import NOT_MEASURED
 from eyelevel.level.settings_said import ITS_OWN
 from eyelevel.level.stack_aspects import explain, known_of
+from eyelevel.plan.in_force import stack_in_force
 from eyelevel.plan.stack_presets import STACKS, STACKS_BY_NAME
-from eyelevel.plan.stacks import ExternalServer, stack_settings
+from eyelevel.plan.stacks import ExternalServer
 
 
 def test_nothing_is_said_of_an_aspect_but_a_setting_or_a_measurement() -> None:
@@ -64,7 +65,7 @@ def test_cleartext_has_nothing_of_tls() -> None:
 def test_what_somebody_elses_server_decides_is_its_own() -> None:
     server = ExternalServer(("server",), ("h2", "h3"))
     own = [
-        stack_settings(replace(STACKS_BY_NAME[name], server=server), DSL)
+        stack_in_force(replace(STACKS_BY_NAME[name], external_server=server), DSL)
         for name in ("tcp+", "quic")
     ]
     found = {row.aspect: row.values for row in explain(own) if row.kind == "set"}
@@ -83,7 +84,7 @@ def test_every_preset_is_explained() -> None:
 
 def test_a_visit_is_a_setting_and_a_first_one_where_nothing_is_said() -> None:
     (own,) = settings("tcp+")
-    found = [row for row in explain([own, {**own, "visit": "warm"}]) if row.differs]
+    found = [row for row in explain([own, replace(own, visit="warm")]) if row.differs]
     assert [(row.aspect, row.values) for row in found] == [
         ("visit", ("first", "warm: a second load, over open connections"))
     ]

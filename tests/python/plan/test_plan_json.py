@@ -27,9 +27,9 @@ visit = "repeat"
 blocked_hosts = ["ads.example"]
 after_load = ["scroll end"]
 logs = ["qlog", "pcap"]
-cross_traffic = {{ cc = "bbr", flows = 2 }}
+cross_traffic = {{ congestion_control = "bbr", flows = 2 }}
 causes = ["handshake", "window"]
-stacks = ["tcp", {{ name = "theirs", base = "quic", visit = "warm", server = \
+stacks = ["tcp", {{ name = "theirs", base = "quic", visit = "warm", external_server = \
 {{ command = ["serve", "--fast"], protocols = ["h3"] }} }}, \
 {{ name = "min", base = "quic+sprout", sprout_horizon = "min" }}]
 [stop]
@@ -94,7 +94,7 @@ def test_a_device_that_is_known_no_more_is_as_it_was():
     plan = parse_plan(f'device = "moto-g"\n{preset_text("quickstart", ["a"])}', "plan.toml")
     document = written(plan, [Site("a", "sha256:a")])
     document["browser"]["device"]["viewport_px"] = [320, 480]
-    assert plan_of_document(document, ["a"], {}).browser.settings() == document["browser"]
+    assert plan_of_document(document, ["a"], {}).browser.stated() == document["browser"]
 
 
 def test_what_this_eyelevel_does_not_know_is_refused():

@@ -18,7 +18,7 @@ GALLERY_BYTES = 5.98e6
 def limits_of(text, body_bytes):
     sites = [Site("a", "sha256:a", body_bytes), Site("b", "sha256:b", 20e3)]
     return {
-        (trial.site, trial.network): trial.browser["timeout_s"]
+        (trial.site, trial.network): trial.browser.timeout_s
         for trial in expand(parse_plan(text, "plan.toml"), sites)
     }
 

@@ -37,7 +37,7 @@ def estimates(document, path=""):
 @pytest.fixture(scope="module")
 def contents(tmp_path_factory):
     text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 6")
-    text += 'cross_traffic = { cc = "cubic", flows = 1, direction = "down" }\n'
+    text += 'cross_traffic = { congestion_control = "cubic", flows = 1, direction = "down" }\n'
     late = {("dashboard/lte/1", "quic"): "timeout", ("startup/dsl/1", "tcp"): "starved"}
     return read_run(tmp_path_factory.mktemp("run"), late, text)
 

@@ -41,5 +41,5 @@ def test_on_a_warm_visit_connections_of_the_one_before_it_are_not_the_loads():
 
 def test_nobody_counts_for_a_server_that_is_not_ours():
     own = a_record()
-    own["trial"]["stack_settings"] = {"server": {"command": ["x"]}}
+    own["trial"]["stack_settings"] = {"external_server": {"command": ["x"]}}
     assert connections_in_vain(own) is None

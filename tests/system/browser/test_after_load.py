@@ -8,8 +8,11 @@ from eyelevel.browser.chromium.process import find_executable
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.errors import BrowserStartError
 from eyelevel.metrics.steps import step_metrics
-from eyelevel.plan.steps import parse_step
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.run.trial.steps import after_load_record, failed_step, step_frames
+
+HTTP1 = STACKS_BY_NAME["http1"]
 
 try:
     find_executable()
@@ -17,14 +20,10 @@ except BrowserStartError as error:
     pytest.skip(str(error), allow_module_level=True)
 
 
-def steps(*texts):
-    return tuple(parse_step(text) for text in texts)
-
-
 def test_a_scroll_and_a_click_to_the_next_page_are_measured_each(origin: str):
     # The link is far above when it is clicked: coming to it is no part of the click.
-    after = steps("scroll end", "script 1", "click a")
-    raw = load_page(LoadSettings(origin + "/steps", "h1", quiet_s=0.6, after_load=after))
+    after = ("scroll end", "script 1", "click a")
+    raw = load_page(LoadSettings(origin + "/steps", HTTP1, Browser(after_load=after), quiet_s=0.6))
     assert raw.ended == "complete" and not failed_step(raw), raw.after_load
     scroll, back, click = raw.after_load
     names = [[item.url.removeprefix(origin) for item in part.objects] for part in raw.after_load]
@@ -51,8 +50,8 @@ def test_a_scroll_and_a_click_to_the_next_page_are_measured_each(origin: str):
 
 
 def test_a_step_that_cannot_be_done_says_why_and_ends_them(origin: str):
-    after = steps("click #nowhere", "scroll end")
-    raw = load_page(LoadSettings(origin + "/steps", "h1", quiet_s=0.3, after_load=after))
+    after = ("click #nowhere", "scroll end")
+    raw = load_page(LoadSettings(origin + "/steps", HTTP1, Browser(after_load=after), quiet_s=0.3))
     assert raw.ended == "complete"
     (step,) = raw.after_load
     assert step.failed == ("`click #nowhere`: no element of the page matches the selector")

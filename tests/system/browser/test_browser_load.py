@@ -11,6 +11,10 @@ from eyelevel.browser.chromium.process import find_executable
 from eyelevel.browser.observations import LoadSettings, RawLoad
 from eyelevel.errors import BrowserStartError
 from eyelevel.metrics.compute import compute_metrics
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+
+HTTP1 = STACKS_BY_NAME["http1"]
 
 try:
     find_executable()
@@ -20,7 +24,7 @@ except BrowserStartError as error:
 
 @pytest.fixture(scope="module")
 def whole(origin: str) -> RawLoad:
-    return load_page(LoadSettings(origin + "/", "h1"))
+    return load_page(LoadSettings(origin + "/", HTTP1))
 
 
 def test_every_object_is_there_once(whole: RawLoad, origin: str):
@@ -81,7 +85,7 @@ def test_the_first_visual_change_lies_between_style_and_paint(whole: RawLoad):
 
 
 def test_a_frame_is_timed_when_the_page_painted_it(origin: str):
-    raw = load_page(LoadSettings(origin + "/clock", "h1"))
+    raw = load_page(LoadSettings(origin + "/clock", HTTP1))
     changed_ms, presented_ms = json.loads(raw.console_errors[0])
     shown = [at for at, picture in decoded(raw) if tuple(picture[150, 150]) == (0, 128, 0)]
     # Not before the script ran; planned, and so timed, for no more than two frames behind the time
@@ -91,7 +95,7 @@ def test_a_frame_is_timed_when_the_page_painted_it(origin: str):
 
 
 def test_a_redirect_by_script_counts_from_the_first_navigation(origin: str):
-    raw = load_page(LoadSettings(origin + "/redirect-by-script", "h1"))
+    raw = load_page(LoadSettings(origin + "/redirect-by-script", HTTP1))
     assert raw.navigation.documents == 2
     second = next(item for item in raw.objects if item.url.endswith("/clock"))
     assert raw.navigation.time_to_first_byte_ms == pytest.approx(second.response_ms, abs=1.0)
@@ -107,14 +111,14 @@ def test_a_blinking_cursor_keeps_no_page_busy(origin: str):
 
 
 def test_each_hop_of_a_redirect_is_an_object(origin: str):
-    raw = load_page(LoadSettings(origin + "/redirect", "h1", capture="none"))
+    raw = load_page(LoadSettings(origin + "/redirect", HTTP1, Browser(capture=False)))
     assert [item.status for item in raw.objects[:2]] == [302, 200]
     assert raw.objects[0].finished_ms <= raw.objects[1].sent_ms
     assert raw.frames == ()
 
 
 def test_trace_screenshots_show_the_same_page(origin: str):
-    raw = load_page(LoadSettings(origin + "/", "h1", capture="trace"))
+    raw = load_page(LoadSettings(origin + "/", HTTP1, method="trace"))
     assert raw.ended == "complete"
     assert len(raw.frames) >= 2
     frames = decoded(raw)
@@ -128,40 +132,40 @@ def test_trace_screenshots_show_the_same_page(origin: str):
 def test_a_refused_connection_is_a_failed_navigation():
     with Server(("127.0.0.1", 0), Handler) as server:
         port = server.server_port
-    raw = load_page(LoadSettings(f"http://127.0.0.1:{port}/", "h1"))
+    raw = load_page(LoadSettings(f"http://127.0.0.1:{port}/", HTTP1))
     assert raw.ended == "navigation-failed"
     assert "ERR_CONNECTION_REFUSED" in raw.detail
     assert raw.objects[0].failed == "net::ERR_CONNECTION_REFUSED"
 
 
 def test_a_page_that_never_answers_times_out(origin: str):
-    raw = load_page(LoadSettings(origin + "/endless", "h1", timeout_s=3.0))
+    raw = load_page(LoadSettings(origin + "/endless", HTTP1, Browser(timeout_s=3.0)))
     assert raw.ended == "timeout"
     assert raw.navigation.page_load_time_ms is None
     assert raw.objects[0].finished_ms is None
 
 
 def test_a_crashing_page_is_an_outcome(origin: str):
-    raw = load_page(LoadSettings(origin + "/crashing", "h1", timeout_s=20.0))
+    raw = load_page(LoadSettings(origin + "/crashing", HTTP1, Browser(timeout_s=20.0)))
     assert raw.ended == "browser-crashed"
     assert "renderer process crashed" in raw.detail
     assert raw.objects[0].status == 200, "what was seen before is kept"
 
 
 def test_a_dying_browser_is_an_outcome(origin: str):
-    raw = load_page(LoadSettings(origin + "/kill-browser", "h1", timeout_s=20.0))
+    raw = load_page(LoadSettings(origin + "/kill-browser", HTTP1, Browser(timeout_s=20.0)))
     assert raw.ended == "browser-crashed"
     assert "signal 9" in raw.detail
     assert browser_traces() == (set(), set())
 
 
 def test_nothing_is_left_behind(origin: str):
-    load_page(LoadSettings(origin + "/", "h1"))
+    load_page(LoadSettings(origin + "/", HTTP1))
     assert browser_traces() == (set(), set())
 
 
 def test_nothing_is_left_behind_when_the_command_is_missing(origin: str):
-    settings = LoadSettings(origin + "/", "h1", command_prefix=("/nowhere/enter",))
+    settings = LoadSettings(origin + "/", HTTP1, command_prefix=("/nowhere/enter",))
     with pytest.raises(BrowserStartError, match="/nowhere/enter"):
         load_page(settings)
     assert browser_traces() == (set(), set())
@@ -169,7 +173,7 @@ def test_nothing_is_left_behind_when_the_command_is_missing(origin: str):
 
 def test_nothing_is_left_behind_by_a_browser_that_ends_at_once(origin: str):
     # `sh -c true` stands in for a browser that exits without a word.
-    settings = LoadSettings(origin + "/", "h1", command_prefix=("sh", "-c", "exit 7", "--"))
+    settings = LoadSettings(origin + "/", HTTP1, command_prefix=("sh", "-c", "exit 7", "--"))
     # Noticed by the closed pipe, not by the deadline.
     with pytest.raises(BrowserStartError, match=r"closed its debugging pipe.*exit status 7"):
         load_page(settings)
@@ -180,7 +184,7 @@ def test_two_loads_at_once_do_not_disturb_each_other(origin: str):
     results: list[RawLoad] = []
 
     def load() -> None:
-        results.append(load_page(LoadSettings(origin + "/", "h1")))
+        results.append(load_page(LoadSettings(origin + "/", HTTP1)))
 
     threads = [threading.Thread(target=load) for _ in range(2)]
     for thread in threads:

@@ -9,7 +9,10 @@ from eyelevel.browser.browsers import load_page
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.errors import BrowserStartError
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.run.trial.coding import final_picture
+
+HTTP1 = STACKS_BY_NAME["http1"]
 
 try:
     find_executable()
@@ -21,7 +24,7 @@ def test_a_missing_hero_and_an_error_page_are_told_from_the_other_loads(origin: 
     records = []
     paths = ["/hero"] * 4 + ["/hero-missing", "/error-page"]
     for number, path in enumerate(paths, start=1):
-        raw = load_page(LoadSettings(origin + path, "h1", quiet_s=0.2))
+        raw = load_page(LoadSettings(origin + path, HTTP1, quiet_s=0.2))
         assert raw.ended == "complete"
         record = sample_record(repetition=number)
         record["browser"]["final_picture"] = final_picture(decoded(raw)[-1][1])

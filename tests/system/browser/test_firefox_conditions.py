@@ -10,7 +10,10 @@ from eyelevel.browser.browsers import load_page
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.errors import BrowserStartError
-from eyelevel.plan.steps import parse_step
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+
+HTTP1 = STACKS_BY_NAME["http1"]
 
 try:
     find_firefox()
@@ -31,15 +34,17 @@ def test_a_phone_without_two_hosts_scrolls_and_goes_on_to_the_next_page(origin: 
     raw = load_page(
         LoadSettings(
             origin + "/conditions",
-            "h1",
-            browser="firefox",
+            HTTP1,
+            Browser(
+                browser="firefox",
+                color_scheme="dark",
+                blocked_hosts=("blocked.example", "*.ads.example"),
+                after_load=texts,
+            ),
             viewport_px=(412, 823),
             picture_px=(360, 640),
             mobile=True,
             device_scale=1.75,
-            color_scheme="dark",
-            blocked_hosts=("blocked.example", "*.ads.example"),
-            after_load=tuple(parse_step(text) for text in texts),
             quiet_s=0.4,
         )
     )
@@ -70,7 +75,9 @@ def test_a_phone_without_two_hosts_scrolls_and_goes_on_to_the_next_page(origin: 
 
 
 def test_without_scripts_the_page_says_what_it_has_for_that(origin: str):
-    settings = LoadSettings(origin + "/conditions", "h1", browser="firefox", javascript=False)
+    settings = LoadSettings(
+        origin + "/conditions", HTTP1, Browser(browser="firefox", javascript=False)
+    )
     raw = load_page(settings)
     assert raw.ended == "complete", raw.detail
     assert not [text for text in raw.console_errors if text.startswith("{")]

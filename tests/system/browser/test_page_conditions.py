@@ -10,6 +10,10 @@ from eyelevel.browser.browsers import load_page
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.browser.observations import LoadSettings, RawLoad
 from eyelevel.errors import BrowserStartError
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+
+HTTP1 = STACKS_BY_NAME["http1"]
 
 try:
     find_executable()
@@ -26,12 +30,11 @@ def test_a_page_sees_the_device_that_was_asked_for(origin: str):
     raw = load_page(
         LoadSettings(
             origin + "/conditions",
-            "h1",
+            HTTP1,
+            Browser(color_scheme="dark", blocked_hosts=("blocked.example",)),
             viewport_px=(412, 823),
             mobile=True,
             device_scale=2.625,
-            color_scheme="dark",
-            blocked_hosts=("blocked.example",),
         )
     )
     told = json.loads(next(text for text in raw.console_errors if text.startswith("{")))
@@ -43,7 +46,7 @@ def test_a_page_sees_the_device_that_was_asked_for(origin: str):
 
 
 def test_without_scripts_the_page_says_what_it_has_for_that(origin: str):
-    raw = load_page(LoadSettings(origin + "/conditions", "h1", javascript=False))
+    raw = load_page(LoadSettings(origin + "/conditions", HTTP1, Browser(javascript=False)))
     assert raw.ended == "complete"
     assert not [text for text in raw.console_errors if text.startswith("{")]
     assert raw.navigation.page_load_time_ms is not None
@@ -52,13 +55,13 @@ def test_without_scripts_the_page_says_what_it_has_for_that(origin: str):
 
 def test_a_renderer_that_was_not_run_is_noticed(origin: str):
     # A stop in the middle of a task looks like a long task: the page is stopped a few times.
-    raw = load_page(LoadSettings(origin + "/stopped", "h1", cap_s=15.0))
+    raw = load_page(LoadSettings(origin + "/stopped", HTTP1, cap_s=15.0))
     assert raw.ended == "complete", raw.detail
     assert worst_gap_ms(raw) > 0.8 * STOPPED_S * 1e3
 
 
 def test_a_busy_page_explains_its_gap(origin: str):
-    raw = load_page(LoadSettings(origin + "/busy", "h1"))
+    raw = load_page(LoadSettings(origin + "/busy", HTTP1))
     gaps, tasks = raw.navigation.timer_gaps_ms, raw.navigation.long_tasks_ms
     explained = [length - unexplained_gap_ms([(at, length)], tasks) for at, length in gaps]
     # The timer could not run beside the task of 400 ms. A busy machine makes a gap longer, and adds

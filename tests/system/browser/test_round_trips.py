@@ -11,8 +11,9 @@ from eyelevel.browser.observations import LoadSettings
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.network import Network, lab_path
 from eyelevel.pathlog.reading import read_log
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import lab_stack
 
 RTT_MS = 200.0
 FAST_AND_FAR = Network("far", 1_000_000_000, 1_000_000_000, RTT_MS, 1000.0)
@@ -58,11 +59,11 @@ def test_first_response_takes_the_handshakes_round_trips(
             raw = load_page(
                 LoadSettings(
                     url=lab.ready.main_url or "",
-                    http_version=http_version,
+                    stack=STACKS_BY_NAME[stack],
                     quic_origins=lab.ready.quic_origins(),
                     spki_sha256=lab.ready.spki_sha256,
                     command_prefix=lab.command_prefix,
-                    capture="none",
+                    browser=Browser(capture=False),
                     quiet_s=0.05,
                 )
             )

@@ -10,6 +10,7 @@ import pytest
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.browser.same_requests import SameRequests
+from eyelevel.plan.browser import Browser
 
 RECORDED_AT_UNIX_MS = 1_519_210_645_000  # 2018-02-21
 
@@ -64,7 +65,7 @@ def _said(server, same_requests, path=""):
     url, asked = server
     asked.clear()
     settings = LoadSettings(
-        url=url + path, capture="none", quiet_s=0.3, same_requests=same_requests
+        url=url + path, browser=Browser(capture=False), quiet_s=0.3, same_page=same_requests
     )
     assert load_page(settings).ended == "complete"
     return next(json.loads(path[6:]) for path in asked if path.startswith("/said?"))

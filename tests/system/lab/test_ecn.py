@@ -11,8 +11,8 @@ from labs import run_in
 from eyelevel.errors import LabError
 from eyelevel.lab.client import Lab, LabConfig, LabSummary
 from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import lab_stack
 from eyelevel.run.trial.rules.wire_ecn import capable, wrong_ecn
 from eyelevel.validation.bulk import bulk_site, fetch
 

@@ -23,7 +23,7 @@ RECIPES = ROOT / "docs/guides/servers"
 PLAN = """
 sites = ["{site}"]
 networks = ["lte"]
-stacks = [{{ name = "theirs", base = "{base}", server = {{ command = {command}, \
+stacks = [{{ name = "theirs", base = "{base}", external_server = {{ command = {command}, \
 protocols = ["h1", "h2", "h3"] }} }}]
 reference = "theirs"
 blocks = 1

@@ -20,8 +20,8 @@ from eyelevel.errors import LabError
 from eyelevel.lab.binary import find_binary, run_tool
 from eyelevel.lab.client import Lab
 from eyelevel.networks.network import lab_path
+from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import lab_stack
 
 OUTSIDE = ("1.1.1.1", "192.168.0.1", "10.0.0.1", "169.254.169.254")
 

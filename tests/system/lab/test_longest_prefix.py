@@ -7,8 +7,8 @@ from labs import CORPUS, FAST, run_in
 
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.network import lab_path
+from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import lab_stack
 
 FETCH = """
 import ssl, sys, urllib.error, urllib.request

@@ -8,8 +8,8 @@ from labs import run_in
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.pathlog.reading import read_log
+from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import lab_stack
 from eyelevel.run.trial.rules.first_flight import reduced
 from eyelevel.validation.bulk import HOST, bulk_site
 

@@ -11,8 +11,8 @@ from labs import CORPUS, FAST, run_in
 from eyelevel.lab.binary import run_tool
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.network import lab_path
+from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import lab_stack
 
 PATH = (os.SCHED_FIFO, 2)
 ENDPOINT = (os.SCHED_RR, 1)

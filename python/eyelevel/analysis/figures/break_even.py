@@ -9,10 +9,6 @@ from eyelevel.analysis.study import Contents
 from eyelevel.figures.break_even import GAIN, break_even_map
 from eyelevel.networks.presets import UNSHAPED
 
-_OTHERWISE = ("cross_traffic", "synth_down", "synth_up", "trace_down_sha256", "trace_up_sha256",
-              "stages_down")  # fmt: skip
-"""Of a network that rate, round trip and loss do not describe."""
-
 AXES = ("rtt_ms", "rate_mbit_s", "loss_percent")
 STEPS = 2000
 """Of the line between the outermost networks, on which an interval's ends are looked for."""
@@ -23,19 +19,17 @@ def break_even_rows(contents: Contents) -> pl.DataFrame:
 
     Empty if the networks do not differ in two of AXES.
     """
-    networks = {each["name"]: each for each in contents.plan["networks"]}
     rows = []
     for each in contents.gains:
-        network, gain = networks[each.network], each.gain
+        network, gain = contents.network(each.network), each.gain
         if each.metric != contents.primary_metric:
             continue
         if gain.value is None or gain.low is None or gain.high is None:
             continue
-        if each.network == UNSHAPED or any(network.get(key) for key in _OTHERWISE):
+        if each.network == UNSHAPED or not network.is_plain:
             continue
-        kept = (1 - network["loss_down"]) * (1 - network["loss_up"])
         finding = "faster" if gain.high < 0 else "slower" if gain.low > 0 else "undecided"
-        place = (float(network["rtt_ms_min"]), network["rate_down_bit_s"] / 1e6, 100 * (1 - kept))
+        place = (network.rtt_ms_min, network.down_mbit_s, 100 * network.loss_two_way)
         rows.append((each.network, each.stack, *place, gain.value, gain.low, gain.high, finding))
     names = ["network", "stack", *AXES, *GAIN, "finding"]
     found = pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)

@@ -58,7 +58,6 @@ def cell_rows(contents: Contents) -> pl.DataFrame:
     `gain` and `difference_ms` are null if they are undetermined, as with a timeout: a share of
     sites that leaves these out would favour the stack that timed out.
     """
-    networks = {each["name"]: each for each in contents.plan["networks"]}
     rows = [
         {
             "network": cell.network,
@@ -69,8 +68,8 @@ def cell_rows(contents: Contents) -> pl.DataFrame:
             "gain": cell.gain.value,
             "anova": cell.anova.verdict,
             "difference_ms": cell.difference.value,
-            "rate_mbit_s": networks[cell.network]["rate_down_bit_s"] / 1e6,
-            "rtt_ms": float(networks[cell.network]["rtt_ms_min"]),
+            "rate_mbit_s": contents.network(cell.network).down_mbit_s,
+            "rtt_ms": contents.network(cell.network).rtt_ms_min,
         }
         for cell in contents.cells
         if cell.pairs

@@ -1,14 +1,12 @@
 """The rows behind the figures of Das 2014: medians of loads, by network and stack."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
 from eyelevel.analysis.study import Contents
 from eyelevel.analysis.trials.blocks import with_timeouts
 from eyelevel.figures.das import OPTIMAL
-from eyelevel.networks.network import Network
 from eyelevel.networks.presets import UNSHAPED
 from eyelevel.traces.rates import rates_of
 from eyelevel.traces.synth import synthesise
@@ -61,16 +59,16 @@ def nine_networks(contents: Contents) -> pl.DataFrame:
 
 def varying_networks(contents: Contents) -> pl.DataFrame:
     """Figure 6-1: sites' median load times where a link's rate varies."""
-    names = [each.name for each in _networks(contents) if each.course() != "constant"]
+    names = [each.name for each in contents.planned.networks if each.course() != "constant"]
     return _ordered(site_medians(contents), names)
 
 
 def controllers(contents: Contents) -> pl.DataFrame:
     """Figures 6-3 and 6-4: stacks of one HTTP version and several congestion controllers."""
     kinds: dict[str, dict[str, str]] = {}
-    for stack in contents.plan["stacks"]:
-        of_version = kinds.setdefault(stack["http_version"], {})
-        of_version.setdefault(stack["congestion_control"], stack["name"])
+    for stack in contents.planned.stacks:
+        of_version = kinds.setdefault(stack.protocol, {})
+        of_version.setdefault(stack.controller, stack.name)
     several = [found for found in kinds.values() if len(found) > 1]
     stacks = [name for found in several for name in found.values()]
     rows = varying_networks(contents)
@@ -83,7 +81,7 @@ def rates_over_time(contents: Contents) -> pl.DataFrame:
     A recorded trace's file is not part of a run; `eyelevel trace info FILE` describes it.
     """
     parts, seen = [], set()
-    for network in _networks(contents):
+    for network in contents.planned.networks:
         for direction, spec in (("down", network.synth_down), ("up", network.synth_up)):
             if spec is None or spec in seen:
                 continue
@@ -112,20 +110,12 @@ def site_medians(contents: Contents) -> pl.DataFrame:
     )
 
 
-def _networks(contents: Contents) -> list[Network]:
-    found = []
-    for each in contents.plan["networks"]:
-        settings: dict[str, Any] = {key: value for key, value in each.items() if key != "name"}
-        found.append(Network.of_settings(each["name"], settings))
-    return found
-
-
 def _grid(contents: Contents) -> pl.DataFrame:
     """The constant networks where they span rates and RTTs, else no rows."""
     rows = [
-        (each.name, each.rate_down_bit_s / 1e6, float(each.rtt_ms_min))
-        for each in _networks(contents)
-        if each.course() == "constant" and each.name != UNSHAPED and not each.cross_traffic
+        (each.name, each.down_mbit_s, float(each.rtt_ms_min))
+        for each in contents.planned.networks
+        if each.is_plain and each.name != UNSHAPED
     ]
     grid = pl.DataFrame(rows, schema=["network", "rate_mbit_s", "rtt_ms"], orient="row")
     spans = grid.height and min(grid["rate_mbit_s"].n_unique(), grid["rtt_ms"].n_unique()) > 1

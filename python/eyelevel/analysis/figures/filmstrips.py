@@ -43,7 +43,7 @@ def filmstrips(contents: Contents) -> Filmstrips:
     network without frames has none; `left_out` counts those that the limit kept away.
     """
     result = Filmstrips()
-    typical = typical_loads(contents) if contents.plan["browser"]["capture"] else {}
+    typical = typical_loads(contents) if contents.planned.browser.capture else {}
     index: dict[bytes, int] = {}
     total = 0
     for site in contents.sites:
@@ -83,7 +83,7 @@ def filmstrips(contents: Contents) -> Filmstrips:
 
 def strips_of(contents: Contents, site: str, network: str) -> dict[str, list[tuple[float, str]]]:
     """By stack the typical load's pictures at even times: seconds and data URLs."""
-    if not contents.plan["browser"]["capture"]:
+    if not contents.planned.browser.capture:
         return {}
     loads = typical_loads(contents).get((site, network), {})
     frames = {stack: contents.trial(row["hash"]).frames() for stack, row in loads.items()}

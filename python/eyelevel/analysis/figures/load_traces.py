@@ -42,9 +42,9 @@ def downlink_figure(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
     gaps = pl.DataFrame(silences, schema=names, orient="row", infer_schema_length=None)
     first = contents.sites[0]
     holds = [
-        (network["name"], first, what, kilobytes)
-        for network in contents.plan["networks"]
-        for what, kilobytes in _capacities(network)
+        (network.name, first, what, kilobytes)
+        for network in contents.planned.networks
+        for what, kilobytes in network.capacities_kb().items()
     ]
     schema = {"network": pl.String, "site": pl.String, "what": pl.String, "kilobytes": pl.Float64}
     limits = pl.DataFrame(holds, schema=schema, orient="row")
@@ -92,16 +92,6 @@ def _levels(downlink: Downlink) -> list[tuple[float, float]]:
     return [*before, *points, *after, (downlink.load_ms, after[0][1] if after else points[-1][1])]
 
 
-def _capacities(network: Any) -> list[tuple[str, float]]:
-    """What the downlink holds without its queue and with it; a path spelt out has no such sums."""
-    rate, rtt_ms = network.get("rate_down_bit_s") or 0, network["rtt_ms_min"]
-    if not rate or network.get("stages_down") is not None:
-        return []
-    wire = rate * rtt_ms / 2 / 8e6
-    queue = rate * network["queue_ms"] / 8e6
-    return [("the wire", wire), ("wire and queue", wire + queue)]
-
-
 OBJECTS_MAX = 80  # of a load; what comes later is rarely what people wait for
 
 
@@ -112,8 +102,8 @@ def pair_objects(contents: Contents) -> pl.DataFrame:
     """
     typical = typical_loads(contents)
     stacks = (contents.stacks[0], contents.stacks[-1])
-    slow = sorted(contents.plan["networks"], key=lambda network: -float(network["rtt_ms_min"]))
-    cells = [(site, network["name"]) for site in contents.sites[:1] for network in slow]
+    slow = sorted(contents.planned.networks, key=lambda network: -network.rtt_ms_min)
+    cells = [(site, network.name) for site in contents.sites[:1] for network in slow]
     with_both = [cell for cell in cells if set(stacks) <= set(typical.get(cell, ()))]
     site, network = with_both[0] if with_both else ("", "")
     rows = []

@@ -1,6 +1,6 @@
 """Wolsing et al. 2019, table 3: is QUIC's advantage more than one round trip?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -8,6 +8,7 @@ import polars as pl
 from eyelevel.analysis.gains.cells import Cell, compare_cells
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
+from eyelevel.plan.stacks import Stack
 from eyelevel.stats.estimate import Estimate
 
 TUNED = ("tcp+", "tcp+bbr")
@@ -38,45 +39,40 @@ def single_origin(contents: Contents) -> pl.DataFrame:
     the paper gives differences of means): a page of one origin waits for one handshake, which is
     one round trip shorter over QUIC. Null if undetermined, with the reason.
     """
-    plan, kept = contents.plan, contents.blocks.kept
+    kept = contents.blocks.kept
     origins = kept.group_by("site").agg(pl.col("origins").median())
     sites = origins.filter(pl.col("origins") == 1)["site"].to_list()
-    rtts_ms = {each["name"]: float(each["rtt_ms_min"]) for each in plan["networks"]}
     wanted = {contents.primary_metric, *METRICS}
     metrics = [name for name in contents.metrics if name in wanted]
     rows = []
-    for stack in plan["stacks"]:
-        against = partner_of(stack, plan["stacks"], contents.reference)
+    stacks = contents.planned.stacks
+    for stack in stacks:
+        against = partner_of(stack, stacks, contents.reference)
         if against is None:
             continue
-        pair = [against, stack["name"]]
+        pair = [against, stack.name]
         loads = kept.filter(pl.col("site").is_in(sites), pl.col("stack").is_in(pair))
         for cell in compare_cells(loads, metrics, against, pair):
             if cell.pairs:
-                rows.append(_row(cell, against, rtts_ms[cell.network]))
+                rows.append(_row(cell, against, contents.network(cell.network).rtt_ms_min))
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
-def partner_of(
-    stack: Mapping[str, Any], stacks: Sequence[Mapping[str, Any]], reference: str
-) -> str | None:
+def partner_of(stack: Stack, stacks: Sequence[Stack], reference: str) -> str | None:
     """The stack over TCP that a stack over QUIC is compared with; None of one over TCP.
 
     The tuned one with its congestion controller, as in the paper; else a tuned one, `tcp+` first;
     else the reference. It must have TLS 1.3, whose handshakes take one round trip more than QUIC's.
     """
-    if stack["http_version"] != "h3":
+    if not stack.over_quic:
         return None
-    secure = [
-        other for other in stacks if other["http_version"] != "h3" and other["tls_version"] == "1.3"
-    ]
-    controller = stack["congestion_control"]
+    secure = [each for each in stacks if not each.over_quic and each.tls_version == "1.3"]
     tuned = sorted(
-        (other for other in secure if other["preset"] in TUNED),
-        key=lambda other: (other["congestion_control"] != controller, TUNED.index(other["preset"])),
+        (each for each in secure if each.stack_preset in TUNED),
+        key=lambda each: (each.controller != stack.controller, TUNED.index(each.stack_preset)),
     )
-    chosen = tuned or [other for other in secure if other["name"] == reference]
-    return chosen[0]["name"] if chosen else None
+    chosen = tuned or [each for each in secure if each.name == reference]
+    return chosen[0].name if chosen else None
 
 
 def _row(cell: Cell, against: str, rtt_ms: float) -> dict[str, Any]:

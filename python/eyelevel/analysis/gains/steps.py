@@ -29,7 +29,7 @@ def compare_steps(
 
     Raises StoreError for a damaged record.
     """
-    texts = plan["browser"].get("after_load", ())
+    texts = plan["browser"]["after_load"]
     if not texts:
         return ()
     schema = dict.fromkeys(_KEYS, pl.String) | dict.fromkeys(STEP_METRICS, pl.Float64)

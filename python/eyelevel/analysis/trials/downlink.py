@@ -76,7 +76,7 @@ def measures_of(record: Mapping[str, Any]) -> tuple[float | None, ...]:
     downlink = downlink_of(record)
     if downlink is None:
         return (None,) * len(MEASURES)
-    rate_bit_s = record["trial"]["network_settings"].get("rate_down_bit_s") or 0
+    rate_bit_s = record["trial"]["network_settings"]["rate_down_bit_s"]
     carried = rate_bit_s / 8e3 * downlink.load_ms
     arrivals = np.flatnonzero(downlink.received_bytes)
     gaps = np.diff(arrivals) - 1

@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
 from typing import Any, Protocol
 
 from eyelevel.browser.chromium.devtools import DevTools
-from eyelevel.browser.observations import Capture, Frame
+from eyelevel.browser.observations import Frame, LoadSettings
 from eyelevel.errors import BrowserStartError
 
 FRAMES_IN_FLIGHT_MAX = 120
@@ -200,12 +199,13 @@ class NoCapture:
         return ()
 
 
-CAPTURES: dict[Capture, Callable[[tuple[int, int]], FrameCapture]] = {
-    "screencast": Screencast,
-    "trace": lambda picture_px: TraceScreenshots(),
-    "none": lambda picture_px: NoCapture(),
-}
-"""The ways to capture, by the setting's value; each is given the largest size of a picture."""
+def capture_of(settings: LoadSettings) -> FrameCapture:
+    """What takes the pictures of a load."""
+    if not settings.browser.capture:
+        return NoCapture()
+    if settings.method == "trace":
+        return TraceScreenshots()
+    return Screencast(settings.picture_px)
 
 
 class _Pictures:

@@ -67,7 +67,10 @@ class FirstVisit:
             ended, detail = self._load()
             unknown = ""
             if ended == "complete":
-                if self._settings.visitor == "known" and self._settings.visit == "first":
+                if (
+                    self._settings.browser.visitor == "known"
+                    and self._settings.browser.visit == "first"
+                ):
                     unknown = self._reach_all(target, self._page)
                 self._call("Target.closeTarget", {"targetId": target}, "")
                 self._clear()
@@ -84,7 +87,7 @@ class FirstVisit:
 
     def _clear(self) -> None:
         """Clear everything but the tickets; the HTTP cache last, when nothing can refill it."""
-        warm = self._settings.visit == "warm"
+        warm = self._settings.browser.visit == "warm"
         target = self._open("about:blank" if warm else SOCKETS_PAGE)
         for origin in sorted(self._origins()):
             self._call("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
@@ -109,7 +112,7 @@ class FirstVisit:
             # Otherwise it would go over another host's connection again.
             self._close_connections()
             parameters = {"frameId": target, "url": url, "options": options}
-            timeout_s = self._settings.timeout_s
+            timeout_s = self._settings.browser.limit_s
             answer = self._call("Network.loadNetworkResource", parameters, page, timeout_s)[
                 "resource"
             ]

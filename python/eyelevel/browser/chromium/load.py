@@ -16,7 +16,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from eyelevel.browser.chromium.capture import CAPTURES
+from eyelevel.browser.chromium.capture import capture_of
 from eyelevel.browser.chromium.console import ConsoleErrors
 from eyelevel.browser.chromium.devtools import DevTools, navigation_error
 from eyelevel.browser.chromium.first_visit import FirstVisit, observe_with
@@ -50,18 +50,18 @@ def load_in_chromium(settings: LoadSettings) -> RawLoad:
     started_s = time.monotonic()
     with new_profile() as profile:
         arguments = browser_arguments(
-            settings.http_version,
+            settings.stack.http_version,
             settings.quic_origins,
             settings.spki_sha256,
             settings.viewport_px,
             profile,
             settings.proxy,
-            settings.early_data,
+            settings.stack.early_data,
             settings.unasked_hosts,
-            settings.effective_connection_type,
-            settings.is_visited_before,
+            settings.browser.forced_connection_type,
+            settings.browser.is_again,
         )
-        if settings.netlog:
+        if settings.browser.netlog:
             arguments += netlog_arguments(profile)
         with Chromium(arguments, profile, settings.command_prefix) as browser:
             raw = _Load(settings, browser, started_s).run()
@@ -78,15 +78,15 @@ class _Load:
         self._browser = browser
         self._devtools = DevTools(browser.to_browser_fd, browser.from_browser_fd)
         self._devtools.on_event = self._handle_event
-        self._capture = CAPTURES[settings.capture](settings.picture_px)
+        self._capture = capture_of(settings)
         self._network = NetworkLog()
         self._console = ConsoleErrors()
         self._page = ""
         self._first_visit: tuple[Ended, str] = ("complete", "")
         scripts: list[tuple[str, dict[str, Any]]] = []
-        if settings.same_requests is not None:
+        if settings.same_page is not None:
             # Frames in other processes are targets of their own; workers refuse it and stay as is.
-            source = {"source": settings.same_requests.script()}
+            source = {"source": settings.same_page.script()}
             scripts = [("Page.enable", {}), ("Page.addScriptToEvaluateOnNewDocument", source)]
         self._observe = observe_with(scripts)
         self._main_frame = ""
@@ -126,7 +126,7 @@ class _Load:
                 self._final_picture_matches = self._capture.final_picture_matches(deadline)
             if ended in ("complete", "timeout"):
                 navigation = self._collect(ended)
-            if ended == "complete" and self._settings.after_load:
+            if ended == "complete" and self._settings.browser.steps:
                 self._phases.mark("collect")
                 self._do_steps()
         except BrowserGoneError as error:
@@ -144,7 +144,7 @@ class _Load:
         self._version = call("Browser.getVersion", None, "", deadline)["product"]
         self._phases.mark("start")
         context = call("Target.createBrowserContext", None, "", deadline)["browserContextId"]
-        if self._settings.is_visited_before:
+        if self._settings.browser.is_again:
             self._visit_first(context)
             deadline = time.monotonic() + START_TIMEOUT_S
         target = {"url": "about:blank", "browserContextId": context}
@@ -189,14 +189,14 @@ class _Load:
     def _collect(self, ended: Ended) -> Navigation:
         wait_s = COLLECT_TIMEOUT_S if ended == "complete" else COLLECT_AFTER_TIMEOUT_S
         deadline = time.monotonic() + wait_s
-        if ended != "complete" or not self._settings.after_load:
+        if ended != "complete" or not self._settings.browser.steps:
             self._capture.stop(deadline)
         if self._settings.screenshot:
             parameters = {"format": "png"}
             png = self._devtools.call("Page.captureScreenshot", parameters, self._page, deadline)
             self._screenshot = base64.b64decode(png["data"])
         self._ask_navigation_start()
-        scripts = self._settings.javascript
+        scripts = self._settings.browser.javascript
         timings, of_timer = read_timings(self._devtools, self._page, self._timer, scripts, deadline)
         self._connection_type = of_timer.get("effectiveConnectionType")
         gaps = of_timer.get("timerGaps", [])

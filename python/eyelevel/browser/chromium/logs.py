@@ -80,7 +80,7 @@ class Logs:
 
     def start(self, devtools: DevTools, deadline: float) -> None:
         """The network log runs from the browser's start on."""
-        if self._settings.trace:
+        if self._settings.browser.trace:
             self._trace.start(devtools, deadline)
 
     def handle_event(self, method: str, parameters: dict[str, Any]) -> None:
@@ -95,9 +95,9 @@ class Logs:
         logs: dict[str, bytes] = {}
         deadline = time.monotonic() + TIMEOUT_S
         with contextlib.suppress(BrowserError):
-            if self._settings.trace:
+            if self._settings.browser.trace:
                 logs[TRACE_FILE] = self._trace.stop(devtools, deadline)
-        if self._settings.netlog:
+        if self._settings.browser.netlog:
             with contextlib.suppress(BrowserError):
                 devtools.send("Browser.close")
             if browser.session is not None:

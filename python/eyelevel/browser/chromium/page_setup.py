@@ -43,7 +43,7 @@ def _calls(
         "deviceScaleFactor": settings.device_scale,
         "mobile": settings.mobile,
     }
-    scheme = {"name": "prefers-color-scheme", "value": settings.color_scheme}
+    scheme = {"name": "prefers-color-scheme", "value": settings.browser.color_scheme}
     calls: list[tuple[str, dict[str, Any]]] = [
         ("Page.enable", {}),
         ("Page.setLifecycleEventsEnabled", {"enabled": True}),
@@ -60,12 +60,12 @@ def _calls(
         calls.append(("Emulation.setTouchEmulationEnabled", {"enabled": True}))
     elif settings.user_agent is not None:
         calls.append(("Network.setUserAgentOverride", {"userAgent": settings.user_agent}))
-    if settings.cpu_slowdown != 1:
-        calls.append(("Emulation.setCPUThrottlingRate", {"rate": settings.cpu_slowdown}))
-    if not settings.javascript:
+    if settings.browser.slowdown != 1:
+        calls.append(("Emulation.setCPUThrottlingRate", {"rate": settings.browser.slowdown}))
+    if not settings.browser.javascript:
         calls.append(("Emulation.setScriptExecutionDisabled", {"value": True}))
-    if settings.blocked_hosts:
-        urls = [f"*://{host}/*" for host in settings.blocked_hosts]
+    if settings.browser.blocked_hosts:
+        urls = [f"*://{host}/*" for host in settings.browser.blocked_hosts]
         calls.append(("Network.setBlockedURLs", {"urls": urls}))
     return calls
 

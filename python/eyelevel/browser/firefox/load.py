@@ -66,7 +66,7 @@ def load_in_firefox(settings: LoadSettings) -> RawLoad:
     with contextlib.ExitStack() as stack:
         profile = stack.enter_context(new_profile())
         screen = None
-        if settings.capture != "none":
+        if settings.browser.capture:
             screen = stack.enter_context(Screen(profile, window_px(settings)))
         display = screen.display if screen else None
         firefox = stack.enter_context(Firefox(settings, profile, display))
@@ -111,7 +111,7 @@ class _Load:
             self._phases.mark("quiet")
             if ended in ("complete", "timeout"):
                 start_ms, navigation = self._collect()
-            if ended == "complete" and self._settings.after_load:
+            if ended == "complete" and self._settings.browser.steps:
                 self._phases.mark("collect")
                 self._do_steps(start_ms)
         except BrowserError as error:
@@ -165,15 +165,15 @@ class _Load:
         session_info = bidi.call("session.new", {"capabilities": {}}, deadline)
         self._version = session_info["capabilities"]["browserVersion"]
         self._phases.mark("start")
-        if settings.blocked_hosts:
+        if settings.browser.blocked_hosts:
             self._block(bidi, deadline)
-        if settings.same_requests is not None and settings.javascript:
-            declared = f"() => {{ {settings.same_requests.script()} }}"
+        if settings.same_page is not None and settings.browser.javascript:
+            declared = f"() => {{ {settings.same_page.script()} }}"
             preload = {"functionDeclaration": declared}
             bidi.call("script.addPreloadScript", preload, deadline)
         bidi.call("session.subscribe", {"events": EVENTS}, deadline)
         self._tab = self._open_tab(deadline)
-        if settings.is_visited_before:
+        if settings.browser.is_again:
             self._visit_first()
             deadline = time.monotonic() + START_TIMEOUT_S
         self._phases.mark("open")
@@ -193,7 +193,7 @@ class _Load:
 
     def _block(self, bidi: BiDi, deadline: float) -> None:
         folder = self._firefox.profile / "blocked-hosts"
-        write_extension(folder, self._settings.blocked_hosts)
+        write_extension(folder, self._settings.browser.blocked_hosts)
         parameters = {"extensionData": {"type": "path", "path": str(folder)}}
         bidi.call("webExtension.install", parameters, deadline)
 
@@ -207,13 +207,13 @@ class _Load:
         # The window would close with its last tab.
         measured = self._open_tab(deadline)
         self._tab.close(deadline)
-        _clear_between_visits(self._bidi, self._settings.visit == "warm", deadline)
+        _clear_between_visits(self._bidi, self._settings.browser.visit == "warm", deadline)
         self._settings.between_visits()
         self._tab = measured
 
     def _collect(self) -> tuple[float, Navigation]:
         """Navigation start in milliseconds of wall time, and the page's own timings."""
-        if self._screen is not None and not self._settings.after_load:
+        if self._screen is not None and not self._settings.browser.steps:
             self._screen.stop()
         last_ms, timings = self._tab.timings(time.monotonic() + COLLECT_TIMEOUT_S)
         first_ms = last_ms

@@ -114,7 +114,7 @@ class Firefox(BrowserProgram):
             f"--height={height + TOOLBARS_PX}",
             "--remote-debugging-port=0",
             # Only the browser itself can close its connections and clear what a page stored.
-            *(("--remote-allow-system-access",) if self._settings.is_visited_before else ()),
+            *(("--remote-allow-system-access",) if self._settings.browser.is_again else ()),
             "about:blank",
         ]
         self._run(command, {}, environment(self.profile, self._display))

@@ -104,7 +104,9 @@ class FirefoxTab:
         script = (
             f"{SCRIPT.strip()}.then((found) => JSON.stringify([performance.timeOrigin, found]))"
         )
-        answer = self.evaluate(script if self._settings.javascript else WITHOUT_PROMISES, deadline)
+        answer = self.evaluate(
+            script if self._settings.browser.javascript else WITHOUT_PROMISES, deadline
+        )
         origin_ms, timings = json.loads(answer)
         return origin_ms, timings
 

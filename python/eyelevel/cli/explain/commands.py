@@ -1,6 +1,5 @@
 """`eyelevel explain`: why results can differ."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +9,7 @@ import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
-from eyelevel.analysis.conditions import of_browser
+from eyelevel.analysis.conditions import stacks_planned
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.trials.measured import measured_rows
 from eyelevel.cli.explain.trial import trial
@@ -21,8 +20,8 @@ from eyelevel.level.stack_aspects import ExplainedRow, explain, known_of
 from eyelevel.level.text.stacks import explained_lines, not_measured
 from eyelevel.level.text.verdict import COMMAND
 from eyelevel.networks.presets import find_network
+from eyelevel.plan.in_force import stack_in_force
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import stack_settings
 from eyelevel.run.level.measure import levels_among
 
 DEFAULT = ("tcp", "tcp+", "quic")
@@ -68,7 +67,7 @@ def stacks(
         stacks = [named_stack(name) for name in names or DEFAULT]
         columns = [stack.name for stack in stacks]
         levels = levels_among(stacks)
-        rows = explain([stack_settings(preset, on) for preset in stacks], known_of(levels, columns))
+        rows = explain([stack_in_force(each, on) for each in stacks], known_of(levels, columns))
     else:
         columns, levels, rows = _of_run(run)
     if as_json:
@@ -101,17 +100,17 @@ def _of_run(directory: Path) -> tuple[list[str], list[dict[str, Any]], list[Expl
     """The stacks of a run, what was measured of their level, and their rows, what its loads
     measured included."""
     contents = read_contents(directory)
-    settings = dict(contents.table.select("stack", "stack_settings").iter_rows())
-    stacks = [stack for stack in contents.stacks if stack in settings]
+    loaded = set(contents.table["stack"])
+    stacks = [stack for stack in contents.stacks if stack in loaded]
     levels = [
         level
         for level in contents.environment.get("levels") or []
         if {level["first"], level["second"]} <= set(stacks)
     ]
-    browser = of_browser(contents.plan)
+    planned = {each.name: each for each in stacks_planned(contents.planned)}
+    on = contents.planned.networks[0]
     rows = explain(
-        [{**browser[stack], **json.loads(settings[stack])} for stack in stacks],
-        known_of(levels, stacks),
+        [stack_in_force(planned[stack], on) for stack in stacks], known_of(levels, stacks)
     )
     for aspect, values in measured_rows(contents.table, stacks):
         rows.append(ExplainedRow(aspect, "", "measured", tuple(values), None))

@@ -8,22 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from eyelevel.cli.load.cross import CROSS_HELP, harm_of, print_harm
-from eyelevel.cli.options import (
-    AfterLoadOption,
-    BlockOption,
-    BrowserOption,
-    ConnectionTypeOption,
-    DeviceOption,
-    HostWaitOption,
-    JavascriptOption,
-    LogsOption,
-    NetlogOption,
-    SchemeOption,
-    SlowdownOption,
-    TraceOption,
-    VisitorOption,
-    browser_of_options,
-)
+from eyelevel.cli.options import HostWaitOption, with_browser_options
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.cli.results.export import EXPORTS, Exports, write_exports
 from eyelevel.cli.results.steps import SHOWN, measured_steps, print_steps
@@ -33,8 +18,8 @@ from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.networks.cross_traffic import parse_all_cross_traffic
 from eyelevel.networks.presets import find_network
+from eyelevel.plan.browser import Browser
 from eyelevel.plan.single_load_plan import one_cell
-from eyelevel.plan.stacks import Visit
 from eyelevel.plan.trials import Trial, expand
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.run.trial.trial import TrialResult, run_trial
@@ -44,6 +29,7 @@ from eyelevel.store.directory import TRIALS, committed, read_trial, write_trial
 EXIT_NOT_OK = 1
 
 
+@with_browser_options
 def load(
     site: Annotated[
         str, typer.Argument(help="A recorded site: its file, or a shipped one's name.")
@@ -53,23 +39,7 @@ def load(
         str, typer.Option(help="A protocol stack: see `eyelevel list stacks`.")
     ] = "tcp+",
     runs: Annotated[int, typer.Option(min=1, max=1000, help="How many loads.")] = 1,
-    visit: Annotated[
-        Visit,
-        typer.Option(
-            help="`repeat`: a second visit, with session tickets and an empty cache; `warm`: "
-            "over open connections, too."
-        ),
-    ] = "first",
-    visitor: VisitorOption = "first",
-    effective_connection_type: ConnectionTypeOption = "network",
-    browser: BrowserOption = "chromium",
-    device: DeviceOption = None,
-    cpu_slowdown: SlowdownOption = None,
-    color_scheme: SchemeOption = "light",
-    javascript: JavascriptOption = True,
-    block: BlockOption = None,
-    after_load: AfterLoadOption = None,
-    logs: LogsOption = "",
+    settings: Browser = Browser(),  # noqa: B008 (frozen)
     seed: Annotated[int, typer.Option(min=0, help="Decides the path's random losses.")] = 1,
     url: Annotated[
         str | None, typer.Option(help="The page to open, if not the recording's.")
@@ -86,8 +56,6 @@ def load(
     filmstrip: Annotated[
         bool, typer.Option("--filmstrip", help="With --out: the pictures of each.")
     ] = False,
-    netlog: NetlogOption = False,
-    trace: TraceOption = False,
     host_wait_s: HostWaitOption = WAIT_S_MAX,
     as_json: Annotated[bool, typer.Option("--json", help="Print the trials as JSON.")] = False,
 ) -> None:
@@ -95,24 +63,9 @@ def load(
 
     Exits 1 where no load was ok.
     """
-    if (har or video or filmstrip or netlog or trace or logs) and out is None:
+    if (har or video or filmstrip or settings.logs_kept()) and out is None:
         options = "--har, --video, --filmstrip, --netlog, --trace and --logs"
         raise typer.BadParameter(f"{options} need --out DIR to write to")
-    settings = browser_of_options(
-        browser=browser,
-        visit=visit,
-        visitor=visitor,
-        effective_connection_type=effective_connection_type,
-        device=device,
-        cpu_slowdown=cpu_slowdown,
-        color_scheme=color_scheme,
-        javascript=javascript,
-        block=block or (),
-        after_load=after_load or (),
-        netlog=netlog,
-        trace=trace,
-        logs=logs,
-    )
     named = named_stack(stack)
     if refused := settings.refused_stack(named):
         raise PlanError([f"--stack {refused}"])

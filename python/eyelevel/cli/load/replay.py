@@ -13,7 +13,7 @@ from eyelevel.cli.values import named_stack
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.network import lab_path
 from eyelevel.networks.presets import find_network
-from eyelevel.plan.stacks import lab_stack
+from eyelevel.plan.in_force import lab_stack
 from eyelevel.sites.recorded import open_site
 
 

@@ -30,9 +30,7 @@ def from_csv(
     """
     users = read_users(file)
     if as_json:
-        print_json(
-            [{"weight": e.share, "name": e.network.name} | e.network.settings() for e in users]
-        )
+        print_json([{"weight": e.share, **e.network.stated()} for e in users])
     else:
         # Plain: rich would take the brackets for its own marks.
         print(toml_of(users), end="")

@@ -19,14 +19,16 @@ from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.values import EXAMPLE, is_page_url, viewport_px
 from eyelevel.errors import ExpectedError
 from eyelevel.lab.recorder import Recorder
-from eyelevel.plan.file.quantities import quantity
+from eyelevel.plan.browser import Browser
 from eyelevel.plan.steps import STEPS_MAX, Step, parse_step
+from eyelevel.settings import Units
 
 LOAD_TIMEOUT_S = 120.0
 BUSY_S_MAX = 60.0
 """A page that never becomes idle is recorded for so long after its load event."""
 
 WAIT_IDLE = "3s"
+WAITS = Units((("ms", 0.001), ("s", 1)))
 VIEWPORT = "1366x768"
 WEBP_QUALITY = 80
 
@@ -85,7 +87,8 @@ def record(
     with recorder:
         if urls:
             settings = _settings(recorder, wait_idle, viewport, mobile)
-            settings = replace(settings, after_load=steps)
+            after = tuple(step.text for step in steps)
+            settings = replace(settings, browser=replace(settings.browser, after_load=after))
             written = _record_visits(recorder, settings, urls, visits)
         else:
             written = _record_clients(recorder)
@@ -109,20 +112,19 @@ def _settings(recorder: Recorder, wait_idle: str, viewport: str, mobile: bool) -
     except ValueError as error:
         raise RecordError(str(error)) from error
     try:
-        quiet_s = quantity(wait_idle, {"ms": 0.001, "s": 1.0})
+        quiet_s = WAITS.quantity(wait_idle)
     except ValueError as error:
         raise RecordError(f"`--wait-idle {wait_idle}`: {error}") from error
     return LoadSettings(
         url="about:blank",
         spki_sha256=recorder.spki_sha256,
         viewport_px=size_px,
-        capture="none",
+        browser=Browser(capture=False, timeout_s=LOAD_TIMEOUT_S),
         screenshot=True,
         # Seeded as in a replay; the date is the real one.
-        same_requests=SameRequests(recorded_at_unix_ms=None),
+        same_page=SameRequests(recorded_at_unix_ms=None),
         proxy=recorder.address,
         mobile=mobile,
-        timeout_s=LOAD_TIMEOUT_S,
         quiet_s=quiet_s,
         cap_s=BUSY_S_MAX,
     )

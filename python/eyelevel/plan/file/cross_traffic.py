@@ -6,16 +6,17 @@ from dataclasses import replace
 from eyelevel.errors import NetworkError
 from eyelevel.networks.cross_traffic import CrossTraffic, check_flows
 from eyelevel.networks.network import Network
-from eyelevel.plan.file.model import CrossTrafficTable, NetworkTable
+from eyelevel.plan.file.model import NetworkKeys
 
 TWIN_SUFFIX = "+cross"
 
 
-def cross_traffic_of(tables: Sequence[CrossTrafficTable]) -> tuple[CrossTraffic, ...] | None:
-    """The transfers that tables describe, None for none; ValueError where they are too many."""
-    kinds = tuple(CrossTraffic(table.cc, table.flows, table.direction) for table in tables)
+def checked_cross_traffic(
+    kinds: tuple[CrossTraffic, ...] | None,
+) -> tuple[CrossTraffic, ...] | None:
+    """None for no transfers; ValueError where they are too many."""
     try:
-        check_flows(kinds)
+        check_flows(kinds or ())
     except NetworkError as error:
         raise ValueError(str(error)) from error
     return kinds or None
@@ -23,7 +24,7 @@ def cross_traffic_of(tables: Sequence[CrossTrafficTable]) -> tuple[CrossTraffic,
 
 def with_twins(
     networks: Sequence[Network],
-    tables: Sequence[NetworkTable],
+    tables: Sequence[NetworkKeys],
     weights: Mapping[str, float],
     cross_traffic: tuple[CrossTraffic, ...] | None,
 ) -> tuple[tuple[Network, ...], dict[str, float]]:
@@ -38,7 +39,7 @@ def with_twins(
     shares = dict(weights)
     for network, table in zip(networks, tables, strict=True):
         found.append(network)
-        if table.cross_traffic is not None:
+        if "cross_traffic" in table.given():
             continue
         name = network.name + TWIN_SUFFIX
         if name in names:

@@ -1,20 +1,15 @@
 """All that is wrong with a plan's text, each with file and line; pydantic's errors in words."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from pydantic import BaseModel
-
 from eyelevel.errors import PlanError, unknown
-from eyelevel.plan.file.model import (
-    CrossTrafficTable,
-    NetworkTable,
-    PlanFile,
-    StackTable,
-    StopTable,
-)
+from eyelevel.networks.cross_traffic import CrossTraffic
+from eyelevel.plan.file.model import NetworkTable, PlanFile, StackTable
 from eyelevel.plan.file.toml_lines import Path, line_numbers, line_of
+from eyelevel.plan.plan import StopRule
 from eyelevel.plan.stack_presets import TCP_FAST_OPEN
+from eyelevel.settings import annotations_of
 
 # Keys that people try for another one which is not alike in its letters.
 _OTHER_WORDS = {
@@ -22,7 +17,7 @@ _OTHER_WORDS = {
     "repetitions": "blocks",
     "protocols": "stacks",
     "base_stack": "base",
-    "congestion_control": "cc",
+    "cc": "congestion_control",
     "viewport": "device",
     "mobile": "device",
     "cpu_throttling": "cpu_slowdown",
@@ -30,6 +25,11 @@ _OTHER_WORDS = {
     "dark_mode": "color_scheme",
     "js": "javascript",
     "block": "blocked_hosts",
+}
+_KEYS: Mapping[str, Collection[str]] = {
+    "networks": NetworkTable.model_fields,
+    "stacks": StackTable.model_fields,
+    "stop": annotations_of(StopRule),
 }
 # Keys of a stack that no stack can have, with the reason.
 _REFUSED_KEYS = {
@@ -43,26 +43,27 @@ def explain_mistake(found: Any) -> tuple[Path, str]:
     """The place and the message of one validation error."""
     path: Path = tuple(found["loc"])
     key = path[-1]
-    if found["type"] == "extra_forbidden":
+    if found["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         if key == "loss":
             return path, (
                 "`loss` does not say of what: write `loss_two_way` (a request or its response is "
                 "lost, as in the papers) or `loss_down` and `loss_up` (one packet is lost)"
             )
-        tables = {"networks": NetworkTable, "stacks": StackTable, "stop": StopTable}
-        model: type[BaseModel] = tables.get(str(path[0]), PlanFile)
-        if len(path) == 1:
-            model = PlanFile
+        keys: Collection[str] = PlanFile.model_fields
         if "cross_traffic" in path[:-1]:
-            model = CrossTrafficTable
-        if model is StackTable and key in _REFUSED_KEYS:
+            keys = annotations_of(CrossTraffic)
+        elif len(path) > 1 and path[0] in _KEYS:
+            keys = _KEYS[str(path[0])]
+        if keys is StackTable.model_fields and key in _REFUSED_KEYS:
             return path, f"`{key}`: {_REFUSED_KEYS[key]}"
-        if (other := _OTHER_WORDS.get(str(key))) in model.model_fields:
+        if (other := _OTHER_WORDS.get(str(key))) in keys:
             return path, f"unknown key `{key}`; did you mean `{other}`?"
-        return path, unknown("key", str(key), model.model_fields)
-    if found["type"] == "missing":
+        return path, unknown("key", str(key), keys)
+    if found["type"] in ("missing", "missing_argument"):
         return path[:-1], f"`{key}` is missing"
-    name = next((part for part in reversed(path) if isinstance(part, str)), "")
+    # Of a union, pydantic names the alternative behind the key.
+    keys_of_path = (part for part in reversed(path) if isinstance(part, str) and "[" not in part)
+    name = next(keys_of_path, "")
     return path, f"`{name}`: {found['msg'].removeprefix('Value error, ')}"
 
 

@@ -11,17 +11,14 @@ from pydantic import ValidationError
 from eyelevel.errors import PlanError, unknown
 from eyelevel.networks.network import Network
 from eyelevel.networks.presets import NETWORKS_BY_NAME
-from eyelevel.plan.browser_settings import BrowserSettings, browser_settings
 from eyelevel.plan.causes import with_causes
-from eyelevel.plan.devices import DEVICES_BY_NAME
-from eyelevel.plan.file.cross_traffic import cross_traffic_of, with_twins
+from eyelevel.plan.file.cross_traffic import checked_cross_traffic, with_twins
 from eyelevel.plan.file.diagnostics import Problems, Report, explain_mistake
-from eyelevel.plan.file.model import PlanFile
+from eyelevel.plan.file.model import PlanKeys, read_plan_file
 from eyelevel.plan.file.tables import KeyedError, Readers, network_of, stack_of
-from eyelevel.plan.plan import Plan, StopRule, is_archive_path
+from eyelevel.plan.plan import Plan, is_archive_path
 from eyelevel.plan.stacks import EXTERNAL_SERVER_MARK, Stack
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
-from eyelevel.plan.time_limit import LIMIT_S_MIN
 
 _PATTERN = re.compile(r"[*?\[]")
 
@@ -48,7 +45,7 @@ def parse_plan(
     problems.places = _expand_patterns(data, site_names, matching, problems.add)
     problems.refuse_any()
     try:
-        parsed = PlanFile.model_validate(data)
+        parsed = read_plan_file(data)
     except ValidationError as error:
         for found in error.errors():
             problems.add(*explain_mistake(found))
@@ -66,7 +63,7 @@ def parse_plan(
     weights = _weights(parsed, networks)
     key = "cross_traffic"
     try:
-        cross_traffic = cross_traffic_of(parsed.cross_traffic or ())
+        cross_traffic = checked_cross_traffic(parsed.cross_traffic)
         networks, weights = with_twins(networks, parsed.networks, weights, cross_traffic)
         key, causes = "causes", None
         if parsed.causes:
@@ -84,9 +81,9 @@ def parse_plan(
         seed=parsed.seed,
         primary_metric=parsed.primary_metric,
         smallest_effect_of_interest=parsed.smallest_effect_of_interest,
-        browser=_browser(parsed),
+        browser=parsed.browser_settings(),
         source=text,
-        stop=StopRule(**parsed.stop.model_dump()) if parsed.stop else None,
+        stop=parsed.stop,
         weights=weights,
         trace_files=trace_files,
         causes=causes,
@@ -98,29 +95,6 @@ def _read_toml(text: str, file: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PlanError([f"{file}: not TOML: {error}"]) from error
-
-
-def _browser(parsed: PlanFile) -> BrowserSettings:
-    return browser_settings(
-        device=DEVICES_BY_NAME[parsed.device] if parsed.device else None,
-        cpu_slowdown=parsed.cpu_slowdown,
-        browser=parsed.browser,
-        capture=parsed.capture,
-        timeout_s=LIMIT_S_MIN if parsed.timeout_s is None else parsed.timeout_s,
-        timeout_given=parsed.timeout_s is not None,
-        same_requests=parsed.same_requests,
-        visit=parsed.visit,
-        visitor=parsed.visitor,
-        effective_connection_type=parsed.effective_connection_type,
-        color_scheme=parsed.color_scheme,
-        javascript=parsed.javascript,
-        blocked_hosts=tuple(parsed.blocked_hosts),
-        after_load=tuple(parsed.after_load),
-        netlog=parsed.netlog,
-        trace=parsed.trace,
-        logs=tuple(dict.fromkeys(parsed.logs)),
-        longest_prefix=parsed.longest_prefix,
-    )
 
 
 def _expand_patterns(
@@ -162,7 +136,7 @@ def _matches(pattern: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if fnmatchcase(name, pattern)]
 
 
-def _weights(parsed: PlanFile, networks: Sequence[Network]) -> dict[str, float]:
+def _weights(parsed: PlanKeys, networks: Sequence[Network]) -> dict[str, float]:
     given = [table.weight for table in parsed.networks]
     if all(weight is None for weight in given):
         return {}
@@ -187,14 +161,14 @@ def _resolve(
     return tuple(resolved)
 
 
-def _reference(parsed: PlanFile, stacks: Sequence[Stack]) -> str:
+def _reference(parsed: PlanKeys, stacks: Sequence[Stack]) -> str:
     """As named, or with the mark of a stack that somebody else's server serves."""
     marked = parsed.reference + EXTERNAL_SERVER_MARK
     return marked if marked in [stack.name for stack in stacks] else parsed.reference
 
 
 def _check_names(
-    parsed: PlanFile,
+    parsed: PlanKeys,
     stacks: tuple[Stack, ...],
     site_names: Collection[str] | None,
     metric_names: Collection[str] | None,
@@ -203,15 +177,12 @@ def _check_names(
     names = [stack.name for stack in stacks]
     if len(names) == len(parsed.stacks) and _reference(parsed, stacks) not in names:
         report(("reference",), unknown("stack", parsed.reference, names))
-    if parsed.device is not None and parsed.device not in DEVICES_BY_NAME:
-        report(("device",), unknown("device", parsed.device, DEVICES_BY_NAME))
-    else:
-        browser = _browser(parsed)
-        if refused := browser.refusal():
-            report((refused[0],), refused[1])
-        for index, stack in enumerate(stacks):
-            if reason := browser.refused_stack(stack):
-                report(("stacks", index), reason)
+    browser = parsed.browser_settings()
+    if refused := browser.refusal():
+        report((refused[0],), refused[1])
+    for index, stack in enumerate(stacks):
+        if reason := browser.refused_stack(stack):
+            report(("stacks", index), reason)
     if metric_names is not None and parsed.primary_metric not in metric_names:
         report(("primary_metric",), unknown("metric", parsed.primary_metric, metric_names))
     for index, site in enumerate(parsed.sites):

@@ -4,16 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic import BaseModel
-
 from eyelevel.errors import unknown
 from eyelevel.networks.network import Network, loss_of_each_direction
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.networks.stages import Stage
-from eyelevel.plan.file.cross_traffic import cross_traffic_of
-from eyelevel.plan.file.model import NetworkTable, StackTable
+from eyelevel.plan.file.cross_traffic import checked_cross_traffic
+from eyelevel.plan.file.model import Based, NetworkKeys, StackKeys
 from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS_BY_NAME
-from eyelevel.plan.stacks import EXTERNAL_SERVER_MARK, RECEIVE_WINDOW_BYTES, ExternalServer, Stack
+from eyelevel.plan.stacks import EXTERNAL_SERVER_MARK, RECEIVE_WINDOW_BYTES, Stack
 
 
 @dataclass(frozen=True)
@@ -54,9 +52,7 @@ class Readers:
     """One direction's stages by their text."""
 
 
-def network_of(
-    table: NetworkTable, readers: Readers | None, trace_files: dict[str, str]
-) -> Network:
+def network_of(table: NetworkKeys, readers: Readers | None, trace_files: dict[str, str]) -> Network:
     """The network that a table describes; ValueError says what is wrong with it.
 
     The files of its traces are noted in `trace_files` by their digests.
@@ -64,10 +60,9 @@ def network_of(
     changes = _changes(table)
     if table.base is not None and table.base not in NETWORKS_BY_NAME:
         raise ValueError(unknown("network", table.base, NETWORKS_BY_NAME))
-    if (flows := cross_traffic_of(table.cross_traffic or ())) is not None:
+    flows = checked_cross_traffic(changes.pop("cross_traffic", None))
+    if flows is not None:  # `none` is what presets have
         changes["cross_traffic"] = flows
-    else:  # `none` is what presets have
-        changes.pop("cross_traffic", None)
     name = _name_of("network", table, changes)
     if "down" in changes or "up" in changes:
         return _spelled_out(name, changes, table, readers, trace_files)
@@ -88,13 +83,16 @@ def network_of(
         network = Network(name=name, **changes)
     if network.queue_ms <= 0:
         raise ValueError("`queue_ms` must be above 0: a link without a queue drops every packet")
+    for key in ("rate_down_bit_s", "rate_up_bit_s"):
+        if getattr(network, key) == 0:
+            raise ValueError(f"`{key}` must be above 0")
     return network
 
 
 def _spelled_out(
     name: str,
     changes: dict[str, Any],
-    table: NetworkTable,
+    table: NetworkKeys,
     readers: Readers | None,
     trace_files: dict[str, str],
 ) -> Network:
@@ -164,7 +162,7 @@ def _course(
     return {}
 
 
-def stack_of(table: StackTable) -> Stack:
+def stack_of(table: StackKeys) -> Stack:
     """The stack that a table describes; ValueError says what is wrong with it."""
     changes = _changes(table)
     if table.base is None:
@@ -174,9 +172,7 @@ def stack_of(table: StackTable) -> Stack:
     if table.base not in STACKS_BY_NAME:
         raise ValueError(unknown("stack", table.base, STACKS_BY_NAME))
     name = _name_of("stack", table, changes)
-    if server := changes.pop("server", None):
-        command, protocols = tuple(server["command"]), tuple(server["protocols"])
-        changes["server"] = ExternalServer(command, protocols)
+    if "external_server" in changes:
         name += EXTERNAL_SERVER_MARK
     base = STACKS_BY_NAME[table.base]
     stack = replace(base, name=name, **(_window_of_transport(base, changes) | changes))
@@ -188,15 +184,13 @@ def stack_of(table: StackTable) -> Stack:
 def _window_of_transport(base: Stack, changes: Mapping[str, Any]) -> dict[str, Any]:
     """A client's first window where the transport is another than the preset's: over QUIC it is the
     browser's, and over TCP it stays as large."""
-    was_quic, is_quic = (
-        version == "h3" for version in (base.http_version, changes.get("http_version"))
-    )
-    if "http_version" not in changes or was_quic == is_quic:
+    over_quic = replace(base, **changes).over_quic
+    if base.over_quic == over_quic:
         return {}
-    return {"receive_window_bytes": None if is_quic else RECEIVE_WINDOW_BYTES}
+    return {"receive_window_bytes": None if over_quic else RECEIVE_WINDOW_BYTES}
 
 
-def _name_of(kind: str, table: NetworkTable | StackTable, changes: dict[str, Any]) -> str:
+def _name_of(kind: str, table: Based, changes: dict[str, Any]) -> str:
     if table.name is None:
         if table.base is None or changes:
             raise ValueError(f"a {kind} that differs from its preset needs a `name` of its own")
@@ -207,6 +201,8 @@ def _name_of(kind: str, table: NetworkTable | StackTable, changes: dict[str, Any
     return table.name
 
 
-def _changes(table: BaseModel) -> dict[str, Any]:
-    found = table.model_dump(exclude_none=True)
-    return {key: value for key, value in found.items() if key not in ("name", "base", "weight")}
+def _changes(table: Based) -> dict[str, Any]:
+    return {key: value for key, value in table.given().items() if key not in _NO_SETTINGS}
+
+
+_NO_SETTINGS = ("name", "base", "weight")

@@ -1,18 +1,19 @@
 """What was run: versions, machine, sites, networks, stacks, seeds and hashes."""
 
-import json
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eyelevel.analysis.conditions import of_browser
+from eyelevel.analysis.conditions import stacks_planned
 from eyelevel.analysis.formats import NO_BREAK, format_percent
-from eyelevel.analysis.phrases import describe_network
 from eyelevel.analysis.study import Contents
 from eyelevel.analysis.trials.measured import measured_rows
 from eyelevel.level.stack_aspects import explain
-from eyelevel.plan.stacks import congestion_control_said
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.in_force import stack_in_force
+from eyelevel.plan.stacks import Stack
 from eyelevel.report.html import Markup, element, join, table, titled_section
+from eyelevel.settings import about
 
 NOT_SAID = (
     "version",
@@ -25,7 +26,7 @@ def setup_section(contents: Contents) -> Markup:
     """What was run: versions, machine, sites, networks, stacks, seeds and hashes."""
     plan = contents.plan
     sites = [[site["name"], element("code", site["digest"])] for site in plan["sites"]]
-    networks = [[each["name"], describe_network(each)] for each in plan["networks"]]
+    networks = [[each.name, each.described()] for each in contents.planned.networks]
     return titled_section(
         "setup",
         "What was run",
@@ -39,7 +40,7 @@ def setup_section(contents: Contents) -> Markup:
                     "smallest effect of interest",
                     format_percent(contents.smallest_effect, False),
                 ),
-                ("limit of a load", _limit_said(plan["browser"])),
+                ("limit of a load", _limit_said(contents.planned.browser)),
                 *_lateness(contents),
                 *_pressure(contents),
                 *_waited(contents),
@@ -57,9 +58,9 @@ def setup_section(contents: Contents) -> Markup:
     )
 
 
-def _limit_said(browser: Mapping[str, Any]) -> str:
-    least = f"{browser['timeout_s']:g} s"
-    return least if browser.get("timeout_given") else f"{least}, more where a page's bytes need it"
+def _limit_said(browser: Browser) -> str:
+    least = f"{browser.limit_s:g} s"
+    return f"{least}, more where a page's bytes need it" if browser.timeout_s is None else least
 
 
 def _definitions(rows: list[tuple[str, object]]) -> Markup:
@@ -116,61 +117,51 @@ def _waited(contents: Contents) -> list[tuple[str, object]]:
     return [("loads that waited for a quiet machine first", text)]
 
 
+NOTHING = "–"
+
+
 def _stacks(contents: Contents) -> Markup:
-    """Settings of every stack, one row a setting; what may be unsent depends on the network.
+    """Settings of every stack, one row a setting; some depend on the network.
 
     What the level measured is in its appendix, pair by pair.
     """
-    settings: dict[str, Mapping[str, Any]] = {}
-    unsent: dict[str, set[Any]] = {}
-    different = contents.table.select("stack", "stack_settings").unique(maintain_order=True)
-    for stack, text in different.iter_rows():
-        settings[stack] = {**of_browser(contents.plan)[stack], **json.loads(text)}
-        unsent.setdefault(stack, set()).add(settings[stack].get("unsent_bytes_max"))
-    stacks = [stack for stack in contents.stacks if stack in settings]
-    names = dict.fromkeys(name for stack in stacks for name in settings[stack])
+    planned = {each.name: each for each in stacks_planned(contents.planned)}
+    names = [name for name in contents.stacks if name in set(contents.table["stack"])]
+    networks = contents.planned.networks
+    in_force = [[stack_in_force(planned[name], on) for on in networks] for name in names]
     rows = []
-    for name in names:
-        if name == "unsent_bytes_max":
-            said = {stack: ", ".join(sorted(map(_said_unsent, unsent[stack]))) for stack in stacks}
-        elif name == "congestion_control":
-            said = {stack: congestion_control_said(settings[stack]) for stack in stacks}
-        else:
-            said = {stack: _said(settings[stack].get(name)) for stack in stacks}
-        values = [said[stack] if _applies(name, settings[stack]) else "–" for stack in stacks]
-        rows.append([name.replace("_", " "), *values])
+    for key in about(Stack):
+        values = [_setting_said(of_stack, key) for of_stack in in_force]
+        if any(value != NOTHING for value in values):
+            rows.append([key.replace("_", " "), *values])
     explained = [
         [row.name, row.kind, *row.values]
-        for row in explain([settings[stack] for stack in stacks])
+        for row in explain([of_stack[0] for of_stack in in_force])
         if row.kind == "set"
     ]
     explained += [
-        [aspect, "measured", *values] for aspect, values in measured_rows(contents.table, stacks)
+        [aspect, "measured", *values] for aspect, values in measured_rows(contents.table, names)
     ]
     return join(
         [
-            table("Stacks: set and measured", ["aspect", "kind", *stacks], explained),
-            table("Stacks, as given to lab and browser", ["setting", *stacks], rows),
+            table("Stacks: set and measured", ["aspect", "kind", *names], explained),
+            table("Stacks, as given to lab and browser", ["setting", *names], rows),
         ]
     )
 
 
-def _applies(name: str, settings: Mapping[str, Any]) -> bool:
-    """Whether a setting is in force over the stack's transport, or was left to the default."""
-    if name not in ("receive_window_bytes", "unsent_bytes_max") and settings.get(name) is None:
-        return False
-    if settings["http_version"] == "h3":
-        return name not in ("receive_window_bytes", "tls_record_bytes", "slow_start_after_idle")
-    return name != "quic_packet_bytes"
+def _setting_said(of_stack: Sequence[Stack], key: str) -> str:
+    """One setting of a stack on all networks; NOTHING where it is none of its transport's."""
+    words = {
+        NOTHING if key in stack.without else _said(getattr(stack, key), stack.default_of(key))
+        for stack in of_stack
+    }
+    return ", ".join(sorted(words))
 
 
-def _said_unsent(value: Any) -> str:
-    return "as the transport has it" if value is None else _said(value)
-
-
-def _said(value: Any) -> str:
+def _said(value: Any, default: str = NOTHING) -> str:
     if value is None:
-        return "the kernel's"
+        return default
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

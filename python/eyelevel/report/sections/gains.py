@@ -5,7 +5,7 @@ from typing import Any
 from eyelevel.analysis.formats import NO_BREAK, format_p, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.p_values import GainTests
-from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL, describe_network, verdict
+from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL, verdict
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, join, table, titled_section
@@ -39,8 +39,8 @@ def gains_section(contents: Contents) -> Markup:
     by_key = {(gain.network, gain.stack, gain.metric): gain for gain in contents.gains}
     others = contents.stacks[1:]
     tables = []
-    for network in contents.plan["networks"]:
-        name = network["name"]
+    for network in contents.planned.networks:
+        name = network.name
         rows = [
             [
                 _metric_name(contents, metric),
@@ -48,7 +48,7 @@ def gains_section(contents: Contents) -> Markup:
             ]
             for metric in contents.metrics
         ]
-        caption = join([element("strong", name), " ", element("span", describe_network(network))])
+        caption = join([element("strong", name), " ", element("span", network.described())])
         tables.append(table(caption, ["metric", *others], rows, class_="gains"))
     note = (
         f"Performance gain against {contents.reference}: (X − reference) / reference of "

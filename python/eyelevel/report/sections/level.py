@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eyelevel.analysis.study import Contents
-from eyelevel.level.aspect import OF_BROWSER
 from eyelevel.level.classes import SAMPLES_MIN
 from eyelevel.level.text.level import WHAT, Entry, groups
 from eyelevel.level.text.row import why
@@ -17,7 +16,8 @@ from eyelevel.level.text.verdict import (
     unknown_sentence,
     verdict,
 )
-from eyelevel.plan.browser_settings import BrowserSettings
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.in_force import OF_BROWSER
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.report.html import Markup, element, join, table, titled_section
 
@@ -65,12 +65,12 @@ def not_measured(contents: Contents) -> list[Warning]:
 def _how(contents: Contents, missing: Sequence[tuple[str, str]]) -> str:
     """What measures it; stacks that are no presets, or a browser that is told something, are the
     plan's."""
-    told = contents.plan["browser"]
-    if told.get("browser", "chromium") != "chromium":
+    browser = contents.planned.browser
+    if not browser.is_chromium:
         return "it is measured with Chromium alone"
-    pair, usual = missing[0], BrowserSettings()
+    pair, usual = missing[0], Browser()
     own = not set(pair) <= STACKS_BY_NAME.keys()
-    own |= any(told.get(name, getattr(usual, name)) != getattr(usual, name) for name in OF_BROWSER)
+    own |= any(getattr(browser, name) != getattr(usual, name) for name in OF_BROWSER)
     command = f"{COMMAND} --stacks {','.join(pair)}{' --plan PLAN' if own else ''}"
     return f"{command} measures the {'first' if len(missing) > 1 else 'pair'}"
 

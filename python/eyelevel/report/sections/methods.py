@@ -1,6 +1,6 @@
 """A methods paragraph and references to paste into a paper, written from what the plan says."""
 
-from eyelevel.analysis.conditions import conditions_said, of_browser
+from eyelevel.analysis.conditions import conditions_said, stacks_planned
 from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
@@ -28,8 +28,8 @@ def paragraph(contents: Contents) -> str:
     versions = contents.environment.get("versions", {})
     kept = contents.blocks.kept["block"].n_unique()
     planned = contents.blocks_planned
-    conditions = conditions_said(plan)
-    again = any(each["visitor"] == "known" for each in of_browser(plan).values())
+    conditions = conditions_said(contents.planned)
+    again = any(each.visitor == "known" for each in stacks_planned(contents.planned))
     load = "load, with the visit before it," if again else "load"
     sure = (
         "Confidence sequences, which hold at any stopping time, bound the geometric mean's gain; "

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from eyelevel.errors import LabError, PlanError, StoreError
+from eyelevel.networks.network import Network
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
-from eyelevel.run.trial.traces import file_digests, read_stages, read_trace_file
+from eyelevel.run.trial.traces import read_stages, read_trace_file
 from eyelevel.sites.recorded import RecordedSite, matching, open_site, recording_name
 from eyelevel.store.directory import PLAN_FILE, read_document
 
@@ -89,7 +90,7 @@ def _files(
     wanted = {
         digest: network["name"]
         for network in document["networks"]
-        for digest in file_digests(network)
+        for digest in Network.read(network).file_digests()
     }
     if not wanted:
         return {}

@@ -49,7 +49,7 @@ class Kept:
 
     def __init__(self, stacks: tuple[Stack, Stack]) -> None:
         """Names of stacks and presets do not count: settings do."""
-        settings = [_settings(stack) for stack in stacks]
+        settings = [stack.settings() for stack in stacks]
         self._turned = _digest(settings[0]) > _digest(settings[1])
         determined = {
             "cache": CACHE_VERSION,
@@ -150,10 +150,6 @@ def folder() -> Path:
     """Where the runs of all pairs are."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base) / "eyelevel" / "level"
-
-
-def _settings(stack: Stack) -> dict[str, Any]:
-    return {key: value for key, value in asdict(stack).items() if key not in ("name", "preset")}
 
 
 def _page_digest() -> str:

@@ -14,13 +14,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from eyelevel.errors import LabError
-from eyelevel.level.aspect import OF_BROWSER
 from eyelevel.level.classes import SAMPLES_MIN
 from eyelevel.level.rows import Row, Run, count, pending, rows_of
 from eyelevel.level.scenarios import SCENARIOS, Scenario
-from eyelevel.plan.browser_settings import BrowserSettings
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.in_force import OF_BROWSER, stack_in_force
 from eyelevel.plan.plan import Plan
-from eyelevel.plan.stacks import Stack, stack_settings
+from eyelevel.plan.stacks import Stack
 from eyelevel.run.level.cache import Effects, Kept, browser_version
 from eyelevel.run.level.runs import Recordings, run_scenario
 from eyelevel.run.trial.host import HostSample
@@ -109,13 +109,15 @@ def levels_of(plan: Plan) -> list[dict[str, Any]]:
 
 def stacks_of(plan: Plan) -> list[Stack]:
     """Those of a plan as the level measures them: with what its browser's settings make of them,
-    if these are not as usual."""
-    usual = BrowserSettings()
+    where these are not as usual."""
+    usual = Browser()
     stacks = []
     for stack in plan.stacks:
         given = {name: getattr(stack, name) or getattr(plan.browser, name) for name in OF_BROWSER}
-        apart = {name: value for name, value in given.items() if value != getattr(usual, name)}
-        stacks.append(replace(stack, **(dict.fromkeys(OF_BROWSER) | apart)))
+        apart: dict[str, Any] = {
+            name: value if value != getattr(usual, name) else None for name, value in given.items()
+        }
+        stacks.append(replace(stack, **apart))
     return stacks
 
 
@@ -287,17 +289,13 @@ class _Work:
 
 
 def _rows(stacks: tuple[Stack, Stack], runs: Sequence[Run]) -> list[Row]:
-    return rows_of(runs, settings_of(stacks))
+    return rows_of(runs, in_force_of(stacks))
 
 
-def settings_of(stacks: tuple[Stack, Stack]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Of both, as the lab and the browser get them."""
+def in_force_of(stacks: tuple[Stack, Stack]) -> tuple[Stack, Stack]:
+    """Both on the first of the networks."""
     network = SCENARIOS[0].network
-    first, second = (
-        {**stack_settings(stack, network), **{name: getattr(stack, name) for name in OF_BROWSER}}
-        for stack in stacks
-    )
-    return first, second
+    return stack_in_force(stacks[0], network), stack_in_force(stacks[1], network)
 
 
 def _level(
@@ -306,6 +304,6 @@ def _level(
     effects: Effects,
     failed: tuple[str, ...],
 ) -> Level:
-    rows = rows_of(runs, settings_of(stacks), effects)
+    rows = rows_of(runs, in_force_of(stacks), effects)
     complete = all(min(row.runs) >= SAMPLES_MIN for row in rows)
     return Level(stacks[0].name, stacks[1].name, tuple(rows), failed, complete)

@@ -30,9 +30,10 @@ from eyelevel.level.transfer_values import (
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.networks.network import Network, lab_path
 from eyelevel.pathlog.packets import Arrivals, read_arrivals
-from eyelevel.plan.browser_settings import BrowserSettings
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.single_load_plan import one_cell
-from eyelevel.plan.stacks import Stack, Visit, lab_stack
+from eyelevel.plan.stacks import Stack, Visit
 from eyelevel.plan.trials import Site, expand
 from eyelevel.run.level.site import write_made_page
 from eyelevel.run.trial.host import HostSample
@@ -97,7 +98,7 @@ def run_scenario(
 def _page(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -> dict[str, Value]:
     # Early data go out on a repeat visit alone.
     visit: Visit = "repeat" if stack.early_data else "first"
-    settings = BrowserSettings(netlog=True, timeout_s=LOAD_S, visit=visit)
+    settings = Browser(netlog=True, timeout_s=LOAD_S, visit=visit)
     plan = one_cell("level", [scenario.network], stack, 1, seed, settings)
     (trial,) = expand(plan, [Site("level", recordings.page_digest)])
     with TemporaryDirectory(prefix="eyelevel-level-") as text:

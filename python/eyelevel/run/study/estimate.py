@@ -13,6 +13,7 @@ import scipy
 from eyelevel.analysis.gains.cells import compare_cells
 from eyelevel.analysis.gains.sequential import FAMILY_LEVEL
 from eyelevel.analysis.trials.blocks import select_blocks
+from eyelevel.plan.browser import Browser
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.time_limit import load_s
 from eyelevel.run.study.stopping import compared
@@ -64,7 +65,7 @@ def estimate(plan: Plan, sites: Sequence[RecordedSite], like: Path | None = None
         for network in plan.networks
     )
     timeout_s_max = max(
-        plan.browser.limit_s(site.body_bytes(), network)
+        plan.browser.limit_of(site.body_bytes(), network)
         for site in sites
         for network in plan.networks
     )
@@ -134,10 +135,9 @@ def _disk_bytes_like(
     a_load = math.fsum(_size(like / TRIALS / name) for name in names) / len(names)
     pictures = _size(like / PICTURES) / len(document["sites"])
     trials = len(plan.stacks) * plan.blocks * sites * len(plan.networks)
-    wanted, had = plan.browser.settings(), document["browser"]
+    asked, had = plan.browser.logs_kept(), Browser.read(document["browser"]).logs_kept()
     source = f"mean load of {like}"
-    kept = ("netlog", "trace", "logs")
-    if more := [f"`{key}`" for key in kept if wanted.get(key) and wanted[key] != had.get(key)]:
+    if more := [f"`{key}`" for key, value in asked.items() if value != had.get(key)]:
         source += f", without this plan's {' and '.join(more)}"
     return a_load * trials + pictures * sites, source
 

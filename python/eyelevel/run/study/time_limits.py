@@ -16,10 +16,11 @@ def check_time_limits(plan: Plan, sites: Sequence[RecordedSite]) -> None:
 
     Without one the limit follows from them.
     """
-    if not plan.browser.timeout_given:
+    limit_s = plan.browser.timeout_s
+    if limit_s is None:
         return
     weights = [Weight(site.name, site.body_bytes()) for site in sites]
-    tight = tight_cells(plan.browser.timeout_s, weights, plan.networks)
+    tight = tight_cells(limit_s, weights, plan.networks)
     if not tight:
         return
     named = "; ".join(
@@ -28,7 +29,7 @@ def check_time_limits(plan: Plan, sites: Sequence[RecordedSite]) -> None:
     more = f"; and {len(tight) - NAMED_MAX} more" if len(tight) > NAMED_MAX else ""
     raise PlanError(
         [
-            f"`timeout_s`: in {plan.browser.timeout_s:g} s no load can end if the page's bytes "
+            f"`timeout_s`: in {limit_s:g} s no load can end where the page's bytes "
             f"alone need longer ({named}{more}); leave the key out, then the limit follows from "
             "them, or leave these out"
         ]
@@ -38,12 +39,12 @@ def check_time_limits(plan: Plan, sites: Sequence[RecordedSite]) -> None:
 def limits_said(plan: Plan, sites: Sequence[RecordedSite]) -> str:
     """The time limits of the plan's loads, in words."""
     limits = {
-        (site.name, network.name): plan.browser.limit_s(site.body_bytes(), network)
-        for site in sites
+        (each.name, network.name): plan.browser.limit_of(each.body_bytes(), network)
+        for each in sites
         for network in plan.networks
     }
     longest = max(limits, key=lambda cell: limits[cell])
-    if plan.browser.timeout_given:
+    if plan.browser.timeout_s is not None:
         return f"a load that takes longer than {plan.browser.timeout_s:g} s ends as `timeout`"
     if limits[longest] <= LIMIT_S_MIN:
         return f"a load that takes longer than {LIMIT_S_MIN:g} s ends as `timeout`"

@@ -4,16 +4,16 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from eyelevel.errors import LabError
 from eyelevel.lab.binary import run_tool
 from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.plan.stacks import Stack
 
 LISTEN_TIMEOUT_S = 10.0
 END_TIMEOUT_S = 2.0
@@ -46,50 +46,48 @@ class Place:
 
 
 @contextmanager
-def external_server(
-    server: Mapping[str, Any] | None, archive: str, config: LabConfig, http_version: str
-) -> Iterator[Lab]:
-    """A lab served by `server` (`command`, `protocols`), or by ours if it is None.
+def served_lab(stack: Stack, archive: str, config: LabConfig) -> Iterator[Lab]:
+    """A lab served by the stack's external server, or by ours if it has none.
 
     Raises LabError if lab or server do not come up; the server ends with the block.
     """
-    if server is None:
+    if stack.external_server is None:
         with Lab(config) as lab:
             yield lab
         return
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(TemporaryDirectory(prefix="eyelevel-server-")))
+    with ExitStack() as left:
+        folder = Path(left.enter_context(TemporaryDirectory(prefix="eyelevel-server-")))
         folder.chmod(0o755)  # a server may give up its privileges
         (folder / "work").mkdir(mode=0o777)
         export = ["archive", "export", archive, "--files", str(folder / "files")]
         run_tool([*export, "--index", str(folder / ANSWERS)], prints_json=False)
-        lab = stack.enter_context(Lab(replace(config, certificates=str(folder))))
-        addresses = dict.fromkeys(origin["address"] for origin in lab.ready.origins)
+        lab = left.enter_context(Lab(replace(config, certificates=str(folder))))
+        addresses = dict.fromkeys(each["address"] for each in lab.ready.origins)
         place = Place(folder, tuple(addresses))
-        stack.enter_context(_running(server["command"], place, lab, http_version))
+        left.enter_context(_running(stack.external_server.command, place, lab, stack))
         yield lab
 
 
 @contextmanager
-def _running(command: list[str], place: Place, lab: Lab, http_version: str) -> Iterator[None]:
+def _running(command: Sequence[str], place: Place, lab: Lab, stack: Stack) -> Iterator[None]:
     with (place.folder / SAID).open("wb") as output:
         process = subprocess.Popen(
             [*lab.external_server_prefix, *command],
-            env={**os.environ, **place.environment, "EYELEVEL_HTTP_VERSION": http_version},
+            env={**os.environ, **place.environment, "EYELEVEL_HTTP_VERSION": stack.http_version},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             start_new_session=True,
         )
     try:
-        _await_listener(process, http_version, place, command)
+        _await_listener(process, place, command, over_quic=stack.over_quic)
         yield
     finally:
         _end(process)
 
 
 def _await_listener(
-    process: subprocess.Popen[bytes], http_version: str, place: Place, command: list[str]
+    process: subprocess.Popen[bytes], place: Place, command: Sequence[str], *, over_quic: bool
 ) -> None:
     output = place.folder / SAID
     outside = Path("/proc/self/ns/net").readlink()
@@ -98,35 +96,35 @@ def _await_listener(
     while time.monotonic() < deadline:
         if process.poll() is not None:
             raise LabError(_ended(command, output))
-        if _listens(entered, outside, http_version, len(place.addresses)):
+        if _listens(entered, outside, len(place.addresses), over_quic=over_quic):
             return
         time.sleep(_POLL_S)
-    kind = "UDP" if http_version == "h3" else "TCP"
+    kind = "UDP" if over_quic else "TCP"
     raise LabError(
         f"the server `{' '.join(command)}` did not listen on {kind} port {PORT} within "
         f"{LISTEN_TIMEOUT_S:g} s; {_last_words(output)}"
     )
 
 
-def _listens(entered: Path, outside: Path, http_version: str, addresses: int) -> bool:
+def _listens(entered: Path, outside: Path, addresses: int, *, over_quic: bool) -> bool:
     """Whether port 443 is bound at every address, each by itself or all by one wildcard."""
     bound = set()
     try:
         if (entered / "ns/net").readlink() == outside:
             return False
-        for name in ("udp", "udp6") if http_version == "h3" else ("tcp", "tcp6"):
+        for name in ("udp", "udp6") if over_quic else ("tcp", "tcp6"):
             table = entered / "net" / name
             for line in table.read_text().splitlines()[1:] if table.exists() else ():
                 fields = line.split()
-                listens = http_version == "h3" or fields[3] == _TCP_LISTEN
-                if listens and fields[1].endswith(f":{PORT:04X}"):
+                listening = over_quic or fields[3] == _TCP_LISTEN
+                if listening and fields[1].endswith(f":{PORT:04X}"):
                     bound.add(fields[1].rpartition(":")[0])
     except OSError:
         return False
     return any(not address.strip("0") for address in bound) or len(bound) >= addresses
 
 
-def _ended(command: list[str], said: Path) -> str:
+def _ended(command: Sequence[str], said: Path) -> str:
     return f"the server `{' '.join(command)}` ended by itself; {_last_words(said)}"
 
 

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from eyelevel.networks.network import Network
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.stacks import Stack
 from eyelevel.run.trial.rules.external_server_errors import unserved
 from eyelevel.run.trial.rules.first_flight import reduced, wrong_first_flight
 from eyelevel.run.trial.rules.first_window import wrong_first_window
@@ -27,7 +30,6 @@ CIPHERS = {
     "1.3": "TLS13_AES_128_GCM_SHA256",
 }
 """The one suite that our servers have, by TLS version and the certificate's key."""
-PROTOCOLS = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
 _EXEMPT_TYPES = ("WebSocket", "Preflight")
 # A page or an object that the network never delivered: a result of stack and network.
 _TRANSPORT_ERRORS = (
@@ -53,7 +55,7 @@ class Observed:
     `ended` and `detail` are the browser's; `objects` the record's; `frames` how many, None without
     capture; `requests`, `connections` and
     `path` the lab's; `host` the shares of `HostSample.until`; `connection_type` what the
-    browser took the network for; `javascript` whether scripts ran; `kernel` its release;
+    browser took the network for; `kernel` its release;
     `failed_step` what failed after the load.
     """
 
@@ -69,19 +71,17 @@ class Observed:
     connections: Sequence[Mapping[str, Any]]
     path: Mapping[str, Any]
     host: Mapping[str, Any]
-    stack: Mapping[str, Any]
-    rtt_ms_min: float
-    visit: str = "first"
-    connection_type_wanted: str = "measured"
+    stack: Stack
+    network: Network
+    browser: Browser
     connection_type: str | None = None
-    javascript: bool = True
     kernel: str = ""
     failed_step: str = ""
 
     @property
     def tells_connection_type(self) -> bool:
         """Whether the browser was to say it: of a page that came, by a script of ours."""
-        return self.ended == "complete" and self.javascript
+        return self.ended == "complete" and self.browser.javascript
 
 
 def judge(load: Observed) -> tuple[str, str]:
@@ -107,17 +107,17 @@ def _crashed(load: Observed) -> str:
 def _lab_failed(load: Observed) -> str:
     if load.ended == "navigation-failed" and not _is_transport_error(load.detail):
         return load.detail
-    if load.ended == "complete" and not load.requests and not load.stack.get("server"):
+    if load.ended == "complete" and not load.requests and not load.stack.external_server:
         return "the page loaded, but no server saw a request"
     return ""
 
 
 def _starved(load: Observed) -> str:
-    return starved(load.path, load.host, load.rtt_ms_min)
+    return starved(load.path, load.host, load.network.rtt_ms_min)
 
 
 def _wrong_protocol(load: Observed) -> str:
-    expected = PROTOCOLS[load.stack["http_version"]]
+    expected = load.stack.protocol
     schemes = set()
     for item in load.objects:
         if item["from"] != "network" or item["protocol"] is None:
@@ -127,7 +127,7 @@ def _wrong_protocol(load: Observed) -> str:
         schemes.add(scheme := urlsplit(item["url"]).scheme)
         if scheme == "https" and item["protocol"] != expected:
             return f"{item['url']} came over {item['protocol']} instead of {expected}"
-    if schemes == {"http"} and load.stack["tls_version"] != "none":
+    if schemes == {"http"} and load.stack.over_tls:
         return (
             "every object came over http in cleartext, with which no stack is in force; "
             "`eyelevel site import --secure` makes an https site of the recording"
@@ -140,7 +140,7 @@ def _wrong_stack(load: Observed) -> str:
     wanted = _in_force_wanted(stack)
     served = {request["connection"] for request in load.requests}
     for connection in load.connections:
-        if connection["protocol"] != PROTOCOLS[stack["http_version"]]:
+        if connection["protocol"] != stack.protocol:
             continue
         which, in_force = f"connection {connection['connection']}", connection["in_force"]
         for name, value in wanted.items():
@@ -151,7 +151,7 @@ def _wrong_stack(load: Observed) -> str:
                 return f"{which}: {name} was {seen}, not {value}"
         if _knows_pacing(stack):
             paced = in_force["pacing_rate_bytes_s_max"] is not None
-            if paced != stack["pacing"]:
+            if paced != stack.pacing:
                 return f"{which} was {'paced' if paced else 'not paced'}"
         if reason := wrong_first_flight(stack, in_force):
             return f"{which}: {reason}"
@@ -160,14 +160,14 @@ def _wrong_stack(load: Observed) -> str:
         if connection["connection"] in served and (reason := wrong_header_tables(stack, in_force)):
             return f"{which}: {reason}"
     if reason := wrong_ecn(stack, load.connections, load.requests, load.path):
-        return f"ecn is {stack['ecn']}, but {reason}"
+        return f"ecn is {stack.ecn}, but {reason}"
     return _wrong_connection_type(load) or _wrong_visit(load)
 
 
 def _wrong_connection_type(load: Observed) -> str:
     """A page that did not come, or whose scripts do not run, tells of none."""
-    wanted, seen = load.connection_type_wanted, load.connection_type
-    if wanted in ("measured", seen) or (seen is None and not load.tells_connection_type):
+    wanted, seen = load.browser.forced_connection_type, load.connection_type
+    if wanted in (None, seen) or (seen is None and not load.tells_connection_type):
         return ""
     return f"the browser took the network for {seen or 'nothing that it told'}, not {wanted}"
 
@@ -175,51 +175,51 @@ def _wrong_connection_type(load: Observed) -> str:
 def _wrong_visit(load: Observed) -> str:
     """A repeat visit must have had use of the first one's tickets; a first has none unless the
     stack gives them out; the page of a warm visit came over a connection that was there."""
-    if load.visit == "warm":
-        page = next((item for item in load.objects if item["resource_type"] == "Document"), None)
+    if load.browser.visit == "warm":
+        page = next((each for each in load.objects if each["resource_type"] == "Document"), None)
         new = page is not None and page["connect_ms"] is not None
         return "a warm visit, but the page's own connection was new" if new else ""
-    protocol = PROTOCOLS[load.stack["http_version"]]
+    protocol = load.stack.protocol
     ours = [c for c in load.connections if c["protocol"] == protocol]
     resumed = [c for c in ours if c["in_force"]["resumed"]]
-    if load.visit == "first" and resumed and not load.stack.get("session_tickets"):
+    if load.browser.visit == "first" and resumed and not load.stack.session_tickets:
         return f"a first visit, but connection {resumed[0]['connection']} resumed a session"
-    if load.visit == "first" or load.stack["tls_version"] == "none" or not ours:
+    if load.browser.visit == "first" or not load.stack.over_tls or not ours:
         return ""
     if not resumed:
         return "a repeat visit, but no connection resumed a session"
     early = [c["in_force"]["early_data_accepted"] for c in resumed]
-    if load.stack.get("early_data") and not any(early):
+    if load.stack.early_data and not any(early):
         offered = any(c["in_force"]["early_data_offered"] for c in resumed)
         what = "the servers took none" if offered else "the browser offered none"
         return f"the stack has early data, but {what}"
     return ""
 
 
-def _in_force_wanted(stack: Mapping[str, Any]) -> dict[str, Any]:
-    """What a connection of this stack must say, if it says it."""
-    quic = stack["http_version"] == "h3"
+def _in_force_wanted(stack: Stack) -> dict[str, Any]:
+    """What a connection of this stack must say, where it says it."""
     wanted: dict[str, Any] = {
-        key: stack[key]
-        for key in ("congestion_control", "initial_window_packets", "slow_start_after_idle")
+        "congestion_control": stack.congestion_control,
+        "initial_window_packets": stack.initial_window_packets,
+        "slow_start_after_idle": stack.slow_start_after_idle,
     }
-    if stack["tls_version"] != "none":
-        wanted["tls_version"] = stack["tls_version"]
-        wanted["key_exchange"] = KEY_EXCHANGES[stack["tls_version"]]
-        key = stack["certificate_key"].upper()
-        wanted["cipher"] = CIPHERS[stack["tls_version"]].format(key=key)
-    if quic:
-        wanted["packet_bytes"] = stack["quic_packet_bytes"]
+    if stack.over_tls:
+        version, key = stack.tls_version, stack.certificate_key.upper()
+        wanted["tls_version"] = version
+        wanted["key_exchange"] = KEY_EXCHANGES[version]
+        wanted["cipher"] = CIPHERS[version].format(key=key)
+    if stack.over_quic:
+        wanted["packet_bytes"] = stack.quic_packet_bytes
     return wanted
 
 
-def _knows_pacing(stack: Mapping[str, Any]) -> bool:
+def _knows_pacing(stack: Stack) -> bool:
     """Over QUIC the rate is the controller's, and null until the first acknowledgement."""
-    return not (stack["http_version"] == "h3" or stack["congestion_control"] == "bbr")
+    return not stack.over_quic and stack.congestion_control != "bbr"
 
 
 def _missed(load: Observed) -> str:
-    if load.stack.get("server"):
+    if load.stack.external_server:
         return unserved(load.objects)
     missed = misses(load)
     for item in load.objects:

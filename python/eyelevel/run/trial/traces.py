@@ -6,7 +6,7 @@ from pathlib import Path
 
 from eyelevel.errors import LabError, TraceError
 from eyelevel.lab.binary import run_tool
-from eyelevel.networks.stages import with_files
+from eyelevel.networks.network import Network
 from eyelevel.plan.file.tables import StagesRead, TraceFile
 from eyelevel.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
 
@@ -43,25 +43,11 @@ def read_stages(text: str) -> StagesRead:
     return StagesRead(**direction | {"stages": tuple(direction["stages"])})
 
 
-def check_trace_files(trace_files: Mapping[str, str], settings: Mapping[str, object]) -> None:
-    """Raise LabError if a trace that a network's `settings` name is not what it was."""
-    for digest in file_digests(settings):
+def check_trace_files(trace_files: Mapping[str, str], network: Network) -> None:
+    """Raise LabError where a file that the network stands on is not what it was."""
+    for digest in network.file_digests():
         file = trace_files.get(digest)
         if file is None:
             raise LabError(f"the file {digest} of the network is not at hand; give it")
         if hashlib.sha256(Path(file).read_bytes()).hexdigest() != digest:
             raise LabError(f"the file {file} has changed since the plan was read; restore it")
-
-
-def file_digests(settings: Mapping[str, object]) -> list[str]:
-    """Of all files that a network's settings stand for."""
-    traces = [settings.get(key) for key in ("trace_down_sha256", "trace_up_sha256")]
-    digests = [str(digest) for digest in traces if digest is not None]
-
-    def note(digest: str) -> str:
-        digests.append(digest)
-        return digest
-
-    for key in ("stages_down", "stages_up"):
-        with_files(settings.get(key) or (), note)  # type: ignore[arg-type]
-    return digests

@@ -14,12 +14,11 @@ from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import RawLoad
 from eyelevel.errors import BrowserStartError, LabError
 from eyelevel.lab.client import LabConfig, LabSummary, Ready
-from eyelevel.networks.cross_traffic import settling_s
 from eyelevel.plan.trials import Trial
 from eyelevel.run.trial.coding import Coding, Pictures, coding
 from eyelevel.run.trial.connection_logs import connection_logs
 from eyelevel.run.trial.cross_traffic import cross_traffic_record, silent_flow
-from eyelevel.run.trial.external_server import external_server
+from eyelevel.run.trial.external_server import served_lab
 from eyelevel.run.trial.host import HostSample
 from eyelevel.run.trial.judge import Observed, judge
 from eyelevel.run.trial.load_settings import load_settings
@@ -67,7 +66,7 @@ def run_trial(
     WaitInterruptedError) passes through, with nothing left behind.
     """
     waited_ms = host_wait.wait() * 1e3 if host_wait else 0.0
-    with connection_logs(trial.browser.get("logs", ())) as logs, coding() as pictures:
+    with connection_logs(trial.browser.logs) as logs, coding() as pictures:
         settings = Watched(logs.config, path_log)
         result = _run_trial(trial, archive, url, trace_files, settings, pictures)
     host = result.record["host"]
@@ -101,17 +100,15 @@ def _run_trial(
             cross_traffic=trial.lab_cross_traffic(),
             connection_logs=watched.connections,
             log=watched.path,
-            longest_prefix=trial.browser.get("longest_prefix", False),
+            longest_prefix=trial.browser.longest_prefix,
         )
-        server = trial.stack_settings.get("server")
-        version = trial.stack_settings["http_version"]
-        with external_server(server, archive, config, version) as lab:
+        with served_lab(trial.stack_settings, archive, config) as lab:
             ready = lab.ready
             _let_settle(trial)
 
             def begin_measured_visit() -> None:
                 nonlocal before
-                lab.revisit(connections_stay=trial.browser.get("visit") == "warm")
+                lab.revisit(connections_stay=trial.browser.visit == "warm")
                 before = HostSample.take(time.monotonic())
 
             def end_measured_visit(over: RawLoad) -> None:
@@ -138,17 +135,15 @@ def _run_trial(
     load_ended = load_ended or HostSample.take(time.monotonic())
     wall_ms = (time.monotonic() - started_s) * 1e3
     host = {**before.until(load_ended), "wall_ms": round(wall_ms, 3), **_lab_facts(ready)}
-    if summary.server_cpu_s is not None and not trial.stack_settings.get("server"):
+    if summary.server_cpu_s is not None and not trial.stack_settings.external_server:
         host["server_cpu_s"] = summary.server_cpu_s
     outcome, detail = failure or _judge(trial, raw, summary, host)
     return _result(trial, started_at, outcome, detail, raw, pictures.result(), summary, host)
 
 
 def _let_settle(trial: Trial) -> None:
-    """Give the cross traffic, if there is some, the time to fill the path."""
-    settings = trial.network_settings
-    if settings.get("cross_traffic"):
-        time.sleep(settling_s(settings["rtt_ms_min"], settings["queue_ms"]))
+    """Give the cross traffic, where there is some, the time to fill the path."""
+    time.sleep(trial.network_settings.settling_s)
 
 
 def _judge(
@@ -160,7 +155,7 @@ def _judge(
             ended=raw.ended,
             detail=raw.detail,
             objects=all_objects(raw),
-            frames=len(raw.frames) if trial.browser["capture"] else None,
+            frames=len(raw.frames) if trial.browser.capture else None,
             frames_lost=raw.frames_lost,
             first_contentful_paint_ms=raw.navigation.first_contentful_paint_ms,
             page_load_time_ms=raw.navigation.page_load_time_ms,
@@ -171,11 +166,9 @@ def _judge(
             path=summary.path,
             host=host,
             stack=trial.stack_settings,
-            rtt_ms_min=trial.network_settings["rtt_ms_min"],
-            visit=trial.browser.get("visit", "first"),
-            connection_type_wanted=trial.browser.get("effective_connection_type", "measured"),
+            network=trial.network_settings,
+            browser=trial.browser,
             connection_type=raw.effective_connection_type,
-            javascript=trial.browser.get("javascript", True),
             kernel=platform.release(),
         )
     )

@@ -1,5 +1,7 @@
 """Wolsing's table 3 from his own preset: QUIC - (TCP+ - 1 RTT), whatever the plan's reference."""
 
+from dataclasses import replace
+
 import made_up_run
 import polars as pl
 import pytest
@@ -10,6 +12,7 @@ from eyelevel.analysis.figures.catalogue import TABLES
 from eyelevel.analysis.figures.single_origin import partner_of
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.presets import preset_text
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.stats.paired import hodges_lehmann
 
 RTTS_MS = {"dsl": 24.0, "da2gc": 262.0}
@@ -91,8 +94,14 @@ def test_a_difference_that_is_undetermined_says_why(tmp_path):
 
 
 def stack(name, http="h2", cc="cubic", preset=None, tls="1.3"):
-    settings = {"http_version": http, "congestion_control": cc, "tls_version": tls}
-    return {"name": name, "preset": preset or name, **settings}
+    return replace(
+        STACKS_BY_NAME["tcp"],
+        name=name,
+        stack_preset=preset or name,
+        http_version=http,
+        congestion_control=cc,
+        tls_version=tls,
+    )
 
 
 def test_without_a_tuned_tcp_the_reference_is_the_partner_if_it_is_tcp_with_tls():

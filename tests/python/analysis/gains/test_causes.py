@@ -26,11 +26,11 @@ SHARE = 0.6  # the Speed Index's of the load time, in `metrics_of`
 def load_ms(trial):
     stack = trial.stack.split("+warm")[0].split("+wide")[0].split("+ideal")[0]
     cost = 400.0
-    if trial.browser.get("visit") != "warm":
+    if trial.browser.visit != "warm":
         cost += HANDSHAKE[stack]
-    if trial.stack_settings["initial_window_packets"] < 1000:
+    if trial.stack_settings.initial_window_packets < 1000:
         cost += WINDOW[stack]
-    if trial.network_settings["loss_down"]:
+    if trial.network_settings.loss_down:
         cost += LOSS[stack]
     return cost
 

@@ -4,10 +4,12 @@ from sample_record import sample_connection
 
 from eyelevel.analysis.trials.limits import limits_of
 
+FIRST = {"browser": {"visit": "first"}}
+
 
 def record(*in_force: dict[str, Any]) -> dict[str, Any]:
     connections = [sample_connection(**each) for each in in_force]
-    return {"trial": {"browser": {}}, "connections": connections}
+    return {"trial": FIRST, "connections": connections}
 
 
 def test_times_add_up_and_the_most_counts() -> None:

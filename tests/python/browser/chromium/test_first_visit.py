@@ -1,12 +1,13 @@
 """The visit before a known visitor's load: a host that stays unknown is told."""
 
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.chromium.first_visit import FirstVisit
 from eyelevel.browser.observations import LoadSettings
+from eyelevel.plan.browser import Browser
 
 URL = "https://coalesced.example/a.png"
 
@@ -36,10 +37,6 @@ class Visit(FirstVisit):
         return [URL]
 
 
-class Settings:
-    timeout_s = 1.0
-
-
 @pytest.mark.parametrize(
     ("resource", "said"),
     [
@@ -54,7 +51,7 @@ class Settings:
 )
 def test_a_host_that_does_not_answer_is_told(resource: dict[str, Any], said: str) -> None:
     devtools = Scripted(resource)
-    settings = cast(LoadSettings, Settings())
+    settings = LoadSettings(URL, browser=Browser(timeout_s=1.0))
     visit = Visit(devtools, settings, "context", lambda devtools, session: None)
     assert visit._reach_all("target", "page") == said
     assert devtools.asked.count("Network.loadNetworkResource") == 1

@@ -7,13 +7,16 @@ from eyelevel.plan.trials import Site, expand
 
 OF_A_NETWORK = """\
 sites = ["agency"]
-networks = ["dsl", { name = "busy", base = "dsl", cross_traffic = { cc = "cubic", flows = 2 } }]
+networks = [
+  "dsl",
+  { name = "busy", base = "dsl", cross_traffic = { congestion_control = "cubic", flows = 2 } },
+]
 stacks = ["tcp"]
 reference = "tcp"
 blocks = 1
 """
 OF_THE_PLAN = """\
-cross_traffic = { cc = "cubic", flows = 1, direction = "down" }
+cross_traffic = { congestion_control = "cubic", flows = 1, direction = "down" }
 sites = ["agency"]
 networks = [{ base = "dsl", weight = 3 }, { base = "lte", cross_traffic = "none", weight = 1 }]
 stacks = ["tcp"]
@@ -40,7 +43,8 @@ def test_of_the_plan_it_makes_twins_and_their_names_and_weights():
 
 def test_several_kinds_stand_in_a_list():
     text = OF_A_NETWORK.replace(
-        '{ cc = "cubic", flows = 2 }', '[{ cc = "reno" }, { cc = "bbr", direction = "up" }]'
+        '{ congestion_control = "cubic", flows = 2 }',
+        '[{ congestion_control = "reno" }, { congestion_control = "bbr", direction = "up" }]',
     )
     kinds = parse_plan(text, "plan.toml").networks[1].cross_traffic
     assert kinds == (CrossTraffic("reno"), CrossTraffic("bbr", 1, "up"))
@@ -49,13 +53,14 @@ def test_several_kinds_stand_in_a_list():
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ('"cubic"', '"vegas"', "`cc`: Input should be 'cubic', 'bbr' or 'reno'"),
+        ('"cubic"', '"vegas"', "`congestion_control`: Input should be 'cubic', 'bbr' or 'reno'"),
         ("flows = 2", "flows = 0", "`flows`: Input should be greater than or equal to 1"),
         ("flows = 2", "flwos = 2", "unknown key `flwos`; did you mean `flows`?"),
-        ("cc =", "congestion_control =", "unknown key `congestion_control`; did you mean `cc`?"),
+        ("congestion_control =", "cc =", "unknown key `cc`; did you mean `congestion_control`?"),
         (
-            '{ cc = "cubic", flows = 2 }',
-            '[{ cc = "cubic", flows = 60 }, { cc = "bbr", flows = 5 }]',
+            '{ congestion_control = "cubic", flows = 2 }',
+            '[{ congestion_control = "cubic", flows = 60 }, '
+            '{ congestion_control = "bbr", flows = 5 }]',
             "cross traffic of 65 flows; use at most 64 in all",
         ),
     ],
@@ -63,7 +68,7 @@ def test_several_kinds_stand_in_a_list():
 def test_mistakes_are_named_with_their_line(old, new, expected):
     with pytest.raises(PlanError) as caught:
         parse_plan(OF_A_NETWORK.replace(old, new), "plan.toml")
-    assert all(problem.startswith("plan.toml:2: ") for problem in caught.value.problems)
+    assert all(problem.startswith("plan.toml:4: ") for problem in caught.value.problems)
     assert any(expected in problem for problem in caught.value.problems)
 
 

@@ -38,7 +38,7 @@ def test_presets_are_overridden_key_by_key():
     lossy, iw64 = plan.networks[1], plan.stacks[1]
     assert lossy.rate_up_bit_s == 1_000_000 and lossy.rate_down_bit_s == 10_500_000
     assert lossy.loss_down == pytest.approx(0.030464, rel=1e-4)
-    assert iw64.initial_window_packets == 64 and iw64.pacing and iw64.preset == "tcp+"
+    assert iw64.initial_window_packets == 64 and iw64.pacing and iw64.stack_preset == "tcp+"
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_tables_of_headers_may_be_none(said):
 def test_defaults_are_declared():
     plan = parse_plan(GOOD, "plan.toml")
     assert plan.seed == 1 and plan.primary_metric == "speed_index_ms"
-    assert plan.browser.timeout_s == 180 and plan.browser.capture
+    assert plan.browser.limit_s == 180 and plan.browser.capture
 
 
 SHIPPED = list(shipped())
@@ -223,11 +223,11 @@ def test_messages_name_the_line_in_the_file_whatever_patterns_stand_for(old, new
     assert message in str(caught.value)
 
 
-def test_plans_without_the_later_keys_keep_their_hash():
+def test_what_a_plan_does_not_say_is_stated_as_nothing():
     text = PATTERNS.split("[stop]")[0].replace(", weight = 2", "")
     plan = parse_plan(text, "plan.toml", site_names=NAMES)
     document = plan_document(plan, [Site("ab", "sha256:1")], [])
-    assert "stop" not in document and "weights" not in document
+    assert (document["stop"], document["weights"], document["causes"]) == (None, {}, None)
 
 
 def test_the_small_scale_keeps_what_it_does_not_change():

@@ -8,11 +8,14 @@ from eyelevel.report.sections.cross_traffic import cross_traffic_section
 
 TEXT = """\
 sites = ["startup", "dashboard"]
-networks = ["dsl", { name = "busy", base = "lte", cross_traffic = { cc = "bbr", flows = 2 } }]
+networks = [
+  "dsl",
+  { name = "busy", base = "lte", cross_traffic = { congestion_control = "bbr", flows = 2 } },
+]
 stacks = ["tcp", "quic"]
 reference = "tcp"
 blocks = 6
-cross_traffic = { cc = "cubic", flows = 1, direction = "down" }
+cross_traffic = { congestion_control = "cubic", flows = 1, direction = "down" }
 """
 
 
@@ -60,7 +63,7 @@ def test_the_section_says_where_the_harm_is_not_known(contents):
 
 
 def test_a_plan_without_cross_traffic_has_no_section(tmp_path):
-    kept = [line for line in TEXT.splitlines() if "cross_traffic" not in line]
-    contents = read_run(tmp_path, text="\n".join(["networks = ['dsl']", *kept]))
+    kept = "\n".join(line for line in TEXT.splitlines() if "cross_traffic" not in line)
+    contents = read_run(tmp_path, text=kept)
     assert summary_of(contents)["cross_traffic"] is None
     assert cross_traffic_section(contents) == ""

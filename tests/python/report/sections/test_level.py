@@ -4,8 +4,8 @@ import pytest
 
 from eyelevel.level.rows import Run, rows_of
 from eyelevel.level.scenarios import FAR
+from eyelevel.plan.in_force import stack_in_force
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import stack_settings
 from eyelevel.report.page import summary_of
 from eyelevel.report.sections.level import level_section
 from eyelevel.report.sections.opening import opening, warnings
@@ -26,7 +26,7 @@ def uneven(contents):
         for side in (0, 1)
         for at in range(3)
     ]
-    stacks = tuple(stack_settings(STACKS_BY_NAME[name], FAR) for name in ("tcp", "quic"))
+    stacks = tuple(stack_in_force(STACKS_BY_NAME[name], FAR) for name in ("tcp", "quic"))
     level = {
         "first": "tcp",
         "second": "quic",

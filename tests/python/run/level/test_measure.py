@@ -10,7 +10,7 @@ import pytest
 from eyelevel.errors import LabError
 from eyelevel.level.classes import SAMPLES_MIN
 from eyelevel.level.scenarios import SCENARIOS_BY_NAME
-from eyelevel.plan.browser_settings import BrowserSettings
+from eyelevel.plan.browser import Browser
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.reference.level import JSON_KEYS
@@ -179,15 +179,15 @@ def test_a_run_keeps_what_was_measured_of_its_pairs_in_the_same_conditions(made)
     plan = parse_plan(PLAN, "plan.toml")
     (level,) = levels_of(plan)
     assert (level["first"], level["second"], level["browser"]) == ("tcp+", "quic", "Chromium 1")
-    assert levels_of(replace(plan, browser=BrowserSettings(visitor="known"))) == []
-    assert levels_of(replace(plan, browser=BrowserSettings(browser="firefox"))) == []
+    assert levels_of(replace(plan, browser=Browser(visitor="known"))) == []
+    assert levels_of(replace(plan, browser=Browser(browser="firefox"))) == []
     assert levels_of(replace(plan, reference="tcp")) == []
 
 
 def test_stacks_of_a_plan_have_what_its_browser_is_told(made) -> None:
     plan = parse_plan(PLAN, "plan.toml")
     assert [stack.visitor for stack in stacks_of(plan)] == [None] * 3
-    known = replace(plan, browser=BrowserSettings(visitor="known"))
+    known = replace(plan, browser=Browser(visitor="known"))
     stacks = {stack.name: stack for stack in stacks_of(known)}
     assert stacks["quic"].visitor == "known"
     validate_level(stacks["tcp+"], stacks["quic"], lambda step: None, scenarios=BULK, budget_s=0.0)

@@ -6,6 +6,10 @@ from typing import Any
 import pytest
 from sample_record import sample_connection, sample_object, sample_request
 
+from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import ExternalServer
 from eyelevel.run.trial.judge import Observed, judge, misses
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
@@ -38,6 +42,7 @@ def a_connection(**in_force: Any) -> dict[str, Any]:
     return sample_connection(**(told | in_force))
 
 
+TUNED = STACKS_BY_NAME["tcp+"]
 GOOD = Observed(
     ended="complete",
     detail="",
@@ -51,22 +56,12 @@ GOOD = Observed(
     connections=[a_connection()],
     path=path_of(),
     host={"cpu_steal_share": 0.0},
-    stack={
-        "http_version": "h2",
-        "congestion_control": "cubic",
-        "initial_window_packets": 32,
-        "pacing": True,
-        "slow_start_after_idle": False,
-        "ecn": "off",
-        "tls_version": "1.3",
-        "certificate_key": "ecdsa",
-        "quic_packet_bytes": 1452,
-        "receive_window_bytes": None,
-        "header_table_bytes": None,
-        "blocked_streams_max": None,
-    },
-    rtt_ms_min=24.0,
+    stack=TUNED,
+    network=NETWORKS_BY_NAME["dsl"],
+    browser=Browser(effective_connection_type="measured"),
 )
+AGAIN = replace(GOOD.browser, visit="repeat")
+FOUR_G = replace(GOOD.browser, effective_connection_type="4g")
 
 
 def test_a_good_load_is_ok() -> None:
@@ -154,7 +149,7 @@ def test_some_objects_have_no_protocol_to_be_wrong(exempt: dict[str, Any]) -> No
 
 
 def test_a_page_in_cleartext_is_what_a_stack_without_tls_is_for() -> None:
-    stack = GOOD.stack | {"http_version": "h1", "tls_version": "none"}
+    stack = replace(TUNED, http_version="h1", tls_version="none")
     objects = [an_object(url="http://a.example/", protocol="http/1.1")]
     connection = a_connection() | {"protocol": "http/1.1"}
     for name in ("tls_version", "cipher", "key_exchange"):
@@ -169,7 +164,7 @@ def test_a_starved_timeout_is_no_result() -> None:
 
 
 def test_the_bound_of_lateness_grows_with_the_round_trip() -> None:
-    far = replace(GOOD, rtt_ms_min=760.0, **late(lateness_us_max=30_000.0))
+    far = replace(GOOD, network=NETWORKS_BY_NAME["mss"], **late(lateness_us_max=30_000.0))
     assert judge(far)[0] == "ok"
 
 
@@ -211,14 +206,14 @@ def test_a_window_that_a_lost_handshake_reduced_is_the_networks_doing() -> None:
 
 @pytest.mark.parametrize("window", [4, 10])
 def test_a_window_that_pacing_lets_out_at_once_is_not_judged_by_its_pace(window: int) -> None:
-    stack = {**GOOD.stack, "initial_window_packets": window}
+    stack = replace(TUNED, initial_window_packets=window)
     flight = {"initial_window_packets": window, "first_flight_packets": 10, "first_flight_ms": 0.1}
     connections = [a_connection(**flight)]
     assert judge(replace(GOOD, stack=stack, connections=connections)) == ("ok", "")
 
 
 def test_rsa_certificates_have_their_own_cipher_in_tls_1_2() -> None:
-    stack = {**GOOD.stack, "tls_version": "1.2", "certificate_key": "rsa"}
+    stack = replace(TUNED, tls_version="1.2", certificate_key="rsa")
     told = {
         "tls_version": "1.2",
         "key_exchange": "X25519",
@@ -232,12 +227,12 @@ def test_rsa_certificates_have_their_own_cipher_in_tls_1_2() -> None:
 
 def test_a_repeat_visit_must_have_resumed_a_session() -> None:
     fresh, resumed = a_connection(resumed=False), a_connection(resumed=True)
-    repeat = replace(GOOD, visit="repeat", connections=[fresh])
+    repeat = replace(GOOD, browser=AGAIN, connections=[fresh])
     outcome, detail = judge(repeat)
     assert outcome == "wrong-stack" and "resumed" in detail
     # One is enough: a host that the first visit never reached has no ticket.
     assert judge(replace(repeat, connections=[fresh, resumed])) == ("ok", "")
-    assert judge(replace(repeat, visit="first")) == ("ok", "")
+    assert judge(replace(repeat, browser=GOOD.browser)) == ("ok", "")
     outcome, detail = judge(replace(GOOD, connections=[fresh, resumed]))
     assert outcome == "wrong-stack" and "first visit" in detail
 
@@ -249,8 +244,8 @@ def test_a_repeat_visit_of_a_stack_with_early_data_must_have_sent_some(
     offered: bool, word: str
 ) -> None:
     told = {"resumed": True, "early_data_offered": offered, "early_data_accepted": False}
-    stack = {**GOOD.stack, "early_data": True}
-    repeat = replace(GOOD, visit="repeat", stack=stack, connections=[a_connection(**told)])
+    stack = replace(TUNED, early_data=True)
+    repeat = replace(GOOD, browser=AGAIN, stack=stack, connections=[a_connection(**told)])
     outcome, detail = judge(repeat)
     assert outcome == "wrong-stack" and word in detail
     taken = a_connection(**{**told, "early_data_accepted": True})
@@ -269,10 +264,10 @@ def test_a_first_flight_over_tcp_is_judged_as_far_as_it_was_seen(
 
 
 def test_a_repeat_visit_without_tls_has_nothing_to_resume() -> None:
-    plain = {**GOOD.stack, "http_version": "h1", "tls_version": "none"}
+    plain = replace(TUNED, http_version="h1", tls_version="none")
     in_force = {"tls_version": None, "cipher": None, "key_exchange": None, "resumed": None}
     connection = a_connection(**in_force) | {"protocol": "http/1.1"}
-    repeat = replace(GOOD, visit="repeat", stack=plain, connections=[connection], objects=[])
+    repeat = replace(GOOD, browser=AGAIN, stack=plain, connections=[connection], objects=[])
     assert judge(repeat) == ("ok", "")
 
 
@@ -287,7 +282,7 @@ def test_a_repeat_visit_without_tls_has_nothing_to_resume() -> None:
     ],
 )
 def test_what_somebody_elses_server_did_not_give_counts(change: dict, said: str) -> None:
-    own = {**GOOD.stack, "server": {"command": ["x"], "protocols": ["h2"]}}
+    own = replace(TUNED, external_server=ExternalServer(("x",), ("h2",)))
     whole = replace(GOOD, stack=own, connections=[], requests=[])
     assert judge(whole)[0] == "ok"
     outcome, detail = judge(replace(whole, objects=[an_object(), an_object(**change)]))
@@ -296,19 +291,19 @@ def test_what_somebody_elses_server_did_not_give_counts(change: dict, said: str)
 
 
 def test_another_connection_type_is_another_stack() -> None:
-    seen = replace(GOOD, connection_type_wanted="4g", connection_type="3g")
+    seen = replace(GOOD, browser=FOUR_G, connection_type="3g")
     assert judge(seen) == ("wrong-stack", "the browser took the network for 3g, not 4g")
     for same in (
         replace(seen, connection_type="4g"),
-        replace(seen, connection_type_wanted="measured"),
+        replace(seen, browser=GOOD.browser),
         # Without scripts nobody can ask the browser.
-        replace(seen, connection_type=None, javascript=False),
+        replace(seen, connection_type=None, browser=replace(FOUR_G, javascript=False)),
     ):
         assert judge(same)[0] == "ok"
 
 
 def test_a_connection_type_that_cannot_be_read_is_not_taken_for_the_right_one() -> None:
-    untold = replace(GOOD, connection_type_wanted="4g", connection_type=None)
+    untold = replace(GOOD, browser=FOUR_G, connection_type=None)
     outcome, detail = judge(untold)
     assert outcome == "wrong-stack" and "nothing that it told" in detail
     late = replace(untold, ended="timeout", detail="no load event")
@@ -328,7 +323,7 @@ def test_a_connection_type_that_cannot_be_read_is_not_taken_for_the_right_one() 
     ],
 )
 def test_a_connection_with_a_request_has_the_stacks_header_tables(told: dict, word: str) -> None:
-    stack = {**GOOD.stack, "header_table_bytes": 4096, "blocked_streams_max": 100}
+    stack = replace(TUNED, header_table_bytes=4096, blocked_streams_max=100)
     served = [sample_request(url=URL)]
     load = replace(GOOD, stack=stack, requests=served, connections=[a_connection(**told)])
     outcome, detail = judge(load)
@@ -339,7 +334,7 @@ def test_a_connection_with_a_request_has_the_stacks_header_tables(told: dict, wo
 
 
 def test_a_stack_that_gives_tickets_out_on_a_first_visit_may_resume() -> None:
-    stack = {**GOOD.stack, "session_tickets": True}
+    stack = replace(TUNED, session_tickets=True)
     resumed = replace(GOOD, connections=[a_connection(resumed=True)])
     assert judge(resumed)[0] == "wrong-stack"
     assert judge(replace(resumed, stack=stack))[0] == "ok"

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from eyelevel.plan.browser import Browser
 from eyelevel.run.trial import trial
 from eyelevel.run.trial.host import HostSample
 from eyelevel.run.trial.quiet_host import HostWait, WaitInterruptedError, busy, wait_until_quiet
@@ -95,7 +96,7 @@ def test_a_load_says_in_its_record_how_long_it_waited(monkeypatch) -> None:
     done = trial.TrialResult(load, Frames.of([]))
     monkeypatch.setattr(trial, "_run_trial", lambda *given: replace(done, record=deepcopy(load)))
     how = SimpleNamespace(wait=lambda: 1.5)
-    asked = SimpleNamespace(browser={})
+    asked = SimpleNamespace(browser=Browser())
     host = trial.run_trial(asked, "site.wacz", host_wait=how).record["host"]
     assert host == {"waited_for_host_ms": 1500.0, "wall_ms": 5500.0}
     assert trial.run_trial(asked, "site.wacz").record["host"]["waited_for_host_ms"] == 0.0

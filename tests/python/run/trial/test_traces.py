@@ -1,8 +1,10 @@
 import hashlib
+from dataclasses import replace
 
 import pytest
 
 from eyelevel.errors import LabError
+from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.run.trial.traces import check_trace_files, read_trace_file
 
 
@@ -26,7 +28,7 @@ def test_a_trace_that_changed_since_is_refused(tmp_path):
     file = tmp_path / "a.trace"
     file.write_text("1\n2\n")
     found = read_trace_file(str(file))
-    settings = {"trace_down_sha256": found.sha256}
+    settings = replace(NETWORKS_BY_NAME["dsl"], trace_down_sha256=found.sha256)
     check_trace_files({found.sha256: found.file}, settings)
     file.write_text("1\n3\n")
     with pytest.raises(LabError, match="has changed"):

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from eyelevel.plan.stacks import Stack
+
 PACKETS_AT_ONCE = 10
 """The kernel does not pace a connection's first ten segments (net/ipv4/tcp_output.c), nor do we."""
 TCP_FLIGHT_SHARE_SEEN = 0.5
@@ -14,15 +16,15 @@ SYN_ACKS_AGAIN = 2
 """One never takes Linux its window; Linux 6.18 was seen to lose it from the third on."""
 
 
-def wrong_first_flight(stack: Mapping[str, Any], in_force: Mapping[str, Any]) -> str:
+def wrong_first_flight(stack: Stack, in_force: Mapping[str, Any]) -> str:
     """Judged where it was filled: an initial window of full packets left before an answer."""
     packets, span_ms = in_force["first_flight_packets"], in_force["first_flight_ms"]
-    window = stack["initial_window_packets"]
-    if packets is None or span_ms is None or not stack["pacing"]:
+    window = stack.initial_window_packets
+    if packets is None or span_ms is None or not stack.pacing:
         return ""
     # Over TCP segments count, short ones too, so a page that fills half a window will do.
-    filled = window if stack["http_version"] == "h3" else window * TCP_FLIGHT_SHARE_SEEN
-    if packets < filled or stack["congestion_control"] != "cubic" or window <= PACKETS_AT_ONCE:
+    filled = window if stack.over_quic else window * TCP_FLIGHT_SHARE_SEEN
+    if packets < filled or stack.congestion_control != "cubic" or window <= PACKETS_AT_ONCE:
         return ""
     paced_share = (packets - PACKETS_AT_ONCE) / (window - PACKETS_AT_ONCE)
     paced_ms = PACED_FLIGHT_RTT_SHARE_MIN * (in_force["rtt_ms_min"] or 0.0)
@@ -31,10 +33,10 @@ def wrong_first_flight(stack: Mapping[str, Any], in_force: Mapping[str, Any]) ->
     return ""
 
 
-def reduced(stack: Mapping[str, Any], in_force: Mapping[str, Any]) -> bool:
-    """Whether the network took TCP its initial window: it is one packet if the answer to its SYN
+def reduced(stack: Stack, in_force: Mapping[str, Any]) -> bool:
+    """Whether the network took TCP its initial window: it is one packet where the answer to its SYN
     had to be sent again (RFC 5681, section 3.1), in Linux more than once. That is what the stack
     does on such a path, and no failure of the instrument."""
     again = in_force.get("syn_ack_retransmitted_packets") or 0
     one = in_force["initial_window_packets"] == 1
-    return stack["http_version"] != "h3" and one and again >= SYN_ACKS_AGAIN
+    return not stack.over_quic and one and again >= SYN_ACKS_AGAIN

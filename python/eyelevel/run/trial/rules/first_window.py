@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from eyelevel.plan.stacks import Stack
+
 SHARE_APART_MAX = 0.01
 SEGMENT_BYTES = 1460
 """The kernel rounds it down to whole segments and then to its scale: less than 0.1 % of 15 MiB, 2 %
@@ -14,16 +16,14 @@ remove 64 KByte limit for initial tp->rcv_wnd value")."""
 SMALL_BYTES_MAX = 65_535
 
 
-def wrong_first_window(
-    stack: Mapping[str, Any], in_force: Mapping[str, Any], kernel: str = ""
-) -> str:
+def wrong_first_window(stack: Stack, in_force: Mapping[str, Any], kernel: str = "") -> str:
     """As the path saw it in the client's first packet after its SYN; over QUIC it is the browser's.
 
     A kernel that cannot offer as much is no failure of a load: `eyelevel validate level` calls it
     unequal, and the record has what was offered.
     """
-    wanted, seen = stack["receive_window_bytes"], in_force["receive_window_bytes"]
-    if wanted is None or seen is None or stack["http_version"] == "h3":
+    wanted, seen = stack.receive_window_bytes, in_force["receive_window_bytes"]
+    if wanted is None or seen is None or stack.over_quic:
         return ""
     if abs(seen - wanted) <= max(SEGMENT_BYTES, wanted * SHARE_APART_MAX):
         return ""

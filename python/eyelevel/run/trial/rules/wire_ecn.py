@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from eyelevel.plan.stacks import Stack
+
 CAPABLE = ("ect0", "ect1", "ce")
 WAYS = ("down", "up")
 
@@ -12,7 +14,7 @@ acknowledgements do not tell of it. Over TCP pure acknowledgements and repetitio
 
 
 def wrong_ecn(
-    stack: Mapping[str, Any],
+    stack: Stack,
     connections: Sequence[Mapping[str, Any]],
     requests: Sequence[Mapping[str, Any]],
     path: Mapping[str, Any],
@@ -22,10 +24,10 @@ def wrong_ecn(
     Connections that served no request of the load may have sent nothing that can be marked. What
     somebody else's server sends over QUIC is its own.
     """
-    quic = stack["http_version"] == "h3"
-    if quic and stack.get("server"):
+    quic = stack.over_quic
+    if quic and stack.external_server:
         return ""
-    if stack["ecn"] == "off":
+    if stack.ecn == "off":
         return _capable_though_off(connections, path)
     served = {request["connection"] for request in requests if "connection" in request}
     for connection in connections:

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import pytest
 
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.run.trial.rules.first_window import offers_large_windows, wrong_first_window
 
-TUNED = {"http_version": "h2", "receive_window_bytes": 15 * 2**20}
+TUNED = STACKS_BY_NAME["tcp+"]
 OFFERED = {"receive_window_bytes": 15_728_128}
 SMALL = {"receive_window_bytes": 64_256}
 
@@ -40,11 +43,11 @@ def test_the_release_says_what_a_kernel_offers(kernel: str, large: bool) -> None
 )
 def test_more_is_wrong_as_less_is_beyond_a_segment(wanted: int, seen: int, right: bool) -> None:
     found = wrong_first_window(
-        {**TUNED, "receive_window_bytes": wanted}, {"receive_window_bytes": seen}, "6.18.0"
+        replace(TUNED, receive_window_bytes=wanted), {"receive_window_bytes": seen}, "6.18.0"
     )
     assert (found == "") == right, found
 
 
 def test_stock_stacks_and_quic_have_what_they_have() -> None:
-    assert wrong_first_window({**TUNED, "receive_window_bytes": None}, SMALL, "6.18.0") == ""
-    assert wrong_first_window({**TUNED, "http_version": "h3"}, SMALL, "6.18.0") == ""
+    assert wrong_first_window(replace(TUNED, receive_window_bytes=None), SMALL, "6.18.0") == ""
+    assert wrong_first_window(replace(TUNED, http_version="h3"), SMALL, "6.18.0") == ""

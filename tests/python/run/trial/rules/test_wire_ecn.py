@@ -1,13 +1,21 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import ExternalServer, Stack
 from eyelevel.run.trial.rules.wire_ecn import capable_share, wrong_ecn
 
+THEIRS = ExternalServer(("s",), ("h2", "h3"))
 NONE = {"not_ect": 0, "ect0": 0, "ect1": 0, "ce": 0, "marked": 0}
 OFF = NONE | {"not_ect": 50}
 TCP_ON = NONE | {"not_ect": 20, "ect0": 29, "ce": 1, "marked": 3}
 QUIC_ON = NONE | {"ect0": 50, "marked": 3}
+
+
+def of_version(http_version: str) -> Stack:
+    return STACKS_BY_NAME[{"h2": "tcp+", "h3": "quic"}[http_version]]
 
 
 def judged(
@@ -15,7 +23,7 @@ def judged(
 ) -> str:
     protocol = {"h2": "h2", "h3": "h3"}[http_version]
     connection = {"connection": 7, "protocol": protocol, "ecn": {"down": down, "up": up}}
-    settings = {"ecn": ecn, "http_version": http_version, **stack}
+    settings = replace(of_version(http_version), ecn=ecn, **stack)
     path = {"down": {"ecn": down}, "up": {"ecn": up}}
     return wrong_ecn(settings, [connection], [{"connection": 7}], path)
 
@@ -62,14 +70,14 @@ def test_what_came_otherwise_is_named(
 
 def test_packets_of_no_connection_of_the_servers_count_too() -> None:
     path = {"down": {"ecn": OFF}, "up": {"ecn": OFF | {"ect0": 3}}}
-    stack = {"ecn": "off", "http_version": "h3"}
+    stack = of_version("h3")
     assert wrong_ecn(stack, [], [], path) == "3 packets up were ECN-capable"
 
 
 def test_a_connection_without_a_request_may_have_sent_nothing_that_can_be_marked() -> None:
     idle = {"connection": 7, "protocol": "h2", "ecn": {"down": OFF, "up": OFF}}
     path = {"down": {"ecn": OFF}, "up": {"ecn": OFF}}
-    stack = {"ecn": "on", "http_version": "h2"}
+    stack = replace(of_version("h2"), ecn="on")
     assert wrong_ecn(stack, [idle], [], path) == ""
     assert wrong_ecn(stack, [idle], [{"connection": 7}], path)
 
@@ -77,13 +85,13 @@ def test_a_connection_without_a_request_may_have_sent_nothing_that_can_be_marked
 def test_a_served_connection_that_the_path_does_not_know_is_wrong() -> None:
     lost = {"connection": 7, "protocol": "h2", "ecn": None}
     path = {"down": {"ecn": OFF}, "up": {"ecn": OFF}}
-    stack = {"ecn": "on", "http_version": "h2"}
+    stack = replace(of_version("h2"), ecn="on")
     assert "knows none" in wrong_ecn(stack, [lost], [{"connection": 7}], path)
 
 
 def test_somebody_elses_server_over_quic_is_its_own_matter() -> None:
-    assert judged("off", "h3", QUIC_ON, OFF, server={"command": ["s"]}) == ""
-    assert judged("off", "h2", TCP_ON, OFF, server={"command": ["s"]}) != ""
+    assert judged("off", "h3", QUIC_ON, OFF, external_server=THEIRS) == ""
+    assert judged("off", "h2", TCP_ON, OFF, external_server=THEIRS) != ""
 
 
 def test_the_share_of_nothing_is_none() -> None:

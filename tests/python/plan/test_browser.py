@@ -1,6 +1,9 @@
+from dataclasses import fields
+
 import pytest
 
 from eyelevel.errors import PlanError
+from eyelevel.plan.browser import Browser
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand
 
@@ -15,12 +18,11 @@ blocks = 1
 
 def browser_of(keys: str = "") -> dict:
     (trial,) = expand(parse_plan(PLAIN + keys, "plan.toml"), [Site("a", "0" * 64)])
-    return trial.browser
+    return trial.browser.stated()
 
 
-def test_what_is_not_used_is_not_in_the_identity():
-    always = {"capture", "timeout_s", "same_requests", "visitor", "effective_connection_type"}
-    assert set(browser_of()) == always
+def test_everything_is_in_the_identity_whether_said_or_not():
+    assert set(browser_of()) == {field.name for field in fields(Browser)}
     same = 'color_scheme = "light"\njavascript = true\nblocked_hosts = []\ncpu_slowdown = 1\n'
     assert browser_of(same) == browser_of()
 
@@ -30,13 +32,16 @@ def test_a_device_stands_in_the_identity_with_its_numbers():
     assert browser["device"]["viewport_px"] == [412, 823]
     assert browser["device"]["device_scale"] == 1.75 and browser["device"]["mobile"]
     assert browser["cpu_slowdown"] == 4
-    assert "cpu_slowdown" not in browser_of('device = "moto-g"\ncpu_slowdown = 1\n')
+    assert browser_of('device = "moto-g"\ncpu_slowdown = 1\n')["cpu_slowdown"] == 1
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('device = "motog"', "plan.toml:6: unknown device `motog`; did you mean `moto-g`?"),
+        (
+            'device = "motog"',
+            "plan.toml:6: `device`: unknown device `motog`; did you mean `moto-g`?",
+        ),
         ("dark = true", "plan.toml:6: unknown key `dark`; did you mean `color_scheme`?"),
         ('blocked_host = ["a.b"]', "did you mean `blocked_hosts`?"),
         ('blocked_hosts = ["https://Ads.example/x"]', "write `ads.example`"),
@@ -82,8 +87,10 @@ def test_a_repeat_visit_without_tickets_is_refused():
 
 def test_the_longest_prefix_is_a_rule_that_a_plan_allows():
     assert browser_of("longest_prefix = true\n")["longest_prefix"] is True
-    assert "longest_prefix" not in browser_of("longest_prefix = false\n")
-    own = '{ base = "tcp", name = "ours", server = { command = ["x"], protocols = ["h2"] } }'
+    assert browser_of()["longest_prefix"] is False
+    own = (
+        '{ base = "tcp", name = "ours", external_server = { command = ["x"], protocols = ["h2"] } }'
+    )
     own = PLAIN.replace('["tcp"]', f'["tcp", {own}]')
     with pytest.raises(PlanError, match="`longest_prefix` is our servers'"):
         parse_plan(own + "longest_prefix = true\n", "plan.toml")
@@ -119,7 +126,7 @@ def test_firefox_takes_what_it_can_do():
 def test_the_connection_type_is_the_networks_of_each_trial(network: str, said: str):
     plain = PLAIN.replace('"dsl"', f'"{network}"')
     (trial,) = expand(parse_plan(plain, "plan.toml"), [Site("a", "0" * 64)])
-    assert trial.browser["effective_connection_type"] == said
+    assert trial.browser.effective_connection_type == said
 
 
 def test_the_connection_type_and_the_visitor_are_a_plans_or_a_stacks_own():
@@ -130,8 +137,8 @@ def test_the_connection_type_and_the_visitor_are_a_plans_or_a_stacks_own():
     plain = PLAIN.replace('["tcp"]', f'["tcp", {own}]')
     trials = expand(parse_plan(plain, "plan.toml"), [Site("a", "0" * 64)])
     found = {each.stack: each.browser for each in trials}
-    assert (found["tcp"]["effective_connection_type"], found["tcp"]["visitor"]) == ("4g", "first")
-    assert (found["x"]["effective_connection_type"], found["x"]["visitor"]) == ("2g", "known")
+    assert (found["tcp"].effective_connection_type, found["tcp"].visitor) == ("4g", "first")
+    assert (found["x"].effective_connection_type, found["x"].visitor) == ("2g", "known")
     assert len({each.hash for each in trials}) == 2
 
 
@@ -144,7 +151,7 @@ def test_whoever_comes_again_is_known():
 
 def test_firefox_has_a_visitor_and_no_connection_type():
     browser = browser_of('browser = "firefox"\n')
-    assert browser["visitor"] == "first" and "effective_connection_type" not in browser
+    assert browser["visitor"] == "first" and browser["effective_connection_type"] == "measured"
     own = '{ name = "x", base = "tcp", effective_connection_type = "2g" }'
     plain = PLAIN.replace('["tcp"]', f'["tcp", {own}]') + 'browser = "firefox"\n'
     with pytest.raises(PlanError, match="Firefox estimates no network"):

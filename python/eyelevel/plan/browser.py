@@ -1,0 +1,210 @@
+"""How every load of a plan is driven and watched, said once (see `eyelevel.settings`)."""
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, Le, MaxLen
+
+from eyelevel.networks.network import Network
+from eyelevel.plan.connection_type import ConnectionType, ConnectionTypeSetting
+from eyelevel.plan.devices import Device, DeviceName
+from eyelevel.plan.stacks import Stack, Visit, Visitor
+from eyelevel.plan.steps import STEPS_MAX, Step, parse_step
+from eyelevel.plan.time_limit import LIMIT_S_MIN, time_limit_s
+from eyelevel.settings import LISTED, About, Checked, DurationS, Settings
+
+BrowserName = Literal["chromium", "firefox"]
+ColorScheme = Literal["light", "dark"]
+LogKind = Literal["qlog", "pcap", "tcp-info"]
+"""Logs of connections and packets, as their field names them."""
+
+CPU_SLOWDOWN_MAX = 20.0
+"""Beyond it, loads last minutes and say nothing that a person would wait for."""
+
+_HOST = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+"""A blocked host: its name alone, or `*.` and a name for all below it."""
+
+
+def _host(value: Any) -> Any:
+    """A host without what people copy with it from an address line."""
+    if isinstance(value, str) and not _HOST.fullmatch(value):
+        bare = value.lower().partition("://")[2] or value.lower()
+        bare = re.split(r"[/:?#]", bare)[0]
+        hint = f"; write `{bare}`" if _HOST.fullmatch(bare) else ""
+        raise ValueError(f"`{value}` is no host, like `ads.example` or `*.ads.example`{hint}")
+    return value
+
+
+def _step(value: Any) -> Any:
+    return parse_step(value).text if isinstance(value, str) else value
+
+
+def _once(value: Any) -> Any:
+    return list(dict.fromkeys(value)) if isinstance(value, list) else value
+
+
+@dataclass(frozen=True)
+class Browser(Settings):
+    """Of the loads of a plan; defaults are those of a plan file. A trial's is what is in force
+    (`eyelevel.plan.in_force`)."""
+
+    browser: Annotated[
+        BrowserName, About("`firefox`: Firefox ESR; what it cannot: docs/guides/browser.md")
+    ] = "chromium"
+    capture: Annotated[bool, About("take frames of the page while it loads")] = True
+    timeout_s: Annotated[
+        DurationS | None,
+        About(
+            "a load that takes longer ends as `timeout`; else 180 s, and more where the page's "
+            "bytes need it",
+            flag="--timeout",
+        ),
+    ] = None
+    same_requests: Annotated[
+        bool, About("hold the page's date and randomness, so that all loads ask for the same URLs")
+    ] = True
+    visit: Visit = "first"
+    """Of the stacks that do not say their own, as are the next two."""
+    visitor: Visitor = "first"
+    effective_connection_type: ConnectionTypeSetting = "network"
+    device: Annotated[
+        Device | None,
+        DeviceName(),
+        About("pose as a device: see `eyelevel list devices`; else as recorded"),
+    ] = None
+    cpu_slowdown: Annotated[
+        Annotated[float, Ge(1), Le(CPU_SLOWDOWN_MAX)] | None,
+        About("times slower the page's main thread runs; else the device's"),
+    ] = None
+    color_scheme: Annotated[ColorScheme, About("what the page is told that its user prefers")] = (
+        "light"
+    )
+    javascript: Annotated[bool, About("whether the page's scripts run")] = True
+    blocked_hosts: Annotated[
+        tuple[Annotated[str, Checked(_host)], ...],
+        LISTED,
+        About("a host whose objects are not asked for; `*.HOST`: all below", flag="--block"),
+    ] = ()
+    after_load: Annotated[
+        tuple[Annotated[str, Checked(_step)], ...],
+        MaxLen(STEPS_MAX),
+        LISTED,
+        About(
+            "a step after the load, measured on its own: `scroll end`, `scroll 800`, "
+            "`click SELECTOR`, `script JAVASCRIPT`"
+        ),
+    ] = ()
+    netlog: Annotated[bool, About("keep Chromium's network log of each load")] = False
+    trace: Annotated[bool, About("keep a trace of Chromium of each load")] = False
+    logs: Annotated[
+        tuple[LogKind, ...],
+        LISTED,
+        Checked(_once),
+        About(
+            "keep logs of each load's connections and packets: some of `qlog,pcap,tcp-info`; pcap "
+            "with the TLS keys",
+            separator=",",
+        ),
+    ] = ()
+    longest_prefix: Annotated[
+        bool,
+        About("answer with the longest common prefix where nothing better was recorded"),
+    ] = False
+
+    @property
+    def is_chromium(self) -> bool:
+        """Else it is Firefox."""
+        return self.browser == "chromium"
+
+    @property
+    def slowdown(self) -> float:
+        """How many times slower scripts run."""
+        if self.cpu_slowdown is not None:
+            return self.cpu_slowdown
+        return self.device.slowdown if self.device is not None else 1.0
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What a user does when the load is over."""
+        return tuple(parse_step(text) for text in self.after_load)
+
+    @property
+    def forced_connection_type(self) -> ConnectionType | None:
+        """What a trial's browser is to take the network for; None: what it estimates."""
+        wanted = self.effective_connection_type
+        return None if wanted == "network" or wanted == "measured" else wanted
+
+    @property
+    def limit_s(self) -> float:
+        """The least time that a load of the plan has; of a trial's browser the load's."""
+        return LIMIT_S_MIN if self.timeout_s is None else self.timeout_s
+
+    def logs_kept(self) -> dict[str, Any]:
+        """What a load leaves beside its record and frames, by the key that asks for it."""
+        asked = {"netlog": self.netlog, "trace": self.trace, "logs": self.logs}
+        return {key: value for key, value in asked.items() if value}
+
+    @property
+    def is_again(self) -> bool:
+        """Whether a load comes before the measured one."""
+        return self.visit != "first" or self.visitor == "known"
+
+    def refusal(self) -> tuple[str, str] | None:
+        """The key that the browser cannot have, and why; None where it can have all."""
+        if self.is_chromium:
+            return None
+        if self.slowdown != 1:
+            return "cpu_slowdown", (
+                "`cpu_slowdown`: Firefox has no way to slow a page's scripts down; set it to 1 "
+                "(a phone's device has one of its own), or use Chromium"
+            )
+        if self.effective_connection_type != "network":
+            return "effective_connection_type", NO_ESTIMATE
+        for key in ("netlog", "trace"):
+            if getattr(self, key):
+                return key, f"`{key}`: a log of Chromium's; Firefox has none like it"
+        return None
+
+    def limit_of(self, body_bytes: float, network: Network) -> float:
+        """After how long a load of a page with so many bytes ends as `timeout`."""
+        return self.timeout_s or time_limit_s(body_bytes, network)
+
+    def refused_stack(self, stack: Stack) -> str | None:
+        """Why browser or replay cannot measure with `stack`; None where they can."""
+        if self.longest_prefix and stack.external_server is not None:
+            return (
+                f"`{stack.name}`: `longest_prefix` is our servers'; somebody else's answers by its "
+                "own rules"
+            )
+        visit = stack.visit or self.visit
+        if visit != "first" and stack.visitor == "first":
+            return (
+                f"`{stack.name}`: a {visit} visit is no first visitor's; drop `visitor`, or `visit`"
+            )
+        if not self.is_chromium and stack.effective_connection_type is not None:
+            return f"`{stack.name}`: {NO_ESTIMATE}"
+        if stack.early_data and visit != "repeat":
+            return (
+                f"`{stack.name}`: early data goes out on a repeat visit alone, with the first "
+                'one\'s session tickets; write `visit = "repeat"` (of a load: `--visit repeat`)'
+            )
+        if stack.session_tickets is False and visit == "repeat":
+            return (
+                f"`{stack.name}`: a repeat visit resumes with the tickets that `session_tickets = "
+                "false` keeps back; drop one of them"
+            )
+        resumes_quic = stack.over_quic and visit == "repeat"
+        if not self.is_chromium and resumes_quic and not stack.early_data:
+            return (
+                f"`{stack.name}`, a repeat visit: Firefox resumes a QUIC session only where the "
+                "servers take early data; write `early_data = true` (`quic+0rtt`) or "
+                '`visit = "warm"`, or use Chromium'
+            )
+        return None
+
+
+NO_ESTIMATE = (
+    "`effective_connection_type`: Chromium's; Firefox estimates no network and holds nothing back "
+    "for one; leave it out"
+)

@@ -1,0 +1,93 @@
+"""What is in force of a stack and of the browser's settings on one network."""
+
+from dataclasses import replace
+from typing import Any
+
+from eyelevel.networks.network import Network
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.connection_type import connection_type
+from eyelevel.plan.stacks import (
+    BLOCKED_STREAMS_MAX,
+    HEADER_TABLE_BYTES,
+    UNSENT_BYTES_MAX,
+    UNSENT_RATE_BIT_S_MAX,
+    Stack,
+)
+from eyelevel.settings import about
+
+OF_BROWSER = tuple(name for name in about(Stack) if name in about(Browser))
+"""Settings that are the browser's, and that a stack may have of its own."""
+_OF_SERVERS = tuple(name for name, each in about(Stack).items() if each.servers)
+
+
+def stack_in_force(stack: Stack, network: Network) -> Stack:
+    """The stack with what its servers do on this network.
+
+    What somebody else's server decides is None, as is what the protocol does not have.
+    """
+    if stack.external_server is not None:
+        return stack
+    unsent, tables, blocked = (
+        stack.unsent_bytes_max,
+        stack.header_table_bytes,
+        stack.blocked_streams_max,
+    )
+    # A rate of 0 is a direction without a link.
+    slow = 0 < network.rate_down_bit_s <= UNSENT_RATE_BIT_S_MAX
+    if stack.schedules_responses:
+        unsent = UNSENT_BYTES_MAX if unsent is None and slow else unsent
+        tables = HEADER_TABLE_BYTES if tables is None else tables
+    if stack.over_quic:
+        blocked = BLOCKED_STREAMS_MAX if blocked is None else blocked
+    return replace(
+        stack,
+        unsent_bytes_max=unsent,
+        header_table_bytes=tables,
+        blocked_streams_max=blocked,
+        alt_svc=stack.alt_svc is not False if stack.over_quic else None,
+    )
+
+
+def browser_for(browser: Browser, stack: Stack) -> Browser:
+    """The browser's settings for loads of this stack, on whatever network."""
+    visit = stack.visit or browser.visit
+    # Whoever comes again knows the hosts.
+    known = visit != "first" or (stack.visitor or browser.visitor) == "known"
+    wanted = stack.effective_connection_type or browser.effective_connection_type
+    return replace(
+        browser,
+        visit=visit,
+        visitor="known" if known else "first",
+        # Firefox has none that could be set.
+        effective_connection_type=wanted if browser.is_chromium else "measured",
+    )
+
+
+def browser_in_force(browser: Browser, stack: Stack, network: Network, limit_s: float) -> Browser:
+    """The same of loads on this network, which end after `limit_s`."""
+    own = browser_for(browser, stack)
+    return replace(
+        own,
+        timeout_s=limit_s,
+        cpu_slowdown=browser.slowdown,
+        effective_connection_type=connection_type(
+            own.effective_connection_type, network.rtt_ms_min
+        ),
+    )
+
+
+def with_browser(stack: Stack, browser: Browser) -> Stack:
+    """The stack with all that its loads have of the browser."""
+    return replace(stack, **{name: getattr(browser, name) for name in OF_BROWSER})
+
+
+def lab_stack(stack: Stack, network: Network) -> dict[str, Any]:
+    """The lab's `stack` object (spec/lab-events.md) on this network."""
+    return stack_message(stack_in_force(stack, network))
+
+
+def stack_message(stack: Stack) -> dict[str, Any]:
+    """The same of a stack that is in force: what its servers need, where they need it."""
+    stated = stack.stated()
+    told = {key: stated[key] for key in _OF_SERVERS if stated[key] is not None}
+    return {"name": stack.name, **told}

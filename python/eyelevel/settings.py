@@ -1,0 +1,157 @@
+"""One declaration a setting: what a frozen dataclass says of its fields, and what follows from it.
+
+`Stack`, `Network` and `Browser` are such dataclasses. A field's annotation has its type, its bounds
+(`annotated_types`), the units in which people may write it (`Units`) and its words (`About`). From
+these follow a plan's TOML tables and their JSON schema (`eyelevel.plan.file.model`), the options of
+the command line (`eyelevel.cli.options`), the JSON of plans and records (`stated`, `read`) and what
+is told the lab. pydantic does the checking; it is imported where something is checked, since
+`python -m eyelevel.networks` has to answer at once.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Annotated, Any, ClassVar, Self, get_args, get_type_hints
+
+from annotated_types import Ge, Gt, Interval, Lt
+
+from eyelevel.lab_tables import LIMITS
+
+_NUMBER_AND_UNIT = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([A-Za-z/%µ]*)\s*")
+
+
+class Settings:
+    """What a frozen dataclass of settings can do."""
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid", "strict": True}
+
+    def stated(self, *, without: tuple[str, ...] = ()) -> dict[str, Any]:
+        """Every setting as JSON has it, those of no effect too; `without` some by name."""
+        stated = _as_json(asdict(self))  # type: ignore[call-overload]
+        return {name: value for name, value in stated.items() if name not in without}
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> Self:
+        """The reverse of `stated`. Raises pydantic's ValidationError, a ValueError."""
+        import json
+
+        # JSON's arrays are tuples here, and its objects dataclasses, however strict the rest is.
+        found: Self = _adapter(cls).validate_json(json.dumps(values, default=str))
+        return found
+
+
+@dataclass(frozen=True)
+class About:
+    """A setting in words: `text`, a phrase for help, schema and tables.
+
+    `servers`: whether the lab's servers are told; `plan`: whether a plan can set it. `flag`: its
+    option, where that is not named as it is; `separator`: of the words of an option that is a list.
+    """
+
+    text: str
+    servers: bool = False
+    plan: bool = True
+    flag: str = ""
+    separator: str = ""
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> Any:
+        return {**handler(core), "description": self.text}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Puts a value through a function before pydantic sees it; its ValueError is the message."""
+
+    function: Callable[[Any], Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_before_validator_function(self.function, handler(source))
+
+
+LISTED = Checked(lambda value: tuple(value) if isinstance(value, list) else value)
+"""Of tuples, which are arrays in TOML and JSON."""
+
+
+@dataclass(frozen=True)
+class Units:
+    """A number, or text with one of these units; each with its factor."""
+
+    factors: tuple[tuple[str, float], ...]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return Checked(self.quantity).__get_pydantic_core_schema__(source, handler)
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> Any:
+        alternatives = "|".join(re.escape(unit) for unit, _ in self.factors)
+        text = {"type": "string", "pattern": rf"^\s*[0-9.]+\s*({alternatives})\s*$"}
+        return {"anyOf": [{"type": "number", "minimum": 0}, text]}
+
+    def quantity(self, value: Any) -> Any:
+        """A number for text such as `25 Mbit/s`; what is no text is left to the field's own check.
+
+        Raises ValueError, with the units that are known, for text that is no quantity.
+        """
+        if isinstance(value, str):
+            known = dict(self.factors)
+            match = _NUMBER_AND_UNIT.fullmatch(value)
+            if match is None or match[2] not in known:
+                units = ", ".join(known)
+                raise ValueError(f"`{value}` is not a number with one of the units {units}")
+            # Rounded, since 0.035 * 1e6 is not 35000 in binary.
+            value = round(float(match[1]) * known[match[2]], 9)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{value} is no finite number")
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_SIZE = Units((("B", 1), ("kB", 10**3), ("KiB", 2**10), ("MB", 10**6), ("MiB", 2**20)))
+
+RateBitS = Annotated[
+    int, Units((("bit/s", 1), ("kbit/s", 10**3), ("Mbit/s", 10**6), ("Gbit/s", 10**9)))
+]
+DurationMs = Annotated[float, Ge(0), Units((("us", 0.001), ("µs", 0.001), ("ms", 1), ("s", 1000)))]
+DurationS = Annotated[float, Gt(0), Units((("ms", 0.001), ("s", 1), ("min", 60)))]
+Share = Annotated[float, Ge(0), Lt(1), Units((("%", 0.01),))]
+SizeBytes = Annotated[int, Ge(0), _SIZE]
+
+
+def within(limit: str) -> Interval:
+    """What the data plane takes of a setting (`eyelevel.lab_tables`)."""
+    return Interval(ge=LIMITS[limit].min, le=LIMITS[limit].max)
+
+
+def annotations_of(settings: Any) -> dict[str, Any]:
+    """Each field's annotation with its metadata, by name, in their order."""
+    hints = get_type_hints(settings, include_extras=True)
+    return {field.name: hints[field.name] for field in fields(settings)}
+
+
+def about(settings: Any) -> dict[str, About]:
+    """Of each field that says something of itself, by name; of an alias that may be None, too."""
+    return {
+        name: found
+        for name, annotation in annotations_of(settings).items()
+        for each in (annotation, *get_args(annotation))
+        for found in getattr(each, "__metadata__", ())
+        if isinstance(found, About)
+    }
+
+
+_ADAPTERS: dict[type[Settings], Any] = {}
+
+
+def _adapter(settings: type[Settings]) -> Any:
+    from pydantic import TypeAdapter
+
+    if settings not in _ADAPTERS:
+        _ADAPTERS[settings] = TypeAdapter(settings)
+    return _ADAPTERS[settings]
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _as_json(item) for key, item in value.items()}
+    return [_as_json(item) for item in value] if isinstance(value, list | tuple) else value
