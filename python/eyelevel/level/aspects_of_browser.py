@@ -9,7 +9,7 @@ from eyelevel.plan.stacks import Stack
 def _alt_svc(s: Stack) -> str:
     """`alt_svc`, of HTTP/3 alone, and the visitor."""
     known = "servers known beforehand" if s.visitor == "known" else "a first visitor"
-    if s.over_quic and s.external_server:
+    if s.over_quic and not s.is_ours:
         return f"{known}; the server names HTTP/3, or does not"
     if not s.over_quic or s.alt_svc is None:
         return known

@@ -17,7 +17,7 @@ def _unsent(s: Stack) -> str:
 
 def _ecn(s: Stack) -> str:
     """`ecn`: of TCP the kernel's, whosever the server is."""
-    if s.over_quic and s.external_server:
+    if s.over_quic and not s.is_ours:
         return said.ITS_OWN
     return s.ecn
 
@@ -42,7 +42,7 @@ def _receive_window(s: Stack) -> str:
 
 def _initial_window(s: Stack) -> str:
     """`initial_window_packets`: of TCP the route's, whosever the server is."""
-    if s.over_quic and s.external_server:
+    if s.over_quic and not s.is_ours:
         return said.ITS_OWN
     return f"{s.initial_window_packets} packets"
 
@@ -57,7 +57,7 @@ def _pacing(s: Stack) -> str:
 
 def _packet(s: Stack) -> str:
     """`quic_packet_bytes`."""
-    if s.over_quic and s.external_server:
+    if s.over_quic and not s.is_ours:
         return said.ITS_OWN
     return f"{s.quic_packet_bytes:,} bytes of UDP" if s.over_quic else "the kernel's"
 

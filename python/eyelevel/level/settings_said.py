@@ -17,7 +17,7 @@ def of_our_servers(says: Says) -> Says:
 
     @wraps(says)
     def said(s: Stack) -> str:
-        return ITS_OWN if s.external_server else says(s)
+        return says(s) if s.is_ours else ITS_OWN
 
     return said
 

@@ -172,7 +172,7 @@ class Browser(Settings):
 
     def refused_stack(self, stack: Stack) -> str | None:
         """Why browser or replay cannot measure with `stack`; None where they can."""
-        if self.longest_prefix and stack.external_server is not None:
+        if self.longest_prefix and not stack.is_ours:
             return (
                 f"`{stack.name}`: `longest_prefix` is our servers'; somebody else's answers by its "
                 "own rules"

@@ -25,7 +25,7 @@ def stack_in_force(stack: Stack, network: Network) -> Stack:
 
     What somebody else's server decides is None, as is what the protocol does not have.
     """
-    if stack.external_server is not None:
+    if not stack.is_ours:
         return stack
     unsent, tables, blocked = (
         stack.unsent_bytes_max,

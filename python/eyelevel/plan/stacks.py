@@ -174,6 +174,11 @@ class Stack(Settings):
     ] = None
 
     @property
+    def is_ours(self) -> bool:
+        """Whether our servers serve it, and not somebody else's."""
+        return self.external_server is None
+
+    @property
     def over_quic(self) -> bool:
         """Whether it is HTTP/3's transport, else TCP."""
         return self.http_version == "h3"
@@ -243,39 +248,28 @@ class Stack(Settings):
 
     def refusal(self) -> str:
         """Why servers or browser cannot have this stack; empty where they can."""
+        for key in () if self.is_ours else _OURS_ALONE:
+            if getattr(self, key) != getattr(Stack, key):
+                return f"`{key}` is our servers': somebody else's does as it does"
         return next((reason for wrong, reason in _REFUSALS if wrong(self)), "")
 
 
-_REFUSALS: tuple[tuple[Callable[[Stack], bool], str], ...] = (
+_OURS_ALONE = (
+    *("think_time", "alt_svc", "unsent_bytes_max", "session_tickets"),
+    *("header_table_bytes", "blocked_streams_max"),
+)
+_REFUSALS: tuple[tuple[Callable[[Stack], object], str], ...] = (
     (
-        lambda s: (
-            s.external_server is not None and s.http_version not in s.external_server.protocols
-        ),
+        lambda s: s.external_server and s.http_version not in s.external_server.protocols,
         "`external_server`: its `protocols` lack the stack's `http_version`",
     ),
     (
-        lambda s: s.external_server is not None and not s.over_tls,
+        lambda s: not s.is_ours and not s.over_tls,
         "`external_server`: somebody else's server gets certificates; cleartext is ours alone",
     ),
     (
-        lambda s: s.external_server is not None and s.think_time != "none",
-        "`think_time` is our servers': somebody else's thinks as long as it does",
-    ),
-    (
-        lambda s: s.external_server is not None and s.alt_svc is not None,
-        "`alt_svc` is our servers': somebody else's says of itself what it does",
-    ),
-    (
-        lambda s: s.external_server is not None and s.over_quic and s.ecn == "on",
+        lambda s: not s.is_ours and s.over_quic and s.ecn == "on",
         "`ecn` over QUIC is our servers': somebody else's marks as it does",
-    ),
-    (
-        lambda s: s.external_server is not None and s.unsent_bytes_max is not None,
-        "`unsent_bytes_max` is our servers' scheduler's: somebody else's has its own",
-    ),
-    (
-        lambda s: s.external_server is not None and s.session_tickets is not None,
-        "`session_tickets` are our servers': somebody else's gives them out as it does",
     ),
     (
         lambda s: not s.over_quic and s.alt_svc is not None,
@@ -327,14 +321,6 @@ _REFUSALS: tuple[tuple[Callable[[Stack], bool], str], ...] = (
     (
         lambda s: s.blocked_streams_max is not None and not s.over_quic,
         "`blocked_streams_max` is QPACK's, of h3: HPACK's table is read in order",
-    ),
-    (
-        lambda s: (
-            s.external_server is not None
-            and (s.header_table_bytes is not None or s.blocked_streams_max is not None)
-        ),
-        "`header_table_bytes` and `blocked_streams_max` are our servers': somebody else's "
-        "compresses as it does",
     ),
     (
         lambda s: not s.over_quic and s.congestion_control not in KERNEL_CONGESTION_CONTROLS,

@@ -58,7 +58,7 @@ def last_byte_ms(network: Network, stack: Stack, body_bytes: int, body_share: fl
 
 def _request_ms(stack: Stack, network: Network) -> float:
     own_ms = _transmission_ms(REQUEST_BYTES[stack.http_version], network.rate_up_bit_s)
-    if stack.http_version != "h3":
+    if not stack.over_quic:
         return own_ms
     before_ms = _transmission_ms(INITIAL_ACK_BYTES, network.rate_up_bit_s)
     meanwhile_ms = _transmission_ms(SERVERS_REST_BYTES, network.rate_down_bit_s)

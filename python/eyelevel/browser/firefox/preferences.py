@@ -67,7 +67,7 @@ MOBILE_PREFERENCES: Mapping[str, bool | int | str] = {
 def preferences(settings: LoadSettings) -> dict[str, bool | int | str]:
     """Everything that differs from Firefox's own, by the preference's name."""
     chosen = {**COMMON_PREFERENCES, **PROTOCOL_PREFERENCES[settings.stack.http_version]}
-    if settings.stack.http_version == "h3":
+    if settings.stack.over_quic:
         # Requests to each listed host go over QUIC at once, without a first answer over TCP.
         mapped = [f"{host};h3=:{port}" for host, port in map(_split, settings.quic_origins)]
         chosen["network.http.http3.alt-svc-mapping-for-testing"] = ",".join(mapped)
@@ -78,7 +78,7 @@ def preferences(settings: LoadSettings) -> dict[str, bool | int | str]:
         chosen |= MOBILE_PREFERENCES
     chosen["layout.css.devPixelsPerPx"] = f"{settings.device_scale}"
     chosen["javascript.enabled"] = settings.browser.javascript
-    if settings.stack.http_version != "h3":
+    if not settings.stack.over_quic:
         chosen["security.tls.enable_0rtt_data"] = settings.stack.early_data
     dark = settings.browser.color_scheme == "dark"
     chosen["layout.css.prefers-color-scheme.content-override"] = 0 if dark else 1

@@ -130,7 +130,7 @@ def _scheduled(found: Scheduling) -> Scheduled:
 
 
 def _late(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -> dict[str, Value]:
-    if stack.http_version == "h1":
+    if not stack.schedules_responses:
         return {}  # one response a connection at a time: nothing comes before another
     late = (LATE_URL, LATE_AFTER_BYTES)
     transfer_, down, summary = _transfer(
@@ -178,7 +178,7 @@ def _transfer(
         stage = {"stage": "recorded_loss", "positions": [lost]}
         path = {**path, "down": [*path["down"], stage]}
     site, url = recordings.bodies[body_bytes]
-    if stack.tls_version == "none":
+    if not stack.over_tls:
         url = url.replace("https:", "http:", 1)
     with TemporaryDirectory(prefix="eyelevel-level-") as text:
         before = HostSample.take(time.monotonic())

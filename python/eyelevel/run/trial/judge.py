@@ -107,7 +107,7 @@ def _crashed(load: Observed) -> str:
 def _lab_failed(load: Observed) -> str:
     if load.ended == "navigation-failed" and not _is_transport_error(load.detail):
         return load.detail
-    if load.ended == "complete" and not load.requests and not load.stack.external_server:
+    if load.ended == "complete" and not load.requests and load.stack.is_ours:
         return "the page loaded, but no server saw a request"
     return ""
 
@@ -219,7 +219,7 @@ def _knows_pacing(stack: Stack) -> bool:
 
 
 def _missed(load: Observed) -> str:
-    if load.stack.external_server:
+    if not load.stack.is_ours:
         return unserved(load.objects)
     missed = misses(load)
     for item in load.objects:

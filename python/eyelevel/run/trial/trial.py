@@ -135,7 +135,7 @@ def _run_trial(
     load_ended = load_ended or HostSample.take(time.monotonic())
     wall_ms = (time.monotonic() - started_s) * 1e3
     host = {**before.until(load_ended), "wall_ms": round(wall_ms, 3), **_lab_facts(ready)}
-    if summary.server_cpu_s is not None and not trial.stack_settings.external_server:
+    if summary.server_cpu_s is not None and trial.stack_settings.is_ours:
         host["server_cpu_s"] = summary.server_cpu_s
     outcome, detail = failure or _judge(trial, raw, summary, host)
     return _result(trial, started_at, outcome, detail, raw, pictures.result(), summary, host)

@@ -25,7 +25,7 @@ def wrong_ecn(
     somebody else's server sends over QUIC is its own.
     """
     quic = stack.over_quic
-    if quic and stack.external_server:
+    if quic and not stack.is_ours:
         return ""
     if stack.ecn == "off":
         return _capable_though_off(connections, path)
