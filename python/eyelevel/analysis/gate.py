@@ -115,13 +115,13 @@ def _verdict(condition: Condition, network: str, contents: Contents) -> Verdict:
     status = decide(estimate, condition.bound, condition.way)
     subject = f"{condition.stack}.{condition.metric}.p{condition.quantile * 100:g}"
     message = (
-        f"{subject} on {network} is {said(estimate)} against {condition.reference}; the limit is "
-        f"{format_percent(condition.bound, signed=False)} {condition.way}"
+        f"{subject} on {network} is {format_change(estimate)} against {condition.reference}; "
+        f"the limit is {format_percent(condition.bound, signed=False)} {condition.way}"
     )
     return Verdict(f"{condition.text} [{network}]", status, message, estimate, condition.bound)
 
 
-def said(estimate: Estimate) -> str:
+def format_change(estimate: Estimate) -> str:
     """An estimate with its interval in words, or that it is undetermined and why."""
     if estimate.value is None:
         return f"undetermined ({estimate.reason})"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from eyelevel.analysis.formats import format_percent
-from eyelevel.analysis.gate import GateError, Verdict, decide, said
+from eyelevel.analysis.gate import GateError, Verdict, decide, format_change
 from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL
 from eyelevel.analysis.run_differences import run_differences
 from eyelevel.analysis.study import Contents
@@ -70,7 +70,7 @@ def _verdict(name: str, gain: Estimate, p_holm: float | None, bound: float) -> V
         status = "passed"
     limit = format_percent(bound, signed=False)
     how = "is" if gain.value is None else "changed by"
-    message = f"{name} {how} {said(gain)}; the limit is {limit} slower"
+    message = f"{name} {how} {format_change(gain)}; the limit is {limit} slower"
     return Verdict(name, status, message, gain, bound)
 
 

@@ -29,9 +29,9 @@ def row(cell: Mapping[str, Any]) -> list[str]:
         cell["network"],
         cell["congestion_control"],
         *(f"{side['corrected_bit_s'] / 1e6:.3f}" for side in sides),
-        *_ratio(cell["ratio"]),
+        *_format_ratio(cell["ratio"]),
         " / ".join(f"{side['retransmitted_share'] * 100:.2f}" for side in sides),
-        " / ".join(_ms(side["queue_delay_ms_p95"]) for side in sides),
+        " / ".join(_format_ms(side["queue_delay_ms_p95"]) for side in sides),
     ]
 
 
@@ -63,7 +63,7 @@ def flow_row(flow: Mapping[str, Any]) -> list[str]:
         flow["congestion_control"],
         f"{flow['body_bytes']:,}",
         *(f"{side['last_byte_ms']:.1f}" for side in sides),
-        *_ratio(flow["ratio"]),
+        *_format_ratio(flow["ratio"]),
         f"{theory}, {flow['theory_ratio']:.3f}",
         " / ".join(f"{side['retransmitted_packets']}" for side in sides),
     ]
@@ -85,7 +85,7 @@ def _of_the_machine(measured: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _ratio(ratio: Mapping[str, Any]) -> tuple[str, str]:
+def _format_ratio(ratio: Mapping[str, Any]) -> tuple[str, str]:
     """The value, and its interval."""
     value, low, high = ratio["value"], ratio["low"], ratio["high"]
     return (
@@ -94,5 +94,5 @@ def _ratio(ratio: Mapping[str, Any]) -> tuple[str, str]:
     )
 
 
-def _ms(value: float | None) -> str:
+def _format_ms(value: float | None) -> str:
     return "-" if value is None else f"{value:.0f}"

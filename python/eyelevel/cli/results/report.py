@@ -84,9 +84,10 @@ def _cell(gain: NetworkGain | None) -> str:
     if estimate.value is None:
         return "undetermined"
     if estimate.low is None or estimate.high is None:
-        return f"{_whole(estimate.value)} %"
-    return f"{_whole(estimate.value)} % [{_whole(estimate.low)}, {_whole(estimate.high)}]"
+        return f"{_format_whole(estimate.value)} %"
+    value, low, high = map(_format_whole, (estimate.value, estimate.low, estimate.high))
+    return f"{value} % [{low}, {high}]"
 
 
-def _whole(share: float) -> str:
+def _format_whole(share: float) -> str:
     return format_number(share * 100, "+.0f")

@@ -44,7 +44,7 @@ def figures_section(contents: Contents, data: PageData) -> Markup:
 
 
 def _table(paper_table: PaperTable, rows: pl.DataFrame) -> Markup:
-    cells = [[_said(name, value) for name, value in row.items()]
+    cells = [[_format_cell(name, value) for name, value in row.items()]
              for row in rows.head(ROWS_MAX).iter_rows(named=True)]  # fmt: skip
     caption = paper_table.title
     if rows.height > ROWS_MAX:
@@ -54,7 +54,7 @@ def _table(paper_table: PaperTable, rows: pl.DataFrame) -> Markup:
     return element("details", summary, join([table(caption, columns, cells, class_="loads")]))
 
 
-def _said(name: str, value: Any) -> object:
+def _format_cell(name: str, value: Any) -> object:
     if value is None:
         return "none"
     if isinstance(value, float):

@@ -186,12 +186,12 @@ def _row(tests: GainTests) -> list[object]:
         tests.gain.network,
         tests.gain.stack,
         estimate_cell(gain, format_percent),
-        _p(gain.p),
-        _p(tests.gain.p_holm),
-        _p(tests.p_benjamini_hochberg),
+        _format_p_or_none(gain.p),
+        _format_p_or_none(tests.gain.p_holm),
+        _format_p_or_none(tests.p_benjamini_hochberg),
         undetermined_cell(alike.reason) if alike.p is None else format_p(alike.p),
     ]
 
 
-def _p(value: float | None) -> object:
+def _format_p_or_none(value: float | None) -> object:
     return element("span", "none", class_="quiet") if value is None else format_p(value)

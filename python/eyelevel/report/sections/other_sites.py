@@ -37,8 +37,8 @@ def other_sites_details(contents: Contents) -> Markup:
                 estimate_cell(estimate, format_percent),
                 "none" if estimate.p is None else format_p(estimate.p),
                 estimate_cell(of_these_sites, format_percent) if of_these_sites else "none",
-                _share(model.deviation_sites),
-                _share(model.deviation_runs),
+                _format_share(model.deviation_sites),
+                _format_share(model.deviation_runs),
             ]
         )
     columns = [
@@ -67,5 +67,5 @@ def other_sites_json(contents: Contents) -> dict[str, Any]:
     }
 
 
-def _share(value: float | None) -> str:
+def _format_share(value: float | None) -> str:
     return "none" if value is None else format_percent(value, signed=False)

@@ -99,33 +99,34 @@ def _table(contents: Contents, number: int, step: StepCells) -> Markup:
 def _reference(cell: Cell | None) -> object:
     if cell is None or cell.median_reference is None:
         return element("span", "none", class_="quiet")
-    return _say(cell.metric)(cell.median_reference)
+    return _formatter(cell.metric)(cell.median_reference)
 
 
 def _compared(cell: Cell | None) -> object:
     if cell is None or cell.median is None:
         return element("span", "none", class_="quiet")
-    say = _say(cell.metric)
-    return join([say(cell.median), *_difference(cell.difference, say)])
+    format_value = _formatter(cell.metric)
+    return join([format_value(cell.median), *_difference(cell.difference, format_value)])
 
 
-def _difference(difference: Estimate, say: Callable[[float], str]) -> list[Markup]:
+def _difference(difference: Estimate, format_value: Callable[[float], str]) -> list[Markup]:
     if difference.value is None:
         return [element("small", difference.reason)]
-    lines = [_signed(difference.value, say)]
+    lines = [_format_signed(difference.value, format_value)]
     if difference.low is not None and difference.high is not None:
-        lines.append(f"{_signed(difference.low, say)} to {_signed(difference.high, say)}")
+        bounds = (difference.low, difference.high)
+        lines.append(" to ".join(_format_signed(bound, format_value) for bound in bounds))
     return [element("small", line) for line in lines]
 
 
-def _signed(value: float, say: Callable[[float], str]) -> str:
-    text = say(abs(value))
+def _format_signed(value: float, format_value: Callable[[float], str]) -> str:
+    text = format_value(abs(value))
     if float(text) == 0:
         return text
     return ("+" if value > 0 else "−") + text
 
 
-def _say(metric: str) -> Callable[[float], str]:
+def _formatter(metric: str) -> Callable[[float], str]:
     if metric == "received_bytes":
         return lambda value: f"{value / 1e3:.1f}"
     if metric == "object_count":

@@ -32,10 +32,10 @@ def not_sure_enough(contents: Contents) -> list[tuple[str, str]]:
     unsure = [comparison for comparison in states if comparison.state in UNSURE]
     if not unsure:
         return []
-    clauses = [_width(comparison) for comparison in unsure[:NAMED_MAX]]
+    clauses = [_format_width(comparison) for comparison in unsure[:NAMED_MAX]]
     if len(unsure) > NAMED_MAX:
         clauses.append(f"{len(unsure) - NAMED_MAX} more are not sure enough, either")
-    text = f"{'; '.join(clauses)}; at most {_points(width_max)} were asked for."
+    text = f"{'; '.join(clauses)}; at most {_format_points(width_max)} were asked for."
     needed = [
         blocks_needed(gain, width_max, len(gains))
         for gain, comparison in zip(gains, states, strict=True)
@@ -52,13 +52,13 @@ def not_sure_enough(contents: Contents) -> list[tuple[str, str]]:
     return [("Not sure enough.", text)]
 
 
-def _width(comparison: Comparison) -> str:
+def _format_width(comparison: Comparison) -> str:
     which = f"{comparison.stack} on {comparison.network}"
     if comparison.width is None:
         return f"{which} has no interval"
-    return f"the interval of {which} is {_points(comparison.width)} wide"
+    return f"the interval of {which} is {_format_points(comparison.width)} wide"
 
 
-def _points(width: float) -> str:
+def _format_points(width: float) -> str:
     """A width of an interval of shares: `12.3 percentage points`."""
     return f"{format_percent(width, signed=False).removesuffix(f'{NO_BREAK}%')} percentage points"

@@ -118,22 +118,23 @@ def why_sentences(splits: tuple[NetworkSplit, ...]) -> list[str]:
         if whole.value is None:
             sentences.append(f"{subject}: undetermined ({whole.reason}).")
             continue
-        reach = f"95 % interval {_reach(whole)}" if whole.determined else whole.reason
-        subject += f": of {_ms(whole.value)} ({reach})"
+        reach = f"95 % interval {_format_interval(whole)}" if whole.determined else whole.reason
+        subject += f": of {_format_ms(whole.value)} ({reach})"
         if not certain:
             sentences.append(f"{subject} no part is told from none.")
             continue
         name, part = max(certain.items(), key=lambda one: abs(one[1].value or 0.0))
         value = part.value or 0.0
         sentences.append(
-            f"{subject} the largest part that is told from none, {_ms(value)} ({_reach(part)})"
-            f"{_rtts(value, network_split.rtt_ms)}, is due to {name}."
+            f"{subject} the largest part that is told from none, {_format_ms(value)} "
+            f"({_format_interval(part)}){_format_rtts(value, network_split.rtt_ms)}, "
+            f"is due to {name}."
         )
     return sentences
 
 
-def _reach(part: Estimate) -> str:
-    return f"{_ms(part.low or 0.0)} to {_ms(part.high or 0.0)}"
+def _format_interval(part: Estimate) -> str:
+    return f"{_format_ms(part.low or 0.0)} to {_format_ms(part.high or 0.0)}"
 
 
 def _rows(network_split: NetworkSplit) -> list[list[object]]:
@@ -149,16 +150,16 @@ def _row(name: str, part: Estimate, rtt_ms: float) -> list[object]:
         return [name, "undetermined", part.reason, ""]
     reach = part.reason or "none"
     if part.low is not None and part.high is not None:
-        reach = _reach(part)
+        reach = _format_interval(part)
     rtts = with_minus(f"{part.value / rtt_ms:+.2f}") if rtt_ms else "none"
-    return [name, _ms(part.value), reach, rtts]
+    return [name, _format_ms(part.value), reach, rtts]
 
 
-def _ms(value: float) -> str:
+def _format_ms(value: float) -> str:
     return f"{format_number(value, '+.0f')}{NO_BREAK}ms"
 
 
-def _rtts(value: float, rtt_ms: float) -> str:
+def _format_rtts(value: float, rtt_ms: float) -> str:
     return f" or {abs(value) / rtt_ms:.2f} round trips" if rtt_ms else ""
 
 
