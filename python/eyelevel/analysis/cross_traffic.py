@@ -57,7 +57,7 @@ def harms(contents: Contents) -> list[Harm]:
 
 
 def _lost(site: str) -> Estimate:
-    """Of a site without its loads: a mean over the other sites would be of other pages."""
+    """No estimate, if a site lost its loads: a mean over the others would be of other pages."""
     return Estimate(None, reason=f"no complete block of {site}")
 
 

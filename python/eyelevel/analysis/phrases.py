@@ -84,7 +84,7 @@ def _detail(gain: NetworkGain, unclear: bool = False) -> str:
 
 
 def _range(gains: Sequence[NetworkGain]) -> str:
-    """Of many networks the least and the largest gain; else why there is none."""
+    """The least and the largest gain of many networks, or why there is none."""
     values = [gain.gain.value for gain in gains if gain.gain.value is not None]
     reasons = Counter(gain.gain.reason for gain in gains if not gain.gain.determined)
     clauses = [f"{format_percent(min(values))} to {format_percent(max(values))}"] if values else []

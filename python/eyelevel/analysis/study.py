@@ -134,7 +134,7 @@ class Contents:
 
     @property
     def smallest_effect(self) -> float:
-        """Of interest, as a share."""
+        """The smallest effect of interest, as a share."""
         return float(self.plan["smallest_effect_of_interest"])
 
     @property

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 RATIO_AIM = (0.9, 1.1)
-"""Of networks without loss."""
+"""What the ratio is to be on networks without loss."""
 LATENESS_US_P99_MAX = 1000.0
-"""As of a load: a path later than this is not the path that was asked for."""
+"""The bound of loads: a path that is later is not the path that was asked for."""
 
 EXPLANATION = (
     "Why lossy networks differ: which packets are lost is chance, another for each run, and a "

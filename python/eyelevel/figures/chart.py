@@ -19,7 +19,7 @@ FORMATS: Mapping[str, Callable[[dict[str, Any]], bytes]] = {
     "pdf": lambda chart: vl_convert.vegalite_to_pdf(_with_png(chart)),
     "png": lambda chart: vl_convert.vegalite_to_png(_with_png(chart), scale=PNG_SCALE),
 }
-"""By the file name's ending: what makes such a file of a Vega-Lite chart."""
+"""What makes a file of a Vega-Lite chart, by the file name's ending."""
 
 
 def _with_png(part: Any) -> Any:

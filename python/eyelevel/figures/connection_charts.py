@@ -11,9 +11,9 @@ from eyelevel.connections.transport import Transport
 from eyelevel.figures.chart import layered, specification
 
 POINTS_MAX = 3000
-"""Of a line; more than a screen has pixels."""
+"""How many points a line has: more than a screen has pixels."""
 OBJECTS_MAX = 80
-"""Of a waterfall; what comes later is left out, as its title says."""
+"""How many objects a waterfall has; its title says that later ones are left out."""
 ROW_PX = 13
 NAME_CHARACTERS_MAX = 24
 LABEL_PX = 96

@@ -151,8 +151,9 @@ def mean_gains(rows: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
 def single_object(loads: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
     """Das 2014, figure 4-3, and Wolsing et al. 2019, figure 2: the load time of one object.
 
-    `loads`: `network`, `object_bytes`, `size` (in words), `stack`, `median_ms`, `low_ms`, `high_ms`
-    (quartiles). A panel a size and network, each with a scale of its own.
+    `loads`: `network`, `object_bytes`, `size` (in words), `stack`, `median_ms`,
+    `lower_quartile_ms`, `upper_quartile_ms`. A panel a size and network, each with its
+    own scale.
     """
     panels = []
     for size in loads.sort("object_bytes")["size"].unique(maintain_order=True):
@@ -165,18 +166,18 @@ def single_object(loads: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
 
 
 def _object_panel(rows: pl.DataFrame, stacks: list[str], title: str) -> alt.LayerChart:
-    columns = ("stack", "median_ms", "low_ms", "high_ms")
+    columns = ("stack", "median_ms", "lower_quartile_ms", "upper_quartile_ms")
     base = alt.Chart(inline(rows, *columns), title=title).encode(
         y=alt.Y("stack:N", sort=stacks, title=None)
     )
-    highest = largest(rows["high_ms"])
+    highest = largest(rows["upper_quartile_ms"])
     x_axis = alt.X(
         "median_ms:Q", title="page load time in ms", scale=alt.Scale(domain=[0, 1.25 * highest])
     )
     bars = base.mark_bar(color="#7fa8a0").encode(x=x_axis)
-    spread = base.mark_rule().encode(x="low_ms:Q", x2="high_ms:Q")
+    spread = base.mark_rule().encode(x="lower_quartile_ms:Q", x2="upper_quartile_ms:Q")
     numbers = base.mark_text(align="left", dx=4).encode(
-        x=alt.X("high_ms:Q"), text=alt.Text("median_ms:Q", format=".4~s")
+        x=alt.X("upper_quartile_ms:Q"), text=alt.Text("median_ms:Q", format=".4~s")
     )
     return layered(bars, spread, numbers).properties(width=280, height=28 * len(stacks))
 

@@ -11,7 +11,7 @@ from eyelevel.networks.presets import UNSHAPED
 
 AXES = ("rtt_ms", "rate_mbit_s", "loss_percent")
 STEPS = 2000
-"""Of the line between the outermost networks, on which an interval's ends are looked for."""
+"""Points between the outermost networks at which an interval's ends are looked for."""
 
 
 def break_even_rows(contents: Contents) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from eyelevel.traces.synth import synthesise
 
 RATES_MBIT_S = (1.0, 14.0, 24.0)
 RTTS_MS = (30.0, 120.0, 300.0)
-"""Of figure 5-1; another grid has its lowest, middle and highest in their place."""
+"""The axes of figure 5-1; another grid has its lowest, middle and highest in their place."""
 
 RATE_BIN_MS = 500
 
@@ -155,8 +155,8 @@ def single_objects(contents: Contents) -> pl.DataFrame:
         .group_by("object_bytes", "network", "stack", maintain_order=True)
         .agg(
             median_ms=metric.median(),
-            low_ms=metric.quantile(0.25, "linear"),
-            high_ms=metric.quantile(0.75, "linear"),
+            lower_quartile_ms=metric.quantile(0.25, "linear"),
+            upper_quartile_ms=metric.quantile(0.75, "linear"),
             loads=pl.len(),
         )
         .with_columns(size=pl.col("object_bytes").map_elements(_size, return_dtype=pl.String))

@@ -82,7 +82,7 @@ def filmstrips(contents: Contents) -> Filmstrips:
 
 
 def strips_of(contents: Contents, site: str, network: str) -> dict[str, list[tuple[float, str]]]:
-    """By stack the typical load's pictures at even times: seconds and data URLs."""
+    """The pictures of each stack's typical load at even times: seconds and data URLs."""
     if not contents.planned.browser.capture:
         return {}
     loads = typical_loads(contents).get((site, network), {})
@@ -101,7 +101,7 @@ def strips_of(contents: Contents, site: str, network: str) -> dict[str, list[tup
 
 
 def typical_loads(contents: Contents) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
-    """By site and network, for each stack the row of its median load."""
+    """The row of each stack's median load, by site and network."""
     metric = contents.primary_metric
     cell = ["site", "network", "stack"]
     rank, count = pl.int_range(pl.len()).over(cell), pl.len().over(cell)

@@ -53,7 +53,7 @@ def downlink_figure(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
 
 
 def downlink_medians(contents: Contents) -> pl.DataFrame:
-    """By network and stack medians of MEASURES and LIMITS over sites' medians of counted loads."""
+    """Medians of MEASURES and LIMITS over sites' medians of counted loads, by network and stack."""
     medians = pl.col(*MEASURES, *LIMITS).median()
     by_site = contents.blocks.kept.group_by("network", "stack", "site").agg(medians)
     known = by_site.filter(pl.any_horizontal(pl.col(*MEASURES, *LIMITS).is_not_null()))

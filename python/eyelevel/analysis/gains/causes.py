@@ -27,7 +27,7 @@ class NetworkSplit:
 
 
 def split_causes(kept: pl.DataFrame, plan: Mapping[str, Any]) -> tuple[NetworkSplit, ...]:
-    """By network and stack the parts of the primary metric's difference, over all sites.
+    """The parts of the primary metric's difference over all sites, by network and stack.
 
     `kept` has the kept blocks with their counterfactuals. A repetition counts if a network and
     its lossless twin both have the block.

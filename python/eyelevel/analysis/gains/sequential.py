@@ -112,7 +112,7 @@ def blocks_needed(gain: NetworkGain, interval_width_max: float, family: int) -> 
 def _repetitions(
     part: pl.DataFrame, metric: str, stack: str, reference: str, sites: Collection[str]
 ) -> pl.DataFrame:
-    """By repetition with every site: the mean log `ratio`, the `lowest` and `highest` value."""
+    """The mean log `ratio`, `lowest` and `highest` value of each repetition with every site."""
     of_stack, of_reference = (
         part.filter(pl.col("stack") == name).select(
             "site", "repetition", with_timeouts(metric).alias(column)

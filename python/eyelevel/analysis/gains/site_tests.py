@@ -85,7 +85,7 @@ def site_tests(
 
 
 def _all_pairs(runs: Mapping[str, Floats], reference: str) -> dict[str, PairDifference]:
-    """By stack its pair with the reference, among all stacks that have means and spread.
+    """Each stack's pair with the reference, among all stacks that have means and spread.
 
     One stack's timeout would else leave all the others without an answer; nothing is claimed of
     it, so it is not of the family.

@@ -13,7 +13,7 @@ from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 Floats = NDArray[np.float64]
 
 Loads = Mapping[str, Mapping[str, Floats]]
-"""By stack and metric one value a block, in the blocks' order: infinity for a timeout, not-a-number
+"""One value a block by stack and metric, in the blocks' order: infinity for a timeout, not-a-number
 if a load has no such metric."""
 
 

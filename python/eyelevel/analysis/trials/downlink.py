@@ -32,7 +32,7 @@ class Downlink:
 
     interval_ms: float
     start_ms: np.ndarray
-    """Of each interval, from navigation start; the first may lie before it by one interval."""
+    """When each interval begins, from navigation start; the first may lie before it by one."""
     received_bytes: np.ndarray
     on_the_way_bytes: np.ndarray
     """The most at once in the interval."""

@@ -152,7 +152,7 @@ def _cross_traffic(record: Mapping[str, Any]) -> str | None:
 
 
 def _lateness(record: Mapping[str, Any], key: str) -> float | None:
-    """Of reads and releases."""
+    """The worst lateness of reads and releases, in both directions."""
     ways = [record["path"][way] for way in ("down", "up")] if record["path"] else []
     seen = [each[key] for way in ways for each in (way, way["arrival"])]
     return max((each for each in seen if each is not None), default=None)

@@ -75,7 +75,7 @@ def _warning(warning: tuple[str, str]) -> Markup:
 
 
 def overall(contents: Contents) -> list[str]:
-    """Of a plan with weights: a sentence a stack about its gain over all networks."""
+    """A sentence a stack about its gain over all networks, if the plan has weights."""
     weights, metric = contents.plan.get("weights"), contents.primary_metric
     if not weights:
         return []

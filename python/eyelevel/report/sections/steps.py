@@ -11,7 +11,7 @@ from eyelevel.report.statistic_cells import compared_json
 from eyelevel.stats.estimate import Estimate
 
 ROWS_MAX = 200
-"""Of a step; a larger study's are in the records."""
+"""How many rows a step has; those of a larger study are in the records."""
 
 SHOWN = {
     "first_response_ms": "response, ms",

@@ -1,4 +1,4 @@
-"""Of a study that runs until its answer is sure enough: whether it is, and what it would take."""
+"""Whether the answer of a study with a stop rule is sure enough, and what that would take."""
 
 from eyelevel.analysis.formats import NO_BREAK, format_percent
 from eyelevel.analysis.gains.sequential import (
@@ -17,7 +17,7 @@ UNSURE = ("open", "futile")
 def not_sure_enough(contents: Contents) -> list[tuple[str, str]]:
     """A heading and a sentence where an interval is wider than the plan asked for; else nothing.
 
-    Of a run that is over: one that goes on is not sure enough by its nature.
+    Nothing, too, while the run goes on, which is not sure enough by its nature.
     """
     rule = contents.plan.get("stop")
     if not rule or not contents.blocks.kept.height:

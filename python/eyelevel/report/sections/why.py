@@ -101,7 +101,7 @@ def _causes(contents: Contents) -> list[Markup]:
 
 
 def why_sentences(splits: tuple[NetworkSplit, ...]) -> list[str]:
-    """Of each difference the largest part whose interval excludes zero, in words; else that none
+    """The largest part of each difference whose interval excludes zero, in words; else that none
     does: the largest of parts that may all be noise is no cause."""
     sentences = []
     for network_split in splits:

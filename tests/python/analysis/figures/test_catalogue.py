@@ -163,7 +163,7 @@ def test_single_objects_have_a_panel_a_size_and_network(contents, tmp_path):
     cells = run.table.select("network", "stack").unique()
     assert rows.height == len(sites) * cells.height
     assert rows["size"].unique(maintain_order=True).to_list() == ["2 B", "10 kB"]
-    assert (rows["low_ms"] <= rows["median_ms"]).all()
+    assert (rows["lower_quartile_ms"] <= rows["median_ms"]).all()
     assert "10 kB, das-3-30" in vl_convert.vegalite_to_svg(objects.chart(rows, run))
 
 
