@@ -50,7 +50,7 @@ def with_browser_options(command: Callable[..., None]) -> Callable[..., None]:
         own = {name: given.pop(name) for name in annotations_of(Browser)}
         command(**given, **{place: _browser_of(own)})
 
-    with_options.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    setattr(with_options, "__signature__", signature.replace(parameters=parameters))  # noqa: B010
     return with_options
 
 

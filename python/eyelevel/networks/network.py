@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 from eyelevel.networks.cross_traffic import CrossTraffic, settling_s
 from eyelevel.networks.stages import Stage, describe, with_files
@@ -76,11 +76,6 @@ class Network(Settings):
     def settings(self) -> dict[str, Any]:
         """Everything but the name, as JSON: what a trial's hash covers."""
         return self.stated(without=("name",))
-
-    @classmethod
-    def of_settings(cls, name: str, settings: Mapping[str, Any]) -> Self:
-        """The reverse of `settings`."""
-        return cls.read({"name": name, **settings})
 
     @property
     def down_mbit_s(self) -> float:

@@ -13,7 +13,6 @@ from eyelevel.settings import LISTED, About, DurationMs, Settings, SizeBytes, wi
 
 HttpVersion = Literal["h1", "h2", "h3"]
 TlsVersion = Literal["none", "1.2", "1.3"]
-CertificateKey = Literal["ecdsa", "rsa"]
 CongestionControl = Literal["cubic", "bbr", "reno", "cubic-hystart++", "sprout_ewma"]
 SproutHorizon = Literal["max", "min"]
 """Of 100 ms and the smallest round trip time: `max` as in Das's code, `min` as in his text."""

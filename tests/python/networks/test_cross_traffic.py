@@ -35,7 +35,7 @@ def test_mistakes_are_named(text, expected):
 def test_it_is_part_of_a_networks_settings():
     kinds = (CrossTraffic("cubic", 2), CrossTraffic("bbr", 1, "up"))
     network = Network("busy", 10**6, 10**6, 20.0, 50.0, cross_traffic=kinds)
-    assert Network.of_settings("busy", network.settings()) == network
+    assert Network.read(network.stated()) == network
     assert Network("calm", 10**6, 10**6, 20.0, 50.0).settings()["cross_traffic"] is None
 
 

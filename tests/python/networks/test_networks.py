@@ -84,7 +84,7 @@ def test_settings_state_all_but_the_name():
 
 @pytest.mark.parametrize("network", NETWORKS, ids=lambda network: network.name)
 def test_a_network_survives_its_settings(network):
-    assert Network.of_settings(network.name, network.settings()) == network
+    assert Network.read(network.stated()) == network
 
 
 def second_rates(name, direction):

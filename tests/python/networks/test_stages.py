@@ -9,7 +9,7 @@ STAGES = (
 
 def test_digests_become_files_in_stages_of_any_shape():
     network = Network("mine", 1, 0, 0.0, 0.0, stages_down=STAGES, stages_up=())
-    again = Network.of_settings("mine", network.settings())
+    again = Network.read(network.stated())
     assert again == network
     path = lab_path(again, {"aa": "/there/lte.down", "bb": "/there/d.txt"})
     assert path["down"][0]["trace"] == "/there/lte.down" and path["up"] == []
