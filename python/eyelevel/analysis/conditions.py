@@ -35,42 +35,46 @@ def stacks_planned(plan: Plan) -> list[Stack]:
 def conditions_said(plan: Plan) -> str:
     """What the loads were made in; empty where everything was as recorded."""
     browser = plan.browser
-    said = _said({each.name: each.visit for each in stacks_planned(plan)}, _VISITS)
-    said += _said({each.name: each.visitor or browser.visitor for each in plan.stacks}, _VISITORS)
+    clauses = _said({stack.name: stack.visit for stack in stacks_planned(plan)}, _VISITS)
+    clauses += _said(
+        {stack.name: stack.visitor or browser.visitor for stack in plan.stacks}, _VISITORS
+    )
     if browser.is_chromium:
-        own = {each.name: each.effective_connection_type for each in stacks_planned(plan)}
-        said += _said(own, _TYPES)
+        connection_types = {
+            stack.name: stack.effective_connection_type for stack in stacks_planned(plan)
+        }
+        clauses += _said(connection_types, _TYPES)
     else:
         film = ", its pictures a film of the screen, 30 a second" if browser.capture else ""
-        said.append(f"in Firefox{film}")
+        clauses.append(f"in Firefox{film}")
     if device := browser.device:
         width, height = device.viewport_px
         touch = ", touch" if device.mobile else ""
-        said.append(f"posing as {device.name} ({width} x {height} CSS pixels{touch})")
+        clauses.append(f"posing as {device.name} ({width} x {height} CSS pixels{touch})")
     if browser.slowdown != 1:
-        said.append(f"with scripts slowed down {browser.slowdown:g} times")
+        clauses.append(f"with scripts slowed down {browser.slowdown:g} times")
     if browser.color_scheme != "light":
-        said.append(f"with the {browser.color_scheme} color scheme")
+        clauses.append(f"with the {browser.color_scheme} color scheme")
     if not browser.javascript:
-        said.append("without JavaScript")
+        clauses.append("without JavaScript")
     if browser.blocked_hosts:
-        said.append(f"with requests to {', '.join(browser.blocked_hosts)} blocked")
+        clauses.append(f"with requests to {', '.join(browser.blocked_hosts)} blocked")
     if browser.longest_prefix:
-        said.append("answered by the longest common prefix where nothing better was recorded")
+        clauses.append("answered by the longest common prefix where nothing better was recorded")
     if not browser.capture:
-        said.append("without taking pictures")
+        clauses.append("without taking pictures")
     if browser.after_load:
-        said.append(f"followed by {'; '.join(browser.after_load)}")
-    return ", ".join(said)
+        clauses.append(f"followed by {'; '.join(browser.after_load)}")
+    return ", ".join(clauses)
 
 
 def _said(by_stack: Mapping[str, str | None], meanings: Mapping[str, str]) -> list[str]:
     """A clause a setting that is not the usual one; stacks are named where they differ in it."""
     clauses = []
-    for kind, said in meanings.items():
+    for kind, clause in meanings.items():
         names = [name for name, setting in by_stack.items() if setting == kind]
         if len(names) == len(by_stack):
-            clauses.append(said)
+            clauses.append(clause)
         elif names:
-            clauses.append(f"{', '.join(names)} {said}")
+            clauses.append(f"{', '.join(names)} {clause}")
     return clauses

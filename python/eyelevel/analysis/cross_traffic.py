@@ -33,7 +33,7 @@ def twins(plan: Mapping[str, Any]) -> dict[str, str | None]:
         network["name"]: {k: v for k, v in network.items() if k not in NOT_SETTINGS}
         for network in plan["networks"]
     }
-    beside = [each["name"] for each in plan["networks"] if each["cross_traffic"]]
+    beside = [network["name"] for network in plan["networks"] if network["cross_traffic"]]
     return {
         name: next((n for n in settings if n not in beside and settings[n] == settings[name]), None)
         for name in beside

@@ -44,17 +44,17 @@ def _line(what: str, names: Sequence[str]) -> list[str]:
 
 def _conditions(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """Of the plans' `browser`."""
-    found = []
+    lines = []
     for key, after in new.items():
         before = old[key]
         if before == after:
             continue
         names = [_condition_said(value) for value in (before, after)]
         if names[0] == names[1]:
-            found.append(f"the settings of the {key} `{names[0]}` are not the same")
+            lines.append(f"the settings of the {key} `{names[0]}` are not the same")
         else:
-            found.append(f"`{key}`: {names[0]} before, {names[1]} now")
-    return found
+            lines.append(f"`{key}`: {names[0]} before, {names[1]} now")
+    return lines
 
 
 def _condition_said(value: Any) -> str:

@@ -159,7 +159,7 @@ class Contents:
 
     def network(self, name: str) -> Network:
         """Of the plan's."""
-        return next(each for each in self.planned.networks if each.name == name)
+        return next(network for network in self.planned.networks if network.name == name)
 
     @cached_property
     def sites_models(self) -> tuple[NetworkModel, ...]:
@@ -273,7 +273,7 @@ def _sequential(
     gains: list[NetworkGain], plan: Mapping[str, Any], kept: pl.DataFrame
 ) -> list[NetworkGain]:
     """The primary gains of a study that may stop early, by intervals that allow it."""
-    names = {key: [each["name"] for each in plan[key]] for key in ("networks", "stacks", "sites")}
+    names = {key: [item["name"] for item in plan[key]] for key in ("networks", "stacks", "sites")}
     sequential = sequential_gains(
         kept,
         plan["primary_metric"],
@@ -282,8 +282,8 @@ def _sequential(
         names["networks"],
         names["sites"],
     )
-    by_key = {(each.network, each.stack, each.metric): each for each in sequential}
-    return [by_key.get((each.network, each.stack, each.metric), each) for each in gains]
+    by_key = {(item.network, item.stack, item.metric): item for item in sequential}
+    return [by_key.get((item.network, item.stack, item.metric), item) for item in gains]
 
 
 def _environment(directory: Path) -> Mapping[str, Any]:

@@ -20,20 +20,21 @@ def break_even_rows(contents: Contents) -> pl.DataFrame:
     Empty if the networks do not differ in two of AXES.
     """
     rows = []
-    for each in contents.gains:
-        network, gain = contents.network(each.network), each.gain
-        if each.metric != contents.primary_metric:
+    for compared in contents.gains:
+        network, gain = contents.network(compared.network), compared.gain
+        if compared.metric != contents.primary_metric:
             continue
         if gain.value is None or gain.low is None or gain.high is None:
             continue
-        if each.network == UNSHAPED or not network.is_plain:
+        if compared.network == UNSHAPED or not network.is_plain:
             continue
         finding = "faster" if gain.high < 0 else "slower" if gain.low > 0 else "undecided"
         place = (network.rtt_ms_min, network.down_mbit_s, 100 * network.loss_two_way)
-        rows.append((each.network, each.stack, *place, gain.value, gain.low, gain.high, finding))
+        bounds = (gain.value, gain.low, gain.high)
+        rows.append((compared.network, compared.stack, *place, *bounds, finding))
     names = ["network", "stack", *AXES, *GAIN, "finding"]
-    found = pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
-    return found if found.height and len(_axes(found)) == 2 else found.clear()
+    table = pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
+    return table if table.height and len(_axes(table)) == 2 else table.clear()
 
 
 def break_even_points(contents: Contents) -> pl.DataFrame:

@@ -79,12 +79,12 @@ def cell_rows(contents: Contents) -> pl.DataFrame:
     sites = contents.blocks.kept.group_by("site").agg(
         pl.col("origins", "objects", "encoded_bytes").median()
     )
-    found = pl.DataFrame(rows, infer_schema_length=None)
+    table = pl.DataFrame(rows, infer_schema_length=None)
     # A network without delay has no round trips to count in.
     rtts = pl.when(pl.col("rtt_ms") > 0).then(
         pl.col("difference_ms").cast(pl.Float64) / pl.col("rtt_ms")
     )
-    return found.with_columns(difference_rtts=rtts).join(
+    return table.with_columns(difference_rtts=rtts).join(
         sites, on="site", how="left", maintain_order="left"
     )
 

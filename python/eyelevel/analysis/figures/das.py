@@ -59,7 +59,9 @@ def nine_networks(contents: Contents) -> pl.DataFrame:
 
 def varying_networks(contents: Contents) -> pl.DataFrame:
     """Figure 6-1: sites' median load times where a link's rate varies."""
-    names = [each.name for each in contents.planned.networks if each.course() != "constant"]
+    names = [
+        network.name for network in contents.planned.networks if network.course() != "constant"
+    ]
     return _ordered(site_medians(contents), names)
 
 
@@ -69,8 +71,8 @@ def controllers(contents: Contents) -> pl.DataFrame:
     for stack in contents.planned.stacks:
         of_version = kinds.setdefault(stack.protocol, {})
         of_version.setdefault(stack.controller, stack.name)
-    several = [found for found in kinds.values() if len(found) > 1]
-    stacks = [name for found in several for name in found.values()]
+    several = [by_controller for by_controller in kinds.values() if len(by_controller) > 1]
+    stacks = [name for by_controller in several for name in by_controller.values()]
     rows = varying_networks(contents)
     return rows.filter(pl.col("stack").is_in(stacks)) if rows.height else rows
 
@@ -113,9 +115,9 @@ def site_medians(contents: Contents) -> pl.DataFrame:
 def _grid(contents: Contents) -> pl.DataFrame:
     """The constant networks where they span rates and RTTs, else no rows."""
     rows = [
-        (each.name, each.down_mbit_s, float(each.rtt_ms_min))
-        for each in contents.planned.networks
-        if each.is_plain and each.name != UNSHAPED
+        (network.name, network.down_mbit_s, float(network.rtt_ms_min))
+        for network in contents.planned.networks
+        if network.is_plain and network.name != UNSHAPED
     ]
     grid = pl.DataFrame(rows, schema=["network", "rate_mbit_s", "rtt_ms"], orient="row")
     spans = grid.height and min(grid["rate_mbit_s"].n_unique(), grid["rtt_ms"].n_unique()) > 1

@@ -34,9 +34,9 @@ def downlink_figure(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
     title = pl.format("{} on {}", "site", "network").alias("network")
     silences = [
         (network, site, stack, start / 1e3, end / 1e3)
-        for network, site, stack, _, found in _typical(contents)
-        for start, end in found.empty()
-        if end - start > SILENCE_PX_MIN * found.load_ms
+        for network, site, stack, _, downlink in _typical(contents)
+        for start, end in downlink.empty()
+        if end - start > SILENCE_PX_MIN * downlink.load_ms
     ]
     names = ["network", "site", "stack", "start_s", "end_s"]
     gaps = pl.DataFrame(silences, schema=names, orient="row", infer_schema_length=None)
@@ -48,7 +48,7 @@ def downlink_figure(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
     ]
     schema = {"network": pl.String, "site": pl.String, "what": pl.String, "kilobytes": pl.Float64}
     limits = pl.DataFrame(holds, schema=schema, orient="row")
-    levels, gaps, limits = (each.with_columns(title) for each in (rows, gaps, limits))
+    levels, gaps, limits = (table.with_columns(title) for table in (rows, gaps, limits))
     return downlink_chart(levels, gaps, limits, contents.stacks)
 
 

@@ -66,12 +66,12 @@ def partner_of(stack: Stack, stacks: Sequence[Stack], reference: str) -> str | N
     """
     if not stack.over_quic:
         return None
-    secure = [each for each in stacks if not each.over_quic and each.tls_version == "1.3"]
+    secure = [other for other in stacks if not other.over_quic and other.tls_version == "1.3"]
     tuned = sorted(
-        (each for each in secure if each.stack_preset in TUNED),
-        key=lambda each: (each.controller != stack.controller, TUNED.index(each.stack_preset)),
+        (other for other in secure if other.stack_preset in TUNED),
+        key=lambda other: (other.controller != stack.controller, TUNED.index(other.stack_preset)),
     )
-    chosen = tuned or [each for each in secure if each.name == reference]
+    chosen = tuned or [other for other in secure if other.name == reference]
     return chosen[0].name if chosen else None
 
 

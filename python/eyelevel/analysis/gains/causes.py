@@ -78,7 +78,9 @@ def _split(
         there = [set(each) for both in pairs.values() for each in both]
         common = sorted(set.intersection(*there))
         for name, (one, other) in pairs.items():
-            by_world[name].append(np.array([_minus(one[at], other[at]) for at in common]))
+            by_world[name].append(
+                np.array([_minus(one[repetition], other[repetition]) for repetition in common])
+            )
     without = {name: by_world[name] for name in worlds if name not in ("", ALL)}
     return split_difference(by_world[""], without, by_world[ALL])
 

@@ -64,7 +64,7 @@ def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
     """The values of TRIAL_COLUMNS and then of FACT_COLUMNS."""
     trial = record["trial"]
     of_trial = [trial[name] if name in trial else record[name] for name in TRIAL_COLUMNS]
-    fetched = [each for each in record["objects"] if each["from"] == "network"]
+    fetched = [item for item in record["objects"] if item["from"] == "network"]
     picture = record["browser"]["final_picture"]
     return (
         *of_trial,
@@ -77,8 +77,8 @@ def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
         _lateness(record, "lateness_us_p99"),
         _lateness(record, "lateness_us_max"),
         len(fetched),
-        len({urlsplit(each["url"]).netloc for each in fetched}),
-        sum(each["encoded_bytes"] for each in fetched),
+        len({urlsplit(item["url"]).netloc for item in fetched}),
+        sum(item["encoded_bytes"] for item in fetched),
         _head_bytes(record, "request_head_bytes", "encoder_received_bytes"),
         _head_bytes(record, "response_head_bytes", "encoder_sent_bytes"),
         *_in_vain(record),
@@ -131,8 +131,8 @@ def missed_urls(record: Mapping[str, Any]) -> frozenset[str]:
 
     Queries are left aside because pages put random numbers into them.
     """
-    missed = [each["url"] for each in record["requests"] if each["match"] == "miss"]
-    missed += [each["url"] for each in record["objects"] if (each["failed"] or "") in NOT_RECORDED]
+    missed = [item["url"] for item in record["requests"] if item["match"] == "miss"]
+    missed += [item["url"] for item in record["objects"] if (item["failed"] or "") in NOT_RECORDED]
     return frozenset(url.split("?", 1)[0] for url in missed)
 
 
@@ -154,5 +154,5 @@ def _cross_traffic(record: Mapping[str, Any]) -> str | None:
 def _lateness(record: Mapping[str, Any], key: str) -> float | None:
     """The worst lateness of reads and releases, in both directions."""
     ways = [record["path"][way] for way in ("down", "up")] if record["path"] else []
-    seen = [each[key] for way in ways for each in (way, way["arrival"])]
-    return max((each for each in seen if each is not None), default=None)
+    seen = [timing[key] for way in ways for timing in (way, way["arrival"])]
+    return max((timing for timing in seen if timing is not None), default=None)

@@ -26,7 +26,7 @@ def setup_section(contents: Contents) -> Markup:
     """What was run: versions, machine, sites, networks, stacks, seeds and hashes."""
     plan = contents.plan
     sites = [[site["name"], element("code", site["digest"])] for site in plan["sites"]]
-    networks = [[each.name, each.described()] for each in contents.planned.networks]
+    networks = [[network.name, network.described()] for network in contents.planned.networks]
     return titled_section(
         "setup",
         "What was run",
@@ -125,7 +125,7 @@ def _stacks(contents: Contents) -> Markup:
 
     What the level measured is in its appendix, pair by pair.
     """
-    planned = {each.name: each for each in stacks_planned(contents.planned)}
+    planned = {stack.name: stack for stack in stacks_planned(contents.planned)}
     names = [name for name in contents.stacks if name in set(contents.table["stack"])]
     networks = contents.planned.networks
     in_force = [[stack_in_force(planned[name], on) for on in networks] for name in names]

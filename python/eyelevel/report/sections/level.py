@@ -31,16 +31,16 @@ ASPECTS_MAX = 6
 
 def not_level(contents: Contents) -> list[Warning]:
     """A heading and a sentence for each pair that the report compares and that is unequal."""
-    found = []
+    warnings = []
     for level in levels_compared(contents):
-        if said := unequal_sentence(level, ASPECTS_MAX):
+        if sentence := unequal_sentence(level, ASPECTS_MAX):
             head = f"{level['first']} and {level['second']} are not level."
             text = (
-                f"They differ in more than their protocols: {said}.{_by_settings(level)} Part of a "
-                "gain below may be this; the appendix has every aspect."
+                f"They differ in more than their protocols: {sentence}.{_by_settings(level)} Part "
+                "of a gain below may be this; the appendix has every aspect."
             )
-            found.append((head, text))
-    return found
+            warnings.append((head, text))
+    return warnings
 
 
 def _by_settings(level: Mapping[str, Any]) -> str:
@@ -51,15 +51,15 @@ def _by_settings(level: Mapping[str, Any]) -> str:
 
 def not_measured(contents: Contents) -> list[Warning]:
     """Of pairs that nobody measured, and of aspects that the measurement could not tell."""
-    found = []
+    warnings = []
     for level in levels_compared(contents):
-        if said := unknown_sentence(level, ASPECTS_MAX):
+        if sentence := unknown_sentence(level, ASPECTS_MAX):
             head = f"Whether {level['first']} and {level['second']} are level is not all known."
-            found.append((head, f"Intervals were too wide to tell: {said}."))
+            warnings.append((head, f"Intervals were too wide to tell: {sentence}."))
     if missing := _missing(contents):
-        said = "; ".join(f"{one} and {two}" for one, two in missing)
-        found.append((f"{NOT_THERE}.", f"Of {said}: {_how(contents, missing)}."))
-    return found
+        sentence = "; ".join(f"{one} and {two}" for one, two in missing)
+        warnings.append((f"{NOT_THERE}.", f"Of {sentence}: {_how(contents, missing)}."))
+    return warnings
 
 
 def _how(contents: Contents, missing: Sequence[tuple[str, str]]) -> str:
@@ -69,9 +69,9 @@ def _how(contents: Contents, missing: Sequence[tuple[str, str]]) -> str:
     if not browser.is_chromium:
         return "it is measured with Chromium alone"
     pair, usual = missing[0], Browser()
-    own = not set(pair) <= STACKS_BY_NAME.keys()
-    own |= any(getattr(browser, name) != getattr(usual, name) for name in OF_BROWSER)
-    command = f"{COMMAND} --stacks {','.join(pair)}{' --plan PLAN' if own else ''}"
+    of_plan = not set(pair) <= STACKS_BY_NAME.keys()
+    of_plan |= any(getattr(browser, name) != getattr(usual, name) for name in OF_BROWSER)
+    command = f"{COMMAND} --stacks {','.join(pair)}{' --plan PLAN' if of_plan else ''}"
     return f"{command} measures the {'first' if len(missing) > 1 else 'pair'}"
 
 
@@ -102,21 +102,21 @@ def _group(names: tuple[str, str], kind: str, _: str, head: str, entries: list[E
     head = f"{word.capitalize()}{colon}{rest}"
     if kind in OPEN:
         return table(head, columns, rows, class_="level")
-    made = table(f"{names[0]} and {names[1]}, {word.lower()}", columns, rows, class_="level")
-    return element("details", element("summary", head), made)
+    rows_table = table(f"{names[0]} and {names[1]}, {word.lower()}", columns, rows, class_="level")
+    return element("details", element("summary", head), rows_table)
 
 
 def _row(entry: Entry) -> list[object]:
-    said = entry.said
+    texts = entry.said
     what = element("small", WHAT.get(entry.row["aspect"], ""))
-    values = (said.with_unit(each) for each in (said.first, said.second))
+    values = (texts.with_unit(value) for value in (texts.first, texts.second))
     reason = why(entry.row, SAMPLES_MIN)
     return [
         join([entry.row["aspect"], what]),
         entry.where,
-        *(element("span", each, class_="long") if entry.own_lines else each for each in values),
-        said.difference,
-        said.with_unit(said.margin),
+        *(element("span", value, class_="long") if entry.own_lines else value for value in values),
+        texts.difference,
+        texts.with_unit(texts.margin),
         element("span", reason, class_="long") if reason else "",
     ]
 
@@ -130,7 +130,7 @@ def levels_compared(contents: Contents) -> Sequence[Mapping[str, Any]]:
     """Those of `environment.json` that are of a pair which the report compares."""
     compared = set(_pairs(contents))
     measured = contents.environment.get("levels") or []
-    return [each for each in measured if (each["first"], each["second"]) in compared]
+    return [level for level in measured if (level["first"], level["second"]) in compared]
 
 
 def _pairs(contents: Contents) -> list[tuple[str, str]]:
@@ -141,6 +141,8 @@ def _pairs(contents: Contents) -> list[tuple[str, str]]:
 
 def _missing(contents: Contents) -> list[tuple[str, str]]:
     there = {
-        (each["first"], each["second"]) for each in levels_compared(contents) if each["complete"]
+        (level["first"], level["second"])
+        for level in levels_compared(contents)
+        if level["complete"]
     }
     return [pair for pair in _pairs(contents) if pair not in there]

@@ -29,7 +29,7 @@ def paragraph(contents: Contents) -> str:
     kept = contents.blocks.kept["block"].n_unique()
     planned = contents.blocks_planned
     conditions = conditions_said(contents.planned)
-    again = any(each.visitor == "known" for each in stacks_planned(contents.planned))
+    again = any(stack.visitor == "known" for stack in stacks_planned(contents.planned))
     load = "load, with the visit before it," if again else "load"
     sure = (
         "Confidence sequences, which hold at any stopping time, bound the geometric mean's gain; "

@@ -114,26 +114,26 @@ def said_first(contents: Contents) -> list[tuple[str, str]]:
 
 def warnings(contents: Contents) -> list[tuple[str, str]]:
     """What a reader must know before the numbers: a heading and a sentence each."""
-    found = said_first(contents)
+    told = said_first(contents)
     if contents.stopped:
         reason = contents.stopped["reason"]
         text = f"It ended {reason}. Its intervals hold whenever one stops."
-        found.append(("The study stopped early.", text))
-    found += not_sure_enough(contents)
+        told.append(("The study stopped early.", text))
+    told += not_sure_enough(contents)
     pending = contents.trials_planned - contents.table.height
     if pending:
         text = f"{pending} of {contents.trials_planned} loads are not there yet."
-        found.append(("The run is not complete.", text))
+        told.append(("The run is not complete.", text))
     if contents.foreign:
         text = f"{contents.foreign} records that the plan does not name are left out."
-        found.append(("Other records in the directory.", text))
+        told.append(("Other records in the directory.", text))
     load, cores = (contents.environment.get(key) for key in ("load_1min", "cores"))
     if load is not None and cores is not None and load > BUSY_SHARE * cores:
         text = (
             f"When the run began, {load:.1f} processes were competing for {cores} cores. Loads may "
             "have waited for the processor, and stacks that need more of it look slower."
         )
-        found.append(("The machine was busy.", text))
+        told.append(("The machine was busy.", text))
     broken = [
         f"{name} {check['measured']} (bound: {check['bound']})"
         for name, check in contents.environment.get("path_checks", {}).items()
@@ -144,23 +144,23 @@ def warnings(contents: Contents) -> list[tuple[str, str]]:
             f"Measured when the run began: {'; '.join(broken)}. Loads that saw late packets are "
             "excluded; `eyelevel validate path` shows whether the machine can do better."
         )
-        found.append(("The emulated network was not within its bounds.", text))
+        told.append(("The emulated network was not within its bounds.", text))
     for site, altered in contents.environment.get("altered_sites", {}).items():
         text = f"{'. '.join(altered)}. Its loads say how the altered page behaves."
-        found.append((f"{site} is not as it was recorded.", text))
+        told.append((f"{site} is not as it was recorded.", text))
     for site, share in contents.environment.get("secure_shares", {}).items():
         text = (
             f"{format_percent(1 - share, signed=False)} of its objects were recorded over http: "
             "they come in cleartext over HTTP/1.1 with every stack, so that stacks look more alike "
             "than they are."
         )
-        found.append((f"{site} is not all https.", text))
+        told.append((f"{site} is not all https.", text))
     if len(_versions(contents)) > 1:
         text = "The loads were made with more than one version; see what was run."
-        found.append(("Versions changed during the run.", text))
+        told.append(("Versions changed during the run.", text))
     if (blocks := contents.plan["blocks"]) < FEW_BLOCKS and not contents.may_stop:
-        found.append(_few_blocks(contents, blocks))
-    return [*found, *not_measured(contents)]
+        told.append(_few_blocks(contents, blocks))
+    return [*told, *not_measured(contents)]
 
 
 def _few_blocks(contents: Contents, blocks: int) -> tuple[str, str]:
