@@ -2,7 +2,7 @@
 
 ls-qpack (LiteSpeed's, in C) through pylsqpack, which aioquic stands on. Requests like a browser's
 and a table that holds a few of them, so that entries are inserted, copied, referred to before they
-come and evicted. `crates/http3/tests/ls_qpack.rs` reads them.
+come and evicted. `crates/http3/tests/all/ls_qpack.rs` reads them.
 """
 
 import json

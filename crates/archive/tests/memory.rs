@@ -1,5 +1,6 @@
 //! Small files whose records would take much memory are refused before they do.
 
+#[path = "all/support/mod.rs"]
 mod support;
 
 use eyelevel_archive::{Damage, Error, Format, Site, import_content};

@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p eyelevel-replay --example matching`
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/all/common/mod.rs"]
 mod common;
 
 use common::{Recorded, site};

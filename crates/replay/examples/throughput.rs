@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p eyelevel-replay --example throughput`
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/all/common/mod.rs"]
 mod common;
 
 use bytes::Bytes;

@@ -1,11 +1,9 @@
 //! Ranges of bytes (RFC 9110, section 14): a player asks for others than it did when it was recorded,
 //! and gets the right bytes, or none.
 
-mod common;
-
+use crate::common::recording::recording;
+use crate::common::{Running, VERSIONS, pattern, stack};
 use bytes::Bytes;
-use common::recording::recording;
-use common::{Running, VERSIONS, pattern, stack};
 use eyelevel_archive::{Exchange, Header};
 use eyelevel_replay::TlsVersion;
 use eyelevel_replay::check::check;

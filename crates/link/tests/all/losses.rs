@@ -1,8 +1,6 @@
 //! Stages that lose, double and damage: exact examples and distributions.
 
-mod common;
-
-use common::{Outcome, numbers_and_times, parsed, run, steady};
+use crate::common::{Outcome, numbers_and_times, parsed, run, steady};
 use eyelevel_link::{
     Direction, DropReason, FatesSpec, Packet, Recorded, RecordedLossSpec, StageSpec,
 };

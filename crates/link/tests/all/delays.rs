@@ -1,8 +1,6 @@
 //! Links of changing rate and stages that delay: exact examples, limits and order.
 
-mod common;
-
-use common::{arrivals, at, numbers_and_times, parsed, run, steady};
+use crate::common::{arrivals, at, numbers_and_times, parsed, run, steady};
 use eyelevel_link::{
     AddressDelaySpec, Direction, JitterDistribution, JitterSpec, Packet, Recorded, StageSpec,
 };
@@ -36,7 +34,7 @@ fn a_repeated_schedule_begins_again_and_sleeps_while_idle() {
     let mut direction = Direction::new(&stages, Seed::new(1)).unwrap();
     direction.handle_packet(Instant::from_nanos(9_500_000), Packet::new(750, ()));
     assert_eq!(direction.poll_timeout(), Some(Instant::from_nanos(10 * MS)));
-    let release = std::iter::from_fn(|| direction.poll_transmit(common::END))
+    let release = std::iter::from_fn(|| direction.poll_transmit(crate::common::END))
         .next()
         .unwrap();
     assert_eq!(release.at.as_nanos(), 10_500_000);
@@ -44,7 +42,7 @@ fn a_repeated_schedule_begins_again_and_sleeps_while_idle() {
 }
 
 proptest! {
-    #![proptest_config(common::config(64))]
+    #![proptest_config(crate::common::config(64))]
 
     #[test]
     fn a_schedule_of_one_rate_is_that_rate(arrivals in arrivals(200), mbit in 1_u64..50) {
@@ -166,7 +164,7 @@ fn each_address_has_its_own_delay_and_its_own_luck() {
         };
         direction.handle_packet(Instant::ZERO, packet);
     }
-    let left = std::iter::from_fn(|| direction.poll_transmit(common::END));
+    let left = std::iter::from_fn(|| direction.poll_transmit(crate::common::END));
     let order: Vec<_> = left.map(|r| (r.number, r.at.as_nanos() / MS)).collect();
     assert_eq!(order, [(1, 5), (2, 20), (3, 20), (0, 80)]);
 
@@ -197,7 +195,7 @@ fn each_address_has_its_own_delay_and_its_own_luck() {
             };
             direction.handle_packet(now, packet);
         }
-        let left = std::iter::from_fn(move || direction.poll_transmit(common::END));
+        let left = std::iter::from_fn(move || direction.poll_transmit(crate::common::END));
         left.filter(|r| r.packet.payload)
             .map(|r| r.at)
             .collect::<Vec<_>>()

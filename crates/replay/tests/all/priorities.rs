@@ -1,9 +1,7 @@
 //! One scheduler: body bytes leave in the same order over HTTP/2 and HTTP/3, read on the wire.
 
-mod common;
-
-use common::raw::{Step, order};
-use common::{Recorded, Running, pattern, site, stack};
+use crate::common::raw::{Step, order};
+use crate::common::{Recorded, Running, pattern, site, stack};
 use eyelevel_replay::{HttpVersion, StackConfig};
 use std::collections::BTreeSet;
 

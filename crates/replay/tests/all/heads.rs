@@ -1,8 +1,6 @@
 //! Bytes of heads are those on the wire, over HTTP/1.1 and HTTP/2, with and without tables.
 
-mod common;
-
-use common::{Recorded, Running, pattern, site, stack};
+use crate::common::{Recorded, Running, pattern, site, stack};
 use eyelevel_replay::tls::client_config;
 use eyelevel_replay::{Event, HttpVersion, InForce, StackConfig, TlsVersion};
 use std::sync::Arc;

@@ -1,13 +1,11 @@
 //! Files that lie: refused with file, record, offset and reason, in bounded memory.
 
-mod support;
-
 use std::io::{Cursor, Write};
 
+use crate::support::{gzip, open, page, record, response};
 use bytes::Bytes;
 use eyelevel_archive::limits::RECORDS_MAX;
 use eyelevel_archive::{Damage, Error, Format, Site, import_content};
-use support::{gzip, open, page, record, response};
 use zip::write::SimpleFileOptions;
 
 const A: &str = "https://a.test/";

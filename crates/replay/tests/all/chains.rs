@@ -1,9 +1,7 @@
 //! Certificates whose chains cannot have the wanted size: said when a server starts, not left to fail in
 //! every handshake.
 
-mod common;
-
-use common::{Recorded, options, site, stack};
+use crate::common::{Recorded, options, site, stack};
 use eyelevel_archive::{Provenance, Site, SiteMetadata, write_wacz};
 use eyelevel_replay::{
     CertificateKey, ChainBytes, HttpVersion, NamedChainBytes, Server, StackConfig,

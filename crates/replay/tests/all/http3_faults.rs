@@ -1,8 +1,6 @@
 //! What a client of HTTP/3 may not do, and what of it the server bears.
 
-mod common;
-
-use common::h3::{H3, HOST, SETTINGS, URL, closed, cookie, is_whole, running, silent};
+use crate::common::h3::{H3, HOST, SETTINGS, URL, closed, cookie, is_whole, running, silent};
 use eyelevel_http3::headers;
 use eyelevel_http3::qpack::{Encoder, FieldLine, Indexing};
 

@@ -1,13 +1,10 @@
 //! Each queue discipline against a plain reference model: the same releases, marks and drops, to the
 //! nanosecond.
 
-mod common;
-mod models;
-
-use common::{Arrival, arrivals, overload, parsed, run};
+use crate::common::{Arrival, arrivals, overload, parsed, run};
+use crate::models::{Codel, DropHead, DropTail, DualPi2, FqCodel, Model, Pie};
 use eyelevel_link::{DropReason, Ecn, QueueSpec, RateSpec, StageSpec};
 use eyelevel_units::Seed;
-use models::{Codel, DropHead, DropTail, DualPi2, FqCodel, Model, Pie};
 use proptest::prelude::*;
 
 const RATE: u64 = 7_000_000;
@@ -16,7 +13,7 @@ const MS: u64 = 1_000_000;
 /// Compares both ways of driving the crate's link with the model.
 fn compare(queue: &str, model: &mut dyn Model, arrivals: &[Arrival]) -> Result<(), TestCaseError> {
     let stages = parsed(&format!("rate 7 Mbit/s, queue {queue}"));
-    let expected = models::link(model, RATE, arrivals);
+    let expected = crate::models::link(model, RATE, arrivals);
     let (outcome, _) = run(&stages, 1, arrivals, true);
     prop_assert_eq!(&outcome, &expected, "{}", queue);
     let (late, _) = run(&stages, 1, arrivals, false);
@@ -33,7 +30,7 @@ fn pie(limit: usize, ecn: bool) -> Pie {
 }
 
 proptest! {
-    #![proptest_config(common::config(64))]
+    #![proptest_config(crate::common::config(64))]
 
     #[test]
     fn infinite(arrivals in prop_oneof![arrivals(300), overload(600)]) {

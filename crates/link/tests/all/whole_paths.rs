@@ -1,9 +1,7 @@
 //! What holds for every path: how late the driver calls changes nothing, the seed decides all
 //! randomness, no packet is lost without a reason, and time does not run back.
 
-mod common;
-
-use common::{arrivals, parsed, run};
+use crate::common::{arrivals, parsed, run};
 use eyelevel_link::{Direction, EventKind, Packet, StageSpec};
 use eyelevel_units::{Instant, Seed};
 use proptest::prelude::*;
@@ -46,7 +44,7 @@ fn paths() -> impl Strategy<Value = Vec<StageSpec>> {
 }
 
 proptest! {
-    #![proptest_config(common::config(256))]
+    #![proptest_config(crate::common::config(256))]
 
     #[test]
     fn lateness_changes_neither_fates_nor_instants_nor_the_log(
@@ -88,7 +86,7 @@ proptest! {
             wakes += 1;
             prop_assert!(wakes < 100_000, "the direction never comes to rest");
         }
-        prop_assert!(direction.poll_transmit(common::END).is_none());
+        prop_assert!(direction.poll_transmit(crate::common::END).is_none());
     }
 
     #[test]
@@ -104,7 +102,7 @@ proptest! {
                 let now = Instant::from_nanos(origin + arrival.at);
                 direction.handle_packet(now, Packet::new(arrival.bytes, ()));
             }
-            let left = std::iter::from_fn(|| direction.poll_transmit(common::END));
+            let left = std::iter::from_fn(|| direction.poll_transmit(crate::common::END));
             left.map(|r| (r.number, r.at.as_nanos() - origin)).collect::<Vec<_>>()
         };
         prop_assert_eq!(releases(0), releases(shift));

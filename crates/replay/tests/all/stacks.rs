@@ -1,9 +1,7 @@
 //! What stacks ask for beyond the protocol is what their connections have.
 
-mod common;
-
+use crate::common::{Recorded, Running, pattern, site, stack};
 use bytes::Bytes;
-use common::{Recorded, Running, pattern, site, stack};
 use eyelevel_replay::check::Client;
 use eyelevel_replay::tls::client_config;
 use eyelevel_replay::{
@@ -125,7 +123,7 @@ async fn alt_svc_over_tcp_is_refused() {
 
 #[tokio::test]
 async fn a_second_visit_asks_in_its_first_flight_where_the_stack_allows_it() {
-    for version in common::VERSIONS {
+    for version in crate::common::VERSIONS {
         let seen = visit_twice(version, |stack| stack.early_data = true).await;
         assert_eq!(seen, [(NO, NO, NO), (YES, YES, YES)], "{version:?}");
     }
@@ -133,7 +131,7 @@ async fn a_second_visit_asks_in_its_first_flight_where_the_stack_allows_it() {
 
 #[tokio::test]
 async fn without_early_data_a_second_visit_waits_for_its_handshake() {
-    for version in common::VERSIONS {
+    for version in crate::common::VERSIONS {
         let seen = visit_twice(version, |_| ()).await;
         // Tickets that do not allow early data call forth none.
         assert_eq!(seen, [(NO, NO, None), (YES, NO, None)], "{version:?}");
@@ -146,7 +144,7 @@ async fn without_tickets_no_connection_is_resumed() {
         stack.early_data = true;
         stack.session_tickets = false;
     };
-    for version in common::VERSIONS {
+    for version in crate::common::VERSIONS {
         let seen = visit_twice(version, change).await;
         assert_eq!(seen, [(NO, NO, NO), (NO, NO, NO)], "{version:?}");
     }
@@ -180,17 +178,20 @@ async fn chains_reach_their_size_on_the_wire_with_either_key() {
 #[tokio::test]
 async fn think_time_is_reported_and_kept() {
     let site = site(&[Recorded::new(URL, pattern(100, 3))]);
-    for version in common::VERSIONS {
+    for version in crate::common::VERSIONS {
         let stack = StackConfig {
             think_time: ThinkTime::Ms(20.0),
             ..stack(version)
         };
         let running = Running::start(site.clone(), stack);
         let mut client = running.client(HOST).await;
-        let before = common::now_ns();
+        let before = crate::common::now_ns();
         let fetch = client.fetch(Method::GET, URL, HeaderMap::new(), Bytes::new());
         assert_eq!(fetch.await.unwrap().status, 200);
-        assert!(common::now_ns() - before >= 20_000_000, "{version:?}");
+        assert!(
+            crate::common::now_ns() - before >= 20_000_000,
+            "{version:?}"
+        );
         drop(client);
         let events = running.stop().await;
         let told = events.iter().find_map(|event| match event {
@@ -304,9 +305,9 @@ async fn a_site_with_secure_origins_is_not_served_without_tls() {
         ..stack(HttpVersion::H1)
     };
     let secure = site(&[Recorded::new(URL, pattern(100, 4))]);
-    let refused = eyelevel_replay::Server::bind(secure, stack.clone(), common::options());
+    let refused = eyelevel_replay::Server::bind(secure, stack.clone(), crate::common::options());
     let said = refused.err().map(|error| error.to_string()).unwrap();
     assert!(said.contains("https://www.example.test"), "{said}");
     let plain = site(&[Recorded::new("http://www.example.test/", pattern(100, 4))]);
-    assert!(eyelevel_replay::Server::bind(plain, stack, common::options()).is_ok());
+    assert!(eyelevel_replay::Server::bind(plain, stack, crate::common::options()).is_ok());
 }

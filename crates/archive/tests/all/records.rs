@@ -1,10 +1,8 @@
 //! What each kind of record becomes.
 
-mod support;
-
+use crate::support::{gzip, open, page, record, request, response};
 use bytes::Bytes;
 use eyelevel_archive::{Scheme, Site};
-use support::{gzip, open, page, record, request, response};
 
 const OK: &str = "HTTP/1.1 200 OK\r\n\r\nbody";
 const A: &str = "https://a.test/";

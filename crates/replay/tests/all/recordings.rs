@@ -1,8 +1,6 @@
 //! Real recordings come back byte for byte over every protocol.
 
-mod common;
-
-use common::{Running, VERSIONS, recordings, stack};
+use crate::common::{Running, VERSIONS, recordings, stack};
 use eyelevel_archive::Site;
 use eyelevel_replay::TlsVersion;
 use eyelevel_replay::check::check;

@@ -1,9 +1,7 @@
 //! Plain sites made secure.
 
-mod support;
-
+use crate::support::{open, request, response};
 use eyelevel_archive::{Imported, Site, secure};
-use support::{open, request, response};
 
 const BEACON: &str = "'https:'==location.protocol?'https://ssl':'http://www'";
 

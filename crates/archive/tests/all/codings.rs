@@ -1,13 +1,11 @@
 //! Content codings are undone wherever bodies are looked into, within bounds, and are otherwise left
 //! as they were recorded.
 
-mod support;
-
 use std::io::Write;
 use std::path::PathBuf;
 
+use crate::support::{gzip, open, record};
 use eyelevel_archive::{Exchange, Imported, Site, export_files, export_har, import, secure};
-use support::{gzip, open, record};
 
 /// Four lines of links, as the reference encoders of both codings compress them.
 const BROTLI: &str = "1b1301002c0aecb6603f122c8d436f75175d19e6e3023760f3865b83bc90d1698532b739052202\

@@ -1,8 +1,6 @@
 //! The trace link against a plain model of Mahimahi's: every opportunity is walked, one by one.
 
-mod common;
-
-use common::{Arrival, Outcome, arrivals, run};
+use crate::common::{Arrival, Outcome, arrivals, run};
 use eyelevel_link::{
     Direction, DropReason, Ecn, EventKind, Observer, Packet, QueueSpec, Recorded, StageSpec, Trace,
     TraceSpec,
@@ -114,7 +112,7 @@ fn aligned(arrivals: Vec<Arrival>) -> Vec<Arrival> {
 }
 
 proptest! {
-    #![proptest_config(common::config(128))]
+    #![proptest_config(crate::common::config(128))]
 
     #[test]
     fn the_trace_link_is_mahimahis(
@@ -237,7 +235,7 @@ fn real_traces_are_filled_by_a_saturating_sender() {
         for number in 0..=count {
             direction.handle_packet(Instant::ZERO, Packet::new(1500, number));
         }
-        let left = std::iter::from_fn(|| direction.poll_transmit(common::END));
+        let left = std::iter::from_fn(|| direction.poll_transmit(crate::common::END));
         let released: Vec<u64> = left.map(|release| release.at.as_nanos() / MS).collect();
         // Opportunities at 0 ms are past when packets come at that instant.
         let usable = trace.opportunities_ms().iter().filter(|ms| **ms > 0);

@@ -1,9 +1,7 @@
 //! HTTP/3's framing and compression, with a client whose streams are written by hand.
 
-mod common;
-
-use common::Running;
-use common::h3::{H3, HOST, SETTINGS, Said, URL, cookie, id, is_whole, running, silent};
+use crate::common::Running;
+use crate::common::h3::{H3, HOST, SETTINGS, Said, URL, cookie, id, is_whole, running, silent};
 use eyelevel_http3::qpack::{Encoder, FieldLine, Indexing};
 use eyelevel_http3::{Settings, data_head, headers};
 use eyelevel_replay::{Event, InForce};

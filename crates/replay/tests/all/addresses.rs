@@ -1,8 +1,6 @@
 //! One listener serves every local address, and the resolver names them.
 
-mod common;
-
-use common::{Recorded, VERSIONS, now_ns, pattern, site, stack};
+use crate::common::{Recorded, VERSIONS, now_ns, pattern, site, stack};
 use eyelevel_archive::Scheme;
 use eyelevel_replay::check::Client;
 use eyelevel_replay::dns::{Responder, table};
@@ -74,8 +72,8 @@ async fn replies_leave_from_the_address_that_was_asked() {
 async fn a_leaf_is_refused_by_a_client_that_trusts_another_authority() {
     let site = site(&[Recorded::new("https://a.test/", b"x".to_vec())]);
     for version in VERSIONS {
-        let ours = common::Running::start(site.clone(), stack(version));
-        let other = common::Running::start(site.clone(), stack(version));
+        let ours = crate::common::Running::start(site.clone(), stack(version));
+        let other = crate::common::Running::start(site.clone(), stack(version));
         let tls = client_config(&other.authority, version, TlsVersion::Tls13).unwrap();
         let address = ours.address(&site.origins()[0]);
         assert!(
@@ -102,7 +100,7 @@ async fn tls_1_2_is_served_where_the_stack_says_so() {
     let version = HttpVersion::H2;
     let mut stack = stack(version);
     stack.tls_version = TlsVersion::Tls12;
-    let running = common::Running::start(site.clone(), stack);
+    let running = crate::common::Running::start(site.clone(), stack);
     let address = running.address(&site.origins()[0]);
     let newer = client_config(&running.authority, version, TlsVersion::Tls13).unwrap();
     assert!(

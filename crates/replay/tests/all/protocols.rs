@@ -1,9 +1,7 @@
 //! What a server owes its clients over each protocol.
 
-mod common;
-
+use crate::common::{Recorded, Running, VERSIONS, pattern, site, stack};
 use bytes::Bytes;
-use common::{Recorded, Running, VERSIONS, pattern, site, stack};
 use eyelevel_replay::{Event, HttpVersion};
 use http::{HeaderMap, Method};
 use tokio::task::JoinSet;

@@ -1,8 +1,6 @@
 //! Recordings in which everything has one URL: joined right, in time that grows with their size.
 
-mod support;
-
-use support::{open, record, request, response};
+use crate::support::{open, record, request, response};
 
 const A: &str = "https://a.test/";
 const OK: &str = "HTTP/1.1 200 OK\r\n\r\n";

@@ -1,0 +1,15 @@
+//! The crate's tests from outside, in one program: each more would be linked on its own.
+
+mod cleartext;
+mod codings;
+mod damage;
+mod golden;
+mod har;
+mod hostile;
+mod import;
+mod one_url;
+mod recordings;
+mod records;
+mod round_trip;
+mod secure;
+mod support;

@@ -1,0 +1,13 @@
+//! The crate's tests from outside, in one program: each more would be linked on its own.
+
+mod common;
+mod delays;
+mod direction;
+mod disciplines;
+mod facts;
+mod losses;
+mod models;
+mod text;
+mod trace;
+mod vectors;
+mod whole_paths;
