@@ -6,9 +6,11 @@ test says when it is stale. So plans and networks have the data plane's bounds w
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-TABLES: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+from eyelevel.json_types import JsonObject
+
+TABLES: JsonObject = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 
 class Limit(NamedTuple):
@@ -21,7 +23,7 @@ class Limit(NamedTuple):
 LIMITS: dict[str, Limit] = {name: Limit(**limit) for name, limit in TABLES["limits"].items()}
 """By the setting's name in plans and in the lab's configuration."""
 
-STAGES: list[dict[str, Any]] = TABLES["stages"]
+STAGES: list[JsonObject] = TABLES["stages"]
 """Each kind of stage: `name`, what it `does`, what `follows` in the text form, its `keys`, and
 whether it `is_link`."""
 

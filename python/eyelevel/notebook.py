@@ -1,14 +1,13 @@
 """A run for notebooks: `import eyelevel; eyelevel.open(DIR).frame()`."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from eyelevel.analysis.study import Contents, read_contents
+from eyelevel.json_types import JsonMapping
 from eyelevel.store.frames import Frames
 
 # Columns that the report needs and an analysis does not.
@@ -75,7 +74,7 @@ class Run:
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 
-    def record(self, trial: str) -> Mapping[str, Any]:
+    def record(self, trial: str) -> JsonMapping:
         """The raw record of a trial by its hash."""
         return self.contents.trial(trial).record
 

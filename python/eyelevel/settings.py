@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, Self, get_args, get_type_hints
 
 from annotated_types import Ge, Gt, Interval, Lt
 
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab_tables import LIMITS
 
 _NUMBER_AND_UNIT = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([A-Za-z/%µ]*)\s*")
@@ -26,13 +27,13 @@ class Settings:
 
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid", "strict": True}
 
-    def stated(self, *, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    def stated(self, *, without: tuple[str, ...] = ()) -> JsonObject:
         """Every setting as JSON has it, those of no effect too; `without` some by name."""
         stated = _as_json(asdict(self))  # type: ignore[call-overload]
         return {name: value for name, value in stated.items() if name not in without}
 
     @classmethod
-    def read(cls, values: Mapping[str, Any]) -> Self:
+    def read(cls, values: JsonMapping) -> Self:
         """The reverse of `stated`. Raises pydantic's ValidationError, a ValueError."""
         import json
 
@@ -123,7 +124,7 @@ def within(limit: str) -> Interval:
     return Interval(ge=LIMITS[limit].min, le=LIMITS[limit].max)
 
 
-def annotations_of(settings: Any) -> dict[str, Any]:
+def annotations_of(settings: Any) -> JsonObject:
     """Each field's annotation with its metadata, by name, in their order."""
     hints = get_type_hints(settings, include_extras=True)
     return {field.name: hints[field.name] for field in fields(settings)}

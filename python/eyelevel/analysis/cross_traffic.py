@@ -1,14 +1,13 @@
 """The flows beside the pages: what they had, how fairly, and what they cost the page."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from eyelevel.analysis.gains.cells import compare_cells
 from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.gain import harm_of_gains
 from eyelevel.stats.paired import median
@@ -27,7 +26,7 @@ class Harm:
     harm: Estimate
 
 
-def twins(plan: Mapping[str, Any]) -> dict[str, str | None]:
+def twins(plan: JsonMapping) -> dict[str, str | None]:
     """For each network with cross traffic the plan's same network without it, None without one."""
     settings = {
         network["name"]: {k: v for k, v in network.items() if k not in NOT_SETTINGS}
@@ -61,7 +60,7 @@ def _lost(site: str) -> Estimate:
     return Estimate(None, reason=f"no complete block of {site}")
 
 
-def flows_of(contents: Contents) -> list[dict[str, Any]]:
+def flows_of(contents: Contents) -> list[JsonObject]:
     """For each network with cross traffic and stack: medians over the counted loads."""
     flows = []
     for network in twins(contents.plan):
@@ -86,7 +85,7 @@ def _paired(kept: pl.DataFrame, network: str, alone: str, stack: str) -> pl.Data
     return named.filter(pl.len().over("block") == 2)
 
 
-def _medians(records: list[Mapping[str, Any]]) -> dict[str, Any]:
+def _medians(records: list[JsonMapping]) -> JsonObject:
     kinds = [kind for kind, _ in records[0]["goodput_bit_s"]]
     goodputs = zip(*([value for _, value in r["goodput_bit_s"]] for r in records), strict=True)
     index = {

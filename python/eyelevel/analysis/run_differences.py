@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonMapping
 
 NAMED_MAX = 8  # of one line: a corpus that was recorded anew has hundreds of sites
 
@@ -21,7 +22,7 @@ def run_differences(old: Contents, new: Contents) -> list[str]:
     ]
 
 
-def _left_out(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+def _left_out(old: JsonMapping, new: JsonMapping) -> list[str]:
     lines = []
     for kind in ("sites", "networks", "stacks"):
         before, after = ({part["name"]: part for part in plan[kind]} for plan in (old, new))
@@ -42,7 +43,7 @@ def _line(what: str, names: Sequence[str]) -> list[str]:
     return [f"{what}, not compared: {listed}{more}"]
 
 
-def _conditions(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+def _conditions(old: JsonMapping, new: JsonMapping) -> list[str]:
     """Of the plans' `browser`."""
     lines = []
     for key, after in new.items():
@@ -69,7 +70,7 @@ def _condition_said(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _settings(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+def _settings(old: JsonMapping, new: JsonMapping) -> list[str]:
     lines = []
     for kind in ("networks", "stacks"):
         known = {part["name"]: part for part in old[kind]}
@@ -79,7 +80,7 @@ def _settings(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _environments(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+def _environments(old: JsonMapping, new: JsonMapping) -> list[str]:
     lines = []
     for key in _COMPARED:
         before, after = old.get(key), new.get(key)

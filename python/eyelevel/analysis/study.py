@@ -1,13 +1,11 @@
 """Everything that a report says, computed from a run's directory alone."""
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -29,6 +27,7 @@ from eyelevel.analysis.trials.blocks import Blocks, select_blocks
 from eyelevel.analysis.trials.judgement import judge_table
 from eyelevel.analysis.trials.table import Columns, MetricsOf, trials_table
 from eyelevel.errors import StoreError
+from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.networks.network import Network
@@ -56,8 +55,8 @@ class Contents:
     """
 
     directory: Path
-    plan: Mapping[str, Any]
-    environment: Mapping[str, Any]
+    plan: JsonMapping
+    environment: JsonMapping
     table: pl.DataFrame
     foreign: int
     metrics: tuple[str, ...]
@@ -66,7 +65,7 @@ class Contents:
     gains: tuple[NetworkGain, ...]
     timeout_rates: RateTest
     failure_rates: RateTest
-    stopped: Mapping[str, Any] | None = None
+    stopped: JsonMapping | None = None
     """`stop.json` of a study that stopped before all its blocks."""
     splits: tuple[NetworkSplit, ...] = ()
     """What the counterfactuals say; they are in no other field."""
@@ -239,7 +238,7 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
 
 def read_table(
     directory: Path,
-    plan: Mapping[str, Any],
+    plan: JsonMapping,
     metrics: MetricsOf = metrics_of,
     processes: int = 1,
 ) -> tuple[int, pl.DataFrame]:
@@ -270,7 +269,7 @@ def code_version() -> str:
 
 
 def _sequential(
-    gains: list[NetworkGain], plan: Mapping[str, Any], kept: pl.DataFrame
+    gains: list[NetworkGain], plan: JsonMapping, kept: pl.DataFrame
 ) -> list[NetworkGain]:
     """The primary gains of a study that may stop early, by intervals that allow it."""
     names = {key: [item["name"] for item in plan[key]] for key in ("networks", "stacks", "sites")}
@@ -286,7 +285,7 @@ def _sequential(
     return [by_key.get((item.network, item.stack, item.metric), item) for item in gains]
 
 
-def _environment(directory: Path) -> Mapping[str, Any]:
+def _environment(directory: Path) -> JsonMapping:
     if not (directory / ENVIRONMENT_FILE).exists():
         raise StoreError(
             f"reading {directory}: it has no {ENVIRONMENT_FILE}, so what it ran on is unknown; "

@@ -3,8 +3,7 @@
 A cell is a dictionary as `environment.json` keeps it under `stacks_validated`.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from eyelevel.json_types import JsonMapping
 
 RATIO_AIM = (0.9, 1.1)
 """What the ratio is to be on networks without loss."""
@@ -21,7 +20,7 @@ EXPLANATION = (
 )
 
 
-def row(cell: Mapping[str, Any]) -> list[str]:
+def row(cell: JsonMapping) -> list[str]:
     """Network, control, both goodputs in Mbit/s, ratio, interval, repeated packets in percent and
     the 95th percentile of the queueing delay in ms, the last two as TCP / QUIC."""
     sides = (cell["tcp"], cell["quic"])
@@ -35,7 +34,7 @@ def row(cell: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def notes(cell: Mapping[str, Any]) -> list[str]:
+def notes(cell: JsonMapping) -> list[str]:
     """What to bear in mind of a cell."""
     remarks, ratio = [], cell["ratio"]["value"]
     if not cell["loss"] and ratio and not RATIO_AIM[0] <= ratio <= RATIO_AIM[1]:
@@ -53,7 +52,7 @@ FLOW_EXPLANATION = (
 )
 
 
-def flow_row(flow: Mapping[str, Any]) -> list[str]:
+def flow_row(flow: JsonMapping) -> list[str]:
     """Network, control, bytes, both times in ms, ratio, interval, what theory says of the three,
     and the packets that were repeated, TCP / QUIC."""
     sides = (flow["tcp"], flow["quic"])
@@ -69,12 +68,12 @@ def flow_row(flow: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def flow_notes(flow: Mapping[str, Any]) -> list[str]:
+def flow_notes(flow: JsonMapping) -> list[str]:
     """What to bear in mind of a short flow."""
     return _of_the_machine(flow)
 
 
-def _of_the_machine(measured: Mapping[str, Any]) -> list[str]:
+def _of_the_machine(measured: JsonMapping) -> list[str]:
     """What it did to a cell or flow."""
     sides = (measured["tcp"], measured["quic"])
     lost = sum(side["lost_outside_packets"] for side in sides)
@@ -85,7 +84,7 @@ def _of_the_machine(measured: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _format_ratio(ratio: Mapping[str, Any]) -> tuple[str, str]:
+def _format_ratio(ratio: JsonMapping) -> tuple[str, str]:
     """The value, and its interval."""
     value, low, high = ratio["value"], ratio["low"], ratio["high"]
     return (

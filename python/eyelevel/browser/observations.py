@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from eyelevel.browser.same_requests import SameRequests
+from eyelevel.json_types import JsonObject
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
@@ -93,7 +94,7 @@ class Navigation:
     documents: int = 1
     """Documents that the main frame showed; more than one if the page redirected by script."""
 
-    def as_record(self) -> dict[str, Any]:
+    def as_record(self) -> JsonObject:
         """The record's `navigation`."""
         return {name: getattr(self, name) for name in self.__slots__}
 
@@ -140,7 +141,7 @@ class ObjectLoad:
     failed: str | None
     """Text of the error; None if it did not fail."""
 
-    def as_record(self) -> dict[str, Any]:
+    def as_record(self) -> JsonObject:
         """One entry of the record's `objects`."""
         record = {name: getattr(self, name) for name in self.__slots__ if name != "source"}
         record["from"] = self.source
@@ -180,7 +181,7 @@ class StepLoad:
     frames: tuple[Frame, ...] = ()
     """The first is what was there when the step began."""
 
-    def as_record(self) -> dict[str, Any]:
+    def as_record(self) -> JsonObject:
         """One entry of the record's `after_load`, its frames aside."""
         left_out = ("frames", "begun_ms")
         fields = {name: getattr(self, name) for name in self.__slots__ if name not in left_out}
@@ -229,7 +230,7 @@ class RawLoad:
     """Wall time of each phase: `start` (process), `open` (empty page), `settle`, `load` (navigation
     to load event), `quiet` (to the end of the load), `collect`, `end` (teardown), and `total`."""
 
-    def as_record(self) -> dict[str, Any]:
+    def as_record(self) -> JsonObject:
         """The record's keys `navigation`, `objects` and `frames`, and the browser's own."""
         return {
             "navigation": self.navigation.as_record(),

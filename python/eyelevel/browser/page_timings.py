@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from eyelevel.browser.observations import Navigation
+from eyelevel.json_types import JsonObject
 
 SCRIPT = """
 (async () => {
@@ -78,7 +79,7 @@ class NavigationClock:
         self._starts_s: list[float] = []
         self.documents = 0
 
-    def handle_request(self, event: dict[str, Any]) -> None:
+    def handle_request(self, event: JsonObject) -> None:
         """Take `Network.requestWillBeSent`; the first after the navigation is the document's."""
         if self._request_s is None:
             self._request_s = event["timestamp"]
@@ -87,7 +88,7 @@ class NavigationClock:
         """The main frame shows another document."""
         self.documents += 1
 
-    def handle_metrics(self, reply: dict[str, Any]) -> None:
+    def handle_metrics(self, reply: JsonObject) -> None:
         """Take an answer to `Performance.getMetrics`."""
         for metric in reply.get("result", {}).get("metrics", ()):
             known = (0, *self._starts_s)
@@ -114,7 +115,7 @@ class NavigationClock:
 
 
 def navigation_from(
-    answer: dict[str, Any],
+    answer: JsonObject,
     timer_gaps: Sequence[Sequence[float]],
     clock: PageClock,
     lifecycle_s: dict[str, float],

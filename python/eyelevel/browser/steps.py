@@ -14,11 +14,12 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from eyelevel.browser.observations import LoadSettings, RawLoad, StepLoad
 from eyelevel.browser.waiting import Pump, QuietRule, rule_from_now, wait_for_end
 from eyelevel.errors import CommandError
+from eyelevel.json_types import JsonObject
 from eyelevel.plan.steps import Step
 
 FIND_TIMEOUT_S = 5.0
@@ -36,7 +37,7 @@ PAGE_END_PX = 10_000_000
 NO_ELEMENT = "no element of the page matches the selector"
 NOT_SHOWN = "the element is not shown"
 
-Reply = dict[str, Any]
+Reply = JsonObject
 
 Act = Callable[[Callable[[str], None]], None]
 """Sends a step's input without waiting; calls its argument with the reason if it failed."""

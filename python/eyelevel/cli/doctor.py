@@ -6,13 +6,14 @@ import subprocess
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.errors import BrowserStartError, LabError
+from eyelevel.json_types import JsonObject
 from eyelevel.lab.binary import REMEDY, run_tool
 from eyelevel.run.study.cores import Processors
 
@@ -71,14 +72,14 @@ def examine() -> list[Finding]:
     ]
 
 
-def _lab(kernel: dict[str, Any]) -> Finding:
+def _lab(kernel: JsonObject) -> Finding:
     failure = kernel["lab_failure"]
     if failure is None:
         return Finding("a lab", "ok", "can be built")
     return Finding("a lab", "missing", failure, "see the lines below")
 
 
-def _user_namespaces(kernel: dict[str, Any]) -> Finding:
+def _user_namespaces(kernel: JsonObject) -> Finding:
     name = "user namespaces"
     if os.geteuid() == 0:
         return Finding(name, "ok", "not needed as root")

@@ -4,11 +4,12 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from eyelevel.cli.output import print_json, results, table
+from eyelevel.json_types import JsonObject
 from eyelevel.networks.presets import GROUPS
 from eyelevel.plan.devices import DEVICES
 from eyelevel.plan.presets import PRESETS
@@ -27,7 +28,7 @@ _GRID_HINT = (
 class Listed:
     """One line: as JSON has it, and what a table shows of it by its columns."""
 
-    stated: dict[str, Any]
+    stated: JsonObject
     cells: dict[str, str]
 
 

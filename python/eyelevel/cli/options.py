@@ -1,7 +1,7 @@
 """Options of commands that load pages: what the page is shown in, how long a load waits."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import fields
 from functools import wraps
 from types import UnionType
@@ -12,6 +12,7 @@ from annotated_types import Ge, Le
 from pydantic import ValidationError
 
 from eyelevel.errors import PlanError
+from eyelevel.json_types import JsonMapping
 from eyelevel.plan.browser import Browser
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
 from eyelevel.settings import About, about, annotations_of
@@ -105,7 +106,7 @@ def _kind(annotation: Any) -> tuple[Any, tuple[Any, Any] | None]:
     return annotation, None if low is None or high is None else (low, high)
 
 
-def _browser_of(given: Mapping[str, Any]) -> Browser:
+def _browser_of(given: JsonMapping) -> Browser:
     said = about(Browser)
     values = {}
     for name, value in given.items():

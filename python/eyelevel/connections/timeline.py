@@ -1,11 +1,10 @@
 """One connection of a trial on the page's own clock: handshake, transport and objects."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from eyelevel.connections.transport import Transport, parse_qlog, parse_tcp_info
 from eyelevel.errors import ConnectionLogError
+from eyelevel.json_types import JsonMapping
 from eyelevel.store.directory import LOGS, StoredTrial
 from eyelevel.store.in_vain import InVain, connections_in_vain
 
@@ -40,7 +39,7 @@ class Timeline:
     ready_ms: float | None
     objects: tuple[Fetched, ...]
     transport: Transport | None
-    in_force: Mapping[str, Any]
+    in_force: JsonMapping
     page_load_time_ms: float | None
     network: str
     site: str
@@ -103,7 +102,7 @@ def timeline_of(trial: StoredTrial, connection: int) -> Timeline:
     )
 
 
-def _connect(objects: list[Mapping[str, Any]]) -> tuple[float, float] | None:
+def _connect(objects: list[JsonMapping]) -> tuple[float, float] | None:
     waited = [item["connect_ms"] for item in objects if item["connect_ms"]]
     if not waited:
         return None
@@ -111,7 +110,7 @@ def _connect(objects: list[Mapping[str, Any]]) -> tuple[float, float] | None:
     return start, end
 
 
-def _fetched(item: Mapping[str, Any], body_bytes: int) -> Fetched:
+def _fetched(item: JsonMapping, body_bytes: int) -> Fetched:
     return Fetched(
         item["url"],
         item["started_ms"],
@@ -122,7 +121,7 @@ def _fetched(item: Mapping[str, Any], body_bytes: int) -> Fetched:
     )
 
 
-def _transport(trial: StoredTrial, entry: Mapping[str, Any]) -> Transport | None:
+def _transport(trial: StoredTrial, entry: JsonMapping) -> Transport | None:
     folder = trial.path / LOGS
     number = entry["connection"]
     if entry["protocol"] == "h3":

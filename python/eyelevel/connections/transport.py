@@ -8,9 +8,9 @@ the recovery metrics that changed.
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from eyelevel.errors import ConnectionLogError
+from eyelevel.json_types import JsonObject
 
 RECORD_SEPARATOR = b"\x1e"
 METRICS = "quic:recovery_metrics_updated"
@@ -66,7 +66,7 @@ def parse_qlog(content: bytes, name: str) -> Transport:
     in_flight: list[int] = []
     rtts: list[float | None] = []
     losses: dict[float, int] = {}
-    metrics: dict[str, Any] = {}
+    metrics: JsonObject = {}
     initial_rtt: float | None = None
     for event in _events(content, name):
         now = float(event["time"])
@@ -88,7 +88,7 @@ def parse_qlog(content: bytes, name: str) -> Transport:
     )
 
 
-def _samples(content: bytes, name: str) -> list[dict[str, Any]]:
+def _samples(content: bytes, name: str) -> list[JsonObject]:
     lines = content.split(b"\n")
     samples = []
     for number, line in enumerate(lines, start=1):
@@ -103,7 +103,7 @@ def _samples(content: bytes, name: str) -> list[dict[str, Any]]:
     return samples
 
 
-def _events(content: bytes, name: str) -> Iterator[dict[str, Any]]:
+def _events(content: bytes, name: str) -> Iterator[JsonObject]:
     head, *records = [text for text in content.split(RECORD_SEPARATOR) if text.strip()] or [b""]
     if b"qlog" not in head:
         raise ConnectionLogError(f"reading {name}: it does not begin as a qlog does")

@@ -11,17 +11,17 @@ same span, so what a tool computes as TCP's share (`connect` without `ssl`) is r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+
+from eyelevel.json_types import JsonMapping, JsonObject
 
 PAGE = "page_1"
 NOT_AVAILABLE = -1
 """HAR's own number for what is unknown or did not happen."""
 
 
-def har_of(record: Mapping[str, Any]) -> dict[str, Any]:
+def har_of(record: JsonMapping) -> JsonObject:
     """The record of one load as a HAR document; objects in the order of their requests."""
     versions, navigation = record["versions"], record["navigation"] or {}
     product, _, browser_version = versions["browser"].partition("/")
@@ -51,13 +51,13 @@ def har_of(record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _entry(item: Mapping[str, Any], started_at: datetime) -> dict[str, Any]:
+def _entry(item: JsonMapping, started_at: datetime) -> JsonObject:
     version = item["protocol"] or ""
     started = started_at + timedelta(milliseconds=item["started_ms"])
     timings = _timings(item)
     # `ssl` is part of `connect`.
     phases = [length for name, length in timings.items() if name != "ssl" and length > 0]
-    entry: dict[str, Any] = {
+    entry: JsonObject = {
         "pageref": PAGE,
         "startedDateTime": started.isoformat(timespec="milliseconds"),
         "time": round(sum(phases), 3),
@@ -78,7 +78,7 @@ def _entry(item: Mapping[str, Any], started_at: datetime) -> dict[str, Any]:
     return entry
 
 
-def _request(item: Mapping[str, Any], version: str) -> dict[str, Any]:
+def _request(item: JsonMapping, version: str) -> JsonObject:
     query = parse_qsl(urlsplit(item["url"]).query, keep_blank_values=True)
     return {
         "method": item["method"],
@@ -92,8 +92,8 @@ def _request(item: Mapping[str, Any], version: str) -> dict[str, Any]:
     }
 
 
-def _response(item: Mapping[str, Any], version: str) -> dict[str, Any]:
-    response: dict[str, Any] = {
+def _response(item: JsonMapping, version: str) -> JsonObject:
+    response: JsonObject = {
         "status": item["status"] or 0,
         "statusText": "",
         "httpVersion": version,
@@ -110,7 +110,7 @@ def _response(item: Mapping[str, Any], version: str) -> dict[str, Any]:
     return response
 
 
-def _timings(item: Mapping[str, Any]) -> dict[str, float]:
+def _timings(item: JsonMapping) -> dict[str, float]:
     """The request's phases; they add up to the time from its start to its end.
 
     What passed between two phases counts as blocked.

@@ -1,11 +1,12 @@
 """Where a stack stops winning: the gain on every network, and where it crosses zero."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import altair as alt
 import polars as pl
 
 from eyelevel.figures.chart import inline, layered, specification
+from eyelevel.json_types import JsonObject
 
 FINDINGS = {"faster": "#0b6b4b", "undecided": "#b9bfbb", "slower": "#a8341b"}
 GAIN = ("gain", "gain_low", "gain_high")
@@ -18,7 +19,7 @@ TITLES = {
 
 def break_even_map(
     rows: pl.DataFrame, points: pl.DataFrame, stacks: list[str], axes: tuple[str, str]
-) -> dict[str, Any]:
+) -> JsonObject:
     """A square a network, a diamond with its interval where the gain crosses zero.
 
     `rows`: the two `axes`, `stack`, `finding` (of FINDINGS), `gain`, `gain_low`,

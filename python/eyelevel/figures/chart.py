@@ -11,10 +11,12 @@ import polars as pl
 import vl_convert
 from PIL import Image
 
+from eyelevel.json_types import JsonObject
+
 PNG_SCALE = 2.0
 WEBP = re.compile("data:image/webp;base64,([A-Za-z0-9+/=]+)")
 
-FORMATS: Mapping[str, Callable[[dict[str, Any]], bytes]] = {
+FORMATS: Mapping[str, Callable[[JsonObject], bytes]] = {
     "svg": lambda chart: vl_convert.vegalite_to_svg(_with_png(chart)).encode(),
     "pdf": lambda chart: vl_convert.vegalite_to_pdf(_with_png(chart)),
     "png": lambda chart: vl_convert.vegalite_to_png(_with_png(chart), scale=PNG_SCALE),
@@ -41,7 +43,7 @@ def _as_png(webp: re.Match[str]) -> str:
 DIGITS = 6  # of a number; more only make a page larger
 
 
-def specification(chart: alt.TopLevelMixin) -> dict[str, Any]:
+def specification(chart: alt.TopLevelMixin) -> JsonObject:
     """The chart in Vega-Lite; altair types it as anything."""
     return chart.to_dict(validate=False)
 

@@ -9,6 +9,7 @@ import altair as alt
 from eyelevel.connections.timeline import Timeline
 from eyelevel.connections.transport import Transport
 from eyelevel.figures.chart import layered, specification
+from eyelevel.json_types import JsonObject
 
 POINTS_MAX = 3000
 """How many points a line has: more than a screen has pixels."""
@@ -33,7 +34,7 @@ def start_ms(timelines: Sequence[Timeline]) -> float:
     return min([0.0, *(line.accepted_ms or 0.0 for line in timelines)])
 
 
-def waterfall(timeline: Timeline, number: int, domain: tuple[float, float]) -> dict[str, Any]:
+def waterfall(timeline: Timeline, number: int, domain: tuple[float, float]) -> JsonObject:
     """One row an object: waiting light, receiving full; above them the connection's handshake."""
     rows = []
     start = timeline.connect_ms[0] if timeline.connect_ms else timeline.accepted_ms
@@ -75,7 +76,7 @@ def waterfall(timeline: Timeline, number: int, domain: tuple[float, float]) -> d
     return specification(chart.properties(width="container", height=max(40, count * ROW_PX)))
 
 
-def window_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> dict[str, Any]:
+def window_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> JsonObject:
     """Congestion window (dashed) and bytes in flight, kilobytes."""
     layers = []
     for number, transport in _logged(timelines):
@@ -97,7 +98,7 @@ def window_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> 
     return _layered(layers, 220)
 
 
-def rtt_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> dict[str, Any]:
+def rtt_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> JsonObject:
     """Smoothed round trips as the senders knew them."""
     layers = []
     for number, transport in _logged(timelines):
@@ -114,7 +115,7 @@ def rtt_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> dic
     return _layered(layers, 150)
 
 
-def loss_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> dict[str, Any]:
+def loss_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> JsonObject:
     """Packets deemed lost or sent again, a stroke a moment."""
     layers = []
     for number, transport in _logged(timelines):
@@ -191,7 +192,7 @@ def _line(
     )
 
 
-def _layered(layers: Sequence[alt.Chart], height: int) -> dict[str, Any]:
+def _layered(layers: Sequence[alt.Chart], height: int) -> JsonObject:
     return specification(layered(*layers).properties(width="container", height=height))
 
 

@@ -1,18 +1,18 @@
 """The figures of Das 2014: tables in, Vega-Lite specifications out; static, for print."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import polars as pl
 
 from eyelevel.figures.chart import inline, largest, layered, specification
+from eyelevel.json_types import JsonObject
 
 OPTIMAL = "optimal (unshaped)"
 STEPS_MAX = 100  # of a curve; of 500 sites each fifth
 
 
-def heat_map(rows: pl.DataFrame, metric: str) -> dict[str, Any]:
+def heat_map(rows: pl.DataFrame, metric: str) -> JsonObject:
     """Figure 5-2: the improvement of the median over sites by rate and round-trip time.
 
     `rows`: `rate_mbit_s`, `rtt_ms`, `stack`, `improvement` (share; more is better).
@@ -37,9 +37,7 @@ def heat_map(rows: pl.DataFrame, metric: str) -> dict[str, Any]:
     return specification(chart.facet(facet=alt.Facet("stack:N", title=None), columns=2))
 
 
-def site_curves(
-    rows: pl.DataFrame, stacks: Sequence[str], metric: str, columns: int
-) -> dict[str, Any]:
+def site_curves(rows: pl.DataFrame, stacks: Sequence[str], metric: str, columns: int) -> JsonObject:
     """Figures 5-1, 6-1, 6-3 and 6-4: over sites, the share with at most a median load time.
 
     `rows`: `network`, `stack` (OPTIMAL for the reference curve), `site`, `seconds` (infinite for a
@@ -89,7 +87,7 @@ def site_curves(
     return specification(panels_chart)
 
 
-def trace_rates(rows: pl.DataFrame) -> dict[str, Any]:
+def trace_rates(rows: pl.DataFrame) -> JsonObject:
     """Figure 6-2: the rate of a link over time.
 
     `rows`: `course` (which link), `seconds`, `mbit_s`.
@@ -107,7 +105,7 @@ def trace_rates(rows: pl.DataFrame) -> dict[str, Any]:
     return specification(panels_chart.resolve_scale(y="independent"))
 
 
-def reproducibility(loads: pl.DataFrame) -> dict[str, Any]:
+def reproducibility(loads: pl.DataFrame) -> JsonObject:
     """Figure 4-2: how far single loads are from the median of their like.
 
     `loads`: `network`, `site`, `stack`, `value`; the curve is the share of loads within a distance.

@@ -1,16 +1,15 @@
 """Wolsing et al. 2019, figure 4: filmstrips of loads whose metrics disagree."""
 
-from typing import Any
-
 import altair as alt
 import polars as pl
 
 from eyelevel.figures.chart import inline, layered, specification
+from eyelevel.json_types import JsonObject
 
 PICTURE_PX = 100
 
 
-def strips_chart(rows: pl.DataFrame) -> dict[str, Any]:
+def strips_chart(rows: pl.DataFrame) -> JsonObject:
     """A strip a stack under the finding that it belongs to.
 
     `rows`: `finding` (clauses with `; ` between), `stack`, `seconds`, `url` (a data URL).

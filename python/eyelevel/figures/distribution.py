@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from eyelevel.figures.chart import specification
+from eyelevel.json_types import JsonObject
 
 ALL_SITES = "all sites"
 POINTS_MAX = 200  # a step a pixel and a half is as fine as the chart can show
@@ -60,13 +61,13 @@ def cumulative(kept: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
 def distribution_chart(
     rows: pl.DataFrame, stacks: list[str], metric: str, site: str = ALL_SITES
-) -> dict[str, Any]:
+) -> JsonObject:
     """A Vega-Lite specification of one network's curves.
 
     Parameters `metric` and `site` choose, `hidden` lists the stacks that are not drawn.
     """
     text = _template(tuple(stacks), metric, site)
-    return cast(dict[str, Any], json.loads(text.replace(_ROWS, json.dumps(_csv(rows)))))
+    return cast(JsonObject, json.loads(text.replace(_ROWS, json.dumps(_csv(rows)))))
 
 
 @lru_cache(maxsize=4)
@@ -129,7 +130,7 @@ SHOWN_PERCENTS = (0.5, 99.5)
 
 def curves_chart(
     samples: Mapping[str, np.ndarray], x_title: str, names: Sequence[str]
-) -> dict[str, Any]:
+) -> JsonObject:
     """A Vega-Lite specification: one curve a name, values in milliseconds.
 
     `names` are those of all charts that stand together: a name's place in it is its colour.

@@ -2,12 +2,13 @@
 
 import json
 from functools import lru_cache
-from typing import Any, cast
+from typing import cast
 
 import altair as alt
 import polars as pl
 
 from eyelevel.figures.chart import layered, specification
+from eyelevel.json_types import JsonObject
 
 _ROWS = '"the rows"'
 COLUMNS = ("metric", "stack", "gain", "gain_low", "gain_high")
@@ -15,7 +16,7 @@ COLUMNS = ("metric", "stack", "gain", "gain_low", "gain_high")
 
 def gain_chart(
     rows: pl.DataFrame, stacks: list[str], metric: str, extent: tuple[float, float]
-) -> dict[str, Any]:
+) -> JsonObject:
     """A Vega-Lite specification of one network's gains.
 
     `rows` has COLUMNS: gains as shares with the bounds of their intervals, null if undetermined.
@@ -26,7 +27,7 @@ def gain_chart(
     # Building a chart takes 0.1 s, and a study may have a hundred networks.
     text = _template(tuple(stacks), metric, extent)
     return cast(
-        dict[str, Any], json.loads(text.replace(_ROWS, json.dumps(rows.select(COLUMNS).to_dicts())))
+        JsonObject, json.loads(text.replace(_ROWS, json.dumps(rows.select(COLUMNS).to_dicts())))
     )
 
 

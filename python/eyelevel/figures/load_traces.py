@@ -1,11 +1,10 @@
 """What typical loads were like in time: bytes on their way, and what was asked for when."""
 
-from typing import Any
-
 import altair as alt
 import polars as pl
 
 from eyelevel.figures.chart import inline, largest, layered, specification
+from eyelevel.json_types import JsonObject
 
 WIDTH_PX = 420
 HEIGHT_PX = 130
@@ -14,7 +13,7 @@ ROW_PX = 13
 
 def downlink_chart(
     levels: pl.DataFrame, silences: pl.DataFrame, capacities: pl.DataFrame, stacks: list[str]
-) -> dict[str, Any]:
+) -> JsonObject:
     """A panel a network: kilobytes on their way above, the times without any below.
 
     `levels`: `network`, `stack`, `at_s`, `kilobytes`; `silences`: `network`, `stack`, `start_s`,
@@ -76,7 +75,7 @@ OBJECT_ROW_PX = 11
 PHASES = {"waiting": "#c9a227", "receiving": "#0f6fb4"}
 
 
-def waterfall(rows: pl.DataFrame) -> dict[str, Any]:
+def waterfall(rows: pl.DataFrame) -> JsonObject:
     """A bar an object, in the order of their start; a panel a load.
 
     `rows`: `load` (the panel), `place` (from 0), `name`, `phase` (of PHASES), `start_s`, `end_s`.

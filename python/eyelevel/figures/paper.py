@@ -1,11 +1,10 @@
 """The figures of Wolsing et al. 2019: tables in, Vega-Lite specifications out; for print."""
 
-from typing import Any
-
 import altair as alt
 import polars as pl
 
 from eyelevel.figures.chart import inline, largest, layered, specification
+from eyelevel.json_types import JsonObject
 
 GAIN_AXIS = alt.Axis(format="+.0%", tickCount=5)
 SHARE_AXIS = alt.Axis(format=".0%", tickCount=3)
@@ -15,7 +14,7 @@ UNDETERMINED = {"undetermined": "#8a6d00"}
 _OF_PANEL = ("network", "metric")
 
 
-def gain_cdf(cells: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
+def gain_cdf(cells: pl.DataFrame, stacks: list[str]) -> JsonObject:
     """Wolsing et al. 2019, figure 3: the share of sites with at most a gain, by network and metric.
 
     `cells`: `network`, `metric` (its title), `stack`, `gain` (share, null if undetermined), one
@@ -62,7 +61,7 @@ def _steps(cells: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([part.select(named) for part in (first, corners, edge, flat)])
 
 
-def significance_shares(cells: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
+def significance_shares(cells: pl.DataFrame, stacks: list[str]) -> JsonObject:
     """Shares of sites that are significantly faster, slower, neither: ANOVA at 0.01, as published.
 
     `cells`: `network`, `metric`, `stack`, `anova` (the verdict). Undetermined sites are on their
@@ -98,7 +97,7 @@ def significance_shares(cells: pl.DataFrame, stacks: list[str]) -> dict[str, Any
 
 def against_attribute(
     cells: pl.DataFrame, stacks: list[str], attribute: str, title: str
-) -> dict[str, Any]:
+) -> JsonObject:
     """Wolsing's slide 14: the difference in round trips against an attribute of the site.
 
     `cells`: `network`, `stack`, `site`, `difference_rtts`, and `attribute`; what has one of the
@@ -123,7 +122,7 @@ def against_attribute(
     return specification(panels)
 
 
-def mean_gains(rows: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
+def mean_gains(rows: pl.DataFrame, stacks: list[str]) -> JsonObject:
     """Wolsing et al. 2019, section 4: mean gains over the sites, with their intervals.
 
     `rows`: `network`, `metric` (its title), `stack`, `gain`, `gain_low`, `gain_high` (null if
@@ -148,7 +147,7 @@ def mean_gains(rows: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
     return _facets(layered(zero, interval, dot, note).properties(**size), rows)
 
 
-def single_object(loads: pl.DataFrame, stacks: list[str]) -> dict[str, Any]:
+def single_object(loads: pl.DataFrame, stacks: list[str]) -> JsonObject:
     """Das 2014, figure 4-3, and Wolsing et al. 2019, figure 2: the load time of one object.
 
     `loads`: `network`, `object_bytes`, `size` (in words), `stack`, `median_ms`,
@@ -182,9 +181,7 @@ def _object_panel(rows: pl.DataFrame, stacks: list[str], title: str) -> alt.Laye
     return layered(bars, spread, numbers).properties(width=280, height=28 * len(stacks))
 
 
-def _facets(
-    chart: alt.LayerChart | alt.Chart, cells: pl.DataFrame, title: str = ""
-) -> dict[str, Any]:
+def _facets(chart: alt.LayerChart | alt.Chart, cells: pl.DataFrame, title: str = "") -> JsonObject:
     panels = chart.facet(
         row=alt.Row(
             "network:N", title=None, sort=cells["network"].unique(maintain_order=True).to_list()

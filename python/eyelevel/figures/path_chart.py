@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
 
 from eyelevel.figures.chart import layered, specification
+from eyelevel.json_types import JsonObject
 from eyelevel.pathlog.direction import DirectionLog
 from eyelevel.pathlog.series import Series, series_of
 
@@ -16,7 +16,7 @@ CAPACITY, ARRIVED, DEPARTED, DROPPED = "#d9dee5", "#8a94a3", "#1f6feb", "#d1242f
 TYPICAL, WORST = "#1a7f37", "#9bd3a7"
 
 
-def path_chart(logs: Sequence[DirectionLog], title: str) -> dict[str, Any]:
+def path_chart(logs: Sequence[DirectionLog], title: str) -> JsonObject:
     """A Vega-Lite specification: for each direction throughput above and queueing delay below.
 
     In Mbit/s and ms over seconds, in bins whose width the title names. Drops are marks on the upper

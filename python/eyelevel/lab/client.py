@@ -1,10 +1,11 @@
 """One running lab: configured by one line of JSON, heard in events (spec/lab-events.md)."""
 
 import ipaddress
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import Self
 
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.binary import find_binary
 from eyelevel.lab.conversation import Conversation
 
@@ -22,21 +23,21 @@ END_GRACE_S = 1.0
 class LabConfig:
     """What a lab is told; `stack` and `path` as spec/lab-events.md has them."""
 
-    path: Mapping[str, Any]
+    path: JsonMapping
     seed: int
     site: str | None = None
-    stack: Mapping[str, Any] | None = None
+    stack: JsonMapping | None = None
     realtime: bool = True
     realtime_servers: bool = True
     log: str | None = None
     certificates: str | None = None
     watch_interval_ms: int | None = None
     internet: bool = False
-    cross_traffic: Sequence[Mapping[str, Any]] = ()
-    connection_logs: Mapping[str, Any] | None = None
+    cross_traffic: Sequence[JsonMapping] = ()
+    connection_logs: JsonMapping | None = None
     longest_prefix: bool = False
 
-    def message(self) -> dict[str, Any]:
+    def message(self) -> JsonObject:
         """The configuration without the settings that have their default."""
         message = {name: getattr(self, name) for name in ("site", "stack", "path", "seed")}
         for setting in fields(self):
@@ -59,14 +60,14 @@ class Ready:
     spki_sha256: str | None
     ca_certificate: str | None
     main_url: str | None
-    origins: tuple[Mapping[str, Any], ...]
+    origins: tuple[JsonMapping, ...]
     realtime_priority: bool
     server_realtime_priority: bool
     startup_ms: float
     site_digest: str | None
 
     @classmethod
-    def of(cls, event: Mapping[str, Any]) -> Self:
+    def of(cls, event: JsonMapping) -> Self:
         """Read the event; unknown keys are ignored."""
         names = cls.__dataclass_fields__
         values = {name: event.get(name) for name in names}
@@ -99,10 +100,10 @@ class Ready:
 class LabSummary:
     """Everything that a lab reported between `ready` and its end."""
 
-    requests: tuple[Mapping[str, Any], ...] = ()
-    connections: tuple[Mapping[str, Any], ...] = ()
-    path: Mapping[str, Any] | None = None
-    cross_traffic: Mapping[str, Any] | None = None
+    requests: tuple[JsonMapping, ...] = ()
+    connections: tuple[JsonMapping, ...] = ()
+    path: JsonMapping | None = None
+    cross_traffic: JsonMapping | None = None
     errors: tuple[str, ...] = field(default=())
     server_cpu_s: float | None = None
     """Processor time of the servers' thread, for the measured visit alone."""
@@ -115,7 +116,7 @@ class Lab:
     """
 
     def __init__(
-        self, config: LabConfig, on_path: Callable[[Mapping[str, Any]], None] | None = None
+        self, config: LabConfig, on_path: Callable[[JsonMapping], None] | None = None
     ) -> None:
         """`on_path` gets each `path` event, in a thread of its own (see `watch_interval_ms`)."""
         self._config = config
@@ -180,7 +181,7 @@ class Lab:
             self._conversation.end(END_GRACE_S)
         events = self._conversation.events
 
-        def of_kind(kind: str) -> tuple[Mapping[str, Any], ...]:
+        def of_kind(kind: str) -> tuple[JsonMapping, ...]:
             return tuple(event for event in events if event["event"] == kind)
 
         first = self._first_connection
@@ -196,7 +197,7 @@ class Lab:
         )
         return self._summary
 
-    def _is_path(self, event: Mapping[str, Any]) -> bool:
+    def _is_path(self, event: JsonMapping) -> bool:
         if event["event"] != "path":
             return False
         if self._on_path is not None:
@@ -215,7 +216,7 @@ def is_unasked(host: str) -> bool:
     return True
 
 
-def lost_outside(path: Mapping[str, Any]) -> list[tuple[str, str, int]]:
+def lost_outside(path: JsonMapping) -> list[tuple[str, str, int]]:
     """Packets that were lost although no stage of the path dropped them: end, place and number."""
     return [
         (end, source, count)
@@ -226,8 +227,8 @@ def lost_outside(path: Mapping[str, Any]) -> list[tuple[str, str, int]]:
 
 
 def with_marks(
-    connections: Iterable[Mapping[str, Any]], path: Mapping[str, Any]
-) -> tuple[tuple[Mapping[str, Any], ...], dict[str, Any]]:
+    connections: Iterable[JsonMapping], path: JsonMapping
+) -> tuple[tuple[JsonMapping, ...], JsonObject]:
     """The connections, each with its marks as `ecn`, and the path without counts by connection.
 
     `ecn` is None if the path had no packet of the connection. What stays in the path are sums.
@@ -239,7 +240,7 @@ def with_marks(
         for flow in path.get("connections", ())
     }
 
-    def marked(connection: Mapping[str, Any]) -> Mapping[str, Any]:
+    def marked(connection: JsonMapping) -> JsonMapping:
         transport = "udp" if connection["protocol"] == "h3" else "tcp"
         ends = (transport, connection.get("client"), connection.get("address"))
         return {**connection, "ecn": marks.get(ends)}

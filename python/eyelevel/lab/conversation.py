@@ -6,10 +6,10 @@ import queue
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from eyelevel.errors import LabError
+from eyelevel.json_types import JsonMapping
 from eyelevel.lab.binary import NAME
 
 ERROR_BYTES_MAX = 4000
@@ -23,15 +23,15 @@ class Conversation:
         self,
         subject: str,
         command: Sequence[str],
-        on_event: Callable[[Mapping[str, Any]], bool] | None = None,
+        on_event: Callable[[JsonMapping], bool] | None = None,
     ) -> None:
         """`subject` names the process in messages. `on_event` is called in a thread of its own; an
         event for which it returns true is dealt with and kept from `events`."""
         self.subject = subject
-        self.events: list[Mapping[str, Any]] = []
+        self.events: list[JsonMapping] = []
         """What `wait_for` has passed so far, in order."""
         self._on_event = on_event
-        self._arrived: queue.Queue[Mapping[str, Any] | None] = queue.Queue()
+        self._arrived: queue.Queue[JsonMapping | None] = queue.Queue()
         self._errors = bytearray()
         # In a session of its own: this process handles Ctrl-C, and then ends the other.
         self._process = subprocess.Popen(
@@ -48,7 +48,7 @@ class Conversation:
         for reader in self._readers:
             reader.start()
 
-    def say(self, message: Mapping[str, Any]) -> None:
+    def say(self, message: JsonMapping) -> None:
         """Send one line of JSON."""
         assert self._process.stdin is not None
         # After a broken pipe the process has ended by itself, and its last words say why.
@@ -56,7 +56,7 @@ class Conversation:
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
 
-    def wait_for(self, kind: str, timeout_s: float) -> Mapping[str, Any]:
+    def wait_for(self, kind: str, timeout_s: float) -> JsonMapping:
         """The next event of this kind; LabError if none comes, with its last words."""
         deadline = time.monotonic() + timeout_s
         while True:

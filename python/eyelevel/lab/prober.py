@@ -5,9 +5,10 @@ import json
 import subprocess
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import IO, Any, Self
+from typing import IO, Self
 
 from eyelevel.errors import LabError
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.binary import NAME, find_binary
 from eyelevel.lab.client import Lab
 
@@ -17,10 +18,10 @@ END_TIMEOUT_S = 10.0
 
 def probe_events(
     subcommand: str,
-    config: Mapping[str, Any],
+    config: JsonMapping,
     prefix: Sequence[str] = (),
     lines: Iterable[str] = (),
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[JsonObject]:
     """Run `probe` or `scan` and yield its events as they come; stopping early ends the process.
 
     `prefix` puts the command into a lab. `lines` follow the configuration as they are read, from a
@@ -60,7 +61,7 @@ def _feed(stream: IO[str], lines: Iterable[str]) -> None:
 class ProbeTarget:
     """Servers to probe from `with` to its end; `prefix` says in which namespace they run."""
 
-    def __init__(self, prefix: Sequence[str], config: Mapping[str, Any]) -> None:
+    def __init__(self, prefix: Sequence[str], config: JsonMapping) -> None:
         self._prefix = prefix
         self._config = config
         self.authority_pem = ""
@@ -68,7 +69,7 @@ class ProbeTarget:
         """The servers' least time of cryptography a handshake, by protocol; known after the end."""
 
     @classmethod
-    def behind(cls, lab: Lab, config: Mapping[str, Any]) -> Self:
+    def behind(cls, lab: Lab, config: JsonMapping) -> Self:
         """In the servers' namespace of a lab."""
         return cls(lab.server_command_prefix, config)
 

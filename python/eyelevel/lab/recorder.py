@@ -1,9 +1,10 @@
 """One running recording proxy (spec/archive.md, "The recorder")."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from eyelevel.json_types import JsonMapping
 from eyelevel.lab.binary import find_binary
 from eyelevel.lab.conversation import Conversation
 
@@ -64,7 +65,7 @@ class Recorder:
         """Count what passes from now on to another visit of the page."""
         self._conversation.say({"command": "visit"})
 
-    def counts(self) -> Mapping[str, Any]:
+    def counts(self) -> JsonMapping:
         """How much was kept so far: `exchanges`, `open`, `left_out`."""
         self._conversation.say({"command": "counts"})
         return self._conversation.wait_for("counts", ANSWER_TIMEOUT_S)
@@ -75,7 +76,7 @@ class Recorder:
         left_out = self._conversation.wait_for("why", ANSWER_TIMEOUT_S)["left_out"]
         return None if left_out is None else str(left_out)
 
-    def write(self, **provenance: Any) -> Mapping[str, Any]:
+    def write(self, **provenance: Any) -> JsonMapping:
         """Write the site and end; `provenance` is what the recording says of itself (the spec).
 
         Returns the `written` event, whose `info` is what `eyelevel site info` prints.

@@ -1,9 +1,9 @@
 """What an aspect is in which stacks may differ, and how it is measured."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
+from eyelevel.json_types import JsonMapping
 from eyelevel.level.classes import Bound, Compared
 from eyelevel.plan.stacks import Stack
 
@@ -29,7 +29,7 @@ class Measure:
     compared: Compared = "mean"
     bound: Bound | None = None
     because: str = ""
-    bound_with: Mapping[str, Any] = field(default_factory=dict)
+    bound_with: JsonMapping = field(default_factory=dict)
     none_of: Callable[[Stack], str] | None = None
 
     def margin_of(self, first: float, second: float) -> float:
@@ -48,7 +48,7 @@ class Aspect:
     settings: tuple[str, ...] = ()
     what: str = ""
     measure: Measure | None = None
-    switch: Mapping[str, Any] = field(default_factory=dict)
+    switch: JsonMapping = field(default_factory=dict)
 
 
 PAGES = ("page on far", "page on slow")

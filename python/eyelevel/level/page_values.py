@@ -2,19 +2,20 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 
+from eyelevel.json_types import JsonMapping
 from eyelevel.level.classes import Value
 from eyelevel.level.made_page import HOST, LATE_SCRIPT, ORDER, kind_of
 from eyelevel.level.transfer_values import DATA_PACKET_BYTES_MIN
 from eyelevel.pathlog.packets import Arrivals
 
-Record = Mapping[str, Any]
+Record = JsonMapping
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def page_values(
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _path(request: Mapping[str, Any]) -> str:
+def _path(request: JsonMapping) -> str:
     return str(urlsplit(request["url"]).path)
 
 
@@ -105,7 +106,7 @@ def late_script_place(paths: Sequence[str]) -> float | None:
     return float(paths.index(LATE_SCRIPT)) if LATE_SCRIPT in paths else None
 
 
-def priorities(requests: Sequence[Mapping[str, Any]]) -> str | None:
+def priorities(requests: Sequence[JsonMapping]) -> str | None:
     """Such as `font u=0 x6, image u=3, i x60`; None where the protocol has none."""
     asked = Counter((kind_of(_path(each)), each["priority"]) for each in requests)
     if not asked or any(priority is None for _, priority in asked):
@@ -116,7 +117,7 @@ def priorities(requests: Sequence[Mapping[str, Any]]) -> str | None:
     )
 
 
-def _first_byte_ms(objects: Sequence[Mapping[str, Any]]) -> float | None:
+def _first_byte_ms(objects: Sequence[JsonMapping]) -> float | None:
     """Of the page itself: from its request's sending to its response's head."""
     page = next((each for each in objects if each["resource_type"] == "Document"), None)
     if page is None or page["sending_ms"] is None or page["response_ms"] is None:
@@ -124,18 +125,18 @@ def _first_byte_ms(objects: Sequence[Mapping[str, Any]]) -> float | None:
     return float(page["response_ms"] - page["sending_ms"])
 
 
-def _sum(connections: Sequence[Mapping[str, Any]], name: str, beside: str) -> float | None:
+def _sum(connections: Sequence[JsonMapping], name: str, beside: str) -> float | None:
     """Of all connections: heads, and what was put into tables beside them (QPACK alone does)."""
     told = [own for each in connections if (own := each["in_force"])[name] is not None]
     return float(sum(own[name] + (own.get(beside) or 0) for own in told)) if told else None
 
 
-def unsent_bytes_max(connections: Sequence[Mapping[str, Any]]) -> float | None:
+def unsent_bytes_max(connections: Sequence[JsonMapping]) -> float | None:
     """Of the connection that had most; None where none told."""
     return max(_told(connections, "unsent_bytes_max"), default=None)
 
 
-def _told(connections: Sequence[Mapping[str, Any]], name: str) -> list[float]:
+def _told(connections: Sequence[JsonMapping], name: str) -> list[float]:
     """Of each connection that told it."""
     found = (each["in_force"][name] for each in connections)
     return [float(each) for each in found if each is not None]
@@ -145,7 +146,7 @@ def _median(values: Sequence[float]) -> float | None:
     return statistics.median(values) if values else None
 
 
-def _total(connections: Sequence[Mapping[str, Any]], name: str) -> float | None:
+def _total(connections: Sequence[JsonMapping], name: str) -> float | None:
     told = _told(connections, name)
     return sum(told) if told else None
 
@@ -169,7 +170,7 @@ def _most_common(sizes: Any) -> float | None:
 
 
 def _handshake_bytes(
-    requests: Sequence[Mapping[str, Any]], connections: Sequence[Mapping[str, Any]]
+    requests: Sequence[JsonMapping], connections: Sequence[JsonMapping]
 ) -> float | None:
     """Of the connection that brought the page itself."""
     if not requests:
@@ -180,7 +181,7 @@ def _handshake_bytes(
     return None if sent is None else float(sent)
 
 
-def _ciphers(connections: Sequence[Mapping[str, Any]]) -> str | None:
+def _ciphers(connections: Sequence[JsonMapping]) -> str | None:
     """Of connections that were of use; each once."""
     seen = {
         f"{own['cipher']}, {own['key_exchange']}"
@@ -190,6 +191,6 @@ def _ciphers(connections: Sequence[Mapping[str, Any]]) -> str | None:
     return " | ".join(sorted(seen)) or None
 
 
-def _server_ms(requests: Sequence[Mapping[str, Any]]) -> float | None:
+def _server_ms(requests: Sequence[JsonMapping]) -> float | None:
     times = [each["server_us"] / 1e3 for each in requests]
     return statistics.median(times) if times else None

@@ -4,8 +4,8 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from eyelevel.json_types import JsonMapping
 from eyelevel.level.aspect import Aspect, Measure
 from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.classes import Class, Compared, Difference, Value, allowed, classify, difference
@@ -147,7 +147,7 @@ def _differs(name: str, stacks: tuple[Stack, Stack]) -> bool:
     return bool(getattr(stacks[0], name) != getattr(stacks[1], name))
 
 
-def _have(stacks: tuple[Stack, Stack], wanted: Mapping[str, Any]) -> bool:
+def _have(stacks: tuple[Stack, Stack], wanted: JsonMapping) -> bool:
     return all(getattr(stack, name) == value for stack in stacks for name, value in wanted.items())
 
 

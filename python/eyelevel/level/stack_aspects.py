@@ -5,8 +5,9 @@ Nothing is said of an aspect but the setting in force and what this machine meas
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from eyelevel.json_types import JsonMapping
 from eyelevel.level.aspect import Measure
 from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.classes import CLASS_NAMES, Class, Value
@@ -69,7 +70,7 @@ def explain(stacks: Sequence[Stack], known: Known | None = None) -> list[Explain
     return rows
 
 
-def known_of(levels: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Known:
+def known_of(levels: Sequence[JsonMapping], names: Sequence[str]) -> Known:
     """What levels, as `environment.json` has them, say of these stacks."""
     values: dict[str, dict[Place, Value]] = {name: {} for name in names}
     findings: dict[Place, set[Class]] = {}

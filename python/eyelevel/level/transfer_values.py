@@ -1,10 +1,10 @@
 """What one transfer of our own client says of its stack: pure, from what it told and the log."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from eyelevel.json_types import JsonMapping
 from eyelevel.level.classes import Value
 from eyelevel.pathlog.packets import Arrivals
 
@@ -24,7 +24,7 @@ LIMITED = {
 
 
 def bulk_values(
-    told: Mapping[str, Any], in_force: Mapping[str, Any], down: Arrivals, rtt_ms: float
+    told: JsonMapping, in_force: JsonMapping, down: Arrivals, rtt_ms: float
 ) -> dict[str, Value]:
     """By name; what this transfer cannot tell is absent."""
     found: dict[str, Value] = {
@@ -45,9 +45,7 @@ def bulk_values(
     return found
 
 
-def late_values(
-    told: Mapping[str, Any], request: Mapping[str, Any], down: Arrivals
-) -> dict[str, Value]:
+def late_values(told: JsonMapping, request: JsonMapping, down: Arrivals) -> dict[str, Value]:
     """Of an urgent request while a body flowed: bytes of packets that left the server between its
     coming and the packet with its first byte, that one not included; and the time from its asking
     to that byte. `request`: the server's event."""
@@ -111,6 +109,6 @@ def is_the_one(down: Arrivals, kind: str, rtt_ms: float) -> bool:
     return lost in data and followed == (kind == "middle")
 
 
-def repair_values(whole: Mapping[str, Any], broken: Mapping[str, Any]) -> dict[str, Value]:
+def repair_values(whole: JsonMapping, broken: JsonMapping) -> dict[str, Value]:
     """What the loss cost."""
     return {"repair_ms": float(broken["duration_ms"]) - float(whole["duration_ms"])}

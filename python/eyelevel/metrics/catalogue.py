@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.connections import connection_count
 from eyelevel.metrics.contentful_speed_index import contentful_speed_index
 from eyelevel.metrics.cumulative_layout_shift import cumulative_layout_shift
@@ -25,7 +26,7 @@ from eyelevel.metrics.time_to_first_byte import time_to_first_byte
 from eyelevel.metrics.total_blocking_time import total_blocking_time
 from eyelevel.metrics.visual_complete import visual_complete
 
-Record = Mapping[str, Any]
+Record = JsonMapping
 Kind = Literal["visual", "browser", "network"]
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.objects import fetched
 
 
-def connection_count(record: Mapping[str, Any]) -> float | None:
+def connection_count(record: JsonMapping) -> float | None:
     """A count; None if the browser gave its connections no numbers."""
     numbers = {item["connection"] for item in fetched(record)} - {None}
     return float(len(numbers)) if numbers else None

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from eyelevel.json_types import JsonMapping
 
 
-def cumulative_layout_shift(record: Mapping[str, Any]) -> float | None:
+def cumulative_layout_shift(record: JsonMapping) -> float | None:
     """The largest session of shifts, a score from 0; None if the page did not say."""
     value: float | None = record["navigation"]["cumulative_layout_shift"]
     return value

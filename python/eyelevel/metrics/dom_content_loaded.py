@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from eyelevel.json_types import JsonMapping
 
 
-def dom_content_loaded(record: Mapping[str, Any]) -> float | None:
+def dom_content_loaded(record: JsonMapping) -> float | None:
     """Milliseconds from navigation start, from the browser; None if it did not happen."""
     value: float | None = record["navigation"]["dom_content_loaded_ms"]
     return value

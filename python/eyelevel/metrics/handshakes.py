@@ -5,11 +5,10 @@ There are more than connections if the browser opened some that it did not use.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from eyelevel.json_types import JsonMapping
 
 
-def handshake_count(record: Mapping[str, Any]) -> float:
+def handshake_count(record: JsonMapping) -> float:
     """A count, 0 for cleartext."""
     later = _opened_by_steps(record)
     done = [
@@ -20,7 +19,7 @@ def handshake_count(record: Mapping[str, Any]) -> float:
     return float(len(done))
 
 
-def _opened_by_steps(record: Mapping[str, Any]) -> set[int]:
+def _opened_by_steps(record: JsonMapping) -> set[int]:
     """The connections that steps after the load opened: they carried no request before."""
     steps = record.get("after_load")
     if not steps:

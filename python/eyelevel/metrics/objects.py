@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from eyelevel.json_types import JsonMapping
 
 
-def object_count(record: Mapping[str, Any]) -> float:
+def object_count(record: JsonMapping) -> float:
     """A count; redirects count one by one, answers from a cache or a service worker do not."""
     return float(len(fetched(record)))
 
 
-def fetched(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def fetched(record: JsonMapping) -> list[JsonMapping]:
     """The page's objects that came over the network."""
     return [
         item

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.objects import fetched
 
 
-def received_bytes(record: Mapping[str, Any]) -> float:
+def received_bytes(record: JsonMapping) -> float:
     """Bytes as the browser counts them: above TLS and transport, before decoding."""
     return float(sum(item["encoded_bytes"] or 0 for item in fetched(record)))

@@ -6,9 +6,9 @@ over the objects and pictures that came from then on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
+from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.first_visual_change import first_visual_change
 from eyelevel.metrics.history import Picture, visual_history
 from eyelevel.metrics.last_visual_change import last_visual_change
@@ -34,7 +34,7 @@ STEP_METRICS: dict[str, str] = {
 
 
 def step_metrics(
-    step: Mapping[str, Any], frames: Iterable[tuple[float, Picture]]
+    step: JsonMapping, frames: Iterable[tuple[float, Picture]]
 ) -> dict[str, float | None]:
     """`STEP_METRICS` of one step; None if what it measures did not happen.
 

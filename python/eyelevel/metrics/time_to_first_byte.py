@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from eyelevel.json_types import JsonMapping
 
 
-def time_to_first_byte(record: Mapping[str, Any]) -> float | None:
+def time_to_first_byte(record: JsonMapping) -> float | None:
     """Milliseconds from navigation start, from the browser; None if it did not happen."""
     value: float | None = record["navigation"]["time_to_first_byte_ms"]
     return value

@@ -7,13 +7,12 @@ seconds that a load does not wait for: here the end of the load ends it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from eyelevel.json_types import JsonMapping
 
 LONG_TASK_MS = 50.0
 
 
-def total_blocking_time(record: Mapping[str, Any]) -> float | None:
+def total_blocking_time(record: JsonMapping) -> float | None:
     """Milliseconds; None if nothing was painted or the page did not say."""
     navigation = record["navigation"]
     painted_ms, tasks = navigation["first_contentful_paint_ms"], navigation["long_tasks_ms"]

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from eyelevel.json_types import JsonObject
 from eyelevel.networks.cross_traffic import CrossTraffic, settling_s
 from eyelevel.networks.stages import Stage, describe, with_files
 from eyelevel.settings import (
@@ -73,7 +74,7 @@ class Network(Settings):
     stages_up: _Stages = None
     cross_traffic: Annotated[CrossTraffics | None, About("bulk transfers beside the page")] = None
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         """Everything but the name, as JSON: what a trial's hash covers."""
         return self.stated(without=("name",))
 
@@ -169,7 +170,7 @@ def loss_of_each_direction(loss_two_way: float) -> float:
     return -math.expm1(math.log1p(-loss_two_way) / 2) if loss_two_way else 0.0
 
 
-def lab_path(network: Network, trace_files: Mapping[str, str] | None = None) -> dict[str, Any]:
+def lab_path(network: Network, trace_files: Mapping[str, str] | None = None) -> JsonObject:
     """The lab's `path` (spec/lab-events.md): stages in the order in which a packet meets them.
 
     Downstream delay, then queue and link, then loss, as in the paper; upstream the reverse. The
@@ -207,7 +208,7 @@ def _with_names(stages: Sequence[Stage], files: Mapping[str, str]) -> list[Stage
 
 def _link(
     network: Network, rate_bit_s: int, trace_file: str | None, synth: SynthSpec | None
-) -> dict[str, Any]:
+) -> JsonObject:
     queue = _queue(network, rate_bit_s)
     if trace_file is not None:
         return {"stage": "trace", "trace": trace_file, "queue": queue}
@@ -219,7 +220,7 @@ def _link(
     return {"stage": "rate", "rate_bit_s": rate_bit_s, "queue": queue}
 
 
-def _queue(network: Network, rate_bit_s: int) -> dict[str, Any]:
+def _queue(network: Network, rate_bit_s: int) -> JsonObject:
     if network.queue_bytes_min is None:
         return {"discipline": "droptail", "limit_ms": network.queue_ms}
     return {"discipline": "droptail", "limit_bytes": queue_bytes(network, rate_bit_s)}
@@ -231,5 +232,5 @@ def queue_bytes(network: Network, rate_bit_s: int) -> int:
     return max(in_time, network.queue_bytes_min or 0)
 
 
-def _loss(probability: float) -> list[dict[str, Any]]:
+def _loss(probability: float) -> list[JsonObject]:
     return [{"stage": "loss", "probability": probability}] if probability > 0 else []

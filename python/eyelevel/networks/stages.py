@@ -3,7 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-Stage = Mapping[str, Any]
+from eyelevel.json_types import JsonMapping
+
+Stage = JsonMapping
 
 DIGEST = "sha256:"
 """Before the digest that stands for a file: where it lies is not what it is."""

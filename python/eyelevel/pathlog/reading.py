@@ -6,7 +6,6 @@ believed before it was checked: a log may be damaged, or not be one.
 
 import json
 import math
-from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyelevel.errors import PathLogError
+from eyelevel.json_types import JsonMapping
 from eyelevel.lab_tables import LINKS
 from eyelevel.pathlog.direction import LENGTH_MS_MAX, Capacity, DirectionLog
 from eyelevel.pathlog.mahimahi import read_mahimahi
@@ -90,7 +90,7 @@ def read_own(content: bytes, name: str) -> DirectionLog:
     )
 
 
-def read_records(content: bytes, name: str) -> tuple[Mapping[str, Any], Records]:
+def read_records(content: bytes, name: str) -> tuple[JsonMapping, Records]:
     """The head and all whole records of our own log, which are not checked yet.
 
     Raises PathLogError for a head that is none.
@@ -102,10 +102,10 @@ def read_records(content: bytes, name: str) -> tuple[Mapping[str, Any], Records]
     return head, records
 
 
-def read_head(line: bytes, name: str) -> Mapping[str, Any]:
+def read_head(line: bytes, name: str) -> JsonMapping:
     """The log's first line. Raises PathLogError if it is of another version or cannot be true."""
     try:
-        head: Mapping[str, Any] = json.loads(line)
+        head: JsonMapping = json.loads(line)
         written = (head["format"], head["version"], head["record_bytes"])
     except (ValueError, KeyError, TypeError, RecursionError):
         raise PathLogError(
@@ -123,7 +123,7 @@ def read_head(line: bytes, name: str) -> Mapping[str, Any]:
     return head
 
 
-def _check(records: Records, head: Mapping[str, Any], name: str) -> None:
+def _check(records: Records, head: JsonMapping, name: str) -> None:
     """Every record must be of a known kind, stage and reason, and within the log's time."""
     kinds, start_ns = records["kind"], int(head["start_ns"])
     ends_ns = start_ns + LENGTH_MS_MAX * 1_000_000
@@ -139,14 +139,14 @@ def _check(records: Records, head: Mapping[str, Any], name: str) -> None:
             raise PathLogError(f"{name}: record {number} is {what}; the log is damaged")
 
 
-def _bottleneck(stages: list[Mapping[str, Any]], served: Records) -> int | None:
+def _bottleneck(stages: list[JsonMapping], served: Records) -> int | None:
     links = [place for place, stage in enumerate(stages) if stage["stage"] in LINKS]
     waited_ns = np.bincount(served["stage"], weights=served["value"], minlength=len(stages))
     return max(links, key=lambda place: float(waited_ns[place]), default=None)
 
 
 def _capacity(
-    stages: list[Mapping[str, Any]], place: int, records: Records, start_ns: int, name: str
+    stages: list[JsonMapping], place: int, records: Records, start_ns: int, name: str
 ) -> Capacity:
     stage = stages[place]
     if stage["stage"] == "rate":
@@ -160,7 +160,7 @@ def _capacity(
     return Capacity(at_s, bytes=opportunities["wire_bytes"].astype(np.int64))
 
 
-def _schedule(stage: Mapping[str, Any], end_s: float, name: str) -> Capacity:
+def _schedule(stage: JsonMapping, end_s: float, name: str) -> Capacity:
     at_s = np.array([step["at_ms"] / 1e3 for step in stage["steps"]])
     bit_s = np.array([float(step["rate_bit_s"]) for step in stage["steps"]])
     if (period_ms := stage.get("period_ms")) is not None:
@@ -191,7 +191,7 @@ def _end_s(records: Records, start_ns: int) -> float:
     return float((int(records["at_ns"].max()) - start_ns) / 1e9) if len(records) else 0.0
 
 
-def _unsound_part(head: Mapping[str, Any]) -> str | None:
+def _unsound_part(head: JsonMapping) -> str | None:
     """The first part of the head that no path can have written."""
     stages, reasons = head.get("stages"), head.get("drop_reasons")
     if head.get("direction") not in ("down", "up"):
@@ -208,7 +208,7 @@ def _unsound_part(head: Mapping[str, Any]) -> str | None:
     return None if place is None else f"stage {place}"
 
 
-def _is_stage(stage: Mapping[str, Any]) -> bool:
+def _is_stage(stage: JsonMapping) -> bool:
     kind = stage.get("stage")
     if kind == "rate":
         return _is_number(stage.get("rate_bit_s"), 1, RATE_BIT_S_MAX)
@@ -217,7 +217,7 @@ def _is_stage(stage: Mapping[str, Any]) -> bool:
     return isinstance(kind, str)
 
 
-def _is_schedule(stage: Mapping[str, Any]) -> bool:
+def _is_schedule(stage: JsonMapping) -> bool:
     steps, period_ms = stage.get("steps"), stage.get("period_ms")
     if not isinstance(steps, list) or not steps:
         return False

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Le, MaxLen
 
+from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network
 from eyelevel.plan.connection_type import ConnectionType, ConnectionTypeSetting
 from eyelevel.plan.devices import Device, DeviceName
@@ -140,7 +141,7 @@ class Browser(Settings):
         """The least time that a load of the plan has; of a trial's browser the load's."""
         return LIMIT_S_MIN if self.timeout_s is None else self.timeout_s
 
-    def logs_kept(self) -> dict[str, Any]:
+    def logs_kept(self) -> JsonObject:
         """What a load leaves beside its record and frames, by the key that asks for it."""
         asked = {"netlog": self.netlog, "trace": self.trace, "logs": self.logs}
         return {key: value for key, value in asked.items() if value}

@@ -1,8 +1,8 @@
 """What is in force of a stack and of the browser's settings on one network."""
 
 from dataclasses import replace
-from typing import Any
 
+from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.connection_type import connection_type
@@ -81,12 +81,12 @@ def with_browser(stack: Stack, browser: Browser) -> Stack:
     return replace(stack, **{name: getattr(browser, name) for name in OF_BROWSER})
 
 
-def lab_stack(stack: Stack, network: Network) -> dict[str, Any]:
+def lab_stack(stack: Stack, network: Network) -> JsonObject:
     """The lab's `stack` object (spec/lab-events.md) on this network."""
     return stack_message(stack_in_force(stack, network))
 
 
-def stack_message(stack: Stack) -> dict[str, Any]:
+def stack_message(stack: Stack) -> JsonObject:
     """The same of a stack that is in force: what its servers need, where they need it."""
     stated = stack.stated()
     told = {key: stated[key] for key in _OF_SERVERS if stated[key] is not None}

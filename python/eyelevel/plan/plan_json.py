@@ -1,9 +1,9 @@
 """A plan from its `plan.json`: as it was resolved then, whatever lies where and presets are now."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from eyelevel.errors import PlanError
+from eyelevel.json_types import JsonMapping
 from eyelevel.plan.plan import Plan
 
 OF_TRIALS = ("version", "hash", "trials")
@@ -11,7 +11,7 @@ OF_TRIALS = ("version", "hash", "trials")
 
 
 def plan_of_document(
-    document: Mapping[str, Any],
+    document: JsonMapping,
     sites: Sequence[str] | None = None,
     trace_files: Mapping[str, str] | None = None,
 ) -> Plan:

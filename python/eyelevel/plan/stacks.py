@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from annotated_types import MinLen
 
+from eyelevel.json_types import JsonObject
 from eyelevel.lab_tables import LIMITS
 from eyelevel.plan.connection_type import ConnectionTypeSetting
 from eyelevel.settings import LISTED, About, DurationMs, Settings, SizeBytes, within
@@ -226,7 +227,7 @@ class Stack(Settings):
         horizon = ", min(100 ms, RTT)" if self.sprout_horizon == "min" else ""
         return f"sprout_ewma ({ARRIVALS_BY_ACKS}){gain}{horizon}"
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         """Everything but the names, as JSON: what a trial's hash covers."""
         return self.stated(without=("name", "stack_preset"))
 

@@ -18,9 +18,9 @@ break the independence that the unpaired tests assume.
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
 
 from eyelevel.errors import PlanError
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.network import Network, lab_path
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import browser_in_force, stack_in_force, stack_message, with_browser
@@ -62,27 +62,27 @@ class Trial:
     position: int
     seed: int
 
-    def record_key(self) -> dict[str, Any]:
+    def record_key(self) -> JsonObject:
         """The record's `trial` object."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**own, **_stated(self.network_settings, self.stack_settings, self.browser)}
 
-    def lab_path(self, trace_files: Mapping[str, str] | None = None) -> dict[str, Any]:
+    def lab_path(self, trace_files: Mapping[str, str] | None = None) -> JsonObject:
         """The lab's `path` object."""
         return lab_path(self.network_settings, trace_files)
 
-    def lab_cross_traffic(self) -> tuple[dict[str, Any], ...]:
+    def lab_cross_traffic(self) -> tuple[JsonObject, ...]:
         """The lab's `cross_traffic`."""
         return tuple(kind.stated() for kind in self.network_settings.cross_traffic or ())
 
-    def lab_stack(self) -> dict[str, Any]:
+    def lab_stack(self) -> JsonObject:
         """The lab's `stack` object."""
         # On a first visit nothing resumes, a second connection to a host neither.
         tickets = self.browser.visit == "repeat"
         return {"session_tickets": tickets, **stack_message(self.stack_settings)}
 
 
-def _stated(network: Network, stack: Stack, browser: Browser) -> dict[str, Any]:
+def _stated(network: Network, stack: Stack, browser: Browser) -> JsonObject:
     """The settings of a trial as its record has them and its hash covers them."""
     return {
         "network_settings": network.settings(),
@@ -108,7 +108,7 @@ def block_name(site: str, network: str, repetition: int) -> str:
     return f"{site}/{network}/{repetition}"
 
 
-def plan_document(plan: Plan, sites: Sequence[Site], trials: Sequence[Trial]) -> dict[str, Any]:
+def plan_document(plan: Plan, sites: Sequence[Site], trials: Sequence[Trial]) -> JsonObject:
     """`plan.json`: the settings, the ordered trials with their hashes, and the plan's own hash."""
     keys = ("hash", "site", "network", "stack", "block", "repetition", "position", "seed")
     return {
@@ -125,7 +125,7 @@ def plan_hash(plan: Plan, sites: Sequence[Site]) -> str:
     return content_hash(_settings(plan, sites))
 
 
-def _settings(plan: Plan, sites: Sequence[Site]) -> dict[str, Any]:
+def _settings(plan: Plan, sites: Sequence[Site]) -> JsonObject:
     stated = plan.stated(without=("source", "trace_files"))
     return {**stated, "sites": [{"name": each.name, "digest": each.digest} for each in sites]}
 
@@ -142,7 +142,7 @@ def _ordered(plan: Plan, sites: Sequence[Site]) -> Iterator[Trial]:
         for site in sites
         for network in plan.networks
     }
-    shared: dict[tuple[str, str, float], dict[str, Any]] = {}
+    shared: dict[tuple[str, str, float], JsonObject] = {}
     hashers = {}
     for network in plan.networks:
         for stack in plan.stacks:
@@ -187,7 +187,7 @@ class _Hasher:
     tells them apart.
     """
 
-    def __init__(self, shared: Mapping[str, Any]) -> None:
+    def __init__(self, shared: JsonMapping) -> None:
         own = {"repetition": 0, "seed": 0, "site_digest": ""}
         text = canonical_json({**shared, **own, "record_version": RECORD_VERSION})
         varying = '"repetition":0,"seed":0,"site_digest":""'

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from eyelevel.json_types import JsonObject
 from eyelevel.probes.intervals import quantile_estimates, share_estimates
 from eyelevel.probes.pairing import Pairs, pair_rows
 from eyelevel.probes.protocols import COMPARISONS, THESIS_NAMES
@@ -27,20 +28,20 @@ ALL = "all"
 class Analysis:
     """Tables as lists of rows, each a dictionary with the documented names."""
 
-    pairs: list[dict[str, Any]]
+    pairs: list[JsonObject]
     """One row a file and comparison: quantiles and shares of A - B."""
-    groups: list[dict[str, Any]]
+    groups: list[JsonObject]
     """The same over all files together, by address family and vantage point."""
-    times: list[dict[str, Any]]
+    times: list[JsonObject]
     """Connection and DNS times by protocol, address family and vantage point."""
-    failures: list[dict[str, Any]]
+    failures: list[JsonObject]
     """How often each protocol failed, by class."""
     differences: dict[tuple[str, str, str], NDArray[np.float64]]
     """(file, a, b) to the differences, for figures."""
     table: pl.DataFrame
     """Every row that was read."""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """The documented shape (docs/reference/probe.md)."""
         return {
             "pairs": self.pairs,
@@ -65,18 +66,18 @@ def analyse(tables: Sequence[pl.DataFrame]) -> Analysis:
     return Analysis(rows, _groups(paired), _times(whole), _failures(whole), differences, whole)
 
 
-def _differences(pairs: Pairs) -> dict[str, Any]:
+def _differences(pairs: Pairs) -> JsonObject:
     values, hosts = pairs.difference_ms, pairs.hosts
     names = [f"p{p}_ms" for p in PERCENTS] + [f"share_above_{t}" for t in THRESHOLDS_MS]
     estimates = [
         *quantile_estimates(values, hosts, PERCENTS),
         *share_estimates(values, hosts, THRESHOLDS_MS),
     ]
-    row: dict[str, Any] = {"n": int(values.size), "hosts": len(set(hosts))}
+    row: JsonObject = {"n": int(values.size), "hosts": len(set(hosts))}
     return row | {name: estimate.as_json() for name, estimate in zip(names, estimates, strict=True)}
 
 
-def _groups(paired: Sequence[tuple[str, str, Pairs]]) -> list[dict[str, Any]]:
+def _groups(paired: Sequence[tuple[str, str, Pairs]]) -> list[JsonObject]:
     """Over all files: everything, then each address family and vantage point."""
     rows = []
     for a, b in COMPARISONS:
@@ -116,7 +117,7 @@ def _part(pairs: Pairs, family: str, vantage: str) -> Pairs:
     )
 
 
-def _times(table: pl.DataFrame) -> list[dict[str, Any]]:
+def _times(table: pl.DataFrame) -> list[JsonObject]:
     rows = []
     good = table.filter(pl.col("failure").is_null())
     for what in ("connection_ms", "tcp_ms", "dns_ms"):
@@ -129,7 +130,7 @@ def _times(table: pl.DataFrame) -> list[dict[str, Any]]:
             estimates = {p: undetermined(NO_INTERVAL, value=float(v)) for p, v in quantiles.items()}
             with_bounds = quantile_estimates(values, part["host"].to_list(), BOUNDED_PERCENTS)
             estimates |= dict(zip(BOUNDED_PERCENTS, with_bounds, strict=True))
-            row: dict[str, Any] = {"what": what, "protocol": protocol, "family": family}
+            row: JsonObject = {"what": what, "protocol": protocol, "family": family}
             row |= {"vantage": vantage, "resumed": resumed, "n": part.height}
             row |= {"hosts": part["host"].n_unique()}
             rows.append(row | {f"p{p}_ms": e.as_json() for p, e in estimates.items()})
@@ -150,7 +151,7 @@ def file_labels(files: Iterable[str]) -> dict[str, str]:
     return {f: Path(f).name if names[Path(f).name] == 1 else f for f in distinct}
 
 
-def _failures(table: pl.DataFrame) -> list[dict[str, Any]]:
+def _failures(table: pl.DataFrame) -> list[JsonObject]:
     # The thesis's files do not say what was split: unknown is not zero.
     split = pl.when(pl.col("split").is_not_null().any()).then(pl.col("split").sum())
     counted = table.group_by("protocol").agg(

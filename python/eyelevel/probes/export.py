@@ -1,12 +1,12 @@
 """Rows in other forms: the thesis's CSV, Parquet."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
+from eyelevel.json_types import JsonMapping
 from eyelevel.probes.columns import COLUMNS
 from eyelevel.probes.protocols import THESIS_NAMES
 from eyelevel.probes.reading import THESIS_COLUMNS
@@ -16,7 +16,7 @@ GROUP_ROWS = 50_000
 """Some 20 MB of rows."""
 
 
-def to_thesis_csv(rows: Iterable[Mapping[str, Any]], *, header: bool = True) -> str:
+def to_thesis_csv(rows: Iterable[JsonMapping], *, header: bool = True) -> str:
     """Rows of `eyelevel probe` in the thesis's columns, semicolons between.
 
     As in its files, times have three decimals in milliseconds, attempts that failed have no line,
@@ -55,7 +55,7 @@ class ParquetRows:
         self._lines = self._lines_path.open("w", encoding="utf-8")
         self._has_rows = False
 
-    def take(self, row: Mapping[str, Any]) -> None:
+    def take(self, row: JsonMapping) -> None:
         """One row."""
         self._lines.write(json.dumps(row) + "\n")
         self._has_rows = True
@@ -69,7 +69,7 @@ class ParquetRows:
         self._lines_path.unlink()
 
 
-def write_parquet(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+def write_parquet(rows: Iterable[JsonMapping], path: Path) -> None:
     """Every documented column of every row under its own name."""
     writer = ParquetRows(path)
     for row in rows:

@@ -2,13 +2,13 @@
 
 import ipaddress
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from eyelevel.errors import ProbeError
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.probes.protocols import protocol_of
 
 THESIS_COLUMNS = (
@@ -74,11 +74,11 @@ def family_of(address: str | None) -> str | None:
         return None
 
 
-def _table(path: Path, rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
+def _table(path: Path, rows: Iterable[JsonObject]) -> pl.DataFrame:
     return pl.DataFrame([{"file": str(path)} | row for row in rows], schema=SCHEMA)
 
 
-def _json_rows(path: Path, text: str) -> Iterable[dict[str, Any]]:
+def _json_rows(path: Path, text: str) -> Iterable[JsonObject]:
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -93,7 +93,7 @@ def _json_rows(path: Path, text: str) -> Iterable[dict[str, Any]]:
             yield _of_row(row, f"{path}, line {number}")
 
 
-def _parquet_rows(path: Path) -> Iterable[dict[str, Any]]:
+def _parquet_rows(path: Path) -> Iterable[JsonObject]:
     try:
         table = pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -103,7 +103,7 @@ def _parquet_rows(path: Path) -> Iterable[dict[str, Any]]:
         yield _of_row(row, f"{path}, row {number}")
 
 
-def _of_row(row: Mapping[str, Any], place: str) -> dict[str, Any]:
+def _of_row(row: JsonMapping, place: str) -> JsonObject:
     def milliseconds(name: str) -> float | None:
         value = row.get(name)
         if value is not None and not isinstance(value, int | float):
@@ -129,7 +129,7 @@ def _of_row(row: Mapping[str, Any], place: str) -> dict[str, Any]:
     }
 
 
-def _thesis_rows(path: Path, text: str) -> Iterable[dict[str, Any]]:
+def _thesis_rows(path: Path, text: str) -> Iterable[JsonObject]:
     lines = text.splitlines()
     if not lines or not lines[0].startswith("DnsLookupTime;"):
         raise ProbeError(
@@ -149,7 +149,7 @@ def _thesis_rows(path: Path, text: str) -> Iterable[dict[str, Any]]:
             raise ProbeError(f"{path}, line {number}: {error}") from error
 
 
-def _of_thesis(vantage: str | None, *cells: str) -> dict[str, Any]:
+def _of_thesis(vantage: str | None, *cells: str) -> JsonObject:
     dns, at_s, host, _path, address, _port, connection, _status, protocol, tcp = cells
     return {
         "vantage": vantage,

@@ -4,9 +4,9 @@ import ipaddress
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from eyelevel.errors import ProbeError
+from eyelevel.json_types import JsonObject
 from eyelevel.probes.protocols import THESIS_NAMES
 
 PORT = 443
@@ -21,7 +21,7 @@ class ProbeTargetName:
     port: int
     path: str
 
-    def as_config(self, connect: str | None) -> dict[str, Any]:
+    def as_config(self, connect: str | None) -> JsonObject:
         """As `spec/probe.md` has it."""
         return {"host": self.host, "port": self.port, "path": self.path, "connect": connect}
 

@@ -5,12 +5,12 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
+from eyelevel.json_types import JsonObject
 from eyelevel.plan.file.model import PlanFile
 
 
-def plan_schema() -> dict[str, Any]:
+def plan_schema() -> JsonObject:
     """JSON Schema of a plan file, for editors (`spec/plan.schema.json`)."""
     schema = PlanFile.model_json_schema()
     for key in ("networks", "stacks"):

@@ -4,10 +4,10 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from eyelevel.analysis.study import Contents, read_contents
 from eyelevel.analysis.trials.table import MetricsOf
+from eyelevel.json_types import JsonObject
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.report.html import Markup, element
 from eyelevel.report.page_data import PageData
@@ -39,7 +39,7 @@ SCRIPTS = ("tables.js", "filmstrips.js", "page.js")
 Html = Callable[[Contents, PageData], Markup]
 
 
-def _nothing(_: Contents) -> dict[str, Any]:
+def _nothing(_: Contents) -> JsonObject:
     return {}
 
 
@@ -53,7 +53,7 @@ class Section:
 
     name: str
     html: Html
-    json: Callable[[Contents], dict[str, Any]] = _nothing
+    json: Callable[[Contents], JsonObject] = _nothing
 
 
 def _text(section: Callable[[Contents], Markup]) -> Html:
@@ -88,7 +88,7 @@ def page(contents: Contents) -> str:
     return shell(contents.plan["title"] or "eyelevel report", main, data.as_data(), *SCRIPTS)
 
 
-def summary_of(contents: Contents) -> dict[str, Any]:
+def summary_of(contents: Contents) -> JsonObject:
     """The same findings for machines (docs/reference/report.md): the run's counts, then each
     section's keys. Every estimate has the shape of `Estimate.as_json`."""
     plan = contents.plan

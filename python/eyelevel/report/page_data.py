@@ -2,11 +2,11 @@
 the page's bytes."""
 
 import json
-from typing import Any
 
 from eyelevel.analysis.figures.catalogue import PaperFigure
 from eyelevel.analysis.figures.filmstrips import filmstrips
 from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element
 
 SPECIFICATION_BYTES_MAX = 800_000
@@ -19,7 +19,7 @@ class PageData:
     """The charts' specifications by the id of their place, and the filmstrips."""
 
     def __init__(self, contents: Contents) -> None:
-        self.specifications: dict[str, dict[str, Any]] = {}
+        self.specifications: dict[str, JsonObject] = {}
         self.filmstrips = filmstrips(contents)
         self._contents = contents
         self._left = ALL_BYTES_MAX
@@ -46,7 +46,7 @@ class PageData:
         )
         return element("details", summary, scroll, class_="figure")
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> JsonObject:
         """The blocks of data by the names under which the script reads them."""
         return {
             "specs": self.specifications,

@@ -1,11 +1,12 @@
 """What every page of ours is: one HTML file that needs no network and no other file."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib.resources import files
-from typing import Any, cast
+from typing import cast
 
 import vl_convert
 
+from eyelevel.json_types import JsonMapping
 from eyelevel.report.html import Markup, data_block, element
 
 # Nothing may be fetched, not even by mistake; Vega compiles its expressions, hence unsafe-eval.
@@ -15,7 +16,7 @@ CONTENT_SECURITY_POLICY = (
 )
 
 
-def shell(title: str, main: Markup, data: Mapping[str, Any], *scripts: str) -> str:
+def shell(title: str, main: Markup, data: JsonMapping, *scripts: str) -> str:
     """A whole page: `main` in our style, `data` for the `scripts`, with Vega beside them."""
     head = element(
         "head",

@@ -1,9 +1,9 @@
 """How the answers of tests stand in tables and in JSON."""
 
 from collections.abc import Callable
-from typing import Any
 
 from eyelevel.analysis.formats import format_number, format_p
+from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join, table
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.hypothesis.difference import DifferenceTest
@@ -61,7 +61,7 @@ def compared_json(compared: object, *more: str) -> dict[str, object]:
     return {name: getattr(compared, name) for name in ("network", "stack", "metric", *more)}
 
 
-def tested_json(test: DifferenceTest) -> dict[str, Any]:
+def tested_json(test: DifferenceTest) -> JsonObject:
     """A test for machines."""
     return {
         "statistic": test.statistic,

@@ -1,11 +1,10 @@
 """What a scan's rows amount to: counts, shares and their intervals; no row is kept."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.stats.estimate import Estimate, undetermined
 
 Z_95 = 1.959963984540054
@@ -39,7 +38,7 @@ class Share:
         bounds = wilson_95(self.count, self.of)
         return Estimate(self.count / self.of, *bounds) if bounds else undetermined("no names")
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """The documented shape (docs/reference/probe.md)."""
         return {
             "feature": self.feature,
@@ -71,7 +70,7 @@ class Summary:
         self._counts: Counter[str] = Counter()
         self._known: Counter[str] = Counter()
 
-    def take(self, row: Mapping[str, Any]) -> None:
+    def take(self, row: JsonMapping) -> None:
         """One row of a scan."""
         self.names += 1
         if row.get("skipped"):
@@ -97,7 +96,7 @@ class Summary:
             for feature, (_, of_names) in FEATURES.items()
         ]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """The documented shape (docs/reference/probe.md)."""
         return {
             "names": self.names,

@@ -6,10 +6,10 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from eyelevel.browser.observations import ObjectLoad
+from eyelevel.json_types import JsonMapping
 from eyelevel.lab.binary import run_tool
 from eyelevel.sites.rendering import IN_BODY, blocks_rendering, only_scripts_below
 
@@ -46,7 +46,7 @@ class Miss:
 def miss_of(
     item: ObjectLoad | None,
     url: str,
-    answer: Mapping[str, Any] | None,
+    answer: JsonMapping | None,
     initiators: Mapping[str, str],
     texts: Texts,
 ) -> Miss:
@@ -79,7 +79,7 @@ def miss_of(
 
 
 def _reason(
-    url: str, by: str | None, by_markup: bool, answer: Mapping[str, Any] | None, texts: Texts
+    url: str, by: str | None, by_markup: bool, answer: JsonMapping | None, texts: Texts
 ) -> tuple[str | None, str]:
     """The recorded text that names what is missing, if one does, and a phrase."""
     # Of markup that cannot be read here the browser's word is taken.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from eyelevel.json_types import JsonObject
 from eyelevel.lab.binary import run_tool
 
 CREATED_AT = "2026-01-01T00:00:00Z"
@@ -27,7 +28,7 @@ class MadeExchange:
     initiator: str | None = None
 
 
-def pack_site(out: Path, exchanges: Sequence[MadeExchange], **about: Any) -> dict[str, Any]:
+def pack_site(out: Path, exchanges: Sequence[MadeExchange], **about: Any) -> JsonObject:
     """Write the archive and return what `archive info` says of it; raises LabError.
 
     The first exchange is the page. `about` has the manifest's other keys: `title`, `addresses`, ...
@@ -44,5 +45,5 @@ def pack_site(out: Path, exchanges: Sequence[MadeExchange], **about: Any) -> dic
         site = {"main_url": exchanges[0].url, "created_at": CREATED_AT, "exchanges": entries}
         manifest = Path(folder) / "manifest.json"
         manifest.write_text(json.dumps(site | about), encoding="utf-8")
-        info: dict[str, Any] = run_tool(["archive", "pack", str(manifest), "--out", str(out)])
+        info: JsonObject = run_tool(["archive", "pack", str(manifest), "--out", str(out)])
     return info

@@ -5,9 +5,9 @@ from fnmatch import fnmatchcase
 from functools import cache
 from glob import glob
 from pathlib import Path
-from typing import Any
 
 from eyelevel.errors import PlanError
+from eyelevel.json_types import JsonObject
 from eyelevel.lab.binary import run_tool
 from eyelevel.plan.plan import ARCHIVE_SUFFIXES, is_archive_path
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
@@ -86,7 +86,7 @@ def recording_name(path: Path) -> str:
     return name
 
 
-def site_info(path: Path) -> dict[str, Any]:
+def site_info(path: Path) -> JsonObject:
     """What a recording holds (spec/archive.md); raises LabError for a damaged or missing file."""
     return _info(str(path.resolve()))
 
@@ -115,6 +115,6 @@ def recorded_screen(path: Path) -> Screen:
 
 
 @cache
-def _info(path: str) -> dict[str, Any]:
-    info: dict[str, Any] = run_tool(["archive", "info", path, "--json"])
+def _info(path: str) -> JsonObject:
+    info: JsonObject = run_tool(["archive", "info", path, "--json"])
     return info

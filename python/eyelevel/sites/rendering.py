@@ -1,9 +1,9 @@
 """What holds a page's rendering, and what of its markup stands below one of its scripts."""
 
-from collections.abc import Mapping
 from html.parser import HTMLParser
-from typing import Any
 from urllib.parse import urljoin
+
+from eyelevel.json_types import JsonMapping
 
 # As Chromium's network log has them.
 IN_BODY = "InBodyParserBlocking"
@@ -11,7 +11,7 @@ IN_BODY = "InBodyParserBlocking"
 _BLOCKING = ("Blocking", IN_BODY)
 
 
-def blocks_rendering(item: Mapping[str, Any]) -> bool:
+def blocks_rendering(item: JsonMapping) -> bool:
     """Whether the page, or what of it stands below, is not painted before this object has come.
 
     The document, and the style sheets and synchronous scripts of its head and of its body. A

@@ -1,13 +1,15 @@
 """What computations of this package answer, and the arithmetic that their t intervals share."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
+
+from eyelevel.json_types import JsonMapping
 
 UNDETERMINED = "undetermined"
 INFINITE = "it is infinite, as a timeout is"
@@ -53,7 +55,7 @@ class Estimate:
         return {**numbers, "undetermined_because": self.reason or infinite}
 
     @classmethod
-    def of_json(cls, fields: Mapping[str, Any]) -> Self:
+    def of_json(cls, fields: JsonMapping) -> Self:
         """The reverse of `as_json`, as far as that tells."""
         numbers = {name: fields[name] for name in ("value", "low", "high", "p")}
         return cls(**numbers, reason=fields["undetermined_because"] or "")

@@ -15,11 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, cast
+from typing import cast
 
 from pydantic import ValidationError
 
 from eyelevel.errors import StoreError
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.store.files import TEMPORARY_PREFIX, sync_directory, write_synced, write_whole
 from eyelevel.store.frames import Frames, read_frames
 from eyelevel.store.pictures import PICTURES, keep_picture
@@ -41,7 +42,7 @@ class StoredTrial:
     """One checked record, as JSON has it, and where its frames are."""
 
     path: Path
-    record: Mapping[str, Any]
+    record: JsonMapping
 
     def frames(self) -> Frames:
         """The load's frames; none if nothing was captured. Raises StoreError when damaged."""
@@ -65,7 +66,7 @@ def step_frames_file(number: int) -> str:
 
 def write_trial(
     directory: Path,
-    record: Mapping[str, Any],
+    record: JsonMapping,
     frames: Frames | None = None,
     step_frames: Sequence[Frames] = (),
     logs: Mapping[str, bytes] = MappingProxyType({}),
@@ -83,7 +84,7 @@ def write_trial(
 
 def _write_trial(
     directory: Path,
-    record: Mapping[str, Any],
+    record: JsonMapping,
     frames: Frames | None,
     step_frames: Sequence[Frames],
     logs: Mapping[str, bytes],
@@ -145,14 +146,14 @@ def has_record(folder: Path) -> bool:
     return (folder / RECORD_FILE).exists()
 
 
-def parse_record(compressed: bytes, name: str, file: Path) -> dict[str, Any]:
+def parse_record(compressed: bytes, name: str, file: Path) -> JsonObject:
     """The record of `file`'s bytes, checked against the schema, its hash and `name`.
 
     Raises StoreError as `read_trial` does.
     """
     content = _decompressed(compressed, file)
     try:
-        record = cast(dict[str, Any], RECORD.validate_json(content))
+        record = cast(JsonObject, RECORD.validate_json(content))
     except ValidationError:
         record = _parse_json(content, file)  # says which of several things is wrong
         check_record(record, str(file))
@@ -196,7 +197,7 @@ def remove_leftovers(directory: Path) -> int:
     return len(leftovers)
 
 
-def write_document(directory: Path, name: str, value: Mapping[str, Any]) -> None:
+def write_document(directory: Path, name: str, value: JsonMapping) -> None:
     """Write `plan.json` or `environment.json`, whole or not at all.
 
     Raises StoreError when the disk refuses.
@@ -206,12 +207,12 @@ def write_document(directory: Path, name: str, value: Mapping[str, Any]) -> None
         write_whole(directory / name, _json_bytes(value))
 
 
-def read_document(directory: Path, name: str) -> dict[str, Any]:
+def read_document(directory: Path, name: str) -> JsonObject:
     """Read `plan.json` or `environment.json`; raises StoreError when absent or damaged."""
     return _read_json(directory / name)
 
 
-def check_record(record: Mapping[str, Any], subject: str) -> None:
+def check_record(record: JsonMapping, subject: str) -> None:
     """Raise StoreError, naming `subject` and the key, unless the record keeps the schema."""
     version = record.get("version") if isinstance(record, Mapping) else None
     if version != RECORD_VERSION:
@@ -236,7 +237,7 @@ def _decompressed(content: bytes, file: Path) -> bytes:
         raise StoreError(f"reading {file}: damaged, not whole gzip data ({error})") from error
 
 
-def _check_hash(record: Mapping[str, Any], subject: str) -> None:
+def _check_hash(record: JsonMapping, subject: str) -> None:
     if (expected := hash_of_key(record["trial"])) != record["trial"]["hash"]:
         raise StoreError(
             f"reading {subject}: its settings hash to {expected}, not to "
@@ -244,7 +245,7 @@ def _check_hash(record: Mapping[str, Any], subject: str) -> None:
         )
 
 
-def _read_json(file: Path) -> dict[str, Any]:
+def _read_json(file: Path) -> JsonObject:
     try:
         content = file.read_bytes()
     except FileNotFoundError as error:
@@ -252,7 +253,7 @@ def _read_json(file: Path) -> dict[str, Any]:
     return _parse_json(content, file)
 
 
-def _parse_json(content: bytes, file: Path) -> dict[str, Any]:
+def _parse_json(content: bytes, file: Path) -> JsonObject:
     try:
         value = json.loads(content)
     except ValueError as error:
@@ -262,7 +263,7 @@ def _parse_json(content: bytes, file: Path) -> dict[str, Any]:
     return value
 
 
-def _json_bytes(value: Mapping[str, Any]) -> bytes:
+def _json_bytes(value: JsonMapping) -> bytes:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.encode() + b"\n"
 

@@ -1,8 +1,8 @@
 """Connections that carried no request: opened for nothing, with the bytes that they cost."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from eyelevel.json_types import JsonMapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class InVain:
     """Payload of TCP or UDP, up and down, on those in vain, as far as it is known."""
 
 
-def connections_in_vain(record: Mapping[str, Any]) -> InVain | None:
+def connections_in_vain(record: JsonMapping) -> InVain | None:
     """None if nobody counted: with servers that are not ours.
 
     A browser opens connections ahead of requests, and several to a host of which it does not know
@@ -49,18 +49,18 @@ def connections_in_vain(record: Mapping[str, Any]) -> InVain | None:
     )
 
 
-def outlives_visits(record: Mapping[str, Any]) -> bool:
+def outlives_visits(record: JsonMapping) -> bool:
     """Whether connections are older than the load, so that what they count is not its alone."""
     return bool(record["trial"]["browser"]["visit"] == "warm")
 
 
-def _load_begin_ns(record: Mapping[str, Any]) -> float:
+def _load_begin_ns(record: JsonMapping) -> float:
     # A browser that failed early has no navigation.
     start_ns = record["browser"].get("navigation_start_ns") if outlives_visits(record) else None
     return start_ns or 0
 
 
-def _load_end_ns(record: Mapping[str, Any]) -> float | None:
+def _load_end_ns(record: JsonMapping) -> float | None:
     """When the first step after the load began; None if there was none."""
     steps = record.get("after_load")
     if not steps:

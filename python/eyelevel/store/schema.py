@@ -5,11 +5,12 @@ reader wrong. The record's own keys and the trial's are a closed list.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import ConfigDict, Field, TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
+from eyelevel.json_types import JsonObject
 from eyelevel.store.hashing import content_hash
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
@@ -32,11 +33,11 @@ class TrialKey(TypedDict):
     site: str
     site_digest: str
     network: str
-    network_settings: dict[str, Any]
+    network_settings: JsonObject
     stack_preset: str
-    stack_settings: dict[str, Any]
+    stack_settings: JsonObject
     stack: str
-    browser: dict[str, Any]
+    browser: JsonObject
     block: str
     repetition: int
     position: int
@@ -151,13 +152,13 @@ class Record(TypedDict):
     started_at: str
     navigation: Navigation | None
     objects: list[LoadedObject]
-    requests: list[dict[str, Any]]
-    connections: list[dict[str, Any]]
-    path: dict[str, Any] | None
-    cross_traffic: dict[str, Any] | None
+    requests: list[JsonObject]
+    connections: list[JsonObject]
+    path: JsonObject | None
+    cross_traffic: JsonObject | None
     host: Host
-    browser: dict[str, Any]
-    versions: dict[str, Any]
+    browser: JsonObject
+    versions: JsonObject
     frames: list[FrameEntry]
     after_load: NotRequired[list[StepEntry]]  # only if the plan has steps
     retried: NotRequired[list[FailedAttempt]]  # only if an attempt failed before
@@ -171,12 +172,12 @@ def trial_hash(
     *,
     site_digest: str,
     network: str,
-    network_settings: dict[str, Any],
-    stack_settings: dict[str, Any],
+    network_settings: JsonObject,
+    stack_settings: JsonObject,
     stack: str,
     repetition: int,
     seed: int,
-    browser: dict[str, Any],
+    browser: JsonObject,
 ) -> str:
     """The identity of a trial: the hash of everything that determines it.
 
@@ -198,7 +199,7 @@ def trial_hash(
     )
 
 
-def hash_of_key(trial: dict[str, Any]) -> str:
+def hash_of_key(trial: JsonObject) -> str:
     """The hash that a record's `trial` must carry, computed from its other keys."""
     names = (
         "site_digest",

@@ -3,15 +3,14 @@
 import json
 import random
 import subprocess
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
 from eyelevel.errors import LabError
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.binary import find_binary
 from eyelevel.lab.client import Lab, LabConfig, LabSummary, lost_outside
 from eyelevel.networks.network import Network, lab_path
@@ -61,7 +60,7 @@ class Bulk:
     first_flight_packets: int
     first_flight_span_ms: float | None
     server_cpu_s: float
-    in_force: dict[str, Any]
+    in_force: JsonObject
 
 
 def bulk_site(
@@ -129,8 +128,8 @@ def transfer(
 
 
 def transfer_told(
-    path: Mapping[str, Any],
-    stack: Mapping[str, Any],
+    path: JsonMapping,
+    stack: JsonMapping,
     site: Path,
     url: str,
     *,
@@ -140,7 +139,7 @@ def transfer_told(
     logs: Path,
     warm_up: bool = False,
     late: tuple[str, int] | None = None,
-) -> tuple[dict[str, Any], LabSummary]:
+) -> tuple[JsonObject, LabSummary]:
     """The same over any of the lab's paths and stacks: what the client told and what the lab did,
     with at least one connection. The path's logs are in the folder `logs`. `late`: instead of a
     transfer, the URL that is asked for urgently once so many bytes of the body came."""
@@ -155,14 +154,14 @@ def transfer_told(
 
 def fetch(
     lab: Lab,
-    stack: Mapping[str, Any],
+    stack: JsonMapping,
     url: str,
     bytes_max: int,
     duration_ms: int,
     *,
     warm_up: bool = False,
     late: tuple[str, int] | None = None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """What our client told of one transfer in a lab that is up, with its own side as `stack` says;
     `late` as `transfer_told` has it. Raises LabError if it failed.
     """
@@ -185,7 +184,7 @@ def fetch(
         return _run(command, duration_ms / 1e3 + GRACE_S)
 
 
-def _run(command: list[str], timeout_s: float) -> dict[str, Any]:
+def _run(command: list[str], timeout_s: float) -> JsonObject:
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=timeout_s, check=False
@@ -194,12 +193,12 @@ def _run(command: list[str], timeout_s: float) -> dict[str, Any]:
         raise LabError(f"a transfer took longer than {timeout_s:g} s") from error
     if done.returncode:
         raise LabError(f"a transfer failed: {done.stderr.strip()}")
-    answer: dict[str, Any] = json.loads(done.stdout)
+    answer: JsonObject = json.loads(done.stdout)
     return answer
 
 
 def _bulk(
-    told: dict[str, Any],
+    told: JsonObject,
     log: DirectionLog,
     summary: LabSummary,
     rtt_ms: float,

@@ -10,9 +10,9 @@ import statistics
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from eyelevel.errors import LabError
+from eyelevel.json_types import JsonObject
 from eyelevel.lab.binary import find_binary
 from eyelevel.plan.stacks import ARRIVALS_BY_ACKS, ARRIVALS_BY_TIMESTAMPS
 
@@ -82,7 +82,7 @@ def fine_grid(
     ]
 
 
-def simulate(wanted: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def simulate(wanted: Sequence[JsonObject]) -> list[JsonObject]:
     """Transfers in virtual time, as `eyelevel-lab simulate` takes and gives them."""
     try:
         done = subprocess.run(
@@ -97,11 +97,11 @@ def simulate(wanted: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         raise LabError(f"the fine grid took longer than {TIMEOUT_S:g} s") from error
     if done.returncode:
         raise LabError(f"the fine grid: {done.stderr.strip().removeprefix('eyelevel-lab: ')}")
-    results: list[dict[str, Any]] = json.loads(done.stdout)
+    results: list[JsonObject] = json.loads(done.stdout)
     return results
 
 
-def _cell(key: tuple[str, float, float], moved: Sequence[dict[str, Any]]) -> FineCell:
+def _cell(key: tuple[str, float, float], moved: Sequence[JsonObject]) -> FineCell:
     goodputs = [transfer["goodput_bit_s"] for transfer in moved]
     sent = sum(transfer["sent_packets"] for transfer in moved)
     return FineCell(

@@ -7,11 +7,11 @@ What arrived is the receiver's word, what the path did to each packet is its log
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eyelevel.json_types import JsonObject
 from eyelevel.stats.binomial import binomial_interval
 from eyelevel.validation.path_experiment import Seen, busy_machine, experiment
 
@@ -64,7 +64,7 @@ def validate_path(
     return checks
 
 
-def short_validation() -> dict[str, dict[str, Any]]:
+def short_validation() -> dict[str, JsonObject]:
     """The checks in brief, about five seconds: what a run notes at its start, by their names.
 
     `passed` is None if nothing bounds the number on this machine.

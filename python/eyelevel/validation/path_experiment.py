@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eyelevel.errors import LabError
+from eyelevel.json_types import JsonObject
 from eyelevel.lab.binary import run_tool
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.pathlog.direction import DirectionLog
@@ -49,7 +49,7 @@ class Seen:
 
 
 def experiment(
-    down: list[dict[str, Any]],
+    down: list[JsonObject],
     rate_bit_s: int,
     wire_bytes: int,
     duration_ms: int,

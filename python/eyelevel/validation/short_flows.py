@@ -5,14 +5,15 @@ initial window, pacing, slow start, headers. Beside each time stands what theory
 """
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import Self
 
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.network import Network
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.stats.estimate import Estimate
@@ -80,12 +81,12 @@ class Flow:
         theory = quic.theory_ms / tcp.theory_ms
         return cls(network.name, network.loss_down, control, size, tcp, quic, ratio, theory)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """The documented shape (docs/reference/yardstick.md)."""
         return asdict(self) | {"ratio": self.ratio.as_json()}
 
     @classmethod
-    def of_json(cls, found: Mapping[str, Any]) -> Self:
+    def of_json(cls, found: JsonMapping) -> Self:
         """The reverse of `as_json`. Raises KeyError or TypeError for another shape."""
         sides = {
             name: FlowSide(**{**found[name], "runs": tuple(found[name]["runs"])})
@@ -168,7 +169,7 @@ def _measure(network: Network, pair: Pair, size: int, runs: int, site: tuple[Pat
     return Flow.of(network, STACKS_BY_NAME[pair[0]].congestion_control, size, tcp, quic)
 
 
-def _determined_by(network: Network, pair: Pair, size: int, runs: int) -> Mapping[str, Any]:
+def _determined_by(network: Network, pair: Pair, size: int, runs: int) -> JsonMapping:
     """Everything that a flow depends on beside build and kernel."""
     return {
         "network": network.stated(),

@@ -4,12 +4,11 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.binary import find_binary
 from eyelevel.validation.stack_cells import Cell
 
@@ -19,7 +18,7 @@ FLOWS = "flows"
 
 
 @cache
-def build() -> dict[str, Any]:
+def build() -> JsonObject:
     """What measured: the version, its binary's digest, the kernel."""
     with Path(find_binary()).open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -31,13 +30,13 @@ def build() -> dict[str, Any]:
     }
 
 
-def read_cell(determined_by: Mapping[str, Any]) -> Cell | None:
+def read_cell(determined_by: JsonMapping) -> Cell | None:
     """The cell that was measured with these settings by this build; None: there is none."""
     kept = _read(_folder() / f"{_key(determined_by)}.json")
     return kept[1] if kept else None
 
 
-def write_cell(determined_by: Mapping[str, Any], order: int, cell: Cell) -> None:
+def write_cell(determined_by: JsonMapping, order: int, cell: Cell) -> None:
     """Keep it; `order` is its place in a table."""
     _write(_folder(), determined_by, {"order": order, "cell": cell.as_json()})
 
@@ -51,22 +50,22 @@ def measured_cells() -> list[Cell]:
     return list(cells.values())
 
 
-def read_flow(determined_by: Mapping[str, Any]) -> dict[str, Any] | None:
+def read_flow(determined_by: JsonMapping) -> JsonObject | None:
     """The short flow that was measured with these settings by this build, as it was written."""
     try:
         text = (_folder() / FLOWS / f"{_key(determined_by)}.json").read_text(encoding="utf-8")
-        flow: dict[str, Any] = json.loads(text)
+        flow: JsonObject = json.loads(text)
     except (OSError, ValueError):
         return None  # absent or cut off: measured anew
     return flow
 
 
-def write_flow(determined_by: Mapping[str, Any], flow: Mapping[str, Any]) -> None:
+def write_flow(determined_by: JsonMapping, flow: JsonMapping) -> None:
     """Keep it."""
     _write(_folder() / FLOWS, determined_by, flow)
 
 
-def _write(folder: Path, determined_by: Mapping[str, Any], document: Mapping[str, Any]) -> None:
+def _write(folder: Path, determined_by: JsonMapping, document: JsonMapping) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     key = _key(determined_by)
     part = folder / f"{key}.{os.getpid()}.part"
@@ -80,7 +79,7 @@ def _folder() -> Path:
     return Path(base) / "eyelevel" / "stacks" / hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
-def _key(determined_by: Mapping[str, Any]) -> str:
+def _key(determined_by: JsonMapping) -> str:
     text = json.dumps(determined_by, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 

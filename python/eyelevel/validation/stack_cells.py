@@ -2,10 +2,11 @@
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Self
 
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.stats.estimate import Estimate, sum_freedom, t_estimate, undetermined
 from eyelevel.validation.bulk import Bulk
 
@@ -76,12 +77,12 @@ class Cell:
         few = loss > 0 and losses < LOSSES_MIN
         return cls(network, loss, control, tcp, quic, ratio_of(quic.runs, tcp.runs), few)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """The documented shape (docs/reference/yardstick.md)."""
         return asdict(self) | {"ratio": self.ratio.as_json()}
 
     @classmethod
-    def of_json(cls, found: Mapping[str, Any]) -> Self:
+    def of_json(cls, found: JsonMapping) -> Self:
         """The reverse of `as_json`. Raises KeyError or TypeError for another shape."""
         sides = {
             name: Side(**{**found[name], "runs": tuple(found[name]["runs"])})

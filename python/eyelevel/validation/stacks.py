@@ -5,16 +5,16 @@ one network and one pair. What headers take differs by protocol and is corrected
 share of body in the bytes on the wire is measured once, without loss.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
-from typing import Any
 
 from eyelevel.errors import LabError, NetworkError, unknown
+from eyelevel.json_types import JsonMapping
 from eyelevel.networks.network import Network
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
@@ -186,7 +186,7 @@ def _order(network: Network, pair: Pair) -> int:
     return place * len(PAIRS) + PAIRS.index(pair)
 
 
-def _determined_by(network: Network, pair: Pair, runs: int) -> Mapping[str, Any]:
+def _determined_by(network: Network, pair: Pair, runs: int) -> JsonMapping:
     """Everything that a cell depends on beside build and kernel."""
     return {
         "network": network.stated(),

@@ -1,12 +1,11 @@
 """The break-even map: where over loss, round-trip time and rate a stack stops winning."""
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 
 from eyelevel.analysis.study import Contents
 from eyelevel.figures.break_even import GAIN, break_even_map
+from eyelevel.json_types import JsonObject
 from eyelevel.networks.presets import UNSHAPED
 
 AXES = ("rtt_ms", "rate_mbit_s", "loss_percent")
@@ -59,7 +58,7 @@ def break_even_points(contents: Contents) -> pl.DataFrame:
     return pl.DataFrame(points, schema=names, orient="row", infer_schema_length=None)
 
 
-def break_even_chart(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
+def break_even_chart(rows: pl.DataFrame, contents: Contents) -> JsonObject:
     """The map of both; see `eyelevel.figures.break_even`."""
     across, up = _axes(rows)
     return break_even_map(rows, break_even_points(contents), contents.stacks[1:], (across, up))

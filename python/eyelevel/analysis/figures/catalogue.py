@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
@@ -39,6 +38,7 @@ from eyelevel.figures.paper import (
     significance_shares,
     single_object,
 )
+from eyelevel.json_types import JsonObject
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class PaperFigure:
     title: str
     source: str
     rows: Callable[[Contents], pl.DataFrame]
-    chart: Callable[[pl.DataFrame, Contents], dict[str, Any]]
+    chart: Callable[[pl.DataFrame, Contents], JsonObject]
 
 
 def cell_rows(contents: Contents) -> pl.DataFrame:
@@ -137,12 +137,12 @@ def _gains(contents: Contents) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _attribute(name: str, title: str) -> Callable[[pl.DataFrame, Contents], dict[str, Any]]:
+def _attribute(name: str, title: str) -> Callable[[pl.DataFrame, Contents], JsonObject]:
     return lambda rows, contents: against_attribute(rows, contents.stacks, name, title)
 
 
-def _curves(columns: int) -> Callable[[pl.DataFrame, Contents], dict[str, Any]]:
-    def chart(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
+def _curves(columns: int) -> Callable[[pl.DataFrame, Contents], JsonObject]:
+    def chart(rows: pl.DataFrame, contents: Contents) -> JsonObject:
         metric = title_of(contents.primary_metric)
         return site_curves(rows, contents.stacks, metric, columns)
 

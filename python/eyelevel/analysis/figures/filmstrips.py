@@ -7,12 +7,12 @@ import base64
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import polars as pl
 from PIL import Image
 
 from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonObject
 from eyelevel.store.frames import Frame
 
 COLUMNS_MAX = 10  # as many pictures of 100 pixels fit side by side on a laptop
@@ -28,10 +28,10 @@ class Filmstrips:
     """What the page's script needs: pictures once each, and which stand when on whose strip."""
 
     pictures: list[str] = field(default_factory=list)
-    strips: list[dict[str, Any]] = field(default_factory=list)
+    strips: list[JsonObject] = field(default_factory=list)
     left_out: int = 0
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> JsonObject:
         """The data block of the page."""
         return {"pictures": self.pictures, "strips": self.strips}
 
@@ -100,7 +100,7 @@ def strips_of(contents: Contents, site: str, network: str) -> dict[str, list[tup
     }
 
 
-def typical_loads(contents: Contents) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
+def typical_loads(contents: Contents) -> dict[tuple[str, str], dict[str, JsonObject]]:
     """The row of each stack's median load, by site and network."""
     metric = contents.primary_metric
     cell = ["site", "network", "stack"]
@@ -111,7 +111,7 @@ def typical_loads(contents: Contents) -> dict[tuple[str, str], dict[str, dict[st
         .filter(rank == (count - 1) // 2)
         .select(*cell, "repetition", "hash", metric)
     )
-    by_cell: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    by_cell: dict[tuple[str, str], dict[str, JsonObject]] = {}
     for row in rows.iter_rows(named=True):
         by_cell.setdefault((row["site"], row["network"]), {})[row["stack"]] = row
     return {
@@ -120,7 +120,7 @@ def typical_loads(contents: Contents) -> dict[tuple[str, str], dict[str, dict[st
     }
 
 
-def _strip(contents: Contents, row: dict[str, Any]) -> dict[str, Any]:
+def _strip(contents: Contents, row: JsonObject) -> JsonObject:
     value = row[contents.primary_metric]
     return {"repetition": row["repetition"], "value_ms": round(value, 1), "hash": row["hash"]}
 

@@ -1,6 +1,5 @@
 """Rows of what typical loads were like in time: on the downlink, and object by object."""
 
-from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -11,6 +10,7 @@ from eyelevel.analysis.study import Contents
 from eyelevel.analysis.trials.downlink import MEASURES, Downlink, downlink_of
 from eyelevel.analysis.trials.limits import LIMITS
 from eyelevel.figures.load_traces import downlink_chart
+from eyelevel.json_types import JsonObject
 
 NETWORKS_MAX = 6  # of one figure, in the plan's order
 POINTS_MAX = 160  # of a load: what a panel of 420 pixels can show
@@ -29,7 +29,7 @@ def downlink_levels(contents: Contents) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
 
 
-def downlink_figure(rows: pl.DataFrame, contents: Contents) -> dict[str, Any]:
+def downlink_figure(rows: pl.DataFrame, contents: Contents) -> JsonObject:
     """The chart of `downlink_levels`, each network's panel under the name of its site."""
     title = pl.format("{} on {}", "site", "network").alias("network")
     silences = [

@@ -1,13 +1,13 @@
 """Wolsing et al. 2019, table 3: is QUIC's advantage more than one round trip?"""
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
 from eyelevel.analysis.gains.cells import Cell, compare_cells
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonObject
 from eyelevel.plan.stacks import Stack
 from eyelevel.stats.estimate import Estimate
 
@@ -75,7 +75,7 @@ def partner_of(stack: Stack, stacks: Sequence[Stack], reference: str) -> str | N
     return chosen[0].name if chosen else None
 
 
-def _row(cell: Cell, against: str, rtt_ms: float) -> dict[str, Any]:
+def _row(cell: Cell, against: str, rtt_ms: float) -> JsonObject:
     difference = cell.difference
     value, low, high = (
         None if bound is None else bound + rtt_ms

@@ -4,12 +4,12 @@ their twins."""
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from eyelevel.analysis.trials.blocks import Blocks, with_timeouts
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.stats.split import Split, split_difference
 
 ALL = "all"
@@ -26,7 +26,7 @@ class NetworkSplit:
     split: Split
 
 
-def split_causes(kept: pl.DataFrame, plan: Mapping[str, Any]) -> tuple[NetworkSplit, ...]:
+def split_causes(kept: pl.DataFrame, plan: JsonMapping) -> tuple[NetworkSplit, ...]:
     """The parts of the primary metric's difference over all sites, by network and stack.
 
     `kept` has the kept blocks with their counterfactuals. A repetition counts if a network and
@@ -53,7 +53,7 @@ _Values = Mapping[tuple[str, str, str], Mapping[int, float]]
 
 def _split(
     values: _Values,
-    causes: Mapping[str, Any],
+    causes: JsonMapping,
     network: str,
     pair: tuple[str, str],
     sites: list[str],
@@ -104,8 +104,8 @@ def _values(kept: pl.DataFrame, metric: str) -> _Values:
 
 
 def without_twins(
-    plan: Mapping[str, Any], table: pl.DataFrame, blocks: Blocks
-) -> tuple[dict[str, Any], pl.DataFrame, Blocks]:
+    plan: JsonMapping, table: pl.DataFrame, blocks: Blocks
+) -> tuple[JsonObject, pl.DataFrame, Blocks]:
     """The study without its counterfactuals, which are no answers: plan, trials and blocks."""
     causes = plan["causes"]
     stacks = {name for twins in causes["stacks"].values() for name in twins.values()}

@@ -1,6 +1,5 @@
 """Steps after the load, compared as loads are: pairs of the same blocks, step by step."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from eyelevel.analysis.gains.cells import Cell, compare_cells
+from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.steps import STEP_METRICS, step_metrics
 from eyelevel.store.directory import read_trial
 
@@ -22,9 +22,7 @@ class StepCells:
     cells: tuple[Cell, ...]
 
 
-def compare_steps(
-    directory: Path, plan: Mapping[str, Any], kept: pl.DataFrame
-) -> tuple[StepCells, ...]:
+def compare_steps(directory: Path, plan: JsonMapping, kept: pl.DataFrame) -> tuple[StepCells, ...]:
     """Every step of the plan over the kept blocks; a load that timed out has no steps.
 
     Raises StoreError for a damaged record.

@@ -4,11 +4,11 @@ From the path's timeline in a record: packets in intervals of 1 ms, or of as man
 whole time fit into 512 intervals.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+
+from eyelevel.json_types import JsonMapping
 
 MEASURES = {
     "receive_gap_ms_max": "The longest time between two packets that reached the client, from the "
@@ -47,7 +47,7 @@ class Downlink:
         return [(float(start), float(end)) for start, end in bounds.reshape(-1, 2) if end > start]
 
 
-def downlink_of(record: Mapping[str, Any]) -> Downlink | None:
+def downlink_of(record: JsonMapping) -> Downlink | None:
     """None where the page did not load, and where cross traffic shared the path."""
     if record["path"] is None or record["navigation"] is None or record["cross_traffic"]:
         return None
@@ -71,7 +71,7 @@ def downlink_of(record: Mapping[str, Any]) -> Downlink | None:
     )
 
 
-def measures_of(record: Mapping[str, Any]) -> tuple[float | None, ...]:
+def measures_of(record: JsonMapping) -> tuple[float | None, ...]:
     """The values of MEASURES; the used share is null where the downlink has no rate."""
     downlink = downlink_of(record)
     if downlink is None:

@@ -4,7 +4,6 @@ A study has 150,000 records and a record tens of kilobytes: they are read one by
 is kept of each.
 """
 
-from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,6 +12,7 @@ import polars as pl
 from eyelevel.analysis.trials.downlink import MEASURES, measures_of
 from eyelevel.analysis.trials.limits import LIMITS, limits_of
 from eyelevel.analysis.trials.timer_gap import timer_gap_ms
+from eyelevel.json_types import JsonMapping
 from eyelevel.store.hashing import canonical_json
 from eyelevel.store.in_vain import connections_in_vain, outlives_visits
 from eyelevel.store.outcomes import NOT_RECORDED
@@ -60,7 +60,7 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
 }
 
 
-def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
+def facts_of(record: JsonMapping) -> tuple[Any, ...]:
     """The values of TRIAL_COLUMNS and then of FACT_COLUMNS."""
     trial = record["trial"]
     of_trial = [trial[name] if name in trial else record[name] for name in TRIAL_COLUMNS]
@@ -94,7 +94,7 @@ def facts_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
     )
 
 
-def _head_bytes(record: Mapping[str, Any], heads: str, inserts: str) -> float | None:
+def _head_bytes(record: JsonMapping, heads: str, inserts: str) -> float | None:
     """Mean over the requests that our servers answered: field sections as HPACK or QPACK coded
     them, and what QPACK's encoder put into its table beside them. None on a warm visit, whose
     connections carried the one before it, too."""
@@ -109,24 +109,24 @@ def _head_bytes(record: Mapping[str, Any], heads: str, inserts: str) -> float | 
     return sum(counted) / len(record["requests"]) if counted and record["requests"] else None
 
 
-def _in_vain(record: Mapping[str, Any]) -> tuple[float | None, ...]:
+def _in_vain(record: JsonMapping) -> tuple[float | None, ...]:
     counts = connections_in_vain(record)
     return (counts.connections, counts.in_vain, counts.bytes) if counts else (None,) * 3
 
 
-def _packets_up_per_down(record: Mapping[str, Any]) -> float | None:
+def _packets_up_per_down(record: JsonMapping) -> float | None:
     """Mostly acknowledgements: how often the browser sends one."""
     path = record["path"]
     down = path["down"]["packets"] if path else 0
     return path["up"]["packets"] / down if down else None
 
 
-def _server_cpu_ms(record: Mapping[str, Any]) -> float | None:
+def _server_cpu_ms(record: JsonMapping) -> float | None:
     seconds = record["host"].get("server_cpu_s")
     return None if seconds is None else seconds * 1e3
 
 
-def missed_urls(record: Mapping[str, Any]) -> frozenset[str]:
+def missed_urls(record: JsonMapping) -> frozenset[str]:
     """What the page asked for and the recording does not hold, by URL without its query.
 
     Queries are left aside because pages put random numbers into them.
@@ -136,7 +136,7 @@ def missed_urls(record: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(url.split("?", 1)[0] for url in missed)
 
 
-def _cross_traffic(record: Mapping[str, Any]) -> str | None:
+def _cross_traffic(record: JsonMapping) -> str | None:
     """Goodput and kind of each flow, the fairness indices, and the page's share."""
     traffic = record["cross_traffic"]
     if not traffic:
@@ -151,7 +151,7 @@ def _cross_traffic(record: Mapping[str, Any]) -> str | None:
     )
 
 
-def _lateness(record: Mapping[str, Any], key: str) -> float | None:
+def _lateness(record: JsonMapping, key: str) -> float | None:
     """The worst lateness of reads and releases, in both directions."""
     ways = [record["path"][way] for way in ("down", "up")] if record["path"] else []
     seen = [timing[key] for way in ways for timing in (way, way["arrival"])]

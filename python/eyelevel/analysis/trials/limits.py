@@ -1,8 +1,6 @@
 """What kept the servers of one load from sending, beside the network: windows and buffers."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from eyelevel.json_types import JsonMapping
 from eyelevel.store.in_vain import outlives_visits
 
 LIMITS = {
@@ -19,7 +17,7 @@ LIMITS = {
 the one before it, too, and nobody can tell."""
 
 
-def limits_of(record: Mapping[str, Any]) -> tuple[float | None, ...]:
+def limits_of(record: JsonMapping) -> tuple[float | None, ...]:
     """The values of LIMITS; None where no connection tells, as of somebody else's servers, or
     none of this load alone."""
     if outlives_visits(record):

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
+from eyelevel.json_types import JsonMapping
 from eyelevel.store.directory import (
     FRAMES_FILE,
     RECORD_FILE,
@@ -33,7 +33,7 @@ from eyelevel.store.frames import Frames
 TABLE_FILE = "trials.parquet"
 CHUNK_TRIALS = 2500  # bounds what a process holds at once
 
-MetricsOf = Callable[[Mapping[str, Any], Frames], Mapping[str, float | None]]
+MetricsOf = Callable[[JsonMapping, Frames], Mapping[str, float | None]]
 
 # What a row was computed from.
 _SOURCE_COLUMNS: dict[str, pl.DataType] = {

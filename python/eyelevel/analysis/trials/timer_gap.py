@@ -5,8 +5,9 @@ bound: loads on an idle but slow machine had gaps of 115 to 222 ms without a lon
 Chromium puts timers behind the work of loading. So a load is judged by the page's other loads.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+
+from eyelevel.json_types import JsonMapping
 
 Spans = Sequence[tuple[float, float]]
 """Start and length, milliseconds."""
@@ -19,7 +20,7 @@ def unexplained_gap_ms(gaps_ms: Spans, tasks_ms: Spans) -> float:
     )
 
 
-def timer_gap_ms(record: Mapping[str, Any]) -> float | None:
+def timer_gap_ms(record: JsonMapping) -> float | None:
     """The same of a record; None where no load came, or its browser (Firefox) tells
     of no long tasks."""
     navigation = record["navigation"]

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import base64
-from typing import Any, Protocol
+from typing import Protocol
 
 from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.observations import Frame, LoadSettings
 from eyelevel.errors import BrowserStartError
+from eyelevel.json_types import JsonObject
 
 FRAMES_IN_FLIGHT_MAX = 120
 """Frames that Chromium may send unacknowledged. Its default of 3 loses a frame whenever this
@@ -28,7 +29,7 @@ class FrameCapture(Protocol):
     def start(self, devtools: DevTools, session_id: str, deadline: float) -> None:
         """Begin; returns when the first picture can be taken."""
 
-    def handle_event(self, method: str, parameters: dict[str, Any]) -> bool:
+    def handle_event(self, method: str, parameters: JsonObject) -> bool:
         """Take one event of the page's session; True if the picture changed."""
 
     def stop(self, deadline: float) -> None:
@@ -89,7 +90,7 @@ class Screencast:
         after, self._pictures = self._pictures.last(), taken
         return None if after is None else after == before
 
-    def handle_event(self, method: str, parameters: dict[str, Any]) -> bool:
+    def handle_event(self, method: str, parameters: JsonObject) -> bool:
         """Keep a frame and acknowledge it."""
         if method != "Page.screencastFrame" or self._devtools is None:
             return False
@@ -142,7 +143,7 @@ class TraceScreenshots:
         parameters = {"transferMode": "ReportEvents", "traceConfig": configuration}
         devtools.call("Tracing.start", parameters, session_id, deadline)
 
-    def handle_event(self, method: str, parameters: dict[str, Any]) -> bool:
+    def handle_event(self, method: str, parameters: JsonObject) -> bool:
         """Keep the pictures, all of which come after `stop` was called."""
         if method == "Tracing.dataCollected":
             for event in parameters["value"]:
@@ -183,7 +184,7 @@ class NoCapture:
     def start(self, devtools: DevTools, session_id: str, deadline: float) -> None:
         """Nothing to begin."""
 
-    def handle_event(self, method: str, parameters: dict[str, Any]) -> bool:
+    def handle_event(self, method: str, parameters: JsonObject) -> bool:
         """No event changes a picture."""
         return False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from eyelevel.json_types import JsonObject
 
 ERRORS_MAX = 100
 """Console errors kept; a page in an endless loop must not fill the record."""
@@ -17,7 +17,7 @@ class ConsoleErrors:
     def __init__(self) -> None:
         self.texts: list[str] = []
 
-    def handle_event(self, method: str, parameters: dict[str, Any]) -> None:
+    def handle_event(self, method: str, parameters: JsonObject) -> None:
         """Keep the event's text if it is an error."""
         reader = _READERS.get(method)
         text = reader(parameters)[:LENGTH_MAX] if reader is not None else ""
@@ -25,19 +25,19 @@ class ConsoleErrors:
             self.texts.append(text)
 
 
-def _log_text(parameters: dict[str, Any]) -> str:
+def _log_text(parameters: JsonObject) -> str:
     entry = parameters["entry"]
     return f"{entry['text']} {entry.get('url', '')}".strip() if entry["level"] == "error" else ""
 
 
-def _console_text(parameters: dict[str, Any]) -> str:
+def _console_text(parameters: JsonObject) -> str:
     if parameters["type"] not in ("error", "assert"):
         return ""
     arguments = parameters["args"]
     return " ".join(str(item.get("value", item.get("description", ""))) for item in arguments)
 
 
-def _exception_text(parameters: dict[str, Any]) -> str:
+def _exception_text(parameters: JsonObject) -> str:
     details = parameters["exceptionDetails"]
     return str(details.get("exception", {}).get("description") or details["text"])
 

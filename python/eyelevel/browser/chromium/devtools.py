@@ -13,9 +13,9 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
 from eyelevel.errors import BrowserGoneError, CommandError, DeadlineError
+from eyelevel.json_types import JsonObject
 
 READ_BYTES = 1 << 20
 """Bytes of one read; a full-size frame arrives in one or two."""
@@ -26,7 +26,7 @@ MESSAGE_BYTES_MAX = 256 << 20
 WRITE_TIMEOUT_S = 10.0
 """How long the browser may leave its end of the pipe unread; it reads on a thread of its own."""
 
-Message = dict[str, Any]
+Message = JsonObject
 EventHandler = Callable[[str, Message, str], None]
 ReplyHandler = Callable[[Message], None]
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from eyelevel.browser.chromium.devtools import DevTools, navigation_error
 from eyelevel.browser.chromium.network_log import NetworkLog
 from eyelevel.browser.observations import Ended, LoadSettings
 from eyelevel.browser.waiting import QuietRule, rule_from_now, wait_for_load
 from eyelevel.errors import BrowserGoneError, CommandError, DeadlineError
+from eyelevel.json_types import JsonObject
 
 SOCKETS_PAGE = "chrome://net-internals/#sockets"
 """The only way into Chromium's socket pools; DevTools has none."""
@@ -156,15 +156,15 @@ class FirstVisit:
     def _call(
         self,
         method: str,
-        parameters: dict[str, Any] | None,
+        parameters: JsonObject | None,
         session: str | None = None,
         timeout_s: float = STEP_TIMEOUT_S,
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         session_id = self._page if session is None else session
         deadline = time.monotonic() + timeout_s
         return self._devtools.call(method, parameters, session_id, deadline)
 
-    def _handle_event(self, method: str, parameters: dict[str, Any], session_id: str) -> None:
+    def _handle_event(self, method: str, parameters: JsonObject, session_id: str) -> None:
         now_s = time.monotonic()
         if method == "Target.attachedToTarget" and session_id:
             self._observe(self._devtools, parameters["sessionId"])
@@ -174,7 +174,7 @@ class FirstVisit:
         if active and self._rule is not None:
             self._rule.handle_activity(now_s)
 
-    def _handle_page_event(self, method: str, parameters: dict[str, Any], now_s: float) -> None:
+    def _handle_page_event(self, method: str, parameters: JsonObject, now_s: float) -> None:
         if method == "Inspector.targetCrashed":
             raise BrowserGoneError("the first visit's renderer process crashed")
         if method == "Page.javascriptDialogOpening":
@@ -186,7 +186,7 @@ class FirstVisit:
         elif method == "Page.frameNavigated" and "parentId" not in parameters["frame"]:
             self._rule.handle_new_document(now_s)
 
-    def _handle_reply(self, reply: dict[str, Any]) -> None:
+    def _handle_reply(self, reply: JsonObject) -> None:
         self._error = navigation_error(reply)
 
 
@@ -194,14 +194,14 @@ def _host(url: str) -> str:
     return url.split("/", 3)[2]
 
 
-def observe_with(scripts: Sequence[tuple[str, dict[str, Any]]]) -> Observe:
+def observe_with(scripts: Sequence[tuple[str, JsonObject]]) -> Observe:
     """Makes a page, frame or worker send its events, its own children's included.
 
     Children wait until they are observed, so that no request of a frame in another process is
     missed. This delays such a frame by about a millisecond, on every stack alike.
     """
     children = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
-    commands: tuple[tuple[str, dict[str, Any]], ...] = (
+    commands: tuple[tuple[str, JsonObject], ...] = (
         # Bodies are not kept: they would cost the browser memory for nothing.
         ("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
         ("Log.enable", {}),

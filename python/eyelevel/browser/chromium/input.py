@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 from eyelevel.browser.chromium.capture import FrameCapture
 from eyelevel.browser.chromium.devtools import DevTools
@@ -20,9 +19,10 @@ from eyelevel.browser.steps import (
 )
 from eyelevel.browser.waiting import QuietRule
 from eyelevel.errors import CommandError
+from eyelevel.json_types import JsonObject
 from eyelevel.plan.steps import Step
 
-Send = Callable[[str, dict[str, Any]], None]
+Send = Callable[[str, JsonObject], None]
 
 
 class DevToolsInput:
@@ -82,7 +82,7 @@ class DevToolsInput:
         return lambda fail: _click(self._send(fail), x, y)
 
     def _send(self, fail: Callable[[str], None]) -> Send:
-        def send(method: str, parameters: dict[str, Any]) -> None:
+        def send(method: str, parameters: JsonObject) -> None:
             answered = self._inputs.sent(fail, _problem)
             self._devtools.send(method, parameters, self._page, answered)
 
@@ -102,7 +102,7 @@ class DevToolsInput:
         quad = quads[0]
         return sum(quad[0::2]) / 4, sum(quad[1::2]) / 4
 
-    def _call(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    def _call(self, method: str, parameters: JsonObject) -> JsonObject:
         deadline = time.monotonic() + FIND_TIMEOUT_S
         return self._devtools.call(method, parameters, self._page, deadline)
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import base64
 import time
 from dataclasses import replace
-from typing import Any
 
 from eyelevel.browser.chromium.capture import capture_of
 from eyelevel.browser.chromium.console import ConsoleErrors
@@ -34,6 +33,7 @@ from eyelevel.browser.settle import settle
 from eyelevel.browser.steps import AfterLoad, split_by_steps
 from eyelevel.browser.waiting import QuietRule, rule_from_now, wait_for_load
 from eyelevel.errors import BrowserError, BrowserGoneError, BrowserStartError
+from eyelevel.json_types import JsonObject
 
 START_TIMEOUT_S = 30.0
 """For the browser to answer and open an empty page; it takes half a second."""
@@ -83,7 +83,7 @@ class _Load:
         self._console = ConsoleErrors()
         self._page = ""
         self._first_visit: tuple[Ended, str] = ("complete", "")
-        scripts: list[tuple[str, dict[str, Any]]] = []
+        scripts: list[tuple[str, JsonObject]] = []
         if settings.same_page is not None:
             # Frames in other processes are targets of their own; workers refuse it and stay as is.
             source = {"source": settings.same_page.script()}
@@ -247,7 +247,7 @@ class _Load:
         )
         return split_by_steps(raw, self._steps)
 
-    def _handle_event(self, method: str, parameters: dict[str, Any], session_id: str) -> None:
+    def _handle_event(self, method: str, parameters: JsonObject, session_id: str) -> None:
         now_s = time.monotonic()
         if method == "Target.attachedToTarget" and session_id:
             self._observe(self._devtools, parameters["sessionId"])
@@ -260,7 +260,7 @@ class _Load:
         if active and self._rule is not None:
             self._rule.handle_activity(now_s)
 
-    def _handle_page_event(self, method: str, parameters: dict[str, Any], now_s: float) -> None:
+    def _handle_page_event(self, method: str, parameters: JsonObject, now_s: float) -> None:
         self._timer.handle_event(method, parameters, self._main_frame)
         if method == "Inspector.targetCrashed":
             raise BrowserGoneError("the page's renderer process crashed")
@@ -287,7 +287,7 @@ class _Load:
     def _ask_navigation_start(self) -> None:
         self._devtools.send("Performance.getMetrics", {}, self._page, self._clock.handle_metrics)
 
-    def _handle_navigate_reply(self, reply: dict[str, Any]) -> None:
+    def _handle_navigate_reply(self, reply: JsonObject) -> None:
         self._navigation_error = navigation_error(reply)
 
     def _browser_state(self) -> str:

@@ -12,12 +12,12 @@ import gzip
 import json
 import time
 from pathlib import Path
-from typing import Any
 
 from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.chromium.process import Chromium
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.errors import BrowserError
+from eyelevel.json_types import JsonObject
 
 NETLOG_FILE = "netlog.json.gz"
 TRACE_FILE = "trace.json.gz"
@@ -83,7 +83,7 @@ class Logs:
         if self._settings.browser.trace:
             self._trace.start(devtools, deadline)
 
-    def handle_event(self, method: str, parameters: dict[str, Any]) -> None:
+    def handle_event(self, method: str, parameters: JsonObject) -> None:
         """Take one event of any session."""
         self._trace.handle_event(method, parameters)
 
@@ -123,7 +123,7 @@ class Trace:
         }
         devtools.call("Tracing.start", parameters, "", deadline)
 
-    def handle_event(self, method: str, parameters: dict[str, Any]) -> None:
+    def handle_event(self, method: str, parameters: JsonObject) -> None:
         """Take one event of any session."""
         if method == "Tracing.tracingComplete":
             self._stream = parameters.get("stream", "")

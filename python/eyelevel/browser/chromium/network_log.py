@@ -7,9 +7,9 @@ milliseconds from navigation start in `objects`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from eyelevel.browser.observations import LOCAL_SCHEMES, ObjectLoad, Source
+from eyelevel.json_types import JsonObject
 
 ENDLESS_TYPES = frozenset({"WebSocket", "EventSource"})
 """Requests that stay open on purpose: a load does not wait for their end."""
@@ -60,12 +60,12 @@ class NetworkLog:
             for request in self._open.values()
         )
 
-    def handle_event(self, method: str, parameters: dict[str, Any]) -> bool:
+    def handle_event(self, method: str, parameters: JsonObject) -> bool:
         """Take one event; True if it began or ended a request."""
         handler = _HANDLERS.get(method)
         return handler is not None and handler(self, parameters)
 
-    def _request_will_be_sent(self, event: dict[str, Any]) -> bool:
+    def _request_will_be_sent(self, event: JsonObject) -> bool:
         request_id = event["requestId"]
         hop = self._open.pop(request_id, None)
         if hop is not None:
@@ -94,13 +94,13 @@ class NetworkLog:
         )
         return True
 
-    def _served_from_cache(self, event: dict[str, Any]) -> bool:
+    def _served_from_cache(self, event: JsonObject) -> bool:
         request = self._open.get(event["requestId"])
         if request is not None and request.source == "network":
             request.source = "cache"
         return False
 
-    def _response_received(self, event: dict[str, Any]) -> bool:
+    def _response_received(self, event: JsonObject) -> bool:
         request = self._open.get(event["requestId"])
         if request is None:
             return False
@@ -110,13 +110,13 @@ class NetworkLog:
         request.received_bytes += int(event["response"].get("encodedDataLength", 0))
         return False
 
-    def _data_received(self, event: dict[str, Any]) -> bool:
+    def _data_received(self, event: JsonObject) -> bool:
         request = self._open.get(event["requestId"])
         if request is not None:
             request.received_bytes += int(event.get("encodedDataLength", 0))
         return False
 
-    def _loading_finished(self, event: dict[str, Any]) -> bool:
+    def _loading_finished(self, event: JsonObject) -> bool:
         request = self._open.pop(event["requestId"], None)
         if request is None:
             return False
@@ -125,7 +125,7 @@ class NetworkLog:
         self._done.append(request)
         return True
 
-    def _loading_failed(self, event: dict[str, Any]) -> bool:
+    def _loading_failed(self, event: JsonObject) -> bool:
         request = self._open.pop(event["requestId"], None)
         if request is None:
             return False
@@ -137,7 +137,7 @@ class NetworkLog:
         self._done.append(request)
         return True
 
-    def _web_socket_created(self, event: dict[str, Any]) -> bool:
+    def _web_socket_created(self, event: JsonObject) -> bool:
         self._open[event["requestId"]] = _Request(
             url=event["url"],
             method="GET",
@@ -149,13 +149,13 @@ class NetworkLog:
         )
         return False
 
-    def _web_socket_handshake(self, event: dict[str, Any]) -> bool:
+    def _web_socket_handshake(self, event: JsonObject) -> bool:
         request = self._open.get(event["requestId"])
         if request is not None:
             request.started_s = event["timestamp"]
         return True
 
-    def _web_socket_response(self, event: dict[str, Any]) -> bool:
+    def _web_socket_response(self, event: JsonObject) -> bool:
         request = self._open.get(event["requestId"])
         if request is not None:
             request.status = event["response"]["status"]
@@ -210,7 +210,7 @@ class NetworkLog:
         )
 
 
-def _take_response(request: _Request, response: dict[str, Any], arrived_s: float) -> None:
+def _take_response(request: _Request, response: JsonObject, arrived_s: float) -> None:
     request.status = response["status"]
     request.protocol = response.get("protocol")
     request.mime_type = response.get("mimeType") or None
@@ -233,7 +233,7 @@ def _take_response(request: _Request, response: dict[str, Any], arrived_s: float
         request.response_s = _since(timing, "receiveHeadersStart") or arrived_s
 
 
-def _initiator(initiator: dict[str, Any], redirected_from: str | None) -> str | None:
+def _initiator(initiator: JsonObject, redirected_from: str | None) -> str | None:
     """The URL of the initiator; of a script, that of the frame on top of its stack."""
     url: str | None = redirected_from or initiator.get("url")
     stack = initiator.get("stack")
@@ -244,13 +244,13 @@ def _initiator(initiator: dict[str, Any], redirected_from: str | None) -> str | 
     return url.partition("#")[0] if url and not url.startswith(LOCAL_SCHEMES) else None
 
 
-def _since(timing: dict[str, Any], name: str) -> float | None:
+def _since(timing: JsonObject, name: str) -> float | None:
     """A DevTools ResourceTiming field as monotonic seconds; its negative values mean "not"."""
     offset_ms = timing.get(name, -1)
     return None if offset_ms < 0 else timing["requestTime"] + offset_ms / 1e3
 
 
-def _span(timing: dict[str, Any], name: str) -> tuple[float, float] | None:
+def _span(timing: JsonObject, name: str) -> tuple[float, float] | None:
     """Start and end of one of a request's phases; None if it had none of its own."""
     started_s, ended_s = _since(timing, f"{name}Start"), _since(timing, f"{name}End")
     return None if started_s is None or ended_s is None else (started_s, ended_s)

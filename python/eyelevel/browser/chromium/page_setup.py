@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.chromium.timings import TIMER_SCRIPT, WORLD
 from eyelevel.browser.observations import LoadSettings
+from eyelevel.json_types import JsonObject
 
 # Keep the text cursor from blinking: a focused field would repaint twice a second for ever. Such a
 # page is never quiet, its loads end at the cap, and its Last Visual Change is the cap, whatever the
@@ -35,7 +34,7 @@ def set_up_page(
 
 def _calls(
     devtools: DevTools, settings: LoadSettings, deadline: float
-) -> list[tuple[str, dict[str, Any]]]:
+) -> list[tuple[str, JsonObject]]:
     width, height = settings.viewport_px
     screen = {
         "width": width,
@@ -44,7 +43,7 @@ def _calls(
         "mobile": settings.mobile,
     }
     scheme = {"name": "prefers-color-scheme", "value": settings.browser.color_scheme}
-    calls: list[tuple[str, dict[str, Any]]] = [
+    calls: list[tuple[str, JsonObject]] = [
         ("Page.enable", {}),
         ("Page.setLifecycleEventsEnabled", {"enabled": True}),
         ("Performance.enable", {"timeDomain": "timeTicks"}),
@@ -70,7 +69,7 @@ def _calls(
     return calls
 
 
-def mobile_agent(settings: LoadSettings, version: dict[str, Any]) -> dict[str, Any]:
+def mobile_agent(settings: LoadSettings, version: JsonObject) -> JsonObject:
     """The user agent of a phone and its client hints, which would otherwise be the machine's."""
     agent = settings.user_agent or mobile_user_agent(version["userAgent"])
     hints = {

@@ -10,11 +10,13 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
+
+from eyelevel.json_types import JsonMapping, JsonObject
 
 PRIORITIES: tuple[str, ...] = ("THROTTLED", "IDLE", "LOWEST", "LOW", "MEDIUM", "HIGHEST")
 """Chromium's names, in its order."""
@@ -109,7 +111,7 @@ class Scheduling:
 
 
 def request_scheduling(
-    log: Mapping[str, Any], urls: Collection[str] | None = None, since_ms: float = 0.0
+    log: JsonMapping, urls: Collection[str] | None = None, since_ms: float = 0.0
 ) -> Scheduling:
     """What a network log says of the requests of a load.
 
@@ -118,7 +120,7 @@ def request_scheduling(
     earlier visit; CLOCK_MONOTONIC.
     """
     names = _Names(log["constants"])
-    sources: dict[int, list[dict[str, Any]]] = {}
+    sources: dict[int, list[JsonObject]] = {}
     for event in log["events"]:
         if event["source"]["type"] == names.url_request:
             sources.setdefault(event["source"]["id"], []).append(event)
@@ -133,16 +135,16 @@ def request_scheduling(
     return Scheduling(tuple(sorted(chosen, key=lambda request: request.alive_ms)))
 
 
-def read_network_log(compressed: bytes) -> dict[str, Any]:
+def read_network_log(compressed: bytes) -> JsonObject:
     """The log that stands beside a record as `netlog.json.gz`."""
-    log: dict[str, Any] = json.loads(gzip.decompress(compressed))
+    log: JsonObject = json.loads(gzip.decompress(compressed))
     return log
 
 
 class _Names:
     """What a log's numbers mean, which differs between versions of Chromium."""
 
-    def __init__(self, constants: Mapping[str, Any]) -> None:
+    def __init__(self, constants: JsonMapping) -> None:
         self.types = {number: name for name, number in constants["logEventTypes"].items()}
         self.phases = {number: name for name, number in constants["logEventPhase"].items()}
         self.url_request = constants["logSourceType"]["URL_REQUEST"]
@@ -156,7 +158,7 @@ class _EventTimes:
     trigger: str | None = None
     held: bool = False
 
-    def take(self, name: str, phase: str, event: Mapping[str, Any]) -> None:
+    def take(self, name: str, phase: str, event: JsonMapping) -> None:
         """Note one event."""
         params = event.get("params", {})
         if name == "DELEGATE_INFO" and params.get("delegate_blocked_by") == SCHEDULER:
@@ -169,7 +171,7 @@ class _EventTimes:
         self.at_ms.setdefault((name, phase), float(event["time"]))
 
 
-def _of_source(events: Sequence[Mapping[str, Any]], names: _Names) -> ScheduledRequest | None:
+def _of_source(events: Sequence[JsonMapping], names: _Names) -> ScheduledRequest | None:
     """The request of one source of events; None if its beginning is not in the log."""
     times, begin = _EventTimes(), None
     for event in events:

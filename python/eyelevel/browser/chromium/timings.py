@@ -6,10 +6,9 @@ renderer may not have been given the processor (`eyelevel.analysis.trials.timer_
 
 from __future__ import annotations
 
-from typing import Any
-
 from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.page_timings import SCRIPT
+from eyelevel.json_types import JsonObject
 
 WORLD = "eyelevel"
 """The isolated JavaScript world of the timer; pages see nothing of it."""
@@ -48,7 +47,7 @@ class TimerWorld:
     def __init__(self) -> None:
         self.context: str | None = None
 
-    def handle_event(self, method: str, parameters: dict[str, Any], main_frame: str) -> None:
+    def handle_event(self, method: str, parameters: JsonObject, main_frame: str) -> None:
         """Take one event of the page's session."""
         if method != "Runtime.executionContextCreated":
             return
@@ -60,7 +59,7 @@ class TimerWorld:
 
 def read_timings(
     devtools: DevTools, page: str, timer: TimerWorld, javascript: bool, deadline: float
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> tuple[JsonObject, JsonObject]:
     """The answers of `SCRIPT` and of the timer's world in the page with the session `page`.
 
     `javascript` says whether the page's scripts ran; if not, they are let run meanwhile, since
@@ -71,7 +70,7 @@ def read_timings(
         devtools.call("Emulation.setScriptExecutionDisabled", {"value": False}, page, deadline)
     evaluate = {"expression": SCRIPT, "awaitPromise": True, "returnByValue": True}
     timings = devtools.call("Runtime.evaluate", evaluate, page, deadline)["result"]["value"]
-    of_timer: dict[str, Any] = {}
+    of_timer: JsonObject = {}
     if timer.context is not None:
         read = {
             "expression": READ_SCRIPT,

@@ -9,17 +9,17 @@ import json
 import socket
 import time
 from collections.abc import Callable
-from typing import Any
 
 from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.sync.client import connect
 
 from eyelevel.errors import BrowserGoneError, CommandError, DeadlineError
+from eyelevel.json_types import JsonObject
 
 MESSAGE_BYTES_MAX = 256 << 20
 """Longest message accepted; a screenshot is far shorter."""
 
-Message = dict[str, Any]
+Message = JsonObject
 
 
 class BiDi:

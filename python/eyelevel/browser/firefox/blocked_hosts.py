@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+
+from eyelevel.json_types import JsonObject
 
 KINDS = [
     "main_frame",
@@ -55,7 +56,7 @@ def host_expression(host: str) -> str:
 
 def write_extension(folder: Path, hosts: Sequence[str]) -> None:
     """Write the extension that blocks `hosts` to a new folder."""
-    rules: list[dict[str, Any]] = [
+    rules: list[JsonObject] = [
         {
             "id": number,
             "action": {"type": "block"},

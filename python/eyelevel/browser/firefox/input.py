@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from typing import Any
 
 from eyelevel.browser.firefox.bidi import BiDi
 from eyelevel.browser.firefox.tab import FirefoxTab
@@ -21,6 +20,7 @@ from eyelevel.browser.steps import (
 )
 from eyelevel.browser.waiting import QuietRule
 from eyelevel.errors import CommandError
+from eyelevel.json_types import JsonObject
 from eyelevel.plan.steps import Step
 
 PLACE_FUNCTION = """(element) => {
@@ -92,7 +92,7 @@ class BiDiInput:
         mouse = {"type": "pointer", "id": "mouse", "actions": actions}
         return self._act("input.performActions", {**context, "actions": [mouse]})
 
-    def _act(self, method: str, parameters: dict[str, Any]) -> Act:
+    def _act(self, method: str, parameters: JsonObject) -> Act:
         def act(fail: Callable[[str], None]) -> None:
             self._bidi.send(method, parameters, self._inputs.sent(fail, _problem))
 

@@ -8,9 +8,9 @@ wall time of its start. They stay so in here and become milliseconds from naviga
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from eyelevel.browser.observations import LOCAL_SCHEMES, ObjectLoad
+from eyelevel.json_types import JsonObject
 
 PROTOCOLS = {"HTTP/1.1": "http/1.1", "http/1.1": "http/1.1", "HTTP/2": "h2", "HTTP/3": "h3"}
 """Names of Chromium and of the records, by Firefox's."""
@@ -29,8 +29,8 @@ TYPES = {
 @dataclass(slots=True)
 class _Request:
     number: int
-    request: dict[str, Any]
-    response: dict[str, Any] | None = None
+    request: JsonObject
+    response: JsonObject | None = None
     failed: str | None = None
     done: bool = False
 
@@ -46,7 +46,7 @@ class BiDiNetworkLog:
         """Whether a request is under way that the end of the load has to wait for."""
         return any(not request.done for request in self._requests.values())
 
-    def handle_event(self, method: str, parameters: dict[str, Any]) -> bool:
+    def handle_event(self, method: str, parameters: JsonObject) -> bool:
         """Take one event; True if it began or ended a request."""
         if not method.startswith("network."):
             return False

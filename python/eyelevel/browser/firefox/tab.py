@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
 
 from eyelevel.browser.firefox.bidi import BiDi
 from eyelevel.browser.firefox.network_log import BiDiNetworkLog
@@ -13,6 +12,7 @@ from eyelevel.browser.page_timings import SCRIPT
 from eyelevel.browser.phases import Phases
 from eyelevel.browser.waiting import QuietRule, rule_from_now, wait_for_load
 from eyelevel.errors import BrowserStartError, CommandError
+from eyelevel.json_types import JsonObject
 
 ERRORS_MAX = 50
 WHITE_PAGE = (
@@ -99,7 +99,7 @@ class FirefoxTab:
         self._rule = rule
         self.load_event_ms = None
 
-    def timings(self, deadline: float) -> tuple[float, dict[str, Any]]:
+    def timings(self, deadline: float) -> tuple[float, JsonObject]:
         """The document's time origin, milliseconds of wall time, and `SCRIPT`'s answer."""
         script = (
             f"{SCRIPT.strip()}.then((found) => JSON.stringify([performance.timeOrigin, found]))"
@@ -120,7 +120,7 @@ class FirefoxTab:
         text: str = reply["result"]["value"]
         return text
 
-    def _handle_event(self, method: str, parameters: dict[str, Any]) -> None:
+    def _handle_event(self, method: str, parameters: JsonObject) -> None:
         now_s = time.monotonic()
         if method == "log.entryAdded" and parameters["level"] == "error":
             if len(self.console_errors) < ERRORS_MAX:
@@ -145,7 +145,7 @@ class FirefoxTab:
             answer = {"context": self.context, "accept": True}
             self._bidi.send("browsingContext.handleUserPrompt", answer)
 
-    def _handle_navigate_reply(self, reply: dict[str, Any]) -> None:
+    def _handle_navigate_reply(self, reply: JsonObject) -> None:
         if reply.get("type") == "error":
             self._navigation_error = reply.get("message") or "refused"
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -15,6 +15,7 @@ from eyelevel.analysis.trials.measured import measured_rows
 from eyelevel.cli.explain.trial import trial
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.values import named_stack
+from eyelevel.json_types import JsonObject
 from eyelevel.level.numbers_said import NOT_MEASURED
 from eyelevel.level.stack_aspects import ExplainedRow, explain, known_of
 from eyelevel.level.text.stacks import explained_lines, not_measured
@@ -90,13 +91,13 @@ def _how(names: Sequence[str], missing: str) -> str:
     return f"; {COMMAND} --stacks {','.join(pair)}{plan} measures {pair[0]} and {pair[1]}"
 
 
-def _row_json(columns: Sequence[str], row: ExplainedRow) -> dict[str, Any]:
+def _row_json(columns: Sequence[str], row: ExplainedRow) -> JsonObject:
     """What was not measured is null, for machines."""
     values = [None if value == NOT_MEASURED else value for value in row.values]
     return {**asdict(row), "values": dict(zip(columns, values, strict=True))}
 
 
-def _of_run(directory: Path) -> tuple[list[str], list[dict[str, Any]], list[ExplainedRow]]:
+def _of_run(directory: Path) -> tuple[list[str], list[JsonObject], list[ExplainedRow]]:
     """The stacks of a run, what was measured of their level, and their rows, what its loads
     measured included."""
     contents = read_contents(directory)

@@ -10,6 +10,7 @@ from eyelevel.analysis.trials.limits import LIMITS
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.connections.timeline import Timeline, busiest_connection, timeline_of
 from eyelevel.errors import ConnectionLogError
+from eyelevel.json_types import JsonObject
 from eyelevel.report.pages.connection import connection_page
 from eyelevel.store.directory import StoredTrial, has_record, read_trial
 
@@ -108,7 +109,7 @@ def _names(timelines: Sequence[Timeline]) -> list[str]:
     return names
 
 
-def _numbers_of(timeline: Timeline) -> dict[str, Any]:
+def _numbers_of(timeline: Timeline) -> JsonObject:
     transport, opened = timeline.transport, timeline.opened
     known = [rtt for rtt in transport.rtt_ms if rtt is not None] if transport else []
     return {

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from eyelevel.cli.output import results, table
+from eyelevel.json_types import JsonMapping
 from eyelevel.stats.gain import harm
 
 CROSS_HELP = (
@@ -12,7 +13,7 @@ CROSS_HELP = (
 )
 
 
-def harm_of(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], names: Iterable[str]) -> Any:
+def harm_of(row: JsonMapping, rows: Iterable[JsonMapping], names: Iterable[str]) -> Any:
     """Each metric's harm of one load, against that of its repetition without cross traffic.
 
     None if it has no such load yet, or none of the two was ok.
@@ -30,7 +31,7 @@ def harm_of(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], names: It
     return {name: _one(row[name], alone[name]) for name in names}
 
 
-def print_harm(rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> None:
+def print_harm(rows: Sequence[JsonMapping], titles: Mapping[str, str]) -> None:
     """Flows, the page's share, and the mean harm of each metric with its interval."""
     beside = [row for row in rows if row["cross_traffic"] is not None]
     for row in beside:
@@ -66,7 +67,7 @@ def _one(beside: float | None, alone: float | None) -> float | None:
     return (beside - alone) / beside
 
 
-def _print_flows(found: Mapping[str, Any]) -> None:
+def _print_flows(found: JsonMapping) -> None:
     """Each flow's goodput and Jain's index, from a record's `cross_traffic`."""
     shown = table("cross traffic", "way", "seconds", "Mbit/s", right=("seconds", "Mbit/s"))
     for flow in found["flows"]:

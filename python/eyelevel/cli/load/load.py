@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ from eyelevel.cli.results.export import EXPORTS, Exports, write_exports
 from eyelevel.cli.results.steps import SHOWN, measured_steps, print_steps
 from eyelevel.cli.values import named_stack
 from eyelevel.errors import PlanError, StoreError
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.networks.cross_traffic import parse_all_cross_traffic
@@ -77,7 +78,7 @@ def load(
     trials = expand(plan, [recorded.of_plan()])
     if out is not None:
         _refuse_kept(out, trials)
-    rows: list[dict[str, Any]] = []
+    rows: list[JsonObject] = []
     exports = Exports(har, video, filmstrip)
     wait = HostWait(host_wait_s, told=_told_once())
     for trial in trials:
@@ -145,7 +146,7 @@ def _where(out: Path, exports: Exports) -> str:
     return f"records and frames in {out / TRIALS}{also}"
 
 
-def _row(result: TrialResult) -> dict[str, Any]:
+def _row(result: TrialResult) -> JsonObject:
     record = result.record
     found: Mapping[str, float | None] = {}
     if record["outcome"] == "ok":
@@ -168,7 +169,7 @@ def _row(result: TrialResult) -> dict[str, Any]:
     }
 
 
-def _print(rows: Sequence[Mapping[str, Any]]) -> None:
+def _print(rows: Sequence[JsonMapping]) -> None:
     titles = list(SHOWN.values())
     made = table("load", "network", "outcome", *titles, "objects", right=(*titles, "objects"))
     for number, row in enumerate(rows, start=1):

@@ -3,11 +3,12 @@
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from eyelevel.cli.output import hints, print_json, results, table
+from eyelevel.json_types import JsonObject
 
 OWN_FILES = ("down.log", "up.log")
 PNG_SCALE = 2  # sharp on screens with two pixels a point
@@ -62,7 +63,7 @@ def plot(
     results.print(f"chart: {out}", markup=False, soft_wrap=True)
 
 
-def _write(chart: dict[str, Any], out: Path) -> None:
+def _write(chart: JsonObject, out: Path) -> None:
     import vl_convert
 
     if out.suffix == Kind.png:

@@ -13,6 +13,7 @@ from eyelevel.cli.probe.output import Sink, make_sink
 from eyelevel.cli.probe.report import report
 from eyelevel.cli.probe.rounds import alone, repeat
 from eyelevel.errors import ProbeError
+from eyelevel.json_types import JsonObject
 from eyelevel.lab.prober import probe_events
 from eyelevel.probes.targets import (
     parse_connect,
@@ -46,11 +47,11 @@ app.command("report")(report)
 class Request:
     """What one round probes, and what becomes of its rows."""
 
-    config: dict[str, Any]
+    config: JsonObject
     network: str | None
     stacks: str | None
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[JsonObject]:
         """One round."""
         if self.network is not None:
             return rows_in_lab(self.config, self.network, self.stacks)
@@ -137,7 +138,7 @@ def measure(
         repeat(state_path, every_s, for_s, lambda: _drain(request.rows(), sink))
 
 
-def _drain(rows: Iterable[dict[str, Any]], sink: Sink) -> None:
+def _drain(rows: Iterable[JsonObject], sink: Sink) -> None:
     for row in rows:
         sink.take(row)
     sink.round_over()

@@ -1,12 +1,12 @@
 """Probes inside a lab: our own servers behind an emulated path."""
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from eyelevel.cli.values import named_stack
 from eyelevel.errors import ProbeError
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.lab.prober import ProbeTarget, probe_events
 from eyelevel.networks.network import lab_path
@@ -18,11 +18,11 @@ NAMES = ["lab"]
 
 
 def rows_in_lab(
-    config: Mapping[str, Any],
+    config: JsonMapping,
     network: str,
     stacks: str | None,
-    target: Mapping[str, Any] | None = None,
-) -> Iterator[dict[str, Any]]:
+    target: JsonMapping | None = None,
+) -> Iterator[JsonObject]:
     """Rows of one round in a new lab; each has the network's `path_rtt_ms` as well.
 
     `target` says how the servers behave (spec/probe.md); by default they take early data.

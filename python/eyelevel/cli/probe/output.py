@@ -3,10 +3,11 @@
 import json
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Self
 
 from eyelevel.cli.probe.appended import mend
 from eyelevel.cli.probe.table import show
+from eyelevel.json_types import JsonObject
 from eyelevel.probes.export import ParquetRows, to_thesis_csv
 
 
@@ -21,7 +22,7 @@ class Sink:
         self._as_csv = as_csv
         self._as_json = as_json
         self._has_header = False
-        self._shown: list[dict[str, Any]] = []
+        self._shown: list[JsonObject] = []
 
     def __enter__(self) -> Self:
         return self
@@ -37,7 +38,7 @@ class Sink:
         if self._parquet is not None:
             self._parquet.close()
 
-    def take(self, row: dict[str, Any]) -> None:
+    def take(self, row: JsonObject) -> None:
         """One row."""
         line = json.dumps(row, ensure_ascii=False)
         if self._out is not None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from eyelevel.cli.output import print_json, results, table
+from eyelevel.json_types import JsonObject
 from eyelevel.probes.analysis import analyse, file_labels
 from eyelevel.probes.reading import read_files
 from eyelevel.report.pages.probe import write_probe_page
@@ -38,7 +39,7 @@ def report(
         results.print(f"page: {written}", soft_wrap=True)
 
 
-def _table(pairs: list[dict[str, Any]]) -> Any:
+def _table(pairs: list[JsonObject]) -> Any:
     titles = [name.removesuffix("_ms") for name in QUANTILES]
     share = "% above 0"
     numbers = ("pairs", "hosts", *titles)

@@ -5,7 +5,7 @@ import json
 import resource
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,6 +13,7 @@ from eyelevel.cli.output import hints, print_json
 from eyelevel.cli.probe.appended import mend
 from eyelevel.cli.probe.scan_shown import progress, show
 from eyelevel.errors import ScanError
+from eyelevel.json_types import JsonObject
 from eyelevel.lab.prober import probe_events
 from eyelevel.probes.targets import parse_duration_s, parse_resolver
 from eyelevel.scans.names import NOT_PUBLIC, OptOut, read_names, read_opt_out
@@ -118,7 +119,7 @@ def _done(out: Path, summary: Summary, *, resume: bool) -> set[str]:
     with out.open(encoding="utf-8") as stream:
         for number, line in enumerate(stream, 1):
             try:
-                row: dict[str, Any] = json.loads(line)
+                row: JsonObject = json.loads(line)
                 done.add(row["name"])
             except (ValueError, TypeError, LookupError) as error:
                 message = f"{out}, line {number}: no row of a scan: choose another --out"

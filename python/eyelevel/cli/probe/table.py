@@ -1,12 +1,13 @@
 """Attempts as tables for people, within 80 columns."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from eyelevel.cli.output import results, table
+from eyelevel.json_types import JsonMapping
 
-Row = Mapping[str, Any]
+Row = JsonMapping
 
 TIMES = (
     ("dns", "dns_us"),

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import typer
 
 from eyelevel.analysis.gate import Verdict
 from eyelevel.cli.output import complain, print_json, results
+from eyelevel.json_types import JsonObject
 
 EXIT_FAILED = 1
 
@@ -17,7 +17,7 @@ def conclude(
     suite: str,
     verdicts: Sequence[Verdict],
     junit_file: Path | None,
-    as_json: dict[str, Any] | None = None,
+    as_json: JsonObject | None = None,
 ) -> None:
     """Print every verdict, write JUnit if asked, exit 1 with one line unless all passed."""
     if junit_file is not None:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Any
+from typing import Annotated
 
 import polars as pl
 import typer
@@ -15,6 +15,7 @@ from eyelevel.analysis.trials.table import Columns, trials_table
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.cli.results.steps import SHOWN, measured_steps, print_steps
 from eyelevel.errors import ExpectedError
+from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.metrics.steps import STEP_METRICS
@@ -63,7 +64,7 @@ def _loads(directory: Path) -> pl.DataFrame:
     return judged.sort(order).select(*TRIAL_COLUMNS, *metrics)
 
 
-def _steps(directory: Path, loads: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
+def _steps(directory: Path, loads: pl.DataFrame) -> dict[str, list[JsonObject]]:
     """The steps after each load that counts, by its hash; loads without are left out."""
     by_hash = {}
     for name in loads.filter(outcome="ok")["hash"]:
@@ -73,7 +74,7 @@ def _steps(directory: Path, loads: pl.DataFrame) -> dict[str, list[dict[str, Any
     return by_hash
 
 
-def _print_steps(loads: pl.DataFrame, steps: Mapping[str, list[dict[str, Any]]]) -> None:
+def _print_steps(loads: pl.DataFrame, steps: Mapping[str, list[JsonObject]]) -> None:
     """Medians of each step a site, network and stack."""
     medians = []
     for cell, rows in loads.group_by(CELL, maintain_order=True):

@@ -3,11 +3,12 @@
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from eyelevel.cli.output import print_json, results, table
+from eyelevel.json_types import JsonObject
 from eyelevel.metrics.video import VideoMetrics, video_metrics
 from eyelevel.pictures.video import read_video
 
@@ -65,7 +66,7 @@ def video(
 
 
 def _print(found: VideoMetrics) -> None:
-    values: dict[str, Any] = asdict(found)
+    values: JsonObject = asdict(found)
     shown = table("metric", "ms", right=("ms",))
     for name, title in _TITLES.items():
         shown.add_row(title, "-" if values[name] is None else f"{values[name]:.0f}")

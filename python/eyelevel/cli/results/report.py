@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,6 +11,7 @@ from eyelevel.analysis.formats import format_number
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.study import Contents, read_contents
 from eyelevel.cli.output import print_json, results, table
+from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.report.page import summary_of, write_report
@@ -25,7 +26,7 @@ class Summary:
     contents: Contents
     path: Path
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """The documented shape (docs/reference/report.md)."""
         return {"report": str(self.path), **summary_of(self.contents)}
 

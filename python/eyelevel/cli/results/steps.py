@@ -1,9 +1,9 @@
 """Steps after the load: their metrics, as JSON and as a table."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from eyelevel.cli.output import results, table
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.metrics.steps import STEP_METRICS, step_metrics
 from eyelevel.store.frames import Frames
 
@@ -31,7 +31,7 @@ _STEP_COLUMNS = {
 }
 
 
-def measured_steps(record: Mapping[str, Any], frames: Sequence[Frames]) -> list[dict[str, Any]]:
+def measured_steps(record: JsonMapping, frames: Sequence[Frames]) -> list[JsonObject]:
     """Each step's words and metrics; none of a load that is not `ok`."""
     if record["outcome"] != "ok":
         return []
@@ -41,11 +41,11 @@ def measured_steps(record: Mapping[str, Any], frames: Sequence[Frames]) -> list[
     ]
 
 
-def _metrics(step: Mapping[str, Any], frames: Frames) -> dict[str, float | None]:
+def _metrics(step: JsonMapping, frames: Frames) -> dict[str, float | None]:
     return step_metrics(step, ((frame.at_ms, frame.picture) for frame in frames))
 
 
-def print_steps(loads: Iterable[tuple[str, Sequence[Mapping[str, Any]]]]) -> None:
+def print_steps(loads: Iterable[tuple[str, Sequence[JsonMapping]]]) -> None:
     """One row a step and load, by the load's name; nothing if there are no steps."""
     shown = table("load", "step", *_STEP_COLUMNS.values(), right=tuple(_STEP_COLUMNS.values()))
     rows = [(name, step) for name, steps in loads for step in steps]

@@ -4,12 +4,13 @@ import tempfile
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.site.info import print_marks
+from eyelevel.json_types import JsonObject
 from eyelevel.lab.binary import run_tool
 from eyelevel.pictures.beside import beside, difference_share
 from eyelevel.sites.check import PageFindings, PageLoad, check_page
@@ -79,7 +80,7 @@ def _load(archive: Path, name: str, loads: int) -> PageFindings:
         return check_page(archive, loads, on_load)
 
 
-def _print_bytes(found: dict[str, Any]) -> None:
+def _print_bytes(found: JsonObject) -> None:
     for protocol in found["protocols"]:
         differences = protocol["differences"]
         state = "all alike" if not differences else f"{len(differences)} differ"
@@ -91,7 +92,7 @@ def _print_bytes(found: dict[str, Any]) -> None:
             results.print(line, markup=False, soft_wrap=True)
 
 
-def _print_page(page: PageFindings, pictures: dict[str, Any]) -> None:
+def _print_page(page: PageFindings, pictures: JsonObject) -> None:
     def say(text: str) -> None:
         results.print(text, markup=False, soft_wrap=True)
 
@@ -137,7 +138,7 @@ def _console_errors(page: PageFindings) -> list[str]:
     return list(dict.fromkeys(error for load in page.loads for error in load.console_errors))
 
 
-def _write_pictures(page: PageFindings, archive: Path, out: Path) -> dict[str, Any]:
+def _write_pictures(page: PageFindings, archive: Path, out: Path) -> JsonObject:
     """The page as recorded, if that is known, and as replayed over each protocol."""
     by_version = {load.http_version: load.screenshot for load in page.loads if load.screenshot}
     panels = [(f"replayed over {name}", image) for name, image in by_version.items()]
@@ -158,7 +159,7 @@ def _recorded_picture(archive: Path) -> bytes:
         return out.read_bytes() if written else b""
 
 
-def _as_json(page: PageFindings) -> dict[str, Any]:
+def _as_json(page: PageFindings) -> JsonObject:
     return {
         "failure": page.failure() or None,
         "misses": [asdict(miss) for miss in page.misses],

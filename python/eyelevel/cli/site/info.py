@@ -1,11 +1,11 @@
 """`eyelevel site info`: what a recording holds, in the columns of Das's table 4.1."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from eyelevel.cli.output import print_json, results, table
+from eyelevel.json_types import JsonMapping
 from eyelevel.sites.recorded import open_site, site_info
 
 
@@ -23,7 +23,7 @@ def info(
         print_info(info_)
 
 
-def print_info(found: Mapping[str, Any]) -> None:
+def print_info(found: JsonMapping) -> None:
     """What `site info` prints of a recording, for people."""
     results.print(f"{found['name']}: {found['main_url']}", markup=False)
     secure = f"{found['secure_share']:.0%} of the objects"
@@ -49,7 +49,7 @@ def print_info(found: Mapping[str, Any]) -> None:
     print_marks(found)
 
 
-def print_marks(found: Mapping[str, Any]) -> None:
+def print_marks(found: JsonMapping) -> None:
     """What of a recording is not as it was on the wire."""
     provenance = found["provenance"]
     for sentence in provenance.get("altered", []):

@@ -3,10 +3,9 @@
 import io
 import signal
 import tempfile
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
@@ -18,6 +17,7 @@ from eyelevel.browser.same_requests import SameRequests
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.values import EXAMPLE, is_page_url, viewport_px
 from eyelevel.errors import ExpectedError
+from eyelevel.json_types import JsonMapping
 from eyelevel.lab.recorder import Recorder
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.steps import STEPS_MAX, Step, parse_step
@@ -98,11 +98,11 @@ def record(
         _print(written["info"], out)
 
 
-def record_page(url: str, out: Path, upstream_ca: Path | None = None) -> Mapping[str, Any]:
+def record_page(url: str, out: Path, upstream_ca: Path | None = None) -> JsonMapping:
     """Record one page with the command's defaults; what `site info` would say of it."""
     with Recorder(out, upstream_ca=upstream_ca) as recorder:
         settings = _settings(recorder, WAIT_IDLE, VIEWPORT, mobile=False)
-        info: Mapping[str, Any] = _record_visits(recorder, settings, [url], 1)["info"]
+        info: JsonMapping = _record_visits(recorder, settings, [url], 1)["info"]
     return info
 
 
@@ -132,7 +132,7 @@ def _settings(recorder: Recorder, wait_idle: str, viewport: str, mobile: bool) -
 
 def _record_visits(
     recorder: Recorder, settings: LoadSettings, urls: list[str], visits: int
-) -> Mapping[str, Any]:
+) -> JsonMapping:
     initiators: dict[str, str] = {}
     picture = b""
     hosts: set[str] = set()
@@ -185,7 +185,7 @@ def _tell(url: str, raw: RawLoad, recorder: Recorder) -> None:
     hints.print(f"{url}: {state}, {counts['exchanges']} exchanges so far", markup=False)
 
 
-def _record_clients(recorder: Recorder) -> Mapping[str, Any]:
+def _record_clients(recorder: Recorder) -> JsonMapping:
     authority = Path.cwd() / "eyelevel-recorder-ca.pem"
     authority.write_text(recorder.ca_certificate, encoding="ascii")
     hint = f"recording at http://{recorder.address}; clients must trust {authority}"
@@ -201,7 +201,7 @@ def _record_clients(recorder: Recorder) -> Mapping[str, Any]:
     return recorder.write()
 
 
-def _print(info: Mapping[str, Any], out: Path) -> None:
+def _print(info: JsonMapping, out: Path) -> None:
     origins, left_out = len(info["origins"]), info["provenance"].get("left_out", [])
     results.print(
         f"{out}: {info['objects']} exchanges of {origins} origins, "

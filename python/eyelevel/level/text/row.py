@@ -4,14 +4,13 @@ The numbers of a row have as many digits as one another, so that their differenc
 by looking; `--json` has all digits.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from eyelevel.json_types import JsonMapping
 from eyelevel.level.classes import Value
 from eyelevel.level.numbers_said import digits_of, number_said, unit_said
 
-Row = Mapping[str, Any]
+Row = JsonMapping
 
 NOTHING = "\N{EN DASH}"
 

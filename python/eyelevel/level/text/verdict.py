@@ -3,9 +3,9 @@
 A level is a dictionary as `environment.json` keeps it under `levels`.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from eyelevel.json_types import JsonMapping
 from eyelevel.level.classes import CLASS_NAMES, Class
 from eyelevel.level.text.row import Row, absent, row_said
 
@@ -25,7 +25,7 @@ BINARY_CHARACTERS = 8
 VALUES_CHARACTERS_MAX = 40
 """Longer ones, such as the priorities of all kinds, are for tables."""
 
-Level = Mapping[str, Any]
+Level = JsonMapping
 
 
 def unequal_sentence(level: Level, aspects_max: int) -> str:

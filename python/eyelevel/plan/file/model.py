@@ -6,12 +6,12 @@ the plan's own keys. Only what a plan says otherwise than a network stands here.
 """
 
 import json
-from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
 from annotated_types import Ge, Gt, Lt, MinLen
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.network import CrossTraffics, Network
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.causes import Cause
@@ -28,7 +28,7 @@ class Table(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    def given(self) -> dict[str, Any]:
+    def given(self) -> JsonObject:
         """What it says, by key."""
         found = {key: getattr(self, key) for key in self.model_fields_set}
         return {key: value for key, value in found.items() if value is not None}
@@ -84,7 +84,7 @@ def _with_settings(
     name: str, keys: type[_Keys], settings: type[Any], *, optional: bool, **further: Any
 ) -> type[_Keys]:
     """The table with a key for each setting that a plan can set."""
-    own: dict[str, Any] = {}
+    own: JsonObject = {}
     for key, said in about(settings).items():
         annotation = annotations_of(settings)[key]
         if said.plan:
@@ -113,7 +113,7 @@ PlanFile = _with_settings(
 )
 
 
-def read_plan_file(data: Mapping[str, Any]) -> PlanKeys:
+def read_plan_file(data: JsonMapping) -> PlanKeys:
     """The file's keys, checked; raises pydantic's ValidationError."""
     # As JSON, whose arrays are tuples and whose objects are dataclasses in strict mode, too.
     return PlanFile.model_validate_json(json.dumps(data, default=str))

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from eyelevel.errors import PlanError, unknown
+from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.causes import with_causes
@@ -90,7 +91,7 @@ def parse_plan(
     )
 
 
-def _read_toml(text: str, file: str) -> dict[str, Any]:
+def _read_toml(text: str, file: str) -> JsonObject:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -98,7 +99,7 @@ def _read_toml(text: str, file: str) -> dict[str, Any]:
 
 
 def _expand_patterns(
-    data: dict[str, Any],
+    data: JsonObject,
     site_names: Collection[str] | None,
     matching: Callable[[str], Sequence[str]] | None,
     report: Report,

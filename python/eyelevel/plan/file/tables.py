@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from eyelevel.errors import unknown
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.network import Network, loss_of_each_direction
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.networks.stages import Stage
@@ -91,7 +91,7 @@ def network_of(table: NetworkKeys, readers: Readers | None, trace_files: dict[st
 
 def _spelled_out(
     name: str,
-    changes: dict[str, Any],
+    changes: JsonObject,
     table: NetworkKeys,
     readers: Readers | None,
     trace_files: dict[str, str],
@@ -132,12 +132,12 @@ def _spelled_out(
 
 
 def _course(
-    changes: dict[str, Any],
+    changes: JsonObject,
     direction: str,
     base: Network | None,
     readers: Readers | None,
     trace_files: dict[str, str],
-) -> dict[str, Any]:
+) -> JsonObject:
     """What a trace, or another rate under a preset's course, means for a direction's keys."""
     rate_key, trace_key, synth_key = (
         f"rate_{direction}_bit_s",
@@ -181,7 +181,7 @@ def stack_of(table: StackKeys) -> Stack:
     return stack
 
 
-def _window_of_transport(base: Stack, changes: Mapping[str, Any]) -> dict[str, Any]:
+def _window_of_transport(base: Stack, changes: JsonMapping) -> JsonObject:
     """A client's first window where the transport is another than the preset's: over QUIC it is the
     browser's, and over TCP it stays as large."""
     over_quic = replace(base, **changes).over_quic
@@ -190,7 +190,7 @@ def _window_of_transport(base: Stack, changes: Mapping[str, Any]) -> dict[str, A
     return {"receive_window_bytes": None if over_quic else RECEIVE_WINDOW_BYTES}
 
 
-def _name_of(kind: str, table: Based, changes: dict[str, Any]) -> str:
+def _name_of(kind: str, table: Based, changes: JsonObject) -> str:
     if table.name is None:
         if table.base is None or changes:
             raise ValueError(f"a {kind} that differs from its preset needs a `name` of its own")
@@ -201,7 +201,7 @@ def _name_of(kind: str, table: Based, changes: dict[str, Any]) -> str:
     return table.name
 
 
-def _changes(table: Based) -> dict[str, Any]:
+def _changes(table: Based) -> JsonObject:
     return {key: value for key, value in table.given().items() if key not in _NO_SETTINGS}
 
 

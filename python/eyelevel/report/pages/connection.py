@@ -1,7 +1,6 @@
 """One connection or two on one time axis: one HTML file that needs no network."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from eyelevel.connections.timeline import Timeline
 from eyelevel.figures.connection_charts import (
@@ -13,6 +12,7 @@ from eyelevel.figures.connection_charts import (
     waterfall,
     window_chart,
 )
+from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, table, titled_section
 from eyelevel.report.shell import shell
 
@@ -22,7 +22,7 @@ Rows = Sequence[tuple[str, Sequence[str]]]
 def connection_page(timelines: Sequence[Timeline], names: Sequence[str], summary: Rows) -> str:
     """The whole page as text; `names` are those of the timelines, `summary` one row a fact."""
     domain = (start_ms(timelines), end_ms(timelines))
-    figures: list[tuple[str, Markup, dict[str, Any]]] = []
+    figures: list[tuple[str, Markup, JsonObject]] = []
     for number, timeline in enumerate(timelines, start=1):
         cut = f", the first {OBJECTS_MAX}" if len(timeline.objects) > OBJECTS_MAX else ""
         title = f"Objects{cut}: waiting light, receiving full"
@@ -71,7 +71,7 @@ def _key(number: int, names: Sequence[str]) -> Markup:
     return element("span", swatch, names[number - 1], class_="key")
 
 
-def _figure(index: int, title: str, keys: Markup, _specification: dict[str, Any]) -> Markup:
+def _figure(index: int, title: str, keys: Markup, _specification: JsonObject) -> Markup:
     chart = element("div", id=f"chart-{index}", class_="chart", role="group", aria_label=title)
     return element(
         "figure",

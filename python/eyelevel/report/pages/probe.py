@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from eyelevel.figures.distribution import curves_chart
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.probes.analysis import PERCENTS, THRESHOLDS_MS, Analysis, file_labels
 from eyelevel.probes.protocols import FAILURE_CLASSES, THESIS_NAMES
 from eyelevel.report.html import Markup, element, join, table, titled_section
@@ -55,7 +55,7 @@ def _opening(analysis: Analysis) -> Markup:
     )
 
 
-def _found(pairs: Iterable[Mapping[str, Any]], labels: Mapping[str, str]) -> Markup:
+def _found(pairs: Iterable[JsonMapping], labels: Mapping[str, str]) -> Markup:
     """A sentence for each comparison that rests on hosts enough for an interval."""
     sentences = []
     for pair in pairs:
@@ -75,7 +75,7 @@ def _found(pairs: Iterable[Mapping[str, Any]], labels: Mapping[str, str]) -> Mar
     return element("ul", *sentences) if sentences else join([])
 
 
-Chart = tuple[str, Mapping[str, int], dict[str, Any]]
+Chart = tuple[str, Mapping[str, int], JsonObject]
 
 
 def _charts(analysis: Analysis) -> list[Chart]:
@@ -162,7 +162,7 @@ def _names() -> list[str]:
     return [f"p{p}" for p in PERCENTS] + [f"above {t} ms" for t in THRESHOLDS_MS]
 
 
-def _difference_row(name: str, row: Mapping[str, Any]) -> Iterable[object]:
+def _difference_row(name: str, row: JsonMapping) -> Iterable[object]:
     yield from (name, f"{row['a']} - {row['b']}", row["n"], row["hosts"])
     for p in PERCENTS:
         yield _with_interval(row[f"p{p}_ms"], "{:.3f}")
@@ -170,7 +170,7 @@ def _difference_row(name: str, row: Mapping[str, Any]) -> Iterable[object]:
         yield _with_interval(row[f"share_above_{t}"], "{:.1%}")
 
 
-def _with_interval(estimate: Mapping[str, Any], form: str) -> Markup:
+def _with_interval(estimate: JsonMapping, form: str) -> Markup:
     low, high = estimate["low"], estimate["high"]
     text = form.format(estimate["value"])
     if low is None or high is None:

@@ -1,7 +1,5 @@
 """Charts of gains and of all counted loads, by network, which the page's script draws."""
 
-from typing import Any
-
 import polars as pl
 
 from eyelevel.analysis.shown import title_of
@@ -14,6 +12,7 @@ from eyelevel.figures.distribution import (
     distribution_chart,
 )
 from eyelevel.figures.gain_chart import gain_chart
+from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, options, script_note, titled_section
 from eyelevel.report.page_data import PageData
 
@@ -82,7 +81,7 @@ def charts_section(contents: Contents, data: PageData) -> Markup:
     )
 
 
-def _specifications(contents: Contents) -> dict[str, dict[str, Any]]:
+def _specifications(contents: Contents) -> dict[str, JsonObject]:
     metric = contents.primary_metric
     gains = pl.DataFrame(
         [

@@ -1,11 +1,10 @@
 """The flows beside the pages: what they had, how fairly, and what they cost the page."""
 
-from typing import Any
-
 from eyelevel.analysis.cross_traffic import flows_of, harms, twins
 from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, table, titled_section
 from eyelevel.report.statistic_cells import compared_json, estimate_cell
 
@@ -17,7 +16,7 @@ NOTE = (
 )
 
 
-def cross_traffic_json(contents: Contents) -> dict[str, Any]:
+def cross_traffic_json(contents: Contents) -> JsonObject:
     """Both, for machines; null for a plan without cross traffic."""
     if not twins(contents.plan):
         return {"cross_traffic": None}

@@ -8,6 +8,7 @@ from eyelevel.analysis.conditions import stacks_planned
 from eyelevel.analysis.formats import NO_BREAK, format_percent
 from eyelevel.analysis.study import Contents
 from eyelevel.analysis.trials.measured import measured_rows
+from eyelevel.json_types import JsonMapping
 from eyelevel.level.stack_aspects import explain
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import stack_in_force
@@ -68,7 +69,7 @@ def _definitions(rows: list[tuple[str, object]]) -> Markup:
     return element("dl", *pairs)
 
 
-def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, object]]:
+def _flat(values: JsonMapping, prefix: str = "") -> list[tuple[str, object]]:
     rows: list[tuple[str, object]] = []
     for key, value in values.items():
         name = f"{prefix}{key}".replace("_", " ")

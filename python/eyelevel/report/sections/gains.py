@@ -1,13 +1,12 @@
 """The table of gains, and collapsed below it what else can be said of them."""
 
-from typing import Any
-
 from eyelevel.analysis.formats import NO_BREAK, format_p, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.p_values import GainTests
 from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL, verdict
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.sections.other_sites import other_sites_details, other_sites_json
 from eyelevel.report.sections.timeouts import restricted_details, restricted_json
@@ -102,7 +101,7 @@ def _gain_cell(gain: NetworkGain | None) -> object:
     return estimate_cell(estimate, format_percent, direction)
 
 
-def gains_json(contents: Contents) -> dict[str, Any]:
+def gains_json(contents: Contents) -> JsonObject:
     """An object a gain for machines, with its p values."""
     primary = contents.primary_metric
     smallest = contents.smallest_effect
@@ -132,7 +131,7 @@ def gain_details(contents: Contents) -> Markup:
     return element("section", *details, aria_label="more about the gains")
 
 
-def gain_details_json(contents: Contents) -> dict[str, Any]:
+def gain_details_json(contents: Contents) -> JsonObject:
     """What stands below the gains, but for their p values, which `gains_json` has."""
     return {**restricted_json(contents), **other_sites_json(contents)}
 

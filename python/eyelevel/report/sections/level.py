@@ -1,9 +1,9 @@
 """What the report says of the level: before everything else if stacks are unequal."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.level.classes import SAMPLES_MIN
 from eyelevel.level.text.level import WHAT, Entry, groups
 from eyelevel.level.text.row import why
@@ -43,7 +43,7 @@ def not_level(contents: Contents) -> list[Warning]:
     return warnings
 
 
-def _by_settings(level: Mapping[str, Any]) -> str:
+def _by_settings(level: JsonMapping) -> str:
     """What of it the plan set apart."""
     names = {name for row in level["rows"] if row["word"] == "unequal" for name in row["settings"]}
     return f" Settings that they have apart: {', '.join(sorted(names))}." if names else ""
@@ -121,12 +121,12 @@ def _row(entry: Entry) -> list[object]:
     ]
 
 
-def level_json(contents: Contents) -> dict[str, Any]:
+def level_json(contents: Contents) -> JsonObject:
     """The same for machines."""
     return {"levels": list(levels_compared(contents))}
 
 
-def levels_compared(contents: Contents) -> Sequence[Mapping[str, Any]]:
+def levels_compared(contents: Contents) -> Sequence[JsonMapping]:
     """Those of `environment.json` that are of a pair which the report compares."""
     compared = set(_pairs(contents))
     measured = contents.environment.get("levels") or []

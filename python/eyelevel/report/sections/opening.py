@@ -1,7 +1,6 @@
 """The first screen: the question, the answer, and what to beware of."""
 
 from collections import Counter
-from typing import Any
 
 import polars as pl
 
@@ -9,6 +8,7 @@ from eyelevel.analysis.formats import format_interval, format_percent
 from eyelevel.analysis.gains.weighted import weighted_gain
 from eyelevel.analysis.phrases import FEW_BLOCKS, SIGNIFICANCE_LEVEL, answer, detectable
 from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element
 from eyelevel.report.sections.level import not_level, not_measured
 from eyelevel.report.sections.stop_rule import not_sure_enough
@@ -32,7 +32,7 @@ def opening(contents: Contents) -> Markup:
     )
 
 
-def opening_json(contents: Contents) -> dict[str, Any]:
+def opening_json(contents: Contents) -> JsonObject:
     """The same for machines."""
     return {
         "answer": answers(contents),

@@ -1,10 +1,9 @@
 """What the gains would be on other sites like the study's, by the mixed model."""
 
-from typing import Any
-
 from eyelevel.analysis.formats import format_p, format_percent
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup
 from eyelevel.report.statistic_cells import collapsed_table, compared_json, estimate_cell
 
@@ -52,7 +51,7 @@ def other_sites_details(contents: Contents) -> Markup:
     return collapsed_table("On other sites like these", caption, columns, rows, note)
 
 
-def other_sites_json(contents: Contents) -> dict[str, Any]:
+def other_sites_json(contents: Contents) -> JsonObject:
     """The same for machines: an object a network and stack."""
     return {
         "other_sites": [

@@ -1,11 +1,10 @@
 """How the loads ended, and every block that is left out of the comparison: none is hidden."""
 
-from typing import Any
-
 import polars as pl
 
 from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL
 from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, table, titled_section
 from eyelevel.stats.hypothesis.cochran_q import RateTest
 from eyelevel.store.outcomes import OUTCOMES
@@ -47,7 +46,7 @@ def outcomes_section(contents: Contents) -> Markup:
     )
 
 
-def outcomes_json(contents: Contents) -> dict[str, Any]:
+def outcomes_json(contents: Contents) -> JsonObject:
     """Counts by stack and outcome, and the excluded blocks."""
     counts: dict[str, dict[str, int]] = {stack: {} for stack in contents.stacks}
     rows = contents.table.group_by("stack", "outcome").len().sort("outcome")

@@ -1,11 +1,10 @@
 """The loads of each site once more, by tests that assume other things than the published ANOVA."""
 
-from typing import Any
-
 from eyelevel.analysis.formats import format_number, format_p, format_p_equation, format_signed_ms
 from eyelevel.analysis.gains.site_tests import SiteTests
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.sections.timeouts import censored_details, censored_json
 from eyelevel.report.statistic_cells import (
@@ -67,7 +66,7 @@ def robustness_section(contents: Contents) -> Markup:
     )
 
 
-def robustness_json(contents: Contents) -> dict[str, Any]:
+def robustness_json(contents: Contents) -> JsonObject:
     """The same for machines: an object a comparison, what is undetermined null with its reason."""
     return {
         "site_tests": [

@@ -1,11 +1,11 @@
 """What came after the load: a table a step, a row a stack."""
 
 from collections.abc import Callable
-from typing import Any
 
 from eyelevel.analysis.gains.cells import Cell
 from eyelevel.analysis.gains.steps import StepCells
 from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.statistic_cells import compared_json
 from eyelevel.stats.estimate import Estimate
@@ -46,12 +46,12 @@ def steps_section(contents: Contents) -> Markup:
     )
 
 
-def steps_json(contents: Contents) -> dict[str, Any]:
+def steps_json(contents: Contents) -> JsonObject:
     """The same for machines."""
     return {"after_load": [_step_json(step) for step in contents.steps]}
 
 
-def _step_json(step: StepCells) -> dict[str, Any]:
+def _step_json(step: StepCells) -> JsonObject:
     return {
         "step": step.text,
         "differences": [

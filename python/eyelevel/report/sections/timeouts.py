@@ -1,11 +1,10 @@
 """Comparisons in which loads timed out: what can be said of them all the same, over sites and site
 by site."""
 
-from typing import Any
-
 from eyelevel.analysis.formats import format_p, format_p_equation, format_signed_ms
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join
 from eyelevel.report.statistic_cells import (
     collapsed_table,
@@ -48,7 +47,7 @@ def restricted_details(contents: Contents) -> Markup:
     return collapsed_table("Where loads timed out", caption, columns, rows, note)
 
 
-def restricted_json(contents: Contents) -> dict[str, Any]:
+def restricted_json(contents: Contents) -> JsonObject:
     """The same for machines: an object a network and stack."""
     return {
         "differences_up_to_limit": [
@@ -103,7 +102,7 @@ def _comparisons(count: int) -> str:
     return "1 comparison" if count == 1 else f"{count} comparisons"
 
 
-def censored_json(contents: Contents) -> dict[str, Any]:
+def censored_json(contents: Contents) -> JsonObject:
     """The same for machines: an object a comparison."""
     return {
         "timeouts_censored": [

@@ -1,8 +1,6 @@
 """Why: each difference in parts, from the counterfactuals of the same blocks, and what loads were
 like on the wire, which describes and explains nothing."""
 
-from typing import Any
-
 import polars as pl
 
 from eyelevel.analysis.figures.catalogue import FIGURES, TRACES
@@ -13,6 +11,7 @@ from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.analysis.trials.downlink import MEASURES
 from eyelevel.analysis.trials.limits import LIMITS
+from eyelevel.json_types import JsonObject
 from eyelevel.plan.causes import MEANINGS
 from eyelevel.report.html import Markup, element, join, table, titled_section, with_code
 from eyelevel.report.page_data import PageData
@@ -52,12 +51,12 @@ def why_section(contents: Contents, data: PageData) -> Markup:
     )
 
 
-def why_json(contents: Contents) -> dict[str, Any]:
+def why_json(contents: Contents) -> JsonObject:
     """The parts of each difference for machines."""
     return {"causes": [_causes_json(split) for split in contents.splits]}
 
 
-def _causes_json(network_split: NetworkSplit) -> dict[str, Any]:
+def _causes_json(network_split: NetworkSplit) -> JsonObject:
     split = network_split.split
     parts = {"difference": split.difference, **split.causes}
     parts |= {"interaction": split.interaction, "remaining": split.remaining}

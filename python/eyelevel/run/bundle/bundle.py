@@ -6,13 +6,13 @@ import json
 import os
 import shutil
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from eyelevel.analysis.trials.table import TABLE_FILE
 from eyelevel.errors import StoreError
+from eyelevel.json_types import JsonMapping
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.run.bundle.inputs import RunInputs
@@ -123,10 +123,10 @@ def _files(directory: Path) -> Iterator[tuple[str, Path]]:
                 yield f"run/{path.relative_to(directory).as_posix()}", path
 
 
-def _manifest(pack: zipfile.ZipFile, file: Path) -> Mapping[str, Any]:
+def _manifest(pack: zipfile.ZipFile, file: Path) -> JsonMapping:
     if pack.getinfo(MANIFEST).file_size > MANIFEST_BYTES_MAX:
         raise StoreError(f"unpacking {file}: its list of files is too long")
-    manifest: Mapping[str, Any] = json.loads(pack.read(MANIFEST))
+    manifest: JsonMapping = json.loads(pack.read(MANIFEST))
     if manifest.get("version") != BUNDLE_VERSION:
         raise StoreError(
             f"unpacking {file}: bundle version {manifest.get('version')!r}, but this eyelevel "

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import Any
 
 from eyelevel.errors import LabError, PlanError, StoreError
+from eyelevel.json_types import JsonMapping
 from eyelevel.networks.network import Network
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
 from eyelevel.run.trial.traces import read_stages, read_trace_file
@@ -44,7 +44,7 @@ def find_inputs(directory: Path, given: Sequence[str] = ()) -> RunInputs:
 
 
 def _sites(
-    directory: Path, document: Mapping[str, Any], source: Mapping[str, Any], given: Sequence[str]
+    directory: Path, document: JsonMapping, source: JsonMapping, given: Sequence[str]
 ) -> dict[str, RecordedSite]:
     by_digest = {site.digest: site for site in map(open_site, given)}
     places = {_name(place): place for place in _places(source)}
@@ -74,7 +74,7 @@ def _opened(name: str, place: str | None) -> tuple[RecordedSite | None, str]:
         return None, f"`{place}` cannot be opened ({error})"
 
 
-def _places(source: Mapping[str, Any]) -> Iterator[str]:
+def _places(source: JsonMapping) -> Iterator[str]:
     """The sites of a plan's text, what patterns match now in their places."""
     for site in source.get("sites", ()):
         yield from [site] if is_synthetic(site) else matching(site) or [site]
@@ -84,9 +84,7 @@ def _name(place: str) -> str:
     return parse_synthetic(place).name if is_synthetic(place) else recording_name(Path(place))
 
 
-def _files(
-    directory: Path, document: Mapping[str, Any], source: Mapping[str, Any]
-) -> dict[str, Path]:
+def _files(directory: Path, document: JsonMapping, source: JsonMapping) -> dict[str, Path]:
     wanted = {
         digest: network["name"]
         for network in document["networks"]

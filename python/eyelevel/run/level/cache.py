@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 
 import eyelevel
 from eyelevel.browser.chromium.process import find_executable
+from eyelevel.json_types import JsonMapping
 from eyelevel.level.made_page import items
 from eyelevel.level.rows import Run
 from eyelevel.level.scenarios import SCENARIOS
@@ -156,7 +157,7 @@ def _page_digest() -> str:
     return _digest([[item.url, hashlib.sha256(item.body).hexdigest()] for item in items()])
 
 
-def _digest(value: Sequence[Any] | Mapping[str, Any]) -> str:
+def _digest(value: Sequence[Any] | JsonMapping) -> str:
     text = json.dumps(value, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:NAME_HEX]
 

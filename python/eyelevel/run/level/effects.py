@@ -1,10 +1,10 @@
 """How many milliseconds an aspect moves: one of the two stacks beside itself with one setting
 changed, over the made page."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
+from eyelevel.json_types import JsonMapping
 from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.classes import difference
 from eyelevel.level.rows import Run
@@ -34,7 +34,7 @@ def measure_effects(first: Stack, second: Stack, on_step: Callable[[Step], None]
     return effects
 
 
-def _switched(stack: Stack, switch: Mapping[str, Any]) -> Stack | None:
+def _switched(stack: Stack, switch: JsonMapping) -> Stack | None:
     """The stack with the setting changed; None if it cannot have it, or has it already."""
     if all(getattr(stack, name) == value for name, value in switch.items()):
         return None

@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from eyelevel.errors import LabError
+from eyelevel.json_types import JsonObject
 from eyelevel.level.classes import SAMPLES_MIN
 from eyelevel.level.rows import Row, Run, count, pending, rows_of
 from eyelevel.level.scenarios import SCENARIOS, Scenario
@@ -56,7 +56,7 @@ class Level:
     complete: bool
     """Every scenario has the runs that an interval needs."""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """As `--json` and `environment.json` have it."""
         return {
             **build(),
@@ -94,7 +94,7 @@ def measured_level(first: Stack, second: Stack) -> Level | None:
     return _level((first, second), runs, kept.effects(), ()) if runs else None
 
 
-def levels_of(plan: Plan) -> list[dict[str, Any]]:
+def levels_of(plan: Plan) -> list[JsonObject]:
     """What was measured of the pairs that a report compares: the reference with every other.
 
     The level is Chromium's; of a plan whose visits or connection types are not as usual only what
@@ -114,14 +114,14 @@ def stacks_of(plan: Plan) -> list[Stack]:
     stacks = []
     for stack in plan.stacks:
         given = {name: getattr(stack, name) or getattr(plan.browser, name) for name in OF_BROWSER}
-        apart: dict[str, Any] = {
+        apart: JsonObject = {
             name: value if value != getattr(usual, name) else None for name, value in given.items()
         }
         stacks.append(replace(stack, **apart))
     return stacks
 
 
-def levels_among(stacks: Sequence[Stack]) -> list[dict[str, Any]]:
+def levels_among(stacks: Sequence[Stack]) -> list[JsonObject]:
     """What was measured of any two of them."""
     measured = (measured_level(one, two) for one, two in combinations(stacks, 2))
     return [level.as_json() for level in measured if level is not None]

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from hashlib import file_digest
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from eyelevel.browser.chromium.logs import NETLOG_FILE
 from eyelevel.browser.chromium.request_scheduling import (
@@ -16,6 +15,7 @@ from eyelevel.browser.chromium.request_scheduling import (
     request_scheduling,
 )
 from eyelevel.errors import LabError
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import LabSummary
 from eyelevel.level.classes import Value
 from eyelevel.level.page_values import Scheduled, Waited, page_values, unsent_bytes_max
@@ -112,7 +112,7 @@ def _page(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -
 
 
 def _of_load(
-    record: Mapping[str, Any], network_log: bytes, down: Arrivals, up: Arrivals
+    record: JsonMapping, network_log: bytes, down: Arrivals, up: Arrivals
 ) -> dict[str, Value]:
     """Of the measured load alone: all logs hold the visit before it, if there was one."""
     since_ns = record["browser"]["navigation_start_ns"] - BEFORE_NAVIGATION_NS
@@ -172,7 +172,7 @@ def _transfer(
     seed: int,
     lost: int | None = None,
     late: tuple[str, int] | None = None,
-) -> tuple[dict[str, Any], Arrivals, LabSummary]:
+) -> tuple[JsonObject, Arrivals, LabSummary]:
     path = lab_path(network)
     if lost is not None:
         stage = {"stage": "recorded_loss", "positions": [lost]}

@@ -4,15 +4,15 @@ import os
 import platform
 import subprocess
 from pathlib import Path
-from typing import Any
 
+from eyelevel.json_types import JsonObject
 from eyelevel.lab.binary import find_binary, run_tool
 from eyelevel.run.trial.trial import versions
 
 _VERSION_TIMEOUT_S = 20.0
 
 
-def describe(browser_binary: str = "chromium") -> dict[str, Any]:
+def describe(browser_binary: str = "chromium") -> JsonObject:
     """The content of `environment.json`: machine, kernel, versions, privileges."""
     findings = run_tool(["doctor"])
     return {

@@ -1,10 +1,9 @@
 """What a plan costs, and what its number of runs can show: predicted before the first load."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,6 +12,7 @@ import scipy
 from eyelevel.analysis.gains.cells import compare_cells
 from eyelevel.analysis.gains.sequential import FAMILY_LEVEL
 from eyelevel.analysis.trials.blocks import select_blocks
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.time_limit import load_s
@@ -126,7 +126,7 @@ def _disk_bytes(plan: Plan, sites: int) -> float:
 
 
 def _disk_bytes_like(
-    plan: Plan, sites: int, like: Path, document: Mapping[str, Any]
+    plan: Plan, sites: int, like: Path, document: JsonMapping
 ) -> tuple[float, str] | None:
     """By the files of an earlier run's loads, and its last pictures by site: each is kept once."""
     names = committed(like)
@@ -146,7 +146,7 @@ def _size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def _deviation(plan: Plan, document: dict[str, Any], table: pl.DataFrame) -> float | None:
+def _deviation(plan: Plan, document: JsonObject, table: pl.DataFrame) -> float | None:
     """The typical scatter of a block's gain in an earlier run, over its cells."""
     stacks = [stack["name"] for stack in document["stacks"]]
     kept = select_blocks(table, stacks).kept

@@ -1,12 +1,12 @@
 """Logs of connections and packets that a trial asks for: from the lab's files into the result."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
+from eyelevel.json_types import JsonMapping
 from eyelevel.store.directory import LOGS
 
 
@@ -15,7 +15,7 @@ class CollectedLogs:
     """The lab's `connection_logs`, and what its files held at the end, by their names in the
     trial's folder."""
 
-    config: Mapping[str, Any] | None = None
+    config: JsonMapping | None = None
     files: dict[str, bytes] = field(default_factory=dict)
 
 

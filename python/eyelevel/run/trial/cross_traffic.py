@@ -1,17 +1,18 @@
 """What a trial's record says of the transfers beside its page."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
+from eyelevel.json_types import JsonMapping, JsonObject
+
 
 def cross_traffic_record(
-    summary: Mapping[str, Any],
+    summary: JsonMapping,
     navigation_start_ns: int | None = None,
     load_ms: float | None = None,
-    objects: Sequence[Mapping[str, Any]] = (),
-) -> dict[str, Any]:
+    objects: Sequence[JsonMapping] = (),
+) -> JsonObject:
     """The record's `cross_traffic` (spec/run-record.md).
 
     `summary` is the lab's; `load_ms` the time from `navigation_start_ns` (CLOCK_MONOTONIC) to the
@@ -29,7 +30,7 @@ def cross_traffic_record(
     return record
 
 
-def silent_flow(summary: Mapping[str, Any] | None) -> str:
+def silent_flow(summary: JsonMapping | None) -> str:
     """Why the cross traffic was none: a flow that brought nothing; empty if all did."""
     for number, flow in enumerate((summary or {}).get("flows", ()), start=1):
         if not flow["bytes"]:
@@ -41,11 +42,11 @@ def silent_flow(summary: Mapping[str, Any] | None) -> str:
 
 
 def _during_load(
-    found: Mapping[str, Any],
+    found: JsonMapping,
     start_ns: int,
     load_ms: float,
-    objects: Sequence[Mapping[str, Any]],
-) -> dict[str, Any]:
+    objects: Sequence[JsonMapping],
+) -> JsonObject:
     """Goodputs from the navigation to the load event, the page's beside the flows'."""
     window_ns = [start_ns, start_ns + load_ms * 1e6]
     seconds = load_ms / 1e3

@@ -5,11 +5,11 @@ not even that it was too slow. Rules that need the other loads of a block or sit
 `eyelevel.analysis.trials.judgement`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.network import Network
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stacks import Stack
@@ -61,16 +61,16 @@ class Observed:
 
     ended: str
     detail: str
-    objects: Sequence[Mapping[str, Any]]
+    objects: Sequence[JsonMapping]
     frames: int | None
     frames_lost: int
     first_contentful_paint_ms: float | None
     page_load_time_ms: float | None
     final_picture_matches: bool | None
-    requests: Sequence[Mapping[str, Any]]
-    connections: Sequence[Mapping[str, Any]]
-    path: Mapping[str, Any]
-    host: Mapping[str, Any]
+    requests: Sequence[JsonMapping]
+    connections: Sequence[JsonMapping]
+    path: JsonMapping
+    host: JsonMapping
     stack: Stack
     network: Network
     browser: Browser
@@ -196,9 +196,9 @@ def _wrong_visit(load: Observed) -> str:
     return ""
 
 
-def _in_force_wanted(stack: Stack) -> dict[str, Any]:
+def _in_force_wanted(stack: Stack) -> JsonObject:
     """What a connection of this stack must say, where it says it."""
-    wanted: dict[str, Any] = {
+    wanted: JsonObject = {
         "congestion_control": stack.congestion_control,
         "initial_window_packets": stack.initial_window_packets,
         "slow_start_after_idle": stack.slow_start_after_idle,

@@ -1,9 +1,9 @@
 """Steps after the load, for the record and its judge."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from eyelevel.browser.observations import RawLoad, StepLoad
+from eyelevel.json_types import JsonObject
 from eyelevel.store.frames import Frame, Frames
 
 
@@ -15,7 +15,7 @@ def step_frames(steps: Sequence[StepLoad]) -> tuple[Frames, ...]:
     )
 
 
-def after_load_record(steps: Sequence[StepLoad], frames: Sequence[Frames]) -> list[dict[str, Any]]:
+def after_load_record(steps: Sequence[StepLoad], frames: Sequence[Frames]) -> list[JsonObject]:
     """The record's `after_load`."""
     return [
         {
@@ -26,7 +26,7 @@ def after_load_record(steps: Sequence[StepLoad], frames: Sequence[Frames]) -> li
     ]
 
 
-def all_objects(raw: RawLoad) -> list[dict[str, Any]]:
+def all_objects(raw: RawLoad) -> list[JsonObject]:
     """Of the load and of the steps after it."""
     items = [item for step in raw.after_load for item in step.objects]
     return [item.as_record() for item in (*raw.objects, *items)]

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from types import MappingProxyType
-from typing import Any
 
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import RawLoad
 from eyelevel.errors import BrowserStartError, LabError
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import LabConfig, LabSummary, Ready
 from eyelevel.plan.trials import Trial
 from eyelevel.run.trial.coding import Coding, Pictures, coding
@@ -33,7 +33,7 @@ from eyelevel.store.schema import RECORD_VERSION
 class TrialResult:
     """A trial's record as the store takes it, and its frames."""
 
-    record: dict[str, Any]
+    record: JsonObject
     frames: Frames
     step_frames: tuple[Frames, ...] = ()
     """Of each step after the load."""
@@ -46,7 +46,7 @@ class Watched:
     """What of the lab is logged: its connections (the lab's `connection_logs`), and its path into a
     folder."""
 
-    connections: Mapping[str, Any] | None
+    connections: JsonMapping | None
     path: str | None
 
 
@@ -147,7 +147,7 @@ def _let_settle(trial: Trial) -> None:
 
 
 def _judge(
-    trial: Trial, raw: RawLoad | None, summary: LabSummary, host: Mapping[str, Any]
+    trial: Trial, raw: RawLoad | None, summary: LabSummary, host: JsonMapping
 ) -> tuple[str, str]:
     assert raw is not None and summary.path is not None
     return judge(
@@ -182,7 +182,7 @@ def _result(
     raw: RawLoad | None,
     pictures: Pictures,
     summary: LabSummary,
-    host: Mapping[str, Any],
+    host: JsonMapping,
 ) -> TrialResult:
     frames, steps = pictures.frames, pictures.steps
     observed = raw.as_record() if raw else {"navigation": None, "objects": [], "browser": {}}
@@ -225,7 +225,7 @@ def _eyelevel_version() -> str:
     return version("eyelevel")
 
 
-def _lab_facts(ready: Ready | None) -> dict[str, Any]:
+def _lab_facts(ready: Ready | None) -> JsonObject:
     if ready is None:
         return {}
     names = ("realtime_priority", "server_realtime_priority")

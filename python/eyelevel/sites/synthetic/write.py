@@ -3,8 +3,8 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from eyelevel.json_types import JsonObject
 from eyelevel.sites.pack import MadeExchange, pack_site
 from eyelevel.sites.synthetic.shapes import EXTENSIONS, PAGE, ObjectShape, SiteShape
 
@@ -27,7 +27,7 @@ _LOADER = """for (const url of %s) {
 }"""
 
 
-def write_site(shape: SiteShape, name: str, out: Path) -> dict[str, Any]:
+def write_site(shape: SiteShape, name: str, out: Path) -> JsonObject:
     """Write one site and return what `archive info` says of it; raises LabError."""
     urls = urls_of(shape)
     exchanges = [

@@ -1,14 +1,15 @@
 """What somebody else's server did not give a page: it reports no misses, its objects tell."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+
+from eyelevel.json_types import JsonMapping
 
 HTTP_ERROR = 400
 BLOCKED = "MissingAllowOriginHeader"
 """What Chromium says of a font or script of another origin that lacks the field."""
 
 
-def unserved(objects: Iterable[Mapping[str, Any]]) -> str:
+def unserved(objects: Iterable[JsonMapping]) -> str:
     """The first object that it did not serve, in a sentence; empty if it served all."""
     for item in objects:
         if (item["status"] or 0) >= HTTP_ERROR:

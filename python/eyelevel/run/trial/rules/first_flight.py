@@ -1,8 +1,6 @@
 """Whether a connection began with the window and the pace that its stack says."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from eyelevel.json_types import JsonMapping
 from eyelevel.plan.stacks import Stack
 
 PACKETS_AT_ONCE = 10
@@ -16,7 +14,7 @@ SYN_ACKS_AGAIN = 2
 """One never takes Linux its window; Linux 6.18 was seen to lose it from the third on."""
 
 
-def wrong_first_flight(stack: Stack, in_force: Mapping[str, Any]) -> str:
+def wrong_first_flight(stack: Stack, in_force: JsonMapping) -> str:
     """Judged where it was filled: an initial window of full packets left before an answer."""
     packets, span_ms = in_force["first_flight_packets"], in_force["first_flight_ms"]
     window = stack.initial_window_packets
@@ -33,7 +31,7 @@ def wrong_first_flight(stack: Stack, in_force: Mapping[str, Any]) -> str:
     return ""
 
 
-def reduced(stack: Stack, in_force: Mapping[str, Any]) -> bool:
+def reduced(stack: Stack, in_force: JsonMapping) -> bool:
     """Whether the network took TCP its initial window: it is one packet where the answer to its SYN
     had to be sent again (RFC 5681, section 3.1), in Linux more than once. That is what the stack
     does on such a path, and no failure of the instrument."""

@@ -1,9 +1,8 @@
 """Whether a client's TCP offered the window at first that its stack says."""
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
+from eyelevel.json_types import JsonMapping
 from eyelevel.plan.stacks import Stack
 
 SHARE_APART_MAX = 0.01
@@ -16,7 +15,7 @@ remove 64 KByte limit for initial tp->rcv_wnd value")."""
 SMALL_BYTES_MAX = 65_535
 
 
-def wrong_first_window(stack: Stack, in_force: Mapping[str, Any], kernel: str = "") -> str:
+def wrong_first_window(stack: Stack, in_force: JsonMapping, kernel: str = "") -> str:
     """As the path saw it in the client's first packet after its SYN; over QUIC it is the browser's.
 
     A kernel that cannot offer as much is no failure of a load: `eyelevel validate level` calls it

@@ -1,14 +1,12 @@
 """Whether a connection's header tables are those of the stack."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from eyelevel.json_types import JsonMapping
 from eyelevel.plan.stacks import Stack
 
 TABLES = ("request_table_bytes", "response_table_bytes")
 
 
-def wrong_header_tables(stack: Stack, in_force: Mapping[str, Any]) -> str:
+def wrong_header_tables(stack: Stack, in_force: JsonMapping) -> str:
     """What is otherwise, in a sentence; for connections with a request, others tell of none.
 
     A browser that takes less than it is offered over one protocol alone makes stacks unlike. Fewer

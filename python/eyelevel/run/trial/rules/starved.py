@@ -1,8 +1,6 @@
 """Whether the machine ran a load as if it had been alone: pure, with the bounds in one place."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from eyelevel.json_types import JsonMapping
 from eyelevel.lab.client import lost_outside
 
 LATENESS_US_P99_MAX = 1000.0
@@ -14,7 +12,7 @@ CPU_STEAL_SHARE_MAX = 0.02
 """More of the processors' time taken by the hypervisor starves a load."""
 
 
-def starved(path: Mapping[str, Any], host: Mapping[str, Any], rtt_ms_min: float) -> str:
+def starved(path: JsonMapping, host: JsonMapping, rtt_ms_min: float) -> str:
     """Why a load with this `path` (the lab's summary) and `host` was starved; empty: it was not."""
     bound_us = max(LATENESS_MS_MAX, LATENESS_RTT_SHARE_MAX * rtt_ms_min) * 1e3
     for direction in ("down", "up"):
@@ -32,7 +30,7 @@ def starved(path: Mapping[str, Any], host: Mapping[str, Any], rtt_ms_min: float)
     return ""
 
 
-def _late(late: Mapping[str, Any], bound_us: float, direction: str, what: str) -> str:
+def _late(late: JsonMapping, bound_us: float, direction: str, what: str) -> str:
     """A path that reads late has no processor, even if its releases are in time again."""
     p99, latest = late["lateness_us_p99"] or 0.0, late["lateness_us_max"] or 0.0
     if p99 > LATENESS_US_P99_MAX:

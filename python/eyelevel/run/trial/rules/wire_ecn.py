@@ -1,8 +1,8 @@
 """Whether packets came to the path with the ECN bits that the stack says."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from eyelevel.json_types import JsonMapping
 from eyelevel.plan.stacks import Stack
 
 CAPABLE = ("ect0", "ect1", "ce")
@@ -15,9 +15,9 @@ acknowledgements do not tell of it. Over TCP pure acknowledgements and repetitio
 
 def wrong_ecn(
     stack: Stack,
-    connections: Sequence[Mapping[str, Any]],
-    requests: Sequence[Mapping[str, Any]],
-    path: Mapping[str, Any],
+    connections: Sequence[JsonMapping],
+    requests: Sequence[JsonMapping],
+    path: JsonMapping,
 ) -> str:
     """What came otherwise than the stack's `ecn`, in a sentence; empty if all came so.
 
@@ -39,7 +39,7 @@ def wrong_ecn(
     return ""
 
 
-def _capable_though_off(connections: Sequence[Mapping[str, Any]], path: Mapping[str, Any]) -> str:
+def _capable_though_off(connections: Sequence[JsonMapping], path: JsonMapping) -> str:
     for way in WAYS:
         for connection in connections:
             if connection["ecn"] and (seen := capable(connection["ecn"][way])):
@@ -51,7 +51,7 @@ def _capable_though_off(connections: Sequence[Mapping[str, Any]], path: Mapping[
     return ""
 
 
-def _incapable_though_on(ecn: Mapping[str, Any] | None, *, quic: bool) -> str:
+def _incapable_though_on(ecn: JsonMapping | None, *, quic: bool) -> str:
     if ecn is None:
         return "the path knows none of its packets"
     if any(ecn[way]["ect1"] for way in WAYS):
