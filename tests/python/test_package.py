@@ -14,6 +14,7 @@ SIBLINGS = {"metrics", "run/trial/rules", "stats", "stats/hypothesis"}
 TABLES = {
     "browser/browsers.py",
     "cli/site/commands.py",
+    "json_types.py",
     "traces/spec.py",
 }
 """Short by their nature: a table, or the one shape that others fill."""
@@ -59,3 +60,33 @@ def test_tests_lie_as_what_they_test():
     tests = {each.parent for each in (ROOT / "tests" / "python").rglob("test_*.py")}
     folders = {each.relative_to(ROOT / "tests" / "python") for each in tests}
     assert folders <= {each.relative_to(PACKAGE) for each in FOLDERS}
+
+
+UNTYPED = {
+    "analysis/trials/judgement.py": "polars gives a row's values without types",
+    "cli/path/commands.py": "a private class of typer is the argument of what it overrides",
+    "cli/probe/commands.py": "the same",
+    "figures/chart.py": "Vega-Lite's specifications",
+    "figures/connection_charts.py": "altair's keyword arguments",
+    "json_types.py": "JSON by name",
+    "lab/binary.py": "what a command prints, object or list",
+    "level/transfer_values.py": "an array of numpy or none",
+    "networks/stages.py": "stages as nested JSON",
+    "plan/file/model.py": "tables that pydantic makes at run time",
+    "plan/file/parse.py": "what TOML holds before it is checked",
+    "plan/stack_presets.py": "keyword arguments of dataclasses.replace",
+    "run/study/loop.py": "arguments of a function in another process",
+    "settings.py": "pydantic's hooks",
+    "sites/pack.py": "keys of a manifest",
+}
+"""Files that name `Any`: borders to what has no types, each with what is behind it."""
+
+
+def test_any_stands_at_borders_alone():
+    naming = {
+        name_of(file)
+        for file in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Name) and node.id == "Any"
+    }
+    assert naming == set(UNTYPED)

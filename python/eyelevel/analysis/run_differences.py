@@ -1,7 +1,6 @@
 """What is not alike between two runs: what only one has, and what their loads were made in."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonMapping
@@ -58,7 +57,7 @@ def _conditions(old: JsonMapping, new: JsonMapping) -> list[str]:
     return lines
 
 
-def _condition_said(value: Any) -> str:
+def _condition_said(value: object) -> str:
     if value is None:
         return "not given"
     if isinstance(value, Mapping):
@@ -89,7 +88,7 @@ def _environments(old: JsonMapping, new: JsonMapping) -> list[str]:
     return lines
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key} {item}" for key, item in value.items())
     return str(value)

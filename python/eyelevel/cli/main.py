@@ -7,7 +7,8 @@ from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from types import FrameType
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -93,15 +94,15 @@ def main() -> int:
     return status if isinstance(status, int) else 0
 
 
-def _noting(interrupts: list[int]) -> Callable[[int, Any], None]:
-    def interrupt(number: int, frame: Any) -> None:
+def _noting(interrupts: list[int]) -> Callable[[int, FrameType | None], None]:
+    def interrupt(number: int, frame: FrameType | None) -> None:
         interrupts.append(number)
         signal.default_int_handler(number, frame)
 
     return interrupt
 
 
-def _terminate(number: int, frame: Any) -> NoReturn:
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
     # A second one would break off the tidying that the first one began.
     for terminating in TERMINATING:
         signal.signal(terminating, signal.SIG_IGN)

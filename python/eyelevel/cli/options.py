@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from functools import wraps
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Literal, Union, get_args, get_origin
 
 import typer
 from annotated_types import Ge, Le
@@ -47,7 +47,7 @@ def with_browser_options(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter)
 
     @wraps(command)
-    def with_options(**given: Any) -> None:
+    def with_options(**given: object) -> None:
         own = {name: given.pop(name) for name in annotations_of(Browser)}
         command(**given, **{place: _browser_of(own)})
 
@@ -72,13 +72,13 @@ def _flag(name: str, said: About) -> str:
     return said.flag or f"--{name.replace('_', '-')}"
 
 
-def _default(value: Any, said: About) -> Any:
+def _default(value: object, said: About) -> object:
     if value == ():
         return "" if said.separator else None
     return value
 
 
-def _option(name: str, default: Any, said: About) -> Any:
+def _option(name: str, default: object, said: About) -> object:
     """How the command line has a setting: what it cannot know is text, and checked as a plan's."""
     flag, told = _flag(name, said), f"{said.text[0].upper()}{said.text[1:]}."
     kind, bounds = _kind(annotations_of(Browser)[name])
@@ -95,7 +95,7 @@ def _option(name: str, default: Any, said: About) -> Any:
     return Annotated[str | None, typer.Option(flag, help=told)]
 
 
-def _kind(annotation: Any) -> tuple[Any, tuple[Any, Any] | None]:
+def _kind(annotation: object) -> tuple[object, tuple[object, object] | None]:
     """The type without its metadata and without None, and its bounds where it has both."""
     low = high = None
     while get_origin(annotation) in (Annotated, Union, UnionType):

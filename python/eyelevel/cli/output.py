@@ -1,7 +1,6 @@
 """Where the command writes: results to standard output, everything else to standard error."""
 
 import json
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -15,7 +14,7 @@ def complain(message: str) -> None:
     hints.print(f"eyelevel: {message}", style="red", markup=False, soft_wrap=True)
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """A result for machines."""
     print(json.dumps(value, ensure_ascii=False, indent=2))
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import cast
 
 import altair as alt
 import numpy as np
@@ -42,7 +42,7 @@ def cumulative(kept: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
         single = loads.filter(pl.col("metric") == metrics[0])
     loads = pl.concat([single, loads.with_columns(site=pl.lit(ALL_SITES))])
     loads = loads.filter(pl.col("value").is_not_null() | (pl.col("outcome") == "timeout"))
-    rows: list[tuple[Any, ...]] = []
+    rows: list[tuple[object, ...]] = []
     keys = ("network", "metric", "site", "stack")
     for key, part in sorted(loads.partition_by(keys, as_dict=True).items()):
         values = part["value"].drop_nulls().sort().to_list()

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from eyelevel.json_types import JsonMapping
 from eyelevel.lab.binary import find_binary
@@ -76,7 +76,7 @@ class Recorder:
         left_out = self._conversation.wait_for("why", ANSWER_TIMEOUT_S)["left_out"]
         return None if left_out is None else str(left_out)
 
-    def write(self, **provenance: Any) -> JsonMapping:
+    def write(self, **provenance: object) -> JsonMapping:
         """Write the site and end; `provenance` is what the recording says of itself (the spec).
 
         Returns the `written` event, whose `info` is what `eyelevel site info` prints.

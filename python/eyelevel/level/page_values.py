@@ -4,7 +4,6 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -162,7 +161,7 @@ def _ack_delay_ms_max(down: Arrivals, up: Arrivals) -> float | None:
     return float((went_ns[following[answered]] - came_ns[answered]).max()) / 1e6
 
 
-def _most_common(sizes: Any) -> float | None:
+def _most_common(sizes: object) -> float | None:
     if not len(sizes):
         return None
     values, counts = np.unique(sizes, return_counts=True)

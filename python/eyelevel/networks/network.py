@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.cross_traffic import CrossTraffic, settling_s
@@ -21,7 +21,7 @@ from eyelevel.settings import (
 from eyelevel.traces.spec import SynthSpec
 
 
-def _kinds(value: Any) -> Any:
+def _kinds(value: object) -> object:
     """One table stands for a list of it, `none` for no list."""
     if value == "none":
         return []

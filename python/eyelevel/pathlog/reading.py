@@ -7,7 +7,6 @@ believed before it was checked: a log may be damaged, or not be one.
 import json
 import math
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -233,7 +232,7 @@ def _is_schedule(stage: JsonMapping) -> bool:
     )
 
 
-def _is_number(value: Any, least: float, most: float) -> bool:
+def _is_number(value: object, least: float, most: float) -> bool:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
     return bool(least <= value <= most) and value < math.inf

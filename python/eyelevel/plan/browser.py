@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Le, MaxLen
 
@@ -27,7 +27,7 @@ _HOST = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 """A blocked host: its name alone, or `*.` and a name for all below it."""
 
 
-def _host(value: Any) -> Any:
+def _host(value: object) -> object:
     """A host without what people copy with it from an address line."""
     if isinstance(value, str) and not _HOST.fullmatch(value):
         bare = value.lower().partition("://")[2] or value.lower()
@@ -37,11 +37,11 @@ def _host(value: Any) -> Any:
     return value
 
 
-def _step(value: Any) -> Any:
+def _step(value: object) -> object:
     return parse_step(value).text if isinstance(value, str) else value
 
 
-def _once(value: Any) -> Any:
+def _once(value: object) -> object:
     return list(dict.fromkeys(value)) if isinstance(value, list) else value
 
 

@@ -1,7 +1,7 @@
 """The devices that a browser can pose as: one table."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from eyelevel.errors import unknown
 from eyelevel.settings import LISTED, Checked, Settings
@@ -47,14 +47,14 @@ class DevicePreset:
 class DeviceName:
     """Reads a device's name as the device; one that is known no more is as it was written."""
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+    def __get_pydantic_core_schema__(self, source: object, handler: object) -> object:
         return Checked(_named).__get_pydantic_core_schema__(source, handler)
 
-    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> Any:
+    def __get_pydantic_json_schema__(self, core: object, handler: object) -> object:
         return {"anyOf": [{"type": "string", "enum": list(DEVICES_BY_NAME)}, {"type": "null"}]}
 
 
-def _named(value: Any) -> Any:
+def _named(value: object) -> object:
     if isinstance(value, str) and value not in DEVICES_BY_NAME:
         raise ValueError(unknown("device", value, DEVICES_BY_NAME))
     return DEVICES_BY_NAME[value].device if isinstance(value, str) else value

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -137,7 +136,7 @@ def _times(table: pl.DataFrame) -> list[JsonObject]:
     return rows
 
 
-def _sortable(item: tuple[tuple[Any, ...], pl.DataFrame]) -> tuple[object, ...]:
+def _sortable(item: tuple[tuple[object, ...], pl.DataFrame]) -> tuple[object, ...]:
     protocol, *rest = item[0]
     names = list(THESIS_NAMES)
     rank = names.index(protocol) if protocol in names else len(names)

@@ -4,7 +4,6 @@ import html
 import json
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 
 class Markup(str):
@@ -72,7 +71,7 @@ def script_note(text: str) -> Markup:
     return element("noscript", element("p", text))
 
 
-def data_block(identity: str, value: Any) -> Markup:
+def data_block(identity: str, value: object) -> Markup:
     """JSON for the page's script, safe inside a script element."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     safe = text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from eyelevel.browser.browsers import load_page
@@ -24,7 +23,7 @@ from eyelevel.store.outcomes import NOT_RECORDED
 STACKS: dict[HttpVersion, str] = {"h1": "http1", "h2": "tcp", "h3": "quic"}
 """What a page is loaded over, in turn; without a path between them their tuning is no matter."""
 
-UNSHAPED: dict[str, list[Any]] = {"down": [], "up": []}
+UNSHAPED: dict[str, list[object]] = {"down": [], "up": []}
 TIMEOUT_S = 60.0
 MISSING_SHARE_MAX = 0.05
 """Of a page's requests; a page of which more is missing is another page than the recorded one,

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from typing import Any
 
 HASH_HEX_DIGITS = 20  # 80 bits: no collision to fear among a million million trials
 
@@ -12,7 +11,7 @@ _ENCODER = json.JSONEncoder(
 )
 
 
-def canonical_json(value: Any) -> str:
+def canonical_json(value: object) -> str:
     """JSON with sorted keys, no spaces, no escapes beyond JSON's own and no NaN.
 
     A whole-numbered float is written as an integer, so that `12` and `12.0`, which a plan may
@@ -25,7 +24,7 @@ def canonical_json(value: Any) -> str:
     return text
 
 
-def content_hash(value: Any) -> str:
+def content_hash(value: object) -> str:
     """The first 20 hex digits of SHA-256 over the canonical JSON of `value`."""
     return short_hash(canonical_json(value))
 
@@ -35,7 +34,7 @@ def short_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:HASH_HEX_DIGITS]
 
 
-def whole_floats_as_integers(value: Any) -> Any:
+def whole_floats_as_integers(value: object) -> object:
     """A copy of a JSON value in which every whole-numbered float is an integer."""
     if isinstance(value, float) and value.is_integer():
         return int(value)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -31,7 +30,7 @@ def compare_steps(directory: Path, plan: JsonMapping, kept: pl.DataFrame) -> tup
     if not texts:
         return ()
     schema = dict.fromkeys(_KEYS, pl.String) | dict.fromkeys(STEP_METRICS, pl.Float64)
-    rows: list[list[tuple[Any, ...]]] = [[] for _ in texts]
+    rows: list[list[tuple[object, ...]]] = [[] for _ in texts]
     for name, *keys in kept.select("hash", *_KEYS).iter_rows():
         trial = read_trial(directory, name)
         steps = trial.record.get("after_load", ()) if keys[-1] == "ok" else ()

@@ -4,7 +4,6 @@ A study has 150,000 records and a record tens of kilobytes: they are read one by
 is kept of each.
 """
 
-from typing import Any
 from urllib.parse import urlsplit
 
 import polars as pl
@@ -60,7 +59,7 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
 }
 
 
-def facts_of(record: JsonMapping) -> tuple[Any, ...]:
+def facts_of(record: JsonMapping) -> tuple[object, ...]:
     """The values of TRIAL_COLUMNS and then of FACT_COLUMNS."""
     trial = record["trial"]
     of_trial = [trial[name] if name in trial else record[name] for name in TRIAL_COLUMNS]

@@ -1,8 +1,8 @@
 """`eyelevel explain TRIAL [TRIAL]`: one connection or two on one time axis."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -139,7 +139,7 @@ def _numbers_of(timeline: Timeline) -> JsonObject:
     }
 
 
-def _of(key: str, form: str = "{}", scale: float = 1.0) -> Any:
+def _of(key: str, form: str = "{}", scale: float = 1.0) -> Callable[[Timeline], str]:
     def text(timeline: Timeline) -> str:
         value = _numbers_of(timeline)[key]
         return "-" if value is None else form.format(value * scale if scale != 1.0 else value)
@@ -154,7 +154,7 @@ def _handshake(timeline: Timeline) -> str:
     return f"{start:.0f} to {end:.0f} ms"
 
 
-_ROWS: tuple[tuple[str, Any], ...] = (
+_ROWS: tuple[tuple[str, Callable[[Timeline], str]], ...] = (
     ("network", _of("network")),
     ("protocol", _of("protocol")),
     ("address", _of("address")),

@@ -1,7 +1,6 @@
 """`eyelevel load --cross`: each load alone and beside the transfers, and what these cost it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from eyelevel.cli.output import results, table
 from eyelevel.json_types import JsonMapping
@@ -13,7 +12,7 @@ CROSS_HELP = (
 )
 
 
-def harm_of(row: JsonMapping, rows: Iterable[JsonMapping], names: Iterable[str]) -> Any:
+def harm_of(row: JsonMapping, rows: Iterable[JsonMapping], names: Iterable[str]) -> object:
     """Each metric's harm of one load, against that of its repetition without cross traffic.
 
     None if it has no such load yet, or none of the two was ok.

@@ -1,13 +1,15 @@
 """`eyelevel trace`: describe, convert and make packet-delivery traces."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.cli.path.trace_files import read_trace, write_trace
+from eyelevel.json_types import JsonObject
 from eyelevel.traces.info import BIN_MS, OUTAGE_MS, trace_info
 from eyelevel.traces.spec import SYNTH_MODELS, SynthSpec
 from eyelevel.traces.synth import synthesise
@@ -103,7 +105,7 @@ def _mbit_s(bit_s: float) -> str:
     return f"{bit_s / 1e6:.3f}"
 
 
-_ROWS: tuple[tuple[str, Any], ...] = (
+_ROWS: tuple[tuple[str, Callable[[JsonObject], str]], ...] = (
     ("seconds", lambda i: f"{i['duration_ms'] / 1000:.3f}"),
     ("opportunities", lambda i: f"{i['opportunities']}"),
     ("mean rate", lambda i: _mbit_s(i["rate_bit_s_mean"])),

@@ -1,7 +1,7 @@
 """`eyelevel probe report`: the figures of the thesis's chapter 4 from files of probes."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -39,7 +39,7 @@ def report(
         results.print(f"page: {written}", soft_wrap=True)
 
 
-def _table(pairs: list[JsonObject]) -> Any:
+def _table(pairs: list[JsonObject]) -> object:
     titles = [name.removesuffix("_ms") for name in QUANTILES]
     share = "% above 0"
     numbers = ("pairs", "hosts", *titles)

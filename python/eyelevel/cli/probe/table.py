@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 
 from eyelevel.cli.output import results, table
 from eyelevel.json_types import JsonMapping
@@ -44,7 +43,7 @@ def show(rows: Iterable[Row]) -> None:
             results.print(f"{protocol}: {note}{times}", markup=False, soft_wrap=True)
 
 
-def _times(rows: list[Row]) -> Any:
+def _times(rows: list[Row]) -> object:
     titles = [title for title, _ in TIMES]
     numbers = (*titles, "trips", "status")
     shown = table("protocol", *numbers, right=numbers)
@@ -54,7 +53,7 @@ def _times(rows: list[Row]) -> Any:
     return shown
 
 
-def _multiples(rows: list[Row], rtt_us: float) -> Any:
+def _multiples(rows: list[Row], rtt_us: float) -> object:
     titles = tuple(title for title, _ in MULTIPLES)
     shown = table("protocol", *titles, right=titles)
     for row in rows:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from textwrap import wrap
-from typing import Any
 
 from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.classes import SAMPLES_MIN
@@ -109,7 +108,7 @@ def groups(rows: Sequence[Row]) -> Iterator[tuple[str, str, str, list[Entry]]]:
 
 
 def _merged(rows: Sequence[Row]) -> list[Entry]:
-    def same(row: Row) -> tuple[Any, ...]:
+    def same(row: Row) -> tuple[object, ...]:
         kind = row["scenario"].partition(" on ")[0]
         return row["aspect"], kind, row_said(row), why(row, SAMPLES_MIN)
 

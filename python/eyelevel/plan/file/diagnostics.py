@@ -1,7 +1,6 @@
 """All that is wrong with a plan's text, each with file and line; pydantic's errors in words."""
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
 
 from eyelevel.errors import PlanError, unknown
 from eyelevel.networks.cross_traffic import CrossTraffic
@@ -39,7 +38,7 @@ _REFUSED_KEYS = {
 }
 
 
-def explain_mistake(found: Any) -> tuple[Path, str]:
+def explain_mistake(found: object) -> tuple[Path, str]:
     """The place and the message of one validation error."""
     path: Path = tuple(found["loc"])
     key = path[-1]

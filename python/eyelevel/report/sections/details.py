@@ -2,7 +2,6 @@
 
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from eyelevel.analysis.conditions import stacks_planned
 from eyelevel.analysis.formats import NO_BREAK, format_percent
@@ -160,7 +159,7 @@ def _setting_said(of_stack: Sequence[Stack], key: str) -> str:
     return ", ".join(sorted(words))
 
 
-def _said(value: Any, default: str = NOTHING) -> str:
+def _said(value: object, default: str = NOTHING) -> str:
     if value is None:
         return default
     if isinstance(value, bool):

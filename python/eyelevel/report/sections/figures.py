@@ -1,7 +1,5 @@
 """The papers' figures and tables on the page, each drawn when it is opened."""
 
-from typing import Any
-
 import polars as pl
 
 from eyelevel.analysis.figures.catalogue import FIGURES, TABLES, TRACES, PaperTable
@@ -54,7 +52,7 @@ def _table(paper_table: PaperTable, rows: pl.DataFrame) -> Markup:
     return element("details", summary, join([table(caption, columns, cells, class_="loads")]))
 
 
-def _format_cell(name: str, value: Any) -> object:
+def _format_cell(name: str, value: object) -> object:
     if value is None:
         return "none"
     if isinstance(value, float):

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import eyelevel
 from eyelevel.browser.chromium.process import find_executable
@@ -157,7 +156,7 @@ def _page_digest() -> str:
     return _digest([[item.url, hashlib.sha256(item.body).hexdigest()] for item in items()])
 
 
-def _digest(value: Sequence[Any] | JsonMapping) -> str:
+def _digest(value: Sequence[object] | JsonMapping) -> str:
     text = json.dumps(value, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:NAME_HEX]
 

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from itertools import groupby, islice
 from multiprocessing import get_context
 from types import FrameType
-from typing import Any
 
 from eyelevel.errors import ExpectedError
 from eyelevel.plan.trials import Trial
@@ -65,7 +64,7 @@ def lanes(sets: Sequence[frozenset[int]]) -> Iterator[list[ProcessPoolExecutor]]
 def run_blocks(
     trials: Sequence[Trial],
     pools: Sequence[ProcessPoolExecutor],
-    call: tuple[Callable[..., str], Callable[[Trial], tuple[Any, ...]]],
+    call: tuple[Callable[..., str], Callable[[Trial], tuple[object, ...]]],
     on_start: Callable[[Trial], None],
     on_end: Callable[[Trial, str], None],
     interrupted: Callable[[], bool],
