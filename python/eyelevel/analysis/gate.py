@@ -1,128 +1,150 @@
-"""Conditions that a run must not meet: what a team's continuous integration asks of it."""
+"""What becomes of a gate's conditions: passed, failed or unsure."""
 
 import math
-import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
 import numpy as np
-import polars as pl
 
-from eyelevel.analysis.formats import format_interval, format_percent
+from eyelevel.analysis.formats import format_interval, format_ms, format_percent
+from eyelevel.analysis.gate_conditions import Condition, Question, loads_of, questions
 from eyelevel.analysis.study import Contents
-from eyelevel.analysis.trials.blocks import with_timeouts
-from eyelevel.errors import ExpectedError, unknown
-from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.quantile_gain import Pairs, quantile_gain
+from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate
+from eyelevel.stats.quantile import blocks_to_bound, quantile_interval
+from eyelevel.stats.quantile_gain import blocks_to_decide, quantile_gain, repetitions_min
 
-Status = Literal["passed", "failed", "undetermined"]
-
-_CONDITION = re.compile(
-    r"(?P<stack>\S.*)\.(?P<metric>\w+)\.p(?P<quantile>\d{1,2}) (?P<way>worse|better) than "
-    r"(?P<reference>\S.*) by (?P<bound>\d+(?:\.\d+)?) ?%(?: on (?P<network>\S.*))?"
-)
-_EXAMPLE = "quic.speed_index.p50 worse than tcp+ by 5% on dsl"
-
-
-class GateError(ExpectedError):
-    """A condition that cannot be read or asks for what the run has not."""
-
-
-@dataclass(frozen=True)
-class Condition:
-    """One condition; `network` None: each of the plan's."""
-
-    text: str
-    stack: str
-    metric: str
-    quantile: float
-    way: Literal["worse", "better"]
-    reference: str
-    bound: float
-    network: str | None
+Status = Literal["passed", "failed", "unsure"]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one condition on one network, or of one comparison."""
+    """What became of one condition on one network (a budget: of one site), or of one comparison."""
 
     name: str
     status: Status
     message: str
-    gain: Estimate
-    """The change that was asked about, as a share."""
-    bound: float
+    estimate: Estimate
+    """What was asked about: a change as a share, or a budget's quantile in the metric's unit."""
+    limit: float
+    confidence: float
+    """Of this interval, so that all of the family's hold together in 95 %."""
+    blocks_needed: int | None = None
+    """With how many blocks an unsure one would be decided, if the truth is what was estimated."""
 
     def as_json(self) -> dict[str, object]:
         """The documented shape (docs/reference/report.md)."""
-        return asdict(self) | {"gain": self.gain.as_json()}
+        return asdict(self) | {"estimate": self.estimate.as_json()}
 
 
-def parse_condition(
-    text: str, stacks: list[str], metrics: list[str], networks: list[str]
-) -> Condition:
-    """Read `STACK.METRIC.pN worse than STACK by X% [on NETWORK]`; raises GateError.
+def evaluate(conditions: Sequence[Condition], contents: Contents) -> list[Verdict]:
+    """One verdict a question. All are one family: their intervals hold together in 95 % of runs.
 
-    A metric may be named without its unit.
+    Bonferroni (Dunn, JASA 56, 1961): neither a false failure nor a false pass grows with their
+    number, and what is shown is what decides. Holm's steps reject more, but intervals that belong
+    to them are not bounded where they do not reject.
     """
-    match = _CONDITION.fullmatch(text.strip())
-    if match is None:
-        raise GateError(f"--fail-if: `{text}` cannot be read; write it like `{_EXAMPLE}`")
-    metric = match["metric"] if match["metric"] in metrics else f"{match['metric']}_ms"
-    for kind, word, known in (
-        ("stack", match["stack"], stacks),
-        ("stack", match["reference"], stacks),
-        ("metric", metric, metrics),
-        ("network", match["network"] or networks[0], networks),
-    ):
-        if word not in known:
-            raise GateError(f"--fail-if: {unknown(kind, word, known)}")
-    if not 0 < int(match["quantile"]) < 100:
-        raise GateError("--fail-if: the quantile must be p1 to p99")
-    return Condition(
-        text.strip(),
-        match["stack"],
-        metric,
-        int(match["quantile"]) / 100,
-        "worse" if match["way"] == "worse" else "better",
-        match["reference"],
-        float(match["bound"]) / 100,
-        match["network"],
-    )
+    asked = questions(conditions, contents.networks, contents.sites)
+    confidence = family_confidence(len(asked))
+    return [
+        _of_two(each, contents, confidence)
+        if each.site is None
+        else _of_one(each, each.site, contents, confidence)
+        for each in asked
+    ]
 
 
-def evaluate(condition: Condition, contents: Contents) -> list[Verdict]:
-    """One verdict a network.
-
-    A condition holds, and the gate fails, when the estimate is beyond the bound and its 95 %
-    interval excludes no difference. Without an interval it is undetermined, which is not a pass.
-    """
-    networks = [condition.network] if condition.network else contents.networks
-    return [_verdict(condition, network, contents) for network in networks]
+def family_confidence(questions: int) -> float:
+    """Of each interval, so that all hold together in 95 %."""
+    return 1 - SIGNIFICANCE_LEVEL / max(1, questions)
 
 
-def decide(estimate: Estimate, bound: float, way: str) -> Status:
-    """Whether a change in the bad direction is beyond the bound and beyond chance."""
-    if estimate.value is None or estimate.low is None or estimate.high is None:
-        return "undetermined"
-    sign = 1 if way == "worse" else -1
-    sure = estimate.low > 0 if way == "worse" else estimate.high < 0
-    return "failed" if sure and sign * estimate.value >= bound else "passed"
+def decide(estimate: Estimate, limit: float, above: bool = True) -> Status:
+    """Failed if the whole interval is beyond the limit, passed if it is short of it, or unsure."""
+    if estimate.low is None or estimate.high is None:
+        return "unsure"
+    if estimate.low > limit:
+        return "failed" if above else "passed"
+    if estimate.high < limit:
+        return "passed" if above else "failed"
+    return "unsure"
 
 
-def _verdict(condition: Condition, network: str, contents: Contents) -> Verdict:
-    estimate = quantile_gain(_pairs(condition, network, contents), condition.quantile)
-    status = decide(estimate, condition.bound, condition.way)
-    subject = f"{condition.stack}.{condition.metric}.p{condition.quantile * 100:g}"
+def _of_two(asked: Question, contents: Contents, confidence: float) -> Verdict:
+    condition = asked.condition
+    assert condition.reference is not None
+    loads = [loads_of(asked, stack, contents) for stack in (condition.stack, condition.reference)]
+    estimate = quantile_gain(loads[0], loads[1], condition.quantile, confidence)
+    status, needed = decide(estimate, condition.limit, condition.above), None
+    if status == "unsure":
+        needed = _blocks_of_two(estimate, condition, confidence)
     message = (
-        f"{subject} on {network} is {format_change(estimate)} against {condition.reference}; "
-        f"the limit is {format_percent(condition.bound, signed=False)} {condition.way}"
+        f"{_subject(asked)} is {format_change(estimate)} against {condition.reference}; "
+        f"the limit is {format_percent(abs(condition.limit), signed=False)} "
+        f"{'worse' if condition.above else 'better'}"
+        f"{format_unsure(status, estimate, needed)}"
     )
-    return Verdict(f"{condition.text} [{network}]", status, message, estimate, condition.bound)
+    name = f"{condition.text} [{asked.network}]"
+    return Verdict(name, status, message, estimate, condition.limit, confidence, needed)
+
+
+def _blocks_of_two(estimate: Estimate, condition: Condition, confidence: float) -> int | None:
+    fewest = repetitions_min(condition.quantile)
+    if estimate.standard_error is None or estimate.value is None or condition.limit <= -1:
+        return fewest if 0 < estimate.n < fewest else None
+    error = estimate.standard_error * math.sqrt(estimate.n)
+    distance = abs(math.log1p(estimate.value) - math.log1p(condition.limit))
+    return blocks_to_decide(error, distance, condition.quantile, confidence)
+
+
+def _of_one(asked: Question, site: str, contents: Contents, confidence: float) -> Verdict:
+    condition = asked.condition
+    (row,) = loads_of(asked, condition.stack, contents)
+    loads = row[~np.isnan(row)]
+    estimate = quantile_interval(loads, condition.quantile, confidence)
+    status, needed = decide(estimate, condition.limit, condition.above), None
+    if status == "unsure" and len(loads):
+        below = float((loads < condition.limit).mean())
+        needed = blocks_to_bound(condition.quantile, below, confidence)
+
+    def amount(value: float) -> str:
+        if condition.metric.endswith("_ms"):
+            return format_ms(value, contents.limit_ms / 1000)
+        return f"{value:g}"
+
+    bounds = estimate.reason
+    if estimate.low is not None and estimate.high is not None:
+        above = f"to {amount(estimate.high)}" if math.isfinite(estimate.high) else "or more"
+        bounds = amount(estimate.low)
+        if estimate.low < math.inf:
+            bounds += f" {above}"
+    value = "undetermined" if estimate.value is None else amount(estimate.value)
+    message = (
+        f"{_subject(asked)} of {site} is {value} ({bounds}); the limit is "
+        f"{amount(condition.limit)}{format_unsure(status, None, needed)}"
+    )
+    name = f"{condition.text} [{asked.network}, {site}]"
+    return Verdict(name, status, message, estimate, condition.limit, confidence, needed)
+
+
+def _subject(asked: Question) -> str:
+    condition = asked.condition
+    quantile = round(100 * condition.quantile)
+    return f"{condition.stack}.{condition.metric}.p{quantile} on {asked.network}"
+
+
+def format_unsure(status: Status, gain: Estimate | None, blocks: int | None) -> str:
+    """What an unsure verdict adds: which side of 0 a gain is on, and how many blocks would do."""
+    if status != "unsure":
+        return ""
+    said = ""
+    if gain is not None and gain.excludes_zero and gain.low is not None:
+        said = f"; it is {'worse' if gain.low > 0 else 'better'}, not sure by how much"
+    return said + (f"; about {blocks} blocks would do" if blocks else "")
 
 
 def format_change(estimate: Estimate) -> str:
-    """An estimate with its interval in words, or that it is undetermined and why."""
+    """A gain with its interval in words, or that it is undetermined and why."""
     if estimate.value is None:
         return f"undetermined ({estimate.reason})"
     if estimate.low is None:
@@ -130,22 +152,3 @@ def format_change(estimate: Estimate) -> str:
     if math.isinf(estimate.value):
         return f"a timeout's ({format_interval(estimate)})"
     return f"{format_percent(estimate.value)} ({format_interval(estimate)})"
-
-
-def _pairs(condition: Condition, network: str, contents: Contents) -> list[Pairs]:
-    value = with_timeouts(condition.metric).alias("value")
-    kept = contents.blocks.kept.filter(pl.col("network") == network)
-    of_stack, of_reference = (
-        kept.filter(pl.col("stack") == stack).select("site", "repetition", value)
-        for stack in (condition.stack, condition.reference)
-    )
-    joined = of_stack.join(
-        of_reference, on=["site", "repetition"], suffix="_reference"
-    ).drop_nulls()
-    parts = joined.sort("site", "repetition").partition_by("site", maintain_order=True)
-    if len(parts) < len(contents.sites):
-        return []
-    return [
-        (part["value"].to_numpy().astype(np.float64), part["value_reference"].to_numpy())
-        for part in parts
-    ]

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from eyelevel.analysis.formats import format_percent
-from eyelevel.analysis.gate import GateError, Verdict, decide, format_change
-from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL
+from eyelevel.analysis.gate import Verdict, decide, family_confidence, format_change, format_unsure
+from eyelevel.analysis.gate_conditions import GateError
 from eyelevel.analysis.run_differences import run_differences
 from eyelevel.analysis.study import Contents
 from eyelevel.analysis.trials.blocks import Floats, with_timeouts
 from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.families import holm
 from eyelevel.stats.gain import mean_gain, unpaired_gain
 
 
@@ -28,10 +27,10 @@ def compare_runs(old: Contents, new: Contents, metric: str, bound: float) -> Run
     """How each stack's `metric` changed from `old` to `new`, over the sites that both have.
 
     The gain of NEW against OLD by network and stack: the mean over sites, Welch's errors. A
-    comparison fails when it is slower by the bound at least, and its p value after Holm's
-    correction over all of them is at most 0.05. Only what both runs have is compared, sites by the
-    same recording; the rest is among the differences. Raises GateError if the runs have nothing
-    in common.
+    comparison fails if its interval lies beyond the bound, and passes if it lies short of it; the
+    intervals of all hold together in 95 % (Bonferroni). Only what both runs have is compared, sites
+    by the same recording; the rest is among the differences. Raises GateError if the runs have
+    nothing in common.
     """
     digests = [{site["name"]: site["digest"] for site in run.plan["sites"]} for run in (old, new)]
     sites = [name for name in digests[1] if digests[0].get(name) == digests[1][name]]
@@ -46,32 +45,31 @@ def compare_runs(old: Contents, new: Contents, metric: str, bound: float) -> Run
             f"comparing {old.directory} and {new.directory}: they share no site of the same "
             "recording, network and stack; give two runs of one plan"
         )
-    gains = []
+    gains, confidence = [], family_confidence(len(cells))
     for network, stack in cells:
         by_site = [
             unpaired_gain(
                 _values(new, site, network, stack, metric),
                 _values(old, site, network, stack, metric),
+                confidence,
             )
             for site in sites
         ]
-        gains.append(mean_gain(by_site))
-    adjusted = holm([gain.p for gain in gains])
+        gains.append(mean_gain(by_site, confidence))
     verdicts = [
-        _verdict(f"{stack}.{metric} on {network}", gain, p, bound)
-        for (network, stack), gain, p in zip(cells, gains, adjusted, strict=True)
+        _verdict(f"{stack}.{metric} on {network}", gain, bound, confidence)
+        for (network, stack), gain in zip(cells, gains, strict=True)
     ]
     return RunComparison(metric, tuple(verdicts), tuple(run_differences(old, new)))
 
 
-def _verdict(name: str, gain: Estimate, p_holm: float | None, bound: float) -> Verdict:
-    status = decide(gain, bound, "worse")
-    if status == "failed" and (p_holm is None or p_holm > SIGNIFICANCE_LEVEL):
-        status = "passed"
+def _verdict(name: str, gain: Estimate, bound: float, confidence: float) -> Verdict:
+    status = decide(gain, bound)
     limit = format_percent(bound, signed=False)
     how = "is" if gain.value is None else "changed by"
-    message = f"{name} {how} {format_change(gain)}; the limit is {limit} slower"
-    return Verdict(name, status, message, gain, bound)
+    more = format_unsure(status, gain, None)
+    message = f"{name} {how} {format_change(gain)}; the limit is {limit} slower{more}"
+    return Verdict(name, status, message, gain, bound, confidence)
 
 
 def _values(run: Contents, site: str, network: str, stack: str, metric: str) -> Floats:

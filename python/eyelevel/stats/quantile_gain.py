@@ -1,70 +1,158 @@
 """The gain of a quantile, such as the median or the 95th percentile, over sites."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
+import scipy
+from numpy.typing import ArrayLike
 
 from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, undetermined
+from eyelevel.stats.quantile import BLOCKS_COUNTED_MAX, DECIDING_POWER, Integers, blocks_min
 
-RESAMPLES = 4_999
-PAIRS_MIN = 6  # fewer blocks are resampled into too few different sets
+RESAMPLES = 1_999
+ERROR_ALLOWANCE = 1.1
+"""Of the error that is predicted: the bootstrap's own varies, and is 5 % too large for a few tens
+of blocks (simulated: docs/decisions/statistics.md)."""
+
+PILOT_CONFIDENCE = 0.8
+REPETITIONS_MIN = 6  # fewer are resampled into too few different sets
 
 ENDS = (-1.0, math.inf)
 """The ends of all gains: one that all draws give needs no spread, as when every load timed out."""
 
-Pairs = tuple[Floats, Floats]
-
 
 def quantile_gain(
-    sites: Sequence[Pairs], share: float, seed: int = 1, confidence: float = CONFIDENCE
+    values: ArrayLike,
+    reference: ArrayLike,
+    share: float,
+    confidence: float = CONFIDENCE,
+    seed: int = 1,
 ) -> Estimate:
-    """Mean over sites of quantile(values) / quantile(reference) - 1, over runs in pairs by site.
+    """The geometric mean over sites of quantile(values) / quantile(reference), less one.
 
-    Interval: percentiles of a bootstrap that draws blocks with replacement within each site, with
-    the pinned PCG64 stream of `seed` (Davison and Hinkley, Bootstrap Methods, 1997, section 5.3);
-    its coverage is approximate for few blocks and far quantiles. Assumes independent blocks. A
-    timeout (infinity) takes its place in the quantiles: one that is infinite makes the gain so.
-    Undetermined if the reference's quantile is 0, as many a page's blocking time is.
+    `values` and `reference` are sites x repetitions: not-a-number where a site has no block in a
+    repetition, infinity for a timeout, which takes its place in the quantile. Interval: Student's t
+    with n - 1 degrees of freedom on the logarithm, its standard error by a bootstrap that draws
+    repetitions with replacement, each with all its sites, by the pinned PCG64 stream of `seed`
+    (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 6). Where a draw is
+    infinite, by the draws' quantiles, at levels that are widened for few repetitions (Hesterberg,
+    The American Statistician 69, 2015, section 5.3). Assumes independent repetitions; coverage by
+    simulation: docs/decisions/statistics.md. `standard_error` is the logarithm's. Undetermined if
+    the reference's quantile is 0, as many a page's blocking time is, and where too few loads lie
+    beyond the quantile (`blocks_min`).
     """
-    if not sites:
-        return undetermined("no complete block is left")
-    n = min(len(values) for values, _ in sites)
+    x, r = (np.atleast_2d(np.asarray(each, dtype=float)) for each in (values, reference))
+    there = ~(np.isnan(x) | np.isnan(r))
+    n = int(there.sum(axis=1).min()) if x.size else 0
     if n == 0:
-        return undetermined("no complete block is left")
-    quantiles = [_quantiles(x[None, :], r[None, :], share) for x, r in sites]
-    if any(lower[0] <= 0 and upper[0] < math.inf for upper, lower in quantiles):
+        return undetermined("no complete block is left", n)
+    loads = [(x[site, own], r[site, own]) for site, own in enumerate(there)]
+    upper, lower = (
+        np.array([np.quantile(pair[side], share, method="inverted_cdf") for pair in loads])
+        for side in (0, 1)
+    )
+    if ((lower <= 0) & (upper < math.inf)).any():
         return undetermined("the reference's quantile is 0", n)
-    value = float(np.mean([_ratio(*quantile)[0] for quantile in quantiles])) - 1
-    if math.isnan(value):
+    log = float(np.mean(_log_ratio(upper, lower)))
+    if math.isnan(log):
         return undetermined("both stacks' quantiles are timeouts", n)
-    if n < PAIRS_MIN:
-        return undetermined(f"{n} blocks are too few to resample", n, value)
-    draw = np.random.Generator(np.random.PCG64(seed))
-    means = np.zeros(RESAMPLES)
-    zero = False
-    for x, r in sites:
-        chosen = draw.integers(0, len(x), size=(RESAMPLES, len(x)))
-        upper, lower = _quantiles(x[chosen], r[chosen], share)
-        zero |= bool(((upper <= 0) & (lower <= 0)).any())
-        means += _ratio(upper, lower) / len(sites)
-    if np.isnan(means).any():
-        what = "0" if zero else "timeouts"
+    value = math.expm1(log)
+    if n < (fewest := repetitions_min(share)):
+        return undetermined(f"{n} blocks are too few: it needs {fewest}", n, value)
+    draws = _draws(x, r, there, share, seed)
+    if np.isnan(draws).any():
+        what = "0" if (r == 0).any() else "timeouts"
         return undetermined(f"both stacks' quantiles may be {what}", n, value)
-    tail = (1 - confidence) / 2
-    low, high = (float(np.quantile(means, q, method="lower")) - 1 for q in (tail, 1 - tail))
-    if low == high and low not in ENDS:
+    return _with_interval(log, draws, n, confidence)
+
+
+def repetitions_min(share: float) -> int:
+    """The fewest blocks of which `quantile_gain` has an interval."""
+    return max(REPETITIONS_MIN, blocks_min(share))
+
+
+def blocks_to_decide(
+    one_block_error: float,
+    distance: float,
+    share: float,
+    confidence: float,
+    power: float = DECIDING_POWER,
+) -> int | None:
+    """How many blocks keep a bound from a limit at `distance` from the truth, in `power` of runs.
+
+    Both on the logarithm's scale; n blocks have the standard error `one_block_error` / sqrt(n).
+    None if more than `BLOCKS_COUNTED_MAX` are needed.
+    """
+    n = np.arange(repetitions_min(share), BLOCKS_COUNTED_MAX + 1)
+    level, found = (scipy.special.stdtrit(n - 1, p) for p in (0.5 + confidence / 2, power))
+    reach = (level + found) * ERROR_ALLOWANCE * one_block_error
+    enough = n[reach <= distance * np.sqrt(n)]
+    return int(enough[0]) if len(enough) else None
+
+
+def one_block_error(deviation: float, share: float) -> float:
+    """The standard error of a quantile's logarithmic gain, of one block, from normal logarithms.
+
+    `deviation`: the standard deviation of the logarithm of a block's ratio. The quantile's variance
+    is share (1 - share) / density^2 (Cramer, Mathematical Methods of Statistics, 1946, 28.5).
+    """
+    density = float(scipy.stats.norm.pdf(scipy.stats.norm.ppf(share)))
+    return deviation * math.sqrt(share * (1 - share)) / density
+
+
+def one_block_error_at_most(gain: Estimate) -> float | None:
+    """The error of one block that an earlier run's gain shows, at its upper 80 % limit.
+
+    A pilot's own error is as often too small as too large; its upper confidence limit makes the
+    blocks do (Browne, Statistics in Medicine 14, 1995). None without an interval.
+    """
+    if gain.standard_error is None:
+        return None
+    freedom = gain.n - 1
+    lowest = float(scipy.stats.chi2.ppf(1 - PILOT_CONFIDENCE, freedom))
+    return gain.standard_error * math.sqrt(gain.n * freedom / lowest)
+
+
+def _with_interval(log: float, draws: Floats, n: int, confidence: float) -> Estimate:
+    value = math.expm1(log)
+    reach = float(scipy.special.stdtrit(n - 1, 0.5 + confidence / 2))
+    if np.isinf(draws).any():
+        tail = float(scipy.special.ndtr(-reach * math.sqrt(n / (n - 1))))
+        low = float(np.quantile(draws, tail, method="lower"))
+        high = float(np.quantile(draws, 1 - tail, method="higher"))
+        if low == high and math.expm1(low) not in ENDS:
+            return undetermined("the runs show no spread at all", n, value)
+        return Estimate(value, math.expm1(low), math.expm1(high), n=n)
+    error = float(draws.std(ddof=1))
+    if error <= 1e-12:
         return undetermined("the runs show no spread at all", n, value)
-    return Estimate(value, low, high, n=n)
+    low, high = math.expm1(log - reach * error), math.expm1(log + reach * error)
+    return Estimate(value, low, high, None, error, n - 1, n)
 
 
-def _quantiles(x: Floats, r: Floats, share: float) -> Pairs:
-    """Quantiles by row, from the inverse distribution, which averages no infinity with a number."""
-    upper, lower = (np.quantile(s, share, axis=1, method="inverted_cdf") for s in (x, r))
-    return upper, lower
+def _draws(x: Floats, r: Floats, there: Floats, share: float, seed: int) -> Floats:
+    """The logarithm's value in each resample of the repetitions."""
+    draw = np.random.Generator(np.random.PCG64(seed))
+    n = x.shape[1]
+    times = draw.multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
+    total = np.zeros(RESAMPLES)
+    for site, own in enumerate(there):
+        counts = times[:, own]
+        upper, lower = (_quantiles(each[site, own], counts, share) for each in (x, r))
+        total += _log_ratio(upper, lower) / len(x)
+    return total
 
 
-def _ratio(upper: Floats, lower: Floats) -> Floats:
+def _quantiles(loads: Floats, counts: Integers, share: float) -> Floats:
+    """Quantiles of the loads by row of counts, by the inverse distribution: it averages nothing."""
+    order = np.argsort(loads)
+    below = counts[:, order].cumsum(axis=1)
+    wanted = np.maximum(1, np.ceil(share * below[:, -1:] - 1e-9))
+    found: Floats = loads[order][(below >= wanted).argmax(axis=1)]
+    return found
+
+
+def _log_ratio(upper: Floats, lower: Floats) -> Floats:
     # Over a reference of 0 any time is without bound, as a timeout is.
     with np.errstate(invalid="ignore", divide="ignore"):
-        return upper / lower
+        return np.asarray(np.log(upper / lower), dtype=float)

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.analysis.gate import GateError
+from eyelevel.analysis.gate_conditions import GateError
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import compare_runs
 from eyelevel.cli.output import hints
-from eyelevel.cli.results.gate import conclude
+from eyelevel.cli.results.gate import UnsureOption, conclude
 from eyelevel.errors import unknown
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import metrics_of
@@ -29,11 +29,12 @@ def compare(
         ),
     ] = None,
     junit: Annotated[Path | None, typer.Option(help="Write JUnit's XML to this file.")] = None,
+    unsure: UnsureOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Compare every stack of a later run with itself in an earlier one; exits 1 on a regression.
+    """Compare every stack of a later run with itself in an earlier one.
 
-    What cannot be determined is not a pass.
+    Exits 1 on a regression, 3 where the runs cannot tell.
     """
     cores = len(os.sched_getaffinity(0))
     before, after = (read_contents(directory, metrics_of, cores) for directory in (old, new))
@@ -45,4 +46,4 @@ def compare(
     for difference in comparison.differences:
         hints.print(f"not alike: {difference}", markup=False, soft_wrap=True)
     extra = {"metric": comparison.metric, "differences": list(comparison.differences)}
-    conclude(f"{old} to {new}", comparison.verdicts, junit, extra if as_json else None)
+    conclude(f"{old} to {new}", comparison.verdicts, junit, extra if as_json else None, unsure)

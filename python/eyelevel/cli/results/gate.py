@@ -1,16 +1,37 @@
-"""How verdicts are printed, written and turned into an exit status."""
+"""How a gate's conditions are read, and how its verdicts are printed, written and concluded."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Literal
 from xml.etree import ElementTree
 
 import typer
 
-from eyelevel.analysis.gate import Verdict
+from eyelevel.analysis.gate import Status, Verdict
+from eyelevel.analysis.gate_conditions import Condition, parse_condition
 from eyelevel.cli.output import complain, print_json, results
 from eyelevel.json_types import JsonObject
+from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.plan.plan import Plan
 
-EXIT_FAILED = 1
+EXIT_CODES: dict[Status, int] = {"passed": 0, "failed": 1, "unsure": 3}
+
+Unsure = Literal["pass", "fail"]
+UnsureOption = Annotated[
+    Unsure | None, typer.Option(help="What unsure counts as; without it the exit status is 3.")
+]
+
+_TAGS: dict[Unsure | None, str] = {None: "error", "pass": "skipped", "fail": "failure"}
+"""Of an unsure case in JUnit: GitLab and Jenkins show an error apart from a failure, and a skipped
+one as neither passed nor failed, which breaks no build."""
+
+
+def read_conditions(texts: Sequence[str] | None, plan: Plan) -> list[Condition]:
+    """Read before the first load: a typing error must not cost a run."""
+    names = [[member.name for member in group] for group in (plan.stacks, plan.networks)]
+    return [
+        parse_condition(each, names[0], list(METRICS_BY_NAME), names[1]) for each in texts or []
+    ]
 
 
 def conclude(
@@ -18,39 +39,41 @@ def conclude(
     verdicts: Sequence[Verdict],
     junit_file: Path | None,
     as_json: JsonObject | None = None,
+    unsure: Unsure | None = None,
 ) -> None:
-    """Print every verdict, write JUnit if asked, exit 1 with one line unless all passed."""
+    """Print every verdict, write JUnit if asked, and exit with one line unless all passed."""
     if junit_file is not None:
-        junit_file.write_text(junit(suite, verdicts), encoding="utf-8")
-    bad = [verdict for verdict in verdicts if verdict.status != "passed"]
+        junit_file.write_text(junit(suite, verdicts, unsure), encoding="utf-8")
+    overall: Status = "passed"
+    for status in ("unsure", "failed"):
+        if any(verdict.status == status for verdict in verdicts):
+            overall = status
     if as_json is not None:
         found = [verdict.as_json() for verdict in verdicts]
-        print_json(as_json | {"passed": not bad, "verdicts": found})
+        print_json(as_json | {"verdict": overall, "verdicts": found})
     else:
         for verdict in verdicts:
             results.print(f"{verdict.status}: {verdict.message}", markup=False, soft_wrap=True)
-    if bad:
-        first = next((verdict for verdict in bad if verdict.status == "failed"), bad[0])
-        more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
-        complain(f"{first.status}: {first.message}{more}")
-        raise typer.Exit(EXIT_FAILED)
+    if overall == "passed" or (overall, unsure) == ("unsure", "pass"):
+        return
+    bad = [verdict for verdict in verdicts if verdict.status == overall]
+    more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+    complain(f"{overall}: {bad[0].message}{more}")
+    raise typer.Exit(EXIT_CODES["failed" if unsure == "fail" else overall])
 
 
-def junit(suite: str, verdicts: Sequence[Verdict]) -> str:
-    """One test case a verdict; an undetermined one is an error, which is not a pass."""
-    root = ElementTree.Element(
-        "testsuite",
-        name=suite,
-        tests=str(len(verdicts)),
-        failures=str(sum(each.status == "failed" for each in verdicts)),
-        errors=str(sum(each.status == "undetermined" for each in verdicts)),
-    )
-    for each in verdicts:
+def junit(suite: str, verdicts: Sequence[Verdict], unsure: Unsure | None = None) -> str:
+    """One test case a verdict; an unsure one is an error, or what `unsure` says."""
+    tags = {"failed": "failure", "unsure": _TAGS[unsure]}
+    found = [tags.get(each.status) for each in verdicts]
+    counts = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    root = ElementTree.Element("testsuite", name=suite, tests=str(len(verdicts)))
+    for name, tag in counts.items():
+        root.set(name, str(found.count(tag)))
+    for each, shown in zip(verdicts, found, strict=True):
         case = ElementTree.SubElement(root, "testcase", classname="eyelevel", name=each.name)
-        if each.status == "failed":
-            ElementTree.SubElement(case, "failure", message=each.message)
-        elif each.status == "undetermined":
-            ElementTree.SubElement(case, "error", message=each.message)
-        else:
+        if shown is None:
             ElementTree.SubElement(case, "system-out").text = each.message
+        else:
+            ElementTree.SubElement(case, shown, message=f"{each.status}: {each.message}")
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"

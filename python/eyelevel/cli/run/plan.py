@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.output import print_json, results, table
+from eyelevel.cli.results.gate import read_conditions
 from eyelevel.cli.run.plan_text import read_plan
 from eyelevel.cli.values import duration
 from eyelevel.plan.trials import expand
@@ -67,13 +68,17 @@ def estimate(
     like: Annotated[
         Path | None, typer.Option(help="An earlier run's directory, whose loads to go by.")
     ] = None,
+    fail_if: Annotated[
+        list[str] | None, typer.Option(help="As of `run`: how many blocks that gate needs.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Predict time, disk, and the smallest effect that the number of blocks can show."""
+    """Predict time, disk, the smallest effect that the blocks can show, and a gate's blocks."""
     parsed = read_plan(plan, site or [], scale)
     sites = [open_site(name) for name in parsed.sites]
     check_time_limits(parsed, sites)
-    estimated = estimate_plan(parsed, sites, like)
+    conditions = read_conditions(fail_if, parsed)
+    estimated = estimate_plan(parsed, sites, like, conditions)
     if as_json:
         print_json(asdict(estimated))
         return
@@ -84,6 +89,9 @@ def estimate(
     shown.add_row("disk", f"{estimated.disk_bytes / 1e6:,.{digits}f} MB", estimated.disk_source)
     effect = "undetermined" if estimated.effect is None else f"{estimated.effect:.1%}"
     shown.add_row("smallest effect", effect, estimated.effect_source)
+    if conditions:
+        blocks = "more than 1,000" if estimated.gate_blocks is None else str(estimated.gate_blocks)
+        shown.add_row("blocks for the gate", blocks, estimated.gate_source)
     shown.add_row(
         "time limit of a load", duration(estimated.timeout_s_max), "the cell with the longest"
     )

@@ -28,7 +28,7 @@ def rerun(
     """Run a bundle's plan again on its own recordings, and compare both runs.
 
     The same loads in the same order with the same seeds. Exits 1 if a stack is slower than it
-    was by more than the smallest effect of interest, or if that cannot be determined.
+    was by more than the smallest effect of interest, 3 where the runs cannot tell.
     """
     unpacked = open_bundle(file, out / "original", resume=resume)
     again = out / "again"

@@ -9,15 +9,15 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from eyelevel.analysis.gate import Condition, evaluate, parse_condition
+from eyelevel.analysis.gate import evaluate
+from eyelevel.analysis.gate_conditions import check_conditions
 from eyelevel.cli.options import HostWaitOption
 from eyelevel.cli.output import hints, print_json
 from eyelevel.cli.results.export import Exports, export_all
-from eyelevel.cli.results.gate import conclude
+from eyelevel.cli.results.gate import UnsureOption, conclude, read_conditions
 from eyelevel.cli.results.report import make_report, print_summary
 from eyelevel.cli.run.plan_text import read_plan
 from eyelevel.cli.values import duration
-from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.plan.plan import Plan
 from eyelevel.run.study.attempts import RETRIES, RETRIES_MAX
 from eyelevel.run.study.effects import effects_so_far
@@ -51,6 +51,7 @@ def run(
         typer.Option(help='Exit 1 where "quic.speed_index.p50 worse than tcp+ by 5%" holds.'),
     ] = None,
     junit: Annotated[Path | None, typer.Option(help="Of --fail-if: write JUnit's XML.")] = None,
+    unsure: UnsureOption = None,
     har: Annotated[bool, typer.Option("--har", help="DIR/exports: HASH.har of each load.")] = False,
     video: Annotated[bool, typer.Option("--video", help="There: HASH.mp4 of each.")] = False,
     filmstrip: Annotated[bool, typer.Option("--filmstrip", help="There: the pictures.")] = False,
@@ -64,7 +65,8 @@ def run(
     Ctrl-C ends after the current load; run again with --resume to continue.
     """
     parsed = read_plan(plan, site or [], scale)
-    conditions = [_condition(text, parsed) for text in fail_if or []]
+    conditions = read_conditions(fail_if, parsed)
+    check_conditions(conditions, parsed.blocks, may_stop=parsed.stop is not None)
     again = f"eyelevel run {plan} --out {out} --resume"
     execution = Execution(retries, jobs, host_wait_s, parsed.trace_files)
     run_plan(parsed, out, resume=resume, how_to_resume=again, execution=execution)
@@ -78,10 +80,8 @@ def run(
     elif not conditions:
         print_json(summary.as_json())
     if conditions:
-        verdicts = [
-            verdict for condition in conditions for verdict in evaluate(condition, summary.contents)
-        ]
-        conclude(str(out), verdicts, junit, summary.as_json() if as_json else None)
+        verdicts = evaluate(conditions, summary.contents)
+        conclude(str(out), verdicts, junit, summary.as_json() if as_json else None, unsure)
 
 
 def run_plan(
@@ -107,12 +107,6 @@ def run_plan(
         raise typer.Exit(EXIT_INTERRUPTED)
     if result.stopped:
         hints.print(f"stopped early: {result.stopped}", markup=False)
-
-
-def _condition(text: str, plan: Plan) -> Condition:
-    """Read before the first load: a typing error must not cost a run."""
-    names = [[member.name for member in group] for group in (plan.stacks, plan.networks)]
-    return parse_condition(text, names[0], list(METRICS_BY_NAME), names[1])
 
 
 @contextmanager

@@ -11,14 +11,18 @@ import scipy
 
 from eyelevel.analysis.gains.cells import compare_cells
 from eyelevel.analysis.gains.sequential import FAMILY_LEVEL
+from eyelevel.analysis.gate_conditions import Condition
+from eyelevel.analysis.study import read_contents, read_table
 from eyelevel.analysis.trials.blocks import select_blocks
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.time_limit import load_s
+from eyelevel.run.study.gate_blocks import gate_blocks
 from eyelevel.run.study.stopping import compared
 from eyelevel.sites.recorded import RecordedSite
 from eyelevel.stats.estimate import POWER, smallest_detectable
+from eyelevel.stats.quantile import DECIDING_POWER
 from eyelevel.stats.sequential import confidence_sequence
 from eyelevel.store.directory import PLAN_FILE, TRIALS, committed, read_document
 from eyelevel.store.pictures import PICTURES
@@ -42,7 +46,8 @@ class PlanEstimate:
     The effect is that of one network's mean gain over the sites, before Holm's correction; of a
     plan that may stop early what its confidence sequences show at the last block, the level shared
     by all comparisons as in its report. Time and disk are those of all blocks. `timeout_s_max`: the
-    longest time limit of a load.
+    longest time limit of a load. `gate_blocks`: how many a gate needs that was given
+    (`eyelevel.run.study.gate_blocks`), None without one or where 1,000 are too few.
     """
 
     trials: int
@@ -53,9 +58,16 @@ class PlanEstimate:
     effect: float | None
     effect_source: str
     timeout_s_max: float
+    gate_blocks: int | None = None
+    gate_source: str = ""
 
 
-def estimate(plan: Plan, sites: Sequence[RecordedSite], like: Path | None = None) -> PlanEstimate:
+def estimate(
+    plan: Plan,
+    sites: Sequence[RecordedSite],
+    like: Path | None = None,
+    conditions: Sequence[Condition] = (),
+) -> PlanEstimate:
     """Predict from the recordings' sizes, or from an earlier run's records in `like`."""
     loads = len(plan.stacks) * plan.blocks
     trials = loads * len(sites) * len(plan.networks)
@@ -74,9 +86,6 @@ def estimate(plan: Plan, sites: Sequence[RecordedSite], like: Path | None = None
     deviation, effect_source = DEVIATION, "blocks that scatter by 10 %, an assumption"
     if like is not None:
         document = read_document(like, PLAN_FILE)
-        # Imported where it is used: the report's charts take long, and few commands need it.
-        from eyelevel.analysis.study import read_table
-
         _, table = read_table(like, document)
         wall_ms: float | None = table.select(pl.col("wall_ms").mean()).item()
         if wall_ms is not None:
@@ -86,6 +95,7 @@ def estimate(plan: Plan, sites: Sequence[RecordedSite], like: Path | None = None
         if (seen := _deviation(plan, document, table)) is not None:
             deviation, effect_source = seen, f"the scatter of blocks in {like}"
     effect: float | None = None
+    scatter_source = effect_source
     error = deviation / math.sqrt(plan.blocks * len(sites))
     if plan.blocks < 2:
         effect_source = "one block shows no spread"
@@ -93,10 +103,24 @@ def estimate(plan: Plan, sites: Sequence[RecordedSite], like: Path | None = None
         effect, effect_source = _sequential_effect(plan, error, effect_source)
     else:
         effect = smallest_detectable(error, (plan.blocks - 1) * len(sites))
+    gate, gate_source = None, ""
+    if conditions:
+        contents = None if like is None else read_contents(like)
+        gate = gate_blocks(conditions, plan, deviation, contents)
+        gate_source = f"equal stacks pass in {DECIDING_POWER:.0%} of runs; {scatter_source}"
     if plan.stop:
         time_source += "; at most, since it may stop early"
     return PlanEstimate(
-        trials, seconds, time_source, disk, disk_source, effect, effect_source, timeout_s_max
+        trials,
+        seconds,
+        time_source,
+        disk,
+        disk_source,
+        effect,
+        effect_source,
+        timeout_s_max,
+        gate,
+        gate_source,
     )
 
 

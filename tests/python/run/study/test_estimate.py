@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from made_up_run import SITES, write_run
 
+from eyelevel.cli.results.gate import read_conditions
 from eyelevel.errors import PlanError
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.presets import preset_text
@@ -122,3 +123,23 @@ def test_logs_that_the_earlier_run_has_not_are_said_to_be_missing(sites, like):
     found = estimate(plan_of(f'logs = ["pcap"]\nnetlog = true\n{TEXT}'), sites, like)
     assert found.disk_source.endswith("without this plan's `netlog` and `logs`")
     assert "without" not in estimate(plan_of(TEXT), sites, like).disk_source
+
+
+def test_a_gate_needs_more_blocks_for_a_lower_limit_a_family_and_a_noisier_run(sites, tmp_path):
+    plan = plan_of(TEXT.replace("blocks = 3", "blocks = 12"))
+
+    def blocks(*texts, like=None):
+        return estimate(plan, sites, like, read_conditions(texts, plan)).gate_blocks
+
+    ten, five = (f"quic.speed_index.p50 worse than tcp by {by}% on dsl" for by in (10, 5))
+    assert estimate(plan, sites).gate_blocks is None
+    assert 6 < blocks(ten) < blocks(five) / 2
+    assert blocks(ten) < blocks(ten, "tcp+.speed_index.p50 worse than tcp by 10% on dsl")
+    assert blocks("quic.speed_index.p50 worse than tcp by 0.1%") is None
+    # A budget that every load keeps is passed once its rank has an upper bound.
+    assert blocks("quic.speed_index.p75 above 2.5 s on dsl") == 16
+    noisy, quiet = tmp_path / "noisy", tmp_path / "quiet"
+    text = TEXT.replace("blocks = 3", "blocks = 12")
+    write_run(noisy, text=text, noise=0.2)
+    write_run(quiet, text=text, noise=0.02)
+    assert blocks(ten, like=quiet) < blocks(ten) < blocks(ten, like=noisy)

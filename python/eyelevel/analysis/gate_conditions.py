@@ -1,0 +1,137 @@
+"""The conditions of a gate: how they are written, and which loads they ask about."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import polars as pl
+
+from eyelevel.analysis.study import Contents
+from eyelevel.analysis.trials.blocks import Floats, with_timeouts
+from eyelevel.errors import ExpectedError, unknown
+from eyelevel.stats.quantile import blocks_min
+from eyelevel.stats.quantile_gain import repetitions_min
+
+_NUMBER = r"\d+(?:\.\d+)?"
+_CONDITION = re.compile(
+    r"(?P<stack>\S.*)\.(?P<metric>\w+)\.p(?P<quantile>\d{1,2}) "
+    rf"(?:(?P<way>worse|better) than (?P<reference>\S.*) by (?P<bound>{_NUMBER}) ?%"
+    rf"|(?P<side>above|below) (?P<amount>{_NUMBER}) ?(?P<unit>s|ms)?)"
+    r"(?: on (?P<network>\S.*))?"
+)
+_EXAMPLES = (
+    "`quic.speed_index.p50 worse than tcp+ by 5% on dsl` or "
+    "`quic.largest_contentful_paint.p75 above 2.5 s`"
+)
+
+
+class GateError(ExpectedError):
+    """A condition that cannot be read or asks for what the run has not."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition: of two stacks, or with `reference` None a budget of one.
+
+    It holds beyond `limit` on the side of `above`: a signed share of the reference, or an amount in
+    the metric's unit. `network` None: each of the plan's.
+    """
+
+    text: str
+    stack: str
+    metric: str
+    quantile: float
+    above: bool
+    limit: float
+    reference: str | None
+    network: str | None
+
+
+def parse_condition(
+    text: str, stacks: list[str], metrics: list[str], networks: list[str]
+) -> Condition:
+    """Read `STACK.METRIC.pN worse than STACK by X% [on NETWORK]`, or `... above 2.5 s ...`.
+
+    A metric may be named without its unit. Raises GateError.
+    """
+    found = _CONDITION.fullmatch(text.strip())
+    if found is None:
+        raise GateError(f"--fail-if: `{text}` cannot be read; write it like {_EXAMPLES}")
+    metric = found["metric"] if found["metric"] in metrics else f"{found['metric']}_ms"
+    for kind, word, known in (
+        ("stack", found["stack"], stacks),
+        ("stack", found["reference"] or found["stack"], stacks),
+        ("metric", metric, metrics),
+        ("network", found["network"] or networks[0], networks),
+    ):
+        if word not in known:
+            raise GateError(f"--fail-if: {unknown(kind, word, known)}")
+    if not 0 < int(found["quantile"]) < 100:
+        raise GateError("--fail-if: the quantile must be p1 to p99")
+    if found["amount"] and bool(found["unit"]) != metric.endswith("_ms"):
+        need = "a limit in `s` or `ms`" if metric.endswith("_ms") else "a limit without a unit"
+        raise GateError(f"--fail-if: {metric} needs {need}")
+    if found["way"]:
+        limit = float(found["bound"]) / 100 * (1 if found["way"] == "worse" else -1)
+    else:
+        limit = float(found["amount"]) * (1000 if found["unit"] == "s" else 1)
+    above = (found["way"] or found["side"]) in ("worse", "above")
+    share = int(found["quantile"]) / 100
+    names = found["reference"], found["network"]
+    return Condition(text.strip(), found["stack"], metric, share, above, limit, *names)
+
+
+def check_conditions(conditions: Sequence[Condition], blocks: int, *, may_stop: bool) -> None:
+    """Refuse what no run of so many blocks can answer; raises GateError."""
+    if conditions and may_stop:
+        raise GateError(
+            "--fail-if: the plan may stop early (`stop`), and a gate's intervals hold at one look "
+            "only; take `stop` out and set `blocks`"
+        )
+    for each in conditions:
+        fewest = (repetitions_min if each.reference else blocks_min)(each.quantile)
+        if blocks < fewest:
+            raise GateError(
+                f"--fail-if: p{each.quantile * 100:g} needs {fewest} blocks at least, the plan "
+                f"has {blocks}: raise `blocks`, or ask about a percentile nearer to p50"
+            )
+
+
+@dataclass(frozen=True)
+class Question:
+    """A condition on one network; a budget is asked of each site, a comparison over all."""
+
+    condition: Condition
+    network: str
+    site: str | None
+
+
+def questions(
+    conditions: Sequence[Condition], networks: Sequence[str], sites: Sequence[str]
+) -> list[Question]:
+    """All that is asked: one family."""
+    return [
+        Question(each, network, site)
+        for each in conditions
+        for network, site in product(
+            [each.network] if each.network else networks, [None] if each.reference else sites
+        )
+    ]
+
+
+def loads_of(question: Question, stack: str, contents: Contents) -> Floats:
+    """Sites x repetitions of the kept blocks; not-a-number for none, infinity for a timeout."""
+    sites = contents.sites if question.site is None else [question.site]
+    own = contents.blocks.kept.filter(
+        pl.col("network") == question.network,
+        pl.col("stack") == stack,
+        pl.col("site").is_in(sites),
+    )
+    rows = own.select("site", "repetition", with_timeouts(question.condition.metric)).rows()
+    places = {name: place for place, name in enumerate(sorted({row[1] for row in rows}))}
+    loads = np.full((len(sites), len(places)), np.nan)
+    for site, repetition, value in rows:
+        loads[sites.index(site), places[repetition]] = np.nan if value is None else value
+    return loads
