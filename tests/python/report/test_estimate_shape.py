@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 from made_up_run import SITES, read_run
 
-from eyelevel.analysis.gate import evaluate, parse_condition
+from eyelevel.analysis.gate import evaluate
+from eyelevel.analysis.gate_conditions import parse_condition
 from eyelevel.analysis.two_runs import compare_runs
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.plan.presets import preset_text
@@ -53,10 +54,10 @@ def test_a_reports_estimates_have_one_shape(contents):
 def test_so_have_verdicts(contents):
     text = "quic.speed_index.p50 worse than tcp by 5%"
     condition = parse_condition(text, contents.stacks, list(METRICS_BY_NAME), contents.networks)
-    verdicts = list(evaluate(condition, contents))
+    verdicts = evaluate([condition], contents)
     verdicts += compare_runs(contents, contents, "page_load_time_ms", 0.05).verdicts
     for verdict in verdicts:
-        assert list(estimates(verdict.as_json())) == [".gain"]
+        assert list(estimates(verdict.as_json())) == [".estimate"]
 
 
 def test_so_have_probes_scans_and_the_yardstick():

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.analysis.figures.catalogue import FIGURES, TABLES, PaperFigure, PaperTable
-from eyelevel.analysis.gate import GateError
+from eyelevel.analysis.gate_conditions import GateError
 from eyelevel.analysis.study import read_contents
 from eyelevel.cli.output import results
 from eyelevel.errors import unknown
