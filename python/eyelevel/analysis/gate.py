@@ -41,8 +41,8 @@ def evaluate(conditions: Sequence[Condition], contents: Contents) -> list[Verdic
     """One verdict a question. All are one family: their intervals hold together in 95 % of runs.
 
     Bonferroni (Dunn, JASA 56, 1961): neither a false failure nor a false pass grows with their
-    number, and what is shown is what decides. Holm's steps reject more, but intervals that belong
-    to them are not bounded where they do not reject.
+    number, and what is shown decides. Holm's steps reject more, but their intervals end at the
+    limit itself if they reject (Strassburger and Bretz, Statistics in Medicine 27, 2008).
     """
     asked = questions(conditions, contents.networks, contents.sites)
     confidence = family_confidence(len(asked))

@@ -107,7 +107,9 @@ def estimate(
     if conditions:
         contents = None if like is None else read_contents(like)
         gate = gate_blocks(conditions, plan, deviation, contents)
-        gate_source = f"equal stacks pass in {DECIDING_POWER:.0%} of runs; {scatter_source}"
+        gate_source = (
+            f"equal stacks, kept budgets pass in {DECIDING_POWER:.0%} of runs; {scatter_source}"
+        )
     if plan.stop:
         time_source += "; at most, since it may stop early"
     return PlanEstimate(
