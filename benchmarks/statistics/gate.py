@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.shared.command import rounds
 from eyelevel.analysis.gate import decide, family_confidence
-from eyelevel.stats.estimate import Floats
+from eyelevel.stats.estimate import Estimate, Floats
 from eyelevel.stats.quantile import DECIDING_POWER
 from eyelevel.stats.quantile_gain import (
     blocks_to_decide,
@@ -46,10 +46,17 @@ class Loads:
         late = draw.random((self.sites, blocks)) < self.tail
         return (1 + slower) * np.exp(self.sd * noise) * np.where(late, 2.0, 1.0)
 
-    def gain(self, blocks, slower, share, confidence, draw):  # type: ignore[no-untyped-def]
+    def gain(
+        self,
+        blocks: int,
+        slower: float,
+        share: float,
+        confidence: float,
+        draw: np.random.Generator,
+    ) -> Estimate:
         """Of one comparison."""
-        pair = [self.draw(blocks, each, draw) for each in (slower, 0.0)]
-        return quantile_gain(*pair, share, confidence)
+        values, reference = (self.draw(blocks, each, draw) for each in (slower, 0.0))
+        return quantile_gain(values, reference, share, confidence)
 
 
 def statuses(
@@ -67,7 +74,7 @@ def missed(
     """The share of intervals that do not hold the truth, of equal stacks."""
     draw = np.random.Generator(np.random.PCG64(seed))
     gains = [loads.gain(blocks, 0.0, share, confidence, draw) for _ in range(studies)]
-    return float(np.mean([not gain.low <= 0 <= gain.high for gain in gains]))
+    return float(np.mean([decide(gain, 0.0) != "unsure" for gain in gains]))
 
 
 def blocks_named(
@@ -77,7 +84,7 @@ def blocks_named(
     error = one_block_error(loads.sd * math.sqrt(2), share) / math.sqrt(loads.sites)
     if pilot is not None:
         seen = loads.gain(PILOT_BLOCKS, 0.0, share, 0.95, pilot)
-        error = one_block_error_at_most(seen)
+        error = one_block_error_at_most(seen) or error
     power = 1 - (1 - DECIDING_POWER) / family
     return blocks_to_decide(error, math.log1p(limit), share, family_confidence(family), power)
 
