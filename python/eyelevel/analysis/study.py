@@ -200,7 +200,7 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
     stopped = read_document(directory, STOP_FILE) if (directory / STOP_FILE).exists() else None
     if stopped:  # what was not to be run any more is not missing
         last = stopped["repetition"]
-        plan["trials"] = [each for each in plan["trials"] if each["repetition"] <= last]
+        plan["trials"] = [trial for trial in plan["trials"] if trial["repetition"] <= last]
     every, table = read_table(directory, plan, metrics, processes)
     names = shown(plan["primary_metric"])
     stacks = [stack["name"] for stack in plan["stacks"]]
@@ -212,7 +212,7 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
         plan, table, blocks = without_twins(plan, table, blocks)
         stacks = [stack["name"] for stack in plan["stacks"]]
     cells = compare_cells(blocks.kept, names, plan["reference"], stacks)
-    networks = sorted(each["name"] for each in plan["networks"])
+    networks = sorted(network["name"] for network in plan["networks"])
     others = [stack for stack in stacks if stack != plan["reference"]]
     planned = list(product(networks, others, names))
     gains = compare_networks(cells, plan["primary_metric"], sites, planned)

@@ -54,13 +54,13 @@ def list_presets(
     if name:
         lines = _named(lines, name)
     elif kind is Kind.networks and not as_json:
-        lines = [each for each in lines if each.stated["group"] != GRID]
+        lines = [line for line in lines if line.stated["group"] != GRID]
     if as_json:
-        print_json([each.stated for each in lines])
+        print_json([line.stated for line in lines])
     elif not lines:
         results.print(f"no {kind.value}")
     else:
-        _print([each.cells for each in lines])
+        _print([line.cells for line in lines])
         if kind is Kind.networks and not name:
             results.print(_GRID_HINT)
 
@@ -76,23 +76,23 @@ def _print(rows: list[dict[str, str]]) -> None:
 
 
 def _named(lines: list[Listed], name: str) -> list[Listed]:
-    group = [each for each in lines if each.stated.get("group") == name]
-    return group or [each for each in lines if each.stated["name"].startswith(name)]
+    group = [line for line in lines if line.stated.get("group") == name]
+    return group or [line for line in lines if line.stated["name"].startswith(name)]
 
 
 def _networks() -> list[Listed]:
     return [
         Listed(
-            {**each.stated(), "group": group.name, "course": each.course()},
-            {**each.cells(), "group": group.name},
+            {**network.stated(), "group": group.name, "course": network.course()},
+            {**network.cells(), "group": group.name},
         )
         for group in GROUPS
-        for each in group.networks
+        for network in group.networks
     ]
 
 
 def _stacks() -> list[Listed]:
-    return [Listed(each.stated(without=("stack_preset",)), each.cells()) for each in STACKS]
+    return [Listed(stack.stated(without=("stack_preset",)), stack.cells()) for stack in STACKS]
 
 
 def _sites() -> list[Listed]:
@@ -126,10 +126,10 @@ def _plans() -> list[Listed]:
 def _devices() -> list[Listed]:
     return [
         Listed(
-            {**each.device.stated(), "title": each.title, "source": each.source},
-            {**each.device.cells(), "what": each.title},
+            {**device.device.stated(), "title": device.title, "source": device.source},
+            {**device.device.cells(), "what": device.title},
         )
-        for each in DEVICES
+        for device in DEVICES
     ]
 
 

@@ -43,11 +43,11 @@ def page_values(
     """By name; what this load cannot tell is absent."""
     low = [each.held_ms for each in scheduled.waited if each.may_be_held]
     high = [each.held_ms for each in scheduled.waited if not each.may_be_held]
-    requests = sorted(record["requests"], key=lambda each: each["at_ns"])
+    requests = sorted(record["requests"], key=lambda request: request["at_ns"])
     connections = record["connections"]
     # Those of another host wait for its handshake, which is an aspect of its own.
-    own = [_path(each) for each in requests if urlsplit(each["url"]).netloc == HOST]
-    used = {each["connection"] for each in requests}
+    own = [_path(request) for request in requests if urlsplit(request["url"]).netloc == HOST]
+    used = {request["connection"] for request in requests}
     found: dict[str, Value | None] = {
         "connections": float(len(connections)),
         "connections_in_vain": float(len(connections) - len(used)),
@@ -74,7 +74,9 @@ def page_values(
         "packet_bytes": _most_common(down.wire_bytes),
         "handshake_bytes": _handshake_bytes(requests, connections),
         "cipher": _ciphers(connections),
-        "resumed": float(sum(bool(each["in_force"]["resumed"]) for each in connections)),
+        "resumed": float(
+            sum(bool(connection["in_force"]["resumed"]) for connection in connections)
+        ),
         "server_ms": _server_ms(requests),
     }
     return {name: value for name, value in found.items() if value is not None}
@@ -107,7 +109,7 @@ def late_script_place(paths: Sequence[str]) -> float | None:
 
 def priorities(requests: Sequence[JsonMapping]) -> str | None:
     """Such as `font u=0 x6, image u=3, i x60`; None where the protocol has none."""
-    asked = Counter((kind_of(_path(each)), each["priority"]) for each in requests)
+    asked = Counter((kind_of(_path(request)), request["priority"]) for request in requests)
     if not asked or any(priority is None for _, priority in asked):
         return None
     ordered = sorted(asked.items(), key=lambda each: (each[0][0], str(each[0][1])))
@@ -118,7 +120,7 @@ def priorities(requests: Sequence[JsonMapping]) -> str | None:
 
 def _first_byte_ms(objects: Sequence[JsonMapping]) -> float | None:
     """Of the page itself: from its request's sending to its response's head."""
-    page = next((each for each in objects if each["resource_type"] == "Document"), None)
+    page = next((item for item in objects if item["resource_type"] == "Document"), None)
     if page is None or page["sending_ms"] is None or page["response_ms"] is None:
         return None
     return float(page["response_ms"] - page["sending_ms"])
@@ -126,7 +128,7 @@ def _first_byte_ms(objects: Sequence[JsonMapping]) -> float | None:
 
 def _sum(connections: Sequence[JsonMapping], name: str, beside: str) -> float | None:
     """Of all connections: heads, and what was put into tables beside them (QPACK alone does)."""
-    told = [own for each in connections if (own := each["in_force"])[name] is not None]
+    told = [own for connection in connections if (own := connection["in_force"])[name] is not None]
     return float(sum(own[name] + (own.get(beside) or 0) for own in told)) if told else None
 
 
@@ -137,7 +139,7 @@ def unsent_bytes_max(connections: Sequence[JsonMapping]) -> float | None:
 
 def _told(connections: Sequence[JsonMapping], name: str) -> list[float]:
     """Of each connection that told it."""
-    found = (each["in_force"][name] for each in connections)
+    found = (connection["in_force"][name] for connection in connections)
     return [float(each) for each in found if each is not None]
 
 
@@ -175,7 +177,7 @@ def _handshake_bytes(
     if not requests:
         return None
     number = requests[0]["connection"]
-    own = next(each for each in connections if each["connection"] == number)
+    own = next(connection for connection in connections if connection["connection"] == number)
     sent = own["in_force"]["handshake_sent_bytes"]
     return None if sent is None else float(sent)
 
@@ -184,12 +186,12 @@ def _ciphers(connections: Sequence[JsonMapping]) -> str | None:
     """Of connections that were of use; each once."""
     seen = {
         f"{own['cipher']}, {own['key_exchange']}"
-        for each in connections
-        if (own := each["in_force"])["cipher"]
+        for connection in connections
+        if (own := connection["in_force"])["cipher"]
     }
     return " | ".join(sorted(seen)) or None
 
 
 def _server_ms(requests: Sequence[JsonMapping]) -> float | None:
-    times = [each["server_us"] / 1e3 for each in requests]
+    times = [request["server_us"] / 1e3 for request in requests]
     return statistics.median(times) if times else None

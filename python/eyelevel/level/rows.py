@@ -93,7 +93,7 @@ def _row(
         for side in (0, 1)
     )
     middles = (_middle(first, measure.compared), _middle(second, measure.compared))
-    means = [each if isinstance(each, float) else 0.0 for each in middles]
+    means = [middle if isinstance(middle, float) else 0.0 for middle in middles]
     margin = measure.margin_of(*means)
     # The expectation is of QUIC less TCP; for the reverse order it is turned, else there is none.
     crosses = stacks[1].over_quic - stacks[0].over_quic
@@ -135,9 +135,9 @@ def _middle(values: Sequence[Value], compared: Compared) -> Value | None:
     not finite. Labels as they are, each once."""
     if not values:
         return None
-    if any(isinstance(each, str) for each in values):
-        return " | ".join(sorted({str(each) for each in values}))
-    numbers = [float(each) for each in values]
+    if any(isinstance(value, str) for value in values):
+        return " | ".join(sorted({str(value) for value in values}))
+    numbers = [float(value) for value in values]
     if not all(map(math.isfinite, numbers)):
         return None
     return statistics.median(numbers) if compared == "count" else statistics.fmean(numbers)

@@ -40,4 +40,4 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("loss at the tail", LOSSY, "tail", 2.5, 20_000),
     Scenario("loss in the middle", LOSSY, "middle", 2.0, 40_000),
 )
-SCENARIOS_BY_NAME = {each.name: each for each in SCENARIOS}
+SCENARIOS_BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}

@@ -60,7 +60,7 @@ def explain(stacks: Sequence[Stack], known: Known | None = None) -> list[Explain
     rows = []
     for aspect in ASPECTS:
         if aspect.says is not None:
-            values = tuple(aspect.says(each) for each in stacks)
+            values = tuple(aspect.says(stack) for stack in stacks)
             rows.append(ExplainedRow(aspect.name, "", "set", values, len(set(values)) > 1))
     for aspect in ASPECTS:
         if aspect.measure is not None:

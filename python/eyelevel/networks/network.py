@@ -122,7 +122,7 @@ class Network(Settings):
     def described(self) -> str:
         """The settings in one line."""
         kinds = self.cross_traffic or ()
-        said = [f"{each.flows} {each.congestion_control} {each.direction}" for each in kinds]
+        said = [f"{kind.flows} {kind.congestion_control} {kind.direction}" for kind in kinds]
         beside = f"; beside it {', '.join(said)}" if said else ""
         if self.stages_down is not None and self.stages_up is not None:
             return f"down: {describe(self.stages_down)}; up: {describe(self.stages_up)}{beside}"

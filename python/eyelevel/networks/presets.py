@@ -73,7 +73,7 @@ def _made(
     seeds: tuple[int, int] = (1, 2),
 ) -> Network:
     """Rates and seeds down and up."""
-    down, up = (round(each * 1e6) for each in mbit_s)
+    down, up = (round(mbit_ * 1e6) for mbit_ in mbit_s)
     return Network(
         name,
         down,

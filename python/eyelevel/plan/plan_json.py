@@ -23,7 +23,7 @@ def plan_of_document(
     """
     stated = {key: value for key, value in document.items() if key not in OF_TRIALS}
     try:
-        names = [each["name"] for each in document["sites"]] if sites is None else list(sites)
+        names = [site["name"] for site in document["sites"]] if sites is None else list(sites)
         return Plan.read({**stated, "sites": names, "trace_files": dict(trace_files or {})})
     except (KeyError, ValueError) as error:
         reason = " ".join(str(error).split())

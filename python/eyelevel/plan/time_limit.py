@@ -61,10 +61,10 @@ def tight_cells(
 ) -> list[Tight]:
     """The cells of which no load can end within `limit_s`, the slowest first."""
     found = [
-        Tight(each.site, network.name, needed_s)
-        for each in weights
+        Tight(weight.site, network.name, needed_s)
+        for weight in weights
         for network in networks
-        if (needed_s := load_s(each.body_bytes, network)) > limit_s
+        if (needed_s := load_s(weight.body_bytes, network)) > limit_s
     ]
     return sorted(found, key=lambda cell: -cell.needed_s)
 

@@ -127,7 +127,7 @@ def plan_hash(plan: Plan, sites: Sequence[Site]) -> str:
 
 def _settings(plan: Plan, sites: Sequence[Site]) -> JsonObject:
     stated = plan.stated(without=("source", "trace_files"))
-    return {**stated, "sites": [{"name": each.name, "digest": each.digest} for each in sites]}
+    return {**stated, "sites": [{"name": site.name, "digest": site.digest} for site in sites]}
 
 
 def random_number(seed: int, *names: str | int) -> int:

@@ -12,7 +12,7 @@ from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS
 def presets_page() -> str:
     """The text of `docs/reference/presets.md`."""
     devices = [{**d.device.cells(), "what and whence": f"{d.title}: {d.source}"} for d in DEVICES]
-    plans = [(f"`{each.name}`", each.purpose) for each in PRESETS]
+    plans = [(f"`{preset.name}`", preset.purpose) for preset in PRESETS]
     lines = [
         "# Presets",
         "",
@@ -26,7 +26,7 @@ def presets_page() -> str:
         "",
         "## Stacks",
         "",
-        *_cells([each.cells() for each in STACKS]),
+        *_cells([stack.cells() for stack in STACKS]),
         "",
         "`tcp+0rtt` and `quic+0rtt` also take requests in a resumed connection's first flight:",
         'that needs `visit = "repeat"`, and plans refuse them on other visits.',
@@ -52,7 +52,7 @@ def presets_page() -> str:
 
 
 def _group(group: NetworkGroup) -> list[str]:
-    rows = [] if group.name == "das" else [each.cells() for each in group.networks]
+    rows = [] if group.name == "das" else [network.cells() for network in group.networks]
     lines = [f"### {group.name}", "", f"Source: {group.source}.", ""]
     if not rows:
         rates = ", ".join(f"{rate:g}" for rate in DAS_RATES_MBIT_S)

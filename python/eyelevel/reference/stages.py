@@ -22,10 +22,10 @@ def reference_page() -> str:
         "| --- | --- | --- | --- |",
     ]
     lines += [
-        f"| `{each['name']}` | {each['does']} | {each['follows']} | {each['keys']} |"
-        for each in STAGES
+        f"| `{stage['name']}` | {stage['does']} | {stage['follows']} | {stage['keys']} |"
+        for stage in STAGES
     ]
-    links = ", ".join(f"`{each['name']}`" for each in STAGES if each["is_link"])
+    links = ", ".join(f"`{stage['name']}`" for stage in STAGES if stage["is_link"])
     lines += [
         "",
         f"A link ({links}) has a queue: the clause `queue` right after it, or right before.",

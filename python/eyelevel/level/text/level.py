@@ -127,9 +127,9 @@ class _Table:
     def __init__(self, entries: Sequence[Entry], names: tuple[str, str], width: int) -> None:
         self._prose = min(width, PROSE_MAX)
         self._names = names
-        self._title = max((len(each.title) for each in entries), default=0)
+        self._title = max((len(entry.title) for entry in entries), default=0)
         for self._shape in SHAPES:
-            rows = [self._head, *(self._cells(each) for each in entries)]
+            rows = [self._head, *(self._cells(entry) for entry in entries)]
             self._sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
             if sum(self._sizes) + self._shape.gap * (len(self._sizes) - 1) <= width:
                 break
@@ -142,7 +142,7 @@ class _Table:
     def lines(self, entries: Sequence[Entry]) -> list[Line]:
         """Of one group, with the columns' names."""
         lines = [Line(self._joined(self._head), "dim")]
-        for _, group in groupby(entries, lambda each: each.row["aspect"]):
+        for _, group in groupby(entries, lambda entry: entry.row["aspect"]):
             own = list(group)
             lines += self._aspect(own)
         return lines

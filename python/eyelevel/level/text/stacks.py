@@ -82,7 +82,7 @@ def _merged(
 
     for (_, said), group in groupby(rows, same):
         first, *others = [row.scenario for row in group]
-        yield first + "".join(f", {each.partition(' on ')[2]}" for each in others), said
+        yield first + "".join(f", {other.partition(' on ')[2]}" for other in others), said
 
 
 def _values(names: Sequence[str], values: Sequence[str]) -> tuple[str, ...]:

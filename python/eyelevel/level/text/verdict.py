@@ -88,7 +88,7 @@ def measured_with(level: Level) -> str:
     browser = level["browser"] or "no browser"
     runs: dict[str, Sequence[int]] = {row["scenario"]: row["runs"] for row in level["rows"]}
     told = " and ".join(
-        f"{sum(each[side] for each in runs.values())} of {level[name]}"
+        f"{sum(run[side] for run in runs.values())} of {level[name]}"
         for side, name in enumerate(("first", "second"))
     )
     return f"Measured on this machine, runs: {told}. Linux {level['kernel']}, {build}, {browser}"

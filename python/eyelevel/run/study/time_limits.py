@@ -39,8 +39,8 @@ def check_time_limits(plan: Plan, sites: Sequence[RecordedSite]) -> None:
 def limits_said(plan: Plan, sites: Sequence[RecordedSite]) -> str:
     """The time limits of the plan's loads, in words."""
     limits = {
-        (each.name, network.name): plan.browser.limit_of(each.body_bytes(), network)
-        for each in sites
+        (site.name, network.name): plan.browser.limit_of(site.body_bytes(), network)
+        for site in sites
         for network in plan.networks
     }
     longest = max(limits, key=lambda cell: limits[cell])

@@ -62,7 +62,7 @@ def served_lab(stack: Stack, archive: str, config: LabConfig) -> Iterator[Lab]:
         export = ["archive", "export", archive, "--files", str(folder / "files")]
         run_tool([*export, "--index", str(folder / ANSWERS)], prints_json=False)
         lab = left.enter_context(Lab(replace(config, certificates=str(folder))))
-        addresses = dict.fromkeys(each["address"] for each in lab.ready.origins)
+        addresses = dict.fromkeys(origin["address"] for origin in lab.ready.origins)
         place = Place(folder, tuple(addresses))
         left.enter_context(_running(stack.external_server.command, place, lab, stack))
         yield lab

@@ -176,7 +176,7 @@ def _wrong_visit(load: Observed) -> str:
     """A repeat visit must have had use of the first one's tickets; a first has none unless the
     stack gives them out; the page of a warm visit came over a connection that was there."""
     if load.browser.visit == "warm":
-        page = next((each for each in load.objects if each["resource_type"] == "Document"), None)
+        page = next((item for item in load.objects if item["resource_type"] == "Document"), None)
         new = page is not None and page["connect_ms"] is not None
         return "a warm visit, but the page's own connection was new" if new else ""
     protocol = load.stack.protocol
