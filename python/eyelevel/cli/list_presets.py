@@ -67,12 +67,12 @@ def list_presets(
 
 def _print(rows: list[dict[str, str]]) -> None:
     numbers = tuple(title for title, text in rows[0].items() if text[:1].isdigit())
-    made = table(*rows[0], right=numbers)
+    shown = table(*rows[0], right=numbers)
     # A name is there to be copied: other columns give way.
-    made.columns[0].no_wrap = True
+    shown.columns[0].no_wrap = True
     for row in rows:
-        made.add_row(*row.values())
-    results.print(made)
+        shown.add_row(*row.values())
+    results.print(shown)
 
 
 def _named(lines: list[Listed], name: str) -> list[Listed]:
@@ -120,7 +120,7 @@ def _sites() -> list[Listed]:
 
 def _plans() -> list[Listed]:
     both = [{"name": preset.name, "purpose": preset.purpose} for preset in PRESETS]
-    return [Listed(each, each) for each in both]
+    return [Listed(name, name) for name in both]
 
 
 def _devices() -> list[Listed]:

@@ -48,21 +48,21 @@ def with_browser_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def with_options(**given: object) -> None:
-        own = {name: given.pop(name) for name in annotations_of(Browser)}
-        command(**given, **{place: _browser_of(own)})
+        of_browser = {name: given.pop(name) for name in annotations_of(Browser)}
+        command(**given, **{place: _browser_of(of_browser)})
 
     setattr(with_options, "__signature__", signature.replace(parameters=parameters))  # noqa: B010
     return with_options
 
 
 def _parameters() -> list[inspect.Parameter]:
-    said = about(Browser)
+    words = about(Browser)
     return [
         inspect.Parameter(
             field.name,
             inspect.Parameter.POSITIONAL_OR_KEYWORD,
-            default=_default(field.default, said[field.name]),
-            annotation=_option(field.name, field.default, said[field.name]),
+            default=_default(field.default, words[field.name]),
+            annotation=_option(field.name, field.default, words[field.name]),
         )
         for field in fields(Browser)
     ]
@@ -80,47 +80,47 @@ def _default(value: object, said: About) -> object:
 
 def _option(name: str, default: object, said: About) -> object:
     """How the command line has a setting: what it cannot know is text, and checked as a plan's."""
-    flag, told = _flag(name, said), f"{said.text[0].upper()}{said.text[1:]}."
+    flag, help_text = _flag(name, said), f"{said.text[0].upper()}{said.text[1:]}."
     kind, bounds = _kind(annotations_of(Browser)[name])
     if kind is bool:
         flags = (f"{flag}/--no-{flag[2:]}",) if default else (flag,)
-        return Annotated[bool, typer.Option(*flags, help=told)]
+        return Annotated[bool, typer.Option(*flags, help=help_text)]
     if get_origin(kind) is tuple and not said.separator:
-        return Annotated[list[str] | None, typer.Option(flag, help=f"{told} Repeatable.")]
+        return Annotated[list[str] | None, typer.Option(flag, help=f"{help_text} Repeatable.")]
     if get_origin(kind) is Literal:
-        return Annotated[kind, typer.Option(flag, help=told)]
+        return Annotated[kind, typer.Option(flag, help=help_text)]
     if kind is float and bounds:
         low, high = bounds
-        return Annotated[float | None, typer.Option(flag, min=low, max=high, help=told)]
-    return Annotated[str | None, typer.Option(flag, help=told)]
+        return Annotated[float | None, typer.Option(flag, min=low, max=high, help=help_text)]
+    return Annotated[str | None, typer.Option(flag, help=help_text)]
 
 
 def _kind(annotation: object) -> tuple[object, tuple[object, object] | None]:
     """The type without its metadata and without None, and its bounds where it has both."""
     low = high = None
     while get_origin(annotation) in (Annotated, Union, UnionType):
-        for each in getattr(annotation, "__metadata__", ()):
-            low = each.ge if isinstance(each, Ge) else low
-            high = each.le if isinstance(each, Le) else high
+        for metadata in getattr(annotation, "__metadata__", ()):
+            low = metadata.ge if isinstance(metadata, Ge) else low
+            high = metadata.le if isinstance(metadata, Le) else high
         annotation = get_args(annotation)[0]
     return annotation, None if low is None or high is None else (low, high)
 
 
 def _browser_of(given: JsonMapping) -> Browser:
-    said = about(Browser)
+    words = about(Browser)
     values = {}
     for name, value in given.items():
-        if (separator := said[name].separator) and value is not None:
+        if (separator := words[name].separator) and value is not None:
             value = [word for each in value.split(separator) if (word := each.strip())]
         if value is not None:
             values[name] = value
     try:
-        found = Browser.read(values)
+        browser = Browser.read(values)
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])
-        told = first["msg"].removeprefix("Value error, ")
-        raise PlanError([f"{_flag(name, said[name])}: {told}"]) from error
-    if refused := found.refusal():
+        message = first["msg"].removeprefix("Value error, ")
+        raise PlanError([f"{_flag(name, words[name])}: {message}"]) from error
+    if refused := browser.refusal():
         raise PlanError([refused[1]])
-    return found
+    return browser

@@ -19,16 +19,16 @@ def _visit(s: Stack) -> str:
         "repeat": "repeat: a second load, with TLS tickets",
         "warm": "warm: a second load, over open connections",
     }
-    own = s.visit or "first"
-    return meant.get(own, str(own))
+    visit = s.visit or "first"
+    return meant.get(visit, str(visit))
 
 
 def _server(s: Stack) -> str:
     """Whose."""
-    own = s.external_server
-    if not own:
+    server = s.external_server
+    if not server:
         return "eyelevel's"
-    return f"somebody else's: {' '.join(own.command)}; what it does is its own"
+    return f"somebody else's: {' '.join(server.command)}; what it does is its own"
 
 
 @said.of_our_servers

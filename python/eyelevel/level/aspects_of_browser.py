@@ -18,8 +18,8 @@ def _alt_svc(s: Stack) -> str:
 
 def _connection_type(s: Stack) -> str:
     """`effective_connection_type`, where a stack has its own."""
-    own = s.effective_connection_type
-    return {None: "from the network", "network": "from the network"}.get(own, str(own))
+    given = s.effective_connection_type
+    return {None: "from the network", "network": "from the network"}.get(given, str(given))
 
 
 FORCED = (

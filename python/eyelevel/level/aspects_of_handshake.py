@@ -12,8 +12,8 @@ def _chain(s: Stack) -> str:
         return "none"
     size = s.certificate_chain_bytes
     named = {None: "not padded", "recorded": "as large as recorded"}
-    told = f"{size:,} bytes" if isinstance(size, int) else named[size]
-    return f"{s.certificate_key.upper()}, {told}"
+    size_text = f"{size:,} bytes" if isinstance(size, int) else named[size]
+    return f"{s.certificate_key.upper()}, {size_text}"
 
 
 def _tls_version(s: Stack) -> str:
@@ -24,8 +24,8 @@ def _tls_version(s: Stack) -> str:
 @said.of_our_servers
 def _session_tickets(s: Stack) -> str:
     """`session_tickets`, of themselves as the visit needs them."""
-    own = s.session_tickets
-    return {None: "as the visit needs", True: "given out", False: "none"}[own]
+    given = s.session_tickets
+    return {None: "as the visit needs", True: "given out", False: "none"}[given]
 
 
 @said.of_our_servers

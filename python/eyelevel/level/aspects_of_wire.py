@@ -11,8 +11,8 @@ def _unsent(s: Stack) -> str:
     """`unsent_bytes_max`."""
     if not s.schedules_responses:
         return "nothing is scheduled"
-    own = s.unsent_bytes_max
-    return "the transport's own bounds" if own is None else f"at most {own:,} bytes"
+    given = s.unsent_bytes_max
+    return "the transport's own bounds" if given is None else f"at most {given:,} bytes"
 
 
 def _ecn(s: Stack) -> str:

@@ -37,20 +37,24 @@ def items() -> tuple[Item, ...]:
     draw = Random(1)
     page = Item(URL, "text/html; charset=utf-8", _page().encode())
     styles = [
-        Item(f"{URL}style-{at}.css", "text/css", _filled(_style(at), STYLE_BYTES, "/*", "*/", draw))
-        for at in range(STYLES)
+        Item(
+            f"{URL}style-{number}.css",
+            "text/css",
+            _filled(_style(number), STYLE_BYTES, "/*", "*/", draw),
+        )
+        for number in range(STYLES)
     ]
     fonts = [
-        Item(f"https://{FONT_HOST}/font-{at}.woff2", "font/woff2", draw.randbytes(FONT_BYTES))
-        for at in range(FONTS)
+        Item(f"https://{FONT_HOST}/font-{number}.woff2", "font/woff2", draw.randbytes(FONT_BYTES))
+        for number in range(FONTS)
     ]
     images = [
         Item(
-            f"{URL}image-{at}.svg",
+            f"{URL}image-{number}.svg",
             "image/svg+xml",
-            _filled(_image(at), IMAGE_BYTES, "<!--", "-->", draw),
+            _filled(_image(number), IMAGE_BYTES, "<!--", "-->", draw),
         )
-        for at in range(IMAGES)
+        for number in range(IMAGES)
     ]
     scripts = [
         Item(
@@ -70,9 +74,11 @@ def kind_of(path: str) -> str:
 
 
 def _page() -> str:
-    links = "".join(f"<link rel=stylesheet href=/style-{at}.css>" for at in range(STYLES))
-    texts = "".join(f"<p class=f{at}>A line in font {at}</p>" for at in range(FONTS))
-    images = "".join(f"<img width=60 height=40 src=/image-{at}.svg>" for at in range(IMAGES))
+    links = "".join(f"<link rel=stylesheet href=/style-{number}.css>" for number in range(STYLES))
+    texts = "".join(f"<p class=f{number}>A line in font {number}</p>" for number in range(FONTS))
+    images = "".join(
+        f"<img width=60 height=40 src=/image-{number}.svg>" for number in range(IMAGES)
+    )
     return (
         "<!doctype html><title>made for the level</title><link rel=icon href=data:,>"
         f"{links}<script src=/page.js></script>{texts}"
@@ -93,11 +99,11 @@ document.addEventListener('load', (event) => {{
 
 
 def _style(at: int) -> str:
-    own = [number for number in range(FONTS) if number % STYLES == at]
+    fonts = [number for number in range(FONTS) if number % STYLES == at]
     return "".join(
         f"@font-face{{font-family:f{number};src:url(https://{FONT_HOST}/font-{number}.woff2)}}"
         f".f{number}{{font-family:f{number},serif;color:rgb({40 * number},0,90)}}"
-        for number in own
+        for number in fonts
     )
 
 

@@ -41,18 +41,18 @@ def page_values(
     record: Record, scheduled: Scheduled, down: Arrivals, up: Arrivals
 ) -> dict[str, Value]:
     """By name; what this load cannot tell is absent."""
-    low = [each.held_ms for each in scheduled.waited if each.may_be_held]
-    high = [each.held_ms for each in scheduled.waited if not each.may_be_held]
+    low = [waited.held_ms for waited in scheduled.waited if waited.may_be_held]
+    high = [waited.held_ms for waited in scheduled.waited if not waited.may_be_held]
     requests = sorted(record["requests"], key=lambda request: request["at_ns"])
     connections = record["connections"]
     # Those of another host wait for its handshake, which is an aspect of its own.
-    own = [_path(request) for request in requests if urlsplit(request["url"]).netloc == HOST]
+    paths = [_path(request) for request in requests if urlsplit(request["url"]).netloc == HOST]
     used = {request["connection"] for request in requests}
-    found: dict[str, Value | None] = {
+    values: dict[str, Value | None] = {
         "connections": float(len(connections)),
         "connections_in_vain": float(len(connections) - len(used)),
-        "order_share": order_share(own),
-        "late_script_place": late_script_place(own),
+        "order_share": order_share(paths),
+        "late_script_place": late_script_place(paths),
         "priorities": priorities(requests),
         "scheduler_ms_p50": float(np.median(low)) if low else None,
         "scheduler_ms_p90": float(np.quantile(low, 0.9)) if low else None,
@@ -79,7 +79,7 @@ def page_values(
         ),
         "server_ms": _server_ms(requests),
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _path(request: JsonMapping) -> str:
@@ -95,10 +95,10 @@ def order_share(paths: Sequence[str]) -> float | None:
     places = np.array([ORDER[path] for path in known])
     kinds = np.array([kind_of(path) for path in known])
     pairs = turned = 0
-    for at, (place, kind) in enumerate(zip(places, kinds, strict=True)):
-        others = kinds[at + 1 :] != kind
+    for rank, (place, kind) in enumerate(zip(places, kinds, strict=True)):
+        others = kinds[rank + 1 :] != kind
         pairs += int(others.sum())
-        turned += int((others & (places[at + 1 :] < place)).sum())
+        turned += int((others & (places[rank + 1 :] < place)).sum())
     return turned / pairs if pairs else None
 
 
@@ -109,10 +109,10 @@ def late_script_place(paths: Sequence[str]) -> float | None:
 
 def priorities(requests: Sequence[JsonMapping]) -> str | None:
     """Such as `font u=0 x6, image u=3, i x60`; None where the protocol has none."""
-    asked = Counter((kind_of(_path(request)), request["priority"]) for request in requests)
-    if not asked or any(priority is None for _, priority in asked):
+    counts = Counter((kind_of(_path(request)), request["priority"]) for request in requests)
+    if not counts or any(priority is None for _, priority in counts):
         return None
-    ordered = sorted(asked.items(), key=lambda each: (each[0][0], str(each[0][1])))
+    ordered = sorted(counts.items(), key=lambda each: (each[0][0], str(each[0][1])))
     return "; ".join(
         f"{kind} {priority or 'default'} x{count}" for (kind, priority), count in ordered
     )
@@ -128,8 +128,14 @@ def _first_byte_ms(objects: Sequence[JsonMapping]) -> float | None:
 
 def _sum(connections: Sequence[JsonMapping], name: str, beside: str) -> float | None:
     """Of all connections: heads, and what was put into tables beside them (QPACK alone does)."""
-    told = [own for connection in connections if (own := connection["in_force"])[name] is not None]
-    return float(sum(own[name] + (own.get(beside) or 0) for own in told)) if told else None
+    in_force = [
+        facts for connection in connections if (facts := connection["in_force"])[name] is not None
+    ]
+    return (
+        float(sum(facts[name] + (facts.get(beside) or 0) for facts in in_force))
+        if in_force
+        else None
+    )
 
 
 def unsent_bytes_max(connections: Sequence[JsonMapping]) -> float | None:
@@ -139,8 +145,8 @@ def unsent_bytes_max(connections: Sequence[JsonMapping]) -> float | None:
 
 def _told(connections: Sequence[JsonMapping], name: str) -> list[float]:
     """Of each connection that told it."""
-    found = (connection["in_force"][name] for connection in connections)
-    return [float(each) for each in found if each is not None]
+    numbers = (connection["in_force"][name] for connection in connections)
+    return [float(number) for number in numbers if number is not None]
 
 
 def _median(values: Sequence[float]) -> float | None:
@@ -148,8 +154,8 @@ def _median(values: Sequence[float]) -> float | None:
 
 
 def _total(connections: Sequence[JsonMapping], name: str) -> float | None:
-    told = _told(connections, name)
-    return sum(told) if told else None
+    numbers = _told(connections, name)
+    return sum(numbers) if numbers else None
 
 
 def _ack_delay_ms_max(down: Arrivals, up: Arrivals) -> float | None:
@@ -177,17 +183,17 @@ def _handshake_bytes(
     if not requests:
         return None
     number = requests[0]["connection"]
-    own = next(connection for connection in connections if connection["connection"] == number)
-    sent = own["in_force"]["handshake_sent_bytes"]
+    of_page = next(connection for connection in connections if connection["connection"] == number)
+    sent = of_page["in_force"]["handshake_sent_bytes"]
     return None if sent is None else float(sent)
 
 
 def _ciphers(connections: Sequence[JsonMapping]) -> str | None:
     """Of connections that were of use; each once."""
     seen = {
-        f"{own['cipher']}, {own['key_exchange']}"
+        f"{in_force['cipher']}, {in_force['key_exchange']}"
         for connection in connections
-        if (own := connection["in_force"])["cipher"]
+        if (in_force := connection["in_force"])["cipher"]
     }
     return " | ".join(sorted(seen)) or None
 

@@ -57,14 +57,15 @@ def rows_of(
 ) -> list[Row]:
     """A row an aspect and scenario, in the table's order. `stacks`: of both sides, as they are in
     force; `effects`: by aspect."""
-    found = []
+    rows = []
     for aspect in ASPECTS:
         if aspect.measure is not None:
-            own = (effects or {}).get(aspect.name)
-            found += [
-                _row(aspect, aspect.measure, name, runs, stacks, own) for name in aspect.measure.on
+            effect = (effects or {}).get(aspect.name)
+            rows += [
+                _row(aspect, aspect.measure, name, runs, stacks, effect)
+                for name in aspect.measure.on
             ]
-    return found
+    return rows
 
 
 def pending(rows: Sequence[Row]) -> set[str]:

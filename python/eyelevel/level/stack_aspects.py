@@ -65,7 +65,7 @@ def explain(stacks: Sequence[Stack], known: Known | None = None) -> list[Explain
     for aspect in ASPECTS:
         if aspect.measure is not None:
             rows += [
-                _measured(aspect.name, each, aspect.measure, known) for each in aspect.measure.on
+                _measured(aspect.name, place, aspect.measure, known) for place in aspect.measure.on
             ]
     return rows
 
@@ -84,13 +84,13 @@ def known_of(levels: Sequence[JsonMapping], names: Sequence[str]) -> Known:
             for name, side in zip(pair, ("first", "second"), strict=True):
                 if row[side] is not None:
                     values[name].setdefault(place, row[side])
-    found = {place: frozenset(words) for place, words in findings.items()}
-    return Known([values[name] for name in names], found)
+    words_of = {place: frozenset(words) for place, words in findings.items()}
+    return Known([values[name] for name in names], words_of)
 
 
 def _measured(aspect: str, scenario: str, measure: Measure, known: Known) -> ExplainedRow:
     place = (aspect, scenario)
-    values = tuple(value_said(own.get(place), measure.unit) for own in known.values)
+    values = tuple(value_said(told.get(place), measure.unit) for told in known.values)
     findings = known.findings.get(place, frozenset())
     if findings & APART:
         differs: bool | None = True

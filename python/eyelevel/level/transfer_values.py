@@ -27,22 +27,22 @@ def bulk_values(
     told: JsonMapping, in_force: JsonMapping, down: Arrivals, rtt_ms: float
 ) -> dict[str, Value]:
     """By name; what this transfer cannot tell is absent."""
-    found: dict[str, Value] = {
+    values: dict[str, Value] = {
         "connect_ms": float(told["connect_ms"]),
         "tickets": float(told["tickets"]),
     }
     if told["certificate_bytes"] is not None:  # cleartext has none
-        found["certificate_bytes"] = float(told["certificate_bytes"])
+        values["certificate_bytes"] = float(told["certificate_bytes"])
     if (share := down.capable_share) is not None:
-        found["ecn_share_down"] = share
+        values["ecn_share_down"] = share
     for value, name in LIMITED.items():
         if in_force[name] is not None:
-            found[value] = float(in_force[name])
+            values[value] = float(in_force[name])
     flight = first_flight(down, rtt_ms)
     if flight is not None:
-        found["first_flight_packets"] = float(len(flight))
-        found["first_flight_ms"] = float(down.at_ns[flight[-1]] - down.at_ns[flight[0]]) / 1e6
-    return found
+        values["first_flight_packets"] = float(len(flight))
+        values["first_flight_ms"] = float(down.at_ns[flight[-1]] - down.at_ns[flight[0]]) / 1e6
+    return values
 
 
 def late_values(told: JsonMapping, request: JsonMapping, down: Arrivals) -> dict[str, Value]:
@@ -73,8 +73,8 @@ def first_flight(down: Arrivals, rtt_ms: float) -> Any:
     for flight in np.split(data, gaps):
         if len(flight) >= FLIGHT_PACKETS_MIN:
             began = down.at_ns[flight[0]]
-            own = flight[(down.at_ns[flight] - began) / 1e6 < 0.95 * rtt_ms]
-            return own
+            first = flight[(down.at_ns[flight] - began) / 1e6 < 0.95 * rtt_ms]
+            return first
     return None
 
 

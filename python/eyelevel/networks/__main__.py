@@ -18,10 +18,14 @@ def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="eyelevel.networks")
     parser.add_argument("--network")
     parser.add_argument("--cross", action="append", default=[])
-    asked = parser.parse_args(words)
+    arguments = parser.parse_args(words)
     try:
-        path = lab_path(find_network(asked.network)) if asked.network else {"down": [], "up": []}
-        kinds = parse_all_cross_traffic(asked.cross)
+        path = (
+            lab_path(find_network(arguments.network))
+            if arguments.network
+            else {"down": [], "up": []}
+        )
+        kinds = parse_all_cross_traffic(arguments.cross)
     except NetworkError as error:
         print(error, file=sys.stderr)
         return 1

@@ -87,12 +87,12 @@ def networks_from_csv(text: str, file: str) -> list[WeightedNetwork]:
 
 def toml_of(weighted: Sequence[WeightedNetwork]) -> str:
     """The `networks` of a plan, each with its share of the users as its weight."""
-    lines = [f"  {_toml(each)}," for each in weighted]
+    lines = [f"  {_toml(network)}," for network in weighted]
     return "\n".join(["networks = [", *lines, "]"]) + "\n"
 
 
 def _columns(heading: Sequence[str], where: str) -> dict[str, tuple[int, float]]:
-    found: dict[str, tuple[int, float]] = {}
+    columns: dict[str, tuple[int, float]] = {}
     known = {other: (name, scale) for name, others in _COLUMNS for other, scale in others.items()}
     for index, cell in enumerate(heading):
         word = cell.strip().lower()
@@ -101,17 +101,17 @@ def _columns(heading: Sequence[str], where: str) -> dict[str, tuple[int, float]]
                 f"{where}: unknown column `{cell.strip()}`; use {', '.join(n for n, _ in _COLUMNS)}"
             )
         name, scale = known[word]
-        if name in found:
+        if name in columns:
             raise NetworkError(f"{where}: two columns say `{name}`; keep one")
-        found[name] = (index, scale)
+        columns[name] = (index, scale)
     for name in ("rtt_ms", "down_mbit_s"):
-        if name not in found:
+        if name not in columns:
             raise NetworkError(
                 f"{where}: no column `{name}`; round trips and rates are both needed"
             )
-    if "percentile" in found and "weight" in found:
+    if "percentile" in columns and "weight" in columns:
         raise NetworkError(f"{where}: percentiles are weights of their own; drop one of the two")
-    return found
+    return columns
 
 
 def _row(
@@ -153,15 +153,15 @@ def _of_classes(rows: Rows, file: str) -> list[WeightedNetwork]:
     if not (total := sum(weights)) > 0:
         raise NetworkError(f"{file}: all weights are 0; give the share of the users or their count")
     names: set[str] = set()
-    made = []
+    networks = []
     for index, ((number, row), weight) in enumerate(zip(rows, weights, strict=True), start=1):
         name = str(row.get("name", f"users-{index}"))
         if name in names:
             raise NetworkError(f"{file}:{number}: the name `{name}` comes twice; rename one")
         names.add(name)
         if weight > 0:
-            made.append(WeightedNetwork(_network(name, row), weight / total))
-    return made
+            networks.append(WeightedNetwork(_network(name, row), weight / total))
+    return networks
 
 
 def _of_percentiles(rows: Rows, file: str) -> list[WeightedNetwork]:

@@ -109,8 +109,8 @@ class Network(Settings):
             return "stages"
         if self.trace_down_sha256 or self.trace_up_sha256:
             return "recorded"
-        made = self.synth_down or self.synth_up
-        return made.model if made else "constant"
+        course = self.synth_down or self.synth_up
+        return course.model if course else "constant"
 
     def capacities_kb(self) -> dict[str, float]:
         """What the downlink holds without its queue and with it; nothing of a path spelt out."""
@@ -122,8 +122,8 @@ class Network(Settings):
     def described(self) -> str:
         """The settings in one line."""
         kinds = self.cross_traffic or ()
-        said = [f"{kind.flows} {kind.congestion_control} {kind.direction}" for kind in kinds]
-        beside = f"; beside it {', '.join(said)}" if said else ""
+        kinds_text = [f"{kind.flows} {kind.congestion_control} {kind.direction}" for kind in kinds]
+        beside = f"; beside it {', '.join(kinds_text)}" if kinds_text else ""
         if self.stages_down is not None and self.stages_up is not None:
             return f"down: {describe(self.stages_down)}; up: {describe(self.stages_up)}{beside}"
         loss = "no random loss"
@@ -150,7 +150,7 @@ class Network(Settings):
 
     def file_digests(self) -> list[str]:
         """Of all files that it needs."""
-        digests = [each for each in (self.trace_down_sha256, self.trace_up_sha256) if each]
+        digests = [digest for digest in (self.trace_down_sha256, self.trace_up_sha256) if digest]
 
         def note(digest: str) -> str:
             digests.append(digest)

@@ -46,7 +46,7 @@ def _value_described(item: Any) -> str:
     if isinstance(item, Mapping):
         return "(" + " ".join(f"{k} {_value_described(v)}" for k, v in item.items()) + ")"
     if isinstance(item, list | tuple):
-        return "(" + ", ".join(_value_described(each) for each in item) + ")"
+        return "(" + ", ".join(_value_described(part) for part in item) + ")"
     if isinstance(item, str) and item.startswith(DIGEST):
         return item[: len(DIGEST) + 12]
     return f"{item:g}" if isinstance(item, float) else str(item)

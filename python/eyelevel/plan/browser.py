@@ -143,8 +143,8 @@ class Browser(Settings):
 
     def logs_kept(self) -> JsonObject:
         """What a load leaves beside its record and frames, by the key that asks for it."""
-        asked = {"netlog": self.netlog, "trace": self.trace, "logs": self.logs}
-        return {key: value for key, value in asked.items() if value}
+        wanted = {"netlog": self.netlog, "trace": self.trace, "logs": self.logs}
+        return {key: value for key, value in wanted.items() if value}
 
     @property
     def is_again(self) -> bool:

@@ -52,7 +52,7 @@ def with_causes(
     Raises ValueError where a twin's name is taken, or a network's loss is spelled out by stages.
     """
     of_stacks = [name for name in dict.fromkeys(names) if name != "loss"]
-    if "think_time" in of_stacks and all(each.think_time == "none" for each in stacks):
+    if "think_time" in of_stacks and all(members.think_time == "none" for members in stacks):
         raise ValueError("no stack has a think time to take away; drop `think_time`")
     all_stacks = list(stacks)
     twins: dict[str, dict[str, str]] = {}
@@ -76,9 +76,9 @@ def with_causes(
             name = network.name + LOSSLESS
             all_networks.append(replace(network, name=name, loss_down=0.0, loss_up=0.0))
             lossless[network.name] = name
-    for each in (all_stacks, all_networks):
-        found = [one.name for one in each]
-        if twice := next((name for name in found if found.count(name) > 1), ""):
+    for members in (all_stacks, all_networks):
+        names = [one.name for one in members]
+        if twice := next((name for name in names if names.count(name) > 1), ""):
             raise ValueError(f"`{twice}` is the name of a counterfactual; rename yours")
     return tuple(all_stacks), tuple(all_networks), Causes(tuple(names), twins, lossless)
 

@@ -71,7 +71,7 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
     if not word:
         raise PlanError([f"--change: it says nothing; write {_EXAMPLES}"])
     if "=" not in word:
-        pair = [_STACK_OF_WORD.get(each.lower(), each) for each in _ARROW.split(word)]
+        pair = [_STACK_OF_WORD.get(side.lower(), side) for side in _ARROW.split(word)]
         if pair == ["quic"]:
             pair = ["tcp+", "quic"]
         for name in pair:
@@ -121,7 +121,7 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
 
 def _has_early_data(change: str, base: str, names: Sequence[str]) -> bool:
     known = (STACKS_BY_NAME[name] for name in (base, *names) if name in STACKS_BY_NAME)
-    return any(each.early_data for each in known) or change.strip().startswith("early_data")
+    return any(stack.early_data for stack in known) or change.strip().startswith("early_data")
 
 
 def _value(name: str, text: str) -> int | float | bool | str:

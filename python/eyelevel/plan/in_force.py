@@ -65,13 +65,13 @@ def browser_for(browser: Browser, stack: Stack) -> Browser:
 
 def browser_in_force(browser: Browser, stack: Stack, network: Network, limit_s: float) -> Browser:
     """The same of loads on this network, which end after `limit_s`."""
-    own = browser_for(browser, stack)
+    settings = browser_for(browser, stack)
     return replace(
-        own,
+        settings,
         timeout_s=limit_s,
         cpu_slowdown=browser.slowdown,
         effective_connection_type=connection_type(
-            own.effective_connection_type, network.rtt_ms_min
+            settings.effective_connection_type, network.rtt_ms_min
         ),
     )
 
@@ -89,5 +89,5 @@ def lab_stack(stack: Stack, network: Network) -> JsonObject:
 def stack_message(stack: Stack) -> JsonObject:
     """The same of a stack that is in force: what its servers need, where they need it."""
     stated = stack.stated()
-    told = {key: stated[key] for key in _OF_SERVERS if stated[key] is not None}
-    return {"name": stack.name, **told}
+    message = {key: stated[key] for key in _OF_SERVERS if stated[key] is not None}
+    return {"name": stack.name, **message}

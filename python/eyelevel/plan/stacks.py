@@ -193,11 +193,11 @@ class Stack(Settings):
     @staticmethod
     def default_of(setting: str) -> str:
         """Whose a setting is that is None of itself; a dash where there is none."""
-        own = {
+        defaults = {
             "receive_window_bytes": "the kernel's",
             "unsent_bytes_max": "as the transport has it",
         }
-        return own.get(setting, "–")
+        return defaults.get(setting, "–")
 
     @property
     def over_tls(self) -> bool:

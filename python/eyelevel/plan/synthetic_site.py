@@ -34,7 +34,7 @@ def is_synthetic(site: str) -> bool:
 
 def parse_synthetic(site: str) -> SyntheticSite:
     """What the text describes; ValueError says what is wrong with it."""
-    found = asdict(SyntheticSite())
+    values = asdict(SyntheticSite())
     for part in filter(None, site.removeprefix(PREFIX).split(",")):
         key, _, value = (word.strip() for word in part.partition("="))
         if key not in BOUNDS:
@@ -42,9 +42,9 @@ def parse_synthetic(site: str) -> SyntheticSite:
         low, high = BOUNDS[key]
         if not value.isdecimal() or not low <= int(value) <= high:
             raise ValueError(f"site `{site}`: `{key}` is a whole number from {low} to {high}")
-        found[key] = int(value)
-    if found["objects"] > 1 and found["object_bytes"] < MARKUP_BYTES:
+        values[key] = int(value)
+    if values["objects"] > 1 and values["object_bytes"] < MARKUP_BYTES:
         raise ValueError(f"site `{site}`: a page with objects has at least {MARKUP_BYTES} bytes")
-    if found["origins"] > found["objects"]:
+    if values["origins"] > values["objects"]:
         raise ValueError(f"site `{site}`: more origins than objects")
-    return SyntheticSite(**found)
+    return SyntheticSite(**values)

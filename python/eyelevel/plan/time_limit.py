@@ -60,13 +60,13 @@ def tight_cells(
     limit_s: float, weights: Sequence[Weight], networks: Sequence[Network]
 ) -> list[Tight]:
     """The cells of which no load can end within `limit_s`, the slowest first."""
-    found = [
+    cells = [
         Tight(weight.site, network.name, needed_s)
         for weight in weights
         for network in networks
         if (needed_s := load_s(weight.body_bytes, network)) > limit_s
     ]
-    return sorted(found, key=lambda cell: -cell.needed_s)
+    return sorted(cells, key=lambda cell: -cell.needed_s)
 
 
 def _lossy_s(body_bytes: float, network: Network) -> float:

@@ -64,8 +64,8 @@ class Trial:
 
     def record_key(self) -> JsonObject:
         """The record's `trial` object."""
-        own = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {**own, **_stated(self.network_settings, self.stack_settings, self.browser)}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**values, **_stated(self.network_settings, self.stack_settings, self.browser)}
 
     def lab_path(self, trace_files: Mapping[str, str] | None = None) -> JsonObject:
         """The lab's `path` object."""
@@ -188,11 +188,11 @@ class _Hasher:
     """
 
     def __init__(self, shared: JsonMapping) -> None:
-        own = {"repetition": 0, "seed": 0, "site_digest": ""}
-        text = canonical_json({**shared, **own, "record_version": RECORD_VERSION})
+        varying_keys = {"repetition": 0, "seed": 0, "site_digest": ""}
+        text = canonical_json({**shared, **varying_keys, "record_version": RECORD_VERSION})
         varying = '"repetition":0,"seed":0,"site_digest":""'
-        self._before, found, self._after = text.partition(varying)
-        assert found, "the keys of a trial are not in the order that this expects"
+        self._before, varied, self._after = text.partition(varying)
+        assert varied, "the keys of a trial are not in the order that this expects"
 
     def trial_hash(self, repetition: int, seed: int, site_digest: str) -> str:
         """`site_digest` is canonical JSON already."""

@@ -17,9 +17,9 @@ def plan_schema() -> JsonObject:
         items = schema["properties"][key]["items"]
         schema["properties"][key]["items"] = {"anyOf": [{"type": "string"}, items]}
     for properties in (schema["properties"], schema["$defs"]["NetworkTable"]["properties"]):
-        found = properties["cross_traffic"]
+        cross_traffic = properties["cross_traffic"]
         one = {"$ref": "#/$defs/CrossTraffic"}
-        found["anyOf"] = [{"const": "none"}, one, *found["anyOf"]]
+        cross_traffic["anyOf"] = [{"const": "none"}, one, *cross_traffic["anyOf"]]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
 
 

@@ -63,8 +63,10 @@ def _group(group: NetworkGroup) -> list[str]:
 
 def _cells(rows: Sequence[Mapping[str, str]]) -> list[str]:
     """A table of cells by column; a name is code."""
-    own = [[f"`{text}`" if column == "name" else text for column, text in r.items()] for r in rows]
-    return _table(rows[0], own)
+    cells = [
+        [f"`{text}`" if column == "name" else text for column, text in r.items()] for r in rows
+    ]
+    return _table(rows[0], cells)
 
 
 def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:

@@ -68,7 +68,7 @@ def stacks(
         stacks = [named_stack(name) for name in names or DEFAULT]
         columns = [stack.name for stack in stacks]
         levels = levels_among(stacks)
-        rows = explain([stack_in_force(each, on) for each in stacks], known_of(levels, columns))
+        rows = explain([stack_in_force(preset, on) for preset in stacks], known_of(levels, columns))
     else:
         columns, levels, rows = _of_run(run)
     if as_json:
@@ -108,7 +108,7 @@ def _of_run(directory: Path) -> tuple[list[str], list[JsonObject], list[Explaine
         for level in contents.environment.get("levels") or []
         if {level["first"], level["second"]} <= set(stacks)
     ]
-    planned = {each.name: each for each in stacks_planned(contents.planned)}
+    planned = {stack.name: stack for stack in stacks_planned(contents.planned)}
     on = contents.planned.networks[0]
     rows = explain(
         [stack_in_force(planned[stack], on) for stack in stacks], known_of(levels, stacks)

@@ -141,23 +141,23 @@ def _keep(out: Path, result: TrialResult, exports: Exports) -> None:
 
 def _where(out: Path, exports: Exports) -> str:
     """What of the loads is where."""
-    names = [name for name, asked in asdict(exports).items() if asked]
+    names = [name for name, wanted in asdict(exports).items() if wanted]
     also = f"; {', '.join(names)} in {out / EXPORTS}" if names else ""
     return f"records and frames in {out / TRIALS}{also}"
 
 
 def _row(result: TrialResult) -> JsonObject:
     record = result.record
-    found: Mapping[str, float | None] = {}
+    metrics: Mapping[str, float | None] = {}
     if record["outcome"] == "ok":
-        found = metrics_of(record, result.frames)
+        metrics = metrics_of(record, result.frames)
     return {
         "hash": record["trial"]["hash"],
         "network": record["trial"]["network"],
         "repetition": record["trial"]["repetition"],
         "outcome": record["outcome"],
         "outcome_detail": record["outcome_detail"],
-        **{name: found.get(name) for name in METRICS_BY_NAME},
+        **{name: metrics.get(name) for name in METRICS_BY_NAME},
         "after_load": measured_steps(record, result.step_frames),
         "objects": record["objects"],
         "requests": record["requests"],
@@ -171,11 +171,13 @@ def _row(result: TrialResult) -> JsonObject:
 
 def _print(rows: Sequence[JsonMapping]) -> None:
     titles = list(SHOWN.values())
-    made = table("load", "network", "outcome", *titles, "objects", right=(*titles, "objects"))
+    shown = table("load", "network", "outcome", *titles, "objects", right=(*titles, "objects"))
     for number, row in enumerate(rows, start=1):
         values = ["-" if row[name] is None else f"{row[name]:.0f}" for name in SHOWN]
-        made.add_row(str(number), row["network"], row["outcome"], *values, str(len(row["objects"])))
-    results.print(made)
+        shown.add_row(
+            str(number), row["network"], row["outcome"], *values, str(len(row["objects"]))
+        )
+    results.print(shown)
     print_steps([(f"{number}", row["after_load"]) for number, row in enumerate(rows, start=1)])
     results.print("ms from navigation start; what each measures: docs/reference/metrics.md")
     for row in rows:

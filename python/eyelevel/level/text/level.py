@@ -80,14 +80,14 @@ class Entry:
 def level_lines(level: Level, width: int) -> list[Line]:
     """All of a level, in lines of at most `width` characters."""
     width = max(width, WIDTH_MIN)
-    found = list(groups(level["rows"]))
-    every = [entry for *_, entries in found for entry in entries]
+    kinds = list(groups(level["rows"]))
+    every = [entry for *_, entries in kinds for entry in entries]
     names = (level["first"], level["second"])
     table = _Table(every, names, width)
     lines = [Line(text, "bold") for text in prose(verdict(level), width)]
     lines += [Line(text) for text in prose(f"{measured_with(level)}.", width)]
     lines += [Line(text) for text in prose(LEGEND.format(*names[::-1]), width)]
-    for _, style, head, entries in found:
+    for _, style, head, entries in kinds:
         lines += [Line(""), *(Line(text, f"bold {style}") for text in prose(head, width))]
         lines += table.lines(entries)
     return lines
@@ -102,9 +102,14 @@ LEGEND = (
 def groups(rows: Sequence[Row]) -> Iterator[tuple[str, str, str, list[Entry]]]:
     """Of `GROUPS` those that have rows, with how many."""
     for kind, style, head in GROUPS:
-        own = [row for row in rows if ("absent" if absent(row) else row["word"]) == kind]
-        if own:
-            yield kind, style, f"{head} ({len(own)} row{'s' if len(own) > 1 else ''})", _merged(own)
+        of_kind = [row for row in rows if ("absent" if absent(row) else row["word"]) == kind]
+        if of_kind:
+            yield (
+                kind,
+                style,
+                f"{head} ({len(of_kind)} row{'s' if len(of_kind) > 1 else ''})",
+                _merged(of_kind),
+            )
 
 
 def _merged(rows: Sequence[Row]) -> list[Entry]:
@@ -114,10 +119,10 @@ def _merged(rows: Sequence[Row]) -> list[Entry]:
 
     entries = []
     for _, group in groupby(rows, same):
-        own = list(group)
-        where = own[0]["scenario"]
-        where += "".join(f", {row['scenario'].partition(' on ')[2]}" for row in own[1:])
-        entries.append(Entry(own[0], where, row_said(own[0])))
+        alike = list(group)
+        where = alike[0]["scenario"]
+        where += "".join(f", {row['scenario'].partition(' on ')[2]}" for row in alike[1:])
+        entries.append(Entry(alike[0], where, row_said(alike[0])))
     return entries
 
 
@@ -143,31 +148,31 @@ class _Table:
         """Of one group, with the columns' names."""
         lines = [Line(self._joined(self._head), "dim")]
         for _, group in groupby(entries, lambda entry: entry.row["aspect"]):
-            own = list(group)
-            lines += self._aspect(own)
+            of_aspect = list(group)
+            lines += self._aspect(of_aspect)
         return lines
 
     def _aspect(self, entries: Sequence[Entry]) -> list[Line]:
         first = entries[0]
         what = WHAT.get(first.row["aspect"], "")
-        told = what if first.row["word"] in ("unequal", "unknown") else ""
+        headline = what if first.row["word"] in ("unequal", "unknown") else ""
         lines: list[Line] = []
-        said: list[str] = []
+        texts: list[str] = []
         if self._shape.aspect:
-            said.append(told)
+            texts.append(headline)
         else:
-            title = f"{first.title}: {told}" if told else first.title
+            title = f"{first.title}: {headline}" if headline else first.title
             lines += [Line(text) for text in hanging(title, self._prose, 0)]
         for entry in entries:
             lines.append(Line(self._joined(self._cells(entry))))
             if entry.own_lines:
                 lines += [Line(text) for text in self._values(entry.said)]
             if not self._shape.margin:
-                said.append(f"margin {entry.said.with_unit(entry.said.margin)}")
-            said.append(why(entry.row, SAMPLES_MIN))
+                texts.append(f"margin {entry.said.with_unit(entry.said.margin)}")
+            texts.append(why(entry.row, SAMPLES_MIN))
         if moved := effect(first.row):
-            said.append(f"switched alone it moves {moved}")
-        for text in dict.fromkeys(each for each in said if each):
+            texts.append(f"switched alone it moves {moved}")
+        for text in dict.fromkeys(text for text in texts if text):
             lines += [Line(t, "dim") for t in hanging(text, self._prose, 2 * INDENT)]
         return lines
 
@@ -180,22 +185,22 @@ class _Table:
         return [line for text in texts for line in hanging(text, self._prose, 2 * INDENT)]
 
     def _cells(self, entry: Entry) -> tuple[str, ...]:
-        said = entry.said
+        phrases = entry.said
         if self._shape.aspect:
             label = f"{entry.title:<{self._title}}{' ' * GAP}{entry.where}"
         else:
             label = " " * INDENT + entry.where
-        values = (OWN_LINES, OWN_LINES) if entry.own_lines else (said.first, said.second)
-        cells = (label, *values, said.difference)
-        return (*cells, said.margin) if self._shape.margin else cells
+        values = (OWN_LINES, OWN_LINES) if entry.own_lines else (phrases.first, phrases.second)
+        cells = (label, *values, phrases.difference)
+        return (*cells, phrases.margin) if self._shape.margin else cells
 
     def _joined(self, cells: Sequence[str]) -> str:
         """Label, difference and margin to the left, both values to the right."""
-        said = [
-            f"{cell:>{size}}" if at in (1, 2) else f"{cell:<{size}}"
-            for at, (cell, size) in enumerate(zip(cells, self._sizes, strict=True))
+        padded = [
+            f"{cell:>{size}}" if column in (1, 2) else f"{cell:<{size}}"
+            for column, (cell, size) in enumerate(zip(cells, self._sizes, strict=True))
         ]
-        return (" " * self._shape.gap).join(said).rstrip()
+        return (" " * self._shape.gap).join(padded).rstrip()
 
 
 def prose(text: str, width: int) -> list[str]:

@@ -58,24 +58,24 @@ def why(row: Row, runs_min: int) -> str:
     known; empty where there is nothing to say."""
     if row["because"]:
         return f"{'' if absent(row) else _allowed(row)}{row['because']}"
-    told = []
+    reasons = []
     if row["word"] in ("unequal", "unknown"):
-        told += [allowed] if (allowed := _allowed(row).removesuffix(": ")) else []
+        reasons += [allowed] if (allowed := _allowed(row).removesuffix(": ")) else []
         if row["settings"]:
-            told.append("settings apart: " + ", ".join(row["settings"]))
+            reasons.append("settings apart: " + ", ".join(row["settings"]))
     if row["difference"] is None:
-        told.append("nothing of the kind there" if absent(row) else _runs(row, runs_min))
-    return "; ".join(told)
+        reasons.append("nothing of the kind there" if absent(row) else _runs(row, runs_min))
+    return "; ".join(reasons)
 
 
 def effect(row: Row) -> str:
     """What the aspect moves, where it was switched alone; empty where that was not measured."""
-    found = (
+    effects = (
         f"{name} {number_said(value, 'ms', 0, signed=True)} ms "
         f"({number_said(low, 'ms', 0, signed=True)} to {number_said(high, 'ms', 0, signed=True)})"
         for name, (value, low, high) in (row.get("effect_ms") or {}).items()
     )
-    return "; ".join(found)
+    return "; ".join(effects)
 
 
 def _value(value: Value | None, unit: str, digits: int) -> str:
@@ -106,9 +106,9 @@ def _allowed(row: Row) -> str:
     if low is None or high is None or (low, high) == (-row["margin"], row["margin"]):
         return ""
     digits = digits_of([low, high], row["unit"])
-    told = [number_said(each, row["unit"], digits, signed=True) for each in (low, high)]
+    limits = [number_said(limit, row["unit"], digits, signed=True) for limit in (low, high)]
     unit = unit_said(row["unit"])
-    return f"allowed {told[0]} to {told[1]}{' ' if unit else ''}{unit}: "
+    return f"allowed {limits[0]} to {limits[1]}{' ' if unit else ''}{unit}: "
 
 
 def _runs(row: Row, runs_min: int) -> str:

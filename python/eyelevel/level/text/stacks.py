@@ -26,32 +26,34 @@ def explained_lines(
     left out."""
     lines = [Line(text, "bold") for level in levels for text in prose(verdict(level), width)]
     known = [row for row in rows if set(row.values) != {NOT_MEASURED}]
-    for style, head, own in _groups(known):
+    for style, head, of_group in _groups(known):
         lines += [Line("")] if lines else []
         lines += [Line(text, f"bold {style}".strip()) for text in prose(head, width)]
-        lines += _lines(names, own, width)
+        lines += _lines(names, of_group, width)
     return lines
 
 
 def not_measured(names: Sequence[str], rows: Sequence[ExplainedRow]) -> list[str]:
     """The stacks of which no aspect of the level was measured."""
-    own = [row.values for row in rows if row.kind == "measured" and row.scenario]
+    measured = [row.values for row in rows if row.kind == "measured" and row.scenario]
     return [
-        name for at, name in enumerate(names) if all(values[at] == NOT_MEASURED for values in own)
+        name
+        for column, name in enumerate(names)
+        if all(values[column] == NOT_MEASURED for values in measured)
     ]
 
 
 def _groups(rows: Sequence[ExplainedRow]) -> Iterator[tuple[str, str, list[ExplainedRow]]]:
     measured = [row for row in rows if row.kind == "measured"]
-    found = [
+    groups = [
         ("red", "SET APART", [row for row in rows if row.kind == "set" and row.differs]),
         ("green", "SET ALIKE", [row for row in rows if row.kind == "set" and not row.differs]),
     ]
     for word, style, head in GROUPS:
-        found.append((style, f"MEASURED, {head}", [r for r in measured if _worst(r) == word]))
+        groups.append((style, f"MEASURED, {head}", [r for r in measured if _worst(r) == word]))
     of_run = [row for row in measured if not row.scenario]
-    found.append(("", "MEASURED in the run's loads, medians", of_run))
-    return (group for group in found if group[2])
+    groups.append(("", "MEASURED in the run's loads, medians", of_run))
+    return (group for group in groups if group[2])
 
 
 def _worst(row: ExplainedRow) -> str | None:
@@ -89,11 +91,11 @@ def _values(names: Sequence[str], values: Sequence[str]) -> tuple[str, ...]:
     """Each once, behind the stacks that have it; by itself where all do."""
     if len(set(values)) == 1:
         return (values[0],)
-    own: dict[str, list[str]] = {}
+    by_value: dict[str, list[str]] = {}
     for name, value in zip(names, values, strict=True):
         if value != NOT_MEASURED:
-            own.setdefault(value, []).append(name)
-    return tuple(f"{', '.join(stacks)}: {value}" for value, stacks in own.items())
+            by_value.setdefault(value, []).append(name)
+    return tuple(f"{', '.join(stacks)}: {value}" for value, stacks in by_value.items())
 
 
 def _beside(label: str, said: Sequence[str], width: int) -> Iterator[Line]:

@@ -49,10 +49,10 @@ def _sentence(level: Level, word: str, aspects_max: int) -> str:
             if len(values) > VALUES_CHARACTERS_MAX:
                 values = ""
             named.setdefault(row["aspect"], []).append(f"{row['scenario']}{values}")
-    told = [f"{aspect} ({'; '.join(places)})" for aspect, places in named.items()]
-    if len(told) > aspects_max:
-        told = [*told[:aspects_max], f"{len(told) - aspects_max} more"]
-    return ", ".join(told)
+    phrases = [f"{aspect} ({'; '.join(places)})" for aspect, places in named.items()]
+    if len(phrases) > aspects_max:
+        phrases = [*phrases[:aspects_max], f"{len(phrases) - aspects_max} more"]
+    return ", ".join(phrases)
 
 
 def verdict(level: Level) -> str:
@@ -64,12 +64,12 @@ def verdict(level: Level) -> str:
     parts += [f"{len(by_word[word])} {CLASS_NAMES[word]}" for word in REST if by_word[word]]
     if missing := len(level["rows"]) - len(there):
         parts.append(f"{missing} of something that a stack does not have")
-    told = f"of {len(level['rows'])} rows {', '.join(parts)}"
+    counts = f"of {len(level['rows'])} rows {', '.join(parts)}"
     if by_word["unequal"]:
-        return f"{pair} are not level: {told}."
+        return f"{pair} are not level: {counts}."
     if by_word["unknown"]:
-        return f"Whether {pair} are level is not known: {told}."
-    return f"{pair} are level: {told}."
+        return f"Whether {pair} are level is not known: {counts}."
+    return f"{pair} are level: {counts}."
 
 
 def _count(rows: Sequence[Row], word: str) -> str:
@@ -87,8 +87,10 @@ def measured_with(level: Level) -> str:
     build = f"eyelevel {level['eyelevel']} (binary {level['binary'][:BINARY_CHARACTERS]})"
     browser = level["browser"] or "no browser"
     runs: dict[str, Sequence[int]] = {row["scenario"]: row["runs"] for row in level["rows"]}
-    told = " and ".join(
+    browsers = " and ".join(
         f"{sum(run[side] for run in runs.values())} of {level[name]}"
         for side, name in enumerate(("first", "second"))
     )
-    return f"Measured on this machine, runs: {told}. Linux {level['kernel']}, {build}, {browser}"
+    return (
+        f"Measured on this machine, runs: {browsers}. Linux {level['kernel']}, {build}, {browser}"
+    )

@@ -35,16 +35,16 @@ def with_twins(
     if cross_traffic is None:
         return tuple(networks), dict(weights)
     names = {network.name for network in networks}
-    found: list[Network] = []
+    twins: list[Network] = []
     shares = dict(weights)
     for network, table in zip(networks, tables, strict=True):
-        found.append(network)
+        twins.append(network)
         if "cross_traffic" in table.given():
             continue
         name = network.name + TWIN_SUFFIX
         if name in names:
             raise ValueError(f"`{name}` is the twin of `{network.name}`; rename your network")
-        found.append(replace(network, name=name, cross_traffic=cross_traffic))
+        twins.append(replace(network, name=name, cross_traffic=cross_traffic))
         if network.name in shares:
             shares[name] = shares[network.name]
-    return tuple(found), shares
+    return tuple(twins), shares

@@ -86,7 +86,9 @@ class Problems:
 
     def refused(self) -> PlanError:
         """With every problem so far."""
-        return PlanError([said for _, said in sorted(self._found, key=lambda each: each[0])])
+        return PlanError(
+            [message for _, message in sorted(self._found, key=lambda entry: entry[0])]
+        )
 
     def refuse_any(self) -> None:
         """Raises PlanError where there is a problem."""
@@ -94,7 +96,7 @@ class Problems:
             raise self.refused()
 
     def _origin(self, path: Path) -> Path:
-        at = self.places.get(str(path[0]), []) if path else []
-        if len(path) > 1 and isinstance(path[1], int) and path[1] < len(at):
-            return (path[0], at[path[1]], *path[2:])
+        origins = self.places.get(str(path[0]), []) if path else []
+        if len(path) > 1 and isinstance(path[1], int) and path[1] < len(origins):
+            return (path[0], origins[path[1]], *path[2:])
         return path

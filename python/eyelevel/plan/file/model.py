@@ -30,8 +30,8 @@ class Table(BaseModel):
 
     def given(self) -> JsonObject:
         """What it says, by key."""
-        found = {key: getattr(self, key) for key in self.model_fields_set}
-        return {key: value for key, value in found.items() if value is not None}
+        values = {key: getattr(self, key) for key in self.model_fields_set}
+        return {key: value for key, value in values.items() if value is not None}
 
 
 class Based(Table):
@@ -84,13 +84,13 @@ def _with_settings(
     name: str, keys: type[_Keys], settings: type[Any], *, optional: bool, **further: Any
 ) -> type[_Keys]:
     """The table with a key for each setting that a plan can set."""
-    own: JsonObject = {}
-    for key, said in about(settings).items():
+    keys_of: JsonObject = {}
+    for key, words in about(settings).items():
         annotation = annotations_of(settings)[key]
-        if said.plan:
+        if words.plan:
             default = None if optional else getattr(settings, key)
-            own[key] = (annotation | None if optional else annotation, default)
-    return create_model(name, __base__=keys, __doc__=keys.__doc__, **own, **further)
+            keys_of[key] = (annotation | None if optional else annotation, default)
+    return create_model(name, __base__=keys, __doc__=keys.__doc__, **keys_of, **further)
 
 
 def _preset(value: Any) -> Any:

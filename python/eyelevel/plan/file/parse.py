@@ -48,8 +48,8 @@ def parse_plan(
     try:
         parsed = read_plan_file(data)
     except ValidationError as error:
-        for found in error.errors():
-            problems.add(*explain_mistake(found))
+        for detail in error.errors():
+            problems.add(*explain_mistake(detail))
         raise problems.refused() from error
     trace_files: dict[str, str] = {}
     networks = _resolve(

@@ -106,14 +106,14 @@ def _spelled_out(
         raise ValueError(f'`{absent[0]}` is missing; `{absent[0]} = "none"` does nothing that way')
     if readers is None:
         raise ValueError("`down` and `up`: stages cannot be read here")
-    found: dict[str, StagesRead] = {}
+    by_direction: dict[str, StagesRead] = {}
     for direction in ("down", "up"):
         try:
-            found[direction] = readers.stages(changes[direction])
+            by_direction[direction] = readers.stages(changes[direction])
         except ValueError as error:
             raise KeyedError(direction, f"`{direction}`: {error}") from error
-        trace_files.update(found[direction].files)
-    down, up = found["down"], found["up"]
+        trace_files.update(by_direction[direction].files)
+    down, up = by_direction["down"], by_direction["up"]
     if not down.rate_bit_s and not up.rate_bit_s:
         raise ValueError(
             "neither `down` nor `up` has a link, by which buffers are sized; add one, such as "
@@ -149,11 +149,11 @@ def _course(
             raise ValueError(f"`{trace_key}` has a rate of its own; drop `{rate_key}`")
         if readers is None:
             raise ValueError(f"`{trace_key}`: traces cannot be read here")
-        found = readers.trace(named)
-        trace_files[found.sha256] = found.file
+        trace = readers.trace(named)
+        trace_files[trace.sha256] = trace.file
         return {
-            rate_key: found.rate_bit_s_mean,
-            f"trace_{direction}_sha256": found.sha256,
+            rate_key: trace.rate_bit_s_mean,
+            f"trace_{direction}_sha256": trace.sha256,
             synth_key: None,
         }
     course = getattr(base, synth_key) if base is not None else None
