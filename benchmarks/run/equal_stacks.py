@@ -1,16 +1,16 @@
 """One stack under two names, as a run found it: `python -m benchmarks.run.equal_stacks DIR`.
 
 DIR holds a finished run with two equal stacks, such as of `benchmarks/run/equal_stacks.toml` (320
-loads, half an hour). Its names are swapped 1000 times at random within blocks; each metric is in
-turn the one that was declared, a family over all networks. Asked: at most 6.4 % of families with
-any claim, and raw p values that are uniform. Nothing is asserted.
+loads, half an hour). Its names are swapped 1000 times at random within repetitions,
+on all sites alike; each metric is in turn the one that was declared, a family over all networks.
+Asked: at most 6.4 % of families with any claim, and raw p values that are uniform. Nothing is
+asserted.
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
 from benchmarks.shared.command import runs
 from eyelevel.analysis.study import Contents, read_contents
@@ -45,22 +45,16 @@ def main(directory: Path) -> int:
     return 0
 
 
-def pairs_of(contents: Contents, metric: str) -> dict[str, list[np.ndarray]]:
-    """By network the sites' loads in pairs: blocks x 2, the reference's first."""
-    wide = contents.blocks.kept.pivot(
-        "stack", index=["network", "site", "block"], values=metric, maintain_order=True
-    )
-    return {
-        network: [
-            wide.filter((pl.col("network") == network) & (pl.col("site") == site))
-            .select(contents.stacks)
-            .cast(pl.Float64)
-            .fill_null(np.nan)
-            .to_numpy()
-            for site in contents.sites
-        ]
-        for network in contents.networks
-    }
+def pairs_of(contents: Contents, metric: str) -> dict[str, np.ndarray]:
+    """By network the loads in pairs, sites x repetitions x 2, the reference's first."""
+    repetitions = contents.table["repetition"].max()
+    shape = (len(contents.sites), repetitions, len(contents.stacks))
+    pairs = {network: np.full(shape, np.nan) for network in contents.networks}
+    columns = ("network", "site", "repetition", "stack", metric)
+    for network, site, repetition, stack, value in contents.blocks.kept[columns].iter_rows():
+        where = contents.sites.index(site), repetition - 1, contents.stacks.index(stack)
+        pairs[network][where] = np.nan if value is None else value
+    return pairs
 
 
 if __name__ == "__main__":

@@ -52,6 +52,7 @@ class Run:
                 "median": cell.median,
                 "median_reference": cell.median_reference,
                 **cell.gain.as_columns("gain"),
+                **cell.ratio_of_means.as_columns("ratio_of_means"),
                 **cell.difference.as_columns("difference"),
                 "anova": cell.anova.verdict,
                 "anova_p": cell.anova.p,
@@ -68,6 +69,9 @@ class Run:
                 "stack": gain.stack,
                 "metric": gain.metric,
                 **gain.gain.as_columns("gain"),
+                **gain.median.as_columns("median"),
+                **gain.difference.as_columns("difference"),
+                **gain.ratio_of_means.as_columns("ratio_of_means"),
                 "p_holm": gain.p_holm,
             }
             for gain in self.contents.gains

@@ -11,7 +11,7 @@ TRUE)` t = -4.0621, p = 0.002833. The script checks itself against these.
 
 import json
 import math
-from itertools import combinations
+from itertools import combinations, product
 
 PLANTS = {
     "ctrl": [4.17, 5.58, 5.18, 6.11, 4.50, 4.61, 5.17, 4.53, 5.33, 5.14],
@@ -30,6 +30,13 @@ SPREAD = {
 }
 TIMES = ([3.0, 5.0, 6.0, 6.0, 9.0, None, None], [2.0, 3.0, 3.0, 4.0, 5.0, 7.0, None])
 LIMIT = 10.0
+COMPLETE = (
+    [[812.0, 655.0, 790.0, 841.0, 702.0, 768.0, 733.0], [1520.0, 1444.0, 1610.0, 1388.0, 1497.0,
+      1555.0, 1402.0]],
+    [[901.0, 833.0, 851.0, 797.0, 866.0, 921.0, 845.0], [1490.0, 1575.0, 1702.0, 1466.0, 1580.0,
+      1602.0, 1533.0]],
+)  # fmt: skip
+FLIPS = ([3, -1, 2, 2, 1], [1, 1, 1, 1, 1, 1], [5, 4, -2])
 
 
 def mean(x):
@@ -175,6 +182,45 @@ def tost(value, error, df, bound):
     return max(tails)
 
 
+def over_repetitions(values, reference):
+    """Student's t of the repetitions' means over sites of log ratios, as a gain, and their median.
+
+    The bounds of t by bisection of its tail; the median's by the binomial's definition.
+    """
+    sites, count = len(values), len(values[0])
+    logs = [[math.log(a / b) for a, b in zip(x, r, strict=True)]
+            for x, r in zip(values, reference, strict=True)]  # fmt: skip
+    means = [mean([site[at] for site in logs]) for at in range(count)]
+    error = math.sqrt(variance(means) / count)
+    low, high = 0.0, 50.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if t_tail(middle, count - 1) > 0.025 else (low, middle)
+    t = mean(means) / error
+    bounds = [math.expm1(mean(means) + sign * low * error) for sign in (-1, 1)]
+    medians = sorted(  # of one or two sites
+        mean([site[at] for site in logs]) for at in range(count) if sites <= 2
+    )
+    rank, chance = 0, 0.0
+    while (chance := chance + math.comb(count, rank) / 2**count) <= 0.025:
+        rank += 1
+    fewer = min(sum(m < 0 for m in medians), sum(m > 0 for m in medians))
+    sign = min(1.0, 2 * sum(math.comb(count, k) for k in range(fewer + 1)) / 2**count)
+    return {
+        "gain": [math.expm1(mean(means)), *bounds, 2 * t_tail(abs(t), count - 1)],
+        "median": [*(math.expm1(medians[k]) for k in (count // 2, rank - 1, count - rank)), sign],
+    }
+
+
+def sign_flips(differences):
+    """The share of all choices of signs whose sum is at least as far from 0."""
+    sums = [
+        abs(sum(sign * d for sign, d in zip(signs, differences, strict=True)))
+        for signs in product((-1, 1), repeat=len(differences))
+    ]
+    return sum(each >= abs(sum(differences)) for each in sums) / len(sums)
+
+
 def benjamini_hochberg(p):
     """Adjusted p values by the step-up definition."""
     order = sorted(range(len(p)), key=lambda i: p[i])
@@ -258,6 +304,11 @@ def main():
                 (0.0, 0.004, 30, 0.05),
             )
         ],
+        "over_repetitions": [
+            {"values": v, "reference": r} | over_repetitions(v, r)
+            for v, r in (COMPLETE, [each[:1] for each in COMPLETE])
+        ],
+        "sign_flips": [{"differences": d, "p": sign_flips(d)} for d in FLIPS],
         "benjamini_hochberg": [{"p": p, "adjusted": benjamini_hochberg(p)}],
         "log_rank": [
             {"values": TIMES[0], "reference": TIMES[1], "limit": LIMIT} | log_rank(*TIMES, LIMIT)

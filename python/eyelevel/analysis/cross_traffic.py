@@ -49,7 +49,9 @@ def harms(contents: Contents) -> list[Harm]:
             rows = _paired(contents.blocks.kept, network, alone, stack)
             cells = compare_cells(rows, contents.metrics, "beside", ["beside", "alone"])
             for metric in contents.metrics:
-                by_site = {cell.site: cell.gain for cell in cells if cell.metric == metric}
+                by_site = {
+                    cell.site: cell.ratio_of_means for cell in cells if cell.metric == metric
+                }
                 gains = [by_site.get(site, _lost(site)) for site in contents.sites]
                 harms_found.append(Harm(network, alone, stack, metric, harm_of_gains(gains)))
     return harms_found

@@ -43,11 +43,11 @@ def format_signed_ms(value: float, limit_s: float) -> str:
     return ("+" if value > 0 else "") + format_ms(value, limit_s)
 
 
-def format_interval(estimate: Estimate) -> str:
+def format_interval(estimate: Estimate, signed: bool = True) -> str:
     """The bounds of a share in words, or that there are none."""
     if estimate.low is None or estimate.high is None:
         return "no interval"
-    return f"{format_percent(estimate.low)} to {format_percent(estimate.high)}"
+    return f"{format_percent(estimate.low, signed)} to {format_percent(estimate.high, signed)}"
 
 
 def format_p(p: float) -> str:

@@ -1,12 +1,19 @@
 """How findings are said."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
-from eyelevel.analysis.formats import format_interval, format_percent
+from eyelevel.analysis.formats import (
+    format_interval,
+    format_p_equation,
+    format_percent,
+    format_signed_ms,
+)
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.shown import title_of
 from eyelevel.stats.estimate import smallest_detectable
+from eyelevel.stats.slow_loads import SLOW_TIMES
 
 SIGNIFICANCE_LEVEL = 0.05
 NETWORKS_NAMED_MAX = 3  # of one finding: more would bury the answer, and the table has them
@@ -24,6 +31,8 @@ def verdict(gain: NetworkGain, smallest_effect: float) -> str:
     if not matters:
         return "no difference that matters"
     if gain.p_holm <= SIGNIFICANCE_LEVEL:
+        if gain.signs_disagree:
+            return "mean and median disagree"
         return "faster" if estimate.value < 0 else "slower"
     return "no clear difference"
 
@@ -33,6 +42,8 @@ _OPENINGS = {
     "slower": "{stack} was slower than {reference}",
     "no difference that matters": "{stack} and {reference} did not differ by what matters",
     "no clear difference": "no clear difference between {stack} and {reference}",
+    "mean and median disagree": "{stack} against {reference} has no verdict, since mean and median "
+    "have opposite signs,",
     "undetermined": "{stack} against {reference} is undetermined",
 }
 
@@ -55,6 +66,29 @@ def answer(
                 clauses.append(f"{opening.format(stack=stack, reference=reference)} on {details}")
         if clauses:
             sentences.append(f"{title_of(metric)}: {'; '.join(clauses)}.")
+        sentences += _slow_sentences(primary, reference)
+    return sentences
+
+
+def _slow_sentences(gains: Sequence[NetworkGain], reference: str) -> list[str]:
+    """Where rare slow loads are an answer of their own, after the family's correction."""
+    sentences = []
+    for gain in gains:
+        slow, p = gain.slow_loads, gain.p_slow_holm
+        if slow is None or p is None or p > SIGNIFICANCE_LEVEL:
+            continue
+        shares = ((slow.share, gain.stack), (slow.share_reference, reference))
+        own, other = (
+            f"{format_percent(share.value or 0.0, signed=False)} of {name}'s loads "
+            f"({format_interval(share, signed=False)})"
+            for share, name in shares
+        )
+        sentences.append(
+            f"Slow loads on {gain.network}: {own} took more than {SLOW_TIMES:g} times their "
+            f"stack's median, and {other}; {format_p_equation(p)} among all comparisons."
+        )
+    if len(sentences) > NETWORKS_NAMED_MAX:
+        return [f"Slow loads of {gains[0].stack} differ on {len(sentences)} networks."]
     return sentences
 
 
@@ -80,6 +114,10 @@ def _detail(gain: NetworkGain, unclear: bool = False) -> str:
     if unclear and estimate.excludes_zero:
         # The interval is of this one comparison; the verdict allows for all of them.
         clause += f"; clear if it were the only comparison, p = {gain.p_holm:.2g} among all of them"
+    if gain.difference.value is not None and gain.metric.endswith("_ms"):
+        clause += f", {format_signed_ms(gain.difference.value, math.inf)}"
+    if gain.signs_disagree:
+        clause += f"; median {format_percent(gain.median.value or 0.0)}"
     return f"{gain.network} ({clause})"
 
 

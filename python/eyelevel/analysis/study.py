@@ -1,7 +1,7 @@
 """Everything that a report says, computed from a run's directory alone."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.resources import files
 from itertools import product
@@ -12,7 +12,7 @@ import polars as pl
 from eyelevel.analysis.gains.causes import NetworkSplit, split_causes, without_twins
 from eyelevel.analysis.gains.cells import Cell, NetworkGain, compare_cells, compare_networks
 from eyelevel.analysis.gains.other_sites import NetworkModel, models_over_sites
-from eyelevel.analysis.gains.p_values import GainTests, gain_tests
+from eyelevel.analysis.gains.p_values import MAY_STOP, GainTests, gain_tests
 from eyelevel.analysis.gains.sequential import sequential_gains
 from eyelevel.analysis.gains.site_tests import SiteTests, site_tests
 from eyelevel.analysis.gains.steps import StepCells, compare_steps
@@ -33,6 +33,7 @@ from eyelevel.metrics.compute import metrics_of
 from eyelevel.networks.network import Network
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
+from eyelevel.stats.estimate import undetermined
 from eyelevel.stats.hypothesis.cochran_q import RateTest, rates_differ
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,
@@ -281,8 +282,25 @@ def _sequential(
         names["networks"],
         names["sites"],
     )
-    by_key = {(item.network, item.stack, item.metric): item for item in sequential}
-    return [by_key.get((item.network, item.stack, item.metric), item) for item in gains]
+    by_key = {(each.network, each.stack, each.metric): each for each in sequential}
+    return [
+        _as_stopped(gain, by_key.get((gain.network, gain.stack, gain.metric))) for gain in gains
+    ]
+
+
+def _as_stopped(gain: NetworkGain, sequential: NetworkGain | None) -> NetworkGain:
+    """What stands beside the gain keeps its value alone: its interval does not allow for looks."""
+    if sequential is None:
+        return gain
+    median, difference = (
+        undetermined(each.reason or MAY_STOP, each.n, each.value)
+        for each in (gain.median, gain.difference)
+    )
+    slow = replace(gain.slow_loads, p=None) if gain.slow_loads else None
+    return replace(
+        sequential, median=median, difference=difference, ratio_of_means=gain.ratio_of_means,
+        slow_loads=slow,
+    )  # fmt: skip
 
 
 def _environment(directory: Path) -> JsonMapping:

@@ -23,7 +23,7 @@ def gain_cdf(cells: pl.DataFrame, stacks: list[str]) -> JsonObject:
     steps = inline(_steps(cells), *_OF_PANEL, "stack", "gain", "share")
     base = alt.Chart(steps)
     lines = base.mark_line(interpolate="step-after", strokeWidth=1.5).encode(
-        x=alt.X("gain:Q", title="gain (left is faster)", axis=GAIN_AXIS),
+        x=alt.X("gain:Q", title="ratio of means (left is faster)", axis=GAIN_AXIS),
         y=alt.Y("share:Q", title="share of sites", axis=SHARE_AXIS, scale=alt.Scale(domain=[0, 1])),
         color=_stack(stacks),
     )
@@ -133,7 +133,7 @@ def mean_gains(rows: pl.DataFrame, stacks: list[str]) -> JsonObject:
     axis = alt.Axis(format="+.0%", tickCount=4)
     known = base.transform_filter("isValid(datum.gain_low)")
     interval = known.mark_rule(strokeWidth=1.5).encode(
-        x=alt.X("gain_low:Q", title="mean gain (left is faster)", axis=axis), x2="gain_high:Q"
+        x=alt.X("gain_low:Q", title="ratio of means (left is faster)", axis=axis), x2="gain_high:Q"
     )
     dot = (
         base.transform_filter("isValid(datum.gain)")

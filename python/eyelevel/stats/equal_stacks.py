@@ -1,10 +1,11 @@
 """One stack under two names: how often the report's procedure would claim a difference.
 
-Within each block the two names are swapped at random, so that nothing but luck tells them apart;
+Within each repetition the two names are swapped at random, on all sites alike, so that nothing but
+luck tells them apart, what disturbs a stack for a whole repetition included;
 the p values of the procedure must then be uniform, and its families reject in 5 % of cases.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ import scipy
 
 from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Floats
 from eyelevel.stats.families import holm
-from eyelevel.stats.gain import mean_gain, performance_gain
+from eyelevel.stats.repetitions import geometric_gain
 
 REJECTED_SHARE_MAX = 0.064
 """For 1000 permutations: 5 % and two standard errors of a share."""
@@ -33,24 +34,19 @@ class Swapped:
     uniform_p: tuple[float, ...]
 
 
-def p_values(pairs: Mapping[str, Sequence[Floats]]) -> list[float | None]:
+def p_values(pairs: Mapping[str, Floats]) -> list[float | None]:
     """The raw p of each comparison as the report has it. `pairs`: by comparison (a network, say)
-    the sites' values, each blocks x 2, the reference's first; NaN if a load has none."""
-    values = []
-    for sites in pairs.values():
-        complete = [site[~np.isnan(site).any(axis=1)] for site in sites]
-        gains = [performance_gain(site[:, 1], site[:, 0]) for site in complete]
-        values.append(mean_gain(gains).p)
-    return values
+    the values, sites x repetitions x 2, the reference's first; NaN if a load has none."""
+    return [geometric_gain(values[..., 1], values[..., 0]).p for values in pairs.values()]
 
 
 def swap_names(
-    pairs: Mapping[str, Sequence[Floats]], permutations: int, draw: np.random.Generator
+    pairs: Mapping[str, Floats], permutations: int, draw: np.random.Generator
 ) -> Swapped:
     """One family: the comparisons of one metric. Raises ValueError if a p value is missing."""
     rows = []
     for _ in range(permutations):
-        swapped = {name: [_swap(site, draw) for site in sites] for name, sites in pairs.items()}
+        swapped = {name: _swap(values, draw) for name, values in pairs.items()}
         rows.append(p_values(swapped))
     if any(p is None for row in rows for p in row):
         raise ValueError("a comparison has no p value: a load timed out, or there is no spread")
@@ -60,6 +56,6 @@ def swap_names(
     return Swapped(p, float(np.mean(claims)), uniform)
 
 
-def _swap(site: Floats, draw: np.random.Generator) -> Floats:
-    swapped = draw.integers(0, 2, (len(site), 1)) == 1
-    return np.where(swapped, site[:, ::-1], site)
+def _swap(values: Floats, draw: np.random.Generator) -> Floats:
+    swapped = draw.integers(0, 2, (values.shape[1], 1)) == 1
+    return np.where(swapped, values[..., ::-1], values)

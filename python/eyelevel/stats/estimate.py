@@ -17,6 +17,7 @@ INFINITE = "it is infinite, as a timeout is"
 CONFIDENCE = 0.95
 SIGNIFICANCE_LEVEL = 0.05
 POWER = 0.8
+ROUNDING = 1e-12  # a relative error below it is what floating point leaves of none
 
 Floats = NDArray[np.float64]
 

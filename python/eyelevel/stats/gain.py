@@ -1,4 +1,4 @@
-"""The performance gain: (mean X - mean reference) / mean reference; negative is faster.
+"""The papers' gain, a ratio of means: (mean X - mean reference) / mean reference.
 
 Definition: Wolsing, Rüth, Wehrle, Hohlfeld 2019, section 4, for one site, network and metric, with
 means over the runs. The paper gives no interval; ours follow from the runs in pairs, since each
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from eyelevel.stats.estimate import (
     CONFIDENCE,
+    ROUNDING,
     Estimate,
     as_pairs,
     sum_freedom,
@@ -24,7 +25,6 @@ from eyelevel.stats.estimate import (
 from eyelevel.stats.hypothesis.difference import as_groups
 
 LOWEST = -1.0  # no time is negative: cutting an interval here costs no coverage
-ROUNDING = 1e-12  # a relative error below it is what floating point leaves of none
 
 
 def performance_gain(
@@ -88,9 +88,11 @@ def unpaired_gain(
 def mean_gain(gains: Sequence[Estimate], confidence: float = CONFIDENCE) -> Estimate:
     """The mean over sites of their gains, each site counting alike.
 
-    The interval covers the run-to-run noise of these very sites, not what other sites would show:
-    the standard errors add in squares, degrees of freedom after Welch and Satterthwaite. It is
-    undetermined as soon as one site's gain is: a mean over the other sites would be of other pages.
+    The interval covers the run-to-run noise of these very sites, not what other sites would show,
+    and takes sites as independent, which loads of one repetition are not (a report's own gain does
+    not: `eyelevel.stats.repetitions`): the standard errors add in squares, degrees of freedom after
+    Welch and Satterthwaite. It is undetermined as soon as one site's gain is: a mean over the other
+    sites would be of other pages.
     """
     if not gains:
         return undetermined("no site")

@@ -102,7 +102,16 @@ def _signed_rank_p(differences: Floats) -> float | None:
         return float(scipy.stats.wilcoxon(ranked, method="approx").pvalue)
     # Doubled, since tied differences share a rank that may be a half; exact given the ties.
     weights = np.rint(2 * scipy.stats.rankdata(np.abs(ranked))).astype(int)
-    positive = int(weights[ranked > 0].sum())
+    return sign_flip_p(np.where(ranked > 0, weights, -weights))
+
+
+def sign_flip_p(differences: NDArray[np.int_]) -> float:
+    """The exact two-sided p of whole-numbered differences whose signs are fair coins if nothing is.
+
+    None of them is 0. Fisher, The Design of Experiments, 1935, section 21.
+    """
+    weights = np.abs(differences)
+    positive = int(weights[differences > 0].sum())
     smaller = min(positive, int(weights.sum()) - positive)
     chance = _signed_sum_distribution(tuple(sorted(weights.tolist())))
     return min(1.0, 2 * float(chance[: smaller + 1].sum()))

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -6,6 +7,7 @@ from eyelevel.analysis.formats import NO_BREAK, format_ms, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.phrases import answer, detectable, verdict
 from eyelevel.stats.estimate import Estimate
+from eyelevel.stats.slow_loads import SlowLoads
 
 
 def gain(value, low, high, p=0.001, network="dsl", stack="quic"):
@@ -32,6 +34,32 @@ def lacking(reason, value=None):
 )
 def test_verdicts(found, expected):
     assert verdict(found, smallest_effect=0.05) == expected
+
+
+def test_there_is_no_verdict_if_mean_and_median_have_opposite_signs():
+    found = replace(gain(-0.12, -0.15, -0.09), median=Estimate(0.01), difference=Estimate(-1234.0))
+    assert verdict(found, 0.05) == "mean and median disagree"
+    (sentence,) = answer([found], "tcp", "speed_index_ms", 0.05)
+    assert sentence.replace(NO_BREAK, " ") == (
+        "Speed Index: quic against tcp has no verdict, since mean and median have opposite signs, "
+        "on dsl (−12.0 %, 95 % interval −15.0 % to −9.0 %, −1 234 ms; median +1.0 %)."
+    )
+    assert verdict(replace(gain(0.01, -0.02, 0.04), median=Estimate(-0.01)), 0.05) == (
+        "no difference that matters"
+    )
+
+
+def test_slow_loads_are_said_where_they_differ_after_correction():
+    slow = SlowLoads(Estimate(0.2, 0.1, 0.3), Estimate(0.0, 0.0, 0.05), 40, 0.001)
+    found = replace(gain(-0.03, -0.08, 0.02, p=0.2), slow_loads=slow, p_slow_holm=0.004)
+    _, sentence = answer([found], "tcp", "speed_index_ms", 0.05)
+    assert sentence.replace(NO_BREAK, " ") == (
+        "Slow loads on dsl: 20.0 % of quic's loads (10.0 % to 30.0 %) took more than 1.5 times "
+        "their stack's median, and 0.0 % of tcp's loads (0.0 % to 5.0 %); p = 0.004 among all "
+        "comparisons."
+    )
+    assert len(answer([replace(found, p_slow_holm=0.06)], "tcp", "speed_index_ms", 0.05)) == 1
+    assert "differ on 4 networks" in answer([found] * 4, "tcp", "speed_index_ms", 0.05)[1]
 
 
 def test_the_answer_says_each_networks_number_with_its_uncertainty():

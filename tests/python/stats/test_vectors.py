@@ -6,6 +6,7 @@
 import json
 import math
 
+import numpy as np
 import pytest
 from repository import ROOT
 
@@ -17,6 +18,8 @@ from eyelevel.stats.hypothesis.equivalence import equivalence
 from eyelevel.stats.hypothesis.games_howell import games_howell
 from eyelevel.stats.hypothesis.kruskal_wallis import kruskal_wallis
 from eyelevel.stats.hypothesis.mann_whitney import mann_whitney
+from eyelevel.stats.paired import sign_flip_p
+from eyelevel.stats.repetitions import geometric_gain, median_gain
 from eyelevel.stats.sequential import confidence_sequence
 
 FILE = ROOT / "vectors" / "statistics" / "vectors.json"
@@ -53,6 +56,18 @@ def test_mann_whitney_and_cliffs_delta(case):
     found = mann_whitney(case["values"], case["reference"])
     assert found.u == near(case["u"]) and found.p == near(case["p"])
     assert found.delta == near(case["delta"]) and -1 <= found.low < found.delta < found.high <= 1
+
+
+@pytest.mark.parametrize("case", VECTORS["over_repetitions"])
+def test_gain_over_repetitions(case):
+    pair = case["values"], case["reference"]
+    for found, expected in ((geometric_gain(*pair), "gain"), (median_gain(*pair), "median")):
+        assert [found.value, found.low, found.high, found.p] == near(case[expected])
+
+
+@pytest.mark.parametrize("case", VECTORS["sign_flips"])
+def test_sign_flips(case):
+    assert sign_flip_p(np.array(case["differences"])) == near(case["p"])
 
 
 @pytest.mark.parametrize("case", VECTORS["equivalence"])

@@ -55,8 +55,8 @@ class PaperFigure:
 def cell_rows(contents: Contents) -> pl.DataFrame:
     """One row a site, network, stack and metric that was compared, with the site's attributes.
 
-    `gain` and `difference_ms` are null if they are undetermined, as with a timeout: a share of
-    sites that leaves these out would favour the stack that timed out.
+    `gain` is the papers' ratio of means. It and `difference_ms` are null if they are undetermined,
+    as with a timeout: a share of sites that leaves these out would favour the stack that timed out.
     """
     rows = [
         {
@@ -65,7 +65,7 @@ def cell_rows(contents: Contents) -> pl.DataFrame:
             "stack": cell.stack,
             "metric": title_of(cell.metric),
             "primary": cell.metric == contents.primary_metric,
-            "gain": cell.gain.value,
+            "gain": cell.ratio_of_means.value,
             "anova": cell.anova.verdict,
             "difference_ms": cell.difference.value,
             "rate_mbit_s": contents.network(cell.network).down_mbit_s,
@@ -128,8 +128,9 @@ def _loads(contents: Contents) -> pl.DataFrame:
 def _gains(contents: Contents) -> pl.DataFrame:
     measured = {cell.metric for cell in contents.cells if cell.pairs}
     rows = [
-        (e.network, title_of(e.metric), e.stack, e.gain.value, e.gain.low, e.gain.high)
+        (e.network, title_of(e.metric), e.stack, mean.value, mean.low, mean.high)
         for e in contents.gains
+        for mean in (e.ratio_of_means,)
         if e.metric in measured
     ]
     names = ("network", "metric", "stack", "gain", "gain_low", "gain_high")
@@ -150,13 +151,13 @@ def _curves(columns: int) -> Callable[[pl.DataFrame, Contents], JsonObject]:
 
 
 FIGURES: tuple[PaperFigure, ...] = (
-    PaperFigure("gain-cdf", "Performance gain by network and metric",
+    PaperFigure("gain-cdf", "Ratio of means by network and metric",
                 "Wolsing et al. 2019, figure 3", cell_rows,
                 lambda rows, contents: gain_cdf(rows, contents.stacks)),
     PaperFigure("significance", "Sites significantly faster, slower, neither",
                 "Wolsing et al. 2019, section 4", cell_rows,
                 lambda rows, contents: significance_shares(rows, contents.stacks)),
-    PaperFigure("mean-gains", "Mean gains with their intervals",
+    PaperFigure("mean-gains", "Ratios of means with their intervals",
                 "Wolsing et al. 2019, section 4", _gains,
                 lambda rows, contents: mean_gains(rows, contents.stacks)),
     PaperFigure("origins", "Difference against the number of origins",

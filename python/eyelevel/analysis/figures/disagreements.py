@@ -17,7 +17,7 @@ def disagreements(contents: Contents) -> pl.DataFrame:
     """
     by_load: dict[tuple[str, str, str], list[tuple[float, str]]] = {}
     for cell in contents.cells:
-        gain = cell.gain
+        gain = cell.ratio_of_means
         if gain.value is not None and gain.excludes_zero:
             by_load.setdefault((cell.site, cell.network, cell.stack), []).append(
                 (gain.value, title_of(cell.metric))

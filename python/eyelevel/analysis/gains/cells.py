@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -14,12 +14,17 @@ from eyelevel.stats.families import holm
 from eyelevel.stats.gain import mean_gain, performance_gain
 from eyelevel.stats.hypothesis.anova import Anova, anova_of_two
 from eyelevel.stats.paired import hodges_lehmann, median
+from eyelevel.stats.repetitions import difference_over_sites, geometric_gain, median_gain
+from eyelevel.stats.slow_loads import SlowLoads, slow_loads
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str, str]  # network, stack, metric
+Loads = tuple[NDArray[np.int64], Floats, Floats]
 
+_UNKNOWN = undetermined("no complete block is left")
 _NONE = np.zeros(0)
 _EMPTY = (
+    geometric_gain(_NONE, _NONE),
     performance_gain(_NONE, _NONE),
     hodges_lehmann(_NONE, _NONE),
     anova_of_two(_NONE, _NONE),
@@ -30,8 +35,10 @@ _EMPTY = (
 class Cell:
     """One stack against the reference on one site, network and metric, over the kept blocks.
 
-    `median` and `median_reference` are infinite if half of the loads timed out. `without_value`
-    counts the pairs that were left out because a load has no such metric.
+    `gain` is the geometric mean's, `ratio_of_means` the papers' (`eyelevel.stats.gain`). `median`
+    and `median_reference` are infinite if half of the loads timed out. `without_value` counts
+    the pairs that were left out because a load has no such metric. `loads` has the pairs:
+    repetitions, values and the reference's.
     """
 
     network: str
@@ -45,19 +52,36 @@ class Cell:
     median: float | None
     median_reference: float | None
     gain: Estimate
+    ratio_of_means: Estimate
     difference: Estimate
     anova: Anova
+    loads: Loads = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True)
 class NetworkGain:
-    """One stack's gain against the reference on one network and metric: the mean over sites."""
+    """One stack's gain against the reference on one network and metric, over the sites.
+
+    `gain` is the geometric mean's; `median`, of a typical repetition, and `difference`, in the
+    metric's unit, stand beside it; `ratio_of_means` is the papers'. `slow_loads` is of the primary
+    metric. Both corrected p values are of families over all networks and stacks.
+    """
 
     network: str
     stack: str
     metric: str
     gain: Estimate
     p_holm: float | None = None
+    median: Estimate = _UNKNOWN
+    difference: Estimate = _UNKNOWN
+    ratio_of_means: Estimate = _UNKNOWN
+    slow_loads: SlowLoads | None = None
+    p_slow_holm: float | None = None
+
+    @property
+    def signs_disagree(self) -> bool:
+        """Whether mean and median point in opposite directions: there is no verdict then."""
+        return (self.gain.value or 0.0) * (self.median.value or 0.0) < 0
 
 
 def compare_cells(
@@ -66,7 +90,7 @@ def compare_cells(
     """Every cell of the study, from the kept blocks (`select_blocks`), in a fixed order."""
     rows = kept.sort("network", "site", "stack", "block")
     values = _values(rows, metrics)
-    blocks = rows["block"].to_numpy()
+    blocks, repetitions = rows["block"].to_numpy(), rows["repetition"].to_numpy()
     ranges: dict[tuple[str, str], dict[str, slice]] = {}
     start = 0
     counted = rows.group_by("network", "site", "stack", maintain_order=True).len()
@@ -86,7 +110,8 @@ def compare_cells(
                 )
             for column, metric in enumerate(metrics):
                 pair = (values[of_stack, column], values[of_reference, column])
-                cells.append(_cell(network, site, stack, metric, *pair))
+                loads = (repetitions[of_stack], *pair)
+                cells.append(_cell(network, site, stack, metric, loads))
     return cells
 
 
@@ -96,78 +121,101 @@ def compare_networks(
     sites: Sequence[str],
     planned: Sequence[Key] = (),
 ) -> list[NetworkGain]:
-    """The mean gain over `sites` by network, stack and metric.
+    """The gain over `sites` by network, stack and metric.
 
     Undetermined if a site has no cell; so is each of the `planned` (network, stack, metric)
     that has none at all. For the primary metric the p values are corrected after Holm over the
-    family of all networks and stacks; other metrics are descriptive.
+    family of all networks and stacks, those of slow loads as a family of their own; other metrics
+    are descriptive.
     """
-    gains = network_gains(cells, sites, planned)
+    gains = network_gains(cells, sites, planned, primary_metric)
     primary = [index for index, gain in enumerate(gains) if gain.metric == primary_metric]
     adjusted = holm([gains[index].gain.p for index in primary])
-    for index, p in zip(primary, adjusted, strict=True):
-        gains[index] = replace(gains[index], p_holm=p)
+    slow = holm([each.p if (each := gains[index].slow_loads) else None for index in primary])
+    for index, p, p_slow in zip(primary, adjusted, slow, strict=True):
+        gains[index] = replace(gains[index], p_holm=p, p_slow_holm=p_slow)
     return gains
 
 
 def network_gains(
-    cells: Sequence[Cell], sites: Sequence[str], planned: Sequence[Key] = ()
+    cells: Sequence[Cell],
+    sites: Sequence[str],
+    planned: Sequence[Key] = (),
+    primary_metric: str | None = None,
 ) -> list[NetworkGain]:
     """The same without any correction, for a look that claims nothing."""
     # What is planned stays in the answer without any cell: left out, it would look never asked.
     grouped: dict[Key, list[Cell]] = {key: [] for key in planned}
     for cell in cells:
         grouped.setdefault((cell.network, cell.stack, cell.metric), []).append(cell)
-    return [NetworkGain(*key, _over_sites(group, sites)) for key, group in grouped.items()]
+    return [
+        _over_sites(key, group, sites, key[2] == primary_metric) for key, group in grouped.items()
+    ]
 
 
-def _over_sites(cells: Sequence[Cell], sites: Sequence[str]) -> Estimate:
+def _over_sites(
+    key: Key, cells: Sequence[Cell], sites: Sequence[str], primary: bool
+) -> NetworkGain:
     if not cells:
-        return undetermined("no complete block is left")
+        return NetworkGain(*key, _UNKNOWN)
     if absent := sorted(set(sites) - {cell.site for cell in cells}):
-        return undetermined(f"no complete block of {', '.join(absent)}", len(cells))
-    return mean_gain([cell.gain for cell in cells])
+        lost = undetermined(f"no complete block of {', '.join(absent)}", len(cells))
+        return NetworkGain(*key, lost, None, lost, lost, lost)
+    repetitions = np.unique(np.concatenate([cell.loads[0] for cell in cells]))
+    x, r = np.full((2, len(cells), len(repetitions)), np.nan)
+    for row, cell in enumerate(cells):
+        columns = np.searchsorted(repetitions, cell.loads[0])
+        x[row, columns], r[row, columns] = cell.loads[1:]
+    return NetworkGain(
+        *key,
+        gain=geometric_gain(x, r),
+        median=median_gain(x, r),
+        difference=difference_over_sites(x, r),
+        ratio_of_means=mean_gain([cell.ratio_of_means for cell in cells]),
+        slow_loads=slow_loads(x, r) if primary else None,
+    )
 
 
-def _cell(network: str, site: str, stack: str, metric: str, x: Floats, r: Floats) -> Cell:
+def _cell(network: str, site: str, stack: str, metric: str, loads: Loads) -> Cell:
+    repetitions, x, r = loads
     there = ~(np.isnan(x) | np.isnan(r))
     without_value = len(x) - int(there.sum())
     if without_value:
-        x, r = x[there], r[there]
+        repetitions, x, r = loads = (repetitions[there], x[there], r[there])
+    key = (network, site, stack, metric)
     if len(x) == 0:  # of a large study these are many, and the rest of this takes its time
-        return Cell(network, site, stack, metric, 0, without_value, 0, 0, None, None, *_EMPTY)
+        return Cell(*key, 0, without_value, 0, 0, None, None, *_EMPTY, loads)
     if len(x) == 1 and 0 < x[0] < math.inf and 0 < r[0] < math.inf:
         value, reference_value = float(x[0]), float(r[0])
         answers = _of_one_pair(value, reference_value)
-        return Cell(
-            network, site, stack, metric, 1, without_value, 0, 0, value, reference_value, *answers
-        )
+        return Cell(*key, 1, without_value, 0, 0, value, reference_value, *answers, loads)
     return Cell(
-        network=network,
-        site=site,
-        stack=stack,
-        metric=metric,
+        *key,
         pairs=len(x),
         without_value=without_value,
         timeouts=int(np.isinf(x).sum()),
         timeouts_reference=int(np.isinf(r).sum()),
         median=median(x),
         median_reference=median(r),
-        gain=performance_gain(x, r),
+        gain=geometric_gain(x, r),
+        ratio_of_means=performance_gain(x, r),
         difference=hodges_lehmann(x, r),
         anova=anova_of_two(x, r),
+        loads=loads,
     )
 
 
-def _of_one_pair(x: float, r: float) -> tuple[Estimate, Estimate, Anova]:
-    """What the three computations answer to one pair, without their cost: half a million of them.
+def _of_one_pair(x: float, r: float) -> tuple[Estimate, Estimate, Estimate, Anova]:
+    """What the four computations answer to one pair, without their cost: half a million of them.
 
     A test holds it to the computations themselves.
     """
+    gain = undetermined("one block shows no spread", 1, x / r - 1)
     return (
-        undetermined("one block shows no spread", 1, x / r - 1),
+        gain,
+        gain,
         undetermined("1 blocks are too few for a 95% interval", 1, x - r),
-        _EMPTY[2],
+        _EMPTY[-1],
     )
 
 

@@ -11,7 +11,8 @@ import polars as pl
 
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.trials.blocks import with_timeouts
-from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.estimate import undetermined
+from eyelevel.stats.repetitions import as_gain
 from eyelevel.stats.sequential import confidence_sequence
 
 FAMILY_LEVEL = 0.05
@@ -50,7 +51,9 @@ def sequential_gains(
             if (values["lowest"] <= 0).any() and (values["highest"] < math.inf).all():
                 on_log = undetermined("a load's value is 0, so there is no ratio", on_log.n)
             p = None if on_log.p is None else min(1.0, on_log.p * comparisons)
-            gains.append(NetworkGain(network, stack, metric, _as_gain(on_log), p))
+            # No error: a t interval made from it would not hold at a stopping time.
+            gain = replace(as_gain(on_log), standard_error=None)
+            gains.append(NetworkGain(network, stack, metric, gain, p))
     return gains
 
 
@@ -132,17 +135,6 @@ def _repetitions(
         .filter(pl.col("len") == len(sites))
         .sort("repetition")
     )
-
-
-def _as_gain(on_log: Estimate) -> Estimate:
-    if on_log.value is None:
-        return on_log
-    if on_log.low is None or on_log.high is None:
-        return undetermined(on_log.reason, on_log.n, math.expm1(on_log.value))
-    low, high = math.expm1(on_log.low), math.expm1(on_log.high)
-    value = math.expm1(on_log.value)
-    # No error: a t interval made from it would not hold at a stopping time.
-    return replace(on_log, value=value, low=low, high=high, standard_error=None)
 
 
 def _at_the_end(width: float, n: int, blocks_max: int, family: int) -> float:

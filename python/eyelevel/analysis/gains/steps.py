@@ -10,7 +10,7 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.steps import STEP_METRICS, step_metrics
 from eyelevel.store.directory import read_trial
 
-_KEYS = ("network", "site", "stack", "block", "outcome")
+_KEYS = ("network", "site", "stack", "repetition", "block", "outcome")
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ def compare_steps(directory: Path, plan: JsonMapping, kept: pl.DataFrame) -> tup
     texts = plan["browser"]["after_load"]
     if not texts:
         return ()
-    schema = dict.fromkeys(_KEYS, pl.String) | dict.fromkeys(STEP_METRICS, pl.Float64)
+    schema: dict[str, type[pl.DataType]] = dict.fromkeys(_KEYS, pl.String)
+    schema |= {"repetition": pl.Int64} | dict.fromkeys(STEP_METRICS, pl.Float64)
     rows: list[list[tuple[object, ...]]] = [[] for _ in texts]
     for name, *keys in kept.select("hash", *_KEYS).iter_rows():
         trial = read_trial(directory, name)

@@ -69,7 +69,7 @@ def charts_section(contents: Contents, data: PageData) -> Markup:
         element("div", *figures, class_="pair"),
         element(
             "p",
-            "Above, the mean gain over all sites with its interval; intervals far wider than the "
+            "Above, the gain over all sites with its interval; intervals far wider than the "
             "gains are cut at the axis. Below, the share of counted loads that were at least as "
             "fast; a curve that ends below the top has timeouts. In studies of more than "
             f"{SITES_MAX} sites single ones have curves of the primary metric only, and in studies "

@@ -1,6 +1,8 @@
 """The table of gains, and collapsed below it what else can be said of them."""
 
-from eyelevel.analysis.formats import NO_BREAK, format_p, format_percent
+import math
+
+from eyelevel.analysis.formats import NO_BREAK, format_p, format_percent, format_signed_ms
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.p_values import GainTests
 from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL, verdict
@@ -21,10 +23,12 @@ ROWS_MAX = 400  # a larger study shows its primary metric's, and of those the fi
 
 
 NOTE = (
-    "p is of no difference, from the t interval: it assumes blocks that are independent, with "
-    "residuals about normal. Holm's correction, of the primary metric, by which a stack is called "
-    "faster or slower, bounds the chance of any false claim in the family. Benjamini and "
-    "Hochberg's bounds the share of false ones among the claims, for comparisons that are "
+    "p is of no difference, from the t interval: it assumes repetitions that are independent, with "
+    "means about normal. The median is of a typical repetition and the difference is of means, "
+    "both over the sites; if mean and median have opposite signs there is no verdict. Holm's "
+    "correction, of the primary metric, by which a stack is called faster or slower, bounds the "
+    "chance of any false claim in the family. Benjamini and Hochberg's bounds the share of false "
+    "ones among the claims, for comparisons that are "
     "independent or positively dependent, and finds more. A family is one metric's comparisons "
     "over all networks and stacks; {members} of {primary} have a p value. p of equivalence "
     "is of two one-sided t tests (TOST): at most 0.05 where the 90 % interval lies within "
@@ -50,18 +54,17 @@ def gains_section(contents: Contents) -> Markup:
         caption = join([element("strong", name), " ", element("span", network.described())])
         tables.append(table(caption, ["metric", *others], rows, class_="gains"))
     note = (
-        f"Performance gain against {contents.reference}: (X − reference) / reference of "
-        "the means over the runs, averaged over the sites; negative is faster. Below each gain its "
-        f"95{NO_BREAK}% interval: the run-to-run noise of these sites in this lab, not what other "
-        f"sites would show. {title_of(contents.primary_metric)} was declared as the "
-        "primary metric; "
+        f"Gain against {contents.reference}: the geometric mean over sites of X / reference "
+        "within blocks, less one; negative is faster. Below each gain its "
+        f"95{NO_BREAK}% interval, of Student's t over repetitions, each counting by its mean over "
+        "the sites: the run-to-run noise of these sites in this lab, not what other sites would "
+        f"show. {title_of(contents.primary_metric)} was declared as the primary metric; "
     )
     if contents.may_stop:
         note += (
-            "since the study might stop at any block, its gain is the geometric mean's and its "
-            "interval a confidence sequence, which holds at all blocks together for all "
-            "comparisons together. The other metrics describe, with neither correction nor "
-            "allowance for stopping."
+            "since the study might stop at any block, its interval is a confidence sequence, which "
+            "holds at all blocks together for all comparisons together. The other metrics "
+            "describe, with neither correction nor allowance for stopping."
         )
     else:
         note += (
@@ -110,6 +113,10 @@ def gains_json(contents: Contents) -> JsonObject:
             {
                 **compared_json(gain),
                 "gain": gain.gain.as_json(),
+                "median": gain.median.as_json(),
+                "difference": gain.difference.as_json(),
+                "ratio_of_means": gain.ratio_of_means.as_json(),
+                "slow_loads": slow_loads_json(gain),
                 "p_holm": gain.p_holm,
                 "p_benjamini_hochberg": tests.p_benjamini_hochberg,
                 "p_equivalence": tests.equivalence.p,
@@ -120,6 +127,15 @@ def gains_json(contents: Contents) -> JsonObject:
             for gain in (tests.gain,)
         ]
     }
+
+
+def slow_loads_json(gain: NetworkGain) -> JsonObject | None:
+    """Of the primary metric the shares of slow loads, and what tells them apart."""
+    slow = gain.slow_loads
+    if slow is None:
+        return None
+    shares = {name: getattr(slow, name).as_json() for name in ("share", "share_reference")}
+    return {**shares, "pairs": slow.pairs, "p": slow.p, "p_holm": gain.p_slow_holm}
 
 
 def gain_details(contents: Contents) -> Markup:
@@ -154,7 +170,8 @@ def p_values_details(contents: Contents) -> Markup:
     order = {metric: place for place, metric in enumerate(contents.metrics)}
     rows = [_row(tested) for tested in sorted(shown, key=lambda tested: order[tested.gain.metric])]
     columns = [
-        "metric", "network", "stack", "gain, 95 % interval", "p", "p after Holm",
+        "metric", "network", "stack", "gain, 95 % interval", "median, 95 % interval",
+        "difference, 95 % interval", "p", "p after Holm",
         "p after Benjamini-Hochberg", "p of equivalence",
     ]  # fmt: skip
     effect = contents.smallest_effect
@@ -185,6 +202,8 @@ def _row(tests: GainTests) -> list[object]:
         tests.gain.network,
         tests.gain.stack,
         estimate_cell(gain, format_percent),
+        estimate_cell(tests.gain.median, format_percent),
+        estimate_cell(tests.gain.difference, lambda ms: format_signed_ms(ms, math.inf)),
         _format_p_or_none(gain.p),
         _format_p_or_none(tests.gain.p_holm),
         _format_p_or_none(tests.p_benjamini_hochberg),

@@ -23,7 +23,7 @@ def sites_section(contents: Contents) -> Markup:
         rows = [_cell_row(contents, cell) for cell in cells if cell.metric == metric]
         columns = [
             "site", "network", "stack", "pairs", "median", "reference's median",
-            "mean gain, 95 % interval", "paired difference, 95 % interval", "ANOVA at 0.01",
+            "gain, 95 % interval", "paired difference, 95 % interval", "ANOVA at 0.01",
         ]  # fmt: skip
         content = table(f"{title_of(metric)}, by site", columns, rows, class_="cells")
         opened = {"open": ""} if metric == primary else {}

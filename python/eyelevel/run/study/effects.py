@@ -11,7 +11,7 @@ SHOWN_MAX = 4
 
 
 def effects_so_far(plan: Plan, directory: Path) -> Callable[[], str]:
-    """What gives the primary metric's mean gains over the blocks so far, in one line.
+    """What gives the primary metric's gains over the blocks so far, in one line.
 
     At most SHOWN_MAX, the largest first. They are not corrected and come without a verdict: who
     stops at what they show is misled (`stop` in a plan is the way to stop early).

@@ -43,11 +43,12 @@ idle machine: 0.03 to 0.15."""
 class PlanEstimate:
     """Predictions, each with what it goes by; `effect` as a share, at 80 % power and level 0.05.
 
-    The effect is that of one network's mean gain over the sites, before Holm's correction; of a
-    plan that may stop early what its confidence sequences show at the last block, the level shared
-    by all comparisons as in its report. Time and disk are those of all blocks. `timeout_s_max`: the
-    longest time limit of a load. `gate_blocks`: how many a gate needs that was given
-    (`eyelevel.run.study.gate_blocks`), None without one or where 1,000 are too few.
+    The effect is that of one network's gain over the sites, before Holm's correction, if nothing
+    disturbs a stack on several sites at once; of a plan that may stop early what its confidence
+    sequences show at the last block, the level shared by all comparisons as in its report. Time
+    and disk are those of all blocks. `timeout_s_max`: the longest time limit of a load.
+    `gate_blocks`: how many a gate needs that was given (`eyelevel.run.study.gate_blocks`), None
+    without one or where 1,000 are too few.
     """
 
     trials: int
@@ -102,7 +103,7 @@ def estimate(
     elif plan.stop:
         effect, effect_source = _sequential_effect(plan, error, effect_source)
     else:
-        effect = smallest_detectable(error, (plan.blocks - 1) * len(sites))
+        effect = smallest_detectable(error, plan.blocks - 1)
     gate, gate_source = None, ""
     if conditions:
         contents = None if like is None else read_contents(like)

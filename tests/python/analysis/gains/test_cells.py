@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -9,6 +10,7 @@ from eyelevel.analysis.trials.blocks import select_blocks
 from eyelevel.stats.gain import performance_gain
 from eyelevel.stats.hypothesis.anova import anova_of_two
 from eyelevel.stats.paired import hodges_lehmann, median
+from eyelevel.stats.repetitions import geometric_gain
 
 STACKS = ["tcp", "quic"]
 
@@ -48,12 +50,33 @@ LOADS = {
 }
 
 
-def test_the_networks_gain_is_the_mean_of_the_sites_gains():
-    _, cells, gains = study(LOADS)
+def test_the_networks_gain_is_the_geometric_mean_and_the_papers_stands_beside_it():
+    _, cells, (gain,) = study(LOADS)
     assert [(cell.site, cell.pairs) for cell in cells] == [("a", 3), ("b", 3)]
+    ratios = [by_stack["quic"] / by_stack["tcp"] for by_stack in LOADS.values()]
+    assert gain.gain.value == pytest.approx(math.prod(ratios) ** (1 / 6) - 1)
+    assert gain.gain.n == 3 and gain.p_holm == pytest.approx(gain.gain.p)
+    assert cells[0].gain.value == pytest.approx(math.prod(ratios[:3]) ** (1 / 3) - 1)
     expected = ((258 / 315 - 1) + (587 / 630 - 1)) / 2
-    assert gains[0].gain.value == pytest.approx(expected)
-    assert gains[0].p_holm == pytest.approx(gains[0].gain.p)
+    assert gain.ratio_of_means.value == pytest.approx(expected)
+    assert gain.difference.value == pytest.approx(-(57 / 3 + 43 / 3) / 2)
+    assert gain.median.value < 0 and not gain.signs_disagree
+
+
+def test_loads_of_one_repetition_count_as_one_whichever_sites_lost_it():
+    lost = {("b", 1): {"tcp": 1, "quic": "lab-failed"}, ("b", 4): {"tcp": 205, "quic": 190}}
+    gain = study(LOADS | lost)[2][0].gain
+    assert gain.n == 4 and gain.determined
+
+
+def test_slow_loads_of_the_primary_metric_are_compared_and_corrected():
+    loads = {
+        ("a", each): {"tcp": 100 + each, "quic": 300 if each < 8 else 100} for each in range(20)
+    }
+    (gain,) = study(loads)[2]
+    assert gain.slow_loads.share.value == 0.4 and gain.slow_loads.share_reference.value == 0
+    assert gain.p_slow_holm == gain.slow_loads.p == 2 / 2**8
+    assert gain.gain.value > 0 > gain.median.value and gain.signs_disagree
 
 
 def test_the_instruments_failure_takes_the_whole_block_out():
@@ -109,7 +132,11 @@ def test_the_answer_does_not_depend_on_the_order_of_rows():
 def test_the_short_ways_of_no_pair_and_one_answer_as_the_computations():
     for x, r in (([], []), ([90.0], [100.0])):
         there = np.array(x), np.array(r)
-        found = _cell("dsl", "a", "quic", "speed", *there)
-        assert (found.gain, found.difference) == (performance_gain(x, r), hodges_lehmann(x, r))
+        found = _cell("dsl", "a", "quic", "speed", (np.arange(len(x)), *there))
+        assert found.ratio_of_means == performance_gain(x, r)
+        assert found.difference == hodges_lehmann(x, r)
+        gain = geometric_gain(x, r)
+        assert replace(found.gain, value=None) == replace(gain, value=None)
+        assert found.gain.value == (gain.value and pytest.approx(gain.value))
         assert found.anova == anova_of_two(x, r)
         assert (found.median, found.median_reference) == (median(x), median(r))

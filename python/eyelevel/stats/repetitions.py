@@ -1,0 +1,132 @@
+"""Gains over sites whose loads share repetitions: the geometric mean, the median, the difference.
+
+What disturbs a stack for some minutes disturbs it on every site of a repetition, so it is the
+repetitions that are independent, and not the blocks: each counts by its mean over the sites.
+`values` and `reference` are sites x repetitions (or one site's repetitions), of one shape:
+not-a-number if a site has no block in a repetition, infinity for a timeout.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike
+
+from eyelevel.stats.estimate import (
+    CONFIDENCE,
+    ROUNDING,
+    Estimate,
+    Floats,
+    sum_freedom,
+    t_estimate,
+    undetermined,
+)
+
+
+def geometric_gain(
+    values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
+) -> Estimate:
+    """The geometric mean over sites of value / reference within blocks, less one.
+
+    Student's t over the repetitions' means of log ratios (`mean_over_repetitions`). A timeout or a
+    value of 0 makes it undetermined.
+    """
+    x, r = np.asarray(values, dtype=float), np.asarray(reference, dtype=float)
+    n = x.shape[-1]
+    if n == 0:
+        return undetermined("no complete block is left")
+    if np.isinf(x).any() or np.isinf(r).any():
+        return undetermined("a load timed out, so there is no mean", n)
+    if (x <= 0).any() or (r <= 0).any():
+        return undetermined("a load's value is 0, so there is no ratio", n)
+    on_log = as_gain(mean_over_repetitions(np.log(x) - np.log(r), confidence))
+    if on_log.standard_error is None or on_log.value is None:
+        return on_log
+    return replace(on_log, standard_error=on_log.standard_error * (1 + on_log.value))
+
+
+def difference_over_sites(
+    values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
+) -> Estimate:
+    """The mean over sites of value - reference within blocks, in their unit, by the same t."""
+    x, r = np.asarray(values, dtype=float), np.asarray(reference, dtype=float)
+    if np.isinf(x).any() or np.isinf(r).any():
+        return undetermined("a load timed out, so there is no mean", x.shape[-1])
+    return mean_over_repetitions(x - r, confidence)
+
+
+def mean_over_repetitions(differences: ArrayLike, confidence: float = CONFIDENCE) -> Estimate:
+    """The mean over sites of their means, each counting alike, by Student's t over repetitions.
+
+    With every block there, this is Student's t of the repetitions' means over sites. If blocks are
+    lost, a repetition has the sum of its sites' residuals, each by its weight in the mean (Liang
+    and Zeger, Biometrika 73, 1986, with each site's own n / (n - 1)); the degrees of freedom are
+    one less than the repetitions, or Welch and Satterthwaite's of the sites' own errors if a site
+    with few blocks has most of the error. Assumes repetitions that are independent, with means
+    about normal. R, with every block: `t.test(colMeans(differences))`.
+    """
+    d = np.atleast_2d(np.asarray(differences, dtype=float))
+    there = ~np.isnan(d)
+    blocks = there.sum(axis=1)
+    n = int(there.any(axis=0).sum())
+    if n == 0 or not blocks.all():
+        return undetermined("no complete block is left", n)
+    means = np.where(there, d, 0.0).sum(axis=1) / blocks
+    value = float(means.mean())
+    if blocks.min() < 2:
+        return undetermined("one block shows no spread", n, value)
+    weights = 1 / np.sqrt(blocks * (blocks - 1.0))
+    weighted = np.where(there, d - means[:, None], 0.0) * weights[:, None]
+    sums = weighted.sum(axis=0)
+    error = math.sqrt(float(sums @ sums)) / len(d)
+    if error <= ROUNDING * max(1.0, abs(value)):
+        return undetermined("the runs show no spread at all", n, value)
+    freedom = sum_freedom((weighted**2).sum(axis=1).tolist(), (blocks - 1).tolist())
+    return t_estimate(value, error, min(n - 1.0, freedom), n, confidence)
+
+
+def median_gain(
+    values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
+) -> Estimate:
+    """The median repetition's median site's value / reference, less one; of one site its blocks'.
+
+    The interval is between two order statistics of the repetitions' medians m, which is
+    distribution-free, and p is the exact sign test's (Hollander and Wolfe, Nonparametric
+    Statistical Methods, 3.4 to 3.6; R: `sort(m)[qbinom(0.025, n, 0.5)]`,
+    `binom.test(sum(m < 0), sum(m != 0))`). A few slow loads or timeouts move it little, which is
+    why it stands beside the mean. Assumes repetitions that are independent. Fewer than six have no
+    95 % interval. Two loads of a block that both timed out are alike up to the limit.
+    """
+    x, r = (np.atleast_2d(np.asarray(each, dtype=float)) for each in (values, reference))
+    logs = _log_ratios(x, r)
+    logs = logs[:, ~np.isnan(logs).all(axis=0)]
+    n = logs.shape[1]
+    if n == 0:
+        return undetermined("no complete block is left")
+    with np.errstate(invalid="ignore"):
+        # Of two sites one may have timed out with either stack: they point nowhere.
+        medians = np.sort(np.nan_to_num(np.nanmedian(logs, axis=0), posinf=np.inf, neginf=-np.inf))
+    low, high = medians[(n - 1) // 2], medians[n // 2]
+    value = float(low if low == high else (low + high) / 2)
+    rank = int(scipy.stats.binom.ppf((1 - confidence) / 2, n, 0.5))
+    if rank == 0:
+        reason = f"{n} repetitions are too few for a {confidence:.0%} interval"
+        return as_gain(undetermined(reason, n, value))
+    fewer = min(int((medians < 0).sum()), int((medians > 0).sum()))
+    p = min(1.0, 2 * float(scipy.stats.binom.cdf(fewer, int((medians != 0).sum()), 0.5)))
+    return as_gain(Estimate(value, float(medians[rank - 1]), float(medians[-rank]), p, n=n))
+
+
+def as_gain(on_log: Estimate) -> Estimate:
+    """A mean log ratio as a gain, its bounds with it; the error stays that of the logarithm."""
+    value, low, high = (
+        each if each is None or each == math.inf else math.expm1(each)
+        for each in (on_log.value, on_log.low, on_log.high)
+    )
+    return replace(on_log, value=value, low=low, high=high)
+
+
+def _log_ratios(x: Floats, r: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(x == r, 0.0, np.log(x) - np.log(r))

@@ -1,0 +1,71 @@
+"""Rare slow loads: how many loads of each stack are far above what is usual for it.
+
+A mean of few loads may hold none of them, and no interval can see what it has no load of: so they
+are counted, and the counts compared exactly.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from eyelevel.stats.binomial import binomial_interval
+from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, undetermined
+from eyelevel.stats.paired import sign_flip_p
+
+SLOW_TIMES = 1.5
+"""A load is slow above so many times the median of its own stack's loads of its site."""
+
+
+@dataclass(frozen=True)
+class SlowLoads:
+    """The share of slow loads of a stack and of its reference, out of `pairs` blocks.
+
+    The shares' intervals are Clopper and Pearson's and take loads as independent. `p` is that of
+    no difference: exact, by changing the sign of each repetition's difference in number; for one
+    site it is McNemar's. None if no repetition differs.
+    """
+
+    share: Estimate
+    share_reference: Estimate
+    pairs: int
+    p: float | None
+
+
+def slow_loads(values: ArrayLike, reference: ArrayLike) -> SlowLoads:
+    """Both shares and their test; `values` and `reference` as in `eyelevel.stats.repetitions`.
+
+    A stack's own median, not one of both stacks: a stack that is slower by a third throughout has
+    not for that reason more loads that are rarely slow. A timeout is slow. Undetermined if half
+    of a stack's loads of a site timed out: it has no usual load.
+    """
+    x, r = (np.atleast_2d(np.asarray(each, dtype=float)) for each in (values, reference))
+    there = ~(np.isnan(x) | np.isnan(r))
+    pairs = int(there.sum())
+    if not there.any(axis=1).all():
+        return _unknown("no complete block is left", pairs)
+    medians = [np.nanmedian(np.where(there, each, np.nan), axis=1) for each in (x, r)]
+    if np.isinf(medians).any():
+        return _unknown("half of a site's loads timed out", pairs)
+    slow, slow_reference = (
+        there & (each > SLOW_TIMES * median[:, None])
+        for each, median in zip((x, r), medians, strict=True)
+    )
+    more = slow.sum(axis=0) - slow_reference.sum(axis=0)
+    p = sign_flip_p(more[more != 0]) if more.any() else None
+    return SlowLoads(_share(slow, pairs), _share(slow_reference, pairs), pairs, p)
+
+
+def loads_to_see(share: float, confidence: float = CONFIDENCE) -> int:
+    """How many independent loads hold at least one of a tail of this share, with `confidence`."""
+    return math.ceil(math.log(1 - confidence) / math.log(1 - share))
+
+
+def _share(slow: Floats, pairs: int) -> Estimate:
+    count = int(slow.sum())
+    return Estimate(count / pairs, *binomial_interval(count, pairs, CONFIDENCE), n=pairs)
+
+
+def _unknown(reason: str, pairs: int) -> SlowLoads:
+    return SlowLoads(undetermined(reason, pairs), undetermined(reason, pairs), pairs, None)

@@ -1,0 +1,52 @@
+"""The simulations of benchmarks/statistics, small: what the decision's tables say holds here."""
+
+import sys
+
+import numpy as np
+import pytest
+from repository import ROOT
+
+from eyelevel.stats.repetitions import mean_over_repetitions
+
+STUDIES = 2000
+ERROR = 3 * (0.05 * 0.95 / STUDIES) ** 0.5
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch):
+    """As `python -m` has it there."""
+    monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
+
+
+def test_the_simulated_interval_is_the_reports():
+    from benchmarks.statistics.intervals import over_repetitions
+
+    d = np.random.Generator(np.random.PCG64(1)).normal(size=(3, 4, 6))
+    d[1, 2, 3] = d[1, 1, :2] = np.nan
+    for index, study in enumerate(d):
+        found, expected = over_repetitions(d), mean_over_repetitions(study)
+        answers = expected.value, expected.standard_error, expected.degrees_of_freedom
+        assert [each[index] for each in found] == pytest.approx(answers)
+
+
+@pytest.mark.parametrize("repetitions", [5, 31])
+def test_no_cell_without_a_tail_in_one_stack_misses_more_than_it_may(repetitions):
+    from benchmarks.statistics.intervals import SCENARIOS, simulate
+
+    draw = np.random.Generator(np.random.PCG64(2))
+    for scenario in SCENARIOS:
+        cell = simulate(scenario, 10, repetitions, STUDIES, draw)
+        assert 0.98 < cell.width < 1.15, scenario
+        assert not scenario.both or cell.misses < 0.05 + ERROR, scenario
+        if scenario.name == "no tail":
+            assert cell.old_misses > 0.1  # errors of sites added in squares
+
+
+def test_slow_loads_differ_by_neither_a_shift_nor_a_busy_minute():
+    from benchmarks.statistics.slow_loads import SCENARIOS, found_share
+
+    draw = np.random.Generator(np.random.PCG64(3))
+    for scenario in SCENARIOS:
+        shares = found_share(scenario, 10, 31, 150, draw)
+        assert (shares[2] > 0.7) == (not scenario.both), scenario
+        assert shares[2] < 0.1 or not scenario.both, scenario
