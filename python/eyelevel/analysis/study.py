@@ -26,8 +26,8 @@ from eyelevel.analysis.shown import TESTED_MAX, cells_shown, shown, timed_out_sh
 from eyelevel.analysis.trials.blocks import Blocks, select_blocks
 from eyelevel.analysis.trials.judgement import judge_table
 from eyelevel.analysis.trials.table import Columns, MetricsOf, trials_table
-from eyelevel.errors import StoreError
-from eyelevel.json_types import JsonMapping
+from eyelevel.errors import PlanError, StoreError
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.networks.network import Network
@@ -192,11 +192,13 @@ class Contents:
 
 
 def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: int = 1) -> Contents:
-    """Read and compare the run in `directory`; raises StoreError for a missing or damaged file.
+    """Read and compare the run in `directory`.
+
+    Raises StoreError for a missing or damaged file, PlanError for a plan of another eyelevel.
 
     `processes`: how many read records at once (`eyelevel.analysis.trials.table.trials_table`).
     """
-    plan = read_document(directory, PLAN_FILE)
+    plan = read_plan_document(directory)
     environment = _environment(directory)
     stopped = read_document(directory, STOP_FILE) if (directory / STOP_FILE).exists() else None
     if stopped:  # what was not to be run any more is not missing
@@ -235,6 +237,18 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
         timeout_rates=_rates(table, stacks, "result"),
         failure_rates=_rates(table, stacks, "instrument"),
     )
+
+
+def read_plan_document(directory: Path) -> JsonObject:
+    """A run's `plan.json`, as JSON has it, whose every setting is known here.
+
+    Raises StoreError when it is absent or damaged, PlanError when another eyelevel wrote it.
+    """
+    document = read_document(directory, PLAN_FILE)
+    metric = plan_of_document(document).primary_metric
+    if metric not in METRICS_BY_NAME:
+        raise PlanError([f"{directory / PLAN_FILE}: its metric `{metric}` is not known here"])
+    return document
 
 
 def read_table(

@@ -6,10 +6,12 @@ import json
 import os
 import shutil
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from eyelevel.analysis.study import read_plan_document
 from eyelevel.analysis.trials.table import TABLE_FILE
 from eyelevel.errors import StoreError
 from eyelevel.json_types import JsonMapping
@@ -17,7 +19,7 @@ from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.run.bundle.inputs import RunInputs
 from eyelevel.sites.recorded import recording_name
-from eyelevel.store.directory import PLAN_FILE, read_document
+from eyelevel.store.directory import PLAN_FILE
 
 BUNDLE_VERSION = 1
 
@@ -43,7 +45,7 @@ def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
 
     Raises StoreError if a site is not the recording that the plan names.
     """
-    document = read_document(directory, PLAN_FILE)
+    document = read_plan_document(directory)
     members: list[tuple[str, Path | bytes]] = []
     for wanted in document["sites"]:
         name = wanted["name"]
@@ -98,10 +100,11 @@ def open_bundle(file: Path, directory: Path, *, resume: bool = False) -> Bundle:
                 )
             for name, digest in manifest["files"].items():
                 _unpack(pack, file, name, digest, directory)
-    except (zipfile.BadZipFile, KeyError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
+        # RuntimeError: encrypted, or packed in a way that `zipfile` does not know.
         raise StoreError(f"unpacking {file}: damaged ({error}); get it again") from error
     run = directory / "run"
-    document = read_document(run, PLAN_FILE)
+    document = read_plan_document(run)
     recordings = {recording_name(path): path for path in _listed(directory / "sites")}
     if lost := [site["name"] for site in document["sites"] if site["name"] not in recordings]:
         raise StoreError(f"unpacking {file}: it lacks the recording of `{lost[0]}`; get it again")
@@ -126,18 +129,25 @@ def _files(directory: Path) -> Iterator[tuple[str, Path]]:
 def _manifest(pack: zipfile.ZipFile, file: Path) -> JsonMapping:
     if pack.getinfo(MANIFEST).file_size > MANIFEST_BYTES_MAX:
         raise StoreError(f"unpacking {file}: its list of files is too long")
-    manifest: JsonMapping = json.loads(pack.read(MANIFEST))
+    try:
+        manifest = json.loads(pack.read(MANIFEST))
+    except (ValueError, RecursionError):
+        manifest = None
+    if not isinstance(manifest, dict):
+        raise StoreError(f"unpacking {file}: its {MANIFEST} is damaged; get it again")
     if manifest.get("version") != BUNDLE_VERSION:
         raise StoreError(
             f"unpacking {file}: bundle version {manifest.get('version')!r}, but this eyelevel "
             f"reads version {BUNDLE_VERSION}; use the eyelevel that wrote it"
         )
+    if not isinstance(manifest["files"], dict):
+        raise StoreError(f"unpacking {file}: its {MANIFEST} is damaged; get it again")
     return manifest
 
 
 def _unpack(pack: zipfile.ZipFile, file: Path, name: str, digest: str, directory: Path) -> None:
     parts = PurePosixPath(name).parts
-    if parts[0] not in FOLDERS or ".." in parts or name.startswith("/"):
+    if len(parts) < 2 or parts[0] not in FOLDERS or ".." in parts or name.startswith("/"):
         raise StoreError(f"unpacking {file}: `{name}` would lie outside of the directory")
     target = directory.joinpath(*parts)
     if target.exists() and _sha256(target) == digest:

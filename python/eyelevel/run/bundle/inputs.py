@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from importlib.metadata import distributions
 from pathlib import Path
 
+from eyelevel.analysis.study import read_plan_document
 from eyelevel.errors import LabError, PlanError, StoreError
 from eyelevel.json_types import JsonMapping
 from eyelevel.networks.network import Network
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
 from eyelevel.run.trial.traces import read_stages, read_trace_file
 from eyelevel.sites.recorded import RecordedSite, matching, open_site, recording_name
-from eyelevel.store.directory import PLAN_FILE, read_document
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def find_inputs(directory: Path, given: Sequence[str] = ()) -> RunInputs:
     What is there under a known name and has another digest is not taken. Raises StoreError for
     what is not to be found, PlanError or LabError for a `given` recording that cannot be opened.
     """
-    document = read_document(directory, PLAN_FILE)
+    document = read_plan_document(directory)
     source = tomllib.loads(document["source"]) if document.get("source") else {}
     return RunInputs(
         sites=_sites(directory, document, source, given),

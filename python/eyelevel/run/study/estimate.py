@@ -12,7 +12,7 @@ import scipy
 from eyelevel.analysis.gains.cells import compare_cells
 from eyelevel.analysis.gains.sequential import FAMILY_LEVEL
 from eyelevel.analysis.gate_conditions import Condition
-from eyelevel.analysis.study import read_contents, read_table
+from eyelevel.analysis.study import read_contents, read_plan_document, read_table
 from eyelevel.analysis.trials.blocks import select_blocks
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.plan.browser import Browser
@@ -24,7 +24,7 @@ from eyelevel.sites.recorded import RecordedSite
 from eyelevel.stats.estimate import POWER, smallest_detectable
 from eyelevel.stats.quantile import DECIDING_POWER
 from eyelevel.stats.sequential import confidence_sequence
-from eyelevel.store.directory import PLAN_FILE, TRIALS, committed, read_document
+from eyelevel.store.directory import TRIALS, committed
 from eyelevel.store.pictures import PICTURES
 
 TRIAL_OVERHEAD_S = 3.5
@@ -86,7 +86,7 @@ def estimate(
     disk, disk_source = _disk_bytes(plan, len(sites)), "what the shipped sites' loads take"
     deviation, effect_source = DEVIATION, "blocks that scatter by 10 %, an assumption"
     if like is not None:
-        document = read_document(like, PLAN_FILE)
+        document = read_plan_document(like)
         _, table = read_table(like, document)
         wall_ms: float | None = table.select(pl.col("wall_ms").mean()).item()
         if wall_ms is not None:

@@ -1,13 +1,14 @@
 import json
 import zipfile
 from dataclasses import replace
+from hashlib import sha256
 from importlib.metadata import version
 
 import pytest
 from made_up_run import metrics_of, write_run
 
 from eyelevel.analysis.study import read_contents
-from eyelevel.errors import StoreError
+from eyelevel.errors import PlanError, StoreError
 from eyelevel.run.bundle import inputs as bundle_inputs
 from eyelevel.run.bundle.bundle import open_bundle, write_bundle
 from eyelevel.run.bundle.inputs import RunInputs, locks
@@ -132,3 +133,31 @@ def test_a_bundle_that_was_changed_is_refused(run, tmp_path, change, message):
     with pytest.raises(StoreError, match=message):
         open_bundle(tmp_path / "run.zip", tmp_path / "unpacked")
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [b"{", b"\xff\xfe{", b"[1]", b"3", b"[" * 100_000, b"{}", b'{"version": 1}']
+    + [b'{"version": 1, "files": ' + files + b"}" for files in (b"null", b'["a"]', b'{"": "x"}')],
+)
+def test_a_bundle_whose_list_of_files_is_none_is_refused(tmp_path, manifest):
+    with zipfile.ZipFile(tmp_path / "run.zip", "w") as pack:
+        pack.writestr("bundle.json", manifest)
+    with pytest.raises(StoreError, match=r"run\.zip"):
+        open_bundle(tmp_path / "run.zip", tmp_path / "unpacked")
+
+
+@pytest.mark.parametrize("content", [{}, {"sites": None}, {"sites": [{}]}, {"version": 1}])
+def test_a_bundle_of_a_plan_that_this_eyelevel_has_not_written_is_refused(run, tmp_path, content):
+    write_bundle(*run, tmp_path / "run.zip")
+    with zipfile.ZipFile(tmp_path / "run.zip") as pack:
+        members = {name: pack.read(name) for name in pack.namelist()}
+    members["run/plan.json"] = json.dumps(content).encode()
+    manifest = json.loads(members["bundle.json"])
+    manifest["files"]["run/plan.json"] = sha256(members["run/plan.json"]).hexdigest()
+    members["bundle.json"] = json.dumps(manifest).encode()
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as pack:
+        for name, member in members.items():
+            pack.writestr(name, member)
+    with pytest.raises(PlanError, match="use the eyelevel that wrote it"):
+        open_bundle(tmp_path / "other.zip", tmp_path / "unpacked")

@@ -1,0 +1,45 @@
+import json
+
+import pytest
+from made_up_run import metrics_of, write_run
+
+from eyelevel.analysis.study import read_contents, read_plan_document
+from eyelevel.errors import PlanError
+from eyelevel.store.directory import PLAN_FILE, read_document
+
+OPTIONAL = {"stop", "weights", "causes"}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("study") / "run"
+    write_run(directory)
+    return directory, read_document(directory, PLAN_FILE)
+
+
+def test_a_plan_that_this_eyelevel_has_written_is_read_as_it_is(run):
+    directory, document = run
+    assert read_plan_document(directory) == document
+
+
+def test_a_plan_that_lacks_something_or_has_another_thing_in_its_place_is_refused(run, tmp_path):
+    _, document = run
+    others = [{}, *(document | {key: ["x"]} for key in document)]
+    others += [
+        {name: value for name, value in document.items() if name != key}
+        for key in document.keys() - OPTIONAL
+    ]
+    others += [
+        document | {key: "x"} for key in ("reference", "primary_metric", "browser", "trials")
+    ]
+    for other in others:
+        (tmp_path / PLAN_FILE).write_text(json.dumps(other))
+        with pytest.raises(PlanError, match=r"plan\.json"):
+            read_plan_document(tmp_path)
+
+
+def test_a_report_of_another_eyelevels_plan_says_so(run):
+    directory, document = run
+    (directory / PLAN_FILE).write_text(json.dumps({**document, "version": 2}))
+    with pytest.raises(PlanError, match="version 2"):
+        read_contents(directory, metrics_of)
