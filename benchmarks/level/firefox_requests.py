@@ -20,7 +20,7 @@ from eyelevel.level.made_page import HOST, kind_of
 from eyelevel.level.page_values import late_script_place, order_share, priorities
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand
-from eyelevel.run.level.site import write_made_page
+from eyelevel.run.level.runs import write_made_page
 from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.in_vain import connections_in_vain

@@ -33,7 +33,7 @@ from eyelevel.browser.chromium.request_scheduling import (
 )
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, Trial, expand
-from eyelevel.run.level.site import write_made_page
+from eyelevel.run.level.runs import write_made_page
 from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.in_vain import connections_in_vain

@@ -5,5 +5,5 @@ feature, with intervals. Pure but for reading the files it is given, and light: 
 names runs for days, row by row.
 
 Asking is the data plane's (`eyelevel.lab.prober`); what is shown meanwhile is in
-`eyelevel.cli.probe.scan_shown`.
+`eyelevel.cli.probe.scan`.
 """

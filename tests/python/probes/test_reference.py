@@ -2,7 +2,7 @@
 
 from repository import ROOT
 
-from eyelevel.probes.columns import COLUMNS
+from eyelevel.probes.export import COLUMNS
 from eyelevel.probes.protocols import FAILURE_CLASSES, THESIS_NAMES
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from pages import STOPPED_S, decoded
 
-from eyelevel.analysis.trials.timer_gap import unexplained_gap_ms
+from eyelevel.analysis.trials.facts import unexplained_gap_ms
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.browser.observations import LoadSettings, RawLoad

@@ -4,13 +4,13 @@ A study has 150,000 records and a record tens of kilobytes: they are read one by
 is kept of each.
 """
 
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 import polars as pl
 
 from eyelevel.analysis.trials.downlink import MEASURES, measures_of
 from eyelevel.analysis.trials.limits import LIMITS, limits_of
-from eyelevel.analysis.trials.timer_gap import timer_gap_ms
 from eyelevel.json_types import JsonMapping
 from eyelevel.store.hashing import canonical_json
 from eyelevel.store.in_vain import connections_in_vain, outlives_visits
@@ -155,3 +155,36 @@ def _lateness(record: JsonMapping, key: str) -> float | None:
     ways = [record["path"][way] for way in ("down", "up")] if record["path"] else []
     seen = [timing[key] for way in ways for timing in (way, way["arrival"])]
     return max((timing for timing in seen if timing is not None), default=None)
+
+
+Spans = Sequence[tuple[float, float]]
+"""Start and length, milliseconds."""
+
+
+def unexplained_gap_ms(gaps_ms: Spans, tasks_ms: Spans) -> float:
+    """The most by which a gap of the page's own timer exceeds the long tasks in it; 0 without gaps.
+
+    It says that the renderer did not run though nothing in the page kept it busy. It has no fixed
+    bound: loads on an idle but slow machine had gaps of 115 to 222 ms without a long task, since
+    Chromium puts timers behind the work of loading. So a load is judged by the page's other loads.
+    """
+    return max(
+        (length - _busy_ms(start, length, tasks_ms) for start, length in gaps_ms), default=0.0
+    )
+
+
+def timer_gap_ms(record: JsonMapping) -> float | None:
+    """The same of a record; None where no load came, or its browser (Firefox) tells
+    of no long tasks."""
+    navigation = record["navigation"]
+    if navigation is None or navigation["long_tasks_ms"] is None:
+        return None
+    return unexplained_gap_ms(navigation["timer_gaps_ms"], navigation["long_tasks_ms"])
+
+
+def _busy_ms(start: float, length: float, tasks_ms: Spans) -> float:
+    end = start + length
+    return sum(
+        max(0.0, min(end, task_start + task_length) - max(start, task_start))
+        for task_start, task_length in tasks_ms
+    )

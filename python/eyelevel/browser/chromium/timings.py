@@ -1,7 +1,7 @@
 """A page's own clock readings in Chromium, read once after the load, and its timer's gaps.
 
 A timer of 20 ms runs in the main frame. If it comes late by more than a long task explains, the
-renderer may not have been given the processor (`eyelevel.analysis.trials.timer_gap` judges).
+renderer may not have been given the processor (`eyelevel.analysis.trials.facts` judges).
 """
 
 from __future__ import annotations

@@ -5,14 +5,42 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
 
 from eyelevel.cli.output import hints, print_json, results, table
-from eyelevel.cli.path.trace_files import read_trace, write_trace
+from eyelevel.errors import TraceError
 from eyelevel.json_types import JsonObject
 from eyelevel.traces.info import BIN_MS, OUTAGE_MS, trace_info
+from eyelevel.traces.mahimahi import format_mahimahi, parse_mahimahi
+from eyelevel.traces.rate_csv import format_rates, parse_rates
+from eyelevel.traces.rates import opportunities_of, rates_of
 from eyelevel.traces.spec import SYNTH_MODELS, SynthSpec
 from eyelevel.traces.synth import synthesise
+
+CSV_SUFFIX = ".csv"
+
+
+def read_trace(file: Path) -> NDArray[np.int64]:
+    """The opportunities in milliseconds; TraceError with file, line and remedy."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise TraceError(f"{file}: not text at byte {error.start}; is it a trace?") from None
+    if file.suffix.lower() == CSV_SUFFIX:
+        return opportunities_of(parse_rates(text, str(file)), str(file))
+    return parse_mahimahi(text, str(file))
+
+
+def write_trace(file: Path, opportunities_ms: NDArray[np.int64], bin_ms: int) -> None:
+    """Write a trace; of CSV a line for each `bin_ms`."""
+    if file.suffix.lower() == CSV_SUFFIX:
+        text = format_rates(rates_of(opportunities_ms, bin_ms))
+    else:
+        text = format_mahimahi(opportunities_ms)
+    file.write_text(text, encoding="ascii")
+
 
 BIN_MS_MAX = 3_600_000
 

@@ -1,14 +1,100 @@
 """Where rows go: a table for people, the thesis's CSV, JSON lines, Parquet."""
 
 import json
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from eyelevel.cli.output import results, table
 from eyelevel.cli.probe.appended import mend
-from eyelevel.cli.probe.table import show
-from eyelevel.json_types import JsonObject
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.probes.export import ParquetRows, to_thesis_csv
+
+Row = JsonMapping
+
+TIMES = (
+    ("dns", "dns_us"),
+    ("tcp", "tcp_handshake_us"),
+    ("tls", "tls_handshake_us"),
+    ("quic", "quic_handshake_us"),
+    ("total", "connection_us"),
+    ("first byte", "first_byte_us"),
+)
+MULTIPLES = (*TIMES[1:5], ("request", "first_request_byte_us"), TIMES[5])
+"""DNS is answered on this side of a lab's path."""
+
+
+def show(rows: Iterable[Row]) -> None:
+    """A table for each address; in a lab a second one in multiples of the path's round trip."""
+    groups: dict[tuple[str, int, str | None], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["host"], row["port"], row["address"]), []).append(row)
+    for (host, port, address), group in groups.items():
+        where = "" if port == 443 else f", port {port}"
+        of = f" ({address})" if address and address != host else ""
+        results.print(f"{host}{of}{where}, times in ms", markup=False, style="bold")
+        is_any = any(row[key] is not None for row in group for _, key in TIMES)
+        if is_any:
+            results.print(_times(group))
+        rtt_ms = group[0].get("path_rtt_ms")
+        if is_any and rtt_ms:
+            title = f"the same in round trips of the path, {rtt_ms:g} ms each"
+            results.print(title, markup=False, style="bold")
+            results.print(_multiples(group, 1000 * rtt_ms))
+        notes = Counter((row["protocol"], note) for row in group if (note := _note(row)))
+        for (protocol, note), count in notes.items():
+            times = f" ({count} times)" if count > 1 else ""
+            results.print(f"{protocol}: {note}{times}", markup=False, soft_wrap=True)
+
+
+def _times(rows: list[Row]) -> object:
+    titles = [title for title, _ in TIMES]
+    numbers = (*titles, "trips", "status")
+    shown = table("protocol", *numbers, right=numbers)
+    for row in rows:
+        times = [_number(row[key], 1000) for _, key in TIMES]
+        shown.add_row(row["protocol"], *times, _text(row["round_trips"]), _text(row["http_status"]))
+    return shown
+
+
+def _multiples(rows: list[Row], rtt_us: float) -> object:
+    titles = tuple(title for title, _ in MULTIPLES)
+    shown = table("protocol", *titles, right=titles)
+    for row in rows:
+        shown.add_row(row["protocol"], *(_number(row[key], rtt_us) for _, key in MULTIPLES))
+    return shown
+
+
+def _note(row: Row) -> str:
+    """What the table has no room for."""
+    notes = [
+        (f"{row['failure']}: {row['failure_detail']}", row["failure"]),
+        (
+            "a proxy splits the connection: TCP's handshake is far shorter than TLS's trips",
+            row["split_connection"],
+        ),
+        (
+            "the server asked for another key share (HelloRetryRequest)",
+            row["hello_retry_request"],
+        ),
+        ("the server demanded a Retry", row["retries"]),
+        (f"{row['extra_round_trips']} round trips more than needed", row["extra_round_trips"]),
+        ("resumed", row["resumed"]),
+        ("not resumed", row["resumption_offered"] and not row["resumed"] and not row["failure"]),
+        ("early data accepted", row["early_data_accepted"]),
+        ("early data rejected", row["early_data_offered"] and not row["early_data_accepted"]),
+    ]
+    return "; ".join(text for text, holds in notes if holds)
+
+
+def _number(microseconds: int | None, unit_us: float) -> str:
+    return "" if microseconds is None else f"{microseconds / unit_us:.2f}"
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
 
 
 class Sink:

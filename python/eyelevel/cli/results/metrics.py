@@ -1,12 +1,81 @@
 """`eyelevel metrics`: metrics computed anew from what was recorded, a run's or a video's."""
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.core import TyperGroup
 
+from eyelevel.cli.output import print_json, results, table
 from eyelevel.cli.results.metrics_run import run
-from eyelevel.cli.results.metrics_video import video
+from eyelevel.json_types import JsonObject
+from eyelevel.metrics.video import VideoMetrics, video_metrics
+from eyelevel.pictures.video import read_video
+
+
+class Convention(StrEnum):
+    """How a video is read."""
+
+    BROWSERTIME = "browsertime"
+    EYELEVEL = "eyelevel"
+
+
+JSON_KEYS = (
+    "first_visual_change_ms",
+    "last_visual_change_ms",
+    "visual_complete_85_ms",
+    "speed_index_ms",
+    "perceptual_speed_index_ms",
+    "contentful_speed_index_ms",
+    "visual_progress",
+)
+_TITLES = {
+    "first_visual_change_ms": "First Visual Change",
+    "visual_complete_85_ms": "Visually Complete 85 %",
+    "visual_complete_95_ms": "Visually Complete 95 %",
+    "visual_complete_99_ms": "Visually Complete 99 %",
+    "last_visual_change_ms": "Last Visual Change",
+    "speed_index_ms": "Speed Index",
+    "perceptual_speed_index_ms": "Perceptual Speed Index",
+    "contentful_speed_index_ms": "Contentful Speed Index",
+}
+
+
+def video(
+    file: Annotated[Path, typer.Argument(help="A video: orange until the navigation.")],
+    convention: Annotated[
+        Convention,
+        typer.Option(
+            help="browsertime: cropped, margins masked, whole percent; eyelevel: none of it."
+        ),
+    ] = Convention.BROWSERTIME,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print the visual metrics of any recorded video; they agree with Browsertime's.
+
+    What the conventions differ in: docs/reference/metrics.md.
+    """
+    as_browsertime = convention is Convention.BROWSERTIME
+    frames, fills = read_video(file, cropped=as_browsertime)
+    metrics = video_metrics(frames, masked=as_browsertime and fills, floored=as_browsertime)
+    if as_json:
+        values = asdict(metrics)
+        print_json({key: values[key] for key in JSON_KEYS})
+        return
+    _print(metrics)
+
+
+def _print(found: VideoMetrics) -> None:
+    values: JsonObject = asdict(found)
+    shown = table("metric", "ms", right=("ms",))
+    for name, title in _TITLES.items():
+        shown.add_row(title, "-" if values[name] is None else f"{values[name]:.0f}")
+    results.print(shown)
+    steps = ", ".join(f"{at_ms} ms {percent:.0f} %" for at_ms, percent in found.visual_progress)
+    results.print(f"visual progress: {steps or 'the page never appeared'}")
+
 
 if TYPE_CHECKING:  # a private place of typer: what type checkers alone need
     from typer._click import Context

@@ -3,8 +3,7 @@
 import typer
 
 from eyelevel.cli.site.check import check
-from eyelevel.cli.site.export_site import export_site
-from eyelevel.cli.site.import_site import import_site
+from eyelevel.cli.site.formats import export_site, import_site
 from eyelevel.cli.site.info import info
 from eyelevel.cli.site.synth import synth
 

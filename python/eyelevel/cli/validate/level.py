@@ -1,21 +1,44 @@
 """`eyelevel validate level`: in what do two stacks differ beside what their protocols say?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Annotated
 
 import typer
+from rich.progress import Progress, TextColumn
 from rich.text import Text
 
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.run.plan_text import read_plan
-from eyelevel.cli.validate.progress import shown_level_progress
-from eyelevel.cli.values import named_stack
+from eyelevel.cli.values import duration, named_stack
 from eyelevel.errors import PlanError, unknown
 from eyelevel.level.text.level import level_lines
 from eyelevel.plan.stacks import Stack
 from eyelevel.run.level.effects import measure_effects
-from eyelevel.run.level.measure import Level, measured_level, stacks_of, validate_level
+from eyelevel.run.level.measure import Level, Step, measured_level, stacks_of, validate_level
+
+
+@contextmanager
+def shown_level_progress() -> Iterator[Callable[[Step], None]]:
+    """On a terminal one line that changes, else a line a run."""
+    if not hints.is_terminal:
+        yield lambda step: hints.print(step_said(step), markup=False, soft_wrap=True)
+        return
+    # Nothing is drawn beside a run, only before it.
+    column = TextColumn("{task.description}", markup=False)
+    with Progress(column, console=hints, auto_refresh=False, transient=True) as shown:
+        task = shown.add_task("starting")
+        yield lambda step: shown.update(task, description=step_said(step), refresh=True)
+
+
+def step_said(step: Step) -> str:
+    """Which run it is, and the time left."""
+    what, most = f"{step.scenario}, {step.stack}", f"at most {duration(step.left_s_max)}"
+    if step.once_more:
+        return f"one more run {what}: {most} left"
+    return f"run {step.number}/{step.runs_min} {what}: {duration(step.left_s)} left, {most}"
+
 
 DEFAULT = "tcp+,quic"
 EXIT_UNEQUAL = 1

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from hashlib import file_digest
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 from eyelevel.browser.chromium.logs import NETLOG_FILE
 from eyelevel.browser.chromium.request_scheduling import (
@@ -18,6 +19,7 @@ from eyelevel.errors import LabError
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import LabSummary
 from eyelevel.level.classes import Value
+from eyelevel.level.made_page import ADDRESSES, HOST, URL, Item, items
 from eyelevel.level.page_values import Scheduled, Waited, page_values, unsent_bytes_max
 from eyelevel.level.scenarios import Scenario
 from eyelevel.level.transfer_values import (
@@ -35,10 +37,10 @@ from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stacks import Stack, Visit
 from eyelevel.plan.trials import Site, expand
-from eyelevel.run.level.site import write_made_page
 from eyelevel.run.trial.host import HostSample
 from eyelevel.run.trial.rules.starved import starved
 from eyelevel.run.trial.trial import run_trial
+from eyelevel.sites.pack import MadeExchange, pack_site
 from eyelevel.validation.bulk import LATE_URL, bulk_site, transfer_told
 
 DURATION_MS = 20_000
@@ -207,3 +209,38 @@ def _logs(folder: Path) -> tuple[Arrivals, Arrivals]:
         for name in ("down", "up")
     )
     return down, up
+
+
+ImagesHost = Literal["page", "own", "coalesced"]
+
+IMAGES_HOST, IMAGES_ADDRESS = "images.level.example", "192.0.2.22"
+
+
+def write_made_page(out: Path, images_host: ImagesHost = "page") -> Path:
+    """Pack it; raises LabError.
+
+    `images_host`: the page's own; `own`, another with a connection of its own; `coalesced`, another
+    with the page's address and certificate, so that its images come over the page's connection.
+    """
+    coalesced = images_host == "coalesced"
+    entries = items() if images_host == "page" else tuple(map(_with_images_elsewhere, items()))
+    addresses = {**ADDRESSES, IMAGES_HOST: ADDRESSES[HOST] if coalesced else IMAGES_ADDRESS}
+    exchanges = [MadeExchange(item.url, item.content_type, item.body) for item in entries]
+    names = [HOST, IMAGES_HOST]
+    pack_site(
+        out,
+        exchanges,
+        title="made for the level",
+        description="Made: 60 images, 4 style sheets, 6 fonts, a late script",
+        addresses=addresses,
+        **({"certificate_names": dict.fromkeys(names, names)} if coalesced else {}),
+    )
+    return out
+
+
+def _with_images_elsewhere(item: Item) -> Item:
+    if item.url == URL:
+        page = item.body.decode()
+        page = page.replace("src=/image-", f"src=https://{IMAGES_HOST}/image-")
+        return replace(item, body=page.encode())
+    return replace(item, url=item.url.replace(f"{URL}image-", f"https://{IMAGES_HOST}/image-"))

@@ -20,7 +20,6 @@ from eyelevel.run.study.attempts import RETRIES, commit_trial
 from eyelevel.run.study.cores import Processors
 from eyelevel.run.study.environment import describe
 from eyelevel.run.study.jobs import core_sets, lanes, run_blocks
-from eyelevel.run.study.look_budget import Looks
 from eyelevel.run.study.time_limits import check_time_limits
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait, WaitInterruptedError
 from eyelevel.sites.cleartext import check_secure, secure_share
@@ -35,6 +34,34 @@ from eyelevel.store.directory import (
 )
 from eyelevel.validation.path import short_validation
 from eyelevel.validation.stack_cache import measured_cells
+
+LOOKING_SHARE_MAX = 0.001
+"""Of a run's time: 3 ms of a load of 3 s; a look takes 40 ms, so that there are some a minute."""
+
+
+class Looks:
+    """Looks of one run, the first as soon as there is something to see.
+
+    Looking costs time in which nothing is loaded.
+    """
+
+    def __init__(self, look: Callable[[], str], now_s: Callable[[], float] = time.monotonic):
+        self._look = look
+        self._now_s = now_s
+        self._next_s = float("-inf")
+
+    def may_look(self, now_s: float) -> bool:
+        """Whether the last look is so long ago that a next one keeps to its share."""
+        return now_s >= self._next_s
+
+    def look(self) -> str:
+        """What is seen."""
+        began_s = self._now_s()
+        reason = self._look()
+        ended_s = self._now_s()
+        self._next_s = ended_s + (ended_s - began_s) / LOOKING_SHARE_MAX
+        return reason
+
 
 FIRST_GUESS_S = 8.0
 """For a load of which nothing is known yet; only the first seconds of a run's time left use it."""

@@ -2,11 +2,14 @@
 
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
 from eyelevel.browser.browsers import load_page
@@ -16,7 +19,6 @@ from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import LabConfig, LabSummary, Ready
 from eyelevel.plan.trials import Trial
 from eyelevel.run.trial.coding import Coding, Pictures, coding
-from eyelevel.run.trial.connection_logs import connection_logs
 from eyelevel.run.trial.cross_traffic import cross_traffic_record, silent_flow
 from eyelevel.run.trial.external_server import served_lab
 from eyelevel.run.trial.host import HostSample
@@ -25,6 +27,7 @@ from eyelevel.run.trial.load_settings import load_settings
 from eyelevel.run.trial.quiet_host import HostWait, remember
 from eyelevel.run.trial.steps import after_load_record, all_objects, all_pictures_match, failed_step
 from eyelevel.run.trial.traces import check_trace_files
+from eyelevel.store.directory import LOGS
 from eyelevel.store.frames import Frames
 from eyelevel.store.schema import RECORD_VERSION
 
@@ -230,3 +233,26 @@ def _lab_facts(ready: Ready | None) -> JsonObject:
         return {}
     names = ("realtime_priority", "server_realtime_priority")
     return {**{name: getattr(ready, name) for name in names}, "lab_startup_ms": ready.startup_ms}
+
+
+@dataclass
+class CollectedLogs:
+    """The lab's `connection_logs`, and what its files held at the end, by their names in the
+    trial's folder."""
+
+    config: JsonMapping | None = None
+    files: dict[str, bytes] = field(default_factory=dict)
+
+
+@contextmanager
+def connection_logs(kinds: Sequence[str]) -> Iterator[CollectedLogs]:
+    """A folder for the lab's files, read when the block ends; none if no kind is asked for."""
+    if not kinds:
+        yield CollectedLogs()
+        return
+    with TemporaryDirectory(prefix="eyelevel-logs-") as folder:
+        logs = CollectedLogs({"folder": folder, "kinds": list(kinds)})
+        yield logs
+        for file in sorted(Path(folder).iterdir()):
+            if content := file.read_bytes():  # no qlog over TCP, no TCP_INFO over QUIC
+                logs.files[f"{LOGS}/{file.name}"] = content

@@ -1,4 +1,4 @@
-from eyelevel.cli.validate.progress import step_said
+from eyelevel.cli.validate.level import step_said
 from eyelevel.run.level.measure import Step
 
 
