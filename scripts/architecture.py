@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import grimp
+from arguments import flag_asked
 from layered_drawing import Layout, drawn, reduced, size
 
 ROOT = Path(__file__).parent.parent
@@ -174,4 +175,4 @@ def main(*, check: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(check="--check" in sys.argv))
+    sys.exit(main(check=flag_asked(__doc__, "--check", "write nothing, say what is stale")))

@@ -15,6 +15,8 @@ import sys
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+from arguments import root_asked
+
 PREFIX = "eyelevel-"
 _NOISE = re.compile(
     r"""//[^\n]*|/\*.*?\*/|b?r(?P<hashes>\#*)".*?"(?P=hashes)|b?"(?:\\.|[^"\\])*"|b?'(?:\\.[^']*|[^'\\])'""",
@@ -186,4 +188,4 @@ def main(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1] if sys.argv[1:] else Path(__file__).parent.parent)))
+    sys.exit(main(root_asked(__doc__)))

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Collection
 from pathlib import Path
 
+from arguments import root_asked
 from vulture import Vulture
 
 SOURCES = ("python", "benchmarks", "scripts")
@@ -84,8 +85,7 @@ def _field_lines(tree: ast.Module) -> set[int]:
 
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[1] if sys.argv[1:] else Path(__file__).parent.parent)
-    found = dead_code(folder.resolve())
+    found = dead_code(root_asked(__doc__))
     for fault in found:
         print(fault)
     sys.exit(1 if found else 0)

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from arguments import ROOT, flag_asked
 from packaging.requirements import Requirement
 
 PERMISSIVE = {
@@ -165,4 +166,4 @@ def main(root: Path, *, as_list: bool = False) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(__file__).parent.parent, as_list="--list" in sys.argv))
+    sys.exit(main(ROOT, as_list=flag_asked(__doc__, "--list", "print each")))

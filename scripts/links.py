@@ -7,6 +7,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from arguments import root_asked
+
 TEXTS = {".css", ".html", ".js", ".md", ".py", ".rs", ".sh", ".toml", ""}
 NOT_OURS = {"target", "results", "node_modules", "corpus", "__pycache__"}
 """Folders that hold builds, runs and data."""
@@ -79,7 +81,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 if __name__ == "__main__":
-    wrong = faults(Path(sys.argv[1] if sys.argv[1:] else Path(__file__).parent.parent).resolve())
+    wrong = faults(root_asked(__doc__))
     for fault in wrong:
         print(fault)
     sys.exit(1 if wrong else 0)

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from arguments import root_asked
 from crate_layers import code_of
 
 _NAMED = re.compile(r"(?<!\w::)\b(\w+)\s*::|\b(?:use|extern crate)\s+(\w+)\s*[;:]")
@@ -64,4 +65,4 @@ def main(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1] if sys.argv[1:] else Path(__file__).parent.parent)))
+    sys.exit(main(root_asked(__doc__)))

@@ -1,6 +1,6 @@
 """Flows of a page's size over the kernel's TCP and our QUIC: when does the last byte come?
 
-As the yardstick's bulk data (`stack_validation`), but so short that the start is all there is:
+As the yardstick's bulk data (`stacks`), but so short that the start is all there is:
 initial window, pacing, slow start, headers. Beside each time stands what theory gives.
 """
 
