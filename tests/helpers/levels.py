@@ -1,7 +1,5 @@
 """Stacks' settings, and a measured level, for tests of what is said of them."""
 
-from dataclasses import asdict
-
 from eyelevel.level.rows import Run, rows_of
 from eyelevel.level.scenarios import FAR
 from eyelevel.networks.presets import NETWORKS_BY_NAME
@@ -54,5 +52,5 @@ def level(names=("tcp+", "quic"), quic_ecn=0.0, ack_ms=(28.0, 28.1, 28.2), image
             runs += [Run("page on far", side, own), Run("page on slow", side, own)]
             runs.append(Run("bulk on far", side, {"connect_ms": 402.4 - 200 * side + at / 10}))
     stacks = tuple(stack_in_force(STACKS_BY_NAME[name], FAR) for name in names)
-    rows = [asdict(row) for row in rows_of(runs, stacks) if row.first is not None]
+    rows = [row.as_json() for row in rows_of(runs, stacks) if row.first is not None]
     return {**BUILD, "first": names[0], "second": names[1], "rows": rows, "failed": []}

@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import scipy
+from eyelevel.stats.estimate import Estimate, undetermined, welch_estimate
 
 Class = Literal["equal", "inherent", "browser", "unequal", "unknown", "absent"]
 """`absent` is said of a row, not decided from samples: a stack that has nothing of the kind."""
 Compared = Literal["mean", "count", "label"]
 Value = float | str
 
-CONFIDENCE = 0.95
 SAMPLES_MIN = 3
 """Of each side: fewer have an interval that holds everything."""
 
@@ -42,35 +41,26 @@ class Bound:
     high: float
 
 
-@dataclass(frozen=True)
-class Difference:
-    """The second side's value less the first's with its interval. Of labels: 0 where all are the
-    same, 1 where no side has one of the other's."""
-
-    value: float
-    low: float
-    high: float
-
-
-def difference(
-    first: Sequence[Value], second: Sequence[Value], compared: Compared
-) -> Difference | None:
-    """None where there are too few values to tell, or one of them is no finite number.
+def difference(first: Sequence[Value], second: Sequence[Value], compared: Compared) -> Estimate:
+    """The second side's value less the first's; undetermined where there are too few values to
+    tell, or one of them is no finite number.
 
     `mean`: Welch's interval; `count`: from the least to the greatest difference that any two runs
-    have, no chance assumed; `label`: whether they are the same.
+    have, no chance assumed; `label`: 0 where all are the same, 1 where no side has one of the
+    other's.
     """
     if min(len(first), len(second)) < SAMPLES_MIN:
-        return None
+        return undetermined(f"a stack has fewer than {SAMPLES_MIN} values")
     if compared == "label":
         return _labels({str(each) for each in first}, {str(each) for each in second})
     one, two = [float(each) for each in first], [float(each) for each in second]
     if not all(map(math.isfinite, (*one, *two))):
-        return None  # least and largest of what holds a NaN depend on its place
+        # Least and largest of what holds a NaN depend on its place.
+        return undetermined("a value is no finite number")
     if compared == "count":
         middle = statistics.median(two) - statistics.median(one)
-        return Difference(middle, min(two) - max(one), max(two) - min(one))
-    return _welch(one, two)
+        return Estimate(middle, min(two) - max(one), max(two) - min(one))
+    return welch_estimate(two, one)
 
 
 def allowed(margin: float, bound: Bound | None) -> tuple[float, float]:
@@ -80,9 +70,9 @@ def allowed(margin: float, bound: Bound | None) -> tuple[float, float]:
     return bound.low - margin, bound.high + margin
 
 
-def classify(found: Difference | None, margin: float, bound: Bound | None = None) -> Class:
+def classify(found: Estimate, margin: float, bound: Bound | None = None) -> Class:
     """The word for a difference; `margin` is what is too little to matter, on either side."""
-    if found is None:
+    if found.low is None or found.high is None:
         return "unknown"
     if -margin <= found.low and found.high <= margin and _may_be_none(bound, margin):
         return "equal"
@@ -101,23 +91,9 @@ def _may_be_none(bound: Bound | None, margin: float) -> bool:
     return bound is None or (bound.low - margin <= 0.0 <= bound.high + margin)
 
 
-def _labels(first: set[str], second: set[str]) -> Difference:
+def _labels(first: set[str], second: set[str]) -> Estimate:
     if first == second and len(first) == 1:
-        return Difference(0.0, 0.0, 0.0)
+        return Estimate(0.0, 0.0, 0.0)
     if first.isdisjoint(second):
-        return Difference(1.0, 1.0, 1.0)
-    return Difference(1.0, 0.0, 1.0)
-
-
-def _welch(first: Sequence[float], second: Sequence[float]) -> Difference:
-    middle = statistics.fmean(second) - statistics.fmean(first)
-    parts = [statistics.variance(side) / len(side) for side in (first, second)]
-    error = math.sqrt(sum(parts))
-    if error == 0.0:
-        return Difference(middle, middle, middle)
-    weighed = sum(
-        part**2 / (len(side) - 1) for part, side in zip(parts, (first, second), strict=True)
-    )
-    freedom = error**4 / weighed
-    half = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * error
-    return Difference(middle, middle - half, middle + half)
+        return Estimate(1.0, 1.0, 1.0)
+    return Estimate(1.0, 0.0, 1.0)

@@ -3,14 +3,18 @@
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from eyelevel.json_types import JsonMapping
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.level.aspect import Aspect, Measure
 from eyelevel.level.aspects import ASPECTS
-from eyelevel.level.classes import Class, Compared, Difference, Value, allowed, classify, difference
+from eyelevel.level.classes import Bound, Class, Compared, Value, allowed, classify, difference
 from eyelevel.level.scenarios import SCENARIOS_BY_NAME
 from eyelevel.plan.stacks import Stack
+from eyelevel.stats.estimate import Estimate
+
+Effect = Mapping[str, Estimate]
+"""What an aspect moves in ms where it was switched alone, by metric and network."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +28,8 @@ class Run:
 
 @dataclass(frozen=True)
 class Row:
-    """One aspect on one network. `difference` with `low` and `high`: the second's value less the
-    first's; None where too few runs gave one. `allowed_low` to `allowed_high`: what it may be, the
+    """One aspect on one network. `difference`: the second's value less the first's; undetermined
+    where too few runs gave one. `allowed_low` to `allowed_high`: what it may be, the
     margin included. `settings`: those that decide the aspect and that the two stacks have apart.
     `because`: of what is inherent, the browser's or absent. `runs`: of the scenario, on each side;
     where there are some and no value, no run told."""
@@ -36,9 +40,7 @@ class Row:
     unit: str
     first: Value | None
     second: Value | None
-    difference: float | None
-    low: float | None
-    high: float | None
+    difference: Estimate
     margin: float
     allowed_low: float
     allowed_high: float
@@ -46,14 +48,19 @@ class Row:
     because: str
     settings: tuple[str, ...]
     runs: tuple[int, int]
-    effect_ms: Mapping[str, Sequence[float]] | None = None
-    """What it moves where it was switched alone, by metric, with its interval; None: unmeasured."""
+    effect_ms: Effect | None = None
+    """None: unmeasured."""
+
+    def as_json(self) -> JsonObject:
+        """The documented shape (docs/reference/level.md)."""
+        effect = self.effect_ms and {name: ms.as_json() for name, ms in self.effect_ms.items()}
+        return {**asdict(self), "difference": self.difference.as_json(), "effect_ms": effect}
 
 
 def rows_of(
     runs: Sequence[Run],
     stacks: tuple[Stack, Stack],
-    effects: Mapping[str, Mapping[str, Sequence[float]]] | None = None,
+    effects: Mapping[str, Effect] | None = None,
 ) -> list[Row]:
     """A row an aspect and scenario, in the table's order. `stacks`: of both sides, as they are in
     force; `effects`: by aspect."""
@@ -83,7 +90,7 @@ def _row(
     scenario: str,
     runs: Sequence[Run],
     stacks: tuple[Stack, Stack],
-    effect: Mapping[str, Sequence[float]] | None,
+    effect: Effect | None,
 ) -> Row:
     first, second = (
         [
@@ -99,16 +106,13 @@ def _row(
     # The expectation is of QUIC less TCP; for the reverse order it is turned, else there is none.
     crosses = stacks[1].over_quic - stacks[0].over_quic
     found = difference(first, second, measure.compared)
-    turned = found
-    if found is not None and crosses < 0 and measure.compared != "label":
-        turned = Difference(-found.value, -found.high, -found.low)
     bound = measure.bound if crosses and _have(stacks, measure.bound_with) else None
-    word = classify(turned, margin, bound)
+    if bound and crosses < 0:
+        bound = Bound(bound.kind, -bound.high, -bound.low)
+    word = classify(found, margin, bound)
     low, high = allowed(margin, bound)
-    if crosses < 0:
-        low, high = -high, -low
     because = measure.because if word in ("inherent", "browser") else ""
-    if found is None and (reason := _none_of(measure, stacks)):
+    if not found.determined and (reason := _none_of(measure, stacks)):
         word, because = "absent", reason
     return Row(
         aspect=aspect.name,
@@ -117,9 +121,7 @@ def _row(
         unit=measure.unit,
         first=middles[0],
         second=middles[1],
-        difference=found.value if found else None,
-        low=found.low if found else None,
-        high=found.high if found else None,
+        difference=found,
         margin=margin,
         allowed_low=low,
         allowed_high=high,

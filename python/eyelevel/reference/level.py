@@ -86,8 +86,8 @@ JSON_ROW_KEYS: dict[str, str] = {
     "unit": "of the numbers up to `allowed_high`; `share` is of one; empty of counts and labels",
     "first, second": "each stack's mean; of counts the median; of labels all that were seen, "
     "divided by a bar; null: none",
-    "difference, low, high": "the second's value less the first's, and its interval; null where a "
-    "side has too few runs. Of labels 0: the same, 1: another",
+    "difference": "the second's value less the first's with its interval, `{value, low, high, p, "
+    "undetermined_because}`; p of means alone. Of labels 0: the same, 1: another",
     "margin": "what is too little to matter; 0: exact",
     "allowed_low, allowed_high": "what the difference may be, the margin included",
     "word": "`equal`, `inherent`, `browser`, `unequal`, `unknown` or `absent`",
@@ -96,7 +96,7 @@ JSON_ROW_KEYS: dict[str, str] = {
     "settings": "list: settings that decide the aspect and that the two stacks have apart",
     "runs": "list of two: the scenario's runs with each stack",
     "effect_ms": "with `--effects`: by metric and network what switching the aspect alone moves, "
-    "list of the difference in ms with its interval; else null",
+    "the difference in ms in the same shape; else null",
 }
 
 

@@ -1,6 +1,7 @@
 """What computations of this package answer, and the arithmetic that their t intervals share."""
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -92,6 +93,21 @@ def t_estimate(
     reach = float(scipy.special.stdtrit(freedom, 0.5 + confidence / 2)) * error
     p = 2 * float(scipy.special.stdtr(freedom, -abs(value) / error))
     return Estimate(value, value - reach, value + reach, p, error, freedom, n)
+
+
+def welch_estimate(values: Sequence[float], reference: Sequence[float]) -> Estimate:
+    """Difference of means, values - reference, with Welch's t interval; at least two of each.
+
+    Assumes values that are independent and about normal; of no spread the interval is the value.
+    """
+    sides = (values, reference)
+    difference = statistics.fmean(values) - statistics.fmean(reference)
+    variances = [statistics.variance(side) / len(side) for side in sides]
+    n, error = min(map(len, sides)), math.sqrt(sum(variances))
+    if error == 0.0:
+        return Estimate(difference, difference, difference, n=n)
+    freedom = sum_freedom(variances, [len(side) - 1 for side in sides])
+    return t_estimate(difference, error, freedom, n)
 
 
 def sum_freedom(variances: Sequence[float], freedoms: Sequence[float]) -> float:

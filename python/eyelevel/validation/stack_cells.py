@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Self
 
 from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.stats.estimate import Estimate, sum_freedom, t_estimate, undetermined
+from eyelevel.stats.estimate import Estimate, undetermined, welch_estimate
 from eyelevel.validation.bulk import Bulk
 
 LOSSES_MIN = 100
@@ -95,18 +95,12 @@ def ratio_of(quic: Sequence[float], tcp: Sequence[float]) -> Estimate:
     """The ratio of geometric means with Welch's interval on logarithms."""
     if not all(goodput > 0 for goodput in (*quic, *tcp)):
         return undetermined("a run moved nothing")
-    logs = [[math.log(goodput) for goodput in side] for side in (quic, tcp)]
-    difference = statistics.fmean(logs[0]) - statistics.fmean(logs[1])
     if min(len(quic), len(tcp)) < 2:
-        return undetermined("one run shows no spread", value=math.exp(difference))
-    variances = [statistics.variance(side) / len(side) for side in logs]
-    error = math.sqrt(sum(variances))
-    if error == 0.0:
-        return Estimate(*(math.exp(difference),) * 3)
-    freedom = sum_freedom(variances, [len(side) - 1.0 for side in logs])
-    on_logs = t_estimate(difference, error, freedom, min(len(quic), len(tcp)))
-    low, high = (math.exp(bound or 0.0) for bound in (on_logs.low, on_logs.high))
-    return Estimate(math.exp(difference), low, high)
+        ratio = statistics.geometric_mean(quic) / statistics.geometric_mean(tcp)
+        return undetermined("one run shows no spread", value=ratio)
+    on_logs = welch_estimate(*([math.log(goodput) for goodput in side] for side in (quic, tcp)))
+    value, low, high = (math.exp(x or 0.0) for x in (on_logs.value, on_logs.low, on_logs.high))
+    return Estimate(value, low, high)
 
 
 def _median(values: Sequence[float | None]) -> float | None:

@@ -36,7 +36,7 @@ def test_a_bound_is_of_quic_less_tcp_whichever_comes_first() -> None:
     there = row_of(tcp, quic, "connect_ms")
     back = row_of(quic, tcp, "connect_ms", (QUIC, TCP))
     assert (there.word, back.word) == ("inherent", "inherent")
-    assert there.difference == -back.difference == -200.0
+    assert there.difference.value == -back.difference.value == -200.0
     assert there.because == back.because == "one round trip less, RFC 9001 4.1"
     # The same difference the wrong way round is nobody's nature.
     assert row_of(quic, tcp, "connect_ms").word == "unequal"
@@ -50,7 +50,7 @@ def test_both_values_differ_by_the_difference() -> None:
         aspect="repair at the tail",
         scenario="loss at the tail",
     )
-    assert row.second - row.first == pytest.approx(row.difference)
+    assert row.second - row.first == pytest.approx(row.difference.value)
 
 
 def test_what_is_allowed_is_turned_with_the_pair() -> None:
@@ -101,7 +101,17 @@ def test_labels_of_one_side_are_shown_each_once() -> None:
 
 def test_a_value_that_is_no_number_is_in_no_row() -> None:
     row = row_of([402.0, float("nan"), 402.0], [202.0, 202.0, 202.0], "connect_ms")
-    assert (row.word, row.first, row.difference) == ("unknown", None, None)
+    assert (row.word, row.first, row.difference.value) == ("unknown", None, None)
+
+
+def test_a_difference_has_the_shape_of_every_estimate() -> None:
+    known = row_of([402.0, 403.0, 401.0], [202.0, 203.0, 201.0], "connect_ms").as_json()
+    shown = known["difference"]
+    assert shown["low"] < shown["value"] == -200.0 < shown["high"] and shown["p"] < 0.001
+    assert shown["undetermined_because"] is None
+    few = row_of([402.0], [202.0], "connect_ms").as_json()["difference"]
+    assert few.pop("undetermined_because") == "a stack has fewer than 3 values"
+    assert few == {"value": None, "low": None, "high": None, "p": None}
 
 
 @pytest.mark.parametrize("name", ["http1", "http1-plain"])

@@ -13,6 +13,7 @@ from eyelevel.level.numbers_said import digits_of, number_said, unit_said
 Row = JsonMapping
 
 NOTHING = "\N{EN DASH}"
+_INTERVAL = ("value", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def row_said(row: Row) -> RowSaid:
     """Both values, their difference and the margin."""
     unit = row["unit"]
     named = isinstance(row["first"], str) or isinstance(row["second"], str)
-    numbers = [row[key] for key in ("first", "second", "difference", "low", "high")]
+    numbers = [row["first"], row["second"], *(row["difference"][key] for key in _INTERVAL)]
     digits = 0 if named else digits_of(numbers, unit)
     margin = number_said(row["margin"], unit, digits_of([row["margin"]], unit))
     return RowSaid(
@@ -63,18 +64,17 @@ def why(row: Row, runs_min: int) -> str:
         reasons += [allowed] if (allowed := _allowed(row).removesuffix(": ")) else []
         if row["settings"]:
             reasons.append("settings apart: " + ", ".join(row["settings"]))
-    if row["difference"] is None:
+    if row["difference"]["value"] is None:
         reasons.append("nothing of the kind there" if absent(row) else _runs(row, runs_min))
     return "; ".join(reasons)
 
 
 def effect(row: Row) -> str:
     """What the aspect moves, where it was switched alone; empty where that was not measured."""
-    effects = (
-        f"{name} {number_said(value, 'ms', 0, signed=True)} ms "
-        f"({number_said(low, 'ms', 0, signed=True)} to {number_said(high, 'ms', 0, signed=True)})"
-        for name, (value, low, high) in (row.get("effect_ms") or {}).items()
-    )
+    effects = []
+    for name, moved in (row.get("effect_ms") or {}).items():
+        value, low, high = (number_said(moved[key], "ms", 0, signed=True) for key in _INTERVAL)
+        effects.append(f"{name} {value} ms ({low} to {high})")
     return "; ".join(effects)
 
 
@@ -85,17 +85,17 @@ def _value(value: Value | None, unit: str, digits: int) -> str:
 
 
 def _labels(row: Row) -> str:
-    if row["difference"] is None:
+    if row["difference"]["value"] is None:
         return NOTHING
-    return "the same" if row["high"] == 0 else "another" if row["low"] else "not always the same"
+    low, high = row["difference"]["low"], row["difference"]["high"]
+    return "the same" if high == 0 else "another" if low else "not always the same"
 
 
 def _interval(row: Row, digits: int) -> str:
-    if row["difference"] is None:
+    if row["difference"]["value"] is None:
         return NOTHING
     value, low, high = (
-        number_said(row[key], row["unit"], digits, signed=True)
-        for key in ("difference", "low", "high")
+        number_said(row["difference"][key], row["unit"], digits, signed=True) for key in _INTERVAL
     )
     return value if low == high == value else f"{value} ({low} to {high})"
 

@@ -43,7 +43,7 @@ def unknown_sentence(level: Level, aspects_max: int) -> str:
 def _sentence(level: Level, word: str, aspects_max: int) -> str:
     named: dict[str, list[str]] = {}
     for row in level["rows"]:
-        if row["word"] == word and row["difference"] is not None:
+        if row["word"] == word and row["difference"]["value"] is not None:
             said = row_said(row)
             values = f" {said.first} and {said.with_unit(said.second)}"
             if len(values) > VALUES_CHARACTERS_MAX:

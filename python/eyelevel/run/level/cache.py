@@ -17,16 +17,17 @@ import eyelevel
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.json_types import JsonMapping
 from eyelevel.level.made_page import items
-from eyelevel.level.rows import Run
+from eyelevel.level.rows import Effect, Run
 from eyelevel.level.scenarios import SCENARIOS
 from eyelevel.plan.stacks import Stack
+from eyelevel.stats.estimate import Estimate
 from eyelevel.validation.stack_cache import build
 
 CACHE_VERSION = 1
 NAME_HEX = 20
 
-Effects = dict[str, dict[str, list[float]]]
-"""What each aspect moves in ms, by aspect and metric: the difference with its interval."""
+Effects = dict[str, Effect]
+"""What each aspect moves, by aspect."""
 
 VERSION_TIMEOUT_S = 20.0
 MEASURING = (
@@ -100,17 +101,21 @@ class Kept:
         try:
             document = json.loads(self._effects.read_text("utf-8"))
             return {
-                aspect: {name: [float(ms) for ms in three] for name, three in moved.items()}
+                aspect: {name: Estimate.of_json(ms) for name, ms in moved.items()}
                 for aspect, moved in document.items()
             }
-        except (OSError, ValueError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return {}  # absent, or of another shape: measured anew
 
     def keep_effects(self, found: Effects) -> None:
         """Beside the runs, whole or not at all."""
         self._effects.parent.mkdir(parents=True, exist_ok=True)
         part = self._effects.with_suffix(f".{os.getpid()}.part")
-        part.write_text(json.dumps(found), encoding="utf-8")
+        document = {
+            aspect: {name: ms.as_json() for name, ms in moved.items()}
+            for aspect, moved in found.items()
+        }
+        part.write_text(json.dumps(document), encoding="utf-8")
         part.replace(self._effects)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from eyelevel.json_types import JsonMapping
 from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.classes import difference
-from eyelevel.level.rows import Run
+from eyelevel.level.rows import Effect, Run
 from eyelevel.level.scenarios import SCENARIOS
 from eyelevel.plan.stacks import Stack
 from eyelevel.run.level.cache import Effects, Kept
@@ -43,7 +43,7 @@ def _switched(stack: Stack, switch: JsonMapping) -> Stack | None:
     return None if changed.refusal() else changed
 
 
-def _moved(runs: list[Run]) -> dict[str, list[float]]:
+def _moved(runs: list[Run]) -> Effect:
     by_title = {}
     for scenario in PAGES:
         for name, title in MOVED.items():
@@ -56,7 +56,6 @@ def _moved(runs: list[Run]) -> dict[str, list[float]]:
                 for side in (0, 1)
             ]
             moved = difference(sides[0], sides[1], "mean")
-            if moved is not None:
-                where = f"{title} on {scenario.network.name}"
-                by_title[where] = [moved.value, moved.low, moved.high]
+            if moved.determined:
+                by_title[f"{title} on {scenario.network.name}"] = moved
     return by_title

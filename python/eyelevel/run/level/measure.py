@@ -7,7 +7,7 @@ while the time lasts.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -65,7 +65,7 @@ class Level:
             "second": self.second,
             "complete": self.complete,
             "failed": list(self.failed),
-            "rows": [asdict(row) for row in self.rows],
+            "rows": [row.as_json() for row in self.rows],
         }
 
 

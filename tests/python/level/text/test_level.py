@@ -5,6 +5,7 @@ from levels import PRIORITIES, SAME, level
 
 from eyelevel.level.text.level import GROUPS as HEADS
 from eyelevel.level.text.level import level_lines
+from eyelevel.stats.estimate import Estimate, undetermined
 
 
 def text(found, width=80) -> str:
@@ -71,7 +72,7 @@ def test_what_a_stack_has_not_is_neither_equal_nor_unknown() -> None:
     found = level()
     for row in found["rows"]:
         if row["aspect"] == "priorities":
-            row |= {"second": None, "difference": None, "low": None, "high": None}
+            row |= {"second": None, "difference": undetermined("few").as_json()}
             row["word"] = "unknown"
     said = prose(found)
     assert "none unknown" in said and "2 of something that a stack does not have" in said
@@ -81,16 +82,17 @@ def test_what_a_stack_has_not_is_neither_equal_nor_unknown() -> None:
 def test_too_few_runs_are_told() -> None:
     found = level()
     row = found["rows"][0]
-    row |= {"difference": None, "low": None, "high": None, "word": "unknown", "runs": (1, 2)}
+    row |= {"difference": undetermined("few").as_json(), "word": "unknown", "runs": (1, 2)}
     assert "runs: 1 and 2 of 3 at least" in text(found)
 
 
 def test_numbers_of_a_row_have_as_many_digits_as_one_another() -> None:
     found = level()
     (own,) = (row for row in found["rows"] if row["aspect"] == "handshake")
-    values = {"first": 2.25, "second": 3.0, "difference": 0.75, "low": -0.5, "high": 2.0}
+    values = {"first": 2.25, "second": 3.0, "difference": Estimate(0.75, -0.5, 2.0).as_json()}
     assert _numbers(found, own | values) == "2.2 3.0 +0.8 (−0.5 to +2.0) ±10"
-    values = {"first": 402.4, "second": 202.6, "difference": -199.8, "low": -200.2, "high": -199.4}
+    values = {"first": 402.4, "second": 202.6}
+    values["difference"] = Estimate(-199.8, -200.2, -199.4).as_json()
     assert _numbers(found, own | values) == "402 203 −200 (−200 to −199) ±10"
 
 

@@ -1,4 +1,4 @@
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import pytest
 
@@ -32,7 +32,7 @@ def uneven(contents):
         "second": "quic",
         "complete": True,
         **{"kernel": "6.1", "eyelevel": "0.1.0", "binary": "0123", "browser": "Chromium 156"},
-        "rows": [asdict(row) for row in rows_of(runs, stacks) if row.first is not None],
+        "rows": [row.as_json() for row in rows_of(runs, stacks) if row.first is not None],
     }
     return replace(contents, environment={**contents.environment, "levels": [level]})
 

@@ -14,6 +14,8 @@ from eyelevel.run.level.measure import measured_level, validate_level
 
 TCP, QUIC = STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"]
 
+SHAPE = {"value", "low", "high", "p", "undetermined_because"}
+
 
 def speed_index_ms(stack: Stack, seed: int) -> float:
     """Nothing counts but pacing and, over TCP alone, the size of a record."""
@@ -42,11 +44,12 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_an_aspect_moves_what_its_setting_alone_moves() -> None:
     found = measure_effects(TCP, QUIC, lambda step: None)
     for where in ("far", "slow"):
-        value, low, high = found["pacing"][f"Speed Index on {where}"]
-        assert low <= 40.0 <= high and abs(value - 40.0) < 1.0
-        assert found["ECN bits"][f"load time on {where}"] == [0.0, 0.0, 0.0]
+        moved = found["pacing"][f"Speed Index on {where}"]
+        assert moved.low <= 40.0 <= moved.high and abs(moved.value - 40.0) < 1.0
+        still = found["ECN bits"][f"load time on {where}"]
+        assert (still.value, still.low, still.high) == (0.0, 0.0, 0.0)
     # QUIC has no TLS records, so that it is TCP's that are changed.
-    assert found["first usable byte"]["Speed Index on far"][0] == pytest.approx(25.0, abs=1.0)
+    assert found["first usable byte"]["Speed Index on far"].value == pytest.approx(25.0, abs=1.0)
 
 
 def test_effects_stand_in_the_rows_and_are_empty_where_nothing_was_switched() -> None:
@@ -54,7 +57,7 @@ def test_effects_stand_in_the_rows_and_are_empty_where_nothing_was_switched() ->
     assert all(row.effect_ms is None for row in measured_level(TCP, QUIC).rows)
     measure_effects(TCP, QUIC, lambda step: None)
     rows = {row.aspect: row for row in measured_level(TCP, QUIC).rows}
-    assert rows["pacing"].effect_ms["Speed Index on far"]
+    assert rows["pacing"].as_json()["effect_ms"]["Speed Index on far"].keys() == SHAPE
     assert rows["handshake"].effect_ms is None
 
 

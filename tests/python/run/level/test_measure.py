@@ -27,6 +27,7 @@ from eyelevel.run.level.measure import (
     validate_level,
 )
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
+from eyelevel.stats.estimate import Estimate
 
 TCP, QUIC = STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"]
 BULK = [SCENARIOS_BY_NAME["bulk on far"]]
@@ -232,7 +233,7 @@ def test_a_file_that_is_no_text_is_measured_anew_and_not_told_as_a_fault(made) -
 @pytest.mark.parametrize("text", ['{"handshake": {"load', "[]", '"text"', '{"handshake": 3}'])
 def test_effects_that_broke_off_are_none(made, text) -> None:
     kept = level_cache.Kept((TCP, QUIC))
-    kept.keep_effects({"handshake": {"load time on far": [1.0, 0.0, 2.0]}})
+    kept.keep_effects({"handshake": {"load time on far": Estimate(1.0, 0.0, 2.0)}})
     (file,) = level_cache.folder().iterdir()
     file.write_text(text)
     assert kept.effects() == {}
