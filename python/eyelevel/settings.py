@@ -47,7 +47,8 @@ class About:
     """A setting in words: `text`, a phrase for help, schema and tables.
 
     `servers`: whether the lab's servers are told; `plan`: whether a plan can set it. `flag`: its
-    option, where that is not named as it is; `separator`: of the words of an option that is a list.
+    option, where that is not named as it is; `separator`: of the words of an option that is a list;
+    `tried`: what people write for its name.
     """
 
     text: str
@@ -55,6 +56,7 @@ class About:
     plan: bool = True
     flag: str = ""
     separator: str = ""
+    tried: tuple[str, ...] = ()
 
     def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> Any:
         return {**handler(core), "description": self.text}
@@ -139,6 +141,11 @@ def about(settings: Any) -> dict[str, About]:
         for found in getattr(each, "__metadata__", ())
         if isinstance(found, About)
     }
+
+
+def names_tried(settings: Any) -> dict[str, str]:
+    """Its fields' names by what people write for them."""
+    return {word: name for name, said in about(settings).items() for word in said.tried}
 
 
 _ADAPTERS: dict[type[Settings], Any] = {}

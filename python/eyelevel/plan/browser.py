@@ -72,20 +72,27 @@ class Browser(Settings):
     device: Annotated[
         Device | None,
         DeviceName(),
-        About("pose as a device: see `eyelevel list devices`; else as recorded"),
+        About(
+            "pose as one of `eyelevel list devices`; else as recorded", tried=("viewport", "mobile")
+        ),
     ] = None
     cpu_slowdown: Annotated[
         Annotated[float, Ge(1), Le(CPU_SLOWDOWN_MAX)] | None,
-        About("times slower the page's main thread runs; else the device's"),
+        About("times slower the page's scripts run; else the device's", tried=("cpu_throttling",)),
     ] = None
-    color_scheme: Annotated[ColorScheme, About("what the page is told that its user prefers")] = (
-        "light"
-    )
-    javascript: Annotated[bool, About("whether the page's scripts run")] = True
+    color_scheme: Annotated[
+        ColorScheme,
+        About("what the page is told that its user prefers", tried=("dark", "dark_mode")),
+    ] = "light"
+    javascript: Annotated[bool, About("whether the page's scripts run", tried=("js",))] = True
     blocked_hosts: Annotated[
         tuple[Annotated[str, Checked(_host)], ...],
         LISTED,
-        About("a host whose objects are not asked for; `*.HOST`: all below", flag="--block"),
+        About(
+            "a host whose objects are not asked for; `*.HOST`: all below",
+            flag="--block",
+            tried=("block",),
+        ),
     ] = ()
     after_load: Annotated[
         tuple[Annotated[str, Checked(_step)], ...],

@@ -11,17 +11,15 @@ from eyelevel.errors import PlanError, unknown
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.file.model import StackTable
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import Stack
+from eyelevel.settings import names_tried
 
 DEFAULT_BASE = "tcp+"
 BLOCKS_MAX = 60
 BLOCKS_MIN = 6
 WIDTH_MAX = 0.1  # from end to end: the answer is then known to within 5 percentage points
 
-_SHORT = {
-    "iw": "initial_window_packets",
-    "cc": "congestion_control",
-    "http": "http_version",
-}
+_SHORT = names_tried(Stack)
 _STACK_OF_WORD = {"http3": "quic", "h3": "quic"}
 _EXAMPLES = "`http3`, `cc=bbr`, `iw=10→32` or `tcp→quic`"
 _OF_NETWORKS = ("rtt", "latency", "delay", "rate", "bandwidth", "loss", "queue", "network")

@@ -74,13 +74,15 @@ class Stack(Settings):
 
     name: str
     stack_preset: str
-    http_version: Annotated[HttpVersion, _servers("the one that servers and browser speak")]
+    http_version: Annotated[
+        HttpVersion, _servers("what servers and browser speak", tried=("http",))
+    ]
     congestion_control: Annotated[
         CongestionControl,
-        _servers("over QUIC also `cubic-hystart++` and `sprout_ewma`"),
+        _servers("over QUIC also `cubic-hystart++` and `sprout_ewma`", tried=("cc",)),
     ]
     initial_window_packets: Annotated[
-        int, within("initial_window_packets"), _servers("the servers' congestion window at first")
+        int, within("initial_window_packets"), _servers("servers' window at first", tried=("iw",))
     ]
     pacing: Annotated[bool, _servers("whether servers spread packets over a round trip")]
     slow_start_after_idle: Annotated[

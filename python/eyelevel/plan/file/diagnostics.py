@@ -4,11 +4,13 @@ from collections.abc import Callable, Collection, Mapping
 
 from eyelevel.errors import PlanError, unknown
 from eyelevel.networks.cross_traffic import CrossTraffic
+from eyelevel.plan.browser import Browser
 from eyelevel.plan.file.model import NetworkTable, PlanFile, StackTable
 from eyelevel.plan.file.toml_lines import Path, line_numbers, line_of
 from eyelevel.plan.plan import StopRule
 from eyelevel.plan.stack_presets import TCP_FAST_OPEN
-from eyelevel.settings import annotations_of
+from eyelevel.plan.stacks import Stack
+from eyelevel.settings import annotations_of, names_tried
 
 # Keys that people try for another one which is not alike in its letters.
 _OTHER_WORDS = {
@@ -16,14 +18,8 @@ _OTHER_WORDS = {
     "repetitions": "blocks",
     "protocols": "stacks",
     "base_stack": "base",
-    "cc": "congestion_control",
-    "viewport": "device",
-    "mobile": "device",
-    "cpu_throttling": "cpu_slowdown",
-    "dark": "color_scheme",
-    "dark_mode": "color_scheme",
-    "js": "javascript",
-    "block": "blocked_hosts",
+    **names_tried(Stack),
+    **names_tried(Browser),
 }
 _KEYS: Mapping[str, Collection[str]] = {
     "networks": NetworkTable.model_fields,
