@@ -13,7 +13,7 @@ from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.network import Network
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stacks import Stack
-from eyelevel.run.trial.rules.external_server_errors import unserved
+from eyelevel.run.trial.rules.external_server_errors import external_server_error
 from eyelevel.run.trial.rules.first_flight import reduced, wrong_first_flight
 from eyelevel.run.trial.rules.first_window import wrong_first_window
 from eyelevel.run.trial.rules.header_tables import wrong_header_tables
@@ -220,7 +220,7 @@ def _knows_pacing(stack: Stack) -> bool:
 
 def _missed(load: Observed) -> str:
     if not load.stack.is_ours:
-        return unserved(load.objects)
+        return external_server_error(load.objects)
     missed = misses(load)
     for item in load.objects:
         if item["url"] in missed and blocks_rendering(item):

@@ -9,11 +9,11 @@ BLOCKED = "MissingAllowOriginHeader"
 """What Chromium says of a font or script of another origin that lacks the field."""
 
 
-def unserved(objects: Iterable[JsonMapping]) -> str:
+def external_server_error(objects: Iterable[JsonMapping]) -> str:
     """The first object that it did not serve, in a sentence; empty if it served all."""
     for item in objects:
         if (item["status"] or 0) >= HTTP_ERROR:
-            return f"the stack's own server answered {item['status']} for {item['url']}"
+            return f"the external server answered {item['status']} for {item['url']}"
         if BLOCKED in (item["failed"] or ""):
-            return f"the stack's own server sent {item['url']} without access-control-allow-origin"
+            return f"the external server sent {item['url']} without access-control-allow-origin"
     return ""
