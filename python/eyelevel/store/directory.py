@@ -226,7 +226,10 @@ def check_record(record: JsonMapping, subject: str) -> None:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-        raise StoreError(f"reading {subject}: `{where}`: {first['msg']}{more}") from error
+        raise StoreError(
+            f"reading {subject}: `{where}`: {first['msg']}{more}; it is damaged, or of another "
+            "eyelevel: use the one that wrote it"
+        ) from error
     _check_hash(record, subject)
 
 
