@@ -12,7 +12,6 @@ LINES_MIN = 25
 SIBLINGS = {"metrics", "run/trial/rules", "stats", "stats/hypothesis"}
 """Folders of siblings of one kind: a metric, a rule or a statistic each; many, and short."""
 TABLES = {
-    "browser/browsers.py",
     "cli/site/commands.py",
     "json_types.py",
     "traces/spec.py",

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from eyelevel.browser.chromium.load import load_in_chromium
+from eyelevel.browser.chromium.process import find_executable
 from eyelevel.browser.firefox.load import load_in_firefox
+from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.browser.observations import LoadSettings, RawLoad
+from eyelevel.plan.browser import Browser
+
+
+def find_browser(browser: Browser) -> str:
+    """Path of the program that loads; raises `BrowserStartError` if there is none."""
+    return find_executable() if browser.is_chromium else find_firefox()
 
 
 def load_page(settings: LoadSettings) -> RawLoad:

@@ -5,19 +5,24 @@ import platform
 import subprocess
 from pathlib import Path
 
+from eyelevel.browser.browsers import find_browser
 from eyelevel.json_types import JsonObject
 from eyelevel.lab.binary import find_binary, run_tool
+from eyelevel.plan.browser import Browser
 from eyelevel.run.trial.trial import versions
 
 _VERSION_TIMEOUT_S = 20.0
 
 
-def describe(browser_binary: str = "chromium") -> JsonObject:
-    """The content of `environment.json`: machine, kernel, versions, privileges."""
+def describe(browser: Browser) -> JsonObject:
+    """The content of `environment.json`: machine, kernel, versions, privileges.
+
+    Raises BrowserStartError if the browser is not there.
+    """
     findings = run_tool(["doctor"])
     return {
         "version": 1,
-        "versions": versions(_first_line([browser_binary, "--version"])),
+        "versions": versions(_first_line([find_browser(browser), "--version"])),
         "data_plane": _first_line([find_binary(), "--version"]),
         "python": platform.python_version(),
         "machine": platform.machine(),

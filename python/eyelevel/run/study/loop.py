@@ -109,7 +109,7 @@ def prepare(
     check_time_limits(plan, sites)
     trials = planned(plan, [site.of_plan() for site in sites], directory, resume=resume)
     if not (directory / ENVIRONMENT_FILE).exists():
-        environment = describe() | {
+        environment = describe(plan.browser) | {
             "path_checks": short_validation(),
             "stacks_validated": [cell.as_json() for cell in measured_cells()],
             "levels": levels_of(plan),

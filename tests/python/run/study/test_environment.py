@@ -1,0 +1,38 @@
+from pathlib import Path
+
+import pytest
+from repository import ROOT
+
+from eyelevel.browser.chromium.process import EXECUTABLE_VARIABLE as CHROMIUM
+from eyelevel.browser.firefox.process import EXECUTABLE_VARIABLE as FIREFOX
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.run.study import loop
+from eyelevel.sites.recorded import open_site
+
+PLAN = """
+title = "Which browser?"
+sites = ["{site}"]
+networks = ["dsl"]
+stacks = ["tcp", "quic"]
+reference = "tcp"
+blocks = 1
+browser = "{browser}"
+"""
+
+
+@pytest.mark.parametrize(("browser", "variable"), [("chromium", CHROMIUM), ("firefox", FIREFOX)])
+def test_the_environment_names_the_browser_that_loads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browser: str, variable: str
+) -> None:
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\necho the {browser} of this plan\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv(variable, str(program))
+    monkeypatch.setattr(loop, "short_validation", dict)
+    written = {}
+    monkeypatch.setattr(loop, "write_document", lambda _, name, text: written.update({name: text}))
+    site = ROOT / "vectors" / "golden" / "small.wacz"
+    plan = parse_plan(PLAN.format(site=site, browser=browser), "plan.toml")
+    loop.prepare(plan, [open_site(str(site))], tmp_path / "run", resume=False)
+    versions = written[loop.ENVIRONMENT_FILE]["versions"]
+    assert versions["browser"] == f"the {browser} of this plan"
