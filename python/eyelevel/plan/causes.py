@@ -52,7 +52,7 @@ def with_causes(
     Raises ValueError where a twin's name is taken, or a network's loss is spelled out by stages.
     """
     of_stacks = [name for name in dict.fromkeys(names) if name != "loss"]
-    if "think_time" in of_stacks and all(members.think_time == "none" for members in stacks):
+    if "think_time" in of_stacks and all(stack.think_time == "none" for stack in stacks):
         raise ValueError("no stack has a think time to take away; drop `think_time`")
     all_stacks = list(stacks)
     twins: dict[str, dict[str, str]] = {}
@@ -77,8 +77,8 @@ def with_causes(
             all_networks.append(replace(network, name=name, loss_down=0.0, loss_up=0.0))
             lossless[network.name] = name
     for members in (all_stacks, all_networks):
-        names = [one.name for one in members]
-        if twice := next((name for name in names if names.count(name) > 1), ""):
+        taken = [one.name for one in members]
+        if twice := next((name for name in taken if taken.count(name) > 1), ""):
             raise ValueError(f"`{twice}` is the name of a counterfactual; rename yours")
     return tuple(all_stacks), tuple(all_networks), Causes(tuple(names), twins, lossless)
 

@@ -25,6 +25,7 @@ def test_each_cause_is_taken_away_alone_and_all_together():
     assert [each.name for each in made.networks] == ["dsl", "mss", "mss+lossless"]
     assert made.networks[-1].loss_down == made.networks[-1].loss_up == 0
     assert made.causes.networks == {"mss": "mss+lossless"}
+    assert made.causes.names == ("handshake", "window", "loss")
 
 
 def test_one_cause_needs_no_stack_without_all():
