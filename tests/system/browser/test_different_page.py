@@ -1,10 +1,10 @@
 """Loads that show another page than the site's other loads do, judged by their real pictures."""
 
 import pytest
+from judged import judge_all
 from pages import decoded
 from sample_record import sample_record
 
-from eyelevel.analysis.trials.judgement import judge_all
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.browser.observations import LoadSettings

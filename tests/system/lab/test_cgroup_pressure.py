@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 from hang import HANG_S
+from judged import judge_all
 
-from eyelevel.analysis.trials.judgement import judge_all
 from eyelevel.store.directory import iterate_trials
 
 HOGS = (os.cpu_count() or 1) + 1

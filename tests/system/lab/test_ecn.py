@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from labs import run_in
@@ -13,6 +13,7 @@ from eyelevel.lab.client import Lab, LabConfig, LabSummary
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import Stack
 from eyelevel.run.trial.rules.wire_ecn import capable, wrong_ecn
 from eyelevel.validation.bulk import bulk_site, fetch
 
@@ -26,29 +27,33 @@ DURATION_MS = 20_000
 BOTH = pytest.mark.parametrize("name", ["tcp+", "quic"])
 
 
-def stack_of(name: str, ecn: str) -> dict[str, Any]:
-    return lab_stack(replace(STACKS_BY_NAME[name], ecn=ecn), NETWORKS_BY_NAME["dsl"])
+def stack_of(name: str, ecn: Literal["off", "on"]) -> Stack:
+    return replace(STACKS_BY_NAME[name], ecn=ecn)
+
+
+def message(stack: Stack) -> dict[str, Any]:
+    return lab_stack(stack, NETWORKS_BY_NAME["dsl"])
 
 
 def transferred(
     folder: Path,
-    stack: Mapping[str, Any],
-    client: Mapping[str, Any] | None = None,
+    stack: Stack,
+    client: Stack | None = None,
     client_sysctl: str = "",
     path: Mapping[str, str] = PATH,
 ) -> LabSummary:
     """One transfer; the client's side as the stack has it, where nothing else is said."""
     site, url = bulk_site(folder, BODY_BYTES)
-    with Lab(LabConfig(path, 1, str(site), stack)) as lab:
+    with Lab(LabConfig(path, 1, str(site), message(stack))) as lab:
         if client_sysctl:
             done = run_in(lab, "sh", "-c", f"echo {client_sysctl} > /proc/sys/net/ipv4/tcp_ecn")
             assert not done.returncode, done.stderr
-        told = fetch(lab, client or stack, url, BODY_BYTES, DURATION_MS)
+        told = fetch(lab, message(client or stack), url, BODY_BYTES, DURATION_MS)
         assert told["complete"]
         return lab.stop()
 
 
-def judged(stack: Mapping[str, Any], summary: LabSummary) -> str:
+def judged(stack: Stack, summary: LabSummary) -> str:
     assert summary.path is not None
     return wrong_ecn(stack, summary.connections, summary.requests, summary.path)
 
@@ -114,7 +119,7 @@ def test_a_lost_syn_does_not_cost_tcp_its_ecn(tmp_path: Path, labs: None) -> Non
 
 def test_what_ecn_cannot_be_is_said_in_one_line(tmp_path: Path, labs: None) -> None:
     site, _ = bulk_site(tmp_path, 1000)
-    wrong = stack_of("tcp+", "off") | {"ecn": "maybe"}
+    wrong = message(stack_of("tcp+", "off")) | {"ecn": "maybe"}
     with pytest.raises(LabError) as found, Lab(LabConfig(PATH, 1, str(site), wrong)):
         pass
     assert "`maybe`, expected `off` or `on`" in str(found.value)

@@ -38,8 +38,7 @@ def test_tuned_tcp_offers_what_quic_does_and_is_not_kept_back(tmp_path: Path) ->
     offered = [each.in_force["receive_window_bytes"] for each in (tcp, quic)]
     # The kernel rounds down to whole segments and to its scale.
     assert offered[0] == pytest.approx(offered[1], rel=0.001), offered
-    assert wrong_first_window({"http_version": "h2", "receive_window_bytes": 15 * 2**20},
-                              tcp.in_force) == ""  # fmt: skip
+    assert wrong_first_window(STACKS_BY_NAME["tcp+"], tcp.in_force) == ""
     for each in (tcp, quic):
         assert each.in_force["receive_window_limited_ms"] == 0.0
         # QUIC's head shares the first packet with the handshake's end, which does not count.
@@ -50,8 +49,7 @@ def test_a_small_first_window_shows_in_the_record_and_in_the_flight(tmp_path: Pa
     found = moved(tmp_path, "tcp+", receive_window_bytes=SMALL_WINDOW_BYTES)
     in_force = found.in_force
     assert in_force["receive_window_bytes"] <= SMALL_WINDOW_BYTES
-    assert wrong_first_window({"http_version": "h2", "receive_window_bytes": 15 * 2**20},
-                              in_force, platform.release())  # fmt: skip
+    assert wrong_first_window(STACKS_BY_NAME["tcp+"], in_force, platform.release())
     # Six windows of 64 kB: at least a round trip of each but the first is spent waiting for it.
     assert in_force["receive_window_limited_ms"] > FAR.rtt_ms_min
     assert in_force["first_flight_packets"] * 1448 <= SMALL_WINDOW_BYTES + 5 * 1448

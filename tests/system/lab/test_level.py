@@ -13,7 +13,7 @@ from eyelevel.level.rows import Run, rows_of
 from eyelevel.level.scenarios import SCENARIOS_BY_NAME
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
-from eyelevel.run.level.measure import settings_of
+from eyelevel.run.level.measure import in_force_of
 from eyelevel.run.level.runs import Recordings, run_scenario
 
 TCP, QUIC = STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"]
@@ -64,7 +64,7 @@ def rows(measured: Callable[[str, Stack], list[Any]], name: str, first: Stack, s
         for side, stack in enumerate((first, second))
         for values in measured(name, stack)
     ]
-    found = rows_of(runs, settings_of((first, second)))
+    found = rows_of(runs, in_force_of((first, second)))
     return {row.aspect: row for row in found if row.scenario == name}
 
 

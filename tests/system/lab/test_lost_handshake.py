@@ -30,7 +30,8 @@ def test_syn_acks_sent_again_are_counted_and_take_tcp_its_window(
     site, _ = bulk_site(tmp_path, 5000, "http")
     fates = tmp_path / "fates"
     fates.write_text("lost\n" * LOST, encoding="ascii")
-    stack = lab_stack(STACKS_BY_NAME["http1-plain"], NETWORKS_BY_NAME["dsl"])
+    plain = STACKS_BY_NAME["http1-plain"]
+    stack = lab_stack(plain, NETWORKS_BY_NAME["dsl"])
     path, log = {"down": f"fates {fates}", "up": []}, str(tmp_path)
     with Lab(LabConfig(path, 1, str(site), stack, log=log)) as lab:
         (origin,) = lab.ready.origins
@@ -44,4 +45,4 @@ def test_syn_acks_sent_again_are_counted_and_take_tcp_its_window(
     sent = int((down.arrived_bytes == SYN_ACK_BYTES).sum())
     assert in_force["syn_ack_retransmitted_packets"] == sent - 1 >= LOST
     assert in_force["initial_window_packets"] == 1
-    assert reduced(stack, in_force)
+    assert reduced(plain, in_force)

@@ -48,7 +48,7 @@ def test_a_plans_stages_are_its_network(trace: Path) -> None:
     assert list(plan.trace_files.values()) == [str(trace)]
     trace.write_text("5\n")
     with pytest.raises(LabError, match="has changed since the plan was read"):
-        check_trace_files(plan.trace_files, network.settings())
+        check_trace_files(plan.trace_files, network)
 
 
 @pytest.mark.parametrize(

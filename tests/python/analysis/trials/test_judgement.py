@@ -2,12 +2,10 @@
 
 from typing import Any
 
-import polars as pl
 import pytest
+from judged import judge_all
 from sample_record import QUIET_HOST, sample_object, sample_record, sample_request
 
-from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
-from eyelevel.analysis.trials.judgement import judge_table
 from eyelevel.store.outcomes import NOT_RECORDED
 
 GREY = bytes([128] * 576).hex()
@@ -22,14 +20,6 @@ def block(**changes: dict[str, Any]) -> list[dict[str, Any]]:
         record |= changes.get(stack.replace("+", "plus"), {})
         records.append(record)
     return records
-
-
-def judge_all(records: list[dict[str, Any]]) -> dict[str, tuple[str, str]]:
-    """`hash -> (outcome, detail)`."""
-    schema = TRIAL_COLUMNS | FACT_COLUMNS
-    table = judge_table(pl.DataFrame(list(map(facts_of, records)), schema=schema, orient="row"))
-    rows = table.select("hash", "outcome", "outcome_detail").iter_rows()
-    return {name: (outcome, detail) for name, outcome, detail in rows}
 
 
 def outcomes(records: list[dict[str, Any]]) -> dict[str, str]:

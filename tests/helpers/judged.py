@@ -1,0 +1,17 @@
+"""Records judged together, as a run's are."""
+
+from collections.abc import Iterable
+
+import polars as pl
+
+from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
+from eyelevel.analysis.trials.judgement import judge_table
+from eyelevel.json_types import JsonMapping
+
+
+def judge_all(records: Iterable[JsonMapping]) -> dict[str, tuple[str, str]]:
+    """`hash -> (outcome, detail)` of every record."""
+    schema = TRIAL_COLUMNS | FACT_COLUMNS
+    table = judge_table(pl.DataFrame(list(map(facts_of, records)), schema=schema, orient="row"))
+    rows = table.select("hash", "outcome", "outcome_detail").iter_rows()
+    return {name: (outcome, detail) for name, outcome, detail in rows}
