@@ -119,12 +119,14 @@ class Kept:
         part.replace(self._effects)
 
 
-@cache
 def browser_version() -> str:
     """What the browser says of itself; empty if there is none."""
     executable = shutil.which(find_executable())
-    if executable is None:
-        return ""
+    return "" if executable is None else _version_of(executable)
+
+
+@cache
+def _version_of(executable: str) -> str:
     try:
         done = subprocess.run(
             [executable, "--version"],
