@@ -15,7 +15,7 @@ class BrowserError(Exception):
     """Base of all errors of the browser driver; a trial makes outcomes of them."""
 
 
-class BrowserStartError(BrowserError):
+class BrowserStartError(BrowserError, ExpectedError):
     """The browser could not be started or is not usable here."""
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from eyelevel.browser.browsers import find_browser
 from eyelevel.errors import StoreError
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import Site, Trial, expand, plan_document, plan_hash
@@ -103,8 +104,10 @@ def prepare(
     """Write `plan.json` and `environment.json`; the trials in their order.
 
     Raises StoreError if `directory` holds another plan's run, or this one's without `resume`,
-    PlanError if a site has nothing that a stack could be in force on.
+    PlanError if a site has nothing that a stack could be in force on, BrowserStartError if the
+    browser is not there; nothing is written then.
     """
+    find_browser(plan.browser)
     check_secure(plan.stacks, sites)
     check_time_limits(plan, sites)
     trials = planned(plan, [site.of_plan() for site in sites], directory, resume=resume)

@@ -5,6 +5,7 @@ from repository import ROOT
 
 from eyelevel.browser.chromium.process import EXECUTABLE_VARIABLE as CHROMIUM
 from eyelevel.browser.firefox.process import EXECUTABLE_VARIABLE as FIREFOX
+from eyelevel.errors import ExpectedError
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.run.study import loop
 from eyelevel.sites.recorded import open_site
@@ -18,6 +19,17 @@ reference = "tcp"
 blocks = 1
 browser = "{browser}"
 """
+
+
+def test_without_a_browser_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CHROMIUM, str(tmp_path / "none"))
+    site = ROOT / "vectors" / "golden" / "small.wacz"
+    plan = parse_plan(PLAN.format(site=site, browser="chromium"), "plan.toml")
+    with pytest.raises(ExpectedError, match="none"):
+        loop.prepare(plan, [open_site(str(site))], tmp_path / "run", resume=False)
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(("browser", "variable"), [("chromium", CHROMIUM), ("firefox", FIREFOX)])
