@@ -44,13 +44,13 @@ def evaluate(conditions: Sequence[Condition], contents: Contents) -> list[Verdic
     number, and what is shown decides. Holm's steps reject more, but their intervals end at the
     limit itself if they reject (Strassburger and Bretz, Statistics in Medicine 27, 2008).
     """
-    asked = questions(conditions, contents.networks, contents.sites)
-    confidence = family_confidence(len(asked))
+    asked_for = questions(conditions, contents.networks, contents.sites)
+    confidence = family_confidence(len(asked_for))
     return [
-        _of_two(each, contents, confidence)
-        if each.site is None
-        else _of_one(each, each.site, contents, confidence)
-        for each in asked
+        _of_two(question, contents, confidence)
+        if question.site is None
+        else _of_one(question, question.site, contents, confidence)
+        for question in asked_for
     ]
 
 
@@ -137,10 +137,10 @@ def format_unsure(status: Status, gain: Estimate | None, blocks: int | None) -> 
     """What an unsure verdict adds: which side of 0 a gain is on, and how many blocks would do."""
     if status != "unsure":
         return ""
-    said = ""
+    side = ""
     if gain is not None and gain.excludes_zero and gain.low is not None:
-        said = f"; it is {'worse' if gain.low > 0 else 'better'}, not sure by how much"
-    return said + (f"; about {blocks} blocks would do" if blocks else "")
+        side = f"; it is {'worse' if gain.low > 0 else 'better'}, not sure by how much"
+    return side + (f"; about {blocks} blocks would do" if blocks else "")
 
 
 def format_change(estimate: Estimate) -> str:

@@ -41,12 +41,12 @@ def quantile_gain(
     the reference's quantile is 0, as many a page's blocking time is, and where too few loads lie
     beyond the quantile (`blocks_min`).
     """
-    x, r = (np.atleast_2d(np.asarray(each, dtype=float)) for each in (values, reference))
+    x, r = (np.atleast_2d(np.asarray(runs, dtype=float)) for runs in (values, reference))
     there = ~(np.isnan(x) | np.isnan(r))
     n = int(there.sum(axis=1).min()) if x.size else 0
     if n == 0:
         return undetermined("no complete block is left", n)
-    loads = [(x[site, own], r[site, own]) for site, own in enumerate(there)]
+    loads = [(x[site, present], r[site, present]) for site, present in enumerate(there)]
     upper, lower = (
         np.array([np.quantile(pair[side], share, method="inverted_cdf") for pair in loads])
         for side in (0, 1)
@@ -84,8 +84,8 @@ def blocks_to_decide(
     None if more than `BLOCKS_COUNTED_MAX` are needed.
     """
     n = np.arange(repetitions_min(share), BLOCKS_COUNTED_MAX + 1)
-    level, found = (scipy.special.stdtrit(n - 1, p) for p in (0.5 + confidence / 2, power))
-    reach = (level + found) * ERROR_ALLOWANCE * one_block_error
+    level, power_t = (scipy.special.stdtrit(n - 1, p) for p in (0.5 + confidence / 2, power))
+    reach = (level + power_t) * ERROR_ALLOWANCE * one_block_error
     enough = n[reach <= distance * np.sqrt(n)]
     return int(enough[0]) if len(enough) else None
 
@@ -136,9 +136,9 @@ def _draws(x: Floats, r: Floats, there: Floats, share: float, seed: int) -> Floa
     n = x.shape[1]
     times = draw.multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
     total = np.zeros(RESAMPLES)
-    for site, own in enumerate(there):
-        counts = times[:, own]
-        upper, lower = (_quantiles(each[site, own], counts, share) for each in (x, r))
+    for site, present in enumerate(there):
+        counts = times[:, present]
+        upper, lower = (_quantiles(runs[site, present], counts, share) for runs in (x, r))
         total += _log_ratio(upper, lower) / len(x)
     return total
 
@@ -148,8 +148,8 @@ def _quantiles(loads: Floats, counts: Integers, share: float) -> Floats:
     order = np.argsort(loads)
     below = counts[:, order].cumsum(axis=1)
     wanted = np.maximum(1, np.ceil(share * below[:, -1:] - 1e-9))
-    found: Floats = loads[order][(below >= wanted).argmax(axis=1)]
-    return found
+    quantiles: Floats = loads[order][(below >= wanted).argmax(axis=1)]
+    return quantiles
 
 
 def _log_ratio(upper: Floats, lower: Floats) -> Floats:

@@ -98,7 +98,7 @@ def median_gain(
     why it stands beside the mean. Assumes repetitions that are independent. Fewer than six have no
     95 % interval. Two loads of a block that both timed out are alike up to the limit.
     """
-    x, r = (np.atleast_2d(np.asarray(each, dtype=float)) for each in (values, reference))
+    x, r = (np.atleast_2d(np.asarray(runs, dtype=float)) for runs in (values, reference))
     logs = _log_ratios(x, r)
     logs = logs[:, ~np.isnan(logs).all(axis=0)]
     n = logs.shape[1]
@@ -121,8 +121,8 @@ def median_gain(
 def as_gain(on_log: Estimate) -> Estimate:
     """A mean log ratio as a gain, its bounds with it; the error stays that of the logarithm."""
     value, low, high = (
-        each if each is None or each == math.inf else math.expm1(each)
-        for each in (on_log.value, on_log.low, on_log.high)
+        bound if bound is None or bound == math.inf else math.expm1(bound)
+        for bound in (on_log.value, on_log.low, on_log.high)
     )
     return replace(on_log, value=value, low=low, high=high)
 

@@ -40,17 +40,17 @@ def slow_loads(values: ArrayLike, reference: ArrayLike) -> SlowLoads:
     not for that reason more loads that are rarely slow. A timeout is slow. Undetermined if half
     of a stack's loads of a site timed out: it has no usual load.
     """
-    x, r = (np.atleast_2d(np.asarray(each, dtype=float)) for each in (values, reference))
+    x, r = (np.atleast_2d(np.asarray(runs, dtype=float)) for runs in (values, reference))
     there = ~(np.isnan(x) | np.isnan(r))
     pairs = int(there.sum())
     if not there.any(axis=1).all():
         return _unknown("no complete block is left", pairs)
-    medians = [np.nanmedian(np.where(there, each, np.nan), axis=1) for each in (x, r)]
+    medians = [np.nanmedian(np.where(there, runs, np.nan), axis=1) for runs in (x, r)]
     if np.isinf(medians).any():
         return _unknown("half of a site's loads timed out", pairs)
     slow, slow_reference = (
-        there & (each > SLOW_TIMES * median[:, None])
-        for each, median in zip((x, r), medians, strict=True)
+        there & (runs > SLOW_TIMES * median[:, None])
+        for runs, median in zip((x, r), medians, strict=True)
     )
     more = slow.sum(axis=0) - slow_reference.sum(axis=0)
     p = sign_flip_p(more[more != 0]) if more.any() else None

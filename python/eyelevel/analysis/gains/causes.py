@@ -67,7 +67,7 @@ def _split(
         worlds[name] = (network, twins[stack][name], twins[reference][name])
     if lossless:
         worlds[LOSS] = (lossless, stack, reference)
-    ideal = tuple(causes["stacks"][each].get(ALL, each) for each in pair)
+    ideal = tuple(causes["stacks"][name].get(ALL, name) for name in pair)
     worlds[ALL] = (lossless or network, *ideal)
     by_world: dict[str, list[np.ndarray]] = {name: [] for name in worlds}
     for site in sites:

@@ -119,26 +119,26 @@ def said_first(contents: Contents) -> list[tuple[str, str]]:
 
 def warnings(contents: Contents) -> list[tuple[str, str]]:
     """What a reader must know before the numbers: a heading and a sentence each."""
-    told = said_first(contents)
+    sentences = said_first(contents)
     if contents.stopped:
         reason = contents.stopped["reason"]
         text = f"It ended {reason}. Its intervals hold whenever one stops."
-        told.append(("The study stopped early.", text))
-    told += not_sure_enough(contents)
+        sentences.append(("The study stopped early.", text))
+    sentences += not_sure_enough(contents)
     pending = contents.trials_planned - contents.table.height
     if pending:
         text = f"{pending} of {contents.trials_planned} loads are not there yet."
-        told.append(("The run is not complete.", text))
+        sentences.append(("The run is not complete.", text))
     if contents.foreign:
         text = f"{contents.foreign} records that the plan does not name are left out."
-        told.append(("Other records in the directory.", text))
+        sentences.append(("Other records in the directory.", text))
     load, cores = (contents.environment.get(key) for key in ("load_1min", "cores"))
     if load is not None and cores is not None and load > BUSY_SHARE * cores:
         text = (
             f"When the run began, {load:.1f} processes were competing for {cores} cores. Loads may "
             "have waited for the processor, and stacks that need more of it look slower."
         )
-        told.append(("The machine was busy.", text))
+        sentences.append(("The machine was busy.", text))
     broken = [
         f"{name} {check['measured']} (bound: {check['bound']})"
         for name, check in contents.environment.get("path_checks", {}).items()
@@ -149,23 +149,23 @@ def warnings(contents: Contents) -> list[tuple[str, str]]:
             f"Measured when the run began: {'; '.join(broken)}. Loads that saw late packets are "
             "excluded; `eyelevel validate path` shows whether the machine can do better."
         )
-        told.append(("The emulated network was not within its bounds.", text))
+        sentences.append(("The emulated network was not within its bounds.", text))
     for site, altered in contents.environment.get("altered_sites", {}).items():
         text = f"{'. '.join(altered)}. Its loads say how the altered page behaves."
-        told.append((f"{site} is not as it was recorded.", text))
+        sentences.append((f"{site} is not as it was recorded.", text))
     for site, share in contents.environment.get("secure_shares", {}).items():
         text = (
             f"{format_percent(1 - share, signed=False)} of its objects were recorded over http: "
             "they come in cleartext over HTTP/1.1 with every stack, so that stacks look more alike "
             "than they are."
         )
-        told.append((f"{site} is not all https.", text))
+        sentences.append((f"{site} is not all https.", text))
     if len(_versions(contents)) > 1:
         text = "The loads were made with more than one version; see what was run."
-        told.append(("Versions changed during the run.", text))
+        sentences.append(("Versions changed during the run.", text))
     if (blocks := contents.plan["blocks"]) < FEW_BLOCKS and not contents.may_stop:
-        told.append(_few_blocks(contents, blocks))
-    return [*told, *not_measured(contents)]
+        sentences.append(_few_blocks(contents, blocks))
+    return [*sentences, *not_measured(contents)]
 
 
 def _few_blocks(contents: Contents, blocks: int) -> tuple[str, str]:

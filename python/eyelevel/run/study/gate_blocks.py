@@ -27,11 +27,11 @@ def gate_blocks(
     else blocks scatter by `deviation`, independently over sites, and every load keeps its budget.
     None if more than 1,000 are needed.
     """
-    asked = questions(conditions, [each.name for each in plan.networks], plan.sites)
-    confidence = family_confidence(len(asked))
-    power = 1 - (1 - DECIDING_POWER) / len(asked)
-    needed = [_needed(each, plan, deviation, like, confidence, power) for each in asked]
-    return None if None in needed else max(each for each in needed if each is not None)
+    asked_for = questions(conditions, [network.name for network in plan.networks], plan.sites)
+    confidence = family_confidence(len(asked_for))
+    power = 1 - (1 - DECIDING_POWER) / len(asked_for)
+    needed = [_needed(question, plan, deviation, like, confidence, power) for question in asked_for]
+    return None if None in needed else max(count for count in needed if count is not None)
 
 
 def _needed(
@@ -43,13 +43,13 @@ def _needed(
     power: float,
 ) -> int | None:
     condition = asked.condition
-    names = [each for each in (condition.stack, condition.reference) if each is not None]
+    names = [name for name in (condition.stack, condition.reference) if name is not None]
     there = like is not None and asked.site in (None, *like.sites)
-    loads = [loads_of(asked, each, like) for each in names] if like is not None and there else []
+    loads = [loads_of(asked, name, like) for name in names] if like is not None and there else []
     if condition.reference is None:
-        own = loads[0][~np.isnan(loads[0])] if loads else np.empty(0)
-        kept = (own < condition.limit) == condition.above
-        below = float(kept.mean()) if len(own) else 1.0
+        measured = loads[0][~np.isnan(loads[0])] if loads else np.empty(0)
+        kept = (measured < condition.limit) == condition.above
+        below = float(kept.mean()) if len(measured) else 1.0
         share = condition.quantile if condition.above else 1 - condition.quantile
         return blocks_to_bound(share, below, confidence, power) if below > share else None
     error = one_block_error(deviation, condition.quantile) / math.sqrt(len(plan.sites))
