@@ -105,38 +105,29 @@ pub fn arrivals(count: usize) -> impl Strategy<Value = Vec<Arrival>> {
     let bytes = prop_oneof![5 => Just(1500_u32), 2 => 40_u32..1500, 1 => Just(40_u32)];
     let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0), Just(Ecn::Ect1),];
     let one = (gap, bytes, 0_u32..6, ecn);
-    proptest::collection::vec(one, 1..count).prop_map(|list| {
-        let mut at = 0;
-        let arrival = |(gap, bytes, flow, ecn)| {
-            at += gap;
-            Arrival {
-                at,
-                bytes,
-                flow,
-                ecn,
-            }
-        };
-        list.into_iter().map(arrival).collect()
-    })
+    proptest::collection::vec(one, 1..count).prop_map(after_gaps)
+}
+
+/// Packets one after another, from the gap before each, its bytes, flow and ECN bits.
+fn after_gaps(list: Vec<(u64, u32, u32, Ecn)>) -> Vec<Arrival> {
+    let mut at = 0;
+    let arrival = |(gap, bytes, flow, ecn)| {
+        at += gap;
+        Arrival {
+            at,
+            bytes,
+            flow,
+            ecn,
+        }
+    };
+    list.into_iter().map(arrival).collect()
 }
 
 /// A steady overload of the rate: what makes active queue management work.
 pub fn overload(count: usize) -> impl Strategy<Value = Vec<Arrival>> {
     let ecn = prop_oneof![2 => Just(Ecn::NotEct), 1 => Just(Ecn::Ect0), 1 => Just(Ecn::Ect1)];
     let one = (200_000_u64..1_400_000, 600_u32..1500, 0_u32..4, ecn);
-    proptest::collection::vec(one, count..2 * count).prop_map(|list| {
-        let mut at = 0;
-        let arrival = |(gap, bytes, flow, ecn)| {
-            at += gap;
-            Arrival {
-                at,
-                bytes,
-                flow,
-                ecn,
-            }
-        };
-        list.into_iter().map(arrival).collect()
-    })
+    proptest::collection::vec(one, count..2 * count).prop_map(after_gaps)
 }
 
 pub fn parsed(text: &str) -> Vec<StageSpec> {
