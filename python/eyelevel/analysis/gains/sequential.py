@@ -58,7 +58,7 @@ def sequential_gains(
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparisonState:
     """Where one comparison stands when a study that may stop is looked at."""
 
     network: str
@@ -73,7 +73,7 @@ def comparisons(
     smallest_effect: float,
     blocks_max: int,
     futility: bool,
-) -> list[Comparison]:
+) -> list[ComparisonState]:
     """Each comparison's state; the study may stop when none is open."""
     states = []
     for network_gain in gains:
@@ -91,7 +91,7 @@ def comparisons(
                 state = "futile"
         elif gain.value is None and "timed out" in gain.reason:
             state = "futile"  # no further block gives a mean
-        states.append(Comparison(network_gain.network, network_gain.stack, state, width))
+        states.append(ComparisonState(network_gain.network, network_gain.stack, state, width))
     return states
 
 

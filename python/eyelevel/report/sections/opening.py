@@ -7,7 +7,7 @@ import polars as pl
 from eyelevel.analysis.formats import NO_BREAK, format_interval, format_percent
 from eyelevel.analysis.gains.sequential import (
     BLOCKS_COUNTED_MAX,
-    Comparison,
+    ComparisonState,
     blocks_needed,
     comparisons,
 )
@@ -228,7 +228,7 @@ def not_sure_enough(contents: Contents) -> list[tuple[str, str]]:
     return [("Not sure enough.", text)]
 
 
-def _format_width(comparison: Comparison) -> str:
+def _format_width(comparison: ComparisonState) -> str:
     which = f"{comparison.stack} on {comparison.network}"
     if comparison.width is None:
         return f"{which} has no interval"

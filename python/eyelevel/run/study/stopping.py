@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from eyelevel.analysis.gains.sequential import Comparison, State, comparisons, sequential_gains
+from eyelevel.analysis.gains.sequential import ComparisonState, State, comparisons, sequential_gains
 from eyelevel.analysis.trials.blocks import select_blocks
 from eyelevel.plan.plan import Plan
 from eyelevel.store.directory import PLAN_FILE, STOP_FILE, read_document, write_document
@@ -17,7 +17,7 @@ _SAID: dict[State, str] = {
 NAMED_MAX = 3  # comparisons of one kind; more are counted
 
 
-def stopped_since(found: Sequence[Comparison]) -> str:
+def stopped_since(found: Sequence[ComparisonState]) -> str:
     """Why a study may stop, in words: what each of its comparisons has come to."""
     sentences = []
     for state, words in _SAID.items():
