@@ -27,10 +27,10 @@ SITE_SHA256 = "36bab4a2c1e2643cac1f5064d4a4fce23d3d65e7c7aadb3db612ce2cc9ae9b5e"
 TRACE_SHA256 = "0f9466ceaf3b4c0ccd2a06d260a2d6d249181123cdb8e1ea921a7f6e6bae0fc1"
 
 FOUND = {
-    ("traced", "quic"): (143.732, 1, False),
-    ("traced", "tcp"): (150.929, 1, False),
-    ("traced+cross", "quic"): (1225.234, 1, True),
-    ("traced+cross", "tcp"): (178.694, 1, True),
+    ("traced", "quic"): (125.63, 1, False),
+    ("traced", "tcp"): (151.627, 1, False),
+    ("traced+cross", "quic"): (5262.875, 1, True),
+    ("traced+cross", "tcp"): (191.08, 1, True),
 }
 """Speed Index in ms, connections, whether a transfer ran beside it."""
 

@@ -66,6 +66,17 @@ HERO_PAGE = (
     "<!doctype html><link rel=icon href=data:,><body style='margin:0'><img src={} width=1280 "
     "height=420 style='display:block'><h1>A heading</h1>" + "<p>Some words.</p>" * 5
 )
+# It tells what web-vitals computes the parts of Largest Contentful Paint from.
+LARGEST_SCRIPT = """<script>
+new PerformanceObserver((list) => {
+  const largest = list.getEntries().at(-1);
+  if (!largest.url) return;
+  const [picture] = performance.getEntriesByName(largest.url);
+  const [page] = performance.getEntriesByType('navigation');
+  console.error(JSON.stringify([
+    page.responseStart, picture.requestStart, picture.responseEnd, largest.startTime]));
+}).observe({ type: 'largest-contentful-paint', buffered: true });
+</script>"""
 BODIES: dict[str, tuple[str, bytes]] = {
     "/": ("text/html", PAGE.encode()),
     "/style.css": ("text/css", b"body { margin: 0; background: rgb(230, 230, 255) }"),
@@ -96,6 +107,11 @@ BODIES: dict[str, tuple[str, bytes]] = {
     ),
     "/steps": ("text/html", STEPS_PAGE.encode()),
     "/hero": ("text/html", HERO_PAGE.format("/5.png").encode()),
+    "/largest": ("text/html", (HERO_PAGE.format("/5.png") + LARGEST_SCRIPT).encode()),
+    "/largest-moved": (
+        "text/html",
+        (HERO_PAGE.format("/moved/5.png") + LARGEST_SCRIPT).encode(),
+    ),
     "/error-page": ("text/html", b"<!doctype html><link rel=icon href=data:,><h1>502 Bad Gateway"),
     "/hero-missing": ("text/html", HERO_PAGE.format("/missing.png").encode()),
     "/next": ("text/html", NEXT_PAGE.encode()),
@@ -152,6 +168,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path == "/redirect":
             self.answer(302, "text/plain", b"", location="/")
+        elif self.path.startswith("/moved/"):
+            self.answer(302, "text/plain", b"", location=self.path.removeprefix("/moved"))
         elif self.path == "/endless":
             # Longer than any test waits; the browser is gone by then.
             self.server.closing.wait(30)  # type: ignore[attr-defined]

@@ -112,6 +112,8 @@ def sample_navigation(page_load_time_ms: float | None = 1000.0, **changed: Any) 
         "first_paint_ms": 300.0,
         "largest_contentful_paint_ms": 400.0,
         "largest_contentful_paint_element": "p",
+        "largest_contentful_paint_url": None,
+        "largest_contentful_paint_loaded_ms": None,
         "cumulative_layout_shift": 0.0,
         "long_tasks_ms": None,
         "timer_gaps_ms": [],

@@ -86,6 +86,10 @@ class Navigation:
     first_paint_ms: float | None = None
     largest_contentful_paint_ms: float | None = None
     largest_contentful_paint_element: str | None = None
+    largest_contentful_paint_url: str | None = None
+    """Of its picture as the page asked for it; None: it was text, which needed none."""
+    largest_contentful_paint_loaded_ms: float | None = None
+    """When the page had that picture, before it was painted."""
     cumulative_layout_shift: float | None = None
     long_tasks_ms: tuple[tuple[float, float], ...] | None = ()
     """Start and duration of each task above 50 ms; None: the browser does not tell."""

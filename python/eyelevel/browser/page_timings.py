@@ -38,6 +38,8 @@ SCRIPT = """
     paints: Object.fromEntries(paints.map((e) => [e.name, e.startTime])),
     lcp: lcp ? lcp.startTime : null,
     lcpElement: lcp ? (describe(lcp.element) ?? lcp.url) : null,
+    lcpUrl: lcp?.url || null,
+    lcpLoaded: lcp?.loadTime || null,
     shifts: shifts.filter((e) => !e.hadRecentInput).map((e) => [e.startTime, e.value]),
     tasks: tasks.map((e) => [e.startTime, e.duration]),
   };
@@ -146,6 +148,8 @@ def navigation_from(
         first_paint_ms=since_start("firstPaint", paints.get("first-paint")),
         largest_contentful_paint_ms=since_first(answer["lcp"]),
         largest_contentful_paint_element=answer["lcpElement"],
+        largest_contentful_paint_url=answer["lcpUrl"],
+        largest_contentful_paint_loaded_ms=since_first(answer["lcpLoaded"]),
         cumulative_layout_shift=round(layout_shift(answer["shifts"]), 6),
         long_tasks_ms=tuple((start + offset_ms, length) for start, length in answer["tasks"]),
         timer_gaps_ms=tuple((start + offset_ms, length) for start, length in timer_gaps),

@@ -16,6 +16,10 @@ from eyelevel.metrics.first_visual_change import first_visual_change
 from eyelevel.metrics.handshakes import handshake_count
 from eyelevel.metrics.history import VisualHistory
 from eyelevel.metrics.largest_contentful_paint import largest_contentful_paint
+from eyelevel.metrics.largest_contentful_paint_parts import (
+    PaintParts,
+    largest_contentful_paint_parts,
+)
 from eyelevel.metrics.last_visual_change import last_visual_change
 from eyelevel.metrics.objects import object_count
 from eyelevel.metrics.page_load_time import page_load_time
@@ -80,6 +84,16 @@ def _complete(percent: int, source: str) -> Metric:
         source,
         lambda history: visual_complete(history, percent),
     )
+
+
+def _paint_part(
+    name: str, title: str, definition: str, part: Callable[[PaintParts], float]
+) -> Metric:
+    def of_record(record: Record) -> float | None:
+        parts = largest_contentful_paint_parts(record)
+        return None if parts is None else part(parts)
+
+    return _recorded(name, title, definition, "web.dev/optimize-lcp; web-vitals", of_record)
 
 
 METRICS: tuple[Metric, ...] = (
@@ -152,6 +166,25 @@ METRICS: tuple[Metric, ...] = (
         "it was is in the record.",
         "Largest Contentful Paint",
         largest_contentful_paint,
+    ),
+    _paint_part(
+        "lcp_resource_load_delay_ms",
+        "LCP Resource Load Delay",
+        "From Time To First Byte to the request for the picture that was the largest; 0 for text. "
+        "With Time To First Byte and the next two it adds up to Largest Contentful Paint.",
+        lambda parts: parts.resource_load_delay_ms,
+    ),
+    _paint_part(
+        "lcp_resource_load_duration_ms",
+        "LCP Resource Load Duration",
+        "From that request to the last byte of the picture; 0 for text.",
+        lambda parts: parts.resource_load_duration_ms,
+    ),
+    _paint_part(
+        "lcp_element_render_delay_ms",
+        "LCP Element Render Delay",
+        "From then on, or for text from Time To First Byte on, until it was presented.",
+        lambda parts: parts.element_render_delay_ms,
     ),
     _recorded(
         "dom_content_loaded_ms",

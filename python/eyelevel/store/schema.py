@@ -55,6 +55,8 @@ class Navigation(TypedDict):
     first_paint_ms: Milliseconds | None
     largest_contentful_paint_ms: Milliseconds | None
     largest_contentful_paint_element: str | None
+    largest_contentful_paint_url: str | None
+    largest_contentful_paint_loaded_ms: Milliseconds | None
     cumulative_layout_shift: float | None
     long_tasks_ms: Sequence[Span] | None
     timer_gaps_ms: Sequence[Span]

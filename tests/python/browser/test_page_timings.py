@@ -11,6 +11,8 @@ ANSWER = {
     "paints": {"first-paint": 120, "first-contentful-paint": 120},
     "lcp": 160,
     "lcpElement": "img#hero",
+    "lcpUrl": "https://a.example/hero.jpg",
+    "lcpLoaded": 155.0,
     "shifts": [[100.0, 0.1]],
     "tasks": [[200.0, 60.0]],
 }
@@ -39,6 +41,7 @@ def test_one_document():
     assert navigation.first_contentful_paint_ms == 118.7, "exact, not the page's rounded 120"
     assert navigation.first_paint_ms == 120, "the page's own where there is no lifecycle event"
     assert navigation.largest_contentful_paint_element == "img#hero"
+    assert navigation.largest_contentful_paint_url == "https://a.example/hero.jpg"
     assert navigation.documents == 1
 
 
@@ -47,6 +50,8 @@ def test_a_second_document_counts_from_the_first_start():
     assert navigation.page_load_time_ms == pytest.approx(750.0)
     assert navigation.time_to_first_byte_ms == pytest.approx(330.0)
     assert navigation.first_paint_ms == pytest.approx(400.0)
+    assert navigation.largest_contentful_paint_ms == pytest.approx(410.0)
+    assert navigation.largest_contentful_paint_loaded_ms == pytest.approx(405.0)
     assert navigation.long_tasks_ms[0][0] == pytest.approx(450.0)
     assert navigation.timer_gaps_ms[0] == (pytest.approx(460.0), 70.0)
 

@@ -31,7 +31,7 @@ WITHOUT_PROMISES = """JSON.stringify([performance.timeOrigin, (() => {
     domContentLoaded: navigation?.domContentLoadedEventEnd || null,
     response: navigation?.responseStart || null,
     paints: Object.fromEntries(paints.map((e) => [e.name, e.startTime])),
-    lcp: null, lcpElement: null, shifts: [], tasks: [],
+    lcp: null, lcpElement: null, lcpUrl: null, lcpLoaded: null, shifts: [], tasks: [],
   };
 })()])"""
 """`SCRIPT` for a page whose JavaScript is off, in which no observer and no promise answers."""
