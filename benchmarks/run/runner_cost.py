@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.shared.command import machine, parser_of
 from eyelevel.plan.file.parse import parse_plan
-from eyelevel.run.study.effects import effects_so_far
+from eyelevel.run.study.effects import live_effects
 from eyelevel.run.study.loop import LOOKING_SHARE_MAX, Execution, Progress, prepare, run_trials
 from eyelevel.run.study.stopping import stopping_rule
 from eyelevel.sites.recorded import open_site
@@ -52,7 +52,8 @@ def cost(site: str, directory: Path) -> str:
             began_s.append(time.monotonic())
 
     looked_ms: dict[int, float] = {}
-    look = effects_so_far(plan, directory)
+    look = live_effects(plan, directory, peek=True)
+    assert look is not None
 
     def timed_look() -> str:
         start_s = time.monotonic()

@@ -7,6 +7,7 @@ import pytest
 from repository import ROOT
 
 from eyelevel.stats.repetitions import mean_over_repetitions
+from eyelevel.stats.sequential import confidence_sequence
 
 STUDIES = 2000
 ERROR = 3 * (0.05 * 0.95 / STUDIES) ** 0.5
@@ -50,3 +51,40 @@ def test_slow_loads_differ_by_neither_a_shift_nor_a_busy_minute():
         shares = found_share(scenario, 10, 31, 150, draw)
         assert (shares[2] > 0.7) == (not scenario.both), scenario
         assert shares[2] < 0.1 or not scenario.both, scenario
+
+
+def test_the_simulated_sequence_is_the_live_lines():
+    from benchmarks.statistics.peeking import running, sequence_limits
+
+    values = np.random.Generator(np.random.PCG64(4)).normal(size=40)
+    mean, error = running(values)
+    limits = sequence_limits(40, 0.0125)
+    for n in range(1, 41):
+        expected = confidence_sequence(values[:n], 0.0125)
+        assert np.isfinite(limits[n - 1]) == expected.determined, n
+        if expected.determined:
+            assert mean[n - 1] + limits[n - 1] * error[n - 1] == pytest.approx(expected.high)
+    assert np.isfinite(limits).any()
+
+
+@pytest.mark.parametrize("tail", [False, True])
+def test_who_ends_at_the_first_interval_is_misled_by_t_and_not_by_the_sequence(tail):
+    from benchmarks.statistics.peeking import LOOKS_AT, peeked
+
+    draw = np.random.Generator(np.random.PCG64(5))
+    assert LOOKS_AT[:2] == (10, 31)
+    by_t, by_sequence = peeked(1, tail, STUDIES, draw)
+    assert by_t[0] > 0.08 and by_t[1] > 0.16
+    assert by_sequence[-1] < 0.05 + ERROR
+    by_t, by_sequence = peeked(4, tail, 400, draw)
+    assert by_t[1] > 0.5 and by_sequence[-1] < 0.05 + ERROR
+
+
+@pytest.mark.parametrize("tail", [False, True])
+def test_where_nothing_differs_few_pages_say_faster_anywhere(tail):
+    from benchmarks.statistics.peeking import coloured
+
+    studies = 400
+    page = coloured(10, tail, studies, np.random.Generator(np.random.PCG64(6)))
+    assert page.gains_before > 0.9 and page.break_even_before > 0.4
+    assert page.now < 0.05 + 3 * (0.05 * 0.95 / studies) ** 0.5

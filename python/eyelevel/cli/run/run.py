@@ -20,7 +20,7 @@ from eyelevel.cli.run.plan_text import read_plan
 from eyelevel.cli.values import duration
 from eyelevel.plan.plan import Plan
 from eyelevel.run.study.attempts import RETRIES, RETRIES_MAX
-from eyelevel.run.study.effects import effects_so_far
+from eyelevel.run.study.effects import live_effects
 from eyelevel.run.study.jobs import check_jobs
 from eyelevel.run.study.loop import Execution, prepare, run_trials
 from eyelevel.run.study.loop import Progress as RunProgress
@@ -46,6 +46,9 @@ def run(
     ] = None,
     scale: Annotated[str, typer.Option(help="Of a preset: `small` makes a smoke test.")] = "full",
     resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False,
+    peek: Annotated[
+        bool, typer.Option("--peek", help="Show gains as they come, by wider intervals.")
+    ] = False,
     fail_if: Annotated[
         list[str] | None,
         typer.Option(help='Exit 1 where "quic.speed_index.p50 worse than tcp+ by 5%" holds.'),
@@ -69,7 +72,7 @@ def run(
     check_conditions(conditions, parsed.blocks, may_stop=parsed.stop is not None)
     again = f"eyelevel run {plan} --out {out} --resume"
     execution = Execution(retries, jobs, host_wait_s, parsed.trace_files)
-    run_plan(parsed, out, resume=resume, how_to_resume=again, execution=execution)
+    run_plan(parsed, out, resume=resume, how_to_resume=again, execution=execution, peek=peek)
     exports = Exports(har, video, filmstrip)
     if any(astuple(exports)):  # after the last load: nothing else may run beside one
         for line in export_all(out, None, exports):
@@ -85,16 +88,25 @@ def run(
 
 
 def run_plan(
-    plan: Plan, out: Path, *, resume: bool, how_to_resume: str, execution: Execution | None = None
+    plan: Plan,
+    out: Path,
+    *,
+    resume: bool,
+    how_to_resume: str,
+    execution: Execution | None = None,
+    peek: bool = False,
 ) -> None:
-    """Run a plan's trials with progress shown; ends the command if it is interrupted."""
+    """Run a plan's trials with progress shown; ends the command if it is interrupted.
+
+    Effects are shown of a plan that may stop, or with `peek`.
+    """
     execution = execution or Execution(trace_files=plan.trace_files)
     check_jobs(execution.jobs)
     sites = [open_site(name) for name in plan.sites]
     trials = prepare(plan, sites, out, resume=resume)
     archives = {site.name: str(site.path.resolve()) for site in sites}
     rest = f"the rest: {how_to_resume}"
-    rule, effects = stopping_rule(plan, out), effects_so_far(plan, out)
+    rule, effects = stopping_rule(plan, out), live_effects(plan, out, peek=peek)
     try:
         with _shown_progress(len(trials)) as show:
             result = run_trials(trials, archives, out, show, rule, execution, effects)
@@ -111,7 +123,7 @@ def run_plan(
 
 @contextmanager
 def _shown_progress(total: int) -> Iterator[Callable[[RunProgress], None]]:
-    """A bar, and lines above it: first effects, and that an interrupt was heard."""
+    """A bar, and lines above it: effects, if they are shown, and that an interrupt was heard."""
     printed: dict[str, str] = {}
     with _progress_bar() as bar:
         task = bar.add_task("starting", total=total, left="", problems="")

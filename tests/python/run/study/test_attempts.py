@@ -6,7 +6,6 @@ from sample_record import sample_record
 from eyelevel.analysis.study import read_contents
 from eyelevel.report.sections.outcomes import outcomes_section
 from eyelevel.run.study.attempts import with_retries
-from eyelevel.run.study.effects import effects_so_far
 from eyelevel.run.trial.trial import TrialResult
 from eyelevel.store.directory import read_trial, write_trial
 from eyelevel.store.frames import Frames
@@ -59,9 +58,3 @@ def test_attempts_that_failed_count_in_the_report(tmp_path):
     # Every load of one stack failed once: no chance, though each ended well.
     assert contents.failure_rates.p < 0.001
     assert "(retried)" in outcomes_section(contents)
-
-
-def test_effects_are_told_of_the_blocks_that_are_there(tmp_path):
-    plan = write_run(tmp_path)
-    said = effects_so_far(plan, tmp_path)()
-    assert said == "" or said.startswith("so far, of 12 blocks: quic on ")
