@@ -14,7 +14,9 @@ from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate
 from eyelevel.stats.quantile import blocks_to_bound, quantile_interval
 from eyelevel.stats.quantile_gain import blocks_to_decide, quantile_gain, repetitions_min
 
-Status = Literal["passed", "failed", "unsure"]
+GateStatus = Literal["passed", "failed", "unsure"]
+Status = Literal[GateStatus, "agrees", "disagrees", "cannot tell", "no verdict"]
+"""Of one run the first three; of two runs (`eyelevel.analysis.two_runs`) all."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def family_confidence(questions: int) -> float:
     return 1 - SIGNIFICANCE_LEVEL / max(1, questions)
 
 
-def decide(estimate: Estimate, limit: float, above: bool = True) -> Status:
+def decide(estimate: Estimate, limit: float, above: bool = True) -> GateStatus:
     """Failed if the whole interval is beyond the limit, passed if it is short of it, or unsure."""
     if estimate.low is None or estimate.high is None:
         return "unsure"

@@ -5,11 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
-import numpy as np
-import polars as pl
-
 from eyelevel.analysis.study import Contents
-from eyelevel.analysis.trials.blocks import Floats, with_timeouts
+from eyelevel.analysis.trials.blocks import Floats, loads_by_repetition
 from eyelevel.errors import ExpectedError, unknown
 from eyelevel.stats.quantile import blocks_min
 from eyelevel.stats.quantile_gain import repetitions_min
@@ -124,14 +121,5 @@ def questions(
 def loads_of(question: Question, stack: str, contents: Contents) -> Floats:
     """Sites x repetitions of the kept blocks; not-a-number for none, infinity for a timeout."""
     sites = contents.sites if question.site is None else [question.site]
-    own = contents.blocks.kept.filter(
-        pl.col("network") == question.network,
-        pl.col("stack") == stack,
-        pl.col("site").is_in(sites),
-    )
-    rows = own.select("site", "repetition", with_timeouts(question.condition.metric)).rows()
-    places = {name: place for place, name in enumerate(sorted({row[1] for row in rows}))}
-    loads = np.full((len(sites), len(places)), np.nan)
-    for site, repetition, value in rows:
-        loads[sites.index(site), places[repetition]] = np.nan if value is None else value
-    return loads
+    kept = contents.blocks.kept
+    return loads_by_repetition(kept, question.network, stack, question.condition.metric, sites)

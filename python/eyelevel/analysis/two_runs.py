@@ -1,79 +1,202 @@
-"""Two runs of the same sites, networks and stacks: did anything become slower?"""
+"""Two runs of the same sites, networks and stacks: how did each comparison's gain change?"""
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
-import polars as pl
+import numpy as np
 
 from eyelevel.analysis.formats import format_percent
-from eyelevel.analysis.gate import Verdict, decide, family_confidence, format_change, format_unsure
-from eyelevel.analysis.gate_conditions import GateError
+from eyelevel.analysis.gate import (
+    Status,
+    Verdict,
+    decide,
+    family_confidence,
+    format_change,
+    format_unsure,
+)
 from eyelevel.analysis.run_differences import run_differences
+from eyelevel.analysis.run_questions import RunQuestion, run_questions, sites_of_both
 from eyelevel.analysis.study import Contents
-from eyelevel.analysis.trials.blocks import Floats, with_timeouts
-from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.gain import mean_gain, unpaired_gain
+from eyelevel.analysis.trials.blocks import Floats, loads_by_repetition
+from eyelevel.json_types import JsonObject
+from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.gain_change import GainChange, gain_change
+
+ONE_PLAN = "load what you compare as two stacks of one plan, whose loads share blocks"
+
+Agreement = Literal["agrees", "disagrees", "cannot tell"]
+_Answer = tuple[Status, str, int | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunVerdict(Verdict):
+    """Of one comparison on one network: `estimate` is how its gain changed between two runs."""
+
+    network: str
+    stack: str
+    reference: str | None
+    """None if nothing is compared: the stack stands alone, without a verdict."""
+    gain_before: Estimate
+    gain_now: Estimate
+
+    def as_json(self) -> dict[str, object]:
+        """The documented shape (docs/reference/report.md)."""
+        gains = {name: getattr(self, name).as_json() for name in ("gain_before", "gain_now")}
+        return super().as_json() | gains
 
 
 @dataclass(frozen=True)
 class RunComparison:
-    """A verdict a network and stack, and what is not alike between the runs, a line each."""
+    """A verdict a network and comparison, and what is not alike between the runs, a line each."""
 
     metric: str
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[RunVerdict, ...]
     differences: tuple[str, ...]
 
+    @property
+    def assumption(self) -> str:
+        """What the verdicts rest on, as a sentence; empty without one."""
+        judged = [each for each in self.verdicts if each.status != "no verdict"]
+        found = dict.fromkeys(each.reference for each in judged if each.reference)
+        if not found:
+            return ""
+        return (
+            f"Each stack is taken against {' or '.join(found)} in its own run: this assumes that "
+            f"from run to run both move alike. To assume nothing, {ONE_PLAN}."
+        )
 
-def compare_runs(old: Contents, new: Contents, metric: str, bound: float) -> RunComparison:
-    """How each stack's `metric` changed from `old` to `new`, over the sites that both have.
+    def as_json(self) -> JsonObject:
+        """What stands beside the verdicts (docs/reference/report.md)."""
+        assumes = self.assumption or None
+        return {"metric": self.metric, "assumes": assumes, "differences": list(self.differences)}
 
-    The gain of NEW against OLD by network and stack: the mean over sites, Welch's errors. A
-    comparison fails if its interval lies beyond the bound, and passes if it lies short of it; the
-    intervals of all hold together in 95 % (Bonferroni). Only what both runs have is compared, sites
-    by the same recording; the rest is among the differences. Raises GateError if the runs have
+
+def compare_runs(
+    old: Contents, new: Contents, metric: str, limit: float, common: str | None = None
+) -> RunComparison:
+    """Whether a stack became slower from `old` to `new`, over the sites that both have.
+
+    Each comparison of NEW's plan (with `common`: each stack against that one) is taken within each
+    run, and fails if its gain became worse by more than `limit`, by the whole interval; it passes
+    if the whole interval lies short of that. The intervals of all hold together in 95 %
+    (Bonferroni). Without a reference that is the same in both runs there is no verdict. Only what
+    both runs have is compared; the rest is among the differences. Raises GateError if the runs have
     nothing in common.
     """
-    digests = [{site["name"]: site["digest"] for site in run.plan["sites"]} for run in (old, new)]
-    sites = [name for name in digests[1] if digests[0].get(name) == digests[1][name]]
-    cells = [
-        (network, stack)
-        for network in new.networks
-        for stack in new.stacks
-        if network in old.networks and stack in old.stacks
-    ]
-    if not sites or not cells:
-        raise GateError(
-            f"comparing {old.directory} and {new.directory}: they share no site of the same "
-            "recording, network and stack; give two runs of one plan"
+
+    def answer(asked: RunQuestion, found: GainChange) -> _Answer:
+        status = decide(found.change, limit)
+        needed = found.blocks_to_decide(limit) if status == "unsure" else None
+        message = (
+            f"{asked.subject(metric)} {_changed(found.change)} against {asked.reference}; the "
+            f"limit is {format_percent(limit, signed=False)} slower"
+            f"{format_unsure(status, found.change, None)}"
         )
-    gains, confidence = [], family_confidence(len(cells))
-    for network, stack in cells:
-        by_site = [
-            unpaired_gain(
-                _values(new, site, network, stack, metric),
-                _values(old, site, network, stack, metric),
-                confidence,
-            )
-            for site in sites
-        ]
-        gains.append(mean_gain(by_site, confidence))
-    verdicts = [
-        _verdict(f"{stack}.{metric} on {network}", gain, bound, confidence)
-        for (network, stack), gain in zip(cells, gains, strict=True)
-    ]
+        return status, message, needed
+
+    return _compared(old, new, metric, limit, run_questions(old, new, common), answer)
+
+
+def rerun_agrees(original: Contents, again: Contents, metric: str, limit: float) -> RunComparison:
+    """Whether each gain of a run that was made again agrees with the original's.
+
+    It agrees if the interval of its change lies within the smallest effect of interest (`limit`) on
+    both sides, and disagrees if the interval lies beyond it. The rest is as in `compare_runs`.
+    """
+
+    def answer(asked: RunQuestion, found: GainChange) -> _Answer:
+        status, needed = agreement(found.change, limit), None
+        if status == "cannot tell":
+            needed = found.blocks_to_decide(math.copysign(limit, found.change.value or 0.0))
+        message = (
+            f"{_named(asked, metric)} was {format_change(found.before)}, is "
+            f"{format_change(found.now)}, and {_changed(found.change)}; what matters is "
+            f"{format_percent(limit, signed=False)}"
+        )
+        return status, message, needed
+
+    return _compared(original, again, metric, limit, run_questions(original, again), answer)
+
+
+def agreement(change: Estimate, limit: float) -> Agreement:
+    """Agrees if the whole interval is within the limit on both sides, disagrees if beyond it."""
+    if change.low is None or change.high is None:
+        return "cannot tell"
+    if -limit < change.low and change.high < limit:
+        return "agrees"
+    return "disagrees" if change.low > limit or change.high < -limit else "cannot tell"
+
+
+def _compared(
+    old: Contents,
+    new: Contents,
+    metric: str,
+    limit: float,
+    questions: Sequence[RunQuestion],
+    answer: Callable[[RunQuestion, GainChange], _Answer],
+) -> RunComparison:
+    confidence = family_confidence(sum(not each.unanswerable for each in questions))
+    sites, verdicts = sites_of_both(old, new), []
+    for asked in questions:
+        before, now = (_loads(run, asked, metric, sites) for run in (old, new))
+        found = gain_change(before, now, confidence)
+        if asked.unanswerable:
+            found = _without_interval(found, asked.unanswerable)
+            status, message, needed = _no_verdict(asked, metric, found)
+        else:
+            status, message, needed = answer(asked, found)
+        if needed:
+            message += f"; about {needed} blocks in each run would do"
+        verdict = RunVerdict(
+            name=_named(asked, metric),
+            status=status,
+            message=message,
+            estimate=found.change,
+            limit=limit,
+            confidence=confidence,
+            blocks_needed=needed,
+            network=asked.network,
+            stack=asked.stack,
+            reference=asked.reference,
+            gain_before=found.before,
+            gain_now=found.now,
+        )
+        verdicts.append(verdict)
     return RunComparison(metric, tuple(verdicts), tuple(run_differences(old, new)))
 
 
-def _verdict(name: str, gain: Estimate, bound: float, confidence: float) -> Verdict:
-    status = decide(gain, bound)
-    limit = format_percent(bound, signed=False)
-    how = "is" if gain.value is None else "changed by"
-    more = format_unsure(status, gain, None)
-    message = f"{name} {how} {format_change(gain)}; the limit is {limit} slower{more}"
-    return Verdict(name, status, message, gain, bound, confidence)
+def _loads(
+    run: Contents, asked: RunQuestion, metric: str, sites: Sequence[str]
+) -> tuple[Floats, Floats]:
+    """Of the stack and its reference; if there is no answer, of the stack alone."""
+    kept, network = run.blocks.kept, asked.network
+    values = loads_by_repetition(kept, network, asked.stack, metric, sites)
+    if asked.unanswerable or asked.reference is None:
+        return values, np.ones_like(values)
+    return values, loads_by_repetition(kept, network, asked.reference, metric, sites)
 
 
-def _values(run: Contents, site: str, network: str, stack: str, metric: str) -> Floats:
-    loads = run.blocks.kept.filter(
-        pl.col("site") == site, pl.col("network") == network, pl.col("stack") == stack
+def _without_interval(own: GainChange, reason: str) -> GainChange:
+    """Of a stack's own times: an interval would leave out what runs differ by."""
+    change = undetermined(reason, own.change.n, own.change.value)
+    return replace(own, before=undetermined(reason), now=undetermined(reason), change=change)
+
+
+def _no_verdict(asked: RunQuestion, metric: str, found: GainChange) -> _Answer:
+    by = "" if found.change.value is None else f" by {format_percent(found.change.value)}"
+    message = (
+        f"{_named(asked, metric)}: its times changed{by} together with all else that changed "
+        f"between the runs, since {asked.unanswerable}; {ONE_PLAN}"
     )
-    return loads.select(with_timeouts(metric))[metric].drop_nulls().to_numpy()
+    return "no verdict", message, None
+
+
+def _named(asked: RunQuestion, metric: str) -> str:
+    against = f" against {asked.reference}" if asked.reference else ""
+    return f"{asked.subject(metric)}{against}"
+
+
+def _changed(change: Estimate) -> str:
+    return f"{'is' if change.value is None else 'changed by'} {format_change(change)}"

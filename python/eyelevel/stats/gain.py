@@ -2,8 +2,8 @@
 
 Definition: Wolsing, Rüth, Wehrle, Hohlfeld 2019, section 4, for one site, network and metric, with
 means over the runs. The paper gives no interval; ours follow from the runs in pairs, since each
-block loads the site once with X and once with the reference. `unpaired_gain` compares runs that
-share no blocks, and harm is the gain seen from the other side.
+block loads the site once with X and once with the reference. Harm is the gain seen from the other
+side.
 """
 
 import math
@@ -22,7 +22,6 @@ from eyelevel.stats.estimate import (
     t_estimate,
     undetermined,
 )
-from eyelevel.stats.hypothesis.difference import as_groups
 
 LOWEST = -1.0  # no time is negative: cutting an interval here costs no coverage
 
@@ -54,35 +53,6 @@ def performance_gain(
     residuals = x - ratio * r
     error = float(residuals.std(ddof=1)) / math.sqrt(n) / mean_reference
     return with_interval(ratio - 1, error, n - 1, n, confidence)
-
-
-def unpaired_gain(
-    values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
-) -> Estimate:
-    """The gain of two runs that share no blocks, such as last week's and today's, of any sizes.
-
-    Student's t on the linearised ratio with Welch and Satterthwaite's degrees of freedom. Assumes
-    runs that are independent and about normal, and, since nothing pairs them, that both were made
-    under like conditions: a machine that has changed changes the gain. Timeouts, fewer than two
-    runs and no spread make it undetermined.
-    """
-    x, r = as_groups([values, reference])
-    n = min(len(x), len(r))
-    if n == 0:
-        return undetermined("no counted load")
-    if not (np.isfinite(x).all() and np.isfinite(r).all()):
-        return undetermined("a load timed out, so there is no mean", n)
-    if (mean := float(r.mean())) <= 0:
-        return undetermined("the reference's mean is not above zero", n)
-    ratio = float(x.mean()) / mean
-    if n < 2:
-        return undetermined("one run shows no spread", n, ratio - 1)
-    of_values = float(x.var(ddof=1)) / len(x) / mean**2
-    of_reference = ratio**2 * float(r.var(ddof=1)) / len(r) / mean**2
-    if of_values + of_reference == 0:
-        return undetermined("the runs show no spread at all", n, ratio - 1)
-    freedom = sum_freedom((of_values, of_reference), (len(x) - 1, len(r) - 1))
-    return with_interval(ratio - 1, math.sqrt(of_values + of_reference), freedom, n, confidence)
 
 
 def mean_gain(gains: Sequence[Estimate], confidence: float = CONFIDENCE) -> Estimate:

@@ -32,6 +32,15 @@ def geometric_gain(
     Student's t over the repetitions' means of log ratios (`mean_over_repetitions`). A timeout or a
     value of 0 makes it undetermined.
     """
+    on_log = log_gain(values, reference, confidence)
+    gain = as_gain(on_log)
+    if gain.value is None or on_log.standard_error is None:
+        return gain
+    return replace(gain, standard_error=on_log.standard_error * (1 + gain.value))
+
+
+def log_gain(values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE) -> Estimate:
+    """The same as the mean log ratio that it is computed as."""
     x, r = np.asarray(values, dtype=float), np.asarray(reference, dtype=float)
     n = x.shape[-1]
     if n == 0:
@@ -40,10 +49,7 @@ def geometric_gain(
         return undetermined("a load timed out, so there is no mean", n)
     if (x <= 0).any() or (r <= 0).any():
         return undetermined("a load's value is 0, so there is no ratio", n)
-    on_log = as_gain(mean_over_repetitions(np.log(x) - np.log(r), confidence))
-    if on_log.standard_error is None or on_log.value is None:
-        return on_log
-    return replace(on_log, standard_error=on_log.standard_error * (1 + on_log.value))
+    return mean_over_repetitions(np.log(x) - np.log(r), confidence)
 
 
 def difference_over_sites(

@@ -1,19 +1,15 @@
 import json
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 import typer
-from made_up_run import SITES, metrics_of, read_run, write_run
+from made_up_run import SITES, read_run
 
 from eyelevel.analysis.gate import decide, evaluate
 from eyelevel.analysis.gate_conditions import GateError, check_conditions, parse_condition
-from eyelevel.analysis.study import read_contents
-from eyelevel.analysis.two_runs import compare_runs
-from eyelevel.cli.results.gate import conclude, junit
+from eyelevel.cli.results.gate import conclude
 from eyelevel.plan.presets import preset_text
 from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.gain import performance_gain, unpaired_gain
 
 TEXT = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 12")
 STACKS, NETWORKS = ["tcp", "tcp+", "quic"], ["dsl", "lte"]
@@ -196,38 +192,3 @@ def test_too_few_blocks_are_no_pass(quickstart_contents):
 def test_a_condition_that_cannot_be_read_names_the_way_out(text, message):
     with pytest.raises(GateError, match=message):
         condition(text)
-
-
-def test_a_run_against_itself_has_no_regression_and_a_slower_one_has(contents, tmp_path):
-    same = compare_runs(contents, contents, "page_load_time_ms", 0.05)
-    states = {each.name: each.status for each in same.verdicts}
-    assert states["quic.page_load_time_ms on dsl"] == "passed" and same.differences == ()
-    assert states["tcp.page_load_time_ms on lte"] == "unsure"  # the timeout
-
-    def slower(record, frames):
-        found = metrics_of(record, frames)
-        factor = 1.1 if record["trial"]["stack"] == "quic" else 1.0
-        return {name: factor * value for name, value in found.items()}
-
-    worse = read_contents(contents.directory, slower)
-    found = compare_runs(contents, worse, "page_load_time_ms", 0.05)
-    failed = [each.name for each in found.verdicts if each.status == "failed"]
-    assert failed == ["quic.page_load_time_ms on dsl", "quic.page_load_time_ms on lte"]
-    suite = ElementTree.fromstring(junit("x", found.verdicts))
-    assert suite.get("failures") == "2" and len(suite.findall("testcase/failure")) == 2
-
-
-def test_runs_without_anything_in_common_are_refused(contents, tmp_path):
-    other = TEXT.replace("startup", "agency").replace("dashboard", "creative")
-    write_run(tmp_path, text=other)
-    with pytest.raises(GateError, match="share no site"):
-        compare_runs(contents, read_contents(tmp_path, metrics_of), "page_load_time_ms", 0.05)
-
-
-def test_unpaired_is_wider_than_paired_where_blocks_share_their_noise():
-    draw = np.random.Generator(np.random.PCG64(4))
-    shared = 100 + 10 * draw.standard_normal(30)
-    x, r = 0.9 * shared + draw.standard_normal(30), shared
-    paired, unpaired = performance_gain(x, r), unpaired_gain(x, r)
-    assert paired.value == pytest.approx(unpaired.value)
-    assert unpaired.standard_error > 3 * paired.standard_error

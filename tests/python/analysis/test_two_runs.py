@@ -1,11 +1,23 @@
-import pytest
-from made_up_run import SITES, metrics_of, write_run
+"""Two runs are two runs: gains are compared, each within its own."""
 
+import json
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+import typer
+from made_up_run import SITES, metrics_of, read_run, write_run
+
+from eyelevel.analysis.gate_conditions import GateError
 from eyelevel.analysis.study import read_contents
-from eyelevel.analysis.two_runs import compare_runs
+from eyelevel.analysis.two_runs import agreement, compare_runs, rerun_agrees
+from eyelevel.cli.results.gate import conclude, junit
 from eyelevel.plan.presets import preset_text
+from eyelevel.stats.estimate import Estimate
 
 TEXT = preset_text("quickstart", SITES)
+TWELVE = TEXT.replace("blocks = 3", "blocks = 12")
 METRIC = "page_load_time_ms"
 
 
@@ -24,6 +36,147 @@ def runs(tmp_path_factory):
 @pytest.fixture(scope="module")
 def old(runs):
     return runs(TEXT)
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("long")
+    return read_run(directory, {("startup/lte/2", "tcp+"): "timeout"}, text=TWELVE)
+
+
+def again(run, every=1.0, **factors):
+    """The same loads, all slower by `every` as the run was, and each stack's by its factor."""
+    own = pl.col("stack").replace_strict(factors, default=1.0, return_dtype=pl.Float64)
+    kept = run.blocks.kept.with_columns(pl.col(METRIC) * every * own)
+    return replace(run, blocks=replace(run.blocks, kept=kept))
+
+
+def statuses(found):
+    return {(each.network, each.stack, each.reference): each.status for each in found.verdicts}
+
+
+def test_a_run_that_was_slower_as_a_whole_is_no_regression(long):
+    found = compare_runs(long, again(long, every=1.3), METRIC, 0.05)
+    assert statuses(found) == {
+        ("dsl", "tcp+", "tcp"): "passed",
+        ("dsl", "quic", "tcp"): "passed",
+        ("lte", "tcp+", "tcp"): "unsure",  # the timeout
+        ("lte", "quic", "tcp"): "passed",
+    }
+    assert "the earlier run: a load timed out" in found.verdicts[2].message
+    assert found.verdicts[0].confidence == pytest.approx(1 - 0.05 / 4)
+    assert "from run to run both move alike" in found.assumption
+
+
+def test_a_stack_that_became_slower_than_its_reference_is_one(long):
+    found = compare_runs(long, again(long, every=0.7, quic=1.12), METRIC, 0.05)
+    failed = [each for each in found.verdicts if each.status == "failed"]
+    assert [(each.stack, each.network) for each in failed] == [("quic", "dsl"), ("quic", "lte")]
+    assert failed[0].estimate.value == pytest.approx(0.12)
+    assert failed[0].gain_now.value == pytest.approx(1.12 * (1 + failed[0].gain_before.value) - 1)
+    suite = ElementTree.fromstring(junit("x", found.verdicts))
+    assert suite.get("failures") == "2" and len(suite.findall("testcase/failure")) == 2
+
+
+def test_unsure_says_how_many_blocks_in_each_run_would_do(long):
+    found = compare_runs(long, again(long, quic=1.06), METRIC, 0.05).verdicts[1]
+    assert found.status == "unsure" and found.blocks_needed > 12
+    assert f"it is worse, not sure by how much; about {found.blocks_needed} blocks in each run" in (
+        found.message
+    )
+
+
+def test_another_stack_may_be_the_common_one(long):
+    found = compare_runs(long, again(long, tcp=1.2), METRIC, 0.05, common="quic")
+    assert statuses(found) == {
+        ("dsl", "tcp", "quic"): "failed",
+        ("dsl", "tcp+", "quic"): "passed",
+        ("lte", "tcp", "quic"): "failed",
+        ("lte", "tcp+", "quic"): "unsure",
+    }
+    with pytest.raises(GateError, match="--common: unknown stack of both runs `quik`; did you"):
+        compare_runs(long, long, METRIC, 0.05, common="quik")
+
+
+def test_a_common_stack_whose_settings_changed_is_none(long, capsys, tmp_path):
+    new = again(long, every=1.3)
+    stacks = [
+        {**stack, "initial_window": 99} if stack["name"] == "tcp" else stack
+        for stack in new.plan["stacks"]
+    ]
+    new = replace(new, plan={**new.plan, "stacks": stacks})
+    found = compare_runs(long, new, METRIC, 0.05)
+    assert {each.status for each in found.verdicts} == {"no verdict"} and found.assumption == ""
+    first = found.verdicts[0]
+    assert first.estimate.value == pytest.approx(0.3) and first.estimate.low is None
+    assert "the settings of tcp are not the same in both runs" in first.estimate.reason
+    assert "two stacks of one plan" in first.message
+    with pytest.raises(typer.Exit) as ended:
+        conclude("x", found.verdicts, tmp_path / "gate.xml", found.as_json(), "pass")
+    assert ended.value.exit_code == 4
+    said = json.loads(capsys.readouterr().out)
+    assert said["verdict"] == "no verdict" and said["assumes"] is None
+    suite = ElementTree.parse(tmp_path / "gate.xml").getroot()
+    assert suite.get("errors") == "4" and suite.get("failures") == "0"
+    # Another stack of both runs did not change.
+    other = compare_runs(long, new, METRIC, 0.05, common="quic")
+    assert statuses(other)["dsl", "tcp+", "quic"] == "passed"
+
+
+def test_runs_of_one_stack_have_no_verdict(runs):
+    alone = TEXT.replace('["tcp", "tcp+", "quic"]', '["tcp"]')
+    found = compare_runs(runs(alone), runs(alone), METRIC, 0.05)
+    assert statuses(found) == {(name, "tcp", None): "no verdict" for name in ("dsl", "lte")}
+    assert found.verdicts[0].estimate.value == pytest.approx(0.0)
+
+
+def test_runs_without_anything_in_common_are_refused(long, runs):
+    other = TEXT.replace("startup", "agency").replace("dashboard", "creative")
+    with pytest.raises(GateError, match="share no site"):
+        compare_runs(long, runs(other), METRIC, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (-0.04, 0.04, "agrees"),
+        (0.01, 0.04, "agrees"),
+        (-0.04, 0.06, "cannot tell"),
+        (-0.06, 0.04, "cannot tell"),
+        (0.01, 0.06, "cannot tell"),
+        (0.06, 0.2, "disagrees"),
+        (-0.2, -0.06, "disagrees"),
+        (-0.2, 0.2, "cannot tell"),
+        (None, None, "cannot tell"),
+    ],
+)
+def test_agreement_is_of_both_sides_and_by_the_whole_interval(low, high, said):
+    assert agreement(Estimate(0.0, low, high), 0.05) == said
+
+
+def test_a_gain_that_is_another_now_disagrees_though_it_is_faster(long):
+    found = rerun_agrees(long, again(long, every=1.3, quic=0.85), METRIC, 0.05)
+    assert statuses(found) == {
+        ("dsl", "tcp+", "tcp"): "agrees",
+        ("dsl", "quic", "tcp"): "disagrees",
+        ("lte", "tcp+", "tcp"): "cannot tell",
+        ("lte", "quic", "tcp"): "disagrees",
+    }
+    with pytest.raises(typer.Exit) as ended:
+        conclude("x", found.verdicts, None)
+    assert ended.value.exit_code == 1
+
+
+def test_what_cannot_tell_says_how_many_blocks_would_do(long, runs):
+    few = runs(TEXT)
+    found = rerun_agrees(few, few, METRIC, 0.05)
+    assert {each.status for each in found.verdicts} == {"cannot tell"}
+    assert all(each.blocks_needed > 3 for each in found.verdicts)
+    with pytest.raises(typer.Exit) as ended:
+        conclude("x", found.verdicts, None)
+    assert ended.value.exit_code == 3
+    nearly = rerun_agrees(long, again(long, quic=0.94), METRIC, 0.05).verdicts[1]
+    assert nearly.status == "cannot tell" and nearly.blocks_needed > 12
 
 
 @pytest.mark.parametrize(
@@ -60,10 +213,7 @@ def test_what_only_one_run_has_is_named(runs, old):
         .replace('"lte"', '"mss"')
     )
     found = compare_runs(old, new, METRIC, 0.05)
-    assert [each.name for each in found.verdicts] == [
-        "tcp.page_load_time_ms on dsl",
-        "tcp+.page_load_time_ms on dsl",
-    ]
+    assert [each.name for each in found.verdicts] == ["tcp+.page_load_time_ms on dsl against tcp"]
     assert found.differences == (
         "sites only in the earlier run, not compared: `dashboard`",
         "sites only in the later run, not compared: `agency`, `blog`",

@@ -55,9 +55,11 @@ def test_so_have_verdicts(contents):
     text = "quic.speed_index.p50 worse than tcp by 5%"
     condition = parse_condition(text, contents.stacks, list(METRICS_BY_NAME), contents.networks)
     verdicts = evaluate([condition], contents)
-    verdicts += compare_runs(contents, contents, "page_load_time_ms", 0.05).verdicts
     for verdict in verdicts:
         assert list(estimates(verdict.as_json())) == [".estimate"]
+    for verdict in compare_runs(contents, contents, "page_load_time_ms", 0.05).verdicts:
+        found = list(estimates(verdict.as_json()))
+        assert found == [".estimate", ".gain_before", ".gain_now"]
 
 
 def test_so_have_probes_scans_and_the_yardstick():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from repository import ROOT
 
+from eyelevel.stats.gain_change import gain_change
 from eyelevel.stats.repetitions import mean_over_repetitions
 from eyelevel.stats.sequential import confidence_sequence
 
@@ -88,3 +89,42 @@ def test_where_nothing_differs_few_pages_say_faster_anywhere(tail):
     page = coloured(10, tail, studies, np.random.Generator(np.random.PCG64(6)))
     assert page.gains_before > 0.9 and page.break_even_before > 0.4
     assert page.now < 0.05 + 3 * (0.05 * 0.95 / studies) ** 0.5
+
+
+def test_the_simulated_change_of_a_gain_is_the_reports():
+    from benchmarks.statistics.two_runs import Scenario, changes, loads
+
+    logs = loads(Scenario(0.03), 4, 0.1, 2, np.random.Generator(np.random.PCG64(4)))
+    found = changes(logs[:, :, :, :-1] - logs[:, :, :, -1:])
+    low, high = found.bounds()
+    for study, network, stack in ((0, 0, 0), (1, 0, 2), (1, 1, 1)):
+        before, now = (np.exp(logs[study, run, network][[stack, -1]]) for run in (0, 1))
+        expected = gain_change((before[0], before[1]), (now[0], now[1]), 1 - 0.05 / 6).change
+        place = study, 3 * network + stack
+        assert [np.expm1(found.value[place]), low[place], high[place]] == pytest.approx(
+            [expected.value, expected.low, expected.high]
+        )
+
+
+@pytest.mark.parametrize("level", [0.03, 0.05])
+def test_a_level_that_moves_from_run_to_run_fails_no_gain(level):
+    from benchmarks.statistics.two_runs import LIMIT, Scenario, failed_as_it_was, simulate
+
+    draw = np.random.Generator(np.random.PCG64(5))
+    found = simulate(Scenario(level), 10, 0.1, 400, draw)
+    assert (found.gains.bounds()[0] > LIMIT).any(axis=1).mean() < 0.05
+    assert failed_as_it_was(found.times).any(axis=1).mean() > 0.15
+    # What is assumed: that stacks move alike.
+    apart = simulate(Scenario(level, own=0.03), 10, 0.1, 400, draw)
+    assert (apart.gains.bounds()[0] > LIMIT).any(axis=1).mean() > 0.1
+
+
+@pytest.mark.parametrize("change", [0.1, -0.1])
+def test_a_gain_that_changed_by_twice_what_matters_does_not_agree(change):
+    from benchmarks.statistics.two_runs import LIMIT, Scenario, simulate
+
+    draw = np.random.Generator(np.random.PCG64(6))
+    found = simulate(Scenario(0.03, change=change), 10, 0.03, 400, draw)
+    low, high = (bound[:, 0] for bound in found.gains.bounds())
+    assert ((low > -LIMIT) & (high < LIMIT)).mean() < 0.05
+    assert ((low > LIMIT) | (high < -LIMIT)).mean() > 0.9

@@ -103,6 +103,24 @@ def loads_by_site(
     return dict(loads)
 
 
+def loads_by_repetition(
+    kept: pl.DataFrame, network: str, stack: str, metric: str, sites: Sequence[str]
+) -> Floats:
+    """Sites x repetitions of the kept blocks; not-a-number for none, infinity for a timeout.
+
+    Two stacks have the same repetitions, since a kept block has loads of all.
+    """
+    own = kept.filter(
+        pl.col("network") == network, pl.col("stack") == stack, pl.col("site").is_in(sites)
+    )
+    rows = own.select("site", "repetition", with_timeouts(metric)).rows()
+    places = {name: place for place, name in enumerate(sorted({row[1] for row in rows}))}
+    loads = np.full((len(sites), len(places)), np.nan)
+    for site, repetition, value in rows:
+        loads[sites.index(site), places[repetition]] = np.nan if value is None else value
+    return loads
+
+
 def paired(values: Floats, reference: Floats) -> tuple[Floats, Floats]:
     """Both without the blocks in which one of them has no value."""
     there = ~(np.isnan(values) | np.isnan(reference))

@@ -1,4 +1,4 @@
-"""`eyelevel compare`: two runs; exits 1 if something became slower."""
+"""`eyelevel compare`: two runs that could not be one; exits 1 if something became slower."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ import typer
 
 from eyelevel.analysis.gate_conditions import GateError
 from eyelevel.analysis.study import read_contents
-from eyelevel.analysis.two_runs import compare_runs
+from eyelevel.analysis.two_runs import RunComparison, compare_runs
 from eyelevel.cli.output import hints
 from eyelevel.cli.results.gate import UnsureOption, conclude
 from eyelevel.errors import unknown
@@ -28,13 +28,24 @@ def compare(
             min=0, help="Percent slower that fails; by default the smallest effect of interest."
         ),
     ] = None,
+    common: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STACK",
+            help="The stack that did not change, in both runs: every other one is taken against it "
+            "within its run. By default what the later plan compares with.",
+        ),
+    ] = None,
     junit: Annotated[Path | None, typer.Option(help="Write JUnit's XML to this file.")] = None,
     unsure: UnsureOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Compare every stack of a later run with itself in an earlier one.
+    """Compare two runs that could not be one plan: how did each gain change?
 
-    Exits 1 on a regression, 3 where the runs cannot tell.
+    Two builds that can both be loaded belong into one plan, as two stacks: their loads then share
+    blocks. Here only a stack that did not change stands for all else that did, which assumes that
+    from run to run stacks move alike. Exits 1 on a regression, 3 if unsure, 4 if there is no such
+    stack, and so no verdict.
     """
     cores = len(os.sched_getaffinity(0))
     before, after = (read_contents(directory, metrics_of, cores) for directory in (old, new))
@@ -42,8 +53,15 @@ def compare(
     if name not in METRICS_BY_NAME:
         raise GateError(f"--metric: {unknown('metric', name, METRICS_BY_NAME)}")
     bound = after.smallest_effect if by is None else by / 100
-    comparison = compare_runs(before, after, name, bound)
+    comparison = compare_runs(before, after, name, bound, common)
+    print_conditions(comparison)
+    extra = comparison.as_json() if as_json else None
+    conclude(f"{old} to {new}", comparison.verdicts, junit, extra, unsure)
+
+
+def print_conditions(comparison: RunComparison) -> None:
+    """What verdicts on two runs rest on, to standard error."""
     for difference in comparison.differences:
         hints.print(f"not alike: {difference}", markup=False, soft_wrap=True)
-    extra = {"metric": comparison.metric, "differences": list(comparison.differences)}
-    conclude(f"{old} to {new}", comparison.verdicts, junit, extra if as_json else None, unsure)
+    if comparison.assumption:
+        hints.print(comparison.assumption, markup=False, soft_wrap=True)

@@ -14,7 +14,16 @@ from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.plan.plan import Plan
 
-EXIT_CODES: dict[Status, int] = {"passed": 0, "failed": 1, "unsure": 3}
+EXIT_CODES: dict[Status, int] = {
+    "failed": 1,
+    "disagrees": 1,
+    "no verdict": 4,
+    "unsure": 3,
+    "cannot tell": 3,
+    "agrees": 0,
+    "passed": 0,
+}
+"""The gravest first: one of several verdicts decides."""
 
 Unsure = Literal["pass", "fail"]
 UnsureOption = Annotated[
@@ -41,30 +50,34 @@ def conclude(
     as_json: JsonObject | None = None,
     unsure: Unsure | None = None,
 ) -> None:
-    """Print every verdict, write JUnit if asked, and exit with one line unless all passed."""
+    """Print every verdict, write JUnit if asked, and exit with one line unless all are well."""
     if junit_file is not None:
         junit_file.write_text(junit(suite, verdicts, unsure), encoding="utf-8")
-    overall: Status = "passed"
-    for status in ("unsure", "failed"):
-        if any(verdict.status == status for verdict in verdicts):
-            overall = status
+    found = {verdict.status for verdict in verdicts}
+    overall = next(status for status in EXIT_CODES if status in found or status == "passed")
     if as_json is not None:
-        found = [verdict.as_json() for verdict in verdicts]
-        print_json(as_json | {"verdict": overall, "verdicts": found})
+        listed = [verdict.as_json() for verdict in verdicts]
+        print_json(as_json | {"verdict": overall, "verdicts": listed})
     else:
         for verdict in verdicts:
-            results.print(f"{verdict.status}: {verdict.message}", markup=False, soft_wrap=True)
-    if overall == "passed" or (overall, unsure) == ("unsure", "pass"):
+            line = f"{verdict.status}: {verdict.message}"
+            style = "bright_black" if verdict.status == "no verdict" else None
+            results.print(line, style=style, markup=False, soft_wrap=True)
+    if EXIT_CODES[overall] == 0 or (overall, unsure) == ("unsure", "pass"):
         return
     bad = [verdict for verdict in verdicts if verdict.status == overall]
     more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
     complain(f"{overall}: {bad[0].message}{more}")
-    raise typer.Exit(EXIT_CODES["failed" if unsure == "fail" else overall])
+    counted: Status = "failed" if (overall, unsure) == ("unsure", "fail") else overall
+    raise typer.Exit(EXIT_CODES[counted])
 
 
 def junit(suite: str, verdicts: Sequence[Verdict], unsure: Unsure | None = None) -> str:
-    """One test case a verdict; an unsure one is an error, or what `unsure` says."""
-    tags = {"failed": "failure", "unsure": _TAGS[unsure]}
+    """One test case a verdict; an unsure one is an error, or what `unsure` says.
+
+    No verdict is an error whatever `unsure` says: no number of blocks would give one.
+    """
+    tags = {"failed": "failure", "unsure": _TAGS[unsure], "no verdict": "error"}
     found = [tags.get(each.status) for each in verdicts]
     counts = {"failures": "failure", "errors": "error", "skipped": "skipped"}
     root = ElementTree.Element("testsuite", name=suite, tests=str(len(verdicts)))

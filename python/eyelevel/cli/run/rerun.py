@@ -1,4 +1,4 @@
-"""`eyelevel rerun`: repeat a bundled run on this machine and compare."""
+"""`eyelevel rerun`: repeat a bundled run on this machine, and ask whether the gains agree."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from eyelevel.analysis.study import read_contents
-from eyelevel.analysis.two_runs import compare_runs
+from eyelevel.analysis.two_runs import rerun_agrees
 from eyelevel.cli.options import HostWaitOption
-from eyelevel.cli.output import hints
+from eyelevel.cli.results.compare import print_conditions
 from eyelevel.cli.results.gate import conclude
 from eyelevel.cli.results.report import make_report, print_summary
 from eyelevel.cli.run.run import run_plan
@@ -25,10 +25,11 @@ def rerun(
     host_wait_s: HostWaitOption = WAIT_S_MAX,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Run a bundle's plan again on its own recordings, and compare both runs.
+    """Run a bundle's plan again on its own recordings: does each gain agree with the bundle's?
 
-    The same loads in the same order with the same seeds. Exits 1 if a stack is slower than it
-    was by more than the smallest effect of interest, 3 where the runs cannot tell.
+    The same loads in the same order with the same seeds. A gain agrees if its change is within the
+    smallest effect of interest, faster or slower, by the whole interval. Exits 1 if one disagrees,
+    3 if the runs cannot tell.
     """
     unpacked = open_bundle(file, out / "original", resume=resume)
     again = out / "again"
@@ -40,9 +41,7 @@ def rerun(
         print_summary(summary)
     before = read_contents(unpacked.run, metrics_of)
     metric = unpacked.plan.primary_metric
-    bound = unpacked.plan.smallest_effect_of_interest
-    comparison = compare_runs(before, summary.contents, metric, bound)
-    for difference in comparison.differences:
-        hints.print(f"not alike: {difference}", markup=False, soft_wrap=True)
-    extra = {"metric": metric, "differences": list(comparison.differences)}
-    conclude(str(file), comparison.verdicts, None, extra if as_json else None)
+    limit = unpacked.plan.smallest_effect_of_interest
+    comparison = rerun_agrees(before, summary.contents, metric, limit)
+    print_conditions(comparison)
+    conclude(str(file), comparison.verdicts, None, comparison.as_json() if as_json else None)

@@ -1,0 +1,75 @@
+"""What may be asked of two runs: which comparisons both have, against a stack that stayed alike."""
+
+from dataclasses import dataclass
+from itertools import product
+
+from eyelevel.analysis.gate_conditions import GateError
+from eyelevel.analysis.study import Contents
+from eyelevel.errors import unknown
+
+
+@dataclass(frozen=True)
+class RunQuestion:
+    """How did this comparison's gain change? Or why that cannot be asked."""
+
+    network: str
+    stack: str
+    reference: str | None
+    unanswerable: str = ""
+
+    def subject(self, metric: str) -> str:
+        """What it asks about, as the gate's conditions write it."""
+        return f"{self.stack}.{metric} on {self.network}"
+
+
+def sites_of_both(old: Contents, new: Contents) -> list[str]:
+    """The sites that both runs have, of the same recording."""
+    before, now = (
+        {site["name"]: site["digest"] for site in run.plan["sites"]} for run in (old, new)
+    )
+    return [name for name in now if before.get(name) == now[name]]
+
+
+def run_questions(old: Contents, new: Contents, common: str | None = None) -> list[RunQuestion]:
+    """One a network and comparison of NEW's plan whose stack both runs have.
+
+    With `common` each stack is compared with that one. If no two stacks are compared, each stack
+    stands for itself, without an answer. Raises GateError if the runs have nothing in common, or
+    if one of them has no such stack.
+    """
+    networks = [name for name in new.networks if name in old.networks]
+    stacks = [name for name in new.stacks if name in old.stacks]
+    if not (sites_of_both(old, new) and networks and stacks):
+        raise GateError(
+            f"comparing {old.directory} and {new.directory}: they share no site of the same "
+            "recording, network and stack; give two runs of one plan"
+        )
+    if common is not None and common not in stacks:
+        raise GateError(f"--common: {unknown('stack of both runs', common, stacks)}")
+    pairs: list[tuple[str, str | None]] = [
+        (stack, reference) for stack, reference in _pairs(new, common) if stack in stacks
+    ]
+    alone = [(stack, None) for stack in stacks]
+    return [
+        RunQuestion(network, stack, reference, _unanswerable(old, new, reference))
+        for network, (stack, reference) in product(networks, pairs or alone)
+    ]
+
+
+def _pairs(new: Contents, common: str | None) -> list[tuple[str, str]]:
+    """Stacks and what they are compared with, in the order of the plan."""
+    reference = common or new.reference
+    return [(stack, reference) for stack in new.stacks if stack != reference]
+
+
+def _unanswerable(old: Contents, new: Contents, reference: str | None) -> str:
+    """Why a stack is no stand-in for what changed from run to run; empty if it is one."""
+    if reference is None:
+        return "no other stack is in both runs"
+    before, now = (
+        next((stack for stack in run.plan["stacks"] if stack["name"] == reference), None)
+        for run in (old, new)
+    )
+    if before is None:
+        return f"the earlier run has no {reference}"
+    return "" if before == now else f"the settings of {reference} are not the same in both runs"

@@ -1,0 +1,80 @@
+"""How a gain changed from one run to another: a ratio of ratios, each within its own run.
+
+The loads of two runs share no blocks, so the machine, its hour and its neighbours stand between
+them. What slows both stacks of a run by one factor cancels within that run, and is in no gain.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike
+
+from eyelevel.stats.estimate import CONFIDENCE, Estimate, sum_freedom, t_estimate, undetermined
+from eyelevel.stats.quantile import BLOCKS_COUNTED_MAX, DECIDING_POWER
+from eyelevel.stats.repetitions import as_gain, log_gain
+
+Loads = tuple[ArrayLike, ArrayLike]
+"""Values and the reference's of one run, as `eyelevel.stats.repetitions` has them."""
+
+
+@dataclass(frozen=True)
+class GainChange:
+    """The gains of two runs, and the change between them; standard errors are the logarithm's."""
+
+    before: Estimate
+    now: Estimate
+    change: Estimate
+    """(1 + now) / (1 + before) - 1."""
+    confidence: float
+    """Of all three intervals."""
+
+    def blocks_to_decide(self, limit: float, power: float = DECIDING_POWER) -> int | None:
+        """How many blocks in each run part the change's interval from `limit`, in `power` of them.
+
+        If the truth is what was estimated. None without an error, or if more than
+        `BLOCKS_COUNTED_MAX` are needed.
+        """
+        value, errors = self.change.value, (self.before.standard_error, self.now.standard_error)
+        if value is None or errors[0] is None or errors[1] is None:
+            return None
+        one_block_error = math.hypot(
+            errors[0] * math.sqrt(self.before.n), errors[1] * math.sqrt(self.now.n)
+        )
+        distance = abs(math.log1p(value) - math.log1p(limit))
+        n = np.arange(2, BLOCKS_COUNTED_MAX + 1)
+        reach = sum(
+            scipy.special.stdtrit(2 * (n - 1), share)
+            for share in (0.5 + self.confidence / 2, power)
+        )
+        enough = n[reach * one_block_error <= distance * np.sqrt(n)]
+        return int(enough[0]) if len(enough) else None
+
+
+def gain_change(before: Loads, now: Loads, confidence: float = CONFIDENCE) -> GainChange:
+    """The gain of each run (`eyelevel.stats.repetitions.geometric_gain`), and how it changed.
+
+    Errors are each run's over its repetitions; Student's t on the logarithm has Welch and
+    Satterthwaite's degrees of freedom. Assumes that from run to run both stacks move alike: nothing
+    in two runs shows whether they did. Undetermined as soon as one gain is. R, with every block:
+    `t.test(colMeans(log(x2 / r2)), colMeans(log(x1 / r1)))`.
+    """
+    logs = [log_gain(*loads, confidence) for loads in (before, now)]
+    change = as_gain(_difference(logs[1], logs[0], confidence))
+    return GainChange(as_gain(logs[0]), as_gain(logs[1]), change, confidence)
+
+
+def _difference(now: Estimate, before: Estimate, confidence: float) -> Estimate:
+    n = min(now.n, before.n)
+    for each, which in ((before, "the earlier run"), (now, "the later run")):
+        if each.value is None:
+            return undetermined(f"{which}: {each.reason}", n)
+    value = (now.value or 0.0) - (before.value or 0.0)
+    for each, which in ((before, "the earlier run"), (now, "the later run")):
+        if each.standard_error is None:
+            return undetermined(f"{which}: {each.reason}", n, value)
+    variances = [(each.standard_error or 0.0) ** 2 for each in (now, before)]
+    freedoms = [each.degrees_of_freedom or 1.0 for each in (now, before)]
+    freedom = sum_freedom(variances, freedoms)
+    return t_estimate(value, math.sqrt(sum(variances)), freedom, n, confidence)

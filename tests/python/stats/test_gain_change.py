@@ -1,0 +1,72 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from eyelevel.stats.gain_change import gain_change
+
+
+def loads(seed, sites=3, repetitions=12, gain=0.9, level=1.0):
+    """Values and the reference's of one run."""
+    draw = np.random.Generator(np.random.PCG64(seed))
+    x, r = np.exp(0.1 * draw.standard_normal((2, sites, repetitions)))
+    return gain * level * x, level * r
+
+
+def test_it_is_welchs_t_of_the_repetitions_mean_log_ratios():
+    before, now = loads(1), loads(2, repetitions=20, gain=0.8)
+    found = gain_change(before, now, 0.99).change
+    logs = [np.log(x / r).mean(axis=0) for x, r in (now, before)]
+    expected = stats.ttest_ind(*logs, equal_var=False)
+    bounds = expected.confidence_interval(0.99)
+    assert found.p == pytest.approx(expected.pvalue)
+    assert found.degrees_of_freedom == pytest.approx(expected.df)
+    assert [found.low, found.high] == pytest.approx(
+        [math.expm1(bounds.low), math.expm1(bounds.high)]
+    )
+    assert found.value == pytest.approx(math.exp(logs[0].mean() - logs[1].mean()) - 1)
+
+
+def test_what_slows_both_stacks_of_a_run_cancels():
+    before = loads(1)
+    found, slower = (gain_change(before, loads(2, level=level)).change for level in (1.0, 1.3))
+    assert [slower.value, slower.low, slower.high] == pytest.approx(
+        [found.value, found.low, found.high]
+    )
+
+
+def test_both_gains_stand_beside_the_change():
+    found = gain_change(loads(1, gain=0.9), loads(1, gain=0.81))
+    assert (1 + found.now.value) / (1 + found.before.value) == pytest.approx(0.9)
+    assert found.change.value == pytest.approx(-0.1)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "reason"),
+    [
+        (loads(1), (np.full((1, 3), math.inf), np.ones((1, 3))), "the later run: a load timed out"),
+        ((np.zeros((1, 3)), np.ones((1, 3))), loads(1), "the earlier run: a load's value is 0"),
+        (loads(1, repetitions=1), loads(2), "the earlier run: one block shows no spread"),
+    ],
+)
+def test_a_run_without_a_gain_leaves_the_change_undetermined(before, now, reason):
+    found = gain_change(before, now)
+    assert found.change.reason.startswith(reason) and found.change.low is None
+    assert found.blocks_to_decide(0.05) is None
+
+
+def test_so_many_blocks_as_it_says_decide_in_so_many_runs():
+    pilot = gain_change(loads(1, 1, 200, 1.0), loads(2, 1, 200, 1.0))
+    needed = pilot.blocks_to_decide(0.05, power=0.9)
+    truth = pilot.change.value
+    decided = [
+        gain_change(loads(seed, 1, needed, 1.0), loads(1000 + seed, 1, needed, 1 + truth)).change
+        for seed in range(10, 310)
+    ]
+    assert np.mean([each.high < 0.05 for each in decided]) == pytest.approx(0.9, abs=0.06)
+
+
+def test_none_is_named_for_what_no_number_of_blocks_would_show():
+    found = gain_change(loads(1, gain=1.0), loads(2, gain=1.0))
+    assert found.blocks_to_decide(found.change.value) is None
