@@ -73,6 +73,8 @@ class Run:
                 **gain.difference.as_columns("difference"),
                 **gain.ratio_of_means.as_columns("ratio_of_means"),
                 "p_holm": gain.p_holm,
+                "timeouts": gain.timeouts.count if gain.timeouts else None,
+                "timeouts_reference": gain.timeouts.count_reference if gain.timeouts else None,
             }
             for gain in self.contents.gains
         ]

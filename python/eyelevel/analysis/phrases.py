@@ -14,6 +14,7 @@ from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.shown import title_of
 from eyelevel.stats.estimate import smallest_detectable
 from eyelevel.stats.slow_loads import SLOW_TIMES
+from eyelevel.stats.timeouts import Bound, Timeouts
 
 SIGNIFICANCE_LEVEL = 0.05
 NETWORKS_NAMED_MAX = 3  # of one finding: more would bury the answer, and the table has them
@@ -66,8 +67,63 @@ def answer(
                 clauses.append(f"{opening.format(stack=stack, reference=reference)} on {details}")
         if clauses:
             sentences.append(f"{title_of(metric)}: {'; '.join(clauses)}.")
+        sentences += _timeout_sentences(primary, reference)
         sentences += _slow_sentences(primary, reference)
     return sentences
+
+
+_BOUNDS: dict[Bound, str] = {
+    "at least": "so the true gain is at least that",
+    "at most": "so the true gain is at most that",
+    "either way": "so the true gain may lie on either side",
+    "": "",
+}
+
+
+def _timeout_sentences(gains: Sequence[NetworkGain], reference: str) -> list[str]:
+    """How many loads did not come, wherever one did not, and what it does to the gain."""
+    late = [(gain, gain.timeouts) for gain in gains if gain.timeouts and gain.timeouts.any]
+    if len(late) > NETWORKS_NAMED_MAX:
+        own, other, loads = (
+            sum(counts) for counts in zip(*((t.count, t.count_reference, t.pairs) for _, t in late),
+                                          strict=True)
+        )  # fmt: skip
+        said = f"{own} of {loads} loads of {gains[0].stack} against {other} of {loads}"
+        return [
+            f"Timeouts on {len(late)} networks: {said} of {reference} did not come in time; each "
+            "counts as its limit."
+        ]
+    return [_timeout_sentence(gain, counts, reference) for gain, counts in late]
+
+
+def _timeout_sentence(gain: NetworkGain, counts: Timeouts, reference: str) -> str:
+    loads, p = counts.pairs, gain.p_timeouts_holm
+    sentence = (
+        f"Timeouts on {gain.network}: {counts.count} of {loads} loads of {gain.stack} against "
+        f"{counts.count_reference} of {loads} of {reference} did not come within "
+        f"{format_limit(counts)}"
+    )
+    if p is not None:
+        sentence += f" ({format_p_equation(p)} among all comparisons)"
+    if not gain.metric.endswith("_ms"):
+        return f"{sentence}."
+    bound = _BOUNDS[counts.bound] if gain.gain.value is not None else ""
+    sentence += f"; each counts as the limit{', ' if bound else ''}{bound}"
+    mean = gain.difference
+    if mean.value is not None:
+        sentence += (
+            f", and the mean difference up to it is {format_signed_ms(mean.value, math.inf)}"
+        )
+        if mean.low is not None and mean.high is not None:
+            low, high = (format_signed_ms(bound, math.inf) for bound in (mean.low, mean.high))
+            sentence += f" ({low} to {high})"
+    return f"{sentence}."
+
+
+def format_limit(counts: Timeouts) -> str:
+    """The limit of the loads, or the least and the largest of several sites: `60 s`."""
+    low, high = (limit / 1000 for limit in (counts.limit_min, counts.limit_max))
+    return f"{low:g} s" if low == high else f"{low:g} to {high:g} s"
 
 
 def _slow_sentences(gains: Sequence[NetworkGain], reference: str) -> list[str]:

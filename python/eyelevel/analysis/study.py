@@ -1,6 +1,7 @@
 """Everything that a report says, computed from a run's directory alone."""
 
 import hashlib
+import math
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.resources import files
@@ -16,12 +17,7 @@ from eyelevel.analysis.gains.p_values import MAY_STOP, GainTests, gain_tests
 from eyelevel.analysis.gains.sequential import sequential_gains
 from eyelevel.analysis.gains.site_tests import SiteTests, site_tests
 from eyelevel.analysis.gains.steps import StepCells, compare_steps
-from eyelevel.analysis.gains.timeouts import (
-    CensoredCell,
-    RestrictedDifference,
-    censored_cells,
-    restricted_differences,
-)
+from eyelevel.analysis.gains.timeouts import CensoredCell, censored_cells
 from eyelevel.analysis.shown import TESTED_MAX, cells_shown, shown, timed_out_shown
 from eyelevel.analysis.trials.blocks import Blocks, select_blocks
 from eyelevel.analysis.trials.judgement import judge_table
@@ -94,23 +90,9 @@ class Contents:
     @cached_property
     def censored(self) -> tuple[CensoredCell, ...]:
         """What can be said where loads timed out, `TESTED_MAX` comparisons at most."""
-        several = [cell for cell in self.cells if cell.pairs > 1]
+        several = [cell for cell in self.cells if cell.pairs > 1 and math.isfinite(cell.limit)]
         chosen = timed_out_shown(several, self.primary_metric, TESTED_MAX)
-        kept, reference = self.blocks.kept, self.reference
-        return tuple(censored_cells(kept, chosen, reference, self.limit_ms))
-
-    @cached_property
-    def restricted_differences(self) -> tuple[RestrictedDifference, ...]:
-        """The primary metric's means up to the limit compared, where loads timed out."""
-        differences = restricted_differences(
-            self.blocks.kept,
-            self.cells,
-            self.primary_metric,
-            self.reference,
-            self.sites,
-            self.limit_ms,
-        )
-        return tuple(differences)
+        return tuple(censored_cells(chosen))
 
     @cached_property
     def planned(self) -> Plan:
@@ -165,7 +147,7 @@ class Contents:
     def sites_models(self) -> tuple[NetworkModel, ...]:
         """What the primary metric's gains would be on other sites; empty below five sites."""
         models = models_over_sites(
-            self.blocks.kept,
+            self.cells,
             self.primary_metric,
             self.reference,
             self.stacks,
@@ -311,9 +293,10 @@ def _as_stopped(gain: NetworkGain, sequential: NetworkGain | None) -> NetworkGai
         for each in (gain.median, gain.difference)
     )
     slow = replace(gain.slow_loads, p=None) if gain.slow_loads else None
+    late = replace(gain.timeouts, p=None) if gain.timeouts else None
     return replace(
         sequential, median=median, difference=difference, ratio_of_means=gain.ratio_of_means,
-        slow_loads=slow,
+        slow_loads=slow, timeouts=late,
     )  # fmt: skip
 
 

@@ -115,3 +115,13 @@ def sign_flip_p(differences: NDArray[np.int_]) -> float:
     smaller = min(positive, int(weights.sum()) - positive)
     chance = _signed_sum_distribution(tuple(sorted(weights.tolist())))
     return min(1.0, 2 * float(chance[: smaller + 1].sum()))
+
+
+def counts_differ_p(events: NDArray[np.bool_], reference: NDArray[np.bool_]) -> float | None:
+    """The same of two stacks' numbers of events by repetition; sites x repetitions.
+
+    None if no repetition differs. Signs of repetitions, and not of blocks: what happens to a stack
+    on many sites of one repetition is one event.
+    """
+    more = events.sum(axis=0) - reference.sum(axis=0)
+    return sign_flip_p(more[more != 0]) if more.any() else None

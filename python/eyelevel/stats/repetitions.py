@@ -23,6 +23,8 @@ from eyelevel.stats.estimate import (
     undetermined,
 )
 
+NO_SPREAD = "the runs show no spread at all"
+
 
 def geometric_gain(
     values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
@@ -87,7 +89,7 @@ def mean_over_repetitions(differences: ArrayLike, confidence: float = CONFIDENCE
     sums = weighted.sum(axis=0)
     error = math.sqrt(float(sums @ sums)) / len(d)
     if error <= ROUNDING * max(1.0, abs(value)):
-        return undetermined("the runs show no spread at all", n, value)
+        return undetermined(NO_SPREAD, n, value)
     freedom = sum_freedom((weighted**2).sum(axis=1).tolist(), (blocks - 1).tolist())
     return t_estimate(value, error, min(n - 1.0, freedom), n, confidence)
 

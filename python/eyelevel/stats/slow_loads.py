@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from eyelevel.stats.binomial import binomial_interval
 from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, undetermined
-from eyelevel.stats.paired import sign_flip_p
+from eyelevel.stats.paired import counts_differ_p
 
 SLOW_TIMES = 1.5
 """A load is slow above so many times the median of its own stack's loads of its site."""
@@ -52,8 +52,7 @@ def slow_loads(values: ArrayLike, reference: ArrayLike) -> SlowLoads:
         there & (runs > SLOW_TIMES * median[:, None])
         for runs, median in zip((x, r), medians, strict=True)
     )
-    more = slow.sum(axis=0) - slow_reference.sum(axis=0)
-    p = sign_flip_p(more[more != 0]) if more.any() else None
+    p = counts_differ_p(slow, slow_reference)
     return SlowLoads(_share(slow, pairs), _share(slow_reference, pairs), pairs, p)
 
 

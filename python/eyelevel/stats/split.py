@@ -6,13 +6,13 @@ from what all causes contribute together (D minus D without all): that rest is t
 which is shown and not spread over the causes.
 """
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from eyelevel.stats.estimate import Estimate, Floats, sum_freedom, t_estimate, undetermined
+from eyelevel.stats.estimate import Estimate, Floats, undetermined
+from eyelevel.stats.repetitions import NO_SPREAD, mean_over_repetitions
 
 
 @dataclass(frozen=True)
@@ -25,50 +25,28 @@ class Split:
     remaining: Estimate
 
 
-def split_difference(
-    actual: Sequence[Floats],
-    without: Mapping[str, Sequence[Floats]],
-    without_all: Sequence[Floats],
-) -> Split:
+def split_difference(actual: Floats, without: Mapping[str, Floats], without_all: Floats) -> Split:
     """The parts of a difference, each a mean over sites.
 
-    Every sequence has an array a site: the paired differences by repetition, in one order. The
-    intervals are Student's t on each part's own values, errors of sites add in squares (Welch and
-    Satterthwaite): they assume repetitions that are independent, with values about normal. A
-    timeout (infinity) makes every part undetermined.
+    Every array has the paired differences as sites x repetitions, not-a-number where one is lost,
+    of one shape; an infinity leaves no means. The intervals are Student's t of each part's own
+    values over repetitions, which sites share (`eyelevel.stats.repetitions.mean_over_repetitions`).
     """
-    parts = {
-        name: [now - counterfactual for now, counterfactual in zip(actual, values, strict=True)]
-        for name, values in without.items()
-    }
-    together = [
-        now - counterfactual for now, counterfactual in zip(actual, without_all, strict=True)
-    ]
-    summed = [
-        sum((part[site] for part in parts.values()), np.zeros(1)) for site in range(len(actual))
-    ]
-    interaction = [whole - singles for whole, singles in zip(together, summed, strict=True)]
+    if np.isinf([actual, without_all, *without.values()]).any():
+        none = undetermined("a load timed out, so there is no mean", actual.shape[-1])
+        return Split(none, dict.fromkeys(without, none), none, none)
+    parts = {name: actual - counterfactual for name, counterfactual in without.items()}
+    interaction = actual - without_all - sum(parts.values(), np.zeros_like(actual))
     return Split(
-        difference=mean_over_sites(actual),
-        causes={name: mean_over_sites(values) for name, values in parts.items()},
-        interaction=mean_over_sites(interaction),
-        remaining=mean_over_sites(without_all),
+        difference=_mean(actual),
+        causes={name: _mean(values) for name, values in parts.items()},
+        interaction=_mean(interaction),
+        remaining=_mean(without_all),
     )
 
 
-def mean_over_sites(values: Sequence[Floats]) -> Estimate:
-    """The mean over sites of the means over repetitions, each site counting alike."""
-    if not values or any(len(site) == 0 for site in values):
-        return undetermined("no complete block is left")
-    n = sum(map(len, values))
-    if not all(np.isfinite(site).all() for site in values):
-        return undetermined("a load timed out, so there is no mean", n)
-    value = float(np.mean([site.mean() for site in values]))
-    if min(map(len, values)) < 2:
-        return undetermined("one block shows no spread", n, value)
-    variances = [float(site.var(ddof=1)) / len(site) for site in values]
-    total = math.fsum(variances)
-    if total <= 0:  # nothing varies, as with a cause that is not there
-        return Estimate(value, value, value, None, 0.0, None, n)
-    freedom = sum_freedom(variances, [len(site) - 1 for site in values])
-    return t_estimate(value, math.sqrt(total) / len(values), freedom, n)
+def _mean(values: Floats) -> Estimate:
+    mean = mean_over_repetitions(values)
+    if mean.value is not None and mean.reason == NO_SPREAD:  # as with a cause that is not there
+        return Estimate(mean.value, mean.value, mean.value, None, 0.0, None, mean.n)
+    return mean

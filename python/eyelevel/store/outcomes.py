@@ -31,7 +31,8 @@ OUTCOMES: tuple[Outcome, ...] = (
     Outcome(
         "timeout",
         "The page had not loaded at the trial's time limit (180 s unless the plan says otherwise). "
-        'It enters as "slower than the limit": in medians and ranks, never in means.',
+        "It counts as the limit in gains and differences, since it took at least so long, and in "
+        "medians and ranks as slower than any load that ended.",
         "result",
         False,
     ),

@@ -75,7 +75,7 @@ def test_equivalence(case):
     estimate = Estimate(
         case["value"], standard_error=case["error"], degrees_of_freedom=case["df"], n=10
     )
-    assert equivalence(estimate, case["bound"]).p == near(case["p"], 1e-5)
+    assert equivalence(estimate, -case["bound"], case["bound"]).p == near(case["p"], 1e-5)
 
 
 @pytest.mark.parametrize("case", VECTORS["benjamini_hochberg"])

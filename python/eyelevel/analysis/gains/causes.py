@@ -2,13 +2,13 @@
 their twins."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from eyelevel.analysis.trials.blocks import Blocks, with_timeouts
+from eyelevel.analysis.trials.blocks import Blocks, up_to_limit
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.stats.split import Split, split_difference
 
@@ -30,7 +30,7 @@ def split_causes(kept: pl.DataFrame, plan: JsonMapping) -> tuple[NetworkSplit, .
     """The parts of the primary metric's difference over all sites, by network and stack.
 
     `kept` has the kept blocks with their counterfactuals. A repetition counts if a network and
-    its lossless twin both have the block.
+    its lossless twin both have the block; a timeout counts as its limit.
     """
     causes, reference = plan["causes"], plan["reference"]
     values = _values(kept, plan["primary_metric"])
@@ -69,24 +69,31 @@ def _split(
         worlds[LOSS] = (lossless, stack, reference)
     ideal = tuple(causes["stacks"][name].get(ALL, name) for name in pair)
     worlds[ALL] = (lossless or network, *ideal)
-    by_world: dict[str, list[np.ndarray]] = {name: [] for name in worlds}
-    for site in sites:
-        pairs = {
-            name: (values.get((site, where, one), {}), values.get((site, where, other), {}))
-            for name, (where, one, other) in worlds.items()
-        }
-        there = [set(each) for both in pairs.values() for each in both]
-        common = sorted(set.intersection(*there))
-        for name, (one, other) in pairs.items():
-            by_world[name].append(
-                np.array([_minus(one[repetition], other[repetition]) for repetition in common])
-            )
+    differences = {
+        name: _differences(values, sites, where, pair) for name, (where, *pair) in worlds.items()
+    }
+    repetitions = sorted({key for of_world in differences.values() for _, key in of_world})
+    there = set.intersection(*(set(of_world) for of_world in differences.values()))
+    by_world = {name: np.full((len(sites), len(repetitions)), np.nan) for name in worlds}
+    for site, repetition in there:
+        place = sites.index(site), repetitions.index(repetition)
+        for name, of_world in differences.items():
+            by_world[name][place] = of_world[site, repetition]
     without = {name: by_world[name] for name in worlds if name not in ("", ALL)}
     return split_difference(by_world[""], without, by_world[ALL])
 
 
-def _minus(one: float, other: float) -> float:
-    return one - other if math.isfinite(one) and math.isfinite(other) else math.inf
+def _differences(
+    values: _Values, sites: list[str], network: str, pair: Sequence[str]
+) -> dict[tuple[str, int], float]:
+    """One stack's value less the other's by site and repetition, where both have one."""
+    found = {}
+    for site in sites:
+        one, other = (values.get((site, network, stack), {}) for stack in pair)
+        for repetition in one.keys() & other.keys():
+            both = one[repetition], other[repetition]
+            found[site, repetition] = both[0] - both[1] if math.isfinite(sum(both)) else math.inf
+    return found
 
 
 def _values(kept: pl.DataFrame, metric: str) -> _Values:
@@ -95,7 +102,7 @@ def _values(kept: pl.DataFrame, metric: str) -> _Values:
         "network",
         "stack",
         "repetition",
-        with_timeouts(metric).alias("value"),
+        up_to_limit(metric).alias("value"),
     ).drop_nulls()
     by_key: dict[tuple[str, str, str], dict[int, float]] = {}
     for site, network, stack, repetition, value in rows.iter_rows():

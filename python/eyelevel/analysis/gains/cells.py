@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from eyelevel.analysis.trials.blocks import with_timeouts
+from eyelevel.analysis.trials.blocks import limit_of, with_timeouts
 from eyelevel.stats.estimate import Estimate, undetermined
 from eyelevel.stats.families import holm
 from eyelevel.stats.gain import mean_gain, performance_gain
@@ -16,6 +16,7 @@ from eyelevel.stats.hypothesis.anova import Anova, anova_of_two
 from eyelevel.stats.paired import hodges_lehmann, median
 from eyelevel.stats.repetitions import difference_over_sites, geometric_gain, median_gain
 from eyelevel.stats.slow_loads import SlowLoads, slow_loads
+from eyelevel.stats.timeouts import Timeouts, timeouts, up_to_limit
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str, str]  # network, stack, metric
@@ -38,7 +39,8 @@ class Cell:
     `gain` is the geometric mean's, `ratio_of_means` the papers' (`eyelevel.stats.gain`). `median`
     and `median_reference` are infinite if half of the loads timed out. `without_value` counts
     the pairs that were left out because a load has no such metric. `loads` has the pairs:
-    repetitions, values and the reference's.
+    repetitions, values and the reference's, infinite for a timeout; in `gain` it is `limit`, in the
+    metric's unit.
     """
 
     network: str
@@ -56,6 +58,7 @@ class Cell:
     difference: Estimate
     anova: Anova
     loads: Loads = field(compare=False, repr=False)
+    limit: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,8 @@ class NetworkGain:
 
     `gain` is the geometric mean's; `median`, of a typical repetition, and `difference`, in the
     metric's unit, stand beside it; `ratio_of_means` is the papers'. `slow_loads` is of the primary
-    metric. Both corrected p values are of families over all networks and stacks.
+    metric. `gain` and `difference` count a timeout as its limit, `timeouts` says how many there
+    are. The corrected p values are of families over all networks and stacks.
     """
 
     network: str
@@ -77,6 +81,8 @@ class NetworkGain:
     ratio_of_means: Estimate = _UNKNOWN
     slow_loads: SlowLoads | None = None
     p_slow_holm: float | None = None
+    timeouts: Timeouts | None = None
+    p_timeouts_holm: float | None = None
 
     @property
     def signs_disagree(self) -> bool:
@@ -89,7 +95,7 @@ def compare_cells(
 ) -> list[Cell]:
     """Every cell of the study, from the kept blocks (`select_blocks`), in a fixed order."""
     rows = kept.sort("network", "site", "stack", "block")
-    values = _values(rows, metrics)
+    values, limits = _values(rows, metrics), _limits(rows, metrics)
     blocks, repetitions = rows["block"].to_numpy(), rows["repetition"].to_numpy()
     ranges: dict[tuple[str, str], dict[str, slice]] = {}
     start = 0
@@ -111,7 +117,8 @@ def compare_cells(
             for column, metric in enumerate(metrics):
                 pair = (values[of_stack, column], values[of_reference, column])
                 loads = (repetitions[of_stack], *pair)
-                cells.append(_cell(network, site, stack, metric, loads))
+                limit = float(limits[of_stack, column].max(initial=0.0)) or math.inf
+                cells.append(_cell(network, site, stack, metric, loads, limit))
     return cells
 
 
@@ -125,15 +132,16 @@ def compare_networks(
 
     Undetermined if a site has no cell; so is each of the `planned` (network, stack, metric)
     that has none at all. For the primary metric the p values are corrected after Holm over the
-    family of all networks and stacks, those of slow loads as a family of their own; other metrics
-    are descriptive.
+    family of all networks and stacks, those of slow loads and of timeouts as families of their own;
+    other metrics are descriptive.
     """
     gains = network_gains(cells, sites, planned, primary_metric)
     primary = [index for index, gain in enumerate(gains) if gain.metric == primary_metric]
     adjusted = holm([gains[index].gain.p for index in primary])
     slow = holm([each.p if (each := gains[index].slow_loads) else None for index in primary])
-    for index, p, p_slow in zip(primary, adjusted, slow, strict=True):
-        gains[index] = replace(gains[index], p_holm=p, p_slow_holm=p_slow)
+    late = holm([counts.p if (counts := gains[index].timeouts) else None for index in primary])
+    for index, p, p_slow, p_late in zip(primary, adjusted, slow, late, strict=True):
+        gains[index] = replace(gains[index], p_holm=p, p_slow_holm=p_slow, p_timeouts_holm=p_late)
     return gains
 
 
@@ -166,17 +174,29 @@ def _over_sites(
     for row, cell in enumerate(cells):
         columns = np.searchsorted(repetitions, cell.loads[0])
         x[row, columns], r[row, columns] = cell.loads[1:]
+    limits = [cell.limit for cell in cells]
+    late = timeouts(x, r, limits)
+    limited = up_to_limit(x, limits), up_to_limit(r, limits)
     return NetworkGain(
         *key,
-        gain=geometric_gain(x, r),
+        gain=_gain(limited, late),
         median=median_gain(x, r),
-        difference=difference_over_sites(x, r),
+        difference=difference_over_sites(*limited),
         ratio_of_means=mean_gain([cell.ratio_of_means for cell in cells]),
         slow_loads=slow_loads(x, r) if primary else None,
+        timeouts=late,
     )
 
 
-def _cell(network: str, site: str, stack: str, metric: str, loads: Loads) -> Cell:
+def _gain(limited: tuple[Floats, Floats], late: Timeouts) -> Estimate:
+    if late.too_many:
+        return undetermined(late.too_many, limited[0].shape[-1])
+    return geometric_gain(*limited)
+
+
+def _cell(
+    network: str, site: str, stack: str, metric: str, loads: Loads, limit: float = math.inf
+) -> Cell:
     repetitions, x, r = loads
     there = ~(np.isnan(x) | np.isnan(r))
     without_value = len(x) - int(there.sum())
@@ -184,24 +204,26 @@ def _cell(network: str, site: str, stack: str, metric: str, loads: Loads) -> Cel
         repetitions, x, r = loads = (repetitions[there], x[there], r[there])
     key = (network, site, stack, metric)
     if len(x) == 0:  # of a large study these are many, and the rest of this takes its time
-        return Cell(*key, 0, without_value, 0, 0, None, None, *_EMPTY, loads)
+        return Cell(*key, 0, without_value, 0, 0, None, None, *_EMPTY, loads, limit)
     if len(x) == 1 and 0 < x[0] < math.inf and 0 < r[0] < math.inf:
         value, reference_value = float(x[0]), float(r[0])
         answers = _of_one_pair(value, reference_value)
-        return Cell(*key, 1, without_value, 0, 0, value, reference_value, *answers, loads)
+        return Cell(*key, 1, without_value, 0, 0, value, reference_value, *answers, loads, limit)
+    late = timeouts(x, r, [limit])
     return Cell(
         *key,
         pairs=len(x),
         without_value=without_value,
-        timeouts=int(np.isinf(x).sum()),
-        timeouts_reference=int(np.isinf(r).sum()),
+        timeouts=late.count,
+        timeouts_reference=late.count_reference,
         median=median(x),
         median_reference=median(r),
-        gain=geometric_gain(x, r),
+        gain=_gain((up_to_limit(x, limit), up_to_limit(r, limit)), late),
         ratio_of_means=performance_gain(x, r),
         difference=hodges_lehmann(x, r),
         anova=anova_of_two(x, r),
         loads=loads,
+        limit=limit,
     )
 
 
@@ -222,3 +244,8 @@ def _of_one_pair(x: float, r: float) -> tuple[Estimate, Estimate, Estimate, Anov
 def _values(rows: pl.DataFrame, metrics: Sequence[str]) -> Floats:
     """Rows x metrics: infinity for a timeout, not-a-number where a load has no value."""
     return rows.select(with_timeouts(name).fill_null(np.nan) for name in metrics).to_numpy()
+
+
+def _limits(rows: pl.DataFrame, metrics: Sequence[str]) -> Floats:
+    """Rows x metrics: what a timeout is at least."""
+    return rows.select("block", *map(limit_of, metrics)).drop("block").to_numpy()

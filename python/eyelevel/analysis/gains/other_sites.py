@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
-from eyelevel.analysis.trials.blocks import loads_by_site, paired
+from eyelevel.analysis.gains.cells import Cell
 from eyelevel.stats.estimate import undetermined
 from eyelevel.stats.mixed_model import SITES_MIN, SitesModel, gain_over_sites
+from eyelevel.stats.timeouts import too_many, up_to_limit
 
 NAMED_MAX = 3
 
@@ -23,36 +22,45 @@ class NetworkModel:
 
 
 def models_over_sites(
-    kept: pl.DataFrame,
+    cells: Sequence[Cell],
     metric: str,
     reference: str,
     stacks: Sequence[str],
     networks: Sequence[str],
     sites: Sequence[str],
 ) -> list[NetworkModel]:
-    """One model a network and stack, from the kept blocks; none of fewer than five sites.
+    """One model a network and stack, from the cells; none of fewer than five sites.
 
-    The p values are not corrected for the number of networks and stacks. Undetermined if a site
-    has no complete block: sites that cannot be measured are seldom like the others.
+    The p values are not corrected for the number of networks and stacks. A timeout counts as its
+    limit. Undetermined if a site has no complete block: sites that cannot be measured are seldom
+    like the others.
     """
     if len(sites) < SITES_MIN:
         return []
+    by_key: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        if cell.metric == metric and len(cell.loads[0]):
+            by_key.setdefault((cell.network, cell.stack), []).append(cell)
     models = []
     for network in networks:
-        loads = loads_by_site(kept, {(network, site) for site in sites}, [metric])
-        absent = [site for site in sites if (network, site) not in loads]
         for stack in stacks:
-            if stack == reference:
-                continue
-            if absent:
-                which = ", ".join(absent) if len(absent) <= NAMED_MAX else f"{len(absent)} sites"
-                model = SitesModel(undetermined(f"no complete block of {which}", len(sites)))
-            else:
-                model = gain_over_sites(
-                    {
-                        site: paired(by_stack[stack][metric], by_stack[reference][metric])
-                        for (_, site), by_stack in loads.items()
-                    }
-                )
-            models.append(NetworkModel(network, stack, metric, model))
+            if stack != reference:
+                model = _model(by_key.get((network, stack), []), sites)
+                models.append(NetworkModel(network, stack, metric, model))
     return models
+
+
+def _model(cells: Sequence[Cell], sites: Sequence[str]) -> SitesModel:
+    if absent := [site for site in sites if site not in {cell.site for cell in cells}]:
+        which = ", ".join(absent) if len(absent) <= NAMED_MAX else f"{len(absent)} sites"
+        return SitesModel(undetermined(f"no complete block of {which}", len(sites)))
+    late = max(sum(cell.timeouts for cell in cells), sum(cell.timeouts_reference for cell in cells))
+    if reason := too_many(late, sum(cell.pairs for cell in cells)):
+        return SitesModel(undetermined(reason, len(sites)))
+    return gain_over_sites(
+        {
+            cell.site: (up_to_limit(x, cell.limit), up_to_limit(r, cell.limit))
+            for cell in cells
+            for _, x, r in (cell.loads,)
+        }
+    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.stats.families import correct
 from eyelevel.stats.hypothesis.difference import DifferenceTest
-from eyelevel.stats.hypothesis.equivalence import equivalence
+from eyelevel.stats.hypothesis.equivalence import gain_equivalence
 
 MAY_STOP = "the study might stop at any block, for which these do not allow"
 
@@ -48,7 +48,7 @@ def gain_tests(
         if gain.metric == may_stop:
             alike = DifferenceTest(reason=MAY_STOP)
         else:
-            alike = equivalence(gain.gain, smallest_effect)
+            alike = gain_equivalence(gain.gain, smallest_effect)
         tests.append(GainTests(gain, name, corrected[name].members, next(adjusted[name]), alike))
     return tests
 

@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.analysis.trials.blocks import with_timeouts
+from eyelevel.analysis.trials.blocks import limit_of, with_timeouts
 from eyelevel.stats.estimate import undetermined
 from eyelevel.stats.repetitions import as_gain
 from eyelevel.stats.sequential import confidence_sequence
+from eyelevel.stats.timeouts import too_many
 
 FAMILY_LEVEL = 0.05
 FUTILE_WIDTH_RATIO = 1.5  # the spread seen so far is itself uncertain: a smaller excess may vanish
@@ -37,8 +38,8 @@ def sequential_gains(
     One value a repetition: the mean over sites of log(value / reference); a repetition counts if
     every site has its block. So the gain is the geometric mean's, less one. The family's level,
     5 %, is shared equally (Bonferroni): `p_holm` has the corrected p value at that. `kept` has the
-    kept blocks. Assumes what `confidence_sequence` does of these values. Undetermined with a
-    timeout or with a value of 0, which has no ratio.
+    kept blocks. Assumes what `confidence_sequence` does of these values. A timeout counts as its
+    limit. Undetermined with too many of them, or with a value of 0, which has no ratio.
     """
     others = [stack for stack in stacks if stack != reference]
     comparisons = len(networks) * len(others)
@@ -48,6 +49,9 @@ def sequential_gains(
         for stack in others:
             values = _repetitions(part, metric, stack, reference, sites)
             on_log = confidence_sequence(values["ratio"], FAMILY_LEVEL / comparisons)
+            late = max(int(values[name].sum()) for name in ("late", "late_reference"))
+            if reason := too_many(late, values.height * len(sites)):
+                on_log = undetermined(reason, on_log.n)
             if (values["lowest"] <= 0).any() and (values["highest"] < math.inf).all():
                 on_log = undetermined("a load's value is 0, so there is no ratio", on_log.n)
             p = None if on_log.p is None else min(1.0, on_log.p * comparisons)
@@ -115,22 +119,30 @@ def blocks_needed(gain: NetworkGain, interval_width_max: float, family: int) -> 
 def _repetitions(
     part: pl.DataFrame, metric: str, stack: str, reference: str, sites: Collection[str]
 ) -> pl.DataFrame:
-    """The mean log `ratio`, `lowest` and `highest` value of each repetition with every site."""
+    """The mean log `ratio`, `lowest` and `highest` value of each repetition with every site, and
+    how many loads of either stack timed out."""
     of_stack, of_reference = (
         part.filter(pl.col("stack") == name).select(
-            "site", "repetition", with_timeouts(metric).alias(column)
+            "site",
+            "repetition",
+            with_timeouts(metric).alias(column),
+            limit_of(metric).alias(f"limit_{column}"),
         )
         for name, column in ((stack, "own"), (reference, "other"))
     )
+    late, late_reference = (pl.col(column).is_infinite() for column in ("own", "other"))
+    own, other = (pl.col(each).clip(upper_bound=f"limit_{each}") for each in ("own", "other"))
     return (
         of_stack.join(of_reference, on=["site", "repetition"])
         .drop_nulls()
         .group_by("repetition")
         .agg(
             pl.len(),
-            ratio=(pl.col("own").log() - pl.col("other").log()).mean(),
-            lowest=pl.min_horizontal("own", "other").min(),
-            highest=pl.max_horizontal("own", "other").max(),
+            ratio=(own.log() - other.log()).mean(),
+            lowest=pl.min_horizontal(own, other).min(),
+            highest=pl.max_horizontal(own, other).max(),
+            late=late.sum(),
+            late_reference=late_reference.sum(),
         )
         .filter(pl.col("len") == len(sites))
         .sort("repetition")

@@ -10,7 +10,7 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.steps import STEP_METRICS, step_metrics
 from eyelevel.store.directory import read_trial
 
-_KEYS = ("network", "site", "stack", "repetition", "block", "outcome")
+_KEYS = ("network", "site", "stack", "repetition", "block", "limit_ms", "outcome")
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,9 @@ def compare_steps(directory: Path, plan: JsonMapping, kept: pl.DataFrame) -> tup
     if not texts:
         return ()
     schema: dict[str, type[pl.DataType]] = dict.fromkeys(_KEYS, pl.String)
-    schema |= {"repetition": pl.Int64} | dict.fromkeys(STEP_METRICS, pl.Float64)
+    schema |= {"repetition": pl.Int64, "limit_ms": pl.Float64} | dict.fromkeys(
+        STEP_METRICS, pl.Float64
+    )
     rows: list[list[tuple[object, ...]]] = [[] for _ in texts]
     for name, *keys in kept.select("hash", *_KEYS).iter_rows():
         trial = read_trial(directory, name)

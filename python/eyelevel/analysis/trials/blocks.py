@@ -78,6 +78,16 @@ def with_timeouts(metric: str) -> pl.Expr:
     return pl.when(late).then(math.inf).otherwise(pl.col(metric)).alias(metric)
 
 
+def limit_of(metric: str) -> pl.Expr:
+    """What a timeout is at least, by the metric: the load's limit; infinite if it is no time."""
+    return (pl.col("limit_ms") if metric.endswith("_ms") else pl.lit(math.inf)).alias(metric)
+
+
+def up_to_limit(metric: str) -> pl.Expr:
+    """The metric's column for a mean: a timeout counts as its limit (`eyelevel.stats.timeouts`)."""
+    return with_timeouts(metric).clip(upper_bound=limit_of(metric))
+
+
 def loads_by_site(
     kept: pl.DataFrame, sites: Collection[tuple[str, str]], metrics: Sequence[str]
 ) -> dict[tuple[str, str], Loads]:

@@ -53,6 +53,7 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "server_cpu_ms": pl.Float64(),
     "stack_settings": pl.String(),  # canonical JSON
     "versions": pl.String(),  # canonical JSON
+    "limit_ms": pl.Float64(),  # after which it ended as a timeout
     "retried": pl.Int64(),  # attempts that failed before
     "cross_traffic": pl.String(),  # canonical JSON; null: none
     **dict.fromkeys((*MEASURES, *LIMITS), pl.Float64()),
@@ -86,6 +87,7 @@ def facts_of(record: JsonMapping) -> tuple[object, ...]:
         _server_cpu_ms(record),
         canonical_json(trial["stack_settings"]),
         canonical_json(record["versions"]),
+        1000.0 * trial["browser"]["timeout_s"],
         len(record.get("retried", ())),
         _cross_traffic(record),
         *measures_of(record),

@@ -11,7 +11,7 @@ from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.sections.other_sites import other_sites_details, other_sites_json
-from eyelevel.report.sections.timeouts import restricted_details, restricted_json
+from eyelevel.report.sections.timeouts import timeouts_details, timeouts_json
 from eyelevel.report.statistic_cells import (
     collapsed_table,
     compared_json,
@@ -32,7 +32,8 @@ NOTE = (
     "independent or positively dependent, and finds more. A family is one metric's comparisons "
     "over all networks and stacks; {members} of {primary} have a p value. p of equivalence "
     "is of two one-sided t tests (TOST): at most 0.05 where the 90 % interval lies within "
-    "±{effect}, the smallest effect of interest; it assumes what p does and is not corrected. The "
+    "±{effect}, the smallest effect of interest; it is on the logarithm, as the interval is, "
+    "assumes what p does and is not corrected. The "
     "finding “no difference that matters” asks for the whole 95 % interval."
 )
 
@@ -73,8 +74,8 @@ def gains_section(contents: Contents) -> Markup:
         )
     if any(cell.timeouts or cell.timeouts_reference for cell in contents.cells):
         note += (
-            " Where a load timed out there is no mean; the medians and paired differences site by "
-            "site take it as slower than the limit."
+            " A load that timed out counts as its limit; the medians and paired differences site "
+            "by site take it as slower than that."
         )
     return titled_section(
         "gain",
@@ -116,6 +117,7 @@ def gains_json(contents: Contents) -> JsonObject:
                 "median": gain.median.as_json(),
                 "difference": gain.difference.as_json(),
                 "ratio_of_means": gain.ratio_of_means.as_json(),
+                "timeouts": timeouts_json(gain),
                 "slow_loads": slow_loads_json(gain),
                 "p_holm": gain.p_holm,
                 "p_benjamini_hochberg": tests.p_benjamini_hochberg,
@@ -140,7 +142,7 @@ def slow_loads_json(gain: NetworkGain) -> JsonObject | None:
 
 def gain_details(contents: Contents) -> Markup:
     """Nothing where there is nothing to say."""
-    parts = (restricted_details, p_values_details, other_sites_details)
+    parts = (timeouts_details, p_values_details, other_sites_details)
     details = [markup for markup in (part(contents) for part in parts) if markup]
     if not details:
         return Markup("")
@@ -149,7 +151,7 @@ def gain_details(contents: Contents) -> Markup:
 
 def gain_details_json(contents: Contents) -> JsonObject:
     """What stands below the gains, but for their p values, which `gains_json` has."""
-    return {**restricted_json(contents), **other_sites_json(contents)}
+    return other_sites_json(contents)
 
 
 def p_values_details(contents: Contents) -> Markup:

@@ -52,8 +52,8 @@ def paragraph(contents: Contents) -> str:
         f"{format_percent(contents.smallest_effect, signed=False)}. "
         f"{kept} of {planned} blocks were compared; a failure of the instrument excluded the loads "
         "of all stacks of its block, "
-        "timeouts were kept as slower than the limit. Gains are (X - reference) / reference "
-        f"(Wolsing et al. 2019), averaged over the sites. {sure} The plan's hash is {plan['hash']}."
+        "timeouts count as their limit, and in medians as slower than it. Gains are geometric means "
+        f"over the sites of X / reference within blocks, less one. {sure} The plan's hash is {plan['hash']}."
     )
 
 

@@ -1,7 +1,16 @@
 """Comparisons in which loads timed out: what can be said of them all the same, over sites and site
 by site."""
 
-from eyelevel.analysis.formats import format_p, format_p_equation, format_signed_ms
+import math
+
+from eyelevel.analysis.formats import (
+    format_p,
+    format_p_equation,
+    format_percent,
+    format_signed_ms,
+)
+from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.analysis.phrases import format_limit
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonObject
@@ -15,54 +24,58 @@ from eyelevel.report.statistic_cells import (
 )
 
 NETWORKS_NOTE = (
-    "Where a load timed out, the gain is undetermined. Here every timeout counts as the limit of "
-    "{limit_s:g} s: the difference is of the mean times up to the limit (restricted means), "
-    "averaged over the sites. It understates how much slower a stack is that times out. The "
-    "interval assumes independent blocks, many enough for such a mean to be about normal, which a "
-    "few timeouts are not; p is not corrected, and nothing is called faster or slower by it. The "
-    "sites are further below, with a test of the whole distributions."
+    "A load that timed out took at least as long as its limit, and counts as that in gain and "
+    "difference: where the loads of one stack alone timed out, the true ones are at least as "
+    "large. The difference is then one of restricted means, of times up to the limit. With more "
+    "than a fifth of a stack's loads there is no gain, since it would say what the limit is. p is "
+    "of no difference in number: exact, by signs of the repetitions' differences, which assumes "
+    "independent repetitions (McNemar's test for one site). By any metric a page that did not load "
+    "counts so, whatever it had shown."
 )
 
 
-def restricted_details(contents: Contents) -> Markup:
+def timeouts_details(contents: Contents) -> Markup:
     """Collapsed; nothing where no load timed out."""
-    if not contents.restricted_differences:
-        return Markup("")
-    limit_s = contents.limit_s
     rows: list[list[object]] = []
-    for over_sites in contents.restricted_differences:
-        difference = over_sites.difference
-        difference_cell = estimate_cell(difference, lambda ms: format_signed_ms(ms, limit_s))
-        counts = f"{over_sites.timeouts} and {over_sites.timeouts_reference} of {over_sites.pairs}"
-        p = "none" if difference.p is None else format_p(difference.p)
-        rows.append([over_sites.network, over_sites.stack, counts, difference_cell, p])
+    for gain in contents.gains:
+        counts = gain.timeouts
+        if gain.metric != contents.primary_metric or counts is None or not counts.any:
+            continue
+        difference = estimate_cell(gain.difference, lambda ms: format_signed_ms(ms, math.inf))
+        ps = ("none" if p is None else format_p(p) for p in (counts.p, gain.p_timeouts_holm))
+        said = f"{counts.count} and {counts.count_reference} of {counts.pairs}"
+        rows.append([gain.network, gain.stack, said, *ps, format_limit(counts), counts.bound,
+                     estimate_cell(gain.gain, format_percent), difference])  # fmt: skip
+    if not rows:
+        return Markup("")
     columns = [
-        "network", "stack", "timeouts, stack and reference",
-        "difference of restricted means, 95 % interval", "p",
+        "network", "stack", "timeouts, stack and reference", "p", "p after Holm", "limit",
+        "true gain", "gain, 95 % interval", "difference up to the limit, 95 % interval",
     ]  # fmt: skip
-    note = NETWORKS_NOTE.format(limit_s=limit_s)
+    note = NETWORKS_NOTE
     if contents.may_stop:
-        note += " None of this allows for a study that stops when it has seen enough."
-    caption = f"{title_of(contents.primary_metric)}, of times up to {limit_s:g} s"
+        note += " A study that stops when it has seen enough has no such p."
+    caption = f"{title_of(contents.primary_metric)}, where loads timed out"
     return collapsed_table("Where loads timed out", caption, columns, rows, note)
 
 
-def restricted_json(contents: Contents) -> JsonObject:
-    """The same for machines: an object a network and stack."""
-    return {
-        "differences_up_to_limit": [
-            {
-                **compared_json(over_sites, "pairs", "timeouts", "timeouts_reference"),
-                "difference": over_sites.difference.as_json(),
-            }
-            for over_sites in contents.restricted_differences
-        ]
+def timeouts_json(gain: NetworkGain) -> JsonObject | None:
+    """How many loads of a comparison timed out, and what tells the stacks apart."""
+    counts = gain.timeouts
+    if counts is None:
+        return None
+    limits = {
+        f"limit_ms_{end}": limit if math.isfinite(limit) else None
+        for end, limit in (("min", counts.limit_min), ("max", counts.limit_max))
     }
+    told = {name: getattr(counts, name) for name in ("count", "count_reference", "pairs")}
+    return {**told, **limits, "bound": counts.bound or None, "p": counts.p,
+            "p_holm": gain.p_timeouts_holm}  # fmt: skip
 
 
 SITES_NOTE = (
     "A load that timed out has no time, so it has no mean; that it took longer than the limit is "
-    "known. The restricted mean is the mean of times up to the limit ({limit_s:g} s), which a "
+    "known. The restricted mean is the mean of times up to the limit, which a "
     "timeout counts as: it understates how much slower a stack is that times out. Its interval "
     "assumes independent blocks, enough of them for a mean to be about normal. The log-rank test "
     "compares whole distributions; it assumes independent runs and finds most where hazards are "
@@ -76,11 +89,10 @@ def censored_details(contents: Contents) -> Markup:
     censored_cells = contents.censored
     if not censored_cells:
         return Markup("")
-    limit_s = contents.limit_s
     rows: list[list[object]] = []
     for censored in censored_cells:
         cell, mean = censored.cell, censored.restricted_mean_difference
-        difference = estimate_cell(mean, lambda ms: format_signed_ms(ms, limit_s))
+        difference = estimate_cell(mean, lambda ms: format_signed_ms(ms, math.inf))
         if mean.p is not None:
             difference = join([difference, element("small", format_p_equation(mean.p))])
         counts = f"{cell.timeouts} and {cell.timeouts_reference} of {cell.pairs}"
@@ -91,11 +103,9 @@ def censored_details(contents: Contents) -> Markup:
         "difference of restricted means, 95 % interval", "log-rank, p",
     ]  # fmt: skip
     metric = title_of(contents.primary_metric)
-    caption = (
-        f"{metric} where loads timed out after {limit_s:g} s: {_comparisons(len(censored_cells))}"
-    )
-    summary, note = "Loads that timed out, as censored values", SITES_NOTE.format(limit_s=limit_s)
-    return collapsed_table(summary, caption, columns, rows, note, class_="cells tests")
+    caption = f"{metric} where loads timed out: {_comparisons(len(censored_cells))}"
+    summary = "Loads that timed out, as censored values"
+    return collapsed_table(summary, caption, columns, rows, SITES_NOTE, class_="cells tests")
 
 
 def _comparisons(count: int) -> str:

@@ -1,25 +1,42 @@
 """Equivalence: is the difference smaller than what matters?"""
 
+import math
+
 import scipy
 
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.hypothesis.difference import DifferenceTest
 
 
-def equivalence(estimate: Estimate, smallest_effect: float) -> DifferenceTest:
-    """Two one-sided t tests that an effect lies within +-`smallest_effect`, in its unit.
+def equivalence(estimate: Estimate, low: float, high: float) -> DifferenceTest:
+    """Two one-sided t tests that an effect lies between `low` and `high`, in its unit.
 
     The larger of both p values (Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15, 1987);
     p <= 0.05 exactly when the 90 % interval lies inside. Assumes what the estimate's own t interval
     assumes. Undetermined if the estimate has no standard error. The statistic is the t of the
     nearer bound. R: `TOSTER::tsum_TOST` on the same estimate and error.
     """
-    if smallest_effect <= 0:
-        raise ValueError("the smallest effect of interest must be above 0")
     error, freedom = estimate.standard_error, estimate.degrees_of_freedom
     if estimate.value is None or error is None or freedom is None:
         return DifferenceTest(reason=estimate.reason or "there is no standard error")
-    above_low = (estimate.value + smallest_effect) / error
-    below_high = (smallest_effect - estimate.value) / error
-    t = min(above_low, below_high)
+    t = min(estimate.value - low, high - estimate.value) / error
     return DifferenceTest(float(t), float(scipy.special.stdtr(freedom, -t)), (float(freedom),))
+
+
+def gain_equivalence(gain: Estimate, smallest_effect: float) -> DifferenceTest:
+    """The same of a geometric mean's gain, that it lies within +-`smallest_effect`, as a share.
+
+    On the logarithm, as its interval (`eyelevel.stats.repetitions.geometric_gain`): the 90 % one
+    lies within the bounds exactly where p <= 0.05.
+    """
+    if smallest_effect <= 0:
+        raise ValueError("the smallest effect of interest must be above 0")
+    if gain.value is None or gain.standard_error is None:
+        return equivalence(gain, 0.0, 0.0)
+    on_log = Estimate(
+        math.log1p(gain.value),
+        standard_error=gain.standard_error / (1 + gain.value),
+        degrees_of_freedom=gain.degrees_of_freedom,
+    )
+    low = math.log1p(-smallest_effect) if smallest_effect < 1 else -math.inf
+    return equivalence(on_log, low, math.log1p(smallest_effect))

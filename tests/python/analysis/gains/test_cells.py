@@ -13,6 +13,7 @@ from eyelevel.stats.paired import hodges_lehmann, median
 from eyelevel.stats.repetitions import geometric_gain
 
 STACKS = ["tcp", "quic"]
+LIMIT_MS = 1000.0
 
 
 def table(loads):
@@ -29,15 +30,17 @@ def table(loads):
                     "block": f"{site}/dsl/{repetition}",
                     "outcome": value if isinstance(value, str) else "ok",
                     "speed": None if isinstance(value, str) else float(value),
+                    "speed_ms": None if isinstance(value, str) else float(value),
+                    "limit_ms": LIMIT_MS * (2 if site == "b" else 1),
                 }
             )
     return pl.DataFrame(rows)
 
 
-def study(loads):
+def study(loads, metric="speed"):
     blocks = select_blocks(table(loads), STACKS)
-    cells = compare_cells(blocks.kept, ["speed"], "tcp", STACKS)
-    return blocks, cells, compare_networks(cells, "speed", sorted({site for site, _ in loads}))
+    cells = compare_cells(blocks.kept, [metric], "tcp", STACKS)
+    return blocks, cells, compare_networks(cells, metric, sorted({site for site, _ in loads}))
 
 
 LOADS = {
@@ -48,6 +51,9 @@ LOADS = {
     ("b", 2): {"tcp": 210, "quic": 192},
     ("b", 3): {"tcp": 220, "quic": 205},
 }
+
+
+MORE = {("a", each): {"tcp": 100 + each, "quic": 90 - each % 3} for each in range(10, 20)}
 
 
 def test_the_networks_gain_is_the_geometric_mean_and_the_papers_stands_beside_it():
@@ -91,7 +97,34 @@ def test_a_load_not_run_takes_its_block_out():
     assert blocks.excluded[0].reason == "not run: quic"
 
 
-def test_a_timeout_stays_and_leaves_only_medians():
+def test_a_timeout_counts_as_its_sites_limit_in_gain_and_difference():
+    late = {("a", 2): {"tcp": 110, "quic": "timeout"}, ("b", 2): {"tcp": 210, "quic": "timeout"}}
+    _, cells, (gain,) = study(
+        LOADS | late | {("b", 4): {"tcp": 200, "quic": 190}} | MORE, "speed_ms"
+    )
+    counted = LOADS | {("b", 4): {"tcp": 200, "quic": 190}} | MORE
+    counted |= {("a", 2): {"tcp": 110, "quic": 1000}, ("b", 2): {"tcp": 210, "quic": 2000}}
+    expected = study(counted, "speed_ms")[2][0]
+    assert gain.gain == expected.gain and gain.gain.determined
+    assert gain.difference == expected.difference and gain.difference.determined
+    assert cells[0].gain.determined and math.isinf(cells[0].loads[1].max())
+    assert "timed out" in gain.ratio_of_means.reason
+    found = gain.timeouts
+    assert (found.count, found.count_reference, found.pairs) == (2, 0, 17)
+    assert (found.limit_min, found.limit_max, found.bound) == (1000, 2000, "at least")
+    assert gain.p_timeouts_holm == found.p == 1
+
+
+def test_more_than_a_fifth_of_timeouts_leaves_no_gain_but_a_difference():
+    late = {("a", each): {"tcp": 110, "quic": "timeout"} for each in (1, 2)}
+    (gain,) = study(LOADS | late, "speed_ms")[2]
+    assert gain.gain.value is None and gain.gain.reason.startswith("2 of 6 loads timed out")
+    assert gain.difference.determined
+    (gain,) = study(LOADS | {("a", 1): {"tcp": 110, "quic": "timeout"}}, "speed_ms")[2]
+    assert gain.gain.determined
+
+
+def test_a_timeout_by_what_is_no_time_leaves_only_medians():
     blocks, cells, gains = study(LOADS | {("a", 2): {"tcp": 110, "quic": "timeout"}})
     assert blocks.excluded == ()
     assert cells[0].timeouts == 1 and cells[0].median == 88

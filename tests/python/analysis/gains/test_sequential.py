@@ -18,12 +18,12 @@ def table(repetitions, quic=0.8, noise=0.02, sites=("a", "b")):
         for site in sites
         for stack, speed in (("tcp", 1.0), ("quic", quic))
     ]
-    names = ["site", "network", "stack", "repetition", "outcome", "speed"]
-    return pl.DataFrame(rows, schema=names, orient="row")
+    names = ["site", "network", "stack", "repetition", "outcome", "speed_ms"]
+    return pl.DataFrame(rows, schema=names, orient="row").with_columns(limit_ms=pl.lit(5000.0))
 
 
 def gains(kept, sites=("a", "b")):
-    return sequential_gains(kept, "speed", "tcp", ["tcp", "quic"], ["dsl"], sites)
+    return sequential_gains(kept, "speed_ms", "tcp", ["tcp", "quic"], ["dsl"], sites)
 
 
 def states(found, blocks_max=40, width=0.05, futility=True):
@@ -66,22 +66,33 @@ def test_a_repetition_without_every_site_does_not_count():
     assert gains(kept, ("a", "b", "c"))[0].gain.reason == "no complete block is left"
 
 
-def test_a_timeout_leaves_no_mean_and_no_hope():
-    late = table(12).with_columns(
-        outcome=pl.when(pl.col("repetition") == 2, pl.col("stack") == "quic")
-        .then(pl.lit("timeout"))
-        .otherwise("outcome")
+def late(kept, *repetitions):
+    timed_out = pl.col("repetition").is_in(repetitions) & (pl.col("stack") == "quic")
+    return kept.with_columns(
+        outcome=pl.when(timed_out).then(pl.lit("timeout")).otherwise("outcome")
     )
-    (found,) = gains(late)
-    assert "timed out" in found.gain.reason and states([found]) == ["futile"]
+
+
+def test_a_timeout_counts_as_its_limit_and_is_no_futility():
+    (found,) = gains(late(table(12), 2))
+    limited = pl.when(pl.col("repetition") == 2, pl.col("stack") == "quic").then(5000.0)
+    (expected,) = gains(table(12).with_columns(speed_ms=limited.otherwise("speed_ms")))
+    assert found == expected and found.gain.determined
+    assert states([found], futility=False) == ["open"]
+
+
+def test_too_many_timeouts_leave_no_gain_as_in_a_study_of_a_fixed_length():
+    (found,) = gains(late(table(12), 1, 2, 3))
+    assert found.gain.value is None and "6 of 24 loads timed out" in found.gain.reason
+    assert gains(late(table(15), 1, 2, 3))[0].gain.determined
 
 
 def test_a_value_of_zero_leaves_no_ratio_and_is_no_timeout():
     for stacks in (["quic"], ["tcp"], ["tcp", "quic"]):
         zero = table(12).with_columns(
-            speed=pl.when(pl.col("repetition") == 2, pl.col("stack").is_in(stacks))
+            speed_ms=pl.when(pl.col("repetition") == 2, pl.col("stack").is_in(stacks))
             .then(0.0)
-            .otherwise("speed")
+            .otherwise("speed_ms")
         )
         (found,) = gains(zero)
         assert found.gain.value is None and found.gain.n == 12

@@ -13,7 +13,7 @@ from eyelevel.report.page import build_report, summary_of
 from eyelevel.report.sections.gains import p_values_details
 from eyelevel.stats.estimate import undetermined
 from eyelevel.stats.families import correct
-from eyelevel.stats.hypothesis.equivalence import equivalence
+from eyelevel.stats.hypothesis.equivalence import gain_equivalence
 
 PRIMARY = "speed_index_ms"
 
@@ -24,7 +24,8 @@ def run_of(directory, text=None, outcomes=None):
 
 @pytest.fixture(scope="module")
 def contents(tmp_path_factory):
-    return run_of(tmp_path_factory.mktemp("run"), outcomes={("startup/lte/1", "quic"): "timeout"})
+    late = {(f"startup/lte/{n}", "quic"): "timeout" for n in (1, 2)}
+    return run_of(tmp_path_factory.mktemp("run"), outcomes=late)
 
 
 def test_each_metric_is_a_family_that_is_named(contents):
@@ -51,7 +52,7 @@ blocks = 10
     found = read_run(tmp_path, None, text, noise=0.001)
     (gain,) = [each for each in found.gains if each.metric == PRIMARY]
     said = next(each for each in summary_of(found)["gains"] if each["metric"] == PRIMARY)
-    assert said["p_equivalence"] == equivalence(gain.gain, 0.05).p < 0.001
+    assert said["p_equivalence"] == gain_equivalence(gain.gain, 0.05).p < 0.001
     quick = next(e for e in summary_of(contents)["gains"] if e["stack"] == "quic")
     assert quick["p_equivalence"] > 0.5
 

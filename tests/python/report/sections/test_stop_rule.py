@@ -54,8 +54,9 @@ def test_many_comparisons_are_counted(tmp_path):
     )
 
 
-def test_a_timeout_leaves_no_interval(tmp_path):
-    found = said(tmp_path, 0.01, outcomes={("startup/lte/3", "quic"): "timeout"})
+def test_many_timeouts_leave_no_interval(tmp_path):
+    late = {(f"startup/lte/{n}", "quic"): "timeout" for n in (3, 4, 5)}
+    found = said(tmp_path, 0.01, outcomes=late)
     assert found["Not sure enough."].startswith("quic on lte has no interval; at most")
 
 

@@ -1,4 +1,4 @@
-"""Gains that a timeout leaves undetermined, of the mean times up to the limit."""
+"""Loads that timed out: in the answer, below the gains and for machines."""
 
 import re
 
@@ -7,55 +7,97 @@ import pytest
 from made_up_run import SITES, metrics_of, read_run
 from repository import ROOT
 
-from eyelevel.analysis.formats import NO_BREAK
-from eyelevel.analysis.gains.timeouts import mean_difference
+from eyelevel.analysis.formats import MINUS, NO_BREAK
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.page import build_report, summary_of
-from eyelevel.report.sections.timeouts import restricted_details
-from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.report.sections.timeouts import timeouts_details
 
 LIMIT_MS = 180_000.0
 
 
-def run_of(directory, outcomes):
-    return read_run(directory, outcomes, preset_text("quickstart", SITES))
+def run_of(directory, outcomes, **settings):
+    text = preset_text("quickstart", SITES)
+    for name, value in settings.items():
+        text = re.sub(rf"(?m)^{name} = .*$", f"{name} = {value}", text)
+    return read_run(directory, outcomes, text)
+
+
+def gain_of(contents, network, stack):
+    return next(
+        gain
+        for gain in summary_of(contents)["gains"]
+        if (gain["network"], gain["stack"], gain["metric"])
+        == (network, stack, contents.primary_metric)
+    )
+
+
+def answer_of(contents):
+    return " ".join(summary_of(contents)["answer"]).replace(NO_BREAK, " ").replace(MINUS, "-")
 
 
 @pytest.fixture(scope="module")
 def contents(tmp_path_factory):
-    late = {("dashboard/lte/1", "quic"): "timeout", ("dashboard/lte/2", "quic"): "timeout"}
+    late = {("dashboard/lte/1", "quic"): "timeout"}
     return run_of(tmp_path_factory.mktemp("run"), late)
 
 
 def test_a_timeout_counts_as_the_limit(contents):
-    (found,) = summary_of(contents)["differences_up_to_limit"]
-    assert (found["network"], found["stack"]) == ("lte", "quic")
-    assert (found["timeouts"], found["timeouts_reference"], found["pairs"]) == (2, 0, 6)
+    found = gain_of(contents, "lte", "quic")
+    expected = {"count": 1, "count_reference": 0, "pairs": 6, "bound": "at least", "p": 1.0}
+    expected |= {"limit_ms_min": LIMIT_MS, "limit_ms_max": LIMIT_MS, "p_holm": 1.0}
+    assert found["timeouts"] == expected
     kept = contents.blocks.kept.sort("block").filter(network="lte")
 
     def times(site, stack):
         own = kept.filter(site=site, stack=stack)["speed_index_ms"].to_numpy()
         return np.nan_to_num(own.astype(float), nan=LIMIT_MS)
 
-    means = [(times(site, "quic") - times(site, "tcp")).mean() for site in SITES]
-    difference = found["difference"]
-    assert difference["value"] == pytest.approx(np.mean(means))
+    pairs = [(times(site, "quic"), times(site, "tcp")) for site in SITES]
+    difference, gain = found["difference"], found["gain"]
+    assert difference["value"] == pytest.approx(np.mean([(x - r).mean() for x, r in pairs]))
     assert difference["low"] < difference["value"] < difference["high"]
+    log_gain = np.mean([np.log(x / r).mean() for x, r in pairs])
+    assert gain["value"] == pytest.approx(np.expm1(log_gain)) and gain["low"] is not None
 
 
-def test_one_timeout_proves_nothing(tmp_path):
-    late = {("startup/lte/2", "tcp"): "timeout"}
-    found = summary_of(run_of(tmp_path, late))["differences_up_to_limit"]
-    assert {each["stack"] for each in found} == {"tcp+", "quic"}
-    assert all(each["difference"]["p"] > 0.05 for each in found)
+def test_one_timeout_proves_nothing_and_leaves_no_network_undetermined(tmp_path):
+    contents = run_of(tmp_path, {("startup/lte/2", "tcp"): "timeout"})
+    for stack in ("tcp+", "quic"):
+        found = gain_of(contents, "lte", stack)
+        assert found["timeouts"]["bound"] == "at most"
+        assert found["gain"]["p"] > 0.05 and found["difference"]["p"] > 0.05
+        assert found["verdict"] != "undetermined"
 
 
-def test_over_sites_errors_add_in_squares():
-    sites = [Estimate(3.0, standard_error=2.0, degrees_of_freedom=4.0, n=5)] * 2
-    found = mean_difference(sites)
-    assert found.value == 3.0 and found.standard_error == pytest.approx(2 / np.sqrt(2))
-    assert found.degrees_of_freedom == pytest.approx(8)
-    assert mean_difference([*sites, undetermined("because")]).reason == "because"
+def test_the_answer_says_how_many_did_not_come(contents):
+    said = answer_of(contents)
+    assert (
+        "Timeouts on lte: 1 of 6 loads of quic against 0 of 6 of tcp did not come within 180 s "
+        "(p = 1 among all comparisons); each counts as the limit, so the true gain is at least "
+        "that, and the mean difference up to it is +"
+    ) in said
+    assert said.count("Timeouts") == 1
+
+
+def test_too_many_are_said_with_why_there_is_no_gain(tmp_path):
+    late = {(f"dashboard/lte/{n}", "quic"): "timeout" for n in (1, 2)}
+    contents = run_of(tmp_path, late)
+    said = answer_of(contents)
+    assert "undetermined on lte (2 of 6 loads timed out" in said
+    assert "Timeouts on lte: 2 of 6 loads of quic against 0 of 6" in said
+    assert "each counts as the limit, and the mean difference up to it is +" in said
+
+
+def test_timeouts_on_many_networks_are_one_sentence(tmp_path):
+    names = ("dsl", "lte", "3g", "da2gc")
+    late = {(f"startup/{name}/1", "quic"): "timeout" for name in names}
+    late |= {("startup/dsl/2", "tcp"): "timeout"}
+    quoted = ", ".join(f'"{name}"' for name in names)
+    said = answer_of(run_of(tmp_path, late, networks=f"[{quoted}]"))
+    assert (
+        "Timeouts on 4 networks: 4 of 24 loads of quic against 1 of 24 of tcp did not come in time"
+    ) in said
+    assert said.count("Timeouts on") == 2  # that of tcp+ against the reference's one
 
 
 def test_the_page_has_it_below_the_gains_collapsed(contents):
@@ -63,22 +105,28 @@ def test_the_page_has_it_below_the_gains_collapsed(contents):
     text = page.replace(NO_BREAK, " ")
     at = text.index("<details><summary>Where loads timed out")
     assert text.index('id="gain"') < at < text.index('id="charts"')
-    assert "<td>2 and 0 of 6</td>" in text[at:]
+    assert "<td>1 and 0 of 6</td>" in text[at:] and "<td>at least</td>" in text[at:]
 
 
 def test_without_timeouts_there_is_none(tmp_path):
     contents = run_of(tmp_path, {})
-    assert summary_of(contents)["differences_up_to_limit"] == []
-    assert restricted_details(contents) == ""
+    assert gain_of(contents, "lte", "quic")["timeouts"]["count"] == 0
+    assert timeouts_details(contents) == "" and "Timeouts" not in answer_of(contents)
 
 
-def test_a_site_without_a_block_leaves_no_mean_over_the_sites(tmp_path):
-    late = {("dashboard/lte/1", "quic"): "timeout"}
-    late |= {(f"startup/lte/{n}", "tcp"): "starved" for n in (1, 2, 3)}
-    assert run_of(tmp_path, late).restricted_differences == ()
+def test_a_study_that_may_stop_has_counts_and_no_test(tmp_path):
+    text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 8")
+    text += "\n[stop]\ninterval_width_max = 0.1\nblocks_min = 6\n"
+    contents = read_run(tmp_path, {("startup/lte/2", "quic"): "timeout"}, text)
+    found = gain_of(contents, "lte", "quic")
+    assert found["timeouts"]["count"] == 1 and found["timeouts"]["p"] is None
+    assert found["gain"]["low"] is not None and found["difference"]["low"] is None
+    assert "1 of 16 loads of quic against 0 of 16 of tcp did not come within 180 s; each" in (
+        answer_of(contents)
+    )
 
 
 def test_its_keys_are_in_the_reference(contents):
     reference = ROOT / "docs/reference/report.md"
     documented = set(re.findall(r"`(\w+)`", reference.read_text(encoding="utf-8")))
-    assert documented >= set(summary_of(contents)["differences_up_to_limit"][0])
+    assert documented >= {"timeouts", *gain_of(contents, "lte", "quic")["timeouts"]}

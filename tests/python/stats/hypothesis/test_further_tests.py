@@ -10,13 +10,13 @@ from eyelevel.stats.bootstrap import bootstrap_difference
 from eyelevel.stats.censored import log_rank, restricted_mean_difference
 from eyelevel.stats.estimate import undetermined
 from eyelevel.stats.families import correct
-from eyelevel.stats.gain import performance_gain
 from eyelevel.stats.hypothesis.anova import anova_of_two, welch_anova
-from eyelevel.stats.hypothesis.equivalence import equivalence
+from eyelevel.stats.hypothesis.equivalence import gain_equivalence
 from eyelevel.stats.hypothesis.games_howell import games_howell
 from eyelevel.stats.hypothesis.kruskal_wallis import kruskal_wallis
 from eyelevel.stats.hypothesis.mann_whitney import mann_whitney
 from eyelevel.stats.mixed_model import gain_over_sites
+from eyelevel.stats.repetitions import geometric_gain
 
 LATE = math.inf
 
@@ -34,7 +34,7 @@ def test_one_run_no_spread_and_timeouts_are_undetermined():
     assert kruskal_wallis([[1.0] * 4, [2.0] * 5]).reason == "fewer than 5 runs"
     assert mann_whitney([1.0, 1.0], [1.0, 1.0]).p is None
     assert bootstrap_difference(draw(1, 9), draw(2, 9)).low is None
-    assert equivalence(undetermined("because"), 0.05).reason == "because"
+    assert gain_equivalence(undetermined("because"), 0.05).reason == "because"
 
 
 def test_a_missing_value_is_refused():
@@ -70,9 +70,18 @@ def test_the_bootstrap_is_seeded_and_near_to_t_for_normal_differences():
 
 
 def test_equivalence_is_a_finding_where_runs_are_many_and_alike():
-    alike = performance_gain(draw(7, 100), draw(8, 100))
-    assert equivalence(alike, 0.05).p < 0.01
-    assert equivalence(performance_gain(draw(7, 100, 105), draw(8, 100)), 0.05).p > 0.05
+    alike = geometric_gain(draw(7, 100), draw(8, 100))
+    assert gain_equivalence(alike, 0.05).p < 0.01
+    assert gain_equivalence(geometric_gain(draw(7, 100, 105), draw(8, 100)), 0.05).p > 0.05
+
+
+@pytest.mark.parametrize("bound", ["low", "high"])
+def test_equivalence_is_shown_exactly_where_the_90_percent_interval_lies_inside(bound):
+    """By the delta method's error p was 0.038 and 0.065 where the interval touches 30 %."""
+    mean = 100 * (0.82 if bound == "low" else 1.17)
+    pair = draw(7, 6, mean, 0.1 * mean), draw(8, 6, 100, 10)
+    inner = geometric_gain(*pair, confidence=0.9)
+    assert gain_equivalence(inner, abs(getattr(inner, bound))).p == pytest.approx(0.05)
 
 
 def test_families_are_corrected_each_for_itself():
