@@ -47,7 +47,6 @@ def test_a_reports_estimates_have_one_shape(contents):
     paths = list(estimates(summary_of(contents)))
     roots = {path.split(".")[1].split("[")[0] for path in paths}
     assert roots >= {"gains", "site_tests", "timeouts_censored", "cross_traffic"}
-    assert "differences_up_to_limit" in roots
     assert len(paths) > len(contents.gains)
 
 

@@ -51,9 +51,9 @@ def paragraph(contents: Contents) -> str:
         "beforehand, with a smallest effect of interest of "
         f"{format_percent(contents.smallest_effect, signed=False)}. "
         f"{kept} of {planned} blocks were compared; a failure of the instrument excluded the loads "
-        "of all stacks of its block, "
-        "timeouts count as their limit, and in medians as slower than it. Gains are geometric means "
-        f"over the sites of X / reference within blocks, less one. {sure} The plan's hash is {plan['hash']}."
+        "of all stacks of its block, timeouts count as their limit, and in medians as slower than "
+        "it. Gains are geometric means over the sites of X / reference within blocks, less one. "
+        f"{sure} The plan's hash is {plan['hash']}."
     )
 
 
