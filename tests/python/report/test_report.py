@@ -183,7 +183,7 @@ def test_the_summary_says_what_the_page_says(contents, text):
     quic = [each for each in summary["gains"] if each["stack"] == "quic" and each["verdict"]]
     assert {each["network"]: each["verdict"] for each in quic} == {
         "dsl": "faster",
-        "lte": "undetermined",
+        "lte": "no clear difference",
     }
 
 
