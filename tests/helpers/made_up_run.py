@@ -117,6 +117,10 @@ def metrics_of(record: Any, frames: Any) -> dict[str, float | None]:
         "first_contentful_paint_ms": 0.35 * load_ms,
         "page_load_time_ms": load_ms,
         "time_to_first_byte_ms": 0.2 * load_ms,
+        "largest_contentful_paint_ms": 0.7 * load_ms,
+        "lcp_resource_load_delay_ms": 0.15 * load_ms,
+        "lcp_resource_load_duration_ms": 0.25 * load_ms,
+        "lcp_element_render_delay_ms": 0.1 * load_ms,
     }
 
 

@@ -34,6 +34,7 @@ TRIAL_COLUMNS: dict[str, pl.DataType] = {
 FACT_COLUMNS: dict[str, pl.DataType] = {
     "missed": pl.String(),  # URLs without their queries, sorted, one a line
     "final_picture": pl.Binary(),  # shades of grey; null: not taken
+    "largest_contentful_paint_of": pl.String(),  # URL without its query, else a selector
     "cpu_pressure_share": pl.Float64(),
     "timer_gap_ms": pl.Float64(),  # not explained by a long task; null: no timer
     "wall_ms": pl.Float64(),  # of the whole trial
@@ -70,6 +71,7 @@ def facts_of(record: JsonMapping) -> tuple[object, ...]:
         *of_trial,
         "\n".join(sorted(missed_urls(record))),
         bytes.fromhex(picture) if picture else None,
+        _largest_paint(record),
         record["host"]["cpu_pressure_share"],
         timer_gap_ms(record),
         record["host"]["wall_ms"],
@@ -108,6 +110,14 @@ def _head_bytes(record: JsonMapping, heads: str, inserts: str) -> float | None:
         if connection[heads]
     ]
     return sum(counted) / len(record["requests"]) if counted and record["requests"] else None
+
+
+def _largest_paint(record: JsonMapping) -> str | None:
+    """What was the largest, so that loads in which something else was can be told apart."""
+    navigation = record["navigation"] or {}
+    url: str | None = navigation.get("largest_contentful_paint_url")
+    element: str | None = navigation.get("largest_contentful_paint_element")
+    return url.split("?", 1)[0] if url else element
 
 
 def _in_vain(record: JsonMapping) -> tuple[float | None, ...]:

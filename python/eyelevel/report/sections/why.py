@@ -1,5 +1,5 @@
-"""Why: each difference in parts, from the counterfactuals of the same blocks, and what loads were
-like on the wire, which describes and explains nothing."""
+"""Why: each difference in parts, from the counterfactuals of the same blocks; in which part of
+Largest Contentful Paint it arises; and what loads were like on the wire, which explains nothing."""
 
 import polars as pl
 
@@ -15,6 +15,7 @@ from eyelevel.json_types import JsonObject
 from eyelevel.plan.causes import MEANINGS
 from eyelevel.report.html import Markup, element, join, table, titled_section, with_code
 from eyelevel.report.page_data import PageData
+from eyelevel.report.sections.paint_parts import paint_parts, paint_parts_json
 from eyelevel.stats.estimate import Estimate
 
 NAMES = {
@@ -41,8 +42,8 @@ TRACE_MEANINGS = MEASURES | LIMITS
 
 def why_section(contents: Contents, data: PageData) -> Markup:
     """The parts by network and stack, of a plan with `causes`; and what typical loads were like."""
-    parts = [*_causes(contents), *_traces(contents, data)]
-    if not parts:
+    parts = [*_causes(contents), paint_parts(contents), *_traces(contents, data)]
+    if not any(parts):
         return Markup("")
     return titled_section(
         "why",
@@ -53,7 +54,10 @@ def why_section(contents: Contents, data: PageData) -> Markup:
 
 def why_json(contents: Contents) -> JsonObject:
     """The parts of each difference for machines."""
-    return {"causes": [_causes_json(split) for split in contents.splits]}
+    return {
+        "causes": [_causes_json(split) for split in contents.splits],
+        "largest_contentful_paint": paint_parts_json(contents),
+    }
 
 
 def _causes_json(network_split: NetworkSplit) -> JsonObject:

@@ -1,0 +1,100 @@
+"""Largest Contentful Paint in its four parts, by comparison and network."""
+
+from eyelevel.analysis.formats import NO_BREAK, format_number
+from eyelevel.analysis.paint_parts import PARTS, NetworkPaint, PaintPart, compare_paints
+from eyelevel.analysis.shown import title_of
+from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonObject
+from eyelevel.report.html import Markup, element, join, table
+from eyelevel.report.statistic_cells import estimate_cell
+
+SHOWN_MAX = 12  # tables: `--json` has them all
+NO_RESOURCE = "no resource to wait for"
+
+NOTE = (
+    "The parts are web.dev's: time to first byte; resource load delay, until the browser sends the "
+    "request for the picture that is the largest (with its connection, if it needs one); resource "
+    "load duration, until its last byte; element render delay, until it is presented. Text waits "
+    "for no resource. Means over sites of the differences within the same blocks, so the parts add "
+    "up to the whole. Student's t over repetitions; the intervals are not corrected for their "
+    "number. They describe where in the load a difference arises; why, counterfactual loads say."
+)
+
+
+def paint_parts(contents: Contents) -> Markup:
+    """A table a comparison and network, which opens when asked for; empty without such loads."""
+    paints = compare_paints(contents)
+    if not paints:
+        return Markup("")
+    hidden = len(paints) - SHOWN_MAX
+    more = f"{hidden} further comparisons on networks are in --json." if hidden > 0 else ""
+    return element(
+        "details",
+        element("summary", "Largest Contentful Paint in its four parts"),
+        element("div", *(_table(paint) for paint in paints[:SHOWN_MAX]), class_="pair"),
+        element("p", NOTE, " ", more, class_="note"),
+    )
+
+
+def paint_parts_json(contents: Contents) -> list[JsonObject]:
+    """The same for machines."""
+    return [
+        {
+            "network": paint.network,
+            "stack": paint.stack,
+            "reference": paint.reference,
+            "sites": paint.sites,
+            "sites_without": list(paint.sites_without),
+            "blocks": paint.blocks,
+            "blocks_without": paint.blocks_without,
+            "blocks_of_two_elements": paint.blocks_of_two,
+            "whole": _part_json(paint.whole),
+            "parts": {name: _part_json(part) for name, part in paint.parts.items()},
+        }
+        for paint in compare_paints(contents)
+    ]
+
+
+def _part_json(part: PaintPart) -> JsonObject:
+    return {
+        "mean_ms": part.mean,
+        "mean_reference_ms": part.mean_reference,
+        "difference_ms": part.difference.as_json(),
+    }
+
+
+def _table(paint: NetworkPaint) -> Markup:
+    whole = title_of("largest_contentful_paint_ms")
+    caption = join([
+        element("strong", f"{paint.stack} on {paint.network}"), " ",
+        element("span", f"against {paint.reference}, {_counts(paint)}"),
+    ])  # fmt: skip
+    columns = ["part", paint.reference, paint.stack, "difference"]
+    rows = [_row(PARTS[name], part) for name, part in paint.parts.items()]
+    return table(caption, columns, [*rows, _row(whole, paint.whole)], class_="causes")
+
+
+def _row(name: str, part: PaintPart) -> list[object]:
+    means = [f"{mean:.0f}{NO_BREAK}ms" for mean in (part.mean_reference, part.mean)]
+    if part.mean == part.mean_reference == 0:
+        return [name, *means, NO_RESOURCE]
+    return [name, *means, estimate_cell(part.difference, _format_ms)]
+
+
+def _format_ms(value: float) -> str:
+    return f"{format_number(value, '+.0f')}{NO_BREAK}ms"
+
+
+def _counts(paint: NetworkPaint) -> str:
+    parts = [f"{_number(paint.blocks, 'block')} of {_number(paint.sites, 'site')}"]
+    if paint.blocks_without:
+        parts.append(f"{paint.blocks_without} left out, of which a load has no such parts")
+    if paint.sites_without:
+        parts.append(f"none of {', '.join(paint.sites_without)}")
+    if paint.blocks_of_two:
+        parts.append(f"in {paint.blocks_of_two} another element was the largest")
+    return "; ".join(parts)
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
