@@ -77,3 +77,12 @@ def test_the_answer_and_its_family_know_no_twin(directory):
 def test_the_page_says_why(directory):
     text = build_report(directory, metrics_of).read_text(encoding="utf-8")
     assert 'id="why"' in text and "is due to handshakes" in text
+
+
+def test_a_timeout_counts_as_its_limit_and_voids_no_split(tmp_path):
+    write_run(tmp_path, {("startup/lossy/3", "quic"): "timeout"}, PLAN)
+    contents = read_contents(tmp_path, metrics_of)
+    split = {each.network: each.split for each in contents.splits}["lossy"]
+    (gain,) = (g for g in contents.gains if (g.network, g.metric) == ("lossy", "speed_index_ms"))
+    assert split.difference.value == pytest.approx(gain.difference.value)
+    assert split.difference.value > 180_000 / 16 - 1000 and split.difference.low is not None
