@@ -37,7 +37,7 @@ def gains_of(directory: Path) -> pl.DataFrame:
     """One row a network, site and block: the ratio of the two stacks' loads by metric."""
     run = eyelevel.open(directory)
     loads = run.frame().filter(pl.col("counted") & (pl.col("outcome") == "ok"))
-    reference = run.contents.plan["reference"]
+    reference = run.contents.comparisons[0].reference
     keys = ["network", "site", "block"]
     compared = loads.filter(pl.col("stack") != reference)
     pairs = compared.join(loads.filter(pl.col("stack") == reference), on=keys, suffix="_reference")

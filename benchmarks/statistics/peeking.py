@@ -145,7 +145,7 @@ def _page(differences: Floats) -> tuple[bool, bool, bool]:
 def _gain(mean: float, reach: float, median: float, p_holm: float | None) -> NetworkGain:
     value, low, high = (float(np.expm1(each)) for each in (mean, mean - reach, mean + reach))
     gain, middle = Estimate(value, low, high), Estimate(float(median))
-    return NetworkGain("", "", "", gain, p_holm, median=middle)
+    return NetworkGain("", "", "", "", gain, p_holm, median=middle)
 
 
 def main(quick: bool) -> None:

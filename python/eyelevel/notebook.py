@@ -35,7 +35,7 @@ class Run:
         return table.drop(_INTERNAL).with_columns(counted=counted)
 
     def cells(self) -> pl.DataFrame:
-        """One row a site, network, stack and metric against the reference.
+        """One row a site, network, comparison and metric.
 
         An estimate is flat: `gain`, `gain_low`, `gain_high`, `gain_p` and
         `gain_undetermined_because`; `difference` alike.
@@ -45,6 +45,7 @@ class Run:
                 "network": cell.network,
                 "site": cell.site,
                 "stack": cell.stack,
+                "reference": cell.reference,
                 "metric": cell.metric,
                 "pairs": cell.pairs,
                 "timeouts": cell.timeouts,
@@ -62,11 +63,12 @@ class Run:
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def gains(self) -> pl.DataFrame:
-        """One row a network, stack and metric against the reference: means over the sites."""
+        """One row a network, comparison and metric: means over the sites."""
         rows = [
             {
                 "network": gain.network,
                 "stack": gain.stack,
+                "reference": gain.reference,
                 "metric": gain.metric,
                 **gain.gain.as_columns("gain"),
                 **gain.median.as_columns("median"),

@@ -1,5 +1,6 @@
 """A made-up run for tests: records and frames of pages that never were."""
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,14 +25,23 @@ LOAD_MS = {"dsl": 620.0, "dsl+cross": 1240.0, "lte": 1900.0}
 STAGES = (0.35, 0.5, 0.7, 0.8, 1.0)
 
 
+def quickstart_against_tcp() -> str:
+    """The text of the quickstart plan with one reference."""
+    text = preset_text("quickstart", SITES)
+    return re.sub(r"comparisons = .*", 'reference = "tcp"', text)
+
+
 def write_run(
     directory: Path,
     outcomes: dict[tuple[str, str], str] | None = None,
     text: str | None = None,
     noise: float = 0.03,
 ) -> Plan:
-    """Write a run of the quickstart plan, or of `text`; `outcomes` by (block, stack), else `ok`."""
-    plan = parse_plan(text or preset_text("quickstart", SITES), "plan.toml")
+    """Write a run of the quickstart's trials, each stack against `tcp`, or of `text`.
+
+    `outcomes` by (block, stack), else `ok`.
+    """
+    plan = parse_plan(text or quickstart_against_tcp(), "plan.toml")
     sites = [Site(name, f"sha256:{name * 8:.64}") for name in plan.sites]
     trials = expand(plan, sites)
     write_document(directory, PLAN_FILE, plan_document(plan, sites, trials))

@@ -8,6 +8,7 @@ import polars as pl
 from eyelevel.analysis.gains.cells import compare_cells
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.plan.comparisons import Comparison
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.gain import harm_of_gains
 from eyelevel.stats.paired import median
@@ -47,7 +48,7 @@ def harms(contents: Contents) -> list[Harm]:
             continue
         for stack in contents.stacks:
             rows = _paired(contents.blocks.kept, network, alone, stack)
-            cells = compare_cells(rows, contents.metrics, "beside", ["beside", "alone"])
+            cells = compare_cells(rows, contents.metrics, [Comparison("alone", "beside")])
             for metric in contents.metrics:
                 by_site = {
                     cell.site: cell.ratio_of_means for cell in cells if cell.metric == metric

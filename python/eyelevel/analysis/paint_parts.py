@@ -64,15 +64,16 @@ def compare_paints(contents: Contents) -> list[NetworkPaint]:
     """
     paints = []
     rows = contents.blocks.kept.select("network", "site", "repetition", "stack", *_TIMES, _OF)
-    reference = contents.reference
-    for stack in contents.stacks[1:]:
-        of_stack, of_reference = (rows.filter(stack=name) for name in (stack, reference))
+    for asked in contents.comparisons:
+        of_stack, of_reference = (
+            rows.filter(stack=name) for name in (asked.stack, asked.reference)
+        )
         pairs = of_stack.join(of_reference, on=["network", "site", "repetition"], suffix="_r")
         for network in contents.networks:
             own = pairs.filter(network=network)
             known = own.drop_nulls([*_TIMES, *(f"{name}_r" for name in _TIMES)])
             if known.height:
-                paints.append(_paint(network, stack, reference, own, known))
+                paints.append(_paint(network, asked.stack, asked.reference, own, known))
     return [_as_stopped(paint) for paint in paints] if contents.may_stop else paints
 
 

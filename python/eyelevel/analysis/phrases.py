@@ -49,14 +49,12 @@ _OPENINGS = {
 }
 
 
-def answer(
-    gains: Sequence[NetworkGain], reference: str, metric: str, smallest_effect: float
-) -> list[str]:
-    """The answer to the study's question: one sentence a stack, with its uncertainty."""
+def answer(gains: Sequence[NetworkGain], metric: str, smallest_effect: float) -> list[str]:
+    """The answer to the study's question: one sentence a comparison, with its uncertainty."""
     sentences = []
-    for stack in dict.fromkeys(gain.stack for gain in gains):
+    for asked in dict.fromkeys(gain.comparison for gain in gains):
         clauses = []
-        primary = [gain for gain in gains if gain.stack == stack and gain.metric == metric]
+        primary = [gain for gain in gains if gain.comparison == asked and gain.metric == metric]
         for finding, opening in _OPENINGS.items():
             gains_found = [gain for gain in primary if verdict(gain, smallest_effect) == finding]
             if gains_found:
@@ -64,11 +62,11 @@ def answer(
                 details = _join([_detail(gain, open_end) for gain in gains_found])
                 if len(gains_found) > NETWORKS_NAMED_MAX:
                     details = f"{len(gains_found)} networks ({_range(gains_found)})"
-                clauses.append(f"{opening.format(stack=stack, reference=reference)} on {details}")
+                clauses.append(f"{opening.format(**asked.stated())} on {details}")
         if clauses:
             sentences.append(f"{title_of(metric)}: {'; '.join(clauses)}.")
-        sentences += _timeout_sentences(primary, reference)
-        sentences += _slow_sentences(primary, reference)
+        sentences += _timeout_sentences(primary)
+        sentences += _slow_sentences(primary)
     return sentences
 
 
@@ -80,7 +78,7 @@ _BOUNDS: dict[Bound, str] = {
 }
 
 
-def _timeout_sentences(gains: Sequence[NetworkGain], reference: str) -> list[str]:
+def _timeout_sentences(gains: Sequence[NetworkGain]) -> list[str]:
     """How many loads did not come, wherever one did not, and what it does to the gain."""
     late = [(gain, gain.timeouts) for gain in gains if gain.timeouts and gain.timeouts.any]
     if len(late) > NETWORKS_NAMED_MAX:
@@ -90,17 +88,17 @@ def _timeout_sentences(gains: Sequence[NetworkGain], reference: str) -> list[str
         )  # fmt: skip
         said = f"{own} of {loads} loads of {gains[0].stack} against {other} of {loads}"
         return [
-            f"Timeouts on {len(late)} networks: {said} of {reference} did not come in time; each "
-            "counts as its limit."
+            f"Timeouts on {len(late)} networks: {said} of {gains[0].reference} did not come in "
+            "time; each counts as its limit."
         ]
-    return [_timeout_sentence(gain, counts, reference) for gain, counts in late]
+    return [_timeout_sentence(gain, counts) for gain, counts in late]
 
 
-def _timeout_sentence(gain: NetworkGain, counts: Timeouts, reference: str) -> str:
+def _timeout_sentence(gain: NetworkGain, counts: Timeouts) -> str:
     loads, p = counts.pairs, gain.p_timeouts_holm
     sentence = (
         f"Timeouts on {gain.network}: {counts.count} of {loads} loads of {gain.stack} against "
-        f"{counts.count_reference} of {loads} of {reference} did not come within "
+        f"{counts.count_reference} of {loads} of {gain.reference} did not come within "
         f"{format_limit(counts)}"
     )
     if p is not None:
@@ -126,14 +124,14 @@ def format_limit(counts: Timeouts) -> str:
     return f"{low:g} s" if low == high else f"{low:g} to {high:g} s"
 
 
-def _slow_sentences(gains: Sequence[NetworkGain], reference: str) -> list[str]:
+def _slow_sentences(gains: Sequence[NetworkGain]) -> list[str]:
     """Where rare slow loads are an answer of their own, after the family's correction."""
     sentences = []
     for gain in gains:
         slow, p = gain.slow_loads, gain.p_slow_holm
         if slow is None or p is None or p > SIGNIFICANCE_LEVEL:
             continue
-        shares = ((slow.share, gain.stack), (slow.share_reference, reference))
+        shares = ((slow.share, gain.stack), (slow.share_reference, gain.reference))
         own, other = (
             f"{format_percent(share.value or 0.0, signed=False)} of {name}'s loads "
             f"({format_interval(share, signed=False)})"
@@ -144,7 +142,7 @@ def _slow_sentences(gains: Sequence[NetworkGain], reference: str) -> list[str]:
             f"stack's median, and {other}; {format_p_equation(p)} among all comparisons."
         )
     if len(sentences) > NETWORKS_NAMED_MAX:
-        return [f"Slow loads of {gains[0].stack} differ on {len(sentences)} networks."]
+        return [f"Slow loads of {gains[0].comparison} differ on {len(sentences)} networks."]
     return sentences
 
 

@@ -6,6 +6,7 @@ from itertools import product
 from eyelevel.analysis.gate_conditions import GateError
 from eyelevel.analysis.study import Contents
 from eyelevel.errors import unknown
+from eyelevel.plan.comparisons import against_one
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,9 @@ def run_questions(old: Contents, new: Contents, common: str | None = None) -> li
 
 def _pairs(new: Contents, common: str | None) -> list[tuple[str, str]]:
     """Stacks and what they are compared with, in the order of the plan."""
-    reference = common or new.reference
-    return [(stack, reference) for stack in new.stacks if stack != reference]
+    if common is not None:
+        return [(asked.stack, asked.reference) for asked in against_one(common, new.stacks)]
+    return [(asked.stack, asked.reference) for asked in new.comparisons]
 
 
 def _unanswerable(old: Contents, new: Contents, reference: str | None) -> str:

@@ -27,6 +27,7 @@ from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.networks.network import Network
+from eyelevel.plan.comparisons import Comparison, references_first
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.stats.estimate import undetermined
@@ -85,7 +86,7 @@ class Contents:
         """The further tests of the comparisons that the page shows, `TESTED_MAX` at most."""
         several = [cell for cell in self.cells if cell.pairs > 1]
         chosen = cells_shown(several, self.primary_metric, TESTED_MAX, TESTED_MAX)
-        return tuple(site_tests(self.blocks.kept, chosen, self.reference, self.stacks))
+        return tuple(site_tests(self.blocks.kept, chosen, self.comparisons))
 
     @cached_property
     def censored(self) -> tuple[CensoredCell, ...]:
@@ -109,10 +110,10 @@ class Contents:
         """The metric that the plan declared."""
         return str(self.plan["primary_metric"])
 
-    @property
-    def reference(self) -> str:
-        """The stack that the others are compared with."""
-        return str(self.plan["reference"])
+    @cached_property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """What the plan asks, in its order: the first is the headline's."""
+        return comparisons_of(self.plan)
 
     @property
     def smallest_effect(self) -> float:
@@ -149,8 +150,7 @@ class Contents:
         models = models_over_sites(
             self.cells,
             self.primary_metric,
-            self.reference,
-            self.stacks,
+            self.comparisons,
             self.networks,
             self.sites,
         )
@@ -158,9 +158,8 @@ class Contents:
 
     @property
     def stacks(self) -> list[str]:
-        """The stacks' names, the reference first."""
-        names = [stack["name"] for stack in self.plan["stacks"]]
-        return [self.reference, *(name for name in names if name != self.reference)]
+        """The stacks' names, those first that others are held against."""
+        return references_first(self.comparisons, [stack["name"] for stack in self.plan["stacks"]])
 
     @property
     def networks(self) -> list[str]:
@@ -196,10 +195,13 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
         splits = split_causes(blocks.kept, plan)
         plan, table, blocks = without_twins(plan, table, blocks)
         stacks = [stack["name"] for stack in plan["stacks"]]
-    cells = compare_cells(blocks.kept, names, plan["reference"], stacks)
+    comparisons = comparisons_of(plan)
+    cells = compare_cells(blocks.kept, names, comparisons)
     networks = sorted(network["name"] for network in plan["networks"])
-    others = [stack for stack in stacks if stack != plan["reference"]]
-    planned = list(product(networks, others, names))
+    planned = [
+        (network, asked.stack, asked.reference, metric)
+        for network, asked, metric in product(networks, comparisons, names)
+    ]
     gains = compare_networks(cells, plan["primary_metric"], sites, planned)
     if plan.get("stop"):
         gains = _sequential(gains, plan, blocks.kept)
@@ -219,6 +221,11 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
         timeout_rates=_rates(table, stacks, "result"),
         failure_rates=_rates(table, stacks, "instrument"),
     )
+
+
+def comparisons_of(plan: JsonMapping) -> tuple[Comparison, ...]:
+    """What a `plan.json` asks."""
+    return tuple(Comparison.read(asked) for asked in plan["comparisons"])
 
 
 def read_plan_document(directory: Path) -> JsonObject:
@@ -269,18 +276,18 @@ def _sequential(
     gains: list[NetworkGain], plan: JsonMapping, kept: pl.DataFrame
 ) -> list[NetworkGain]:
     """The primary gains of a study that may stop early, by intervals that allow it."""
-    names = {key: [item["name"] for item in plan[key]] for key in ("networks", "stacks", "sites")}
+    names = {key: [item["name"] for item in plan[key]] for key in ("networks", "sites")}
     sequential = sequential_gains(
         kept,
         plan["primary_metric"],
-        plan["reference"],
-        names["stacks"],
+        comparisons_of(plan),
         names["networks"],
         names["sites"],
     )
-    by_key = {(each.network, each.stack, each.metric): each for each in sequential}
+    by_key = {(each.network, each.stack, each.reference, each.metric): each for each in sequential}
     return [
-        _as_stopped(gain, by_key.get((gain.network, gain.stack, gain.metric))) for gain in gains
+        _as_stopped(gain, by_key.get((gain.network, gain.stack, gain.reference, gain.metric)))
+        for gain in gains
     ]
 
 

@@ -17,24 +17,21 @@ TITLES = {
 }
 
 
-def break_even_map(
-    rows: pl.DataFrame, points: pl.DataFrame, stacks: list[str], axes: tuple[str, str]
-) -> JsonObject:
+def break_even_map(rows: pl.DataFrame, points: pl.DataFrame, axes: tuple[str, str]) -> JsonObject:
     """A square a network, a diamond with its interval where the gain crosses zero.
 
-    `rows`: the two `axes`, `stack`, `finding` (of FINDINGS), `gain`, `gain_low`,
-    `gain_high`; `points`: `stack`, the second axis, `crossing`, `crossing_low`, `crossing_high` on
-    the first one.
+    `rows`: the two `axes`, `comparison`, `finding` (of FINDINGS), `gain`, `gain_low`,
+    `gain_high`; `points`: `comparison`, the second axis, `crossing`, `crossing_low`,
+    `crossing_high` on the first one.
     """
     across, up = axes
     x_scale, y_scale = (_scale(rows[name]) for name in axes)
     panels = []
-    for stack in stacks:
-        of_stack, crossings = rows.filter(stack=stack), points.filter(stack=stack)
-        if not of_stack.height:
-            continue
+    for comparison in rows["comparison"].unique(maintain_order=True):
+        of_pair = rows.filter(comparison=comparison)
+        crossings = points.filter(comparison=comparison)
         squares = (
-            alt.Chart(inline(of_stack, across, up, "finding", *GAIN))
+            alt.Chart(inline(of_pair, across, up, "finding", *GAIN))
             .mark_point(shape="square", filled=True, size=260, opacity=1)
             .encode(
                 x=alt.X(f"{across}:Q", title=TITLES[across], scale=x_scale),
@@ -60,7 +57,7 @@ def break_even_map(
             layers.append(
                 dot.encode(x=alt.X("crossing:Q", title=TITLES[across]), opacity=alt.value(1))
             )
-        title = alt.TitleParams(stack, anchor="start", fontSize=12)
+        title = alt.TitleParams(comparison, anchor="start", fontSize=12)
         panels.append(layered(*layers).properties(width=300, height=220, title=title))
     return specification(alt.concat(*panels, columns=2))
 

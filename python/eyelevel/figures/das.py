@@ -15,10 +15,10 @@ STEPS_MAX = 100  # of a curve; of 500 sites each fifth
 def heat_map(rows: pl.DataFrame, metric: str) -> JsonObject:
     """Figure 5-2: the improvement of the median over sites by rate and round-trip time.
 
-    `rows`: `rate_mbit_s`, `rtt_ms`, `stack`, `improvement` (share; more is better).
+    `rows`: `rate_mbit_s`, `rtt_ms`, `comparison`, `improvement` (share; more is better).
     """
     reach = max(0.01, largest(rows["improvement"].abs()))
-    base = alt.Chart(inline(rows, "rate_mbit_s", "rtt_ms", "stack", "improvement")).encode(
+    base = alt.Chart(inline(rows, "rate_mbit_s", "rtt_ms", "comparison", "improvement")).encode(
         x=alt.X("rtt_ms:O", title="minimum round-trip time in ms"),
         y=alt.Y("rate_mbit_s:O", sort="descending", title="rate in Mbit/s"),
     )
@@ -34,7 +34,7 @@ def heat_map(rows: pl.DataFrame, metric: str) -> JsonObject:
         color=alt.condition(dark, alt.value("white"), alt.value("#1d2327")),
     )
     chart = layered(squares, numbers).properties(width=320, height=260)
-    return specification(chart.facet(facet=alt.Facet("stack:N", title=None), columns=2))
+    return specification(chart.facet(facet=alt.Facet("comparison:N", title=None), columns=2))
 
 
 def site_curves(rows: pl.DataFrame, stacks: Sequence[str], metric: str, columns: int) -> JsonObject:

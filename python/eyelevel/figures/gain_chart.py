@@ -1,4 +1,4 @@
-"""Mean performance gain with its interval, one row a stack; one chart a network."""
+"""Mean performance gain with its interval, one row a comparison; one chart a network."""
 
 import json
 from functools import lru_cache
@@ -11,28 +11,38 @@ from eyelevel.figures.chart import layered, specification
 from eyelevel.json_types import JsonObject
 
 _ROWS = '"the rows"'
-COLUMNS = ("metric", "stack", "gain", "gain_low", "gain_high")
+COLUMNS = ("metric", "stack", "comparison", "gain", "gain_low", "gain_high")
 
 
 def gain_chart(
-    rows: pl.DataFrame, stacks: list[str], metric: str, extent: tuple[float, float]
+    rows: pl.DataFrame,
+    stacks: list[str],
+    comparisons: list[str],
+    metric: str,
+    extent: tuple[float, float],
 ) -> JsonObject:
     """A Vega-Lite specification of one network's gains.
 
     `rows` has COLUMNS: gains as shares with the bounds of their intervals, null if undetermined.
     The parameter `metric` chooses what is shown, `hidden` lists stacks that are not. `extent` is
     the axis, shared between networks so that they can be compared by eye; negative is faster.
-    `stacks` gives order and colours.
+    `comparisons` gives the order, and a
+    comparison has the colour of its stack among `stacks`.
     """
     # Building a chart takes 0.1 s, and a study may have a hundred networks.
-    text = _template(tuple(stacks), metric, extent)
+    text = _template(tuple(stacks), tuple(comparisons), metric, extent)
     return cast(
         JsonObject, json.loads(text.replace(_ROWS, json.dumps(rows.select(COLUMNS).to_dicts())))
     )
 
 
 @lru_cache(maxsize=4)
-def _template(stacks: tuple[str, ...], metric: str, extent: tuple[float, float]) -> str:
+def _template(
+    stacks: tuple[str, ...],
+    comparisons: tuple[str, ...],
+    metric: str,
+    extent: tuple[float, float],
+) -> str:
     """The specification as JSON with _ROWS in the place of the rows."""
     chosen = [alt.param(name="metric", value=metric), alt.param(name="hidden", value=[])]
     base = (
@@ -41,7 +51,10 @@ def _template(stacks: tuple[str, ...], metric: str, extent: tuple[float, float])
         .transform_filter("indexof(hidden, datum.stack) < 0")
         .encode(
             y=alt.Y(
-                "stack:N", sort=list(stacks), title=None, scale=alt.Scale(domain=list(stacks[1:]))
+                "comparison:N",
+                sort=list(comparisons),
+                title=None,
+                scale=alt.Scale(domain=list(comparisons)),
             ),
             color=alt.Color("stack:N", scale=alt.Scale(domain=list(stacks)), legend=None),
         )
@@ -66,13 +79,13 @@ def _template(stacks: tuple[str, ...], metric: str, extent: tuple[float, float])
     dot = known.mark_point(filled=True, size=80, opacity=1).encode(
         x=alt.X("gain:Q"),
         tooltip=[
-            alt.Tooltip("stack:N", title="stack"),
+            alt.Tooltip("comparison:N", title="comparison"),
             alt.Tooltip("gain:Q", title="gain", format="+.1%"),
             alt.Tooltip("gain_low:Q", title="from", format="+.1%"),
             alt.Tooltip("gain_high:Q", title="to", format="+.1%"),
         ],
     )
-    height = 44 * max(1, len(stacks) - 1)
+    height = 44 * max(1, len(comparisons))
     chart = layered(zero, interval, dot, note).add_params(*chosen)
     text_chart = specification(chart.properties(width="container", height=height))
     return json.dumps(text_chart)

@@ -14,18 +14,18 @@ UNDETERMINED = {"undetermined": "#8a6d00"}
 _OF_PANEL = ("network", "metric")
 
 
-def gain_cdf(cells: pl.DataFrame, stacks: list[str]) -> JsonObject:
+def gain_cdf(cells: pl.DataFrame, comparisons: list[str]) -> JsonObject:
     """Wolsing et al. 2019, figure 3: the share of sites with at most a gain, by network and metric.
 
-    `cells`: `network`, `metric` (its title), `stack`, `gain` (share, null if undetermined), one
-    row a site. Undetermined sites count in the share, so their curve ends below one.
+    `cells`: `network`, `metric` (its title), `comparison`, `gain` (share, null if undetermined),
+    one row a site. Undetermined sites count in the share, so their curve ends below one.
     """
-    steps = inline(_steps(cells), *_OF_PANEL, "stack", "gain", "share")
+    steps = inline(_steps(cells), *_OF_PANEL, "comparison", "gain", "share")
     base = alt.Chart(steps)
     lines = base.mark_line(interpolate="step-after", strokeWidth=1.5).encode(
         x=alt.X("gain:Q", title="ratio of means (left is faster)", axis=GAIN_AXIS),
         y=alt.Y("share:Q", title="share of sites", axis=SHARE_AXIS, scale=alt.Scale(domain=[0, 1])),
-        color=_stack(stacks),
+        color=_colour(comparisons),
     )
     zero = base.mark_rule(strokeDash=[3, 3], color="gray").encode(x=alt.datum(0))
     lost = cells["gain"].null_count()
@@ -36,7 +36,7 @@ def gain_cdf(cells: pl.DataFrame, stacks: list[str]) -> JsonObject:
 
 def _steps(cells: pl.DataFrame) -> pl.DataFrame:
     """The corners of the curves; those with undetermined sites go on to their panel's edge."""
-    curve = (*_OF_PANEL, "stack")
+    curve = (*_OF_PANEL, "comparison")
     sites = cells.group_by(curve, maintain_order=True).agg(
         sites=pl.len(), known=pl.col("gain").count()
     )
@@ -61,16 +61,18 @@ def _steps(cells: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([part.select(named) for part in (first, corners, edge, flat)])
 
 
-def significance_shares(cells: pl.DataFrame, stacks: list[str]) -> JsonObject:
+def significance_shares(cells: pl.DataFrame, comparisons: list[str]) -> JsonObject:
     """Shares of sites that are significantly faster, slower, neither: ANOVA at 0.01, as published.
 
-    `cells`: `network`, `metric`, `stack`, `anova` (the verdict). Undetermined sites are on their
-    own.
+    `cells`: `network`, `metric`, `comparison`, `anova` (the verdict). Undetermined sites are on
+    their own.
     """
     known = pl.when(pl.col("anova").is_in(["faster", "slower", "undetermined"])).then("anova")
     finding = known.otherwise(pl.lit("neither")).alias("finding")
     rows = (
-        cells.with_columns(finding).group_by("network", "metric", "stack", "finding").len("sites")
+        cells.with_columns(finding)
+        .group_by("network", "metric", "comparison", "finding")
+        .len("sites")
     )
     colours = SIGNIFICANCE_COLOURS
     if "undetermined" in rows["finding"]:
@@ -78,11 +80,11 @@ def significance_shares(cells: pl.DataFrame, stacks: list[str]) -> JsonObject:
     rank = {name: position for position, name in enumerate(colours)}
     rows = rows.with_columns(place=pl.col("finding").replace_strict(rank, return_dtype=pl.Int64))
     chart = (
-        alt.Chart(inline(rows.sort("network", "metric", "stack", "place")))
+        alt.Chart(inline(rows.sort("network", "metric", "comparison", "place")))
         .mark_bar()
         .encode(
             x=alt.X("sites:Q", stack="normalize", title="share of sites"),
-            y=alt.Y("stack:N", sort=stacks, title=None),
+            y=alt.Y("comparison:N", sort=comparisons, title=None),
             color=alt.Color(
                 "finding:N",
                 title=None,
@@ -90,26 +92,26 @@ def significance_shares(cells: pl.DataFrame, stacks: list[str]) -> JsonObject:
             ),
             order=alt.Order("place:Q"),
         )
-        .properties(width=150, height=22 * max(1, len(stacks) - 1))
+        .properties(width=150, height=22 * max(1, len(comparisons)))
     )
     return _facets(chart, cells)
 
 
 def against_attribute(
-    cells: pl.DataFrame, stacks: list[str], attribute: str, title: str
+    cells: pl.DataFrame, comparisons: list[str], attribute: str, title: str
 ) -> JsonObject:
     """Wolsing's slide 14: the difference in round trips against an attribute of the site.
 
-    `cells`: `network`, `stack`, `site`, `difference_rtts`, and `attribute`; what has one of the
-    last two null is counted and not drawn.
+    `cells`: `network`, `comparison`, `site`, `difference_rtts`, and `attribute`; what has one of
+    the last two null is counted and not drawn.
     """
-    columns = ("network", "stack", "site", "difference_rtts", attribute)
+    columns = ("network", "comparison", "site", "difference_rtts", attribute)
     drawn = cells.drop_nulls(["difference_rtts", attribute])
     base = alt.Chart(inline(drawn, *columns))
     dots = base.mark_point(filled=True, opacity=0.7).encode(
         x=alt.X(f"{attribute}:Q", title=title),
         y=alt.Y("difference_rtts:Q", title="difference in round trips"),
-        color=_stack(stacks),
+        color=_colour(comparisons),
     )
     zero = base.mark_rule(strokeDash=[3, 3], color="gray").encode(y=alt.datum(0))
     chart = layered(zero, dots).properties(width=180, height=140)
@@ -122,14 +124,16 @@ def against_attribute(
     return specification(panels)
 
 
-def mean_gains(rows: pl.DataFrame, stacks: list[str]) -> JsonObject:
+def mean_gains(rows: pl.DataFrame, comparisons: list[str]) -> JsonObject:
     """Wolsing et al. 2019, section 4: mean gains over the sites, with their intervals.
 
-    `rows`: `network`, `metric` (its title), `stack`, `gain`, `gain_low`, `gain_high` (null if
+    `rows`: `network`, `metric` (its title), `comparison`, `gain`, `gain_low`, `gain_high` (null if
     none; without a gain the place says so).
     """
     plain = alt.Chart(inline(rows))
-    base = plain.encode(y=alt.Y("stack:N", sort=stacks, title=None), color=_stack(stacks))
+    base = plain.encode(
+        y=alt.Y("comparison:N", sort=comparisons, title=None), color=_colour(comparisons)
+    )
     axis = alt.Axis(format="+.0%", tickCount=4)
     known = base.transform_filter("isValid(datum.gain_low)")
     interval = known.mark_rule(strokeWidth=1.5).encode(
@@ -143,7 +147,7 @@ def mean_gains(rows: pl.DataFrame, stacks: list[str]) -> JsonObject:
     unknown = base.transform_filter("!isValid(datum.gain)").mark_text(align="left", fontSize=8)
     note = unknown.encode(x=alt.value(4), text=alt.value("undetermined"), color=alt.value("gray"))
     zero = plain.mark_rule(strokeDash=[3, 3], color="gray").encode(x=alt.datum(0))
-    size = {"width": 150, "height": 20 * max(1, len(stacks) - 1)}
+    size = {"width": 150, "height": 20 * max(1, len(comparisons))}
     return _facets(layered(zero, interval, dot, note).properties(**size), rows)
 
 
@@ -199,7 +203,8 @@ def _note(text: str) -> alt.TitleParams:
     return alt.TitleParams(text, anchor="start", fontSize=10, fontWeight="normal")
 
 
-def _stack(stacks: list[str]) -> alt.Color:
-    """The reference has its colour, too, so that a stack's is the same in every chart."""
-    legend = alt.Legend(values=stacks[1:])
-    return alt.Color("stack:N", scale=alt.Scale(domain=stacks), legend=legend, title=None)
+def _colour(comparisons: list[str]) -> alt.Color:
+    """One a comparison, the same in every chart of them."""
+    legend = alt.Legend(values=comparisons, columns=3, labelLimit=300)
+    scale = alt.Scale(domain=comparisons)
+    return alt.Color("comparison:N", scale=scale, legend=legend, title=None)

@@ -55,7 +55,8 @@ def question_plan(
     return (
         f"title = {_text(title)}\nsites = [{listed[0]}]\n"
         f"{users or f'networks = [{listed[1]}]'}\n"
-        f"stacks = [{', '.join(stacks)}]\nreference = {_text(before)}\nblocks = {blocks_max}\n"
+        f"stacks = [{', '.join(stacks)}]\ncomparisons = [[{_text(after)}, {_text(before)}]]\n"
+        f"blocks = {blocks_max}\n"
         f"{visit}"
         f"[stop]\ninterval_width_max = {WIDTH_MAX}\nblocks_min = {BLOCKS_MIN}\n"
     )

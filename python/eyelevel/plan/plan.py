@@ -9,6 +9,7 @@ from annotated_types import Ge, Gt, Le
 from eyelevel.networks.network import Network
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.causes import Causes
+from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.stacks import Stack
 from eyelevel.settings import LISTED, Settings, Share
 
@@ -37,7 +38,8 @@ class Plan(Settings):
     sites: Annotated[tuple[str, ...], LISTED]
     networks: Annotated[tuple[Network, ...], LISTED]
     stacks: Annotated[tuple[Stack, ...], LISTED]
-    reference: str
+    comparisons: Annotated[tuple[Comparison, ...], LISTED]
+    """What is asked: the first is the headline's. They and the networks are the family."""
     blocks: int
     seed: int
     primary_metric: str

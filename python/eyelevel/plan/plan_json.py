@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from eyelevel.errors import PlanError
 from eyelevel.json_types import JsonMapping
+from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import PLAN_DOCUMENT_VERSION
 
@@ -26,8 +27,10 @@ def plan_of_document(
         if document["version"] != PLAN_DOCUMENT_VERSION:
             raise ValueError(f"version {document['version']!r}")
         planned = {stack["name"] for stack in document["stacks"]}
-        if document["reference"] not in planned or not isinstance(document["hash"], str):
-            raise ValueError("the reference is not one of its stacks, or it has no hash")
+        asked = [Comparison.read(each) for each in document["comparisons"]]
+        compared = {name for each in asked for name in (each.stack, each.reference)}
+        if not compared <= planned or not isinstance(document["hash"], str):
+            raise ValueError("a comparison is of a stack that it has not, or it has no hash")
         if not all(isinstance(trial["hash"], str) for trial in document["trials"]):
             raise ValueError("a trial has no hash")
         names = [site["name"] for site in document["sites"]] if sites is None else list(sites)

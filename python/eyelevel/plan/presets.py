@@ -35,7 +35,7 @@ PRESETS: tuple[Preset, ...] = (
 title = "Is QUIC faster than TCP, stock and tuned?"
 networks = ["dsl", "lte"]
 stacks = ["tcp", "tcp+", "quic"]
-reference = "tcp"
+comparisons = [["quic", "tcp+"], ["tcp+", "tcp"]]
 blocks = 3
 """,
     ),
@@ -47,7 +47,13 @@ blocks = 3
 title = "How much of QUIC's advantage is TCP's tuning?"
 networks = ["dsl", "lte", "3g", "da2gc", "mss"]
 stacks = ["tcp", "tcp+", "tcp+bbr", "quic", "quic+bbr"]
-reference = "tcp"
+comparisons = [
+    ["quic", "tcp+"],
+    ["tcp+", "tcp"],
+    ["quic+bbr", "tcp+bbr"],
+    ["quic+bbr", "quic"],
+    ["tcp+bbr", "tcp+"],
+]
 blocks = 31
 """,
         """\
@@ -66,7 +72,7 @@ blocks = 2
 title = "Where over rate and round-trip time does QUIC help?"
 networks = ["das-[0-9]*", "unshaped"]
 stacks = ["http1-plain", "http1", "tcp", "quic+das-2014"]
-reference = "tcp"
+comparisons = [["quic+das-2014", "http1-plain"], ["tcp", "http1-plain"], ["quic+das-2014", "tcp"]]
 blocks = 5
 primary_metric = "page_load_time_ms"
 """,
@@ -89,7 +95,12 @@ blocks = 2
 title = "Does QUIC help where the rate of a cellular link varies?"
 networks = ["das-verizon-*", "das-att-*"]
 stacks = ["http1-plain", "tcp", "quic+das-2014", "quic+sprout"]
-reference = "tcp"
+comparisons = [
+    ["quic+das-2014", "http1-plain"],
+    ["tcp", "http1-plain"],
+    ["quic+das-2014", "tcp"],
+    ["quic+sprout", "quic+das-2014"],
+]
 blocks = 5
 primary_metric = "page_load_time_ms"
 """,
@@ -160,7 +171,17 @@ stacks = [
     { name = "quic-iw32", base = "quic", initial_window_packets = 32 },
     { name = "quic-iw64", base = "quic", initial_window_packets = 64 },
 ]
-reference = "tcp-iw10"
+comparisons = [
+    ["tcp-iw4", "tcp-iw10"],
+    ["tcp-iw16", "tcp-iw10"],
+    ["tcp-iw32", "tcp-iw10"],
+    ["tcp-iw64", "tcp-iw10"],
+    ["quic-iw4", "quic-iw10"],
+    ["quic-iw16", "quic-iw10"],
+    ["quic-iw32", "quic-iw10"],
+    ["quic-iw64", "quic-iw10"],
+    ["quic-iw10", "tcp-iw10"],
+]
 blocks = 15
 """,
         """\

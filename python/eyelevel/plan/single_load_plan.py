@@ -24,7 +24,7 @@ def one_cell(
         sites=(site,),
         networks=tuple(networks),
         stacks=(stack,),
-        reference=stack.name,
+        comparisons=(),
         blocks=blocks,
         seed=seed,
         primary_metric=defaults.primary_metric,

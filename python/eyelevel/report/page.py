@@ -95,7 +95,7 @@ def summary_of(contents: Contents) -> JsonObject:
     summary = {
         "title": plan["title"],
         "plan_hash": plan["hash"],
-        "reference": contents.reference,
+        "comparisons": [asked.stated() for asked in contents.comparisons],
         "primary_metric": contents.primary_metric,
         "trials": contents.table.height,
         "trials_planned": contents.trials_planned,

@@ -58,7 +58,9 @@ def undetermined_cell(reason: str) -> Markup:
 
 def compared_json(compared: object, *more: str) -> dict[str, object]:
     """What a comparison is of, and `more` of its fields by their names."""
-    return {name: getattr(compared, name) for name in ("network", "stack", "metric", *more)}
+    return {
+        name: getattr(compared, name) for name in ("network", "stack", "reference", "metric", *more)
+    }
 
 
 def tested_json(test: DifferenceTest) -> JsonObject:

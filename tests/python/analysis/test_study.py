@@ -30,7 +30,7 @@ def test_a_plan_that_lacks_something_or_has_another_thing_in_its_place_is_refuse
         for key in document.keys() - OPTIONAL
     ]
     others += [
-        document | {key: "x"} for key in ("reference", "primary_metric", "browser", "trials")
+        document | {key: "x"} for key in ("comparisons", "primary_metric", "browser", "trials")
     ]
     for other in others:
         (tmp_path / PLAN_FILE).write_text(json.dumps(other))

@@ -7,16 +7,15 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 import typer
-from made_up_run import SITES, metrics_of, read_run, write_run
+from made_up_run import metrics_of, quickstart_against_tcp, read_run, write_run
 
 from eyelevel.analysis.gate_conditions import GateError
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import agreement, compare_runs, rerun_agrees
 from eyelevel.cli.results.gate import conclude, junit
-from eyelevel.plan.presets import preset_text
 from eyelevel.stats.estimate import Estimate
 
-TEXT = preset_text("quickstart", SITES)
+TEXT = quickstart_against_tcp()
 TWELVE = TEXT.replace("blocks = 3", "blocks = 12")
 METRIC = "page_load_time_ms"
 

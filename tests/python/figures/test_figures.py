@@ -60,10 +60,17 @@ def test_of_many_sites_single_ones_have_the_primary_metric_only():
 
 def test_vega_draws_both_charts():
     gains = pl.DataFrame(
-        {"metric": "speed", "stack": "quic", "gain": -0.1, "gain_low": -0.2, "gain_high": 0.0}
+        {
+            "metric": "speed",
+            "stack": "quic",
+            "comparison": "quic against tcp",
+            "gain": -0.1,
+            "gain_low": -0.2,
+            "gain_high": 0.0,
+        }
     )
     for spec in (
-        gain_chart(gains, STACKS, "speed", (-0.3, 0.1)),
+        gain_chart(gains, STACKS, ["quic against tcp"], "speed", (-0.3, 0.1)),
         distribution_chart(cumulative(loads(), ["speed"]), STACKS, "speed"),
     ):
         assert "<svg" in vl_convert.vegalite_to_svg(spec | {"width": 300})

@@ -3,13 +3,14 @@ import pytest
 from eyelevel.errors import PlanError
 from eyelevel.networks.from_csv import networks_from_csv, toml_of
 from eyelevel.plan.change import question_plan
+from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.file.parse import parse_plan
 
 
 def stacks(change, base="tcp+"):
     plan = parse_plan(question_plan(["a.wacz"], change, ["dsl", "lte"], base), "question")
-    assert plan.stop and plan.reference == plan.stacks[0].name
     after, before = plan.stacks[1].name, plan.stacks[0].name
+    assert plan.stop and plan.comparisons == (Comparison(after, before),)
     assert plan.title == f"What does {after} change against {before} for a?"
     return {stack.name: stack for stack in plan.stacks}
 

@@ -14,7 +14,7 @@ STEPS = 2000
 
 
 def break_even_rows(contents: Contents) -> pl.DataFrame:
-    """One row a network and stack: the primary gain, its 95 % interval and what it shows.
+    """One row a network and comparison: the primary gain, its 95 % interval and what it shows.
 
     Empty if the networks do not differ in two of AXES.
     """
@@ -30,14 +30,14 @@ def break_even_rows(contents: Contents) -> pl.DataFrame:
         finding = "faster" if gain.high < 0 else "slower" if gain.low > 0 else "undecided"
         place = (network.rtt_ms_min, network.down_mbit_s, 100 * network.loss_two_way)
         bounds = (gain.value, gain.low, gain.high)
-        rows.append((compared.network, compared.stack, *place, *bounds, finding))
-    names = ["network", "stack", *AXES, *GAIN, "finding"]
+        rows.append((compared.network, str(compared.comparison), *place, *bounds, finding))
+    names = ["network", "comparison", *AXES, *GAIN, "finding"]
     table = pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
     return table if table.height and len(_axes(table)) == 2 else table.clear()
 
 
 def break_even_points(contents: Contents) -> pl.DataFrame:
-    """Where each stack's gain crosses zero along the first axis, the other two held.
+    """Where each comparison's gain crosses zero along the first axis, the other two held.
 
     Between networks the gain and the bounds of its interval are taken as straight lines. The
     interval of a crossing is where zero lies between the bounds; it ends at the
@@ -49,19 +49,19 @@ def break_even_points(contents: Contents) -> pl.DataFrame:
     across = _axes(rows)[0]
     others = [name for name in AXES if name != across]
     points = []
-    for key, line in rows.sort(across).partition_by("stack", *others, as_dict=True).items():
+    for key, line in rows.sort(across).partition_by("comparison", *others, as_dict=True).items():
         if line[across].n_unique() < 2 or line[across].n_unique() < line.height:
             continue
         for crossing in _crossings(*(line[name].to_numpy() for name in (across, *GAIN))):
             points.append((*key, across, *crossing))
-    names = ["stack", *others, "along", "crossing", "crossing_low", "crossing_high"]
+    names = ["comparison", *others, "along", "crossing", "crossing_low", "crossing_high"]
     return pl.DataFrame(points, schema=names, orient="row", infer_schema_length=None)
 
 
 def break_even_chart(rows: pl.DataFrame, contents: Contents) -> JsonObject:
     """The map of both; see `eyelevel.figures.break_even`."""
     across, up = _axes(rows)
-    return break_even_map(rows, break_even_points(contents), contents.stacks[1:], (across, up))
+    return break_even_map(rows, break_even_points(contents), (across, up))
 
 
 def _axes(rows: pl.DataFrame) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ class PaperFigure:
 
 
 def cell_rows(contents: Contents) -> pl.DataFrame:
-    """One row a site, network, stack and metric that was compared, with the site's attributes.
+    """One row a site, network, comparison and metric that was compared, with the site's attributes.
 
     `gain` is the papers' ratio of means. It and `difference_ms` are null if they are undetermined,
     as with a timeout: a share of sites that leaves these out would favour the stack that timed out.
@@ -63,6 +63,8 @@ def cell_rows(contents: Contents) -> pl.DataFrame:
             "network": cell.network,
             "site": cell.site,
             "stack": cell.stack,
+            "reference": cell.reference,
+            "comparison": str(cell.comparison),
             "metric": title_of(cell.metric),
             "primary": cell.metric == contents.primary_metric,
             "gain": cell.ratio_of_means.value,
@@ -95,7 +97,7 @@ def _primary(contents: Contents) -> pl.DataFrame:
 
 
 def _extremes(contents: Contents) -> pl.DataFrame:
-    """Das 2014, table 5.1: by stack the ten sites helped and hurt most, with their attributes.
+    """Das 2014, table 5.1: by comparison the ten sites helped and hurt most, with their attributes.
 
     A site with an undetermined gain has no mean over the networks: ten of these follow, and
     `sites_undetermined` counts all.
@@ -105,17 +107,17 @@ def _extremes(contents: Contents) -> pl.DataFrame:
         return rows
     lost = pl.col("gain").null_count()
     sites = (
-        rows.group_by("stack", "site")
+        rows.group_by("comparison", "site")
         .agg(
             gain=pl.when(lost == 0).then(pl.col("gain").mean()),
             networks_undetermined=lost,
             **{name: pl.col(name).first() for name in ("origins", "objects", "encoded_bytes")},
         )
-        .sort("stack", "gain", "site", nulls_last=True)
-        .with_columns(sites_undetermined=pl.col("gain").null_count().over("stack"))
+        .sort("comparison", "gain", "site", nulls_last=True)
+        .with_columns(sites_undetermined=pl.col("gain").null_count().over("comparison"))
     )
-    rank = pl.int_range(pl.len()).over("stack")
-    known = pl.len().over("stack") - pl.col("sites_undetermined")
+    rank = pl.int_range(pl.len()).over("comparison")
+    known = pl.len().over("comparison") - pl.col("sites_undetermined")
     return sites.filter((rank < 10) | ((rank >= known - 10) & (rank < known + 10)))
 
 
@@ -128,18 +130,22 @@ def _loads(contents: Contents) -> pl.DataFrame:
 def _gains(contents: Contents) -> pl.DataFrame:
     measured = {cell.metric for cell in contents.cells if cell.pairs}
     rows = [
-        (e.network, title_of(e.metric), e.stack, mean.value, mean.low, mean.high)
+        (e.network, title_of(e.metric), str(e.comparison), mean.value, mean.low, mean.high)
         for e in contents.gains
         for mean in (e.ratio_of_means,)
         if e.metric in measured
     ]
-    names = ("network", "metric", "stack", "gain", "gain_low", "gain_high")
+    names = ("network", "metric", "comparison", "gain", "gain_low", "gain_high")
     schema = {name: pl.String if index < 3 else pl.Float64 for index, name in enumerate(names)}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
+def _asked(contents: Contents) -> list[str]:
+    return [str(asked) for asked in contents.comparisons]
+
+
 def _attribute(name: str, title: str) -> Callable[[pl.DataFrame, Contents], JsonObject]:
-    return lambda rows, contents: against_attribute(rows, contents.stacks, name, title)
+    return lambda rows, contents: against_attribute(rows, _asked(contents), name, title)
 
 
 def _curves(columns: int) -> Callable[[pl.DataFrame, Contents], JsonObject]:
@@ -153,13 +159,13 @@ def _curves(columns: int) -> Callable[[pl.DataFrame, Contents], JsonObject]:
 FIGURES: tuple[PaperFigure, ...] = (
     PaperFigure("gain-cdf", "Ratio of means by network and metric",
                 "Wolsing et al. 2019, figure 3", cell_rows,
-                lambda rows, contents: gain_cdf(rows, contents.stacks)),
+                lambda rows, contents: gain_cdf(rows, _asked(contents))),
     PaperFigure("significance", "Sites significantly faster, slower, neither",
                 "Wolsing et al. 2019, section 4", cell_rows,
-                lambda rows, contents: significance_shares(rows, contents.stacks)),
+                lambda rows, contents: significance_shares(rows, _asked(contents))),
     PaperFigure("mean-gains", "Ratios of means with their intervals",
                 "Wolsing et al. 2019, section 4", _gains,
-                lambda rows, contents: mean_gains(rows, contents.stacks)),
+                lambda rows, contents: mean_gains(rows, _asked(contents))),
     PaperFigure("origins", "Difference against the number of origins",
                 "Wolsing et al. 2019, slide 14", _primary,
                 _attribute("origins", "number of origins")),

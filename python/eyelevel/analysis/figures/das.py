@@ -28,14 +28,17 @@ def improvements(contents: Contents) -> pl.DataFrame:
     if not medians.height or not grid.height:
         return pl.DataFrame()
     typical = medians.group_by("network", "stack").agg(pl.col("seconds").median(), sites=pl.len())
-    reference = typical.filter(stack=contents.reference)
-    joined = typical.filter(pl.col("stack") != contents.reference).join(
-        reference.select("network", reference_seconds="seconds"), on="network"
+    asked = pl.DataFrame(
+        [(each.stack, each.reference, str(each)) for each in contents.comparisons],
+        schema=["stack", "reference", "comparison"],
+        orient="row",
     )
+    of_reference = typical.select("network", reference="stack", reference_seconds="seconds")
+    joined = typical.join(asked, on="stack").join(of_reference, on=["network", "reference"])
     better = (pl.col("reference_seconds") - pl.col("seconds")) / pl.col("reference_seconds")
     compared = joined.join(grid, on="network").with_columns(improvement=better)
     compared = compared.filter(pl.col("improvement").is_finite())
-    return compared.sort("stack", "rate_mbit_s", "rtt_ms")
+    return compared.sort("comparison", "rate_mbit_s", "rtt_ms")
 
 
 def nine_networks(contents: Contents) -> pl.DataFrame:
@@ -49,7 +52,7 @@ def nine_networks(contents: Contents) -> pl.DataFrame:
     chosen = chosen.sort("rate_mbit_s", "rtt_ms")
     columns = ["network", "stack", "site", "seconds"]
     rows = chosen.join(medians, on="network", maintain_order="left_right").select(columns)
-    optimal = medians.filter(network=UNSHAPED, stack=contents.reference)
+    optimal = medians.filter(network=UNSHAPED, stack=contents.stacks[0])
     beside = chosen.select("network").join(optimal.drop("network"), how="cross")
     beside = beside.with_columns(stack=pl.lit(OPTIMAL)).select(columns)
     place = {name: position for position, name in enumerate(chosen["network"])}

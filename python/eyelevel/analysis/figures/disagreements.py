@@ -10,16 +10,16 @@ SHOWN_MAX = 3  # of the widest disagreements: a strip of ten pictures has some 6
 
 
 def disagreements(contents: Contents) -> pl.DataFrame:
-    """One row a site, network and stack with intervals that exclude zero on both sides.
+    """One row a site, network and comparison with intervals that exclude zero on both sides.
 
     The intervals are those of single sites, 95 % and not corrected for their number: a list of
     where to look. `spread` is the distance of the outermost gains; the widest come first.
     """
-    by_load: dict[tuple[str, str, str], list[tuple[float, str]]] = {}
+    by_load: dict[tuple[str, str, str, str], list[tuple[float, str]]] = {}
     for cell in contents.cells:
         gain = cell.ratio_of_means
         if gain.value is not None and gain.excludes_zero:
-            by_load.setdefault((cell.site, cell.network, cell.stack), []).append(
+            by_load.setdefault((cell.site, cell.network, cell.stack, cell.reference), []).append(
                 (gain.value, title_of(cell.metric))
             )
     rows = []
@@ -31,21 +31,23 @@ def disagreements(contents: Contents) -> pl.DataFrame:
                 for wanted in (True, False)
             )
             rows.append((*key, faster, slower, low[0], high[0], high[0] - low[0]))
-    names = ["site", "network", "stack", "faster_by", "slower_by", "gain_min", "gain_max", "spread"]
-    schema = {name: pl.String if column < 5 else pl.Float64 for column, name in enumerate(names)}
+    names = ["site", "network", "stack", "reference", "faster_by", "slower_by", "gain_min",
+             "gain_max", "spread"]  # fmt: skip
+    schema = {name: pl.String if column < 6 else pl.Float64 for column, name in enumerate(names)}
     return pl.DataFrame(rows, schema=schema, orient="row").sort("spread", descending=True)
 
 
 def disagreement_strips(contents: Contents) -> pl.DataFrame:
     """The pictures of the widest disagreements: one row a stack and moment."""
-    reference, rows = contents.reference, []
+    rows = []
     for row in disagreements(contents).head(SHOWN_MAX).iter_rows(named=True):
         strips = strips_of(contents, row["site"], row["network"])
         finding = (
-            f"{row['site']} on {row['network']}: {row['stack']} is faster by "
+            f"{row['site']} on {row['network']}: {row['stack']} is faster than "
+            f"{row['reference']} by "
             f"{row['faster_by']}; slower by {row['slower_by']}"
         )
-        for stack in (reference, row["stack"]):
+        for stack in (row["reference"], row["stack"]):
             rows += [(finding, stack, seconds, url) for seconds, url in strips.get(stack, ())]
     schema = {"finding": pl.String, "stack": pl.String, "seconds": pl.Float64, "url": pl.String}
     return pl.DataFrame(rows, schema=schema, orient="row")

@@ -8,6 +8,7 @@ from eyelevel.analysis.gains.cells import Cell, compare_cells
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonObject
+from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.stacks import Stack
 from eyelevel.stats.estimate import Estimate
 
@@ -19,7 +20,7 @@ _SCHEMA = {
     "network": pl.String,
     "site": pl.String,
     "stack": pl.String,
-    "against": pl.String,
+    "reference": pl.String,
     "metric": pl.String,
     "pairs": pl.Int64,
     "difference_ms": pl.Float64,
@@ -47,22 +48,24 @@ def single_origin(contents: Contents) -> pl.DataFrame:
     rows = []
     stacks = contents.planned.stacks
     for stack in stacks:
-        against = partner_of(stack, stacks, contents.reference)
+        references = [asked.reference for asked in contents.comparisons]
+        against = partner_of(stack, stacks, references)
         if against is None:
             continue
         pair = [against, stack.name]
         loads = kept.filter(pl.col("site").is_in(sites), pl.col("stack").is_in(pair))
-        for cell in compare_cells(loads, metrics, against, pair):
+        for cell in compare_cells(loads, metrics, [Comparison(stack.name, against)]):
             if cell.pairs:
-                rows.append(_row(cell, against, contents.network(cell.network).rtt_ms_min))
+                rows.append(_row(cell, contents.network(cell.network).rtt_ms_min))
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
-def partner_of(stack: Stack, stacks: Sequence[Stack], reference: str) -> str | None:
+def partner_of(stack: Stack, stacks: Sequence[Stack], references: Sequence[str]) -> str | None:
     """The stack over TCP that a stack over QUIC is compared with; None of one over TCP.
 
     The tuned one with its congestion controller, as in the paper; else a tuned one, `tcp+` first;
-    else the reference. It must have TLS 1.3, whose handshakes take one round trip more than QUIC's.
+    else a reference of the plan. It must have TLS 1.3, whose handshakes take one round trip more
+    than QUIC's.
     """
     if not stack.over_quic:
         return None
@@ -71,11 +74,11 @@ def partner_of(stack: Stack, stacks: Sequence[Stack], reference: str) -> str | N
         (other for other in secure if other.stack_preset in TUNED),
         key=lambda other: (other.controller != stack.controller, TUNED.index(other.stack_preset)),
     )
-    chosen = tuned or [other for other in secure if other.name == reference]
+    chosen = tuned or [other for other in secure if other.name in references]
     return chosen[0].name if chosen else None
 
 
-def _row(cell: Cell, against: str, rtt_ms: float) -> JsonObject:
+def _row(cell: Cell, rtt_ms: float) -> JsonObject:
     difference = cell.difference
     value, low, high = (
         None if bound is None else bound + rtt_ms
@@ -86,7 +89,7 @@ def _row(cell: Cell, against: str, rtt_ms: float) -> JsonObject:
         "network": cell.network,
         "site": cell.site,
         "stack": cell.stack,
-        "against": against,
+        "reference": cell.reference,
         "metric": title_of(cell.metric),
         "pairs": cell.pairs,
         "difference_ms": difference.value,

@@ -10,6 +10,7 @@ import polars as pl
 
 from eyelevel.analysis.trials.blocks import Blocks, up_to_limit
 from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.plan.comparisons import Compared
 from eyelevel.stats.split import Split, split_difference
 
 ALL = "all"
@@ -17,22 +18,23 @@ LOSS = "loss"
 
 
 @dataclass(frozen=True)
-class NetworkSplit:
-    """One stack's difference against the reference on one network, in milliseconds."""
+class NetworkSplit(Compared):
+    """One stack's difference against its reference on one network, in milliseconds."""
 
     network: str
     stack: str
+    reference: str
     rtt_ms: float
     split: Split
 
 
 def split_causes(kept: pl.DataFrame, plan: JsonMapping) -> tuple[NetworkSplit, ...]:
-    """The parts of the primary metric's difference over all sites, by network and stack.
+    """The parts of the primary metric's difference over all sites, by network and comparison.
 
     `kept` has the kept blocks with their counterfactuals. A repetition counts if a network and
     its lossless twin both have the block; a timeout counts as its limit.
     """
-    causes, reference = plan["causes"], plan["reference"]
+    causes = plan["causes"]
     values = _values(kept, plan["primary_metric"])
     sites = [site["name"] for site in plan["sites"]]
     networks = {settings["name"]: settings for settings in plan["networks"]}
@@ -41,10 +43,10 @@ def split_causes(kept: pl.DataFrame, plan: JsonMapping) -> tuple[NetworkSplit, .
     for name, network in networks.items():
         if name in twin_networks:
             continue
-        for stack in causes["stacks"]:
-            if stack != reference:
-                split = _split(values, causes, name, (stack, reference), sites)
-                splits.append(NetworkSplit(name, stack, float(network["rtt_ms_min"]), split))
+        for asked in plan["comparisons"]:
+            pair = (asked["stack"], asked["reference"])
+            split = _split(values, causes, name, pair, sites)
+            splits.append(NetworkSplit(name, *pair, float(network["rtt_ms_min"]), split))
     return tuple(splits)
 
 

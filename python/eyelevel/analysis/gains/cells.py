@@ -1,4 +1,4 @@
-"""A whole study: every stack against the reference, by site, network and metric."""
+"""A whole study: every comparison of its plan, by site, network and metric."""
 
 import math
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from eyelevel.analysis.trials.blocks import limit_of, with_timeouts
+from eyelevel.plan.comparisons import Compared, Comparison
 from eyelevel.stats.estimate import Estimate, undetermined
 from eyelevel.stats.families import holm
 from eyelevel.stats.gain import mean_gain, performance_gain
@@ -19,7 +20,7 @@ from eyelevel.stats.slow_loads import SlowLoads, slow_loads
 from eyelevel.stats.timeouts import Timeouts, timeouts, up_to_limit
 
 Floats = NDArray[np.float64]
-Key = tuple[str, str, str]  # network, stack, metric
+Key = tuple[str, str, str, str]  # network, stack, reference, metric
 Loads = tuple[NDArray[np.int64], Floats, Floats]
 
 _UNKNOWN = undetermined("no complete block is left")
@@ -33,8 +34,8 @@ _EMPTY = (
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One stack against the reference on one site, network and metric, over the kept blocks.
+class Cell(Compared):
+    """One stack against its reference on one site, network and metric, over the kept blocks.
 
     `gain` is the geometric mean's, `ratio_of_means` the papers' (`eyelevel.stats.gain`). `median`
     and `median_reference` are infinite if half of the loads timed out. `without_value` counts
@@ -46,6 +47,7 @@ class Cell:
     network: str
     site: str
     stack: str
+    reference: str
     metric: str
     pairs: int
     without_value: int
@@ -62,17 +64,18 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class NetworkGain:
-    """One stack's gain against the reference on one network and metric, over the sites.
+class NetworkGain(Compared):
+    """One stack's gain against its reference on one network and metric, over the sites.
 
     `gain` is the geometric mean's; `median`, of a typical repetition, and `difference`, in the
     metric's unit, stand beside it; `ratio_of_means` is the papers'. `slow_loads` is of the primary
     metric. `gain` and `difference` count a timeout as its limit, `timeouts` says how many there
-    are. The corrected p values are of families over all networks and stacks.
+    are. The corrected p values are of families over all networks and comparisons.
     """
 
     network: str
     stack: str
+    reference: str
     metric: str
     gain: Estimate
     p_holm: float | None = None
@@ -91,7 +94,7 @@ class NetworkGain:
 
 
 def compare_cells(
-    kept: pl.DataFrame, metrics: Sequence[str], reference: str, stacks: Sequence[str]
+    kept: pl.DataFrame, metrics: Sequence[str], comparisons: Sequence[Comparison]
 ) -> list[Cell]:
     """Every cell of the study, from the kept blocks (`select_blocks`), in a fixed order."""
     rows = kept.sort("network", "site", "stack", "block")
@@ -105,20 +108,20 @@ def compare_cells(
         start += count
     cells: list[Cell] = []
     for (network, site), by_stack in ranges.items():
-        of_reference = by_stack.get(reference, slice(0, 0))
-        for stack in stacks:
-            if stack == reference:
-                continue
-            of_stack = by_stack.get(stack, slice(0, 0))
+        for asked in comparisons:
+            of_stack, of_reference = (
+                by_stack.get(stack, slice(0, 0)) for stack in (asked.stack, asked.reference)
+            )
             if not np.array_equal(blocks[of_stack], blocks[of_reference]):
                 raise ValueError(
-                    f"{site} on {network}: the blocks of {stack} are not the reference's"
+                    f"{site} on {network}: the blocks of {asked.stack} are not the reference's"
                 )
             for column, metric in enumerate(metrics):
                 pair = (values[of_stack, column], values[of_reference, column])
                 loads = (repetitions[of_stack], *pair)
                 limit = float(limits[of_stack, column].max(initial=0.0)) or math.inf
-                cells.append(_cell(network, site, stack, metric, loads, limit))
+                key = (network, site, asked.stack, asked.reference, metric)
+                cells.append(_cell(key, loads, limit))
     return cells
 
 
@@ -128,12 +131,12 @@ def compare_networks(
     sites: Sequence[str],
     planned: Sequence[Key] = (),
 ) -> list[NetworkGain]:
-    """The gain over `sites` by network, stack and metric.
+    """The gain over `sites` by network, comparison and metric.
 
-    Undetermined if a site has no cell; so is each of the `planned` (network, stack, metric)
-    that has none at all. For the primary metric the p values are corrected after Holm over the
-    family of all networks and stacks, those of slow loads and of timeouts as families of their own;
-    other metrics are descriptive.
+    Undetermined if a site has no cell; so is each of the `planned` that has none at all. For the
+    primary metric the p values are corrected after Holm over the family of all networks and
+    comparisons, those of slow loads and of timeouts as families of their own; other metrics are
+    descriptive.
     """
     gains = network_gains(cells, sites, planned, primary_metric)
     primary = [index for index, gain in enumerate(gains) if gain.metric == primary_metric]
@@ -155,9 +158,10 @@ def network_gains(
     # What is planned stays in the answer without any cell: left out, it would look never asked.
     grouped: dict[Key, list[Cell]] = {key: [] for key in planned}
     for cell in cells:
-        grouped.setdefault((cell.network, cell.stack, cell.metric), []).append(cell)
+        key = (cell.network, cell.stack, cell.reference, cell.metric)
+        grouped.setdefault(key, []).append(cell)
     return [
-        _over_sites(key, group, sites, key[2] == primary_metric) for key, group in grouped.items()
+        _over_sites(key, group, sites, key[-1] == primary_metric) for key, group in grouped.items()
     ]
 
 
@@ -194,15 +198,12 @@ def _gain(limited: tuple[Floats, Floats], late: Timeouts) -> Estimate:
     return geometric_gain(*limited)
 
 
-def _cell(
-    network: str, site: str, stack: str, metric: str, loads: Loads, limit: float = math.inf
-) -> Cell:
+def _cell(key: tuple[str, str, str, str, str], loads: Loads, limit: float = math.inf) -> Cell:
     repetitions, x, r = loads
     there = ~(np.isnan(x) | np.isnan(r))
     without_value = len(x) - int(there.sum())
     if without_value:
         repetitions, x, r = loads = (repetitions[there], x[there], r[there])
-    key = (network, site, stack, metric)
     if len(x) == 0:  # of a large study these are many, and the rest of this takes its time
         return Cell(*key, 0, without_value, 0, 0, None, None, *_EMPTY, loads, limit)
     if len(x) == 1 and 0 < x[0] < math.inf and 0 < r[0] < math.inf:

@@ -1,9 +1,10 @@
-"""The mixed model over sites of every network and stack of a study."""
+"""The mixed model over sites of every network and comparison of a study."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eyelevel.analysis.gains.cells import Cell
+from eyelevel.plan.comparisons import Compared, Comparison
 from eyelevel.stats.estimate import undetermined
 from eyelevel.stats.mixed_model import SITES_MIN, SitesModel, gain_over_sites
 from eyelevel.stats.timeouts import too_many, up_to_limit
@@ -12,11 +13,12 @@ NAMED_MAX = 3
 
 
 @dataclass(frozen=True)
-class NetworkModel:
+class NetworkModel(Compared):
     """What the mixed model says of one stack on one network, for sites like the study's."""
 
     network: str
     stack: str
+    reference: str
     metric: str
     model: SitesModel
 
@@ -24,29 +26,27 @@ class NetworkModel:
 def models_over_sites(
     cells: Sequence[Cell],
     metric: str,
-    reference: str,
-    stacks: Sequence[str],
+    comparisons: Sequence[Comparison],
     networks: Sequence[str],
     sites: Sequence[str],
 ) -> list[NetworkModel]:
-    """One model a network and stack, from the cells; none of fewer than five sites.
+    """One model a network and comparison, from the cells; none of fewer than five sites.
 
-    The p values are not corrected for the number of networks and stacks. A timeout counts as its
-    limit. Undetermined if a site has no complete block: sites that cannot be measured are seldom
-    like the others.
+    The p values are not corrected for the number of networks and comparisons. A timeout counts as
+    its limit. Undetermined if a site has no complete block: sites that cannot be measured are
+    seldom like the others.
     """
     if len(sites) < SITES_MIN:
         return []
-    by_key: dict[tuple[str, str], list[Cell]] = {}
+    by_key: dict[tuple[str, Comparison], list[Cell]] = {}
     for cell in cells:
         if cell.metric == metric and len(cell.loads[0]):
-            by_key.setdefault((cell.network, cell.stack), []).append(cell)
+            by_key.setdefault((cell.network, cell.comparison), []).append(cell)
     models = []
     for network in networks:
-        for stack in stacks:
-            if stack != reference:
-                model = _model(by_key.get((network, stack), []), sites)
-                models.append(NetworkModel(network, stack, metric, model))
+        for asked in comparisons:
+            model = _model(by_key.get((network, asked), []), sites)
+            models.append(NetworkModel(network, asked.stack, asked.reference, metric, model))
     return models
 
 

@@ -16,8 +16,8 @@ class GainTests:
     """One gain with its p values; each None where it cannot be, equivalence with its reason.
 
     `family` names the comparisons that `p_benjamini_hochberg` is corrected over: those of one
-    metric over all networks and stacks, as Holm's of the primary metric. `members`: how many of
-    them have a p value.
+    metric over all networks and comparisons, as Holm's of the primary metric. `members`: how many
+    of them have a p value.
     """
 
     gain: NetworkGain
@@ -55,4 +55,4 @@ def gain_tests(
 
 def family_of(metric: str) -> str:
     """The name of a metric's family of comparisons."""
-    return f"{metric}, all networks and stacks"
+    return f"{metric}, all networks and comparisons"

@@ -11,6 +11,7 @@ import polars as pl
 
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.trials.blocks import limit_of, with_timeouts
+from eyelevel.plan.comparisons import Compared, Comparison
 from eyelevel.stats.estimate import undetermined
 from eyelevel.stats.repetitions import as_gain
 from eyelevel.stats.sequential import confidence_sequence
@@ -28,12 +29,11 @@ State = Literal["narrow enough", "no difference that matters", "futile", "open"]
 def sequential_gains(
     kept: pl.DataFrame,
     metric: str,
-    reference: str,
-    stacks: Sequence[str],
+    comparisons: Sequence[Comparison],
     networks: Sequence[str],
     sites: Collection[str],
 ) -> list[NetworkGain]:
-    """The gain by network and stack with an interval that holds at any stopping time.
+    """The gain by network and comparison with an interval that holds at any stopping time.
 
     One value a repetition: the mean over sites of log(value / reference); a repetition counts if
     every site has its block. So the gain is the geometric mean's, less one. The family's level,
@@ -41,32 +41,33 @@ def sequential_gains(
     kept blocks. Assumes what `confidence_sequence` does of these values. A timeout counts as its
     limit. Undetermined with too many of them, or with a value of 0, which has no ratio.
     """
-    others = [stack for stack in stacks if stack != reference]
-    comparisons = len(networks) * len(others)
+    family = len(networks) * len(comparisons)
     gains = []
     for network in networks:
         part = kept.filter(pl.col("network") == network)
-        for stack in others:
-            values = _repetitions(part, metric, stack, reference, sites)
-            on_log = confidence_sequence(values["ratio"], FAMILY_LEVEL / comparisons)
+        for asked in comparisons:
+            values = _repetitions(part, metric, asked, sites)
+            on_log = confidence_sequence(values["ratio"], FAMILY_LEVEL / family)
             late = max(int(values[name].sum()) for name in ("late", "late_reference"))
             if reason := too_many(late, values.height * len(sites)):
                 on_log = undetermined(reason, on_log.n)
             if (values["lowest"] <= 0).any() and (values["highest"] < math.inf).all():
                 on_log = undetermined("a load's value is 0, so there is no ratio", on_log.n)
-            p = None if on_log.p is None else min(1.0, on_log.p * comparisons)
+            p = None if on_log.p is None else min(1.0, on_log.p * family)
             # No error: a t interval made from it would not hold at a stopping time.
             gain = replace(as_gain(on_log), standard_error=None)
-            gains.append(NetworkGain(network, stack, metric, gain, p))
+            key = (network, asked.stack, asked.reference, metric)
+            gains.append(NetworkGain(*key, gain, p))
     return gains
 
 
 @dataclass(frozen=True)
-class ComparisonState:
+class ComparisonState(Compared):
     """Where one comparison stands when a study that may stop is looked at."""
 
     network: str
     stack: str
+    reference: str
     state: State
     width: float | None
 
@@ -95,7 +96,8 @@ def comparisons(
                 state = "futile"
         elif gain.value is None and "timed out" in gain.reason:
             state = "futile"  # no further block gives a mean
-        states.append(ComparisonState(network_gain.network, network_gain.stack, state, width))
+        of = (network_gain.network, network_gain.stack, network_gain.reference)
+        states.append(ComparisonState(*of, state, width))
     return states
 
 
@@ -117,7 +119,7 @@ def blocks_needed(gain: NetworkGain, interval_width_max: float, family: int) -> 
 
 
 def _repetitions(
-    part: pl.DataFrame, metric: str, stack: str, reference: str, sites: Collection[str]
+    part: pl.DataFrame, metric: str, asked: Comparison, sites: Collection[str]
 ) -> pl.DataFrame:
     """The mean log `ratio`, `lowest` and `highest` value of each repetition with every site, and
     how many loads of either stack timed out."""
@@ -128,7 +130,7 @@ def _repetitions(
             with_timeouts(metric).alias(column),
             limit_of(metric).alias(f"limit_{column}"),
         )
-        for name, column in ((stack, "own"), (reference, "other"))
+        for name, column in ((asked.stack, "own"), (asked.reference, "other"))
     )
     late, late_reference = (pl.col(column).is_infinite() for column in ("own", "other"))
     own, other = (pl.col(each).clip(upper_bound=f"limit_{each}") for each in ("own", "other"))

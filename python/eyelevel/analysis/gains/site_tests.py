@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from eyelevel.analysis.gains.cells import Cell
 from eyelevel.analysis.trials.blocks import loads_by_site, paired
+from eyelevel.plan.comparisons import Compared, Comparison
 from eyelevel.stats.bootstrap import bootstrap_difference
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.hypothesis.anova import welch_anova
@@ -21,17 +22,19 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class SiteTests:
-    """What each test says of one stack against the reference on one site, network and metric.
+class SiteTests(Compared):
+    """What each test says of one comparison on one site, network and metric.
 
-    `games_howell` allows for all pairs of the stacks whose loads all ended; the other tests are of
-    this pair alone. `mean_difference` is over blocks, in the metric's unit, with its bootstrap
-    interval. None of them is corrected for the number of sites, networks or metrics.
+    `games_howell` allows for all pairs of the stacks that are compared and whose loads all ended;
+    the other tests are of this pair alone. `mean_difference` is over blocks, in the metric's
+    unit, with its bootstrap interval. None of them is corrected for the number of
+    sites, networks or metrics.
     """
 
     network: str
     site: str
     stack: str
+    reference: str
     metric: str
     welch_anova: DifferenceTest
     kruskal_wallis: DifferenceTest
@@ -42,34 +45,39 @@ class SiteTests:
 
 
 def site_tests(
-    kept: pl.DataFrame, cells: Sequence[Cell], reference: str, stacks: Sequence[str]
+    kept: pl.DataFrame, cells: Sequence[Cell], comparisons: Sequence[Comparison]
 ) -> list[SiteTests]:
     """The tests of each of `cells`, in their order, from the kept blocks (`select_blocks`).
 
-    `stacks`: all stacks, the reference among them. They take about 6 ms a cell of 30 blocks and
-    five stacks: choose the cells.
+    `comparisons`: all of the plan. They take about 6 ms a cell of 30 blocks and five stacks: choose
+    the cells.
     """
-    wanted: dict[tuple[str, str], dict[str, list[str]]] = {}
+    wanted: dict[tuple[str, str], dict[str, list[Comparison]]] = {}
     for cell in cells:
         by_metric = wanted.setdefault((cell.network, cell.site), {})
-        by_metric.setdefault(cell.metric, []).append(cell.stack)
+        asked = Comparison(cell.stack, cell.reference)
+        by_metric.setdefault(cell.metric, []).append(asked)
+    stacks = dict.fromkeys(
+        stack for asked in comparisons for stack in (asked.reference, asked.stack)
+    )
     metrics = list(dict.fromkeys(cell.metric for cell in cells))
     loads = loads_by_site(kept, wanted.keys(), metrics)
-    tests: dict[tuple[str, str, str, str], SiteTests] = {}
+    tests: dict[tuple[str, ...], SiteTests] = {}
     for (network, site), by_metric in wanted.items():
-        for metric, stacks_tested in by_metric.items():
+        for metric, tested in by_metric.items():
             runs = {stack: loads[network, site][stack][metric] for stack in stacks}
-            pairs = _all_pairs(runs, reference)
-            for stack in stacks_tested:
+            pairs: dict[str, dict[str, PairDifference]] = {}
+            for asked in tested:
+                stack, reference = asked.stack, asked.reference
+                if reference not in pairs:
+                    pairs[reference] = _all_pairs(runs, reference)
                 x, r = paired(runs[stack], runs[reference])
-                howell = pairs.get(stack) or _alone(stack, x, reference, r)
+                howell = pairs[reference].get(stack) or _alone(stack, x, reference, r)
                 dominance = mann_whitney(x, r)
                 alike = "" if dominance.p is not None else dominance.reason
-                tests[network, site, stack, metric] = SiteTests(
-                    network,
-                    site,
-                    stack,
-                    metric,
+                key = (network, site, stack, reference, metric)
+                tests[key] = SiteTests(
+                    *key,
                     welch_anova=welch_anova([x, r]),
                     kruskal_wallis=kruskal_wallis([x, r]),
                     games_howell=Estimate(
@@ -81,7 +89,9 @@ def site_tests(
                     ),
                     mean_difference=bootstrap_difference(x, r),
                 )
-    return [tests[cell.network, cell.site, cell.stack, cell.metric] for cell in cells]
+    return [
+        tests[cell.network, cell.site, cell.stack, cell.reference, cell.metric] for cell in cells
+    ]
 
 
 def _all_pairs(runs: Mapping[str, Floats], reference: str) -> dict[str, PairDifference]:

@@ -8,6 +8,7 @@ import polars as pl
 from eyelevel.analysis.gains.cells import Cell, compare_cells
 from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.steps import STEP_METRICS, step_metrics
+from eyelevel.plan.comparisons import Comparison
 from eyelevel.store.directory import read_trial
 
 _KEYS = ("network", "site", "stack", "repetition", "block", "limit_ms", "outcome")
@@ -15,7 +16,7 @@ _KEYS = ("network", "site", "stack", "repetition", "block", "limit_ms", "outcome
 
 @dataclass(frozen=True)
 class StepCells:
-    """One step of the plan: each stack against the reference, by site, network and metric."""
+    """One step of the plan: every comparison of the plan, by site, network and metric."""
 
     text: str
     cells: tuple[Cell, ...]
@@ -45,10 +46,10 @@ def compare_steps(directory: Path, plan: JsonMapping, kept: pl.DataFrame) -> tup
         for step_rows, values in zip(rows, measured, strict=True):
             # The load was over: what it lacks did not happen, and is not slower than a limit.
             step_rows.append((*keys[:-1], "ok", *values.values()))
-    stacks = [stack["name"] for stack in plan["stacks"]]
+    comparisons = [Comparison.read(asked) for asked in plan["comparisons"]]
     compared = []
     for text, step_rows in zip(texts, rows, strict=True):
         table = pl.DataFrame(step_rows, schema=schema, orient="row")
-        cells = compare_cells(table, tuple(STEP_METRICS), plan["reference"], stacks)
+        cells = compare_cells(table, tuple(STEP_METRICS), comparisons)
         compared.append(StepCells(text, tuple(cells)))
     return tuple(compared)

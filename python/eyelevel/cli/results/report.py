@@ -52,16 +52,16 @@ def make_report(directory: Path) -> Summary:
 def print_summary(summary: Summary) -> None:
     """The table of gains by network, the answer, the outcomes, the page's path."""
     contents = summary.contents
-    by_key = {(gain.network, gain.stack, gain.metric): gain for gain in contents.gains}
-    reference, others = contents.reference, contents.stacks[1:]
+    by_key = {(gain.network, gain.comparison, gain.metric): gain for gain in contents.gains}
+    heads = [str(asked) for asked in contents.comparisons]
     first = [f"{head} {text}" for head, text in said_first(contents)]
     for sentence in first:
         results.print(sentence, markup=False)
     for network in contents.networks:
-        results.print(f"{network}: gain against {reference} [95 % interval]", markup=False)
-        shown = table("metric", *others, right=tuple(others))
+        results.print(f"{network}: gain [95 % interval]", markup=False)
+        shown = table("metric", *heads, right=tuple(heads))
         for metric in contents.metrics:
-            cells = [_cell(by_key.get((network, stack, metric))) for stack in others]
+            cells = [_cell(by_key.get((network, asked, metric))) for asked in contents.comparisons]
             shown.add_row(METRICS_BY_NAME[metric].title, *cells)
         results.print(shown)
         results.print()

@@ -63,7 +63,8 @@ class PlanKeys(Table):
     sites: Annotated[list[str], MinLen(1)]
     networks: list[NetworkKeys]
     stacks: list[StackKeys]
-    reference: str
+    reference: str | None = None
+    comparisons: Annotated[list[tuple[str, str]], MinLen(1)] | None = None
     blocks: Annotated[int, Ge(1), Field(le=BLOCKS_MAX)]
     seed: Annotated[int, Ge(0), Lt(2**63)] = 1
     primary_metric: str = "speed_index_ms"

@@ -13,12 +13,13 @@ from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.causes import with_causes
+from eyelevel.plan.file.comparisons import comparisons_of
 from eyelevel.plan.file.cross_traffic import checked_cross_traffic, with_twins
 from eyelevel.plan.file.diagnostics import Problems, Report, explain_mistake
 from eyelevel.plan.file.model import PlanKeys, read_plan_file
 from eyelevel.plan.file.tables import KeyedError, Readers, network_of, stack_of
 from eyelevel.plan.plan import Plan, is_archive_path
-from eyelevel.plan.stacks import EXTERNAL_SERVER_MARK, Stack
+from eyelevel.plan.stacks import Stack
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
 
 _PATTERN = re.compile(r"[*?\[]")
@@ -60,6 +61,7 @@ def parse_plan(
     )
     stacks = _resolve(parsed.stacks, "stacks", stack_of, problems.add)
     _check_names(parsed, stacks, site_names, metric_names, problems.add)
+    compared = comparisons_of(parsed, [stack.name for stack in stacks], problems.add)
     problems.refuse_any()
     weights = _weights(parsed, networks)
     key = "cross_traffic"
@@ -77,7 +79,7 @@ def parse_plan(
         sites=tuple(parsed.sites),
         networks=networks,
         stacks=stacks,
-        reference=_reference(parsed, stacks),
+        comparisons=compared,
         blocks=parsed.blocks,
         seed=parsed.seed,
         primary_metric=parsed.primary_metric,
@@ -162,12 +164,6 @@ def _resolve(
     return tuple(resolved)
 
 
-def _reference(parsed: PlanKeys, stacks: Sequence[Stack]) -> str:
-    """As named, or with the mark of a stack that somebody else's server serves."""
-    marked = parsed.reference + EXTERNAL_SERVER_MARK
-    return marked if marked in [stack.name for stack in stacks] else parsed.reference
-
-
 def _check_names(
     parsed: PlanKeys,
     stacks: tuple[Stack, ...],
@@ -175,9 +171,6 @@ def _check_names(
     metric_names: Collection[str] | None,
     report: Report,
 ) -> None:
-    names = [stack.name for stack in stacks]
-    if len(names) == len(parsed.stacks) and _reference(parsed, stacks) not in names:
-        report(("reference",), unknown("stack", parsed.reference, names))
     browser = parsed.browser_settings()
     if refused := browser.refusal():
         report((refused[0],), refused[1])

@@ -89,6 +89,7 @@ def _specifications(contents: Contents) -> dict[str, JsonObject]:
                 "network": gain.network,
                 "metric": gain.metric,
                 "stack": gain.stack,
+                "comparison": str(gain.comparison),
                 **gain.gain.as_columns("gain"),
             }
             for gain in contents.gains
@@ -97,6 +98,7 @@ def _specifications(contents: Contents) -> dict[str, JsonObject]:
             "network": pl.String,
             "metric": pl.String,
             "stack": pl.String,
+            "comparison": pl.String,
             "gain": pl.Float64,
             "gain_low": pl.Float64,
             "gain_high": pl.Float64,
@@ -108,7 +110,11 @@ def _specifications(contents: Contents) -> dict[str, JsonObject]:
         own_gains = gains.filter(pl.col("network") == network)
         own_curves = curves.filter(pl.col("network") == network)
         specifications[f"gain-{index}"] = gain_chart(
-            own_gains, contents.stacks, metric, _extent(gains)
+            own_gains,
+            contents.stacks,
+            [str(asked) for asked in contents.comparisons],
+            metric,
+            _extent(gains),
         )
         specifications[f"curve-{index}"] = distribution_chart(own_curves, contents.stacks, metric)
     return specifications

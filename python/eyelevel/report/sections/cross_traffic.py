@@ -6,7 +6,7 @@ from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, table, titled_section
-from eyelevel.report.statistic_cells import compared_json, estimate_cell
+from eyelevel.report.statistic_cells import estimate_cell
 
 NOTE = (
     "Harm is (with - without) / with cross traffic, of mean times (Ware et al. 2019): 0 is none, "
@@ -25,7 +25,9 @@ def cross_traffic_json(contents: Contents) -> JsonObject:
             "flows": flows_of(contents),
             "harm": [
                 {
-                    **compared_json(harm),
+                    "network": harm.network,
+                    "stack": harm.stack,
+                    "metric": harm.metric,
                     "without": harm.alone,
                     "harm": harm.harm.as_json(),
                 }

@@ -30,7 +30,7 @@ NOTE = (
     "chance of any false claim in the family. Benjamini and Hochberg's bounds the share of false "
     "ones among the claims, for comparisons that are "
     "independent or positively dependent, and finds more. A family is one metric's comparisons "
-    "over all networks and stacks; {members} of {primary} have a p value. p of equivalence "
+    "over all networks and comparisons; {members} of {primary} have a p value. p of equivalence "
     "is of two one-sided t tests (TOST): at most 0.05 where the 90 % interval lies within "
     "±{effect}, the smallest effect of interest; it is on the logarithm, as the interval is, "
     "assumes what p does and is not corrected. The "
@@ -40,22 +40,22 @@ NOTE = (
 
 def gains_section(contents: Contents) -> Markup:
     """One table a network: a row a metric, a column a stack."""
-    by_key = {(gain.network, gain.stack, gain.metric): gain for gain in contents.gains}
-    others = contents.stacks[1:]
+    by_key = {(gain.network, gain.comparison, gain.metric): gain for gain in contents.gains}
+    heads = [str(asked) for asked in contents.comparisons]
     tables = []
     for network in contents.planned.networks:
         name = network.name
         rows = [
             [
                 _metric_name(contents, metric),
-                *(_gain_cell(by_key.get((name, stack, metric))) for stack in others),
+                *(_gain_cell(by_key.get((name, asked, metric))) for asked in contents.comparisons),
             ]
             for metric in contents.metrics
         ]
         caption = join([element("strong", name), " ", element("span", network.described())])
-        tables.append(table(caption, ["metric", *others], rows, class_="gains"))
+        tables.append(table(caption, ["metric", *heads], rows, class_="gains"))
     note = (
-        f"Gain against {contents.reference}: the geometric mean over sites of X / reference "
+        "The gain of X against its reference is the geometric mean over sites of X / reference "
         "within blocks, less one; negative is faster. Below each gain its "
         f"95{NO_BREAK}% interval, of Student's t over repetitions, each counting by its mean over "
         "the sites: the run-to-run noise of these sites in this lab, not what other sites would "
@@ -168,11 +168,11 @@ def p_values_details(contents: Contents) -> Markup:
     shown = tests
     if len(tests) > ROWS_MAX:
         shown = [tested for tested in tests if tested.gain.metric == primary][:ROWS_MAX]
-    # The primary metric first, the networks and stacks of each metric together.
+    # The primary metric first, the networks and comparisons of each metric together.
     order = {metric: place for place, metric in enumerate(contents.metrics)}
     rows = [_row(tested) for tested in sorted(shown, key=lambda tested: order[tested.gain.metric])]
     columns = [
-        "metric", "network", "stack", "gain, 95 % interval", "median, 95 % interval",
+        "metric", "network", "stack", "reference", "gain, 95 % interval", "median, 95 % interval",
         "difference, 95 % interval", "p", "p after Holm",
         "p after Benjamini-Hochberg", "p of equivalence",
     ]  # fmt: skip
@@ -203,6 +203,7 @@ def _row(tests: GainTests) -> list[object]:
         title_of(tests.gain.metric),
         tests.gain.network,
         tests.gain.stack,
+        tests.gain.reference,
         estimate_cell(gain, format_percent),
         estimate_cell(tests.gain.median, format_percent),
         estimate_cell(tests.gain.difference, lambda ms: format_signed_ms(ms, math.inf)),

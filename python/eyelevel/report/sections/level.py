@@ -134,9 +134,8 @@ def levels_compared(contents: Contents) -> Sequence[JsonMapping]:
 
 
 def _pairs(contents: Contents) -> list[tuple[str, str]]:
-    """Of the stacks that the report compares: the reference with every other."""
-    reference = contents.reference
-    return [(reference, stack) for stack in contents.stacks if stack != reference]
+    """Of the stacks that the report compares."""
+    return [(asked.reference, asked.stack) for asked in contents.comparisons]
 
 
 def _missing(contents: Contents) -> list[tuple[str, str]]:

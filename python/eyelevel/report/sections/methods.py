@@ -35,9 +35,11 @@ def paragraph(contents: Contents) -> str:
         "Confidence sequences, which hold at any stopping time, bound the geometric mean's gain; "
         "the level of 5 % is shared equally by all comparisons."
         if contents.may_stop
-        else "Intervals are Student's t over blocks on the linearised ratio, at 95 %; the primary "
-        "metric's p values are corrected after Holm over all networks and stacks."
+        else "Intervals are Student's t over repetitions, of each one's mean over the sites of "
+        "log(X / reference), at 95 %; the primary metric's p values are corrected after Holm over "
+        "all networks and comparisons."
     )
+    asked = ", ".join(map(str, contents.comparisons))
     return (
         f"{_some(counts[0], 'recorded site')} {'was' if counts[0] == 1 else 'were'} replayed with "
         f"eyelevel {versions.get('eyelevel', '')} from recorded addresses over "
@@ -53,7 +55,7 @@ def paragraph(contents: Contents) -> str:
         f"{kept} of {planned} blocks were compared; a failure of the instrument excluded the loads "
         "of all stacks of its block, timeouts count as their limit, and in medians as slower than "
         "it. Gains are geometric means over the sites of X / reference within blocks, less one. "
-        f"{sure} The plan's hash is {plan['hash']}."
+        f"Compared were {asked}. {sure} The plan's hash is {plan['hash']}."
     )
 
 

@@ -23,7 +23,7 @@ BUSY_SHARE = 0.5
 
 
 def opening(contents: Contents) -> Markup:
-    """Question, answer in a sentence a stack, and warnings."""
+    """Question, answer in a sentence a comparison, and warnings."""
     plan = contents.plan
     sentences = answers(contents)
     first = said_first(contents)
@@ -47,11 +47,10 @@ def opening_json(contents: Contents) -> JsonObject:
 
 
 def answers(contents: Contents) -> list[str]:
-    """A sentence a stack, and one over all networks of a plan with weights; why there is none."""
+    """A sentence a comparison, one over all networks of a plan with weights; why there is none."""
     if not contents.blocks.kept.height:
         return [_why_no_answer(contents), *overall(contents)]
-    study = (contents.reference, contents.primary_metric, contents.smallest_effect)
-    sentences = answer(contents.gains, *study)
+    sentences = answer(contents.gains, contents.primary_metric, contents.smallest_effect)
     return [*sentences, *overall(contents)]
 
 
@@ -80,19 +79,21 @@ def _warning(warning: tuple[str, str]) -> Markup:
 
 
 def overall(contents: Contents) -> list[str]:
-    """A sentence a stack about its gain over all networks, if the plan has weights."""
+    """A sentence a comparison about its gain over all networks, if the plan has weights."""
     weights, metric = contents.plan.get("weights"), contents.primary_metric
     if not weights:
         return []
     sentences = []
-    for stack in contents.stacks[1:]:
-        gains = [gain for gain in contents.gains if (gain.stack, gain.metric) == (stack, metric)]
+    for asked in contents.comparisons:
+        gains = [
+            gain for gain in contents.gains if (gain.comparison, gain.metric) == (asked, metric)
+        ]
         mean = weighted_gain(gains, weights)
         if mean.value is None or mean.low is None:
             answer_text = f"undetermined ({mean.reason})"
         else:
             answer_text = f"{format_percent(mean.value)}, 95 % interval {format_interval(mean)}"
-        sentences.append(f"{stack} over all networks, by their weights: {answer_text}.")
+        sentences.append(f"{asked} over all networks, by their weights: {answer_text}.")
     return sentences
 
 
@@ -229,7 +230,7 @@ def not_sure_enough(contents: Contents) -> list[tuple[str, str]]:
 
 
 def _format_width(comparison: ComparisonState) -> str:
-    which = f"{comparison.stack} on {comparison.network}"
+    which = f"{comparison.comparison} on {comparison.network}"
     if comparison.width is None:
         return f"{which} has no interval"
     return f"the interval of {which} is {_format_points(comparison.width)} wide"

@@ -23,16 +23,19 @@ def other_sites_details(contents: Contents) -> Markup:
         return Markup("")
     primary = contents.primary_metric
     gains = {
-        (gain.network, gain.stack): gain.gain for gain in contents.gains if gain.metric == primary
+        (gain.network, gain.comparison): gain.gain
+        for gain in contents.gains
+        if gain.metric == primary
     }
     rows: list[list[object]] = []
     for network_model in contents.sites_models:
         model, estimate = network_model.model, network_model.model.gain
-        of_these_sites = gains.get((network_model.network, network_model.stack))
+        of_these_sites = gains.get((network_model.network, network_model.comparison))
         rows.append(
             [
                 network_model.network,
                 network_model.stack,
+                network_model.reference,
                 estimate_cell(estimate, format_percent),
                 "none" if estimate.p is None else format_p(estimate.p),
                 estimate_cell(of_these_sites, format_percent) if of_these_sites else "none",
@@ -41,7 +44,7 @@ def other_sites_details(contents: Contents) -> Markup:
             ]
         )
     columns = [
-        "network", "stack", "gain on such sites, 95 % interval", "p",
+        "network", "stack", "reference", "gain on such sites, 95 % interval", "p",
         "gain on these sites, 95 % interval", "sites scatter by", "runs scatter by",
     ]  # fmt: skip
     note = NOTE
@@ -52,7 +55,7 @@ def other_sites_details(contents: Contents) -> Markup:
 
 
 def other_sites_json(contents: Contents) -> JsonObject:
-    """The same for machines: an object a network and stack."""
+    """The same for machines: an object a network and comparison."""
     return {
         "other_sites": [
             {

@@ -16,13 +16,13 @@ from eyelevel.report.statistic_cells import (
 )
 
 COLUMNS = (
-    "site", "network", "stack", "Welch's ANOVA, p", "Kruskal-Wallis, p",
+    "site", "network", "stack", "reference", "Welch's ANOVA, p", "Kruskal-Wallis, p",
     "Games-Howell, 95 % interval", "Mann-Whitney, p", "Cliff's delta, 95 % interval",
     "mean difference, 95 % interval",
 )  # fmt: skip
 
 NOTE = (
-    "The same loads as above, each stack against the reference. Welch's ANOVA compares means, as "
+    "The same loads as above, each stack against its reference. Welch's ANOVA compares means, as "
     "the published one does, and lets variances differ; it assumes runs that are independent and "
     "about normal. "
     "Kruskal-Wallis and Mann-Whitney compare ranks and need independent runs only, a timeout being "
@@ -99,6 +99,7 @@ def _row(contents: Contents, tests: SiteTests) -> list[object]:
         tests.site,
         tests.network,
         tests.stack,
+        tests.reference,
         tested_cell(tests.welch_anova, "F"),
         tested_cell(tests.kruskal_wallis, "H"),
         howell,

@@ -22,7 +22,7 @@ def sites_section(contents: Contents) -> Markup:
     for metric in dict.fromkeys(cell.metric for cell in cells):
         rows = [_cell_row(contents, cell) for cell in cells if cell.metric == metric]
         columns = [
-            "site", "network", "stack", "pairs", "median", "reference's median",
+            "site", "network", "stack", "reference", "pairs", "median", "reference's median",
             "gain, 95 % interval", "paired difference, 95 % interval", "ANOVA at 0.01",
         ]  # fmt: skip
         content = table(f"{title_of(metric)}, by site", columns, rows, class_="cells")
@@ -58,6 +58,7 @@ def _cell_row(contents: Contents, cell: Cell) -> list[object]:
         cell.site,
         cell.network,
         cell.stack,
+        cell.reference,
         pairs,
         format_ms(cell.median, limit_s),
         format_ms(cell.median_reference, limit_s),

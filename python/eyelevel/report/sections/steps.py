@@ -1,4 +1,4 @@
-"""What came after the load: a table a step, a row a stack."""
+"""What came after the load: a table a step, a row a comparison."""
 
 from collections.abc import Callable
 
@@ -65,7 +65,7 @@ def _step_json(step: StepCells) -> JsonObject:
 
 
 def _table(contents: Contents, number: int, step: StepCells) -> Markup:
-    by_key = {(cell.site, cell.network, cell.stack, cell.metric): cell for cell in step.cells}
+    by_key = {(cell.site, cell.network, cell.comparison, cell.metric): cell for cell in step.cells}
     metrics = [
         name
         for name in SHOWN
@@ -78,35 +78,32 @@ def _table(contents: Contents, number: int, step: StepCells) -> Markup:
     ]
     rows: list[list[object]] = []
     for site, network in dict.fromkeys((cell.site, cell.network) for cell in step.cells):
-        for stack in contents.stacks:
-            stack_cells = [by_key.get((site, network, stack, name)) for name in metrics]
-            if stack == contents.stacks[0]:  # in no cell of its own
-                stack_cells = [
-                    by_key.get((site, network, contents.stacks[-1], name)) for name in metrics
-                ]
-                values = [_reference(stack_cell) for stack_cell in stack_cells]
-            else:
-                values = [_compared(stack_cell) for stack_cell in stack_cells]
-            pairs = max((stack_cell.pairs for stack_cell in stack_cells if stack_cell), default=0)
-            rows.append([site, network, stack, pairs, *values])
-    columns = ["site", "network", "stack", "pairs", *(SHOWN[name] for name in metrics)]
+        for asked in contents.comparisons:
+            of_pair = [by_key.get((site, network, asked, name)) for name in metrics]
+            pairs = max((cell.pairs for cell in of_pair if cell), default=0)
+            values = [_compared(cell) for cell in of_pair]
+            rows.append([site, network, asked.stack, asked.reference, pairs, *values])
+    columns = ["site", "network", "stack", "reference", "pairs", *(SHOWN[name] for name in metrics)]
     caption = element("strong", f"{number}. {step.text}")
     if len(rows) > ROWS_MAX:
         caption = join([caption, f" ({len(rows) - ROWS_MAX} rows more are in the records)"])
     return table(caption, columns, rows[:ROWS_MAX], class_="cells")
 
 
-def _reference(cell: Cell | None) -> object:
-    if cell is None or cell.median_reference is None:
-        return element("span", "none", class_="quiet")
-    return _formatter(cell.metric)(cell.median_reference)
-
-
 def _compared(cell: Cell | None) -> object:
     if cell is None or cell.median is None:
         return element("span", "none", class_="quiet")
     format_value = _formatter(cell.metric)
-    return join([format_value(cell.median), *_difference(cell.difference, format_value)])
+    return join(
+        [format_value(cell.median), *_beside(cell), *_difference(cell.difference, format_value)]
+    )
+
+
+def _beside(cell: Cell) -> list[Markup]:
+    if cell.median_reference is None:
+        return []
+    value = _formatter(cell.metric)(cell.median_reference)
+    return [element("small", f"reference {value}")]
 
 
 def _difference(difference: Estimate, format_value: Callable[[float], str]) -> list[Markup]:

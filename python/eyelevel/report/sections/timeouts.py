@@ -44,12 +44,13 @@ def timeouts_details(contents: Contents) -> Markup:
         difference = estimate_cell(gain.difference, lambda ms: format_signed_ms(ms, math.inf))
         ps = ("none" if p is None else format_p(p) for p in (counts.p, gain.p_timeouts_holm))
         said = f"{counts.count} and {counts.count_reference} of {counts.pairs}"
-        rows.append([gain.network, gain.stack, said, *ps, format_limit(counts), counts.bound,
-                     estimate_cell(gain.gain, format_percent), difference])  # fmt: skip
+        which = (gain.network, gain.stack, gain.reference)
+        cells = (estimate_cell(gain.gain, format_percent), difference)
+        rows.append([*which, said, *ps, format_limit(counts), counts.bound, *cells])
     if not rows:
         return Markup("")
     columns = [
-        "network", "stack", "timeouts, stack and reference", "p", "p after Holm", "limit",
+        "network", "stack", "reference", "timeouts of both", "p", "p after Holm", "limit",
         "true gain", "gain, 95 % interval", "difference up to the limit, 95 % interval",
     ]  # fmt: skip
     note = NETWORKS_NOTE
@@ -97,9 +98,10 @@ def censored_details(contents: Contents) -> Markup:
             difference = join([difference, element("small", format_p_equation(mean.p))])
         counts = f"{cell.timeouts} and {cell.timeouts_reference} of {cell.pairs}"
         rank = tested_cell(censored.log_rank, "z")
-        rows.append([cell.site, cell.network, cell.stack, counts, difference, rank])
+        pair = (cell.site, cell.network, cell.stack, cell.reference)
+        rows.append([*pair, counts, difference, rank])
     columns = [
-        "site", "network", "stack", "timeouts, stack and reference",
+        "site", "network", "stack", "reference", "timeouts of both",
         "difference of restricted means, 95 % interval", "log-rank, p",
     ]  # fmt: skip
     metric = title_of(contents.primary_metric)

@@ -67,6 +67,7 @@ def _causes_json(network_split: NetworkSplit) -> JsonObject:
     return {
         "network": network_split.network,
         "stack": network_split.stack,
+        "reference": network_split.reference,
         "parts_ms": {name: part.as_json() for name, part in parts.items()},
     }
 
@@ -79,7 +80,7 @@ def _causes(contents: Contents) -> list[Markup]:
     tables = [
         table(
             join([element("strong", f"{split.stack} on {split.network}"), " ",
-                  element("span", f"against {contents.reference}")]),
+                  element("span", f"against {split.reference}")]),
             columns,
             _rows(split),
             class_="causes",
@@ -116,7 +117,7 @@ def why_sentences(splits: tuple[NetworkSplit, ...]) -> list[str]:
         certain = {name: part for name, part in parts.items() if part.excludes_zero}
         whole, subject = (
             network_split.split.difference,
-            f"{network_split.stack} on {network_split.network}",
+            f"{network_split.comparison} on {network_split.network}",
         )
         if whole.value is None:
             sentences.append(f"{subject}: undetermined ({whole.reason}).")

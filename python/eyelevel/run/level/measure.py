@@ -95,15 +95,17 @@ def measured_level(first: Stack, second: Stack) -> Level | None:
 
 
 def levels_of(plan: Plan) -> list[JsonObject]:
-    """What was measured of the pairs that a report compares: the reference with every other.
+    """What was measured of the pairs that a report compares.
 
     The level is Chromium's; of a plan whose visits or connection types are not as usual only what
     was measured with the same ones counts.
     """
     if plan.browser.browser != "chromium":
         return []
-    base, *others = sorted(stacks_of(plan), key=lambda stack: stack.name != plan.reference)
-    measured = (measured_level(base, stack) for stack in others)
+    stacks = {stack.name: stack for stack in stacks_of(plan)}
+    measured = (
+        measured_level(stacks[asked.reference], stacks[asked.stack]) for asked in plan.comparisons
+    )
     return [level.as_json() for level in measured if level is not None]
 
 

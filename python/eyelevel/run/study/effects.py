@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 
 from eyelevel.plan.plan import Plan
-from eyelevel.run.study.stopping import compared
+from eyelevel.run.study.stopping import networks_compared
 from eyelevel.store.directory import PLAN_FILE, read_document
 
 SHOWN_MAX = 4
@@ -33,7 +33,7 @@ def live_effects(plan: Plan, directory: Path, *, peek: bool) -> Callable[[], str
 
     document = read_document(directory, PLAN_FILE)
     sites = [site["name"] for site in document["sites"]]
-    stacks, networks = compared(plan)
+    networks = networks_compared(plan)
 
     def look() -> str:
         _, table = read_table(directory, document)
@@ -41,11 +41,11 @@ def live_effects(plan: Plan, directory: Path, *, peek: bool) -> Callable[[], str
         if plan.causes:
             _, _, blocks = without_twins(document, table, blocks)
         kept = blocks.kept
-        gains = sequential_gains(kept, plan.primary_metric, plan.reference, stacks, networks, sites)
+        gains = sequential_gains(kept, plan.primary_metric, plan.comparisons, networks, sites)
         known = [gain for gain in gains if gain.gain.determined]
         known.sort(key=lambda gain: -abs(gain.gain.value or 0.0))
         phrases = [
-            f"{gain.stack} on {gain.network} {format_percent(gain.gain.value or 0.0)} "
+            f"{gain.comparison} on {gain.network} {format_percent(gain.gain.value or 0.0)} "
             f"[{format_interval(gain.gain)}]"
             for gain in known[:SHOWN_MAX]
         ]

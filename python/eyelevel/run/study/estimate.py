@@ -12,14 +12,14 @@ import scipy
 from eyelevel.analysis.gains.cells import compare_cells
 from eyelevel.analysis.gains.sequential import FAMILY_LEVEL
 from eyelevel.analysis.gate_conditions import Condition
-from eyelevel.analysis.study import read_contents, read_plan_document, read_table
+from eyelevel.analysis.study import comparisons_of, read_contents, read_plan_document, read_table
 from eyelevel.analysis.trials.blocks import select_blocks
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.time_limit import load_s
 from eyelevel.run.study.gate_blocks import gate_blocks
-from eyelevel.run.study.stopping import compared
+from eyelevel.run.study.stopping import networks_compared
 from eyelevel.sites.recorded import RecordedSite
 from eyelevel.stats.estimate import POWER, smallest_detectable
 from eyelevel.stats.quantile import DECIDING_POWER
@@ -133,8 +133,7 @@ def _sequential_effect(plan: Plan, error: float, source: str) -> tuple[float | N
     They are of one value a repetition. As `smallest_detectable`: the interval's half width and the
     power's t quantile, in standard errors.
     """
-    stacks, networks = compared(plan)
-    comparisons = (len(stacks) - 1) * len(networks)
+    comparisons = len(plan.comparisons) * len(networks_compared(plan))
     # The width in standard errors depends on the number of values alone.
     unit = confidence_sequence(np.arange(float(plan.blocks)), FAMILY_LEVEL / max(comparisons, 1))
     if unit.low is None or unit.high is None or not unit.standard_error:
@@ -177,7 +176,7 @@ def _deviation(plan: Plan, document: JsonObject, table: pl.DataFrame) -> float |
     """The typical scatter of a block's gain in an earlier run, over its cells."""
     stacks = [stack["name"] for stack in document["stacks"]]
     kept = select_blocks(table, stacks).kept
-    cells = compare_cells(kept, [plan.primary_metric], document["reference"], stacks)
+    cells = compare_cells(kept, [plan.primary_metric], comparisons_of(document))
     seen = [
         cell.gain.standard_error * math.sqrt(cell.pairs)
         for cell in cells

@@ -22,7 +22,7 @@ def stopped_since(found: Sequence[ComparisonState]) -> str:
     sentences = []
     for state, words in _SAID.items():
         of_kind = [
-            f"{comparison.stack} on {comparison.network}"
+            f"{comparison.comparison} on {comparison.network}"
             for comparison in found
             if comparison.state == state
         ]
@@ -33,16 +33,10 @@ def stopped_since(found: Sequence[ComparisonState]) -> str:
     return "; ".join(sentences)
 
 
-def compared(plan: Plan) -> tuple[list[str], list[str]]:
-    """The stacks and networks that are compared: all but counterfactuals."""
-    stacks, networks = (
-        [member.name for member in members] for members in (plan.stacks, plan.networks)
-    )
-    if plan.causes:
-        twins = {name for names in plan.causes.stacks.values() for name in names.values()}
-        stacks = [name for name in stacks if name not in twins]
-        networks = [name for name in networks if name not in plan.causes.networks.values()]
-    return stacks, networks
+def networks_compared(plan: Plan) -> list[str]:
+    """The networks on which is compared: all but counterfactuals."""
+    twins = plan.causes.networks.values() if plan.causes else ()
+    return [network.name for network in plan.networks if network.name not in twins]
 
 
 def stopping_rule(plan: Plan, directory: Path) -> Callable[[int], str] | None:
@@ -56,7 +50,7 @@ def stopping_rule(plan: Plan, directory: Path) -> Callable[[int], str] | None:
     document = read_document(directory, PLAN_FILE)
     sites = [site["name"] for site in document["sites"]]
     every = [stack.name for stack in plan.stacks]
-    stacks, networks = compared(plan)
+    networks = networks_compared(plan)
 
     def look(repetition: int) -> str:
         if repetition < rule.blocks_min or repetition >= plan.blocks:
@@ -70,7 +64,7 @@ def stopping_rule(plan: Plan, directory: Path) -> Callable[[int], str] | None:
         if plan.causes:
             _, _, blocks = without_twins(document, table, blocks)
         kept = blocks.kept
-        gains = sequential_gains(kept, plan.primary_metric, plan.reference, stacks, networks, sites)
+        gains = sequential_gains(kept, plan.primary_metric, plan.comparisons, networks, sites)
         compared_now = comparisons(
             gains,
             rule.interval_width_max,

@@ -121,7 +121,7 @@ def test_the_nine_panels_have_the_unshaped_loads_beside_them(contents):
 def test_a_waterfall_has_the_objects_of_one_typical_load_each(contents):
     rows = figure("waterfall").rows(contents)
     assert rows["load"].unique(maintain_order=True).to_list() == [
-        "tcp, a on das-3-60", "quic+sprout, a on das-3-60",
+        "tcp, a on das-3-60", "tcp+, a on das-3-60",
     ]  # fmt: skip
     assert rows.height == 2 * 4 * 2 and (rows["end_s"] >= rows["start_s"]).all()
 
@@ -150,7 +150,7 @@ def test_a_crossing_has_the_interval_in_which_zero_lies_within_the_bounds():
 
 def test_the_ten_sites_most_helped_and_hurt_are_each_listed_once(contents):
     extremes = next(each for each in TABLES if each.name == "extremes").rows(contents)
-    assert extremes.group_by("stack").len()["len"].to_list() == [3, 3, 3]
+    assert extremes.group_by("comparison").len()["len"].to_list() == [3, 3, 3]
 
 
 def test_single_objects_have_a_panel_a_size_and_network(contents, tmp_path):

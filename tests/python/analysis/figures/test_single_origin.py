@@ -54,7 +54,7 @@ def contents(tmp_path_factory):
 def test_each_quic_stack_is_against_the_tuned_tcp_with_its_controller(contents):
     rows = rows_of(contents)
     assert set(rows["site"]) == {"one"} and set(rows["network"]) == set(RTTS_MS)
-    assert set(rows.select("stack", "against").unique().rows()) == {
+    assert set(rows.select("stack", "reference").unique().rows()) == {
         ("quic", "tcp+"),
         ("quic+bbr", "tcp+bbr"),
     }

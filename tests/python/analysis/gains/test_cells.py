@@ -7,6 +7,7 @@ import pytest
 
 from eyelevel.analysis.gains.cells import _cell, compare_cells, compare_networks
 from eyelevel.analysis.trials.blocks import select_blocks
+from eyelevel.plan.comparisons import against_one
 from eyelevel.stats.gain import performance_gain
 from eyelevel.stats.hypothesis.anova import anova_of_two
 from eyelevel.stats.paired import hodges_lehmann, median
@@ -39,7 +40,7 @@ def table(loads):
 
 def study(loads, metric="speed"):
     blocks = select_blocks(table(loads), STACKS)
-    cells = compare_cells(blocks.kept, [metric], "tcp", STACKS)
+    cells = compare_cells(blocks.kept, [metric], against_one("tcp", STACKS))
     return blocks, cells, compare_networks(cells, metric, sorted({site for site, _ in loads}))
 
 
@@ -148,7 +149,7 @@ def test_a_site_without_any_block_leaves_the_network_undetermined():
 
 def test_a_planned_network_without_any_block_is_undetermined_and_not_left_out():
     cells = study(LOADS)[1]
-    planned = [("dsl", "quic", "speed"), ("lte", "quic", "speed")]
+    planned = [(network, "quic", "tcp", "speed") for network in ("dsl", "lte")]
     gains = compare_networks(cells, "speed", ["a", "b"], planned)
     assert [(each.network, each.gain.value is None) for each in gains] == [
         ("dsl", False),
@@ -165,7 +166,7 @@ def test_the_answer_does_not_depend_on_the_order_of_rows():
 def test_the_short_ways_of_no_pair_and_one_answer_as_the_computations():
     for x, r in (([], []), ([90.0], [100.0])):
         there = np.array(x), np.array(r)
-        found = _cell("dsl", "a", "quic", "speed", (np.arange(len(x)), *there))
+        found = _cell(("dsl", "a", "quic", "tcp", "speed"), (np.arange(len(x)), *there))
         assert found.ratio_of_means == performance_gain(x, r)
         assert found.difference == hodges_lehmann(x, r)
         gain = geometric_gain(x, r)

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from eyelevel.analysis.gains.cells import compare_cells, compare_networks
+from eyelevel.plan.comparisons import against_one
 from eyelevel.stats.equal_stacks import REJECTED_SHARE_MAX, p_values, swap_names
 from eyelevel.stats.estimate import smallest_detectable
 from eyelevel.stats.gain import mean_gain, performance_gain
@@ -35,7 +36,7 @@ def study(seed, drift=0.0, added_ms=0.0):
 
 
 def gain(table):
-    cells = compare_cells(table, ["speed"], "one", ["one", "two"])
+    cells = compare_cells(table, ["speed"], against_one("one", ["one", "two"]))
     return compare_networks(cells, "speed", SITES)[0]
 
 

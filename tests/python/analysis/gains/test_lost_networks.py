@@ -34,7 +34,7 @@ def test_the_answer_names_the_network_without_a_result(tmp_path):
         assert "quic was faster than tcp on home (" in said
         assert "quic against tcp is undetermined on mobile (no complete block is left)" in said
         assert overall == (
-            "quic over all networks, by their weights: undetermined "
+            "quic against tcp over all networks, by their weights: undetermined "
             "(mobile: no complete block is left)."
         )
 

@@ -7,6 +7,7 @@ import pytest
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.sequential import blocks_needed, comparisons, sequential_gains
 from eyelevel.analysis.gains.weighted import weighted_gain
+from eyelevel.plan.comparisons import Comparison
 from eyelevel.stats.estimate import Estimate, undetermined
 
 
@@ -23,7 +24,7 @@ def table(repetitions, quic=0.8, noise=0.02, sites=("a", "b")):
 
 
 def gains(kept, sites=("a", "b")):
-    return sequential_gains(kept, "speed_ms", "tcp", ["tcp", "quic"], ["dsl"], sites)
+    return sequential_gains(kept, "speed_ms", [Comparison("quic", "tcp")], ["dsl"], sites)
 
 
 def states(found, blocks_max=40, width=0.05, futility=True):
@@ -102,37 +103,43 @@ def test_a_value_of_zero_leaves_no_ratio_and_is_no_timeout():
 
 def test_networks_count_by_their_weights():
     found = [
-        NetworkGain("dsl", "quic", "speed", Estimate(-0.1, -0.2, 0, 0.01, 0.03, 10, 5)),
-        NetworkGain("lte", "quic", "speed", Estimate(-0.3, -0.4, -0.2, 0.01, 0.04, 10, 5)),
+        NetworkGain("dsl", "quic", "tcp", "speed", Estimate(-0.1, -0.2, 0, 0.01, 0.03, 10, 5)),
+        NetworkGain("lte", "quic", "tcp", "speed", Estimate(-0.3, -0.4, -0.2, 0.01, 0.04, 10, 5)),
     ]
     overall = weighted_gain(found, {"dsl": 3, "lte": 1})
     assert overall.value == pytest.approx(-0.15)
     assert overall.standard_error == pytest.approx(math.hypot(0.75 * 0.03, 0.25 * 0.04))
-    lacking = [found[0], NetworkGain("lte", "quic", "speed", undetermined("a load timed out"))]
+    lacking = [
+        found[0],
+        NetworkGain("lte", "quic", "tcp", "speed", undetermined("a load timed out")),
+    ]
     assert weighted_gain(lacking, {"dsl": 3, "lte": 1}).reason == "lte: a load timed out"
 
 
 def test_bounds_that_hold_together_are_weighted_as_they_are():
     found = [
-        NetworkGain("dsl", "quic", "speed", Estimate(-0.1, -0.2, 0, 0.01, None, 10, 5)),
-        NetworkGain("lte", "quic", "speed", Estimate(-0.3, -0.4, -0.2, 0.01, None, 10, 5)),
+        NetworkGain("dsl", "quic", "tcp", "speed", Estimate(-0.1, -0.2, 0, 0.01, None, 10, 5)),
+        NetworkGain("lte", "quic", "tcp", "speed", Estimate(-0.3, -0.4, -0.2, 0.01, None, 10, 5)),
     ]
     overall = weighted_gain(found, {"dsl": 3, "lte": 1})
     assert (overall.value, overall.low, overall.high) == pytest.approx((-0.15, -0.25, -0.05))
-    open_end = [found[0], NetworkGain("lte", "quic", "speed", undetermined("too few", 2, -0.1))]
+    open_end = [
+        found[0],
+        NetworkGain("lte", "quic", "tcp", "speed", undetermined("too few", 2, -0.1)),
+    ]
     assert weighted_gain(open_end, {"dsl": 3, "lte": 1}).low is None
 
 
 def test_a_network_with_a_weight_and_without_a_gain_leaves_no_mean():
-    found = [NetworkGain("dsl", "quic", "speed", Estimate(-0.1, -0.2, 0, 0.01, 0.03, 10, 5))]
+    found = [NetworkGain("dsl", "quic", "tcp", "speed", Estimate(-0.1, -0.2, 0, 0.01, 0.03, 10, 5))]
     overall = weighted_gain(found, {"dsl": 1, "lte": 99})
     assert overall.value is None and overall.reason == "lte: no complete block is left"
 
 
 def test_the_network_that_lacks_an_interval_is_blamed_and_not_another():
-    sound = NetworkGain("dsl", "quic", "speed", Estimate(-0.1, -0.2, 0, 0.01, None, 10, 5))
-    late = NetworkGain("lte", "quic", "speed", undetermined("a load timed out", 5))
+    sound = NetworkGain("dsl", "quic", "tcp", "speed", Estimate(-0.1, -0.2, 0, 0.01, None, 10, 5))
+    late = NetworkGain("lte", "quic", "tcp", "speed", undetermined("a load timed out", 5))
     assert weighted_gain([sound, late], {"dsl": 1, "lte": 1}).reason == "lte: a load timed out"
-    lost = NetworkGain("3g", "quic", "speed", undetermined("no complete block is left"))
+    lost = NetworkGain("3g", "quic", "tcp", "speed", undetermined("no complete block is left"))
     both = weighted_gain([sound, late, lost], {"dsl": 1, "lte": 1, "3g": 1})
     assert both.reason == "lte: a load timed out; 3g: no complete block is left"

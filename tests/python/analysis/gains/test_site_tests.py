@@ -6,6 +6,7 @@ import pytest
 
 from eyelevel.analysis.gains.cells import compare_cells
 from eyelevel.analysis.gains.site_tests import site_tests
+from eyelevel.plan.comparisons import against_one
 from eyelevel.stats.bootstrap import bootstrap_difference
 from eyelevel.stats.hypothesis.anova import welch_anova
 from eyelevel.stats.hypothesis.games_howell import games_howell
@@ -34,8 +35,8 @@ def study(late=(), absent=()):
 
 
 def found_in(kept):
-    cells = compare_cells(kept, ["speed"], "tcp", STACKS)
-    found = site_tests(kept, cells, "tcp", STACKS)
+    cells = compare_cells(kept, ["speed"], against_one("tcp", STACKS))
+    found = site_tests(kept, cells, against_one("tcp", STACKS))
     assert [(e.network, e.stack) for e in found] == [(c.network, c.stack) for c in cells]
     return {(each.network, each.stack): each for each in found}
 

@@ -30,7 +30,7 @@ def contents(tmp_path_factory):
 
 def test_each_metric_is_a_family_that_is_named(contents):
     gains = [each for each in summary_of(contents)["gains"] if each["metric"] == PRIMARY]
-    assert {each["family"] for each in gains} == {"speed_index_ms, all networks and stacks"}
+    assert {each["family"] for each in gains} == {"speed_index_ms, all networks and comparisons"}
     family = correct({"of": [each["gain"]["p"] for each in gains]}, "benjamini-hochberg")["of"]
     assert [each["p_benjamini_hochberg"] for each in gains] == list(family.adjusted)
     known = [each for each in gains if each["gain"]["p"] is not None]

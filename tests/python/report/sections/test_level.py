@@ -66,8 +66,8 @@ def test_a_stack_of_the_plan_s_own_is_measured_with_the_plan(contents):
     assert "--stacks tcp,tcp+ measures the first." in said()
     stacks = contents.plan["stacks"]
     mine = [*stacks, {**stacks[0], "name": "mine"}]
-    its = said(reference="mine", stacks=mine)
-    assert "--stacks mine,tcp --plan PLAN measures the first." in its
+    its = said(comparisons=[{"stack": "tcp", "reference": "mine"}], stacks=mine)
+    assert "--stacks mine,tcp --plan PLAN measures the pair." in its
     browser = contents.plan["browser"]
     known = {**browser, "visitor": "known"}
     assert "--stacks tcp,tcp+ --plan PLAN measures" in said(browser=known)

@@ -5,11 +5,10 @@ import re
 
 import numpy as np
 import pytest
-from made_up_run import metrics_of, read_run
+from made_up_run import metrics_of, quickstart_against_tcp, read_run
 from repository import ROOT
 
 from eyelevel.analysis.formats import NO_BREAK
-from eyelevel.plan.presets import preset_text
 from eyelevel.report.page import build_report, summary_of
 from eyelevel.report.sections.other_sites import other_sites_details
 from eyelevel.stats.mixed_model import gain_over_sites
@@ -18,7 +17,7 @@ SITES = ("startup", "dashboard", "shop", "news", "mail")
 
 
 def run_of(directory, sites, outcomes=None):
-    text = preset_text("quickstart", sites).splitlines()
+    text = quickstart_against_tcp().splitlines()
     text[0] = f"sites = {json.dumps(sites)}"  # the preset takes two
     return read_run(directory, outcomes, "\n".join(text))
 

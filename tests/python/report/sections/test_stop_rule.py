@@ -31,7 +31,7 @@ def beside_the_level(contents):
 
 def test_wide_intervals_are_named_with_what_it_would_take(tmp_path):
     text = said(tmp_path, 0.06)["Not sure enough."]
-    assert text.startswith("the interval of quic on dsl is ")
+    assert text.startswith("the interval of quic against tcp on dsl is ")
     assert "; at most 10.0 percentage points were asked for." in text
     needed = int(text.removesuffix(".").rpartition("about ")[2])
     assert 12 < needed < 200
@@ -57,7 +57,7 @@ def test_many_comparisons_are_counted(tmp_path):
 def test_many_timeouts_leave_no_interval(tmp_path):
     late = {(f"startup/lte/{n}", "quic"): "timeout" for n in (3, 4, 5)}
     found = said(tmp_path, 0.01, outcomes=late)
-    assert found["Not sure enough."].startswith("quic on lte has no interval; at most")
+    assert found["Not sure enough."].startswith("quic against tcp on lte has no interval; at most")
 
 
 def test_an_unfinished_run_is_not_judged(tmp_path):

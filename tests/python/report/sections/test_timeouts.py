@@ -4,11 +4,10 @@ import re
 
 import numpy as np
 import pytest
-from made_up_run import SITES, metrics_of, read_run
+from made_up_run import SITES, metrics_of, quickstart_against_tcp, read_run
 from repository import ROOT
 
 from eyelevel.analysis.formats import MINUS, NO_BREAK
-from eyelevel.plan.presets import preset_text
 from eyelevel.report.page import build_report, summary_of
 from eyelevel.report.sections.timeouts import timeouts_details
 
@@ -16,7 +15,7 @@ LIMIT_MS = 180_000.0
 
 
 def run_of(directory, outcomes, **settings):
-    text = preset_text("quickstart", SITES)
+    text = quickstart_against_tcp()
     for name, value in settings.items():
         text = re.sub(rf"(?m)^{name} = .*$", f"{name} = {value}", text)
     return read_run(directory, outcomes, text)
@@ -115,7 +114,7 @@ def test_without_timeouts_there_is_none(tmp_path):
 
 
 def test_a_study_that_may_stop_has_counts_and_no_test(tmp_path):
-    text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 8")
+    text = quickstart_against_tcp().replace("blocks = 3", "blocks = 8")
     text += "\n[stop]\ninterval_width_max = 0.1\nblocks_min = 6\n"
     contents = read_run(tmp_path, {("startup/lte/2", "quic"): "timeout"}, text)
     found = gain_of(contents, "lte", "quic")

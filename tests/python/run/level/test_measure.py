@@ -11,6 +11,7 @@ from eyelevel.errors import LabError
 from eyelevel.level.classes import SAMPLES_MIN
 from eyelevel.level.scenarios import SCENARIOS_BY_NAME
 from eyelevel.plan.browser import Browser
+from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.reference.level import JSON_KEYS
@@ -182,7 +183,7 @@ def test_a_run_keeps_what_was_measured_of_its_pairs_in_the_same_conditions(made)
     assert (level["first"], level["second"], level["browser"]) == ("tcp+", "quic", "Chromium 1")
     assert levels_of(replace(plan, browser=Browser(visitor="known"))) == []
     assert levels_of(replace(plan, browser=Browser(browser="firefox"))) == []
-    assert levels_of(replace(plan, reference="tcp")) == []
+    assert levels_of(replace(plan, comparisons=(Comparison("quic", "tcp"),))) == []
 
 
 def test_stacks_of_a_plan_have_what_its_browser_is_told(made) -> None:

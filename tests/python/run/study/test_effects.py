@@ -41,13 +41,11 @@ def test_what_is_shown_is_the_confidence_sequence_over_all_comparisons(many):
     said = live_effects(plan, directory, peek=True)()
     contents = read_contents(directory, metrics_of)
     kept = contents.blocks.kept
-    networks, stacks = contents.networks, contents.stacks
-    sequence = sequential_gains(
-        kept, plan.primary_metric, plan.reference, stacks, networks, contents.sites
-    )
+    asked = (contents.comparisons, contents.networks, contents.sites)
+    sequence = sequential_gains(kept, plan.primary_metric, *asked)
     assert len(sequence) > 1
     for gain in sequence:
-        expected = f"{gain.stack} on {gain.network} {format_percent(gain.gain.value)}"
+        expected = f"{gain.comparison} on {gain.network} {format_percent(gain.gain.value)}"
         assert f"{expected} [{format_interval(gain.gain)}]" in said
     assert said.startswith("so far, of 48 blocks: ")
     assert said.endswith(" (these intervals hold at every look)")

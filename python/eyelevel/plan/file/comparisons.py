@@ -1,0 +1,52 @@
+"""What a plan asks: its `comparisons`, or each stack against its `reference`."""
+
+from collections.abc import Sequence
+
+from eyelevel.errors import unknown
+from eyelevel.plan.comparisons import Comparison, against_one
+from eyelevel.plan.file.diagnostics import Report
+from eyelevel.plan.file.model import PlanKeys
+from eyelevel.plan.stacks import EXTERNAL_SERVER_MARK
+
+
+def comparisons_of(
+    parsed: PlanKeys, stacks: Sequence[str], report: Report
+) -> tuple[Comparison, ...]:
+    """The declared ones in their order; what is wrong with them is reported at its place.
+
+    A stack that somebody else's server serves may be named without its mark.
+    """
+    if len(stacks) < len(parsed.stacks):  # its stacks have problems of their own
+        return ()
+    if parsed.comparisons is None:
+        if parsed.reference is None:
+            report((), "say what is compared: `comparisons = [[STACK, REFERENCE], ...]`, or "
+                   "`reference = STACK` for each other stack against it")  # fmt: skip
+            return ()
+        reference = _known(parsed.reference, stacks, ("reference",), report)
+        return against_one(reference, stacks) if reference else ()
+    if parsed.reference is not None:
+        report(("reference",), "`comparisons` says already what is compared; drop one of the two")
+    found: list[Comparison] = []
+    for index, pair in enumerate(parsed.comparisons):
+        place = ("comparisons", index)
+        stack, reference = (_known(name, stacks, place, report) for name in pair)
+        if not stack or not reference:
+            continue
+        comparison = Comparison(stack, reference)
+        if stack == reference:
+            report(place, f"`{stack}` is compared with itself; name two stacks")
+        elif {stack, reference} in [{other.stack, other.reference} for other in found]:
+            report(place, f"`{comparison}` is asked twice; drop one")
+        found.append(comparison)
+    return tuple(found)
+
+
+def _known(name: str, stacks: Sequence[str], place: tuple[str | int, ...], report: Report) -> str:
+    marked = name + EXTERNAL_SERVER_MARK
+    if marked in stacks:
+        return marked
+    if name not in stacks:
+        report(place, unknown("stack", name, stacks))
+        return ""
+    return name
