@@ -19,10 +19,10 @@ from eyelevel.analysis.gate import (
 from eyelevel.analysis.run_differences import run_differences
 from eyelevel.analysis.run_questions import RunQuestion, run_questions, sites_of_both
 from eyelevel.analysis.study import Contents
-from eyelevel.analysis.trials.blocks import Floats, loads_by_repetition
+from eyelevel.analysis.trials.blocks import limits_by_site, loads_by_repetition
 from eyelevel.json_types import JsonObject
 from eyelevel.stats.estimate import Estimate, undetermined
-from eyelevel.stats.gain_change import GainChange, gain_change
+from eyelevel.stats.gain_change import GainChange, Loads, gain_change
 
 ONE_PLAN = "load what you compare as two stacks of one plan, whose loads share blocks"
 
@@ -147,6 +147,7 @@ def _compared(
             status, message, needed = _no_verdict(asked, metric, found)
         else:
             status, message, needed = answer(asked, found)
+        message += _timed_out(found)
         if needed:
             message += f"; about {needed} blocks in each run would do"
         verdict = RunVerdict(
@@ -167,15 +168,15 @@ def _compared(
     return RunComparison(metric, tuple(verdicts), tuple(run_differences(old, new)))
 
 
-def _loads(
-    run: Contents, asked: RunQuestion, metric: str, sites: Sequence[str]
-) -> tuple[Floats, Floats]:
+def _loads(run: Contents, asked: RunQuestion, metric: str, sites: Sequence[str]) -> Loads:
     """Of the stack and its reference; if there is no answer, of the stack alone."""
     kept, network = run.blocks.kept, asked.network
+    limits = limits_by_site(kept, network, metric, sites)
     values = loads_by_repetition(kept, network, asked.stack, metric, sites)
     if asked.unanswerable or asked.reference is None:
-        return values, np.ones_like(values)
-    return values, loads_by_repetition(kept, network, asked.reference, metric, sites)
+        return values, np.ones_like(values), limits
+    reference = loads_by_repetition(kept, network, asked.reference, metric, sites)
+    return values, reference, limits
 
 
 def _without_interval(own: GainChange, reason: str) -> GainChange:
@@ -191,6 +192,16 @@ def _no_verdict(asked: RunQuestion, metric: str, found: GainChange) -> _Answer:
         f"between the runs, since {asked.unanswerable}; {ONE_PLAN}"
     )
     return "no verdict", message, None
+
+
+def _timed_out(found: GainChange) -> str:
+    said = "".join(
+        f"; {counts.count} of {counts.pairs} loads against {counts.count_reference} of "
+        f"{counts.pairs} timed out {when}"
+        for counts, when in zip(found.timeouts, ("before", "now"), strict=True)
+        if counts.any
+    )
+    return f"{said}, and count as their limit" if said else ""
 
 
 def _named(asked: RunQuestion, metric: str) -> str:

@@ -14,9 +14,11 @@ from numpy.typing import ArrayLike
 from eyelevel.stats.estimate import CONFIDENCE, Estimate, sum_freedom, t_estimate, undetermined
 from eyelevel.stats.quantile import BLOCKS_COUNTED_MAX, DECIDING_POWER
 from eyelevel.stats.repetitions import as_gain, log_gain
+from eyelevel.stats.timeouts import Timeouts, timeouts, up_to_limit
 
-Loads = tuple[ArrayLike, ArrayLike]
-"""Values and the reference's of one run, as `eyelevel.stats.repetitions` has them."""
+Loads = tuple[ArrayLike, ArrayLike, ArrayLike]
+"""Values and the reference's of one run, as `eyelevel.stats.repetitions` has them, and the limit
+that a timeout stands for, by site."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class GainChange:
     """(1 + now) / (1 + before) - 1."""
     confidence: float
     """Of all three intervals."""
+    timeouts: tuple[Timeouts, Timeouts]
+    """Of the earlier run and of the later one; each counts as its limit in the gains."""
 
     def blocks_to_decide(self, limit: float, power: float = DECIDING_POWER) -> int | None:
         """How many blocks in each run part the change's interval from `limit`, in `power` of them.
@@ -60,9 +64,21 @@ def gain_change(before: Loads, now: Loads, confidence: float = CONFIDENCE) -> Ga
     in two runs shows whether they did. Undetermined as soon as one gain is. R, with every block:
     `t.test(colMeans(log(x2 / r2)), colMeans(log(x1 / r1)))`.
     """
-    logs = [log_gain(*loads, confidence) for loads in (before, now)]
+    late = timeouts(*before), timeouts(*now)
+    logs = [
+        _log_gain(*loads, counts, confidence)
+        for loads, counts in zip((before, now), late, strict=True)
+    ]
     change = as_gain(_difference(logs[1], logs[0], confidence))
-    return GainChange(as_gain(logs[0]), as_gain(logs[1]), change, confidence)
+    return GainChange(as_gain(logs[0]), as_gain(logs[1]), change, confidence, late)
+
+
+def _log_gain(
+    values: ArrayLike, reference: ArrayLike, limits: ArrayLike, late: Timeouts, confidence: float
+) -> Estimate:
+    if late.too_many:
+        return undetermined(late.too_many, late.pairs)
+    return log_gain(up_to_limit(values, limits), up_to_limit(reference, limits), confidence)
 
 
 def _difference(now: Estimate, before: Estimate, confidence: float) -> Estimate:

@@ -6,18 +6,20 @@ from scipy import stats
 
 from eyelevel.stats.gain_change import gain_change
 
+LIMITS = [60.0, 60.0, 90.0]
+
 
 def loads(seed, sites=3, repetitions=12, gain=0.9, level=1.0):
-    """Values and the reference's of one run."""
+    """Values and the reference's of one run, and the sites' limits."""
     draw = np.random.Generator(np.random.PCG64(seed))
     x, r = np.exp(0.1 * draw.standard_normal((2, sites, repetitions)))
-    return gain * level * x, level * r
+    return gain * level * x, level * r, LIMITS[:sites]
 
 
 def test_it_is_welchs_t_of_the_repetitions_mean_log_ratios():
     before, now = loads(1), loads(2, repetitions=20, gain=0.8)
     found = gain_change(before, now, 0.99).change
-    logs = [np.log(x / r).mean(axis=0) for x, r in (now, before)]
+    logs = [np.log(x / r).mean(axis=0) for x, r, _ in (now, before)]
     expected = stats.ttest_ind(*logs, equal_var=False)
     bounds = expected.confidence_interval(0.99)
     assert found.p == pytest.approx(expected.pvalue)
@@ -45,8 +47,12 @@ def test_both_gains_stand_beside_the_change():
 @pytest.mark.parametrize(
     ("before", "now", "reason"),
     [
-        (loads(1), (np.full((1, 3), math.inf), np.ones((1, 3))), "the later run: a load timed out"),
-        ((np.zeros((1, 3)), np.ones((1, 3))), loads(1), "the earlier run: a load's value is 0"),
+        (
+            loads(1),
+            (np.full(3, math.inf), np.ones(3), 9.0),
+            "the later run: 3 of 3 loads timed out",
+        ),
+        ((np.zeros(3), np.ones(3), 9.0), loads(1), "the earlier run: a load's value is 0"),
         (loads(1, repetitions=1), loads(2), "the earlier run: one block shows no spread"),
     ],
 )
@@ -54,6 +60,15 @@ def test_a_run_without_a_gain_leaves_the_change_undetermined(before, now, reason
     found = gain_change(before, now)
     assert found.change.reason.startswith(reason) and found.change.low is None
     assert found.blocks_to_decide(0.05) is None
+
+
+def test_a_timeout_counts_as_its_sites_limit():
+    before, now = loads(1), loads(2)
+    late, limited = now[0].copy(), now[0].copy()
+    late[2, 5], limited[2, 5] = math.inf, 90.0
+    found, expected = (gain_change(before, (x, *now[1:])) for x in (late, limited))
+    assert found.change == expected.change and found.change.determined
+    assert [each.count for each in found.timeouts] == [0, 1]
 
 
 def test_so_many_blocks_as_it_says_decide_in_so_many_runs():

@@ -99,7 +99,7 @@ def test_the_simulated_change_of_a_gain_is_the_reports():
     low, high = found.bounds()
     for study, network, stack in ((0, 0, 0), (1, 0, 2), (1, 1, 1)):
         before, now = (np.exp(logs[study, run, network][[stack, -1]]) for run in (0, 1))
-        expected = gain_change((before[0], before[1]), (now[0], now[1]), 1 - 0.05 / 6).change
+        expected = gain_change((*before, np.inf), (*now, np.inf), 1 - 0.05 / 6).change
         place = study, 3 * network + stack
         assert [np.expm1(found.value[place]), low[place], high[place]] == pytest.approx(
             [expected.value, expected.low, expected.high]

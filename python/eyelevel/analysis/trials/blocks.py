@@ -131,6 +131,15 @@ def loads_by_repetition(
     return loads
 
 
+def limits_by_site(
+    kept: pl.DataFrame, network: str, metric: str, sites: Sequence[str]
+) -> list[float]:
+    """What a timeout is at least, by site; infinite for a site without loads."""
+    of_network = kept.filter(pl.col("network") == network).group_by("site")
+    limits = dict(of_network.agg(limit_of(metric).max()).rows())
+    return [limits.get(site, math.inf) for site in sites]
+
+
 def paired(values: Floats, reference: Floats) -> tuple[Floats, Floats]:
     """Both without the blocks in which one of them has no value."""
     there = ~(np.isnan(values) | np.isnan(reference))
