@@ -139,9 +139,10 @@ def _compared(
 ) -> RunComparison:
     confidence = family_confidence(sum(not each.unanswerable for each in questions))
     sites, verdicts = sites_of_both(old, new), []
+    may_stop = old.may_stop or new.may_stop
     for asked in questions:
         before, now = (_loads(run, asked, metric, sites) for run in (old, new))
-        found = gain_change(before, now, confidence)
+        found = gain_change(before, now, confidence, may_stop=may_stop)
         if asked.unanswerable:
             found = _without_interval(found, asked.unanswerable)
             status, message, needed = _no_verdict(asked, metric, found)

@@ -5,7 +5,7 @@ them. What slows both stacks of a run by one factor cancels within that run, and
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from eyelevel.stats.estimate import CONFIDENCE, Estimate, sum_freedom, t_estimate, undetermined
 from eyelevel.stats.quantile import BLOCKS_COUNTED_MAX, DECIDING_POWER
 from eyelevel.stats.repetitions import as_gain, log_gain
+from eyelevel.stats.sequential import confidence_sequence
 from eyelevel.stats.timeouts import Timeouts, timeouts, up_to_limit
 
 Loads = tuple[ArrayLike, ArrayLike, ArrayLike]
@@ -56,41 +57,54 @@ class GainChange:
         return int(enough[0]) if len(enough) else None
 
 
-def gain_change(before: Loads, now: Loads, confidence: float = CONFIDENCE) -> GainChange:
+def gain_change(
+    before: Loads, now: Loads, confidence: float = CONFIDENCE, *, may_stop: bool = False
+) -> GainChange:
     """The gain of each run (`eyelevel.stats.repetitions.geometric_gain`), and how it changed.
 
     Errors are each run's over its repetitions; Student's t on the logarithm has Welch and
     Satterthwaite's degrees of freedom. Assumes that from run to run both stacks move alike: nothing
     in two runs shows whether they did. Undetermined as soon as one gain is. R, with every block:
     `t.test(colMeans(log(x2 / r2)), colMeans(log(x1 / r1)))`.
+
+    `may_stop`: a run may have ended by what it showed, which no t interval allows for. Each then
+    has a confidence sequence at half of the level, and the change lies between their bounds.
     """
     late = timeouts(*before), timeouts(*now)
     logs = [
-        _log_gain(*loads, counts, confidence)
+        _log_gain(loads, counts, confidence, may_stop)
         for loads, counts in zip((before, now), late, strict=True)
     ]
     change = as_gain(_difference(logs[1], logs[0], confidence))
     return GainChange(as_gain(logs[0]), as_gain(logs[1]), change, confidence, late)
 
 
-def _log_gain(
-    values: ArrayLike, reference: ArrayLike, limits: ArrayLike, late: Timeouts, confidence: float
-) -> Estimate:
+def _log_gain(loads: Loads, late: Timeouts, confidence: float, may_stop: bool) -> Estimate:
     if late.too_many:
         return undetermined(late.too_many, late.pairs)
-    return log_gain(up_to_limit(values, limits), up_to_limit(reference, limits), confidence)
+    values, reference = (np.atleast_2d(up_to_limit(runs, loads[2])) for runs in loads[:2])
+    on_log = log_gain(values, reference, confidence)
+    if not may_stop or on_log.value is None:
+        return on_log
+    ratios = (np.log(values) - np.log(reference)).mean(axis=0)
+    sequence = confidence_sequence(ratios[~np.isnan(ratios)], (1 - confidence) / 2)
+    return replace(sequence, standard_error=None)  # a t interval made from it would not hold
 
 
 def _difference(now: Estimate, before: Estimate, confidence: float) -> Estimate:
-    n = min(now.n, before.n)
-    for each, which in ((before, "the earlier run"), (now, "the later run")):
+    runs, n = ((before, "the earlier run"), (now, "the later run")), min(now.n, before.n)
+    for each, which in runs:
         if each.value is None:
             return undetermined(f"{which}: {each.reason}", n)
     value = (now.value or 0.0) - (before.value or 0.0)
-    for each, which in ((before, "the earlier run"), (now, "the later run")):
-        if each.standard_error is None:
+    for each, which in runs:
+        if each.low is None:
             return undetermined(f"{which}: {each.reason}", n, value)
-    variances = [(each.standard_error or 0.0) ** 2 for each in (now, before)]
+    if now.standard_error is None or before.standard_error is None:
+        assert now.low is not None and now.high is not None
+        assert before.low is not None and before.high is not None
+        return Estimate(value, now.low - before.high, now.high - before.low, n=n)
+    variances = [each.standard_error**2 for each in (now, before) if each.standard_error]
     freedoms = [each.degrees_of_freedom or 1.0 for each in (now, before)]
     freedom = sum_freedom(variances, freedoms)
     return t_estimate(value, math.sqrt(sum(variances)), freedom, n, confidence)

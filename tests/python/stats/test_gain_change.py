@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from eyelevel.stats.gain_change import gain_change
+from eyelevel.stats.sequential import confidence_sequence
 
 LIMITS = [60.0, 60.0, 90.0]
 
@@ -69,6 +70,19 @@ def test_a_timeout_counts_as_its_sites_limit():
     found, expected = (gain_change(before, (x, *now[1:])) for x in (late, limited))
     assert found.change == expected.change and found.change.determined
     assert [each.count for each in found.timeouts] == [0, 1]
+
+
+def test_runs_that_may_have_stopped_are_no_further_apart_than_their_sequences():
+    before, now = loads(1, repetitions=40), loads(2, repetitions=30, gain=0.8)
+    now[0][1, 4] = math.nan  # a repetition counts if every site has its block
+    found = gain_change(before, now, 0.98, may_stop=True).change
+    logs = [np.log(x / r).mean(axis=0) for x, r, _ in (before, now)]
+    first, second = (confidence_sequence(each[~np.isnan(each)], 0.01) for each in logs)
+    assert second.n == 29
+    bounds = second.low - first.high, second.high - first.low
+    assert [found.low, found.high] == pytest.approx([math.expm1(bound) for bound in bounds])
+    fixed = gain_change(before, now, 0.98).change
+    assert found.low < fixed.low < fixed.high < found.high and found.p is None
 
 
 def test_so_many_blocks_as_it_says_decide_in_so_many_runs():
