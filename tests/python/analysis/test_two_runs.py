@@ -124,6 +124,16 @@ def test_a_common_stack_whose_settings_changed_is_none(long, capsys, tmp_path):
     assert statuses(other)["dsl", "tcp+", "quic"] == "passed"
 
 
+def test_a_study_that_may_stop_is_compared_by_its_sequence(long):
+    stopping = replace(long, plan={**long.plan, "stop": {"interval_width_max": 0.1}})
+    fixed, sequential = (
+        compare_runs(old, again(long, every=1.3), METRIC, 0.05).verdicts[0].estimate
+        for old in (long, stopping)
+    )
+    assert sequential.value == pytest.approx(fixed.value) and sequential.p is None
+    assert sequential.low < fixed.low < fixed.high < sequential.high
+
+
 def test_runs_of_one_stack_have_no_verdict(runs):
     alone = TEXT.replace('["tcp", "tcp+", "quic"]', '["tcp"]')
     found = compare_runs(runs(alone), runs(alone), METRIC, 0.05)
