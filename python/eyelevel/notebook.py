@@ -6,12 +6,13 @@ from pathlib import Path
 
 import polars as pl
 
+from eyelevel.analysis.gains.exclusions import MEASURED
 from eyelevel.analysis.study import Contents, read_contents
 from eyelevel.json_types import JsonMapping
 from eyelevel.store.frames import Frames
 
 # Columns that the report needs and an analysis does not.
-_INTERNAL = ("missed", "final_picture", "stack_settings", "versions")
+_INTERNAL = ("missed", "final_picture", "stack_settings", "versions", MEASURED)
 
 
 @dataclass(frozen=True)

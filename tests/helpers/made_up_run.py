@@ -22,6 +22,7 @@ from eyelevel.store.pixels import Picture
 SITES = ("startup", "dashboard")
 SPEED = {"tcp": 1.0, "tcp+": 0.93, "quic": 0.86}
 LOAD_MS = {"dsl": 620.0, "dsl+cross": 1240.0, "lte": 1900.0}
+FAILED = ("starved", "wrong-stack")  # of loads that end all the same
 STAGES = (0.35, 0.5, 0.7, 0.8, 1.0)
 
 
@@ -67,7 +68,7 @@ def record_of(trial: Trial, load_ms: float, outcome: str = "ok") -> dict[str, An
     """One record; its Speed Index stands among the observations, for `metrics_of` to find."""
     detail = "" if outcome == "ok" else "made up for a test"
     record = sample_record(outcome=outcome, outcome_detail=detail) | {"trial": trial.record_key()}
-    if outcome == "ok":
+    if outcome in ("ok", *FAILED):
         record["navigation"] = sample_navigation(
             load_ms,
             time_to_first_byte_ms=0.2 * load_ms,

@@ -12,6 +12,13 @@ import polars as pl
 
 from eyelevel.analysis.gains.causes import NetworkSplit, split_causes, without_twins
 from eyelevel.analysis.gains.cells import Cell, NetworkGain, compare_cells, compare_networks
+from eyelevel.analysis.gains.exclusions import (
+    EXCLUDING,
+    MEASURED,
+    ExclusionEffect,
+    exclusion_effects,
+    with_excluded,
+)
 from eyelevel.analysis.gains.other_sites import NetworkModel, models_over_sites
 from eyelevel.analysis.gains.p_values import MAY_STOP, GainTests, gain_tests
 from eyelevel.analysis.gains.sequential import sequential_gains
@@ -87,6 +94,21 @@ class Contents:
         several = [cell for cell in self.cells if cell.pairs > 1]
         chosen = cells_shown(several, self.primary_metric, TESTED_MAX, TESTED_MAX)
         return tuple(site_tests(self.blocks.kept, chosen, self.comparisons))
+
+    @cached_property
+    def exclusions(self) -> tuple[ExclusionEffect, ...]:
+        """What excluded blocks would do to the primary gains; empty where a load excludes none."""
+        if not self.table["outcome"].is_in(EXCLUDING).any():
+            return ()
+        metric = self.primary_metric
+        every = with_excluded(self.table, metric, self.stacks)
+        gains = [gain for gain in self.gains if gain.metric == metric]
+        cells = compare_cells(every, [metric], self.comparisons)
+        planned = [(gain.network, gain.stack, gain.reference, metric) for gain in gains]
+        others = compare_networks(cells, metric, self.sites, planned)
+        if self.may_stop:
+            others = _sequential(others, self.plan, every)
+        return tuple(exclusion_effects(self.table, gains, others))
 
     @cached_property
     def censored(self) -> tuple[CensoredCell, ...]:
@@ -248,14 +270,16 @@ def read_table(
 ) -> tuple[int, pl.DataFrame]:
     """How many records there are, and the table of the plan's trials with their judged outcomes.
 
-    The table is kept beside the records when its metrics are those of `eyelevel.metrics`. Raises
-    StoreError for a damaged record.
+    Only loads that count have metrics; the column MEASURED has the primary metric of every load
+    that ended. The table is kept beside the records when its metrics are those of
+    `eyelevel.metrics`. Raises StoreError for a damaged record.
     """
     version = code_version() if metrics is metrics_of else None
     names = tuple(METRICS_BY_NAME)
     every = trials_table(directory, Columns(names, metrics, version), processes)
     planned = pl.DataFrame({"hash": [trial["hash"] for trial in plan["trials"]]})
     table = judge_table(every.join(planned, on="hash", how="semi", maintain_order="left"))
+    table = table.with_columns(pl.col(plan["primary_metric"]).alias(MEASURED))
     counts = pl.col("outcome") == "ok"
     table = table.with_columns(pl.when(counts).then(pl.col(name)).alias(name) for name in names)
     return every.height, table

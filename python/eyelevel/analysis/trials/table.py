@@ -45,7 +45,7 @@ _SOURCE_COLUMNS: dict[str, pl.DataType] = {
 
 @dataclass(frozen=True)
 class Columns:
-    """What is computed of each load that ended `ok`: the metrics' names and their function.
+    """What is computed of each load that ended: the metrics' names and their function.
 
     `version` names the code that computes; None: nothing is kept and nothing kept is used.
     """
@@ -63,9 +63,11 @@ class Columns:
 def trials_table(directory: Path, columns: Columns, processes: int = 1) -> pl.DataFrame:
     """The tidy table of all committed trials, in the order of their hashes, outcomes as recorded.
 
-    Other loads than `ok` ones have nulls in every metric column, a timed-out one included: what it
-    showed until the limit is not how long the page takes. More than one of `processes` need a main
-    module that can be imported, as `multiprocessing` says. Raises StoreError at a damaged record.
+    A load that did not end has nulls in every metric column, a timed-out one included: what it
+    showed until the limit is not how long the page takes. One that ended and failed a rule has its
+    values, by which `eyelevel.analysis.gains.exclusions` says what the rule does. More than one of
+    `processes` need a main module that can be imported, as `multiprocessing` says. Raises
+    StoreError at a damaged record.
     """
     names = sorted(committed(directory))
     kept = _kept(directory, columns)
@@ -116,11 +118,19 @@ def _rows(work: _Work) -> pl.DataFrame:
         path = directory / TRIALS / name
         record = parse_record(content, name, path / RECORD_FILE)
         values: Mapping[str, float | None] = {}
-        if record["outcome"] == "ok":
+        if _ended(record):
             values = columns.metrics_of(record, StoredTrial(path, record).frames())
         metrics = (values.get(name) for name in columns.names)
         rows.append((*facts_of(record), *metrics, digest, stamp, columns.version))
     return pl.DataFrame(rows, schema=columns.schema(), orient="row")
+
+
+def _ended(record: JsonMapping) -> bool:
+    """Whether the page came, so that the load has values, be it counted or not."""
+    outcome, navigation = record["outcome"], record["navigation"]
+    if outcome in ("ok", "timeout"):
+        return bool(outcome == "ok")
+    return navigation is not None and navigation["page_load_time_ms"] is not None
 
 
 def _stamp(file: str) -> str:

@@ -16,6 +16,7 @@ from eyelevel.analysis.phrases import FEW_BLOCKS, SIGNIFICANCE_LEVEL, answer, de
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element
+from eyelevel.report.sections.exclusions import exclusions_said
 from eyelevel.report.sections.level import not_level, not_measured
 
 # Load average over cores, read before the run needs any: the half of them must be free.
@@ -26,13 +27,14 @@ def opening(contents: Contents) -> Markup:
     """Question, answer in a sentence a comparison, and warnings."""
     plan = contents.plan
     sentences = answers(contents)
-    first = said_first(contents)
+    first, excluded = said_first(contents), exclusions_said(contents)
     return element(
         "header",
         element("p", "eyelevel report", class_="eyebrow"),
         element("h1", plan["title"] or "How do the stacks compare?"),
         *map(_warning, first),
         *(element("p", sentence, class_="answer") for sentence in sentences),
+        *([element("p", "Exclusions: ", excluded, class_="note")] if excluded else []),
         *(_warning(warning) for warning in warnings(contents) if warning not in first),
     )
 

@@ -6,6 +6,7 @@ from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, table, titled_section
+from eyelevel.report.sections.exclusions import exclusions_json, exclusions_table
 from eyelevel.stats.hypothesis.cochran_q import RateTest
 from eyelevel.store.outcomes import OUTCOMES
 
@@ -43,6 +44,7 @@ def outcomes_section(contents: Contents) -> Markup:
         element("p", _rate_sentence("the instrument's failures", contents.failure_rates)),
         _not_ok(contents),
         _excluded_blocks(contents),
+        exclusions_table(contents),
     )
 
 
@@ -55,7 +57,11 @@ def outcomes_json(contents: Contents) -> JsonObject:
     excluded = [
         {"block": block.block, "reason": block.reason} for block in contents.blocks.excluded
     ]
-    return {"outcomes": counts, "blocks_excluded": excluded}
+    return {
+        "outcomes": counts,
+        "blocks_excluded": excluded,
+        "exclusions": exclusions_json(contents),
+    }
 
 
 def _rate_sentence(what: str, test: RateTest) -> str:

@@ -1,0 +1,95 @@
+"""What the exclusions do to the answer: the gains with the excluded blocks and without them."""
+
+import polars as pl
+
+from eyelevel.analysis.formats import format_interval, format_percent
+from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.analysis.gains.exclusions import EXCLUDING, ExclusionEffect
+from eyelevel.analysis.phrases import verdict
+from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonObject
+from eyelevel.report.html import Markup, table
+from eyelevel.report.statistic_cells import compared_json, estimate_cell
+
+
+def exclusions_said(contents: Contents) -> str:
+    """One line: how many blocks are left out, by whose load, and what they would do."""
+    effects = contents.exclusions
+    if not effects:
+        return ""
+    failed = contents.table.filter(pl.col("outcome").is_in(EXCLUDING))
+    counts = dict(failed.group_by("stack").len().iter_rows())
+    by_stack = ", ".join(f"{counts[name]} of {name}" for name in contents.stacks if name in counts)
+    blocks = failed["block"].n_unique()
+    left_out = "block is" if blocks == 1 else "blocks are"
+    said = f"{blocks} {left_out} left out, since loads failed ({by_stack}). "
+    valued = [effect for effect in effects if effect.blocks_with_values]
+    if not valued:
+        return f"{said}No such block has values of both stacks, so what it would change is unknown."
+    most = max(valued, key=lambda effect: effect.moved)
+    said += (
+        f"With those that have values {most.comparison} on {most.network} "
+        f"would be {_said(most.gain_with_excluded)} instead of {_said(most.gain)}"
+    )
+    if len(valued) > 1:
+        said += ", which moves most"
+    if changed := sum(_finding_changes(contents, effect) for effect in valued):
+        said += f"; {changed} of {len(valued)} findings would be {_other(changed)}"
+    return f"{said}."
+
+
+def _said(gain: NetworkGain) -> str:
+    estimate = gain.gain
+    if estimate.value is None:
+        return f"undetermined ({estimate.reason})"
+    return f"{format_percent(estimate.value)} ({format_interval(estimate)})"
+
+
+def _other(count: int) -> str:
+    return "another" if count == 1 else "others"
+
+
+def _finding_changes(contents: Contents, effect: ExclusionEffect) -> bool:
+    both = (effect.gain, effect.gain_with_excluded)
+    return len({verdict(gain, contents.smallest_effect) for gain in both}) == 2
+
+
+def exclusions_table(contents: Contents) -> Markup:
+    """A row a comparison; nothing where no block is excluded."""
+    if not contents.exclusions:
+        return Markup("")
+    rows: list[list[object]] = [
+        [
+            effect.network,
+            effect.stack,
+            effect.reference,
+            f"{effect.blocks_excluded} of {effect.blocks}",
+            f"{effect.failed} and {effect.failed_reference}",
+            effect.blocks_with_values,
+            *(
+                estimate_cell(gain.gain, format_percent)
+                for gain in (effect.gain, effect.gain_with_excluded)
+            ),
+        ]
+        for effect in contents.exclusions
+    ]
+    columns = [
+        "network", "stack", "reference", "blocks left out", "loads of both that failed",
+        "of these blocks with values of both", "gain without them", "gain with them",
+    ]  # fmt: skip
+    return table("What the exclusions do to the gains", columns, rows, class_="loads")
+
+
+def exclusions_json(contents: Contents) -> list[JsonObject]:
+    """The same for machines: an object a comparison."""
+    counts = ("blocks", "blocks_excluded", "blocks_with_values", "failed", "failed_reference")
+    return [
+        {
+            **compared_json(effect, *counts),
+            "gain": effect.gain.gain.as_json(),
+            "gain_with_excluded": effect.gain_with_excluded.gain.as_json(),
+            "verdict": verdict(effect.gain, contents.smallest_effect),
+            "verdict_with_excluded": verdict(effect.gain_with_excluded, contents.smallest_effect),
+        }
+        for effect in contents.exclusions
+    ]

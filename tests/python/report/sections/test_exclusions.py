@@ -1,0 +1,152 @@
+"""What the exclusions do: gains with the excluded blocks and without them, by stack."""
+
+import json
+import re
+import shutil
+
+import numpy as np
+import pytest
+from made_up_run import SITES, metrics_of, read_run, write_run
+from repository import ROOT
+
+from eyelevel.analysis.formats import MINUS, NO_BREAK
+from eyelevel.analysis.study import read_contents
+from eyelevel.plan.presets import preset_text
+from eyelevel.report.page import build_report, summary_of
+from eyelevel.report.sections.exclusions import exclusions_said
+
+FAILED = {("startup/dsl/2", "quic"): "starved", ("dashboard/dsl/3", "tcp"): "wrong-stack"}
+
+
+def said(contents):
+    return exclusions_said(contents).replace(NO_BREAK, " ").replace(MINUS, "-")
+
+
+@pytest.fixture(scope="module")
+def contents(tmp_path_factory):
+    return read_run(tmp_path_factory.mktemp("run"), FAILED)
+
+
+def by_stack(contents):
+    return {each["stack"]: each for each in summary_of(contents)["exclusions"]}
+
+
+def test_a_comparison_has_its_gain_with_and_without_and_who_failed(contents):
+    found = by_stack(contents)
+    assert set(found) == {"tcp+", "quic"} and {e["network"] for e in found.values()} == {"dsl"}
+    quic, tuned = found["quic"], found["tcp+"]
+    assert (quic["blocks"], quic["blocks_excluded"], quic["blocks_with_values"]) == (6, 2, 2)
+    assert (quic["failed"], quic["failed_reference"]) == (1, 1)
+    assert (tuned["failed"], tuned["failed_reference"]) == (0, 1)
+    answered = next(
+        each.gain
+        for each in contents.gains
+        if (each.network, each.stack, each.metric) == ("dsl", "quic", "speed_index_ms")
+    )
+    assert quic["gain"] == answered.as_json()
+
+
+def test_with_them_it_is_the_gain_as_if_none_had_failed(contents, tmp_path):
+    whole = summary_of(read_run(tmp_path, {}))["gains"]
+    for stack, found in by_stack(contents).items():
+        (expected,) = (
+            each
+            for each in whole
+            if (each["network"], each["stack"], each["metric"]) == ("dsl", stack, "speed_index_ms")
+        )
+        assert found["gain_with_excluded"] == expected["gain"] != found["gain"]
+        assert found["verdict_with_excluded"] in {"faster", "slower", "no clear difference"}
+
+
+def test_a_load_that_never_ended_stays_out_and_one_that_timed_out_counts(tmp_path):
+    failed = {("startup/dsl/1", "quic"): "browser-crashed", ("startup/dsl/2", "tcp"): "timeout"}
+    failed |= {("startup/dsl/2", "tcp+"): "starved"}
+    contents = read_run(tmp_path, failed)
+    found = by_stack(contents)
+    assert (found["quic"]["blocks_excluded"], found["quic"]["blocks_with_values"]) == (2, 1)
+    assert (found["tcp+"]["blocks_excluded"], found["tcp+"]["blocks_with_values"]) == (2, 2)
+    rows = contents.table.filter(network="dsl", site="startup").sort("repetition")
+    values = {
+        stack: rows.filter(stack=stack)["primary_measured"].to_numpy().astype(float)
+        for stack in ("quic", "tcp", "tcp+")
+    }
+    values["tcp"][1] = 180_000
+    assert np.isnan(values["quic"][0]) and not np.isnan(values["tcp+"]).any()
+    effect = next(each for each in contents.exclusions if each.stack == "tcp+")
+    other = contents.table.filter(network="dsl", site="dashboard").sort("repetition")
+    logs = [np.log(values["tcp+"] / values["tcp"])]
+    logs.append(
+        np.log(
+            other.filter(stack="tcp+")["speed_index_ms"].to_numpy()
+            / other.filter(stack="tcp")["speed_index_ms"].to_numpy()
+        )
+    )
+    found = effect.gain_with_excluded.gain.value
+    assert found == pytest.approx(np.expm1(np.mean(logs)))
+
+
+def test_without_failures_there_is_none(tmp_path):
+    contents = read_run(tmp_path, {})
+    assert contents.exclusions == () and said(contents) == ""
+    assert summary_of(contents)["exclusions"] == []
+
+
+def test_a_block_that_did_not_run_whole_is_no_exclusion(tmp_path):
+    write_run(tmp_path, FAILED)
+    plan = json.loads((tmp_path / "plan.json").read_text())
+    last = next(each for each in reversed(plan["trials"]) if each["block"] == "startup/dsl/3")
+    shutil.rmtree(tmp_path / "trials" / last["hash"])
+    contents = read_contents(tmp_path, metrics_of)
+    assert len(contents.blocks.excluded) == 3
+    assert all(each.blocks_excluded == 2 for each in contents.exclusions)
+    assert all(each.gain_with_excluded.timeouts.pairs == 5 for each in contents.exclusions)
+
+
+def test_one_line_says_what_they_do(contents):
+    line = said(contents)
+    assert line.startswith(
+        "2 blocks are left out, since loads failed (1 of tcp, 1 of quic). With those that have "
+    )
+    assert re.search(r"would be -?[\d.]+ % \(.* to .*\) instead of -?[\d.]+ % \(", line)
+    moved = {each.stack: each.moved for each in contents.exclusions}
+    most = max(moved, key=lambda stack: moved[stack])
+    assert f"{most} against tcp on dsl would be " in line and "which moves most" in line
+
+
+def test_without_a_value_nothing_is_said_of_the_gain(tmp_path):
+    line = said(read_run(tmp_path, {("startup/dsl/2", "quic"): "lab-failed",
+                                    ("startup/dsl/2", "tcp+"): "lab-failed"}))  # fmt: skip
+    assert line == (
+        "1 block is left out, since loads failed (1 of tcp+, 1 of quic). No such block has values "
+        "of both stacks, so what it would change is unknown."
+    )
+
+
+def test_the_page_has_the_line_after_the_answer_and_the_table_with_the_outcomes(contents):
+    page = build_report(contents.directory, metrics_of).read_text(encoding="utf-8")
+    text = page.replace(NO_BREAK, " ")
+    assert text.index('class="answer"') < text.index("Exclusions: 2 blocks are left out")
+    assert text.index("Exclusions: 2 blocks") < text.index('id="gain"')
+    at = text.index("What the exclusions do to the gains")
+    assert text.index('id="outcomes"') < at and "<td>1 and 1</td>" in text[at:]
+
+
+def test_a_study_that_may_stop_has_intervals_that_allow_it(tmp_path):
+    text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 8")
+    text += "\n[stop]\ninterval_width_max = 0.1\nblocks_min = 6\n"
+    contents = read_run(tmp_path / "some", FAILED, text)
+    whole = read_run(tmp_path / "all", {}, text)
+    for effect in contents.exclusions:
+        (expected,) = (
+            gain
+            for gain in whole.gains
+            if (gain.network, gain.stack, gain.metric)
+            == (effect.network, effect.stack, effect.metric)
+        )
+        assert effect.gain_with_excluded.gain == expected.gain
+
+
+def test_its_keys_are_in_the_reference(contents):
+    reference = ROOT / "docs/reference/report.md"
+    documented = set(re.findall(r"`(\w+)`", reference.read_text(encoding="utf-8")))
+    assert documented >= {"exclusions", *summary_of(contents)["exclusions"][0]}
