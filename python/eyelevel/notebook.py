@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from eyelevel.analysis.claims import no_verdict_because, verdict_of
 from eyelevel.analysis.gains.exclusions import MEASURED
 from eyelevel.analysis.study import Contents, read_contents
 from eyelevel.json_types import JsonMapping
@@ -78,6 +79,8 @@ class Run:
                 "p_holm": gain.p_holm,
                 "timeouts": gain.timeouts.count if gain.timeouts else None,
                 "timeouts_reference": gain.timeouts.count_reference if gain.timeouts else None,
+                "verdict": verdict_of(self.contents, gain),
+                "no_verdict_because": no_verdict_because(self.contents, gain),
             }
             for gain in self.contents.gains
         ]

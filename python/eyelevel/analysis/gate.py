@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -16,7 +16,10 @@ from eyelevel.stats.quantile_gain import blocks_to_decide, quantile_gain, repeti
 
 GateStatus = Literal["passed", "failed", "unsure"]
 Status = Literal[GateStatus, "agrees", "disagrees", "cannot tell", "no verdict"]
-"""Of one run the first three; of two runs (`eyelevel.analysis.two_runs`) all."""
+"""Of one run the first three, of two runs (`eyelevel.analysis.two_runs`) all; "no verdict" of a run
+that was broken off, too."""
+
+AnyVerdict = TypeVar("AnyVerdict", bound="Verdict")
 
 
 @dataclass(frozen=True)
@@ -48,11 +51,27 @@ def evaluate(conditions: Sequence[Condition], contents: Contents) -> list[Verdic
     """
     asked_for = questions(conditions, contents.networks, contents.sites)
     confidence = family_confidence(len(asked_for))
-    return [
+    verdicts = [
         _of_two(question, contents, confidence)
         if question.site is None
         else _of_one(question, question.site, contents, confidence)
         for question in asked_for
+    ]
+    return unless_unfinished(verdicts, contents)
+
+
+def unless_unfinished(verdicts: Sequence[AnyVerdict], *runs: Contents) -> list[AnyVerdict]:
+    """The same; of a run that was broken off or goes on each is "no verdict", with the reason."""
+    if not (because := next((run.unfinished for run in runs if run.unfinished), "")):
+        return list(verdicts)
+    return [
+        replace(
+            each,
+            status="no verdict",
+            message=f"{each.message}; no verdict, since the run is not complete: {because}",
+            blocks_needed=None,
+        )
+        for each in verdicts
     ]
 
 

@@ -124,6 +124,19 @@ def format_limit(counts: Timeouts) -> str:
     return f"{low:g} s" if low == high else f"{low:g} to {high:g} s"
 
 
+def description(gains: Sequence[NetworkGain], metric: str) -> list[str]:
+    """What is there of an unfinished run: the numbers, a sentence a comparison, and no finding."""
+    sentences = []
+    for asked in dict.fromkeys(gain.comparison for gain in gains):
+        primary = [gain for gain in gains if gain.comparison == asked and gain.metric == metric]
+        numbers = _join([_detail(gain) for gain in primary])
+        if len(primary) > NETWORKS_NAMED_MAX:
+            numbers = f"{len(primary)} networks ({_range(primary)})"
+        if primary:
+            sentences.append(f"{title_of(metric)} so far, {asked}: {numbers}.")
+    return sentences
+
+
 def _slow_sentences(gains: Sequence[NetworkGain]) -> list[str]:
     """Where rare slow loads are an answer of their own, after the family's correction."""
     sentences = []

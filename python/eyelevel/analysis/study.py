@@ -76,6 +76,8 @@ class Contents:
     """What the counterfactuals say; they are in no other field."""
     steps: tuple[StepCells, ...] = ()
     """Each step after the load, by stack."""
+    unfinished: str = ""
+    """How far a run is that was broken off or goes on, which has no verdict."""
 
     def trial(self, name: str) -> StoredTrial:
         """The record of one trial by its hash."""
@@ -212,6 +214,8 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
     stacks = [stack["name"] for stack in plan["stacks"]]
     sites = [site["name"] for site in plan["sites"]]
     found, blocks = table.height, select_blocks(table, stacks)
+    of_all = f"{found} of {len(plan['trials'])} loads are there"
+    unfinished = of_all if found < len(plan["trials"]) else ""
     splits: tuple[NetworkSplit, ...] = ()
     if plan.get("causes"):
         splits = split_causes(blocks.kept, plan)
@@ -240,6 +244,7 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
         stopped=stopped,
         splits=splits,
         steps=compare_steps(directory, plan, blocks.kept),
+        unfinished=unfinished,
         timeout_rates=_rates(table, stacks, "result"),
         failure_rates=_rates(table, stacks, "instrument"),
     )

@@ -15,6 +15,7 @@ from eyelevel.analysis.gate import (
     family_confidence,
     format_change,
     format_unsure,
+    unless_unfinished,
 )
 from eyelevel.analysis.run_differences import run_differences
 from eyelevel.analysis.run_questions import RunQuestion, run_questions, sites_of_both
@@ -166,7 +167,8 @@ def _compared(
             gain_now=found.now,
         )
         verdicts.append(verdict)
-    return RunComparison(metric, tuple(verdicts), tuple(run_differences(old, new)))
+    decided = unless_unfinished(verdicts, old, new)
+    return RunComparison(metric, tuple(decided), tuple(run_differences(old, new)))
 
 
 def _loads(run: Contents, asked: RunQuestion, metric: str, sites: Sequence[str]) -> Loads:

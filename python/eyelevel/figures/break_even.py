@@ -8,7 +8,11 @@ import polars as pl
 from eyelevel.figures.chart import inline, layered, specification
 from eyelevel.json_types import JsonObject
 
-FINDINGS = {"faster": "#0b6b4b", "undecided": "#b9bfbb", "slower": "#a8341b"}
+UNDECIDED = "undecided"
+FINDINGS = {"faster": "#0b6b4b", UNDECIDED: "#b9bfbb", "slower": "#a8341b"}
+CROSSING_COLOUR = alt.condition(
+    "datum.between_claims == 'true'", alt.value("#e8a33d"), alt.value("#8f9598")
+)
 GAIN = ("gain", "gain_low", "gain_high")
 TITLES = {
     "rtt_ms": "minimum round-trip time in ms",
@@ -22,7 +26,7 @@ def break_even_map(rows: pl.DataFrame, points: pl.DataFrame, axes: tuple[str, st
 
     `rows`: the two `axes`, `comparison`, `finding` (of FINDINGS), `gain`, `gain_low`,
     `gain_high`; `points`: `comparison`, the second axis, `crossing`, `crossing_low`,
-    `crossing_high` on the first one.
+    `crossing_high` on the first one, `between_claims`, without which it is grey.
     """
     across, up = axes
     x_scale, y_scale = (_scale(rows[name]) for name in axes)
@@ -47,13 +51,16 @@ def break_even_map(rows: pl.DataFrame, points: pl.DataFrame, axes: tuple[str, st
         layers: list[alt.Chart] = [squares]
         if crossings.height:
             base = alt.Chart(
-                inline(crossings, up, "crossing", "crossing_low", "crossing_high")
-            ).encode(y=alt.Y(f"{up}:Q", title=TITLES[up]))
-            rule = base.mark_rule(strokeWidth=2, color="#e8a33d")
+                inline(crossings, up, "crossing", "crossing_low", "crossing_high", "between_claims")
+            ).encode(
+                y=alt.Y(f"{up}:Q", title=TITLES[up]),
+                color=CROSSING_COLOUR,
+            )
+            rule = base.mark_rule(strokeWidth=2)
             layers.append(
                 rule.encode(x=alt.X("crossing_low:Q", title=TITLES[across]), x2="crossing_high:Q")
             )
-            dot = base.mark_point(shape="diamond", filled=True, size=110, color="#e8a33d")
+            dot = base.mark_point(shape="diamond", filled=True, size=110)
             layers.append(
                 dot.encode(x=alt.X("crossing:Q", title=TITLES[across]), opacity=alt.value(1))
             )

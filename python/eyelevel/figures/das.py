@@ -15,25 +15,27 @@ STEPS_MAX = 100  # of a curve; of 500 sites each fifth
 def heat_map(rows: pl.DataFrame, metric: str) -> JsonObject:
     """Figure 5-2: the improvement of the median over sites by rate and round-trip time.
 
-    `rows`: `rate_mbit_s`, `rtt_ms`, `comparison`, `improvement` (share; more is better).
+    `rows`: `rate_mbit_s`, `rtt_ms`, `comparison`, `improvement` (share; more is better), `claimed`:
+    what is not has no colour, as it may be noise.
     """
-    reach = max(0.01, largest(rows["improvement"].abs()))
-    base = alt.Chart(inline(rows, "rate_mbit_s", "rtt_ms", "comparison", "improvement")).encode(
+    reach = max(0.01, largest(rows.filter("claimed")["improvement"].abs()))
+    columns = ("rate_mbit_s", "rtt_ms", "comparison", "improvement", "claimed")
+    base = alt.Chart(inline(rows, *columns)).encode(
         x=alt.X("rtt_ms:O", title="minimum round-trip time in ms"),
         y=alt.Y("rate_mbit_s:O", sort="descending", title="rate in Mbit/s"),
     )
     scale = alt.Scale(domain=[-reach, 0, reach], range=["#a8341b", "#f5f5f2", "#0b6b4b"])
-    squares = base.mark_rect().encode(
-        color=alt.Color(
-            "improvement:Q", scale=scale, title=metric + " better by", legend=alt.Legend(format="%")
-        )
-    )
-    dark = f"abs(datum.improvement) > {0.6 * reach:.6g}"
+    title = f"{metric} better by"
+    colour = alt.Color("improvement:Q", scale=scale, title=title, legend=alt.Legend(format="%"))
+    claimed = "datum.claimed == 'true'"
+    plain = base.mark_rect().encode(color=alt.value("#f5f5f2"))
+    squares = base.transform_filter(claimed).mark_rect().encode(color=colour)
+    on_dark = f"{claimed} && abs(datum.improvement) > {0.6 * reach:.6g}"
+    ink = alt.when(on_dark).then(alt.value("white")).when(claimed).then(alt.value("#1d2327"))
     numbers = base.mark_text(fontSize=9).encode(
-        text=alt.Text("improvement:Q", format="+.0%"),
-        color=alt.condition(dark, alt.value("white"), alt.value("#1d2327")),
+        text=alt.Text("improvement:Q", format="+.0%"), color=ink.otherwise(alt.value("#5b656c"))
     )
-    chart = layered(squares, numbers).properties(width=320, height=260)
+    chart = layered(plain, squares, numbers).properties(width=320, height=260)
     return specification(chart.facet(facet=alt.Facet("comparison:N", title=None), columns=2))
 
 

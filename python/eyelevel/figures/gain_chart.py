@@ -11,7 +11,7 @@ from eyelevel.figures.chart import layered, specification
 from eyelevel.json_types import JsonObject
 
 _ROWS = '"the rows"'
-COLUMNS = ("metric", "stack", "comparison", "gain", "gain_low", "gain_high")
+COLUMNS = ("metric", "stack", "comparison", "gain", "gain_low", "gain_high", "claimed")
 
 
 def gain_chart(
@@ -23,7 +23,8 @@ def gain_chart(
 ) -> JsonObject:
     """A Vega-Lite specification of one network's gains.
 
-    `rows` has COLUMNS: gains as shares with the bounds of their intervals, null if undetermined.
+    `rows` has COLUMNS: gains as shares with the bounds of their intervals, null if undetermined;
+    `claimed`: it is called faster or slower, and has the stack's colour, where all else is grey.
     The parameter `metric` chooses what is shown, `hidden` lists stacks that are not. `extent` is
     the axis, shared between networks so that they can be compared by eye; negative is faster.
     `comparisons` gives the order, and a
@@ -56,7 +57,11 @@ def _template(
                 title=None,
                 scale=alt.Scale(domain=list(comparisons)),
             ),
-            color=alt.Color("stack:N", scale=alt.Scale(domain=list(stacks)), legend=None),
+            color=alt.condition(
+                "datum.claimed",
+                alt.Color("stack:N", scale=alt.Scale(domain=list(stacks)), legend=None),
+                alt.value("gray"),
+            ),
         )
     )
     zero = (

@@ -8,7 +8,8 @@ from eyelevel.json_types import JsonObject
 
 GAIN_AXIS = alt.Axis(format="+.0%", tickCount=5)
 SHARE_AXIS = alt.Axis(format=".0%", tickCount=3)
-SIGNIFICANCE_COLOURS = {"faster": "#0b6b4b", "neither": "#c9cecb", "slower": "#a8341b"}
+# Shades of grey: a test of each site, not corrected, calls nothing faster or slower.
+SIGNIFICANCE_COLOURS = {"mean lower": "#4f5b66", "neither": "#c9cecb", "mean higher": "#8c7f73"}
 STEPS_MAX = 50
 UNDETERMINED = {"undetermined": "#8a6d00"}
 _OF_PANEL = ("network", "metric")
@@ -62,13 +63,16 @@ def _steps(cells: pl.DataFrame) -> pl.DataFrame:
 
 
 def significance_shares(cells: pl.DataFrame, comparisons: list[str]) -> JsonObject:
-    """Shares of sites that are significantly faster, slower, neither: ANOVA at 0.01, as published.
+    """Shares of sites whose mean is lower, higher, neither by the published ANOVA at 0.01.
 
     `cells`: `network`, `metric`, `comparison`, `anova` (the verdict). Undetermined sites are on
     their own.
     """
-    known = pl.when(pl.col("anova").is_in(["faster", "slower", "undetermined"])).then("anova")
-    finding = known.otherwise(pl.lit("neither")).alias("finding")
+    means = pl.when(pl.col("anova").is_in(["lower", "higher"])).then(
+        pl.lit("mean ") + pl.col("anova")
+    )
+    lost = means.when(pl.col("anova") == "undetermined").then("anova")
+    finding = lost.otherwise(pl.lit("neither")).alias("finding")
     rows = (
         cells.with_columns(finding)
         .group_by("network", "metric", "comparison", "finding")

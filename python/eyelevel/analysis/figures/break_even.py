@@ -3,8 +3,9 @@
 import numpy as np
 import polars as pl
 
+from eyelevel.analysis.claims import CLAIMS, is_claimed, verdict_of
 from eyelevel.analysis.study import Contents
-from eyelevel.figures.break_even import GAIN, break_even_map
+from eyelevel.figures.break_even import GAIN, UNDECIDED, break_even_map
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.presets import UNSHAPED
 
@@ -14,7 +15,7 @@ STEPS = 2000
 
 
 def break_even_rows(contents: Contents) -> pl.DataFrame:
-    """One row a network and comparison: the primary gain, its 95 % interval and what it shows.
+    """One row a network and comparison: the primary gain, its 95 % interval and what is claimed.
 
     Empty if the networks do not differ in two of AXES.
     """
@@ -27,7 +28,7 @@ def break_even_rows(contents: Contents) -> pl.DataFrame:
             continue
         if compared.network == UNSHAPED or not network.is_plain:
             continue
-        finding = "faster" if gain.high < 0 else "slower" if gain.low > 0 else "undecided"
+        finding = verdict_of(contents, compared) if is_claimed(contents, compared) else UNDECIDED
         place = (network.rtt_ms_min, network.down_mbit_s, 100 * network.loss_two_way)
         bounds = (gain.value, gain.low, gain.high)
         rows.append((compared.network, str(compared.comparison), *place, *bounds, finding))
@@ -41,7 +42,8 @@ def break_even_points(contents: Contents) -> pl.DataFrame:
 
     Between networks the gain and the bounds of its interval are taken as straight lines. The
     interval of a crossing is where zero lies between the bounds; it ends at the
-    outermost network if they never exclude zero there.
+    outermost network if they never exclude zero there. `between_claims`: networks on both sides of
+    it have a verdict, faster and slower; what else crosses zero may be noise.
     """
     rows = break_even_rows(contents)
     if not rows.height:
@@ -53,8 +55,10 @@ def break_even_points(contents: Contents) -> pl.DataFrame:
         if line[across].n_unique() < 2 or line[across].n_unique() < line.height:
             continue
         for crossing in _crossings(*(line[name].to_numpy() for name in (across, *GAIN))):
-            points.append((*key, across, *crossing))
+            claimed = _between_claims(line, across, crossing[0])
+            points.append((*key, across, *crossing, claimed))
     names = ["comparison", *others, "along", "crossing", "crossing_low", "crossing_high"]
+    names.append("between_claims")
     return pl.DataFrame(points, schema=names, orient="row", infer_schema_length=None)
 
 
@@ -69,6 +73,13 @@ def _axes(rows: pl.DataFrame) -> tuple[str, ...]:
     levels = {name: rows[name].n_unique() for name in AXES}
     ordered = sorted((name for name in AXES if levels[name] > 1), key=lambda name: -levels[name])
     return tuple(ordered[:2])
+
+
+def _between_claims(line: pl.DataFrame, across: str, crossing: float) -> bool:
+    before = line.filter(pl.col(across) < crossing)["finding"].to_list()
+    after = line.filter(pl.col(across) >= crossing)["finding"].to_list()
+    first, second = CLAIMS
+    return (first in before and second in after) or (second in before and first in after)
 
 
 def _crossings(

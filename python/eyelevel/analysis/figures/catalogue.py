@@ -160,7 +160,7 @@ FIGURES: tuple[PaperFigure, ...] = (
     PaperFigure("gain-cdf", "Ratio of means by network and metric",
                 "Wolsing et al. 2019, figure 3", cell_rows,
                 lambda rows, contents: gain_cdf(rows, _asked(contents))),
-    PaperFigure("significance", "Sites significantly faster, slower, neither",
+    PaperFigure("significance", "Sites by the papers' test: mean lower, higher, neither",
                 "Wolsing et al. 2019, section 4", cell_rows,
                 lambda rows, contents: significance_shares(rows, _asked(contents))),
     PaperFigure("mean-gains", "Ratios of means with their intervals",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from eyelevel.analysis.claims import is_claimed, verdict_of
 from eyelevel.analysis.study import Contents
 from eyelevel.analysis.trials.blocks import with_timeouts
 from eyelevel.figures.das import OPTIMAL
@@ -21,7 +22,8 @@ RATE_BIN_MS = 500
 def improvements(contents: Contents) -> pl.DataFrame:
     """Figure 5-2: (reference - stack) / reference of the medians over sites, by rate and RTT.
 
-    There is none if half of the sites never came over either stack.
+    There is none if half of the sites never came over either stack. `claimed`: the gain's verdict
+    says the same, faster or slower; all else has no colour.
     """
     medians = site_medians(contents)
     grid = _whole_rows(_grid(contents))
@@ -38,6 +40,15 @@ def improvements(contents: Contents) -> pl.DataFrame:
     better = (pl.col("reference_seconds") - pl.col("seconds")) / pl.col("reference_seconds")
     compared = joined.join(grid, on="network").with_columns(improvement=better)
     compared = compared.filter(pl.col("improvement").is_finite())
+    claims = [(each.network, str(each.comparison), verdict_of(contents, each) == "faster")
+              for each in contents.gains if is_claimed(contents, each)]  # fmt: skip
+    names = {"network": pl.String, "comparison": pl.String, "is_faster": pl.Boolean}
+    found = pl.DataFrame(claims, schema=names, orient="row")
+    compared = (
+        compared.join(found, on=["network", "comparison"], how="left")
+        .with_columns(claimed=(pl.col("is_faster") == (pl.col("improvement") > 0)).fill_null(False))
+        .drop("is_faster")
+    )
     return compared.sort("comparison", "rate_mbit_s", "rtt_ms")
 
 

@@ -1,4 +1,4 @@
-"""Loads whose metrics disagree: faster by one and slower by another (Wolsing 2019, figure 4)."""
+"""Loads whose metrics disagree: lower by one and higher by another (Wolsing 2019, figure 4)."""
 
 import polars as pl
 
@@ -26,12 +26,12 @@ def disagreements(contents: Contents) -> pl.DataFrame:
     for key, gains in by_load.items():
         low, high = min(gains), max(gains)
         if low[0] < 0 < high[0]:
-            faster, slower = (
+            lower, higher = (
                 ", ".join(name for gain, name in gains if (gain < 0) == wanted)
                 for wanted in (True, False)
             )
-            rows.append((*key, faster, slower, low[0], high[0], high[0] - low[0]))
-    names = ["site", "network", "stack", "reference", "faster_by", "slower_by", "gain_min",
+            rows.append((*key, lower, higher, low[0], high[0], high[0] - low[0]))
+    names = ["site", "network", "stack", "reference", "lower_by", "higher_by", "gain_min",
              "gain_max", "spread"]  # fmt: skip
     schema = {name: pl.String if column < 6 else pl.Float64 for column, name in enumerate(names)}
     return pl.DataFrame(rows, schema=schema, orient="row").sort("spread", descending=True)
@@ -43,9 +43,9 @@ def disagreement_strips(contents: Contents) -> pl.DataFrame:
     for row in disagreements(contents).head(SHOWN_MAX).iter_rows(named=True):
         strips = strips_of(contents, row["site"], row["network"])
         finding = (
-            f"{row['site']} on {row['network']}: {row['stack']} is faster than "
+            f"{row['site']} on {row['network']}: {row['stack']} is lower than "
             f"{row['reference']} by "
-            f"{row['faster_by']}; slower by {row['slower_by']}"
+            f"{row['lower_by']}; higher by {row['higher_by']}"
         )
         for stack in (row["reference"], row["stack"]):
             rows += [(finding, stack, seconds, url) for seconds, url in strips.get(stack, ())]

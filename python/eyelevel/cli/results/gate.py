@@ -75,7 +75,8 @@ def conclude(
 def junit(suite: str, verdicts: Sequence[Verdict], unsure: Unsure | None = None) -> str:
     """One test case a verdict; an unsure one is an error, or what `unsure` says.
 
-    No verdict is an error whatever `unsure` says: no number of blocks would give one.
+    No verdict is an error whatever `unsure` says: nothing was asked of whole runs that share a
+    reference.
     """
     tags = {"failed": "failure", "unsure": _TAGS[unsure], "no verdict": "error"}
     found = [tags.get(each.status) for each in verdicts]

@@ -16,7 +16,7 @@ from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.report.page import summary_of, write_report
 from eyelevel.report.sections.opening import said_first
-from eyelevel.report.sections.why import why_sentences
+from eyelevel.report.sections.why import said_why
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def print_summary(summary: Summary) -> None:
     warnings = [warning for warning in findings["warnings"] if warning not in first]
     for sentence in (*findings["answer"], *warnings):
         results.print(sentence, markup=False)
-    for sentence in why_sentences(contents.splits):
+    for sentence in said_why(contents):
         results.print(sentence, markup=False)
     for stack, counted in findings["outcomes"].items():
         text = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counted.items()))

@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from eyelevel.analysis.claims import is_claimed
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.figures.distribution import (
@@ -69,8 +70,9 @@ def charts_section(contents: Contents, data: PageData) -> Markup:
         element("div", *figures, class_="pair"),
         element(
             "p",
-            "Above, the gain over all sites with its interval; intervals far wider than the "
-            "gains are cut at the axis. Below, the share of counted loads that were at least as "
+            "Above, the gain over all sites with its interval, in its stack's colour where the "
+            "verdict is faster or slower and grey elsewhere; intervals far wider than the gains "
+            "are cut at the axis. Below, the share of counted loads that were at least as "
             "fast; a curve that ends below the top has timeouts. In studies of more than "
             f"{SITES_MAX} sites single ones have curves of the primary metric only, and in studies "
             f"of more than {NETWORKS_MAX} networks all sites together have. What is chosen here "
@@ -91,6 +93,7 @@ def _specifications(contents: Contents) -> dict[str, JsonObject]:
                 "stack": gain.stack,
                 "comparison": str(gain.comparison),
                 **gain.gain.as_columns("gain"),
+                "claimed": is_claimed(contents, gain),
             }
             for gain in contents.gains
         ],
@@ -102,6 +105,7 @@ def _specifications(contents: Contents) -> dict[str, JsonObject]:
             "gain": pl.Float64,
             "gain_low": pl.Float64,
             "gain_high": pl.Float64,
+            "claimed": pl.Boolean,
         },
     )
     curves = cumulative(contents.blocks.kept, contents.metrics)

@@ -2,10 +2,10 @@
 
 import polars as pl
 
+from eyelevel.analysis.claims import verdict_of
 from eyelevel.analysis.formats import format_interval, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.exclusions import EXCLUDING, ExclusionEffect
-from eyelevel.analysis.phrases import verdict
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, table
@@ -51,7 +51,7 @@ def _other(count: int) -> str:
 
 def _finding_changes(contents: Contents, effect: ExclusionEffect) -> bool:
     both = (effect.gain, effect.gain_with_excluded)
-    return len({verdict(gain, contents.smallest_effect) for gain in both}) == 2
+    return len({verdict_of(contents, gain) for gain in both}) == 2
 
 
 def exclusions_table(contents: Contents) -> Markup:
@@ -88,8 +88,8 @@ def exclusions_json(contents: Contents) -> list[JsonObject]:
             **compared_json(effect, *counts),
             "gain": effect.gain.gain.as_json(),
             "gain_with_excluded": effect.gain_with_excluded.gain.as_json(),
-            "verdict": verdict(effect.gain, contents.smallest_effect),
-            "verdict_with_excluded": verdict(effect.gain_with_excluded, contents.smallest_effect),
+            "verdict": verdict_of(contents, effect.gain),
+            "verdict_with_excluded": verdict_of(contents, effect.gain_with_excluded),
         }
         for effect in contents.exclusions
     ]

@@ -2,10 +2,10 @@
 
 import math
 
+from eyelevel.analysis.claims import CLAIMS, no_verdict_because, verdict_of
 from eyelevel.analysis.formats import NO_BREAK, format_p, format_percent, format_signed_ms
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.p_values import GainTests
-from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL, verdict
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonObject
@@ -48,7 +48,10 @@ def gains_section(contents: Contents) -> Markup:
         rows = [
             [
                 _metric_name(contents, metric),
-                *(_gain_cell(by_key.get((name, asked, metric))) for asked in contents.comparisons),
+                *(
+                    _gain_cell(contents, by_key.get((name, asked, metric)))
+                    for asked in contents.comparisons
+                ),
             ]
             for metric in contents.metrics
         ]
@@ -72,6 +75,8 @@ def gains_section(contents: Contents) -> Markup:
             "its comparisons are corrected after Holm before anything is called faster or slower. "
             "The other metrics describe, without correction."
         )
+    if contents.unfinished:
+        note += " The run is not complete, so nothing is called either yet."
     if any(cell.timeouts or cell.timeouts_reference for cell in contents.cells):
         note += (
             " A load that timed out counts as its limit; the medians and paired differences site "
@@ -92,23 +97,18 @@ def _metric_name(contents: Contents, metric: str) -> object:
     return title
 
 
-def _gain_cell(gain: NetworkGain | None) -> object:
+def _gain_cell(contents: Contents, gain: NetworkGain | None) -> object:
     if gain is None or (gain.gain.value is None and not gain.gain.reason):
         return element("span", "no data", class_="quiet")
     estimate = gain.gain
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return estimate_cell(estimate, format_percent)
-    clear = estimate.excludes_zero
-    if gain.p_holm is not None:  # the primary metric's, which is corrected for the family
-        clear = gain.p_holm <= SIGNIFICANCE_LEVEL
-    direction = ("faster" if estimate.value < 0 else "slower") if clear else "open"
-    return estimate_cell(estimate, format_percent, direction)
+    found = verdict_of(contents, gain)
+    return estimate_cell(estimate, format_percent, found if found in CLAIMS else "unclear")
 
 
 def gains_json(contents: Contents) -> JsonObject:
     """An object a gain for machines, with its p values."""
-    primary = contents.primary_metric
-    smallest = contents.smallest_effect
     return {
         "gains": [
             {
@@ -123,7 +123,8 @@ def gains_json(contents: Contents) -> JsonObject:
                 "p_benjamini_hochberg": tests.p_benjamini_hochberg,
                 "p_equivalence": tests.equivalence.p,
                 "family": tests.family,
-                "verdict": verdict(gain, smallest) if gain.metric == primary else None,
+                "verdict": verdict_of(contents, gain),
+                "no_verdict_because": no_verdict_because(contents, gain),
             }
             for tests in contents.gain_tests
             for gain in (tests.gain,)

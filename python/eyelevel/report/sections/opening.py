@@ -12,7 +12,13 @@ from eyelevel.analysis.gains.sequential import (
     comparisons,
 )
 from eyelevel.analysis.gains.weighted import weighted_gain
-from eyelevel.analysis.phrases import FEW_BLOCKS, SIGNIFICANCE_LEVEL, answer, detectable
+from eyelevel.analysis.phrases import (
+    FEW_BLOCKS,
+    SIGNIFICANCE_LEVEL,
+    answer,
+    description,
+    detectable,
+)
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element
@@ -28,12 +34,13 @@ def opening(contents: Contents) -> Markup:
     plan = contents.plan
     sentences = answers(contents)
     first, excluded = said_first(contents), exclusions_said(contents)
+    class_ = "answer unclear" if contents.unfinished else "answer"
     return element(
         "header",
         element("p", "eyelevel report", class_="eyebrow"),
         element("h1", plan["title"] or "How do the stacks compare?"),
         *map(_warning, first),
-        *(element("p", sentence, class_="answer") for sentence in sentences),
+        *(element("p", sentence, class_=class_) for sentence in sentences),
         *([element("p", "Exclusions: ", excluded, class_="note")] if excluded else []),
         *(_warning(warning) for warning in warnings(contents) if warning not in first),
     )
@@ -44,14 +51,20 @@ def opening_json(contents: Contents) -> JsonObject:
     return {
         "answer": answers(contents),
         "stopped": contents.stopped["reason"] if contents.stopped else None,
+        "unfinished": contents.unfinished or None,
         "warnings": [f"{head} {text}" for head, text in warnings(contents)],
     }
 
 
 def answers(contents: Contents) -> list[str]:
-    """A sentence a comparison, one over all networks of a plan with weights; why there is none."""
+    """A sentence a comparison, one over all networks of a plan with weights; why there is none.
+
+    Of an unfinished run they describe, and no more.
+    """
     if not contents.blocks.kept.height:
         return [_why_no_answer(contents), *overall(contents)]
+    if contents.unfinished:
+        return [*description(contents.gains, contents.primary_metric), *overall(contents)]
     sentences = answer(contents.gains, contents.primary_metric, contents.smallest_effect)
     return [*sentences, *overall(contents)]
 
@@ -117,7 +130,19 @@ def outcomes_differ(contents: Contents) -> list[tuple[str, str]]:
 
 def said_first(contents: Contents) -> list[tuple[str, str]]:
     """What must be said before the answer."""
-    return [*outcomes_differ(contents), *not_level(contents)]
+    return [*_unfinished(contents), *outcomes_differ(contents), *not_level(contents)]
+
+
+def _unfinished(contents: Contents) -> list[tuple[str, str]]:
+    if not contents.unfinished:
+        return []
+    blocks = contents.blocks.kept["block"].n_unique()
+    text = (
+        f"{contents.unfinished}, {blocks} of {contents.blocks_planned} blocks are whole. The "
+        "numbers describe these; their intervals do not allow for ending a run before its end. "
+        "The same command with --resume loads the rest."
+    )
+    return [("No verdict: the run is not complete.", text)]
 
 
 def warnings(contents: Contents) -> list[tuple[str, str]]:
@@ -128,10 +153,6 @@ def warnings(contents: Contents) -> list[tuple[str, str]]:
         text = f"It ended {reason}. Its intervals hold whenever one stops."
         sentences.append(("The study stopped early.", text))
     sentences += not_sure_enough(contents)
-    pending = contents.trials_planned - contents.table.height
-    if pending:
-        text = f"{pending} of {contents.trials_planned} loads are not there yet."
-        sentences.append(("The run is not complete.", text))
     if contents.foreign:
         text = f"{contents.foreign} records that the plan does not name are left out."
         sentences.append(("Other records in the directory.", text))
@@ -201,7 +222,7 @@ def not_sure_enough(contents: Contents) -> list[tuple[str, str]]:
     rule = contents.plan.get("stop")
     if not rule or not contents.blocks.kept.height:
         return []
-    if contents.table.height < contents.trials_planned:
+    if contents.unfinished:
         return []
     width_max = rule["interval_width_max"]
     smallest = contents.smallest_effect

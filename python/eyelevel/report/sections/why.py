@@ -98,10 +98,15 @@ def _causes(contents: Contents) -> list[Markup]:
         "Intervals are not corrected for their number."
     )
     return [
-        *(element("p", sentence) for sentence in why_sentences(contents.splits)),
+        *(element("p", sentence) for sentence in said_why(contents)),
         element("div", *tables, class_="pair"),
         element("p", note, class_="note"),
     ]
+
+
+def said_why(contents: Contents) -> list[str]:
+    """What is due to which cause; nothing of an unfinished run, whose parts are in the table."""
+    return [] if contents.unfinished else why_sentences(contents.splits)
 
 
 def why_sentences(splits: tuple[NetworkSplit, ...]) -> list[str]:

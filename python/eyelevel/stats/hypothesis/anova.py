@@ -17,7 +17,8 @@ from eyelevel.stats.hypothesis.difference import DifferenceTest, as_groups, chec
 
 SIGNIFICANCE_LEVEL = 0.01  # the paper's
 
-Verdict = Literal["faster", "slower", "no significant difference", "undetermined"]
+Verdict = Literal["lower", "higher", "no significant difference", "undetermined"]
+"""Of the mean. Who tests many sites so may call none of them faster or slower by it."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Anova:
 def anova_of_two(
     values: ArrayLike, reference: ArrayLike, significance_level: float = SIGNIFICANCE_LEVEL
 ) -> Anova:
-    """Whether the mean of `values` differs from that of `reference`; lower is faster.
+    """Whether the mean of `values` differs from that of `reference`.
 
     Assumes runs that are independent, about normal and of equal variance; it does not use that they
     come in pairs (the published test does not). Timeouts (infinity) leave no mean to compare.
@@ -50,7 +51,7 @@ def anova_of_two(
         return Anova("undetermined", reason="the test gave no number")
     if p >= significance_level:
         return Anova("no significant difference", f, p)
-    return Anova("faster" if x.mean() < r.mean() else "slower", f, p)
+    return Anova("lower" if x.mean() < r.mean() else "higher", f, p)
 
 
 def welch_anova(groups: Sequence[ArrayLike]) -> DifferenceTest:

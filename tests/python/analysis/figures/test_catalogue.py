@@ -10,9 +10,10 @@ from made_up_run import metrics_of, read_run, write_run
 from repository import ROOT
 from sample_record import sample_object
 
-from eyelevel.analysis.figures.break_even import _crossings
+from eyelevel.analysis.figures.break_even import _between_claims, _crossings
 from eyelevel.analysis.figures.catalogue import FIGURES, TABLES
 from eyelevel.analysis.study import read_contents
+from eyelevel.figures.break_even import break_even_map
 from eyelevel.figures.chart import FORMATS
 
 GRID = """\
@@ -128,8 +129,8 @@ def test_a_waterfall_has_the_objects_of_one_typical_load_each(contents):
 
 def test_metrics_that_disagree_are_named_on_both_sides(contents):
     rows = figure("disagreements").rows(contents)
-    assert set(rows["stack"]) == {"tcp+"} and set(rows["slower_by"]) == {"First Visual Change"}
-    assert "Speed Index" in rows["faster_by"][0] and rows["spread"].is_sorted(descending=True)
+    assert set(rows["stack"]) == {"tcp+"} and set(rows["higher_by"]) == {"First Visual Change"}
+    assert "Speed Index" in rows["lower_by"][0] and rows["spread"].is_sorted(descending=True)
 
 
 def test_the_controllers_compared_share_their_protocol(contents):
@@ -146,6 +147,33 @@ def test_a_crossing_has_the_interval_in_which_zero_lies_within_the_bounds():
     ((_, start, end),) = _crossings(x, gain, gain - 1, gain + 1)
     assert (start, end) == (0, 200)
     assert _crossings(x, gain + 1, gain, gain + 2) == []
+
+
+@pytest.mark.parametrize(
+    ("findings", "claimed"),
+    [
+        (["faster", "undecided", "slower"], True),
+        (["slower", "undecided", "faster"], True),
+        (["faster", "undecided", "undecided"], False),
+        (["undecided", "slower", "faster"], False),
+        (["undecided"] * 3, False),
+    ],
+)
+def test_a_crossing_is_between_claims_if_its_sides_have_opposite_verdicts(findings, claimed):
+    line = pl.DataFrame({"rtt_ms": [30, 60, 120], "finding": findings})
+    assert _between_claims(line, "rtt_ms", 45.0) == claimed
+
+
+@pytest.mark.parametrize("claimed", [False, True])
+def test_a_crossing_has_its_colour_between_claims_alone(claimed):
+    gains = {"gain": [-0.1, 0.1], "gain_low": [-0.2, -0.1], "gain_high": [0.1, 0.2]}
+    place = {"rtt_ms": [30, 60], "rate_mbit_s": [3.0, 3.0], "comparison": ["quic"] * 2}
+    rows = pl.DataFrame({**place, "finding": ["undecided"] * 2, **gains})
+    crossing = {"crossing": 45.0, "crossing_low": 30.0, "crossing_high": 60.0}
+    points = pl.DataFrame([{"comparison": "quic", "rate_mbit_s": 3.0, "between_claims": claimed}])
+    points = points.with_columns(pl.lit(value).alias(name) for name, value in crossing.items())
+    svg = vl_convert.vegalite_to_svg(break_even_map(rows, points, ("rtt_ms", "rate_mbit_s")))
+    assert ('fill="#e8a33d"' in svg) == claimed and ('fill="#8f9598"' in svg) != claimed
 
 
 def test_the_ten_sites_most_helped_and_hurt_are_each_listed_once(contents):
@@ -195,7 +223,7 @@ def test_sites_with_a_timeout_count_among_the_shares_of_sites(late):
     rows = figure("significance").rows(late).filter("primary")
     shares = rows.group_by("network", "anova").len().sort("network", "anova").rows()
     assert shares == [
-        ("dsl", "faster", 6),
+        ("dsl", "lower", 6),
         ("dsl", "undetermined", 4),
         ("lte", "undetermined", 10),
     ]

@@ -68,4 +68,4 @@ def test_an_unfinished_run_is_not_judged(tmp_path):
         file.unlink()
     (tmp_path / "trials" / one).rmdir()
     found = beside_the_level(read_contents(tmp_path, metrics_of))
-    assert list(found) == ["The run is not complete."]
+    assert list(found) == ["No verdict: the run is not complete."]

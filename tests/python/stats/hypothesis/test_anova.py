@@ -21,8 +21,8 @@ def test_by_hand():
     # means 2 and 12, grand mean 7: between 3 * 25 * 2 = 150; within 2 + 2 = 4 with 4 degrees
     found = anova_of_two([1, 2, 3], [11, 12, 13])
     assert found.f == pytest.approx(150)
-    assert found.verdict == "faster"
-    assert anova_of_two([11, 12, 13], [1, 2, 3]).verdict == "slower"
+    assert found.verdict == "lower"
+    assert anova_of_two([11, 12, 13], [1, 2, 3]).verdict == "higher"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,27 @@
+"""What a run claims, and why it does not: words and colours of pages, tables and figures."""
+
+from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.analysis.phrases import verdict
+from eyelevel.analysis.study import Contents
+
+CLAIMS = ("faster", "slower")
+"""The verdicts that call a stack one of these; whatever has none of them is grey."""
+
+
+def verdict_of(contents: Contents, gain: NetworkGain) -> str | None:
+    """The verdict on a gain; None of an unfinished run, and of metrics that only describe."""
+    if contents.unfinished or gain.metric != contents.primary_metric:
+        return None
+    return verdict(gain, contents.smallest_effect)
+
+
+def no_verdict_because(contents: Contents, gain: NetworkGain) -> str | None:
+    """Why `verdict_of` gives none."""
+    if contents.unfinished:
+        return f"the run is not complete: {contents.unfinished}"
+    return None if gain.metric == contents.primary_metric else "only the primary metric has one"
+
+
+def is_claimed(contents: Contents, gain: NetworkGain) -> bool:
+    """Whether a stack may be called faster or slower by this gain, and coloured so."""
+    return verdict_of(contents, gain) in CLAIMS

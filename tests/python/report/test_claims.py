@@ -1,0 +1,201 @@
+"""Who is called faster or slower, in words and colours: the primary metric's verdict alone, and
+nobody in a run that was broken off."""
+
+import json
+import re
+import shutil
+
+import pytest
+import vl_convert
+from made_up_run import SITES, metrics_of, read_run, write_run
+
+import eyelevel
+from eyelevel.analysis.claims import is_claimed, verdict_of
+from eyelevel.analysis.figures.catalogue import FIGURES, TABLES
+from eyelevel.analysis.formats import NO_BREAK
+from eyelevel.analysis.gate import evaluate
+from eyelevel.analysis.gate_conditions import parse_condition
+from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.two_runs import compare_runs
+from eyelevel.figures.das import heat_map
+from eyelevel.plan.presets import preset_text
+from eyelevel.report.page import page, summary_of
+from eyelevel.report.page_data import PageData
+from eyelevel.report.sections.charts import charts_section
+from eyelevel.report.sections.opening import said_first
+from eyelevel.store.directory import PLAN_FILE
+
+TEXT = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 12")
+GRID = """\
+sites = ["a"]
+networks = ["das-3-30", "das-3-60", "das-25-30", "das-25-60"]
+stacks = ["tcp", "quic"]
+reference = "tcp"
+blocks = 8
+"""
+CLAIM = re.compile(r'class="(?:faster|slower)"')
+SAID = re.compile(r"\bwas (?:faster|slower) than")
+
+
+def without_its_last_load(directory, target):
+    """A copy of a run whose last load was never made."""
+    shutil.copytree(directory, target)
+    plan = json.loads((target / PLAN_FILE).read_text(encoding="utf-8"))
+    shutil.rmtree(target / "trials" / plan["trials"][-1]["hash"])
+    return target
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("whole")
+    write_run(directory, text=TEXT)
+    return read_contents(directory, metrics_of)
+
+
+@pytest.fixture(scope="module")
+def broken_off(whole, tmp_path_factory):
+    target = tmp_path_factory.mktemp("broken") / "run"
+    return read_contents(without_its_last_load(whole.directory, target), metrics_of)
+
+
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory):
+    return read_run(tmp_path_factory.mktemp("grid"), text=GRID, noise=0.01)
+
+
+def rows_of(name, contents):
+    return next(each for each in (*FIGURES, *TABLES) if each.name == name).rows(contents)
+
+
+def test_a_whole_run_has_a_verdict_of_each_primary_comparison(whole):
+    assert whole.unfinished == ""
+    for each in summary_of(whole)["gains"]:
+        primary = each["metric"] == whole.primary_metric
+        assert (each["verdict"] is not None) == primary
+        assert each["no_verdict_because"] == (
+            None if primary else "only the primary metric has one"
+        )
+    assert summary_of(whole)["unfinished"] is None
+    assert SAID.search(page(whole))
+
+
+def test_colours_are_of_claims_alone(whole):
+    """All metrics are shares of one load time: each has an interval without zero."""
+    others = [gain for gain in whole.gains if gain.metric != whole.primary_metric]
+    assert any(gain.gain.excludes_zero for gain in others)
+    claimed = [gain for gain in whole.gains if is_claimed(whole, gain)]
+    assert claimed and {gain.metric for gain in claimed} == {whole.primary_metric}
+    assert len(CLAIM.findall(page(whole))) == len(claimed)
+
+
+def test_what_does_not_matter_has_no_colour(tmp_path):
+    """Clearly below zero, and within the smallest effect of interest."""
+    text = GRID.replace('["das-3-30", "das-3-60", "das-25-30", "das-25-60"]', '["dsl"]')
+    small = read_run(
+        tmp_path, text=text.replace('"quic"', '"tcp+"') + "smallest_effect_of_interest = 0.2\n",
+        noise=0.01,
+    )  # fmt: skip
+    (gain,) = [each for each in small.gains if each.metric == small.primary_metric]
+    assert gain.p_holm < 0.001
+    assert verdict_of(small, gain) == "no difference that matters"
+    assert not CLAIM.search(page(small))
+
+
+def test_single_sites_are_called_neither(whole):
+    text = page(whole)
+    at = text.index('id="sites"')
+    part = text[at : text.index("</section>", at)]
+    assert "faster" not in part.replace("called faster or slower", "")
+    assert whole.cells[0].anova.verdict in ("lower", "higher", "no significant difference")
+
+
+def test_a_run_that_was_broken_off_has_no_verdict(broken_off):
+    assert broken_off.unfinished == "143 of 144 loads are there"
+    summary = summary_of(broken_off)
+    assert summary["unfinished"] == broken_off.unfinished
+    for each in summary["gains"]:
+        assert each["verdict"] is None
+        assert each["no_verdict_because"] == ("the run is not complete: 143 of 144 loads are there")
+    head, text = said_first(broken_off)[0]
+    assert head == "No verdict: the run is not complete."
+    assert text.startswith("143 of 144 loads are there, 47 of 48 blocks are whole.")
+    assert "--resume" in text
+
+
+def test_it_describes_with_numbers_in_grey(broken_off):
+    text = page(broken_off).replace(NO_BREAK, " ")
+    assert not CLAIM.search(text) and not SAID.search(text)
+    sentences = [sentence.replace(NO_BREAK, " ") for sentence in summary_of(broken_off)["answer"]]
+    assert sentences[0].startswith("Speed Index so far, quic against tcp+: dsl (−")
+    for sentence in sentences:
+        assert f'<p class="answer unclear">{sentence}</p>' in text
+
+
+def test_a_notebook_has_none_either(broken_off, whole, monkeypatch):
+    monkeypatch.setattr("eyelevel.notebook.read_contents", lambda _: broken_off)
+    gains = eyelevel.open(broken_off.directory).gains()
+    assert gains["verdict"].null_count() == gains.height
+    assert set(gains["no_verdict_because"]) == {
+        "the run is not complete: 143 of 144 loads are there"
+    }
+    monkeypatch.setattr("eyelevel.notebook.read_contents", lambda _: whole)
+    assert "faster" in eyelevel.open(whole.directory).gains()["verdict"].to_list()
+
+
+def test_a_gate_of_it_has_none(broken_off, whole):
+    names = [each.name for each in whole.planned.stacks], list(whole.metrics), whole.networks
+    worse = parse_condition("tcp.speed_index.p50 worse than quic by 1% on lte", *names)
+    budget = parse_condition("tcp.speed_index.p50 above 1 ms on lte", *names)
+    assert {each.status for each in evaluate([worse, budget], whole)} == {"failed"}
+    for verdict in evaluate([worse, budget], broken_off):
+        assert verdict.status == "no verdict" and verdict.blocks_needed is None
+        assert "no verdict, since the run is not complete: 143 of 144 loads" in verdict.message
+
+
+def test_two_runs_of_which_one_was_broken_off_are_not_judged(broken_off, whole):
+    metric = whole.primary_metric
+    assert {v.status for v in compare_runs(whole, whole, metric, 0.5).verdicts} == {"passed"}
+    for pair in ((whole, broken_off), (broken_off, whole)):
+        found = compare_runs(*pair, metric, 0.5).verdicts
+        assert {verdict.status for verdict in found} == {"no verdict"}
+        assert all("143 of 144 loads" in verdict.message for verdict in found)
+
+
+def claimed_in_chart(contents):
+    data = PageData(contents)
+    charts_section(contents, data)
+    chart = data.specifications["gain-0"]
+    rows = next(rows for rows in chart["datasets"].values() if "claimed" in rows[0])
+    return [row for row in rows if row["claimed"]]
+
+
+def test_the_chart_of_gains_colours_claims_alone(whole, broken_off):
+    claimed = claimed_in_chart(whole)
+    assert claimed and {row["metric"] for row in claimed} == {whole.primary_metric}
+    assert claimed_in_chart(broken_off) == []
+
+
+def test_maps_follow_the_verdict(grid, tmp_path):
+    for contents, claimed in (
+        (grid, True),
+        (read_contents(without_its_last_load(grid.directory, tmp_path / "run"), metrics_of), False),
+    ):
+        findings = set(rows_of("break-even", contents)["finding"])
+        assert findings == ({"faster"} if claimed else {"undecided"})
+        heat = rows_of("heat-map", contents)
+        assert set(heat["claimed"]) == {claimed}
+        svg = vl_convert.vegalite_to_svg(heat_map(heat, "Speed Index"))
+        squares = re.findall(r'class="mark-rect role-mark.*?</g>', svg)
+        fills = {fill for group in squares for fill in re.findall(r'fill="([^"]+)"', group)}
+        assert (fills <= {"none", "#f5f5f2", "#5b656c"}) != claimed
+
+
+def test_an_interval_without_zero_is_undecided_where_the_family_is_large(tmp_path):
+    """Of four networks one differs a little: alone it would be clear."""
+    noisy = read_run(tmp_path, text=GRID, noise=0.14)
+    gains = [gain for gain in noisy.gains if gain.metric == noisy.primary_metric]
+    unclear = [gain for gain in gains if gain.gain.excludes_zero and not is_claimed(noisy, gain)]
+    assert unclear, [(gain.gain.p, gain.p_holm) for gain in gains]
+    rows = rows_of("break-even", noisy)
+    for gain in unclear:
+        assert rows.filter(network=gain.network)["finding"].to_list() == ["undecided"]
