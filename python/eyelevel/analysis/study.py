@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 from itertools import product
@@ -10,24 +10,23 @@ from pathlib import Path
 
 import polars as pl
 
+from eyelevel.analysis.decided_gains import decided_gains
+from eyelevel.analysis.decisions import STOP_VERSION, blocks_until, judged, up_to
 from eyelevel.analysis.gains.causes import NetworkSplit, split_causes, without_twins
 from eyelevel.analysis.gains.cells import Cell, NetworkGain, compare_cells, compare_networks
 from eyelevel.analysis.gains.exclusions import (
     EXCLUDING,
-    MEASURED,
     ExclusionEffect,
     exclusion_effects,
     with_excluded,
 )
 from eyelevel.analysis.gains.other_sites import NetworkModel, models_over_sites
-from eyelevel.analysis.gains.p_values import MAY_STOP, GainTests, gain_tests
-from eyelevel.analysis.gains.sequential import sequential_gains
+from eyelevel.analysis.gains.p_values import GainTests, gain_tests
 from eyelevel.analysis.gains.site_tests import SiteTests, site_tests
 from eyelevel.analysis.gains.steps import StepCells, compare_steps
 from eyelevel.analysis.gains.timeouts import CensoredCell, censored_cells
 from eyelevel.analysis.shown import TESTED_MAX, cells_shown, shown, timed_out_shown
 from eyelevel.analysis.trials.blocks import Blocks, select_blocks
-from eyelevel.analysis.trials.judgement import judge_table
 from eyelevel.analysis.trials.table import Columns, MetricsOf, trials_table
 from eyelevel.errors import PlanError, StoreError
 from eyelevel.json_types import JsonMapping, JsonObject
@@ -37,7 +36,6 @@ from eyelevel.networks.network import Network
 from eyelevel.plan.comparisons import Comparison, references_first
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
-from eyelevel.stats.estimate import undetermined
 from eyelevel.stats.hypothesis.cochran_q import RateTest, rates_differ
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,
@@ -71,7 +69,7 @@ class Contents:
     timeout_rates: RateTest
     failure_rates: RateTest
     stopped: JsonMapping | None = None
-    """`stop.json` of a study that stopped before all its blocks."""
+    """`stop.json` of a study in which something was decided before all its blocks."""
     splits: tuple[NetworkSplit, ...] = ()
     """What the counterfactuals say; they are in no other field."""
     steps: tuple[StepCells, ...] = ()
@@ -109,7 +107,9 @@ class Contents:
         planned = [(gain.network, gain.stack, gain.reference, metric) for gain in gains]
         others = compare_networks(cells, metric, self.sites, planned)
         if self.may_stop:
-            others = _sequential(others, self.plan, every)
+            others = decided_gains(
+                others, self.planned, self.sites, self.stopped, lambda last: up_to(every, last)
+            )
         return tuple(exclusion_effects(self.table, gains, others))
 
     @cached_property
@@ -151,7 +151,7 @@ class Contents:
 
     @property
     def trials_planned(self) -> int:
-        """How many loads the plan has; of a study that stopped, until then."""
+        """How many loads the plan has; of a network that stopped, until then."""
         return len(self.plan["trials"])
 
     @property
@@ -205,17 +205,23 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
     """
     plan = read_plan_document(directory)
     environment = _environment(directory)
-    stopped = read_document(directory, STOP_FILE) if (directory / STOP_FILE).exists() else None
-    if stopped:  # what was not to be run any more is not missing
-        last = stopped["repetition"]
-        plan["trials"] = [trial for trial in plan["trials"] if trial["repetition"] <= last]
-    every, table = read_table(directory, plan, metrics, processes)
-    names = shown(plan["primary_metric"])
+    every, facts = read_facts(directory, plan, metrics, processes)
+    found = facts.height
+    if stopped := _stopped(directory):  # what was not to be run any more is not missing
+        ends = stopped["networks"]
+        plan["trials"] = [
+            trial
+            for trial in plan["trials"]
+            if trial["repetition"] <= ends.get(trial["network"], trial["repetition"])
+        ]
+        facts = facts.join(_hashes(plan), on="hash", how="semi", maintain_order="left")
+    table = judged(facts, plan["primary_metric"])
+    names, typed = shown(plan["primary_metric"]), plan_of_document(plan)
     stacks = [stack["name"] for stack in plan["stacks"]]
     sites = [site["name"] for site in plan["sites"]]
-    found, blocks = table.height, select_blocks(table, stacks)
-    of_all = f"{found} of {len(plan['trials'])} loads are there"
-    unfinished = of_all if found < len(plan["trials"]) else ""
+    blocks = select_blocks(table, stacks)
+    of_all = f"{table.height} of {len(plan['trials'])} loads are there"
+    unfinished = of_all if table.height < len(plan["trials"]) else ""
     splits: tuple[NetworkSplit, ...] = ()
     if plan.get("causes"):
         splits = split_causes(blocks.kept, plan)
@@ -230,7 +236,10 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
     ]
     gains = compare_networks(cells, plan["primary_metric"], sites, planned)
     if plan.get("stop"):
-        gains = _sequential(gains, plan, blocks.kept)
+        ends = stopped["networks"] if stopped else {}
+        gains = decided_gains(
+            gains, typed, sites, stopped, lambda last: blocks_until(facts, typed, last, ends).kept
+        )
     return Contents(
         directory=directory,
         plan=plan,
@@ -267,27 +276,25 @@ def read_plan_document(directory: Path) -> JsonObject:
     return document
 
 
-def read_table(
+def read_facts(
     directory: Path,
     plan: JsonMapping,
     metrics: MetricsOf = metrics_of,
     processes: int = 1,
 ) -> tuple[int, pl.DataFrame]:
-    """How many records there are, and the table of the plan's trials with their judged outcomes.
+    """How many records there are, and the table of the plan's trials with their own outcomes.
 
-    Only loads that count have metrics; the column MEASURED has the primary metric of every load
-    that ended. The table is kept beside the records when its metrics are those of
-    `eyelevel.metrics`. Raises StoreError for a damaged record.
+    The table is kept beside the records when its metrics are those of `eyelevel.metrics`. Raises
+    StoreError for a damaged record.
     """
     version = code_version() if metrics is metrics_of else None
-    names = tuple(METRICS_BY_NAME)
-    every = trials_table(directory, Columns(names, metrics, version), processes)
-    planned = pl.DataFrame({"hash": [trial["hash"] for trial in plan["trials"]]})
-    table = judge_table(every.join(planned, on="hash", how="semi", maintain_order="left"))
-    table = table.with_columns(pl.col(plan["primary_metric"]).alias(MEASURED))
-    counts = pl.col("outcome") == "ok"
-    table = table.with_columns(pl.when(counts).then(pl.col(name)).alias(name) for name in names)
-    return every.height, table
+    every = trials_table(directory, Columns(tuple(METRICS_BY_NAME), metrics, version), processes)
+    return every.height, every.join(_hashes(plan), on="hash", how="semi", maintain_order="left")
+
+
+def read_table(directory: Path, plan: JsonMapping) -> pl.DataFrame:
+    """The same table with its judged outcomes."""
+    return judged(read_facts(directory, plan)[1], plan["primary_metric"])
 
 
 @cache
@@ -301,39 +308,20 @@ def code_version() -> str:
     return digest.hexdigest()[:20]
 
 
-def _sequential(
-    gains: list[NetworkGain], plan: JsonMapping, kept: pl.DataFrame
-) -> list[NetworkGain]:
-    """The primary gains of a study that may stop early, by intervals that allow it."""
-    names = {key: [item["name"] for item in plan[key]] for key in ("networks", "sites")}
-    sequential = sequential_gains(
-        kept,
-        plan["primary_metric"],
-        comparisons_of(plan),
-        names["networks"],
-        names["sites"],
-    )
-    by_key = {(each.network, each.stack, each.reference, each.metric): each for each in sequential}
-    return [
-        _as_stopped(gain, by_key.get((gain.network, gain.stack, gain.reference, gain.metric)))
-        for gain in gains
-    ]
+def _hashes(plan: JsonMapping) -> pl.DataFrame:
+    return pl.DataFrame({"hash": [trial["hash"] for trial in plan["trials"]]})
 
 
-def _as_stopped(gain: NetworkGain, sequential: NetworkGain | None) -> NetworkGain:
-    """What stands beside the gain keeps its value alone: its interval does not allow for looks."""
-    if sequential is None:
-        return gain
-    median, difference = (
-        undetermined(each.reason or MAY_STOP, each.n, each.value)
-        for each in (gain.median, gain.difference)
-    )
-    slow = replace(gain.slow_loads, p=None) if gain.slow_loads else None
-    late = replace(gain.timeouts, p=None) if gain.timeouts else None
-    return replace(
-        sequential, median=median, difference=difference, ratio_of_means=gain.ratio_of_means,
-        slow_loads=slow, timeouts=late,
-    )  # fmt: skip
+def _stopped(directory: Path) -> JsonMapping | None:
+    if not (directory / STOP_FILE).exists():
+        return None
+    stopped = read_document(directory, STOP_FILE)
+    if stopped.get("version") != STOP_VERSION:
+        raise StoreError(
+            f"reading {directory / STOP_FILE}: version {stopped.get('version')!r}, but this "
+            f"eyelevel reads version {STOP_VERSION}; use the eyelevel that wrote it"
+        )
+    return stopped
 
 
 def _environment(directory: Path) -> JsonMapping:

@@ -19,14 +19,16 @@ ARCHIVE_SUFFIXES = (".wacz", ".warc", ".warc.gz")
 
 @dataclass(frozen=True)
 class StopRule(Settings):
-    """Stop once every primary comparison's interval is at most this wide, or cannot become so.
+    """End a network's loads once each of its primary comparisons is decided.
 
-    Looked at after each repetition from `blocks_min` on; widths are shares of the reference
-    (`eyelevel.run.study.stopping`).
+    Looked at after repetitions from `blocks_min` on; widths are shares of the reference
+    (`eyelevel.stats.stopping_rule`). `clear_sign`: an interval no wider than its estimate is
+    enough; `futility`: so is that nothing can be known by all blocks, either.
     """
 
     interval_width_max: Annotated[Share, Gt(0)]
     blocks_min: Annotated[int, Ge(2), Le(BLOCKS_MAX)] = 5
+    clear_sign: bool = True
     futility: bool = True
 
 

@@ -41,13 +41,26 @@ def confidence_sequence(
     if n < 2 or np.ptp(x) == 0:
         return undetermined("the blocks so far show no spread", n, mean)
     error = float(x.std(ddof=1)) / math.sqrt(n)
-    growth = 1 + n * effect_spread**2
-    log_limit = (math.log(growth) / 2 - math.log(significance_level)) * 2 / n
-    limit = math.exp(log_limit) if log_limit < math.log(growth) else math.inf
-    if limit >= growth:
+    reach = reach_in_errors(n, significance_level, effect_spread) * error
+    if math.isinf(reach):
         return undetermined(f"{n} blocks are too few to stop at", n, mean)
-    reach = math.sqrt((n - 1) * (limit - 1) / (1 - limit / growth)) * error
-    return Estimate(mean, mean - reach, mean + reach, _p(mean / error, n, growth), error, n - 1, n)
+    p = _p(mean / error, n, 1 + n * effect_spread**2)
+    return Estimate(mean, mean - reach, mean + reach, p, error, n - 1, n)
+
+
+def reach_in_errors(
+    n: int, significance_level: float, effect_spread: float = EFFECT_SPREAD
+) -> float:
+    """Half the interval's width after `n` values, in standard errors of their mean.
+
+    It depends on nothing else; infinite while the interval is unbounded.
+    """
+    growth = 1 + n * effect_spread**2
+    log_limit = (math.log(growth) / 2 - math.log(significance_level)) * 2 / max(n, 1)
+    limit = math.exp(log_limit) if log_limit < math.log(growth) else math.inf
+    if n < 2 or limit >= growth:
+        return math.inf
+    return math.sqrt((n - 1) * (limit - 1) / (1 - limit / growth))
 
 
 def _p(t: float, n: int, growth: float) -> float:

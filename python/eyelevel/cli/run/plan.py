@@ -12,6 +12,7 @@ from eyelevel.cli.run.plan_text import read_plan
 from eyelevel.cli.values import duration
 from eyelevel.plan.trials import expand
 from eyelevel.run.study.estimate import estimate as estimate_plan
+from eyelevel.run.study.sequential_estimate import SequentialEstimate
 from eyelevel.run.study.time_limits import check_time_limits, limits_said
 from eyelevel.sites.cleartext import check_secure
 from eyelevel.sites.recorded import open_site
@@ -89,6 +90,8 @@ def estimate(
     shown.add_row("disk", f"{estimated.disk_bytes / 1e6:,.{digits}f} MB", estimated.disk_source)
     effect = "undetermined" if estimated.effect is None else f"{estimated.effect:.1%}"
     shown.add_row("smallest effect", effect, estimated.effect_source)
+    if estimated.sequential:
+        shown.add_row("blocks", _blocks_said(estimated.sequential), "a comparison's median study")
     if conditions:
         blocks = "more than 1,000" if estimated.gate_blocks is None else str(estimated.gate_blocks)
         shown.add_row("blocks for the gate", blocks, estimated.gate_source)
@@ -96,6 +99,13 @@ def estimate(
         "time limit of a load", duration(estimated.timeout_s_max), "the cell with the longest"
     )
     results.print(shown)
+
+
+def _blocks_said(sequential: SequentialEstimate) -> str:
+    said = f"about {sequential.blocks_equal} where nothing differs"
+    if sequential.blocks_effect is None:
+        return said
+    return f"{said}, {sequential.blocks_effect} at the smallest effect"
 
 
 def _count(number: int, what: str) -> str:

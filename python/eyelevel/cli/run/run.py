@@ -23,7 +23,7 @@ from eyelevel.run.study.attempts import RETRIES, RETRIES_MAX
 from eyelevel.run.study.effects import live_effects
 from eyelevel.run.study.jobs import check_jobs
 from eyelevel.run.study.loop import Execution, prepare, run_trials
-from eyelevel.run.study.loop import Progress as RunProgress
+from eyelevel.run.study.progress import Progress as RunProgress
 from eyelevel.run.study.stopping import stopping_rule
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
 from eyelevel.sites.recorded import open_site
@@ -118,7 +118,7 @@ def run_plan(
         hints.print(message, markup=False, soft_wrap=True)
         raise typer.Exit(EXIT_INTERRUPTED)
     if result.stopped:
-        hints.print(f"stopped early: {result.stopped}", markup=False)
+        hints.print(f"decided early: {result.stopped}", markup=False)
 
 
 @contextmanager
@@ -133,12 +133,17 @@ def _shown_progress(total: int) -> Iterator[Callable[[RunProgress], None]]:
             bar.update(
                 task,
                 completed=progress.done,
+                total=progress.total,
                 refresh=True,
                 description=description,
                 left=left,
                 problems=problems,
             )
-            lines = {"effects": progress.effects, "ending": ENDING if progress.ending else ""}
+            lines = {
+                "effects": progress.effects,
+                "decided": f"decided: {progress.decided}" if progress.decided else "",
+                "ending": ENDING if progress.ending else "",
+            }
             for about, line in lines.items():
                 if line and line != printed.get(about):
                     printed[about] = line

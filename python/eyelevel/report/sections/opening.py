@@ -1,15 +1,17 @@
 """The first screen: the question, the answer, and what to beware of."""
 
 from collections import Counter
+from dataclasses import replace
 
 import polars as pl
 
+from eyelevel.analysis.decisions import rule_of
 from eyelevel.analysis.formats import NO_BREAK, format_interval, format_percent
 from eyelevel.analysis.gains.sequential import (
     BLOCKS_COUNTED_MAX,
     ComparisonState,
     blocks_needed,
-    comparisons,
+    comparison_states,
 )
 from eyelevel.analysis.gains.weighted import weighted_gain
 from eyelevel.analysis.phrases import (
@@ -149,9 +151,11 @@ def warnings(contents: Contents) -> list[tuple[str, str]]:
     """What a reader must know before the numbers: a heading and a sentence each."""
     sentences = said_first(contents)
     if contents.stopped:
-        reason = contents.stopped["reason"]
-        text = f"It ended {reason}. Its intervals hold whenever one stops."
-        sentences.append(("The study stopped early.", text))
+        head = "The study stopped early."
+        if contents.stopped["repetition"] is None:
+            head = "Part of the study stopped early."
+        text = f"{contents.stopped['reason']}. These intervals hold whenever one stops."
+        sentences.append((head, text))
     sentences += not_sure_enough(contents)
     if contents.foreign:
         text = f"{contents.foreign} records that the plan does not name are left out."
@@ -211,35 +215,33 @@ def _versions(contents: Contents) -> set[str]:
 
 NAMED_MAX = 3  # comparisons; more would bury what they say
 
-UNSURE = ("open", "futile")
-
 
 def not_sure_enough(contents: Contents) -> list[tuple[str, str]]:
     """A heading and a sentence where an interval is wider than the plan asked for; else nothing.
 
     Nothing, too, while the run goes on, which is not sure enough by its nature.
     """
-    rule = contents.plan.get("stop")
-    if not rule or not contents.blocks.kept.height:
+    if not contents.may_stop or not contents.blocks.kept.height:
         return []
     if contents.unfinished:
         return []
-    width_max = rule["interval_width_max"]
-    smallest = contents.smallest_effect
-    metric = contents.primary_metric
+    plan = contents.planned
+    rule = replace(rule_of(plan), futility=False)
+    width_max, metric = rule.width_max, contents.primary_metric
     gains = [gain for gain in contents.gains if gain.metric == metric]
-    states = comparisons(gains, width_max, smallest, contents.plan["blocks"], futility=False)
-    unsure = [comparison for comparison in states if comparison.state in UNSURE]
+    states = comparison_states(gains, rule, plan.blocks, plan.blocks)
+    unsure = [comparison for comparison in states if comparison.state == "open"]
     if not unsure:
         return []
     clauses = [_format_width(comparison) for comparison in unsure[:NAMED_MAX]]
     if len(unsure) > NAMED_MAX:
         clauses.append(f"{len(unsure) - NAMED_MAX} more are not sure enough, either")
-    text = f"{'; '.join(clauses)}; at most {_format_points(width_max)} were asked for."
+    or_sign = ", or no wider than the gain" if rule.clear_sign else ""
+    text = f"{'; '.join(clauses)}; asked for was at most {_format_points(width_max)}{or_sign}."
     needed = [
-        blocks_needed(gain, width_max, len(gains))
+        blocks_needed(gain, rule)
         for gain, comparison in zip(gains, states, strict=True)
-        if comparison.state in UNSURE
+        if comparison.state == "open"
     ]
     if None not in needed:
         most = max(count for count in needed if count is not None)

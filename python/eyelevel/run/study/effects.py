@@ -5,7 +5,6 @@ from importlib import import_module
 from pathlib import Path
 
 from eyelevel.plan.plan import Plan
-from eyelevel.run.study.stopping import networks_compared
 from eyelevel.store.directory import PLAN_FILE, read_document
 
 SHOWN_MAX = 4
@@ -22,6 +21,7 @@ def live_effects(plan: Plan, directory: Path, *, peek: bool) -> Callable[[], str
         return None
     # Imported where it is used: the statistics take long, and few commands need them; and before
     # the first load, which would else wait for it in the middle of a run.
+    from eyelevel.analysis.decisions import networks_compared
     from eyelevel.analysis.formats import format_interval, format_percent
     from eyelevel.analysis.gains.causes import without_twins
     from eyelevel.analysis.gains.sequential import sequential_gains
@@ -36,7 +36,7 @@ def live_effects(plan: Plan, directory: Path, *, peek: bool) -> Callable[[], str
     networks = networks_compared(plan)
 
     def look() -> str:
-        _, table = read_table(directory, document)
+        table = read_table(directory, document)
         blocks = select_blocks(table, [stack.name for stack in plan.stacks])
         if plan.causes:
             _, _, blocks = without_twins(document, table, blocks)

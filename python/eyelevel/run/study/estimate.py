@@ -5,12 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import polars as pl
-import scipy
 
+from eyelevel.analysis.decisions import networks_compared
 from eyelevel.analysis.gains.cells import compare_cells
-from eyelevel.analysis.gains.sequential import FAMILY_LEVEL
 from eyelevel.analysis.gate_conditions import Condition
 from eyelevel.analysis.study import comparisons_of, read_contents, read_plan_document, read_table
 from eyelevel.analysis.trials.blocks import select_blocks
@@ -19,11 +17,10 @@ from eyelevel.plan.browser import Browser
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.time_limit import load_s
 from eyelevel.run.study.gate_blocks import gate_blocks
-from eyelevel.run.study.stopping import networks_compared
+from eyelevel.run.study.sequential_estimate import SequentialEstimate, sequential_estimate
 from eyelevel.sites.recorded import RecordedSite
-from eyelevel.stats.estimate import POWER, smallest_detectable
+from eyelevel.stats.estimate import smallest_detectable
 from eyelevel.stats.quantile import DECIDING_POWER
-from eyelevel.stats.sequential import confidence_sequence
 from eyelevel.store.directory import TRIALS, committed
 from eyelevel.store.pictures import PICTURES
 
@@ -44,9 +41,10 @@ class PlanEstimate:
     """Predictions, each with what it goes by; `effect` as a share, at 80 % power and level 0.05.
 
     The effect is that of one network's gain over the sites, before Holm's correction, if nothing
-    disturbs a stack on several sites at once; of a plan that may stop early what its confidence
-    sequences show at the last block, the level shared by all comparisons as in its report. Time
-    and disk are those of all blocks. `timeout_s_max`: the longest time limit of a load.
+    disturbs a stack on several sites at once; of a plan that may stop early what made-up studies
+    show by its own rule, the level shared by all comparisons as in its report: `sequential`, which
+    also says after how many blocks they end. Time and disk are those of all blocks.
+    `timeout_s_max`: the longest time limit of a load.
     `gate_blocks`: how many a gate needs that was given (`eyelevel.run.study.gate_blocks`), None
     without one or where 1,000 are too few.
     """
@@ -61,6 +59,7 @@ class PlanEstimate:
     timeout_s_max: float
     gate_blocks: int | None = None
     gate_source: str = ""
+    sequential: SequentialEstimate | None = None
 
 
 def estimate(
@@ -87,7 +86,7 @@ def estimate(
     deviation, effect_source = DEVIATION, "blocks that scatter by 10 %, an assumption"
     if like is not None:
         document = read_plan_document(like)
-        _, table = read_table(like, document)
+        table = read_table(like, document)
         wall_ms: float | None = table.select(pl.col("wall_ms").mean()).item()
         if wall_ms is not None:
             seconds, time_source = trials * wall_ms / 1e3, f"mean load of {like}"
@@ -96,14 +95,16 @@ def estimate(
         if (seen := _deviation(plan, document, table)) is not None:
             deviation, effect_source = seen, f"the scatter of blocks in {like}"
     effect: float | None = None
+    sequential: SequentialEstimate | None = None
     scatter_source = effect_source
-    error = deviation / math.sqrt(plan.blocks * len(sites))
+    of_repetition = deviation / math.sqrt(len(sites))
     if plan.blocks < 2:
         effect_source = "one block shows no spread"
     elif plan.stop:
-        effect, effect_source = _sequential_effect(plan, error, effect_source)
+        sequential, effect_source = _sequential(plan, of_repetition, effect_source)
+        effect = sequential.effect
     else:
-        effect = smallest_detectable(error, plan.blocks - 1)
+        effect = smallest_detectable(of_repetition / math.sqrt(plan.blocks), plan.blocks - 1)
     gate, gate_source = None, ""
     if conditions:
         contents = None if like is None else read_contents(like)
@@ -124,24 +125,17 @@ def estimate(
         timeout_s_max,
         gate,
         gate_source,
+        sequential,
     )
 
 
-def _sequential_effect(plan: Plan, error: float, source: str) -> tuple[float | None, str]:
-    """The effect that the confidence sequences exclude none of at the last block, as a share.
-
-    They are of one value a repetition. As `smallest_detectable`: the interval's half width and the
-    power's t quantile, in standard errors.
-    """
+def _sequential(plan: Plan, deviation: float, source: str) -> tuple[SequentialEstimate, str]:
+    """By made-up studies, and what they go by."""
     comparisons = len(plan.comparisons) * len(networks_compared(plan))
-    # The width in standard errors depends on the number of values alone.
-    unit = confidence_sequence(np.arange(float(plan.blocks)), FAMILY_LEVEL / max(comparisons, 1))
-    if unit.low is None or unit.high is None or not unit.standard_error:
-        return None, unit.reason
-    half_width = (unit.high - unit.low) / 2 / unit.standard_error
-    power = float(scipy.stats.t.ppf(POWER, plan.blocks - 1))
-    source = f"{source}; at the last block, the level shared by {comparisons} comparisons"
-    return math.expm1((half_width + power) * error), source
+    found = sequential_estimate(plan, deviation)
+    if found.effect is None:
+        return found, f"{plan.blocks} blocks are too few to stop at"
+    return found, f"{source}; by its rule, the level shared by {comparisons} comparisons"
 
 
 def _disk_bytes(plan: Plan, sites: int) -> float:

@@ -2,8 +2,6 @@
 
 import signal
 import time
-from bisect import insort
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -21,6 +19,8 @@ from eyelevel.run.study.attempts import RETRIES, commit_trial
 from eyelevel.run.study.cores import Processors
 from eyelevel.run.study.environment import describe
 from eyelevel.run.study.jobs import core_sets, lanes, run_blocks
+from eyelevel.run.study.progress import Accounts, Progress
+from eyelevel.run.study.stopping import Ended
 from eyelevel.run.study.time_limits import check_time_limits
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait, WaitInterruptedError
 from eyelevel.sites.cleartext import check_secure, secure_share
@@ -64,28 +64,6 @@ class Looks:
         return reason
 
 
-FIRST_GUESS_S = 8.0
-"""For a load of which nothing is known yet; only the first seconds of a run's time left use it."""
-
-
-@dataclass
-class Progress:
-    """How far a run is; `on_progress` gets it after every load."""
-
-    total: int
-    done: int = 0
-    outcomes: dict[str, int] = field(default_factory=lambda: defaultdict(int))
-    left_s: float = 0.0
-    trial: Trial | None = None
-    """The one that began last."""
-    effects: str = ""
-    """What was seen after the last whole repetition."""
-    waiting: str = ""
-    """Why the current load has not begun: the machine is busy."""
-    ending: bool = False
-    """Interrupted once: the current loads end, and no other begins."""
-
-
 @dataclass(frozen=True)
 class RunResult:
     """Where a run stands at its end."""
@@ -95,7 +73,7 @@ class RunResult:
     done: int
     interrupted: bool
     stopped: str = ""
-    """Why it stopped before all trials; empty if it did not."""
+    """What was decided before all trials; empty if nothing was."""
 
 
 def prepare(
@@ -168,113 +146,66 @@ def run_trials(
     archives: Mapping[str, str],
     directory: Path,
     on_progress: Callable[[Progress], None],
-    may_stop: Callable[[int], str] | None = None,
+    may_stop: Callable[[int], Ended] | None = None,
     execution: Execution = ONE_BY_ONE,
     effects: Callable[[], str] | None = None,
 ) -> RunResult:
     """Run what is missing of `trials`; `archives` maps a site's name to its file.
 
-    `may_stop` is asked after each repetition, by its number, why the study may stop; it goes on
-    while the answer is empty. `effects` is asked then, too, what is seen so far, if looking has
+    `may_stop` is asked after each repetition, by its number, which networks' loads have ended; no
+    further one of theirs is run. `effects` is asked then, too, what is seen so far, if looking has
     taken no more than its share of the time.
 
     The first Ctrl-C lets the current loads end, the second one ends them at once; what is committed
     stays. Raises JobsError if there are too few cores for the jobs.
     """
     queue = todo(trials, directory)
-    progress = Progress(total=len(trials), done=len(trials) - len(queue))
+    accounts = Accounts(trials, queue, execution.jobs, on_progress)
+    progress = accounts.progress
     sets = core_sets(Processors.usable(), execution.jobs) if execution.jobs > 1 else []
-    clock = _Clock(queue, execution.jobs)
-    began_s: dict[str, float] = {}
-
-    def start(trial: Trial) -> None:
-        began_s[trial.hash] = time.monotonic()
-        progress.trial, progress.left_s = trial, clock.left_s()
-        on_progress(progress)
-
-    def end(trial: Trial, outcome: str) -> None:
-        clock.add(trial, time.monotonic() - began_s.pop(trial.hash))
-        progress.done += 1
-        progress.outcomes[outcome] += 1
-        progress.left_s = clock.left_s()
-        on_progress(progress)
-
-    def told(line: str) -> None:
-        if line != progress.waiting:
-            progress.waiting = line
-            on_progress(progress)
 
     def arguments(trial: Trial, wait: HostWait = BESIDE) -> tuple[Any, ...]:
         files = dict(execution.trace_files)
         wait = replace(wait, limit_s=execution.host_wait_s)
         return trial, archives[trial.site], directory, files, execution.retries, wait
 
-    def interrupt() -> None:
-        progress.ending = True
-        on_progress(progress)
+    def decide(repetition: int) -> Ended:
+        ended = may_stop(repetition) if may_stop else Ended()
+        accounts.leave_out(ended)
+        return ended
 
-    looks = Looks(effects) if effects else None
-    stopped, ended = "", queue[0].repetition - 1 if queue else 0
-    with _interruptible(interrupt) as interrupted, lanes(sets) as pools:
+    looks, ended = Looks(effects) if effects else None, Ended()
+    with _interruptible(accounts.interrupt) as interrupted, lanes(sets) as pools:
         for repetition, group in groupby(queue, key=lambda trial: trial.repetition):
-            if may_stop and (stopped := may_stop(ended)):
-                break
+            ended = decide(repetition - 1)
+            wanted = [trial for trial in group if not ended.is_over(trial)]
             if pools:
                 call = (commit_trial, arguments)
-                run_blocks(list(group), pools, call, start, end, interrupted)
+                run_blocks(wanted, pools, call, accounts.start, accounts.end, interrupted)
             else:
-                for trial in group:
+                for trial in wanted:
                     if interrupted():
                         break
-                    start(trial)
+                    accounts.start(trial)
                     try:
-                        wait = HostWait(told=told, ended=interrupted)
-                        end(trial, commit_trial(*arguments(trial, wait)))
+                        wait = HostWait(told=accounts.wait, ended=interrupted)
+                        accounts.end(trial, commit_trial(*arguments(trial, wait)))
                     except WaitInterruptedError:
                         break
             if interrupted():
                 break
-            ended = repetition
             if looks and progress.done < progress.total and looks.may_look(time.monotonic()):
                 progress.effects = looks.look()
-                on_progress(progress)
-        return RunResult(directory, progress.total, progress.done, interrupted(), stopped)
+                accounts.tell()
+        else:
+            ended = decide(trials[-1].repetition)
+        return RunResult(directory, progress.total, progress.done, interrupted(), ended.reason)
 
 
 def todo(trials: Sequence[Trial], directory: Path) -> list[Trial]:
     """The trials that are not committed under `directory` yet, in their order."""
     absent = set(missing(directory, [trial.hash for trial in trials]))
     return [trial for trial in trials if trial.hash in absent]
-
-
-class _Clock:
-    """Estimates the time left from the loads so far: of the same cell, else network, else all."""
-
-    def __init__(self, queue: Sequence[Trial], jobs: int) -> None:
-        self._jobs = jobs
-        self._left = Counter((trial.site, trial.network) for trial in queue)
-        self._seen: dict[tuple[str, ...], list[float]] = defaultdict(list)
-
-    def add(self, trial: Trial, seconds: float) -> None:
-        """One trial of the queue is done."""
-        self._left[trial.site, trial.network] -= 1
-        for key in self._keys(trial.site, trial.network):
-            insort(self._seen[key], seconds)
-
-    def left_s(self) -> float:
-        """Seconds for what is left; in time proportional to the cells, not to the trials."""
-        typical = (n * self._typical_s(*cell) for cell, n in self._left.items() if n)
-        return sum(typical) / self._jobs
-
-    def _typical_s(self, site: str, network: str) -> float:
-        for key in self._keys(site, network):
-            if seen := self._seen.get(key):
-                return seen[len(seen) // 2]
-        return FIRST_GUESS_S
-
-    @staticmethod
-    def _keys(site: str, network: str) -> tuple[tuple[str, ...], ...]:
-        return (site, network), (network,), ()
 
 
 @contextmanager

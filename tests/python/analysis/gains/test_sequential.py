@@ -1,14 +1,21 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.analysis.gains.sequential import blocks_needed, comparisons, sequential_gains
+from eyelevel.analysis.gains.sequential import (
+    FAMILY_LEVEL,
+    blocks_needed,
+    comparison_states,
+    sequential_gains,
+)
 from eyelevel.analysis.gains.weighted import weighted_gain
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.stopping_rule import Rule
 
 
 def table(repetitions, quic=0.8, noise=0.02, sites=("a", "b")):
@@ -27,37 +34,64 @@ def gains(kept, sites=("a", "b")):
     return sequential_gains(kept, "speed_ms", [Comparison("quic", "tcp")], ["dsl"], sites)
 
 
-def states(found, blocks_max=40, width=0.05, futility=True):
-    return [each.state for each in comparisons(found, width, 0.05, blocks_max, futility)]
+def rule(width=0.05, **changed):
+    return Rule(width, 0.05, FAMILY_LEVEL, **changed)
+
+
+def states(found, repetitions=40, width=0.05, **changed):
+    given = rule(width, **changed)
+    return [each.state for each in comparison_states(found, given, 12, repetitions)]
 
 
 def test_the_gain_is_found_and_the_study_may_stop():
     (found,) = gains(table(12))
     assert found.gain.low < -0.2 < found.gain.high and found.p_holm < 0.001
-    assert states([found]) == ["narrow enough"]
+    assert states([found]) == ["clear sign"]
+    assert states([found], clear_sign=False) == ["narrow enough"]
+    (state,) = comparison_states([found], rule(), 12, 40)
+    assert state.repetition == 12 and state.width == found.gain.high - found.gain.low
+
+
+def test_the_median_stands_beside_it_and_a_sign_that_it_has_not_is_not_clear():
+    (found,) = gains(table(12, noise=0.0001))
+    assert found.median.value == pytest.approx(-0.2, abs=1e-3) and found.median.low is None
+    against = replace(found, median=undetermined("", 12, 0.01))
+    assert states([against]) == ["narrow enough"] and states([against], width=1e-9) == ["open"]
 
 
 def test_no_difference_that_matters_is_an_end_too():
     assert states(gains(table(12, quic=1.0)), width=0.001) == ["no difference that matters"]
 
 
-def test_what_cannot_become_narrow_enough_is_futile_unless_one_wants_to_go_on():
-    found = gains(table(12, noise=0.5))
-    assert states(found) == ["futile"] and states(found, futility=False) == ["open"]
-    assert states(gains(table(12, noise=0.1)), width=0.12) == ["open"]
+def test_what_no_block_can_show_is_futile_unless_one_wants_to_go_on():
+    found = gains(table(12, quic=1.0, noise=0.5))
+    assert states(found, 20) == ["futile"] and states(found, 20, futility=False) == ["open"]
+
+
+def test_a_width_that_cannot_be_reached_does_not_end_what_may_show_a_sign():
+    found = gains(table(12, quic=0.8, noise=0.3))
+    assert states(found, 40, width=0.001) == ["open"]
 
 
 def test_the_blocks_that_it_would_take():
     (found,) = gains(table(12, noise=0.1))
     width = found.gain.high - found.gain.low
-    assert blocks_needed(found, width * 1.01, 1) == 12
-    needed = blocks_needed(found, width / 2, 1)
+    of_width = [
+        blocks_needed(found, rule(part * width, clear_sign=False)) for part in (1.01, 0.5, 0.005)
+    ]
+    assert of_width[0] == 12 and of_width[2] is None
+    needed = of_width[1]
     # Four times as many but for what the sequence pays for looking.
     assert 36 <= needed <= 60
     seen = [each.gain.high - each.gain.low for each in gains(table(needed, noise=0.1))]
     assert seen[0] == pytest.approx(width / 2, rel=0.25)
-    assert blocks_needed(found, width / 200, 1) is None
-    assert blocks_needed(gains(table(1))[0], 0.1, 1) is None
+    assert blocks_needed(gains(table(1))[0], rule()) is None
+
+
+def test_a_sign_takes_fewer_blocks_than_a_width():
+    (found,) = gains(table(12, noise=0.2))
+    narrow, clear = (blocks_needed(found, rule(0.05, clear_sign=sign)) for sign in (False, True))
+    assert 12 <= clear < narrow / 3
 
 
 def test_a_repetition_without_every_site_does_not_count():
@@ -74,17 +108,25 @@ def late(kept, *repetitions):
     )
 
 
-def test_a_timeout_counts_as_its_limit_and_is_no_futility():
+def test_a_timeout_counts_as_its_limit():
     (found,) = gains(late(table(12), 2))
     limited = pl.when(pl.col("repetition") == 2, pl.col("stack") == "quic").then(5000.0)
     (expected,) = gains(table(12).with_columns(speed_ms=limited.otherwise("speed_ms")))
-    assert found == expected and found.gain.determined
-    assert states([found], futility=False) == ["open"]
+    assert found.gain == expected.gain and found.gain.determined
+    assert (found.timeouts.count, found.timeouts.pairs) == (2, 24)
+
+
+def test_a_timeout_spreads_the_values_and_is_no_futility():
+    (found,) = gains(late(table(60, quic=0.95), 2))
+    (alike,) = comparison_states([replace(found, timeouts=None)], rule(0.01), 60, 90)
+    (state,) = comparison_states([found], rule(0.01), 60, 90)
+    assert (alike.state, state.state) == ("futile", "open")
 
 
 def test_too_many_timeouts_leave_no_gain_as_in_a_study_of_a_fixed_length():
     (found,) = gains(late(table(12), 1, 2, 3))
     assert found.gain.value is None and "6 of 24 loads timed out" in found.gain.reason
+    assert states([found]) == ["open"]
     assert gains(late(table(15), 1, 2, 3))[0].gain.determined
 
 

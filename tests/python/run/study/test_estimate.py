@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from made_up_run import SITES, write_run
 
+from eyelevel.analysis.decisions import rule_of
 from eyelevel.cli.results.gate import read_conditions
 from eyelevel.errors import PlanError
 from eyelevel.plan.file.parse import parse_plan
@@ -12,7 +13,7 @@ from eyelevel.plan.presets import preset_text
 from eyelevel.run.study.estimate import DEVIATION, estimate
 from eyelevel.run.study.time_limits import check_time_limits, limits_said
 from eyelevel.sites.recorded import open_site
-from eyelevel.stats.sequential import confidence_sequence
+from eyelevel.stats.stopping_rule import run_studies
 from eyelevel.store.directory import TRIALS, committed
 
 TEXT = preset_text("quickstart", SITES)
@@ -43,12 +44,28 @@ def test_a_study_that_may_stop_finds_the_effect_as_often_as_promised(sites, bloc
     assert found.effect > 1.2 * fixed.effect
     assert "the level shared by 4 comparisons" in found.effect_source
     assert "at most" in found.time_source and "at most" not in fixed.time_source
-    draw = np.random.Generator(np.random.PCG64(5))
-    shown, studies = 0, 400
-    for _ in range(studies):
-        values = draw.normal(math.log1p(found.effect), DEVIATION / math.sqrt(2), blocks)
-        shown += confidence_sequence(values, 0.05 / 4).low > 0
-    assert 0.74 <= shown / studies <= 0.86
+    plan, draw = plan_of(text + STOP), np.random.Generator(np.random.PCG64(5))
+    noise = DEVIATION / math.sqrt(2) * draw.standard_normal((2000, blocks))
+    there, none = (
+        run_studies(rule_of(plan), noise + shift, plan.stop.blocks_min)
+        for shift in (math.log1p(-found.effect), 0.0)
+    )
+    assert 0.77 <= (there.claim < 0).mean() <= 0.83
+    predicted = found.sequential
+    ends = [int(np.median(studies.blocks)) for studies in (there, none)]
+    assert [predicted.blocks_effect, predicted.blocks_equal] == pytest.approx(ends, abs=1)
+
+
+def test_a_sign_and_nothing_to_find_end_a_study_before_its_last_block(sites):
+    text = TEXT.replace("blocks = 3", "blocks = 60") + STOP.replace("0.1", "0.02")
+    text = "smallest_effect_of_interest = 0.01\n" + text
+    without = "clear_sign = false\nfutility = false\n"
+    found, to_the_width = (
+        estimate(plan_of(text + more), sites).sequential for more in ("", without)
+    )
+    assert found.blocks_equal < 50
+    assert to_the_width.blocks_equal == to_the_width.blocks_effect == 60
+    assert found.effect == pytest.approx(to_the_width.effect, rel=0.1)
 
 
 def test_a_cell_that_cannot_end_is_refused_and_without_a_limit_it_gets_the_time_it_needs():

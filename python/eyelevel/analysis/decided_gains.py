@@ -1,0 +1,79 @@
+"""The primary gains of a study that may stop early: each as its own last look saw it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import product
+
+import polars as pl
+
+from eyelevel.analysis.decisions import Key, networks_compared
+from eyelevel.analysis.gains.cells import NetworkGain, compare_cells, network_gains
+from eyelevel.analysis.gains.p_values import MAY_STOP
+from eyelevel.analysis.gains.sequential import sequential_gains
+from eyelevel.json_types import JsonMapping
+from eyelevel.plan.comparisons import Comparison
+from eyelevel.plan.plan import Plan
+from eyelevel.stats.estimate import undetermined
+
+
+def decided_gains(
+    gains: Sequence[NetworkGain],
+    plan: Plan,
+    sites: Sequence[str],
+    stopped: JsonMapping | None,
+    blocks: Callable[[int], pl.DataFrame],
+) -> list[NetworkGain]:
+    """`gains` with those of the primary metric by confidence sequences.
+
+    A comparison that was decided (`stopped`: `stop.json`) has the blocks up to then, another all of
+    them. `blocks` gives the trials of those that are compared, up to a repetition.
+    """
+    decided = {
+        (each["network"], Comparison(each["stack"], each["reference"])): each["repetition"]
+        for each in (stopped["comparisons"] if stopped else ())
+        if each["repetition"] is not None
+    }
+    last = {
+        key: decided.get(key, plan.blocks)
+        for key in product(networks_compared(plan), plan.comparisons)
+    }
+    found: dict[Key, NetworkGain] = {}
+    for repetition in sorted(set(last.values())):
+        here = [key for key in last if last[key] == repetition]
+        found |= _gains_of(blocks(repetition), plan, sites, here)
+    metric = plan.primary_metric
+    return [
+        found.get((gain.network, gain.comparison), gain) if gain.metric == metric else gain
+        for gain in gains
+    ]
+
+
+def _gains_of(
+    kept: pl.DataFrame, plan: Plan, sites: Sequence[str], keys: Sequence[Key]
+) -> dict[Key, NetworkGain]:
+    """Of these comparisons. What stands beside a gain keeps its value alone: its interval does not
+    allow for looks."""
+    metric, networks = plan.primary_metric, networks_compared(plan)
+    every = sequential_gains(kept, metric, plan.comparisons, networks, sites)
+    sequential = {(gain.network, gain.comparison): gain for gain in every}
+    mine = kept.filter(pl.col("network").is_in([network for network, _ in keys]))
+    cells = compare_cells(mine, [metric], plan.comparisons)
+    planned = [(network, asked.stack, asked.reference, metric) for network, asked in keys]
+    beside = {
+        (gain.network, gain.comparison): gain
+        for gain in network_gains(cells, sites, planned, metric)
+    }
+    return {key: _as_looked_at(sequential[key], beside[key]) for key in keys}
+
+
+def _as_looked_at(gain: NetworkGain, beside: NetworkGain) -> NetworkGain:
+    difference = beside.difference
+    slow = replace(beside.slow_loads, p=None) if beside.slow_loads else None
+    late = replace(beside.timeouts, p=None) if beside.timeouts else None
+    return replace(
+        gain,
+        difference=undetermined(difference.reason or MAY_STOP, difference.n, difference.value),
+        ratio_of_means=beside.ratio_of_means,
+        slow_loads=slow,
+        timeouts=late,
+    )

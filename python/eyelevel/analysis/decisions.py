@@ -1,0 +1,180 @@
+"""What a study that may stop early has decided, and after which of its repetitions.
+
+Its looks and its final answer are one sequence: each look is at a closed prefix of the records,
+every block up to a repetition as these records alone judge it, and what a look decides is kept. So
+when it stops and what it says depends on the records, and neither on how fast they came, nor on
+whether they were made in one run, nor on when anybody looked.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+
+import polars as pl
+
+from eyelevel.analysis.gains.exclusions import MEASURED
+from eyelevel.analysis.gains.sequential import (
+    FAMILY_LEVEL,
+    ComparisonState,
+    comparison_states,
+    sequential_gains,
+)
+from eyelevel.analysis.trials.blocks import Blocks, select_blocks
+from eyelevel.analysis.trials.judgement import judge_table
+from eyelevel.json_types import JsonObject
+from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.plan.comparisons import Comparison
+from eyelevel.plan.plan import Plan
+from eyelevel.stats.stopping_rule import Rule, State, looks
+
+Key = tuple[str, Comparison]  # network, comparison
+
+STOP_VERSION = 2
+NAMED_MAX = 3  # comparisons of one kind; more are counted
+_SAID: dict[State, str] = {
+    "clear sign": "a clear sign",
+    "narrow enough": "known closely enough",
+    "no difference that matters": "no difference that matters",
+    "futile": "not to be known by all blocks, either",
+}
+
+
+def networks_compared(plan: Plan) -> list[str]:
+    """The networks on which is compared: all but counterfactuals."""
+    twins = plan.causes.networks.values() if plan.causes else ()
+    return [network.name for network in plan.networks if network.name not in twins]
+
+
+def rule_of(plan: Plan) -> Rule:
+    """By which a plan's comparisons are decided, each with its part of the level."""
+    assert plan.stop is not None
+    family = max(1, len(plan.comparisons) * len(networks_compared(plan)))
+    return Rule(
+        width_max=plan.stop.interval_width_max,
+        smallest_effect=plan.smallest_effect_of_interest,
+        significance_level=FAMILY_LEVEL / family,
+        clear_sign=plan.stop.clear_sign,
+        futility=plan.stop.futility,
+    )
+
+
+def judged(facts: pl.DataFrame, primary_metric: str) -> pl.DataFrame:
+    """The table of facts with judged outcomes, metrics only of the loads that count.
+
+    The column MEASURED has the primary metric of every load that ended.
+    """
+    table = judge_table(facts).with_columns(pl.col(primary_metric).alias(MEASURED))
+    counts = pl.col("outcome") == "ok"
+    return table.with_columns(
+        pl.when(counts).then(pl.col(name)).alias(name) for name in METRICS_BY_NAME
+    )
+
+
+def up_to(
+    table: pl.DataFrame, repetition: int, ends: Mapping[str, int] | None = None
+) -> pl.DataFrame:
+    """The trials up to a repetition, and of a network whose loads ended (`ends`) up to that end."""
+    prefix = table.filter(pl.col("repetition") <= repetition)
+    for network, end in (ends or {}).items():
+        prefix = prefix.filter((pl.col("network") != network) | (pl.col("repetition") <= end))
+    return prefix
+
+
+def blocks_until(
+    facts: pl.DataFrame, plan: Plan, repetition: int, ends: Mapping[str, int]
+) -> Blocks:
+    """The blocks of the closed prefix up to a repetition, as it judges them.
+
+    `facts`: all trials' as recorded, later ones too. What was loaded after a network's end is no
+    part of the study.
+    """
+    table = judged(up_to(facts, repetition, ends), plan.primary_metric)
+    return select_blocks(table, [stack.name for stack in plan.stacks])
+
+
+class Decisions:
+    """What the looks at a study have decided so far; `look` takes them in their order."""
+
+    def __init__(self, plan: Plan, sites: Collection[str]) -> None:
+        assert plan.stop is not None
+        self._plan, self._sites, self._rule = plan, sites, rule_of(plan)
+        self._networks = networks_compared(plan)
+        self._due = looks(plan.stop.blocks_min, plan.blocks)
+        self._states: dict[Key, ComparisonState] = {}
+
+    def due(self, repetition: int) -> bool:
+        """Whether there is a look to take when this repetition is done."""
+        return bool(self._due) and self._due[0] <= repetition and not self.ended
+
+    def look(self, repetition: int, facts: pl.DataFrame) -> None:
+        """Take every look up to this repetition that was not taken, each at its own prefix.
+
+        `facts`: the plan's trials as they were recorded; those up to the repetition are complete.
+        """
+        while self.due(repetition):
+            at = self._due.pop(0)
+            kept = blocks_until(facts, self._plan, at, self.ends).kept
+            for state in self._states_of(kept, at):
+                if (key := (state.network, state.comparison)) not in self._decided:
+                    self._states[key] = state
+
+    @property
+    def ended(self) -> bool:
+        """Whether everything is decided."""
+        return len(self._decided) == len(self._networks) * len(self._plan.comparisons)
+
+    @property
+    def ends(self) -> dict[str, int]:
+        """After which repetition each network's loads ended: all of its comparisons are decided.
+
+        A counterfactual network ends with the one whose twin it is.
+        """
+        ends: dict[str, int] = {}
+        for network in self._networks:
+            states = [state for state in self._states.values() if state.network == network]
+            since = [state.repetition for state in states if state.repetition is not None]
+            if len(since) == len(self._plan.comparisons):
+                ends[network] = max(since)
+        if self._plan.causes:
+            twins = self._plan.causes.networks
+            ends |= {twins[name]: ends[name] for name in list(ends) if name in twins}
+        return ends
+
+    @property
+    def reason(self) -> str:
+        """What was decided and after how many blocks, in words; empty if nothing was."""
+        return said(list(self._decided.values()), self._plan.blocks)
+
+    def as_json(self) -> JsonObject:
+        """`stop.json`."""
+        return {
+            "version": STOP_VERSION,
+            "repetition": max(self.ends.values()) if self.ended else None,
+            "reason": self.reason,
+            "networks": self.ends,
+            "comparisons": [asdict(state) for state in self._states.values()],
+        }
+
+    @property
+    def _decided(self) -> dict[Key, ComparisonState]:
+        return {key: state for key, state in self._states.items() if state.repetition is not None}
+
+    def _states_of(self, kept: pl.DataFrame, repetition: int) -> list[ComparisonState]:
+        plan = self._plan
+        gains = sequential_gains(
+            kept, plan.primary_metric, plan.comparisons, self._networks, self._sites
+        )
+        return comparison_states(gains, self._rule, repetition, plan.blocks)
+
+
+def said(decided: Sequence[ComparisonState], blocks: int) -> str:
+    """What a study's comparisons have come to, and after how many of its `blocks`."""
+    clauses = []
+    for state, words in _SAID.items():
+        of_kind = [each for each in decided if each.state == state]
+        named = [f"{each.comparison} on {each.network} after {each.repetition}" for each in of_kind]
+        if len(of_kind) > NAMED_MAX:
+            after = [each.repetition or 0 for each in of_kind]
+            named = [f"{len(of_kind)} comparisons after {min(after)} to {max(after)}"]
+        if named:
+            clauses.append(f"{', '.join(named)} of {blocks} blocks: {words}")
+    return "; ".join(clauses)

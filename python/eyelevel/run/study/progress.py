@@ -1,0 +1,131 @@
+"""How far a run is, and how long the rest may take."""
+
+import time
+from bisect import insort
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from eyelevel.plan.trials import Trial
+from eyelevel.run.study.stopping import Ended
+
+FIRST_GUESS_S = 8.0
+"""For a load of which nothing is known yet; only the first seconds of a run's time left use it."""
+
+
+@dataclass
+class Progress:
+    """How far a run is; `on_progress` gets it after every load."""
+
+    total: int
+    done: int = 0
+    outcomes: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    left_s: float = 0.0
+    trial: Trial | None = None
+    """The one that began last."""
+    effects: str = ""
+    """What was seen after the last whole repetition."""
+    waiting: str = ""
+    """Why the current load has not begun: the machine is busy."""
+    decided: str = ""
+    """What is decided already of a study that may stop."""
+    ending: bool = False
+    """Interrupted once: the current loads end, and no other begins."""
+
+
+class Accounts:
+    """Keeps a run's progress, and tells it after every change; `queue` is what is to be run."""
+
+    def __init__(
+        self,
+        trials: Sequence[Trial],
+        queue: Sequence[Trial],
+        jobs: int,
+        on_progress: Callable[[Progress], None],
+    ) -> None:
+        self.progress = Progress(total=len(trials), done=len(trials) - len(queue))
+        self._trials, self._on_progress = trials, on_progress
+        self._queue = {trial.hash for trial in queue}
+        self._clock = _Clock(queue, jobs)
+        self._began_s: dict[str, float] = {}
+        self._ended = Ended()
+
+    def start(self, trial: Trial) -> None:
+        """A trial begins."""
+        self._began_s[trial.hash] = time.monotonic()
+        self.progress.trial, self.progress.left_s = trial, self._clock.left_s()
+        self.tell()
+
+    def end(self, trial: Trial, outcome: str) -> None:
+        """It is committed."""
+        self._clock.add(trial, time.monotonic() - self._began_s.pop(trial.hash))
+        self.progress.done += 1
+        self.progress.outcomes[outcome] += 1
+        self.progress.left_s = self._clock.left_s()
+        self.tell()
+
+    def leave_out(self, ended: Ended) -> None:
+        """Networks' loads have ended: what else there was of them is no part of the run."""
+        if ended.networks == self._ended.networks:
+            return
+        over = [
+            trial
+            for trial in self._trials
+            if ended.is_over(trial) and not self._ended.is_over(trial)
+        ]
+        queued = [trial for trial in over if trial.hash in self._queue]
+        self._clock.leave_out(queued)
+        self.progress.total -= len(over)
+        self.progress.done -= len(over) - len(queued)
+        self.progress.left_s, self.progress.decided = self._clock.left_s(), ended.reason
+        self._ended = ended
+        self.tell()
+
+    def wait(self, line: str) -> None:
+        """Why the next load does not begin; empty when it does."""
+        if line != self.progress.waiting:
+            self.progress.waiting = line
+            self.tell()
+
+    def interrupt(self) -> None:
+        """The current loads are the last."""
+        self.progress.ending = True
+        self.tell()
+
+    def tell(self) -> None:
+        """As it is now."""
+        self._on_progress(self.progress)
+
+
+class _Clock:
+    """Estimates the time left from the loads so far: of the same cell, else network, else all."""
+
+    def __init__(self, queue: Sequence[Trial], jobs: int) -> None:
+        self._jobs = jobs
+        self._left = Counter((trial.site, trial.network) for trial in queue)
+        self._seen: dict[tuple[str, ...], list[float]] = defaultdict(list)
+
+    def add(self, trial: Trial, seconds: float) -> None:
+        """One trial of the queue is done."""
+        self._left[trial.site, trial.network] -= 1
+        for key in self._keys(trial.site, trial.network):
+            insort(self._seen[key], seconds)
+
+    def leave_out(self, trials: Iterable[Trial]) -> None:
+        """These trials of the queue are not to be run any more."""
+        self._left.subtract((trial.site, trial.network) for trial in trials)
+
+    def left_s(self) -> float:
+        """Seconds for what is left; in time proportional to the cells, not to the trials."""
+        typical = (n * self._typical_s(*cell) for cell, n in self._left.items() if n)
+        return sum(typical) / self._jobs
+
+    def _typical_s(self, site: str, network: str) -> float:
+        for key in self._keys(site, network):
+            if seen := self._seen.get(key):
+                return seen[len(seen) // 2]
+        return FIRST_GUESS_S
+
+    @staticmethod
+    def _keys(site: str, network: str) -> tuple[tuple[str, ...], ...]:
+        return (site, network), (network,), ()

@@ -1,0 +1,86 @@
+"""A study that may stop early, run by the real loop over loads that are made up."""
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from made_up_run import environment, metrics_of, record_of
+
+from eyelevel.analysis.study import Contents, read_contents
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.plan import Plan
+from eyelevel.plan.trials import Site, Trial
+from eyelevel.run.study import loop
+from eyelevel.run.study.loop import RunResult, planned, run_trials
+from eyelevel.run.study.progress import Progress
+from eyelevel.run.study.stopping import Stopping
+from eyelevel.store.directory import ENVIRONMENT_FILE, write_document, write_trial
+
+TEXT = """title = "When does it stop?"
+sites = ["startup"]
+networks = ["dsl", "lte"]
+stacks = ["tcp", "quic"]
+reference = "tcp"
+blocks = 40
+smallest_effect_of_interest = 0.05
+[stop]
+interval_width_max = 0.1
+blocks_min = 6
+"""
+LOG_RATIO = {("dsl", "quic"): math.log(0.7), ("lte", "quic"): math.log(0.82)}
+NOISE = {"dsl": 0.05, "lte": 0.08}
+
+Outcomes = Mapping[tuple[str, str], str]  # by block and stack, else `ok`
+
+
+class MadeUpStudy:
+    """Its loads depend on their trials alone; `loaded` has those that were made here, in order."""
+
+    def __init__(self, text: str = TEXT, outcomes: Outcomes | None = None) -> None:
+        self.plan: Plan = parse_plan(text, "plan.toml")
+        self.sites = [Site(name, f"sha256:{name * 8:.64}") for name in self.plan.sites]
+        self.outcomes = outcomes or {}
+        self.loaded: list[Trial] = []
+
+    def pressure(self, trial: Trial) -> float:
+        """The processor's, beside a load."""
+        return 0.0
+
+    def trials(self, directory: Path) -> list[Trial]:
+        """All of the plan, which is written."""
+        trials = planned(self.plan, self.sites, directory, resume=True)
+        write_document(directory, ENVIRONMENT_FILE, environment())
+        return trials
+
+    def commit(self, trial: Trial, archive: str, directory: Path, *execution: Any) -> str:
+        """In the place of `commit_trial`."""
+        draw = np.random.Generator(np.random.PCG64(trial.seed))
+        log_ratio = LOG_RATIO.get((trial.network, trial.stack), 0.0)
+        load_ms = 1000 * math.exp(log_ratio + NOISE[trial.network] * draw.standard_normal())
+        outcome = self.outcomes.get((trial.block, trial.stack), "ok")
+        record = record_of(trial, load_ms, outcome)
+        record["host"] = {**record["host"], "cpu_pressure_share": self.pressure(trial)}
+        write_trial(directory, record)
+        self.loaded.append(trial)
+        return outcome
+
+    def run(
+        self,
+        directory: Path,
+        on_progress: Callable[[Progress], None] = lambda progress: None,
+        execution: loop.Execution = loop.ONE_BY_ONE,
+    ) -> RunResult:
+        """To its end."""
+        trials = self.trials(directory)
+        archives = {site.name: "" for site in self.sites}
+        rule = Stopping(self.plan, directory, metrics_of).ended
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(loop, "commit_trial", self.commit)
+            return run_trials(trials, archives, directory, on_progress, rule, execution)
+
+    def contents(self, directory: Path) -> Contents:
+        """What its report says."""
+        return read_contents(directory, metrics_of)

@@ -1,0 +1,175 @@
+"""When a study stops, and what it says, depends on its records alone."""
+
+import json
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+from made_up_study import TEXT, MadeUpStudy
+
+from eyelevel.report.sections.opening import answers, warnings
+from eyelevel.run.study import loop, progress
+from eyelevel.store.directory import STOP_FILE, committed
+
+
+def stop_of(directory):
+    return (directory / STOP_FILE).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A study that was run at once, its result and its progress."""
+    directory, study, seen = tmp_path_factory.mktemp("whole"), MadeUpStudy(), []
+    result = study.run(directory, lambda now: seen.append((now.done, now.total, now.left_s)))
+    return SimpleNamespace(directory=directory, study=study, result=result, seen=seen)
+
+
+def test_a_networks_loads_end_when_its_comparisons_are_decided(whole):
+    stop = json.loads(stop_of(whole.directory))
+    ends = stop["networks"]
+    assert 6 <= ends["dsl"] < ends["lte"] <= stop["repetition"] < 40
+    assert [(each["state"], each["repetition"]) for each in stop["comparisons"]] == [
+        ("clear sign", ends["dsl"]),
+        ("clear sign", ends["lte"]),
+    ]
+    loaded = {(trial.network, trial.repetition) for trial in whole.study.loaded}
+    assert loaded == {(name, n) for name, end in ends.items() for n in range(1, end + 1)}
+    assert whole.result.stopped == stop["reason"]
+    assert f"quic against tcp on dsl after {ends['dsl']}, quic against tcp on lte" in stop["reason"]
+
+
+def test_totals_and_the_time_left_are_of_what_is_still_to_come(whole):
+    loads = len(whole.study.loaded)
+    assert (whole.result.done, whole.result.total) == (loads, loads)
+    assert whole.seen[0][1] == 160 and whole.seen[-1][:2] == (loads, loads)
+    assert whole.seen[-1][2] == 0.0
+    assert all(done <= total for done, total, _ in whole.seen)
+
+
+def test_the_report_has_each_comparison_as_its_last_look_saw_it(whole):
+    contents = whole.study.contents(whole.directory)
+    stop = json.loads(stop_of(whole.directory))
+    assert contents.table.height == contents.trials_planned == len(whole.study.loaded)
+    assert contents.foreign == 0
+    gains = {gain.network: gain for gain in contents.gains if gain.metric == "speed_index_ms"}
+    for each in stop["comparisons"]:
+        gain = gains[each["network"]]
+        assert gain.gain.n == each["repetition"] == gain.slow_loads.pairs
+        assert gain.gain.high - gain.gain.low == each["width"]
+    found = dict(warnings(contents))
+    assert found["The study stopped early."].startswith(stop["reason"])
+    assert "The run is not complete." not in found and "Not sure enough." not in found
+    assert "faster than tcp on dsl" in answers(contents)[0]
+
+
+def test_a_run_that_is_broken_off_again_and_again_says_the_same(whole, tmp_path):
+    study = MadeUpStudy()
+
+    def interrupt_often(now):
+        if now.done % 9 == 3 and now.trial is not None and not now.ending:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    runs = 0
+    while study.run(tmp_path, interrupt_often).interrupted:
+        runs += 1
+    assert runs > 5
+    assert stop_of(tmp_path) == stop_of(whole.directory)
+    assert {each.hash for each in study.loaded} == {each.hash for each in whole.study.loaded}
+
+
+def test_looks_that_come_late_are_taken_in_their_order_and_what_lies_beyond_does_not_count(
+    whole, tmp_path
+):
+    study = MadeUpStudy()
+    for trial in study.trials(tmp_path):  # all 40 blocks, by somebody who never looked
+        study.commit(trial, "", tmp_path)
+    result = study.run(tmp_path)
+    assert stop_of(tmp_path) == stop_of(whole.directory)
+    assert (result.done, result.total) == (whole.result.done, whole.result.total)
+    contents, expected = (
+        each.contents(where) for each, where in ((study, tmp_path), (whole.study, whole.directory))
+    )
+    assert contents.table.height == expected.table.height < len(committed(tmp_path)) == 160
+    assert contents.foreign == 0 and contents.gains == expected.gains
+
+
+class BusierLater(MadeUpStudy):
+    """One load of the beginning is starved, as long as the others are not as much."""
+
+    def pressure(self, trial):
+        first = trial.repetition == 3 and trial.stack == "quic"
+        return 0.6 if first or trial.repetition > 12 else 0.0
+
+
+def test_each_look_judges_the_loads_by_those_up_to_it(tmp_path):
+    now, late = BusierLater(), BusierLater()
+    now.run(tmp_path / "now")
+    for trial in late.trials(tmp_path / "late"):
+        late.commit(trial, "", tmp_path / "late")
+    late.run(tmp_path / "late")
+    assert stop_of(tmp_path / "now") == stop_of(tmp_path / "late")
+    ends = json.loads(stop_of(tmp_path / "now"))["networks"]
+    assert ends["dsl"] < 12 < ends["lte"]
+    found, again = (
+        each.contents(tmp_path / where) for each, where in ((now, "now"), (late, "late"))
+    )
+    assert found.gains == again.gains
+    counts = {g.network: g.gain.n for g in found.gains if g.metric == "speed_index_ms"}
+    assert counts["dsl"] == ends["dsl"] - 1
+
+
+def test_labs_side_by_side_and_a_slow_machine_change_nothing(whole, tmp_path, monkeypatch):
+    @contextmanager
+    def threads(sets):
+        with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as other:
+            yield [one, other]
+
+    monkeypatch.setattr(loop, "lanes", threads)
+    monkeypatch.setattr(loop, "core_sets", lambda processors, jobs: [frozenset({0})] * jobs)
+    clock = iter(range(0, 10**9, 3600))
+    slow = SimpleNamespace(monotonic=lambda: float(next(clock)))
+    monkeypatch.setattr(loop, "time", slow)
+    monkeypatch.setattr(progress, "time", slow)
+    monkeypatch.setattr(time, "monotonic", slow.monotonic)
+    MadeUpStudy().run(tmp_path, execution=loop.Execution(jobs=2))
+    assert stop_of(tmp_path) == stop_of(whole.directory)
+
+
+def test_a_timeout_ends_no_network(tmp_path):
+    study = MadeUpStudy(outcomes={("startup/dsl/3", "quic"): "timeout"})
+    study.run(tmp_path)
+    stop = json.loads(stop_of(tmp_path))
+    assert list(stop["networks"]) == ["lte"] and stop["repetition"] is None
+    assert {each["network"]: each["state"] for each in stop["comparisons"]}["dsl"] == "open"
+    contents = study.contents(tmp_path)
+    found = dict(warnings(contents))
+    assert "Part of the study stopped early." in found
+    assert "The run is not complete." not in found
+    assert contents.trials_planned == 2 * (40 + stop["networks"]["lte"])
+
+
+def test_a_comparison_that_is_decided_before_its_network_keeps_its_own_blocks(tmp_path):
+    text = TEXT.replace('stacks = ["tcp", "quic"]', 'stacks = ["tcp", "quic", "tcp+"]')
+    study = MadeUpStudy(text)
+    study.run(tmp_path)
+    stop = json.loads(stop_of(tmp_path))
+    since = {(each["network"], each["stack"]): each["repetition"] for each in stop["comparisons"]}
+    ends = stop["networks"]
+    assert since["dsl", "quic"] < since["dsl", "tcp+"] == ends["dsl"]
+    gains = study.contents(tmp_path).gains
+    counts = {
+        gain.stack: gain.gain.n
+        for gain in gains
+        if (gain.network, gain.metric) == ("dsl", "speed_index_ms")
+    }
+    assert counts == {"quic": since["dsl", "quic"], "tcp+": ends["dsl"]}
+
+
+def test_a_study_in_which_nothing_is_decided_has_no_file(tmp_path):
+    study = MadeUpStudy(TEXT.replace("blocks = 40", "blocks = 6"))
+    assert study.run(tmp_path).stopped == "" and not (tmp_path / STOP_FILE).exists()
+    assert study.contents(tmp_path).stopped is None
