@@ -58,6 +58,7 @@ SCENARIOS = (
     Scenario("timeouts in both", 0.001, 60),
     Scenario("10 % x 2 in one", 0.10, 2, both=False),
     Scenario("3 % x 4 in one", 0.03, 4, both=False),
+    Scenario("timeouts in one", 0.001, 60, both=False),
 )
 
 

@@ -5,9 +5,10 @@ import pytest
 
 from eyelevel.analysis.formats import NO_BREAK, format_ms, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.analysis.phrases import answer, detectable, verdict
+from eyelevel.analysis.phrases import answer, detectable, format_limit, verdict
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.slow_loads import SlowLoads
+from eyelevel.stats.timeouts import Timeouts
 
 
 def gain(value, low, high, p=0.001, network="dsl", stack="quic"):
@@ -46,6 +47,18 @@ def test_there_is_no_verdict_if_mean_and_median_have_opposite_signs():
     )
     assert verdict(replace(gain(0.01, -0.02, 0.04), median=Estimate(-0.01)), 0.05) == (
         "no difference that matters"
+    )
+
+
+def test_the_limit_of_timeouts_is_one_several_or_none():
+    assert format_limit(Timeouts(1, 0, 9, 60_000.0, 60_000.0, 1.0)) == "within 60 s"
+    assert format_limit(Timeouts(1, 0, 9, 60_000.0, 90_500.0, 1.0)) == "within 60 to 90.5 s"
+    late = Timeouts(1, 0, 9, math.inf, math.inf, 1.0)
+    of_no_time = replace(gain(0, 0, 0), metric="objects", timeouts=late, p_timeouts_holm=0.5)
+    sentence = answer([of_no_time], "objects", 0.05)[-1]
+    assert sentence == (
+        "Timeouts on dsl: 1 of 9 loads of quic against 0 of 9 of tcp did not come in time "
+        "(p = 0.5 among all comparisons)."
     )
 
 

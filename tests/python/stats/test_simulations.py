@@ -128,3 +128,29 @@ def test_a_gain_that_changed_by_twice_what_matters_does_not_agree(change):
     low, high = (bound[:, 0] for bound in found.gains.bounds())
     assert ((low > -LIMIT) & (high < LIMIT)).mean() < 0.05
     assert ((low > LIMIT) | (high < -LIMIT)).mean() > 0.9
+
+
+def test_timeouts_void_no_studys_interval():
+    """At one in 1,000 loads a tenth of studies of this size had one, while a timeout left no mean."""
+    from benchmarks.statistics.timeouts import simulate
+
+    draw = np.random.Generator(np.random.PCG64(4))
+    cell = simulate(0.001, True, (38, 31), 150, draw)
+    assert cell.determined == 1 and cell.determined_before < 0.2
+    assert cell.misses < 0.11 and cell.difference_misses < 0.11
+    one = simulate(0.05, False, (10, 31), 150, draw)
+    assert one.misses < 0.11 and one.difference_misses < 0.11 and one.counts_differ > 0.9
+    assert simulate(0.3, True, (10, 10), 20, draw).determined == 0
+
+
+def test_the_gain_with_excluded_blocks_shows_what_an_exclusion_that_hangs_on_the_time_does():
+    from benchmarks.statistics.exclusions import SCENARIOS, simulate
+
+    draw = np.random.Generator(np.random.PCG64(5))
+    for scenario in SCENARIOS:
+        cell = simulate(scenario, 10, 31, 800, draw)
+        wrong_without = scenario.part_of_the_question
+        wrong_with = scenario.share > 0 and not scenario.both and not wrong_without
+        assert (cell.misses > 0.15) == wrong_without, scenario
+        assert (cell.misses_with_excluded > 0.15) == wrong_with, scenario
+        assert (abs(cell.gain - cell.gain_with_excluded) > 0.01) == (wrong_without or wrong_with)

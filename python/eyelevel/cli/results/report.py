@@ -15,6 +15,7 @@ from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.report.page import summary_of, write_report
+from eyelevel.report.sections.exclusions import exclusions_said
 from eyelevel.report.sections.opening import said_first
 from eyelevel.report.sections.why import said_why
 
@@ -74,6 +75,8 @@ def print_summary(summary: Summary) -> None:
     for stack, counted in findings["outcomes"].items():
         text = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counted.items()))
         results.print(f"{stack}: {text or 'no loads'}", markup=False)
+    if excluded := exclusions_said(contents):
+        results.print(f"Exclusions: {excluded}", markup=False)
     results.print(f"report: {summary.path}", markup=False, soft_wrap=True)
 
 

@@ -1,0 +1,30 @@
+"""`eyelevel report`: what it prints beside the gains."""
+
+import typer
+from made_up_run import write_run
+from typer.testing import CliRunner
+
+from eyelevel.cli.results.report import report
+
+app = typer.Typer()
+app.command()(report)
+
+
+def printed(directory, outcomes):
+    write_run(directory, outcomes)
+    done = CliRunner().invoke(app, [str(directory)])
+    assert done.exit_code == 0
+    return done.stdout.replace("\n", " ")
+
+
+def test_what_exclusions_do_and_timeouts_are_printed(tmp_path):
+    text = printed(
+        tmp_path, {("startup/dsl/1", "quic"): "starved", ("startup/lte/1", "quic"): "timeout"}
+    )
+    assert "Exclusions: 1 block is left out, since loads failed (1 of quic)." in text
+    assert "Timeouts on lte: 1 of 6 loads of quic against 0 of 6 of tcp did not come" in text
+
+
+def test_without_either_nothing_is_said_of_them(tmp_path):
+    text = printed(tmp_path, {})
+    assert "Exclusions" not in text and "Timeouts" not in text
