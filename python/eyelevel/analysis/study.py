@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
+from eyelevel.analysis.asked import asked_afterwards, comparisons_of
 from eyelevel.analysis.decided_gains import decided_gains
 from eyelevel.analysis.decisions import STOP_VERSION, blocks_until, judged, up_to
 from eyelevel.analysis.gains.causes import NetworkSplit, split_causes, without_twins
@@ -76,6 +77,8 @@ class Contents:
     """Each step after the load, by stack."""
     unfinished: str = ""
     """How far a run is that was broken off or goes on, which has no verdict."""
+    declared: tuple[Comparison, ...] = ()
+    """What the plan asks, if what is compared here was chosen afterwards."""
 
     def trial(self, name: str) -> StoredTrial:
         """The record of one trial by its hash."""
@@ -196,14 +199,20 @@ class Contents:
         return [site["name"] for site in self.plan["sites"]]
 
 
-def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: int = 1) -> Contents:
+def read_contents(
+    directory: Path,
+    metrics: MetricsOf = metrics_of,
+    processes: int = 1,
+    against: str | None = None,
+) -> Contents:
     """Read and compare the run in `directory`.
 
     Raises StoreError for a missing or damaged file, PlanError for a plan of another eyelevel.
 
     `processes`: how many read records at once (`eyelevel.analysis.trials.table.trials_table`).
+    `against`: every other stack is compared with this one, whatever the plan asks.
     """
-    plan = read_plan_document(directory)
+    plan, declared = asked_afterwards(read_plan_document(directory), against)
     environment = _environment(directory)
     every, facts = read_facts(directory, plan, metrics, processes)
     found = facts.height
@@ -256,12 +265,8 @@ def read_contents(directory: Path, metrics: MetricsOf = metrics_of, processes: i
         unfinished=unfinished,
         timeout_rates=_rates(table, stacks, "result"),
         failure_rates=_rates(table, stacks, "instrument"),
+        declared=declared,
     )
-
-
-def comparisons_of(plan: JsonMapping) -> tuple[Comparison, ...]:
-    """What a `plan.json` asks."""
-    return tuple(Comparison.read(asked) for asked in plan["comparisons"])
 
 
 def read_plan_document(directory: Path) -> JsonObject:

@@ -116,11 +116,19 @@ def build_report(directory: Path, metrics: MetricsOf = metrics_of, processes: in
     return write_report(directory, read_contents(directory, metrics, processes))
 
 
+def report_file(contents: Contents) -> str:
+    """The page's name: what was compared afterwards stands beside what the plan declares."""
+    if not contents.declared:
+        return REPORT_FILE
+    reference = contents.comparisons[0].reference.replace("/", "-")
+    return f"report-against-{reference}.html"
+
+
 def write_report(directory: Path, contents: Contents) -> Path:
     """Write the page of a run that has been read; its path."""
     text = page(contents)
-    target = directory / REPORT_FILE
-    temporary = directory / f".{REPORT_FILE}.{os.getpid()}"
+    target = directory / report_file(contents)
+    temporary = directory / f".{target.name}.{os.getpid()}"
     try:
         temporary.write_text(text, encoding="utf-8")
         temporary.rename(target)

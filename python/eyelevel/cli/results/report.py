@@ -34,19 +34,27 @@ class Summary:
 
 def report(
     directory: Annotated[Path, typer.Argument(help="The directory of a run.")],
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STACK",
+            help="Compare every other stack with this one, in a page of its own; by default as the "
+            "plan declares.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the gains as JSON.")] = False,
 ) -> None:
     """Rebuild the report of a run from its records, and print its table."""
-    summary = make_report(directory)
+    summary = make_report(directory, against)
     if as_json:
         print_json(summary.as_json())
     else:
         print_summary(summary)
 
 
-def make_report(directory: Path) -> Summary:
-    """Read the run, write its page."""
-    contents = read_contents(directory, metrics_of, len(os.sched_getaffinity(0)))
+def make_report(directory: Path, against: str | None = None) -> Summary:
+    """Read the run, write its page; `against`: of what its plan does not declare."""
+    contents = read_contents(directory, metrics_of, len(os.sched_getaffinity(0)), against)
     return Summary(contents, write_report(directory, contents))
 
 

@@ -150,6 +150,13 @@ def _unfinished(contents: Contents) -> list[tuple[str, str]]:
 def warnings(contents: Contents) -> list[tuple[str, str]]:
     """What a reader must know before the numbers: a heading and a sentence each."""
     sentences = said_first(contents)
+    if contents.declared:
+        asked = ", ".join(map(str, contents.declared))
+        text = (
+            f"Its plan asks about {asked}. What is shown here was chosen when the loads were "
+            "there, and corrections allow for these comparisons alone."
+        )
+        sentences.append(("Not what the study declared.", text))
     if contents.stopped:
         head = "The study stopped early."
         if contents.stopped["repetition"] is None:
