@@ -1,9 +1,11 @@
 """The simulations of benchmarks/statistics, small: what the decision's tables say holds here."""
 
+import math
 import sys
 
 import numpy as np
 import pytest
+from made_up_run import metrics_of, write_run
 from repository import ROOT
 
 from eyelevel.stats.gain_change import gain_change
@@ -154,3 +156,49 @@ def test_the_gain_with_excluded_blocks_shows_what_an_exclusion_that_hangs_on_the
         assert (cell.misses > 0.15) == wrong_without, scenario
         assert (cell.misses_with_excluded > 0.15) == wrong_with, scenario
         assert (abs(cell.gain - cell.gain_with_excluded) > 0.01) == (wrong_without or wrong_with)
+
+
+@pytest.mark.parametrize(
+    ("truth", "spread", "comparisons", "faster_min"),
+    [(-0.15, 0.2, 2, 0.98), (-0.15, 0.2, 4, 0.97), (-0.20, 0.3, 2, 0.95), (-0.30, 0.3, 4, 0.99)],
+)
+def test_a_question_finds_what_is_there(truth, spread, comparisons, faster_min):
+    from benchmarks.statistics.sequential import normal, simulate
+
+    draw = np.random.Generator(np.random.PCG64(16))
+    cell = simulate(normal(truth, spread, draw), math.log1p(truth), comparisons, 400)
+    assert cell.faster > faster_min
+    assert cell.missed_at_stop <= cell.missed_ever < 0.05 + ERROR
+
+
+@pytest.mark.parametrize(("spread", "blocks_max"), [(0.1, 50), (0.2, 32), (0.3, 30)])
+def test_a_question_about_equal_stacks_ends_early_and_claims_little(spread, blocks_max):
+    from benchmarks.statistics.sequential import TAILS, normal, simulate, with_tail
+
+    draw = np.random.Generator(np.random.PCG64(17))
+    for comparisons in (1, 4):
+        cell = simulate(normal(0.0, spread, draw), 0.0, comparisons, STUDIES // 4)
+        assert cell.faster < 0.01 and cell.missed_ever < 0.05 + ERROR
+        assert cell.blocks <= blocks_max or (spread, comparisons) == (0.1, 4)
+    for tail in TAILS:
+        cell = simulate(with_tail(tail, spread, draw), tail.truth, 1, STUDIES // 4)
+        assert not tail.both or cell.missed_ever < 0.05 + ERROR
+
+
+def test_a_real_runs_blocks_are_drawn_as_they_are(tmp_path):
+    from benchmarks.statistics.sequential import SCALE, blocks_of, resampled, simulate
+
+    text = """sites = ["startup"]
+networks = ["lte"]
+stacks = ["tcp", "quic"]
+reference = "tcp"
+blocks = 40
+"""
+    write_run(tmp_path, text=text, noise=0.05)
+    blocks = blocks_of(tmp_path, metrics_of)
+    assert len(blocks) == 40 and blocks.mean() == pytest.approx(math.log(0.86), abs=0.03)
+    draw = np.random.Generator(np.random.PCG64(18))
+    values = resampled(blocks, SCALE, draw)((50, 60))
+    assert set(np.unique(values)) <= set(blocks + math.log(SCALE))
+    cell = simulate(resampled(blocks, SCALE, draw), math.log(SCALE) + blocks.mean(), 2, 100)
+    assert cell.faster == 1.0

@@ -1,0 +1,176 @@
+"""How often `eyelevel ask` finds a difference: `python -m benchmarks.statistics.sequential`.
+
+Made-up studies of at most 60 blocks by `ask`'s own rule (`eyelevel.plan.change.question_plan`). A
+block's log ratio is normal with the standard deviation `sd`, around the true one; of several
+comparisons, a network each, all have that truth. With tails a share of the loads takes so many
+times as long, in both stacks or in the reference alone, where the truth is the mean's.
+
+Printed for every cell: the share of comparisons that are called faster, the median number of blocks
+that a comparison used, the share that ended before the last block; and of studies those of which
+any comparison's interval missed its truth, ever up to the last block and when it stopped, at most
+5 % each. `--run DIR` draws the blocks of a run of one site, network and comparison instead, with
+replacement, scaled by 0.85 and as they are. Half a minute; nothing is asserted.
+"""
+
+import argparse
+import math
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyelevel.analysis.decisions import rule_of
+from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.trials.table import MetricsOf
+from eyelevel.metrics.compute import metrics_of
+from eyelevel.networks.presets import NETWORKS
+from eyelevel.plan.change import BLOCKS_MAX, BLOCKS_MIN, question_plan
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.stats.stopping_rule import Rule, run_studies
+
+Floats = NDArray[np.float64]
+Draw = Callable[[tuple[int, int]], Floats]
+
+TRUTHS = (0.0, -0.05, -0.10, -0.15, -0.20, -0.30)
+SPREADS = (0.1, 0.2, 0.3)
+COMPARISONS = (1, 4)
+SCALE = 0.85
+STUDIES, STUDIES_QUICK = 2000, 200
+SEED = 16
+
+
+@dataclass(frozen=True)
+class Tail:
+    """`share` of the loads take `times` as long, in both stacks or in the reference alone."""
+
+    name: str
+    share: float
+    times: float
+    both: bool
+
+    @property
+    def truth(self) -> float:
+        """The mean log ratio; the median's is 0."""
+        return 0.0 if self.both else -self.share * math.log(self.times)
+
+
+TAILS = (
+    Tail("10 % x 2 in both", 0.10, 2, True),
+    Tail("3 % x 4 in both", 0.03, 4, True),
+    Tail("10 % x 2 in the reference", 0.10, 2, False),
+    Tail("3 % x 4 in the reference", 0.03, 4, False),
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Shares of comparisons, and of studies those with a miss; `blocks` is the median."""
+
+    faster: float
+    blocks: float
+    early: float
+    missed_ever: float
+    missed_at_stop: float
+
+
+def ask_rule(comparisons: int) -> Rule:
+    """`ask`'s of one question on so many networks."""
+    names = [network.name for network in NETWORKS[:comparisons]]
+    return rule_of(parse_plan(question_plan(["agency"], "http3", names), "question"))
+
+
+def simulate(log_ratios: Draw, truth: float, comparisons: int, studies: int) -> Cell:
+    """Studies of so many comparisons; `log_ratios` draws comparisons x blocks."""
+    rows = log_ratios((studies * comparisons, BLOCKS_MAX))
+    found = run_studies(ask_rule(comparisons), rows, BLOCKS_MIN, truth)
+    at_stop = (found.low > truth) | (found.high < truth)
+    of_study = (studies, comparisons)
+    return Cell(
+        faster=float((found.claim < 0).mean()),
+        blocks=float(np.median(found.blocks)),
+        early=float((found.blocks < BLOCKS_MAX).mean()),
+        missed_ever=float(found.missed_ever.reshape(of_study).any(axis=1).mean()),
+        missed_at_stop=float(at_stop.reshape(of_study).any(axis=1).mean()),
+    )
+
+
+def normal(truth: float, spread: float, draw: np.random.Generator) -> Draw:
+    """Log ratios of a gain of `truth`."""
+    return lambda shape: math.log1p(truth) + spread * draw.standard_normal(shape)
+
+
+def with_tail(tail: Tail, spread: float, draw: np.random.Generator) -> Draw:
+    """Log ratios of stacks that are alike but for the tail."""
+
+    def log_ratios(shape: tuple[int, int]) -> Floats:
+        own, other = (
+            np.where(draw.random(shape) < tail.share, math.log(tail.times), 0.0) for _ in range(2)
+        )
+        values: Floats = spread * draw.standard_normal(shape) + own * tail.both - other
+        return values
+
+    return log_ratios
+
+
+def resampled(blocks: Floats, scale: float, draw: np.random.Generator) -> Draw:
+    """Real blocks' log ratios, drawn with replacement, of a stack that is so much faster."""
+    return lambda shape: math.log(scale) + draw.choice(blocks, shape)
+
+
+def blocks_of(directory: Path, metrics: MetricsOf = metrics_of) -> Floats:
+    """The log ratio of every block that is compared, of a run of one site and comparison."""
+    contents = read_contents(directory, metrics)
+    (cell,) = (cell for cell in contents.cells if cell.metric == contents.primary_metric)
+    _, values, reference = cell.loads
+    log_ratios: Floats = np.log(values) - np.log(reference)
+    return log_ratios
+
+
+def rows_made_up(studies: int, draw: np.random.Generator) -> Iterator[tuple[str, str, int, Cell]]:
+    """What the truth is, the spread, the comparisons and what came of them."""
+    for truth, spread, comparisons in product(TRUTHS, SPREADS, COMPARISONS):
+        cell = simulate(normal(truth, spread, draw), math.log1p(truth), comparisons, studies)
+        yield f"{truth:.0%}", f"{spread:.1f}", comparisons, cell
+    for tail, comparisons in product(TAILS, COMPARISONS):
+        cell = simulate(with_tail(tail, 0.1, draw), tail.truth, comparisons, studies)
+        yield f"0, {tail.name}", "0.1", comparisons, cell
+
+
+def rows_of_run(
+    directory: Path, studies: int, draw: np.random.Generator
+) -> Iterator[tuple[str, str, int, Cell]]:
+    """The same of a real run."""
+    blocks = blocks_of(directory)
+    for scale, comparisons in product((SCALE, 1.0), (1, 2, 4)):
+        truth = math.log(scale) + float(blocks.mean())
+        cell = simulate(resampled(blocks, scale, draw), truth, comparisons, studies)
+        name = f"{len(blocks)} real blocks x {scale:g}"
+        yield name, f"{blocks.std(ddof=1):.2f}", comparisons, cell
+
+
+def main(arguments: list[str]) -> None:
+    """The table, in Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--run", type=Path, help="a run whose blocks are drawn")
+    parser.add_argument("--quick", action="store_true", help="few studies")
+    given = parser.parse_args(arguments)
+    studies = STUDIES_QUICK if given.quick else STUDIES
+    draw = np.random.Generator(np.random.PCG64(SEED))
+    heads = (
+        "truth", "sd", "comparisons", "called faster", "median blocks", "ended early",
+        "missed ever", "missed at the stop",
+    )  # fmt: skip
+    print(f"| {' | '.join(heads)} |\n| --- |{' ---: |' * (len(heads) - 1)}")
+    rows = rows_of_run(given.run, studies, draw) if given.run else rows_made_up(studies, draw)
+    for truth, spread, comparisons, cell in rows:
+        shares = (cell.early, cell.missed_ever, cell.missed_at_stop)
+        words = (truth, spread, str(comparisons), f"{cell.faster:.1%}", f"{cell.blocks:.0f}")
+        print(f"| {' | '.join((*words, *(f'{share:.1%}' for share in shares)))} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
