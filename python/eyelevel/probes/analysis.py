@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from eyelevel.json_types import JsonObject
 from eyelevel.probes.intervals import quantile_estimates, share_estimates
 from eyelevel.probes.protocols import COMPARISONS, THESIS_NAMES, version_rank
-from eyelevel.stats.estimate import undetermined
+from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, undetermined
+from eyelevel.stats.families import holm
+from eyelevel.stats.paired import median_estimate
 
 APART_S_MAX = 60.0
 """`Happened in the same minute against the same URL` (the thesis, section 4.2)."""
@@ -69,6 +71,7 @@ BOUNDED_PERCENTS = (50, 90)
 NO_INTERVAL = "no interval is computed of this percentile"
 THRESHOLDS_MS = (0, 5, 10, 20)
 ALL = "all"
+NO_CLEAR_DIFFERENCE = "no clear difference"
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class Analysis:
     """Tables as lists of rows, each a dictionary with the documented names."""
 
     pairs: list[JsonObject]
-    """One row a file and comparison: quantiles and shares of A - B."""
+    """One row a file and comparison: quantiles and shares of A - B, the median host, a verdict."""
     groups: list[JsonObject]
     """The same over all files together, by address family and vantage point."""
     times: list[JsonObject]
@@ -101,7 +104,8 @@ class Analysis:
 def analyse(tables: Sequence[pl.DataFrame]) -> Analysis:
     """Everything that the report shows; the same tables give the same numbers."""
     whole = pl.concat(tables)
-    rows, differences, paired = [], {}, []
+    rows: list[JsonObject] = []
+    differences, paired = {}, []
     for table in tables:
         file = table["file"][0] if table.height else ""
         for a, b in COMPARISONS:
@@ -110,6 +114,9 @@ def analyse(tables: Sequence[pl.DataFrame]) -> Analysis:
                 rows.append({"file": file, "a": a, "b": b} | _differences(pairs))
                 differences[file, a, b] = pairs.difference_ms
                 paired.append((a, b, pairs))
+    corrected = holm([row["median_host_ms"]["p"] for row in rows])
+    for row, p in zip(rows, corrected, strict=True):
+        row |= {"p_holm": p, "verdict": _verdict(row["median_host_ms"]["value"], p)}
     return Analysis(rows, _groups(paired), _times(whole), _failures(whole), differences, whole)
 
 
@@ -121,7 +128,22 @@ def _differences(pairs: Pairs) -> JsonObject:
         *share_estimates(values, hosts, THRESHOLDS_MS),
     ]
     row: JsonObject = {"n": int(values.size), "hosts": len(set(hosts))}
+    row |= {"median_host_ms": _median_host(pairs).as_json()}
     return row | {name: estimate.as_json() for name, estimate in zip(names, estimates, strict=True)}
+
+
+def _median_host(pairs: Pairs) -> Estimate:
+    """Each host counts once, by the median of its differences: its rows are one site's."""
+    by_host = pl.DataFrame({"host": pairs.hosts, "ms": pairs.difference_ms}).group_by("host")
+    return median_estimate(by_host.agg(pl.col("ms").median())["ms"].to_numpy(), "hosts")
+
+
+def _verdict(median_ms: float, p: float | None) -> str:
+    if p is None:
+        return "undetermined"
+    if p > SIGNIFICANCE_LEVEL or median_ms == 0:
+        return NO_CLEAR_DIFFERENCE
+    return "b faster" if median_ms > 0 else "a faster"
 
 
 def _groups(paired: Sequence[tuple[str, str, Pairs]]) -> list[JsonObject]:

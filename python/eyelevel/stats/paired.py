@@ -25,6 +25,25 @@ def median(values: ArrayLike) -> float | None:
     return low if low == high else (low + high) / 2
 
 
+def median_estimate(differences: ArrayLike, units: str, confidence: float = CONFIDENCE) -> Estimate:
+    """The median of differences of `units` that are independent, whatever their distribution.
+
+    The interval is between two order statistics, and p is the exact sign test's, of those that are
+    not 0 (Hollander and Wolfe, Nonparametric Statistical Methods, 3.4 to 3.6; R: `sort(d)[qbinom(
+    0.025, n, 0.5)]`, `binom.test(sum(d < 0), sum(d != 0))`). Fewer than six have no 95 % interval.
+    There is at least one.
+    """
+    d = np.sort(np.asarray(differences, dtype=float))
+    n = len(d)
+    value = median(d)
+    rank = int(scipy.stats.binom.ppf((1 - confidence) / 2, n, 0.5))
+    if rank == 0:
+        return undetermined(f"{n} {units} are too few for a {confidence:.0%} interval", n, value)
+    fewer = min(int((d < 0).sum()), int((d > 0).sum()))
+    p = min(1.0, 2 * float(scipy.stats.binom.cdf(fewer, int((d != 0).sum()), 0.5)))
+    return Estimate(value, float(d[rank - 1]), float(d[-rank]), p, n=n)
+
+
 def hodges_lehmann(
     values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
 ) -> Estimate:

@@ -10,7 +10,6 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike
 
 from eyelevel.stats.estimate import (
@@ -22,6 +21,7 @@ from eyelevel.stats.estimate import (
     t_estimate,
     undetermined,
 )
+from eyelevel.stats.paired import median_estimate
 
 NO_SPREAD = "the runs show no spread at all"
 
@@ -99,31 +99,19 @@ def median_gain(
 ) -> Estimate:
     """The median repetition's median site's value / reference, less one; of one site its blocks'.
 
-    The interval is between two order statistics of the repetitions' medians m, which is
-    distribution-free, and p is the exact sign test's (Hollander and Wolfe, Nonparametric
-    Statistical Methods, 3.4 to 3.6; R: `sort(m)[qbinom(0.025, n, 0.5)]`,
-    `binom.test(sum(m < 0), sum(m != 0))`). A few slow loads or timeouts move it little, which is
-    why it stands beside the mean. Assumes repetitions that are independent. Fewer than six have no
-    95 % interval. Two loads of a block that both timed out are alike up to the limit.
+    Interval and p are those of `median_estimate`, over the repetitions' medians. A few slow loads
+    or timeouts move it little, which is why it stands beside the mean. Assumes repetitions that are
+    independent. Two loads of a block that both timed out are alike up to the limit.
     """
     x, r = (np.atleast_2d(np.asarray(runs, dtype=float)) for runs in (values, reference))
     logs = _log_ratios(x, r)
     logs = logs[:, ~np.isnan(logs).all(axis=0)]
-    n = logs.shape[1]
-    if n == 0:
+    if logs.shape[1] == 0:
         return undetermined("no complete block is left")
     with np.errstate(invalid="ignore"):
         # Of two sites one may have timed out with either stack: they point nowhere.
-        medians = np.sort(np.nan_to_num(np.nanmedian(logs, axis=0), posinf=np.inf, neginf=-np.inf))
-    low, high = medians[(n - 1) // 2], medians[n // 2]
-    value = float(low if low == high else (low + high) / 2)
-    rank = int(scipy.stats.binom.ppf((1 - confidence) / 2, n, 0.5))
-    if rank == 0:
-        reason = f"{n} repetitions are too few for a {confidence:.0%} interval"
-        return as_gain(undetermined(reason, n, value))
-    fewer = min(int((medians < 0).sum()), int((medians > 0).sum()))
-    p = min(1.0, 2 * float(scipy.stats.binom.cdf(fewer, int((medians != 0).sum()), 0.5)))
-    return as_gain(Estimate(value, float(medians[rank - 1]), float(medians[-rank]), p, n=n))
+        medians = np.nan_to_num(np.nanmedian(logs, axis=0), posinf=np.inf, neginf=-np.inf)
+    return as_gain(median_estimate(medians, "repetitions", confidence))
 
 
 def as_gain(on_log: Estimate) -> Estimate:

@@ -108,3 +108,25 @@ def test_the_analysis_reports_what_the_pairs_hold() -> None:
     assert median["value"] == 10.5 and pair["share_above_5"]["value"] == 11 / 12
     assert 5 <= median["low"] < 10.5 < median["high"] <= 16
     assert [row["family"] for row in made.groups] == ["all", "all", "unknown", "unknown"]
+
+
+def test_the_verdict_is_of_hosts_corrected_over_files_and_comparisons() -> None:
+    """Six hosts have p = 1/32: alone a claim, twice none. Rows of one host add nothing."""
+    hosts = [f"h{index}" for index in range(6)]
+
+    def file_of(name: str, *rows: tuple[str, float, str, float]) -> pl.DataFrame:
+        return table(*rows).with_columns(file=pl.lit(name))
+
+    one = [(h, 10.0, "tls1.2", 20.0 + i) for i, h in enumerate(hosts)]
+    one += [(h, 12.0, "tls1.3", 15.0) for h in hosts]
+    (alone,) = analyse([file_of("f", *one)]).pairs
+    assert alone["median_host_ms"]["value"] == 7.5
+    assert alone["median_host_ms"]["low"] == 5 and alone["median_host_ms"]["high"] == 10
+    assert alone["p_holm"] == alone["median_host_ms"]["p"] == 1 / 32
+    assert alone["verdict"] == "b faster"
+    both = analyse([file_of("f", *one), file_of("g", *one)]).pairs
+    assert [pair["p_holm"] for pair in both] == [1 / 16] * 2
+    assert [pair["verdict"] for pair in both] == ["no clear difference"] * 2
+    many = [row for row in one for _ in range(10)]
+    (again,) = analyse([file_of("f", *many)]).pairs
+    assert again["n"] == 60 and again["median_host_ms"]["p"] == 1 / 32

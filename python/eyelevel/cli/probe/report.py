@@ -30,7 +30,9 @@ def report(
         results.print(_table([pair for pair in analysis.pairs if pair["file"] == file]))
     if analysis.pairs:
         results.print(
-            "A - B in ms: above 0, B is faster; intervals of 95 % over hosts", style="dim"
+            "A - B in ms: above 0, B is faster; intervals of 95 % over hosts; the verdict is of "
+            "the median host, corrected for all comparisons",
+            style="dim",
         )
     else:
         none = "no pairs: no two protocols connected to one host within 60 s, without resumption"
@@ -43,7 +45,7 @@ def _table(pairs: list[JsonObject]) -> object:
     titles = [name.removesuffix("_ms") for name in QUANTILES]
     share = "% above 0"
     numbers = ("pairs", "hosts", *titles)
-    shown = table("A - B", *numbers, share, right=numbers)
+    shown = table("A - B", *numbers, share, "verdict", right=numbers)
     for pair in pairs:
         share_above = pair["share_above_0"]
         low, high = share_above["low"], share_above["high"]
@@ -54,5 +56,12 @@ def _table(pairs: list[JsonObject]) -> object:
             str(pair["hosts"]),
             *(f"{pair[name]['value']:.3f}" for name in QUANTILES),
             f"{100 * share_above['value']:.1f}{interval}",
+            _said(pair),
         )
     return shown
+
+
+def _said(pair: JsonObject) -> str:
+    """The verdict with the protocol's name."""
+    faster = {"a faster": pair["a"], "b faster": pair["b"]}.get(pair["verdict"])
+    return f"{faster} faster" if faster else str(pair["verdict"])

@@ -6,12 +6,20 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from eyelevel.analysis.formats import format_p_equation
 from eyelevel.figures.distribution import curves_chart
 from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.probes.analysis import PERCENTS, THRESHOLDS_MS, Analysis, file_labels
+from eyelevel.probes.analysis import (
+    NO_CLEAR_DIFFERENCE,
+    PERCENTS,
+    THRESHOLDS_MS,
+    Analysis,
+    file_labels,
+)
 from eyelevel.probes.protocols import FAILURE_CLASSES, THESIS_NAMES
 from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.shell import shell
+from eyelevel.stats.estimate import UNDETERMINED
 
 TITLE = "How long connections take"
 
@@ -49,7 +57,8 @@ def _opening(analysis: Analysis) -> Markup:
             f"{', '.join(labels.values())}. Each row of A in file order is "
             "paired with the first row of B of the same URL, family and vantage point at most 60 s "
             "apart; A - B is positive where B is faster. Intervals are of 95% over hosts: rows of "
-            "one host are no independent evidence.",
+            "one host are no independent evidence. A protocol is called faster where the sign test "
+            "of the hosts' medians says so, corrected after Holm over all files and comparisons.",
         ),
         _found(analysis.pairs, labels),
     )
@@ -59,20 +68,40 @@ def _found(pairs: Iterable[JsonMapping], labels: Mapping[str, str]) -> Markup:
     """A sentence for each comparison that rests on hosts enough for an interval."""
     sentences = []
     for pair in pairs:
-        share = pair["share_above_0"]
+        share, a, b = pair["share_above_0"], pair["a"], pair["b"]
         if share["low"] is None:
             continue
-        median = pair["p50_ms"]["value"]
-        faster = pair["b"] if median >= 0 else pair["a"]
-        sentences.append(
-            element(
-                "li",
-                f"{labels[pair['file']]}: {pair['b']} took less time than {pair['a']} in "
-                f"{share['value']:.1%} of {pair['n']} pairs ({share['low']:.1%} to "
-                f"{share['high']:.1%}); in the median {faster} was {abs(median):.1f} ms faster.",
-            )
+        often = (
+            f"{b} took less time than {a} in {share['value']:.1%} of {pair['n']} pairs "
+            f"({share['low']:.1%} to {share['high']:.1%})"
         )
+        text = f"{labels[pair['file']]}: {_verdict(pair)}; {often}."
+        claimed = pair["verdict"] in ("a faster", "b faster")
+        sentences.append(element("li", text, **({} if claimed else {"class_": "unclear"})))
     return element("ul", *sentences) if sentences else join([])
+
+
+def _verdict(pair: JsonMapping) -> str:
+    """What is claimed of the median host, with its interval, or that nothing is."""
+    a, b, median = pair["a"], pair["b"], pair["median_host_ms"]
+    hosts = f"{pair['hosts']} hosts"
+    if median["low"] is None:
+        return (
+            f"{a} - {b} is {median['value']:+.1f} ms in the median host, {UNDETERMINED} ({hosts})"
+        )
+    p = f"{format_p_equation(pair['p_holm'])} among all comparisons"
+    low, high = median["low"], median["high"]
+    if pair["verdict"] == NO_CLEAR_DIFFERENCE:
+        return (
+            f"no clear difference between {a} and {b}: {a} - {b} is {median['value']:+.1f} ms in "
+            f"the median host (95 % interval {low:+.1f} to {high:+.1f} ms, {hosts}, {p})"
+        )
+    faster, slower = (b, a) if pair["verdict"] == "b faster" else (a, b)
+    low, high = sorted((abs(low), abs(high)))
+    return (
+        f"{faster} was faster than {slower}, by {abs(median['value']):.1f} ms in the median host "
+        f"(95 % interval {low:.1f} to {high:.1f} ms, {hosts}, {p})"
+    )
 
 
 Chart = tuple[str, Mapping[str, int], JsonObject]

@@ -26,7 +26,10 @@ def test_the_page_says_what_was_found_and_what_failed(tmp_path: Path) -> None:
     thesis.write_text("\n".join(lines), encoding="utf-8")
     page = probe_page(analyse(read_files([ours, thesis])))
     assert "quic took less time than tls1.2 in 100.0% of 6 pairs (100.0% to 100.0%)" in page
-    assert "in the median quic was 7.5 ms faster" in page
+    assert (
+        "quic was faster than tls1.2, by 7.5 ms in the median host (95 % interval 5.0 to 10.0 ms, "
+        "6 hosts, p = 0.031 among all comparisons); quic took"
+    ) in page
     assert "&lt;ours&gt;.jsonl" in page
     assert "refused: 6 (the port is closed)" in page
     # One host of ours is split by a proxy; the thesis's files do not say.
@@ -35,6 +38,33 @@ def test_the_page_says_what_was_found_and_what_failed(tmp_path: Path) -> None:
     assert row.format("tls1.3", 1, "not recorded") in page
     for outside in ('src="http', 'href="http', "url(http"):
         assert outside not in page
+
+
+def said(tmp_path: Path, *slower_ms: int) -> str:
+    ours = tmp_path / "ours.jsonl"
+    text = "".join(rows(f"h{n}", each) for n, each in enumerate(slower_ms))
+    ours.write_text(text, encoding="utf-8")
+    return probe_page(analyse(read_files([ours])))
+
+
+def test_a_sign_alone_is_no_verdict(tmp_path: Path) -> None:
+    page = said(tmp_path, -3, -2, 4, 5, 6, 7)
+    assert (
+        '<li class="unclear">ours.jsonl: no clear difference between tls1.2 and quic: tls1.2 - '
+        "quic is +4.5 ms in the median host (95 % interval -3.0 to +7.0 ms, 6 hosts, p = 0.69 among"
+    ) in page
+    assert "was faster" not in page
+
+
+def test_the_slower_one_is_named_too(tmp_path: Path) -> None:
+    page = said(tmp_path, -9, -8, -7, -6, -5, -4)
+    assert "tls1.2 was faster than quic, by 6.5 ms in the median host (95 % interval 4.0 to" in page
+
+
+def test_five_hosts_have_no_interval_of_the_median(tmp_path: Path) -> None:
+    page = said(tmp_path, 1, 2, 3, 4, 5)
+    assert "tls1.2 - quic is +3.0 ms in the median host, undetermined (5 hosts)" in page
+    assert "was faster" not in page
 
 
 def test_files_of_one_name_are_told_apart() -> None:

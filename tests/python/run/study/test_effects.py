@@ -53,10 +53,7 @@ def test_what_is_shown_is_the_confidence_sequence_over_all_comparisons(many):
 
 def test_a_gain_without_an_interval_is_not_shown(tmp_path):
     plan = write_run(tmp_path)  # three repetitions, too few for a sequence over four comparisons
-    said = live_effects(plan, tmp_path, peek=True)()
-    assert "[" in said or said == ""
-    for clause in said.split(": ", 1)[-1].split("; "):
-        assert clause == "" or "[" in clause
+    assert live_effects(plan, tmp_path, peek=True)() == ""
 
 
 @pytest.mark.parametrize(
