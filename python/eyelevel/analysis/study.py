@@ -28,6 +28,7 @@ from eyelevel.analysis.gains.steps import StepCells, compare_steps
 from eyelevel.analysis.gains.timeouts import CensoredCell, censored_cells
 from eyelevel.analysis.shown import TESTED_MAX, cells_shown, shown, timed_out_shown
 from eyelevel.analysis.trials.blocks import Blocks, select_blocks
+from eyelevel.analysis.trials.event_rates import event_rates
 from eyelevel.analysis.trials.table import Columns, MetricsOf, trials_table
 from eyelevel.errors import PlanError, StoreError
 from eyelevel.json_types import JsonMapping, JsonObject
@@ -37,7 +38,7 @@ from eyelevel.networks.network import Network
 from eyelevel.plan.comparisons import Comparison, references_first
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
-from eyelevel.stats.hypothesis.cochran_q import RateTest, rates_differ
+from eyelevel.stats.hypothesis.cochran_q import RateTest
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,
     PLAN_FILE,
@@ -46,7 +47,6 @@ from eyelevel.store.directory import (
     read_document,
     read_trial,
 )
-from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
 
 @dataclass(frozen=True)
@@ -263,8 +263,8 @@ def read_contents(
         splits=splits,
         steps=compare_steps(directory, plan, blocks.kept),
         unfinished=unfinished,
-        timeout_rates=_rates(table, stacks, "result"),
-        failure_rates=_rates(table, stacks, "instrument"),
+        timeout_rates=event_rates(table, stacks, "result"),
+        failure_rates=event_rates(table, stacks, "instrument"),
         declared=declared,
     )
 
@@ -336,20 +336,3 @@ def _environment(directory: Path) -> JsonMapping:
             "give the directory that `eyelevel run` wrote"
         )
     return read_document(directory, ENVIRONMENT_FILE)
-
-
-def _rates(table: pl.DataFrame, stacks: list[str], fault: str) -> RateTest:
-    names = [name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.fault == fault]
-    # A failure that a further attempt mended has happened all the same.
-    again = (pl.col("retried") > 0) if fault == "instrument" else pl.lit(False)
-    happened = (
-        table.with_columns(event=pl.col("outcome").is_in(names) | again)
-        .group_by("block", maintain_order=True)
-        .agg(pl.col("stack"), pl.col("event"))
-    )
-    rows = []
-    for names_seen, events in happened.select("stack", "event").iter_rows():
-        by_stack = dict(zip(names_seen, events, strict=True))
-        if len(by_stack) == len(stacks):
-            rows.append([by_stack[stack] for stack in stacks])
-    return rates_differ(rows)

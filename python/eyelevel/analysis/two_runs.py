@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.gate import (
     Status,
-    Verdict,
     decide,
     family_confidence,
     format_change,
@@ -19,59 +18,14 @@ from eyelevel.analysis.gate import (
 )
 from eyelevel.analysis.run_differences import run_differences
 from eyelevel.analysis.run_questions import RunQuestion, run_questions, sites_of_both
+from eyelevel.analysis.run_verdicts import ONE_PLAN, RunComparison, RunVerdict
 from eyelevel.analysis.study import Contents
 from eyelevel.analysis.trials.blocks import limits_by_site, loads_by_repetition
-from eyelevel.json_types import JsonObject
 from eyelevel.stats.estimate import Estimate, undetermined
 from eyelevel.stats.gain_change import GainChange, Loads, gain_change
 
-ONE_PLAN = "load what you compare as two stacks of one plan, whose loads share blocks"
-
 Agreement = Literal["agrees", "disagrees", "cannot tell"]
 _Answer = tuple[Status, str, int | None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunVerdict(Verdict):
-    """Of one comparison on one network: `estimate` is how its gain changed between two runs."""
-
-    network: str
-    stack: str
-    reference: str | None
-    """None if nothing is compared: the stack stands alone, without a verdict."""
-    gain_before: Estimate
-    gain_now: Estimate
-
-    def as_json(self) -> dict[str, object]:
-        """The documented shape (docs/reference/report.md)."""
-        gains = {name: getattr(self, name).as_json() for name in ("gain_before", "gain_now")}
-        return super().as_json() | gains
-
-
-@dataclass(frozen=True)
-class RunComparison:
-    """A verdict a network and comparison, and what is not alike between the runs, a line each."""
-
-    metric: str
-    verdicts: tuple[RunVerdict, ...]
-    differences: tuple[str, ...]
-
-    @property
-    def assumption(self) -> str:
-        """What the verdicts rest on, as a sentence; empty without one."""
-        judged = [each for each in self.verdicts if each.status != "no verdict"]
-        found = dict.fromkeys(each.reference for each in judged if each.reference)
-        if not found:
-            return ""
-        return (
-            f"Each stack is taken against {' or '.join(found)} in its own run: this assumes that "
-            f"from run to run both move alike. To assume nothing, {ONE_PLAN}."
-        )
-
-    def as_json(self) -> JsonObject:
-        """What stands beside the verdicts (docs/reference/report.md)."""
-        assumes = self.assumption or None
-        return {"metric": self.metric, "assumes": assumes, "differences": list(self.differences)}
 
 
 def compare_runs(
@@ -149,7 +103,7 @@ def _compared(
             status, message, needed = _no_verdict(asked, metric, found)
         else:
             status, message, needed = answer(asked, found)
-        message += _timed_out(found)
+            message += _timed_out(found)
         if needed:
             message += f"; about {needed} blocks in each run would do"
         verdict = RunVerdict(

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from eyelevel.analysis.gate_conditions import GateError
+from eyelevel.analysis.run_verdicts import RunComparison
 from eyelevel.analysis.study import read_contents
-from eyelevel.analysis.two_runs import RunComparison, compare_runs
+from eyelevel.analysis.two_runs import compare_runs
 from eyelevel.cli.output import hints
 from eyelevel.cli.results.gate import UnsureOption, conclude
 from eyelevel.errors import unknown

@@ -1,0 +1,52 @@
+"""What is said of two runs: a verdict a comparison and network, and what all of them rest on."""
+
+from dataclasses import dataclass
+
+from eyelevel.analysis.gate import Verdict
+from eyelevel.json_types import JsonObject
+from eyelevel.stats.estimate import Estimate
+
+ONE_PLAN = "load what you compare as two stacks of one plan, whose loads share blocks"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunVerdict(Verdict):
+    """Of one comparison on one network: `estimate` is how its gain changed between two runs."""
+
+    network: str
+    stack: str
+    reference: str | None
+    """None if nothing is compared: the stack stands alone, without a verdict."""
+    gain_before: Estimate
+    gain_now: Estimate
+
+    def as_json(self) -> dict[str, object]:
+        """The documented shape (docs/reference/report.md)."""
+        gains = {name: getattr(self, name).as_json() for name in ("gain_before", "gain_now")}
+        return super().as_json() | gains
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """A verdict a network and comparison, and what is not alike between the runs, a line each."""
+
+    metric: str
+    verdicts: tuple[RunVerdict, ...]
+    differences: tuple[str, ...]
+
+    @property
+    def assumption(self) -> str:
+        """What the verdicts rest on, as a sentence; empty without one."""
+        judged = [each for each in self.verdicts if each.status != "no verdict"]
+        found = dict.fromkeys(each.reference for each in judged if each.reference)
+        if not found:
+            return ""
+        return (
+            f"Each stack is taken against {' or '.join(found)} in its own run: this assumes that "
+            f"from run to run both move alike. To assume nothing, {ONE_PLAN}."
+        )
+
+    def as_json(self) -> JsonObject:
+        """What stands beside the verdicts (docs/reference/report.md)."""
+        assumes = self.assumption or None
+        return {"metric": self.metric, "assumes": assumes, "differences": list(self.differences)}
