@@ -9,11 +9,19 @@ import polars as pl
 from eyelevel.analysis.claims import no_verdict_because, verdict_of
 from eyelevel.analysis.gains.exclusions import MEASURED
 from eyelevel.analysis.study import Contents, read_contents
+from eyelevel.analysis.trials.table import PROGRESS_COLUMNS
 from eyelevel.json_types import JsonMapping
 from eyelevel.store.frames import Frames
 
 # Columns that the report needs and an analysis does not.
-_INTERNAL = ("missed", "final_picture", "stack_settings", "versions", MEASURED)
+_INTERNAL = (
+    "missed",
+    "final_picture",
+    "stack_settings",
+    "versions",
+    MEASURED,
+    *PROGRESS_COLUMNS,
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +43,17 @@ class Run:
         table = self.contents.table
         counted = pl.col("hash").is_in(self.contents.blocks.kept["hash"].to_list())
         return table.drop(_INTERNAL).with_columns(counted=counted)
+
+    def progress(self) -> pl.DataFrame:
+        """One row a step of a load's visual progress: `share` of the picture from `at_ms` on.
+
+        Steps of less than half a percent are left out. Loads without frames or that are not ok have
+        no row.
+        """
+        trial = ("hash", "site", "network", "stack", "repetition")
+        counted = self.contents.table.filter(outcome="ok")
+        steps = counted.select(*trial, at_ms="progress_at_ms", share="progress_share").drop_nulls()
+        return steps.explode("at_ms", "share")
 
     def cells(self) -> pl.DataFrame:
         """One row a site, network, comparison and metric.

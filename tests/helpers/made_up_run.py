@@ -10,6 +10,7 @@ from PIL import Image, ImageDraw
 from sample_record import sample_navigation, sample_record
 
 from eyelevel.analysis.study import Contents, read_contents
+from eyelevel.metrics.compute import Measured
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.presets import preset_text
@@ -24,6 +25,7 @@ SPEED = {"tcp": 1.0, "tcp+": 0.93, "quic": 0.86}
 LOAD_MS = {"dsl": 620.0, "dsl+cross": 1240.0, "lte": 1900.0}
 FAILED = ("starved", "wrong-stack")  # of loads that end all the same
 STAGES = (0.35, 0.5, 0.7, 0.8, 1.0)
+PROGRESS = ((0.0, 0.0), (0.35, 0.2), (0.5, 0.5), (0.7, 0.6), (0.8, 0.9), (1.0, 1.0))
 
 
 def quickstart_against_tcp() -> str:
@@ -117,10 +119,11 @@ def _cross_traffic(kinds: Any) -> dict[str, Any]:
     return {"flows": flows, "fairness_index": index, "sampled_at_ns": [0, 4 * 10**9], "load": load}
 
 
-def metrics_of(record: Any, frames: Any) -> dict[str, float | None]:
-    """Metrics of a made-up record: shares of its load time."""
+def metrics_of(record: Any, frames: Any) -> Measured:
+    """Metrics of a made-up record, shares of its load time, and its progress."""
     load_ms = record["navigation"]["page_load_time_ms"]
-    return {
+    progress = [(stage * load_ms, share) for stage, share in PROGRESS]
+    metrics: dict[str, float | None] = {
         "speed_index_ms": 0.6 * load_ms,
         "first_visual_change_ms": 0.35 * load_ms,
         "visual_complete_85_ms": 0.8 * load_ms,
@@ -133,6 +136,7 @@ def metrics_of(record: Any, frames: Any) -> dict[str, float | None]:
         "lcp_resource_load_duration_ms": 0.25 * load_ms,
         "lcp_element_render_delay_ms": 0.1 * load_ms,
     }
+    return Measured(metrics, tuple(progress))
 
 
 def environment() -> dict[str, Any]:

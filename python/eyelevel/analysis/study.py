@@ -29,11 +29,11 @@ from eyelevel.analysis.gains.timeouts import CensoredCell, censored_cells
 from eyelevel.analysis.shown import TESTED_MAX, cells_shown, shown, timed_out_shown
 from eyelevel.analysis.trials.blocks import Blocks, select_blocks
 from eyelevel.analysis.trials.event_rates import event_rates
-from eyelevel.analysis.trials.table import Columns, MetricsOf, trials_table
+from eyelevel.analysis.trials.table import Columns, Measure, trials_table
 from eyelevel.errors import PlanError, StoreError
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.metrics.compute import metrics_of
+from eyelevel.metrics.compute import measure
 from eyelevel.networks.network import Network
 from eyelevel.plan.comparisons import Comparison, references_first
 from eyelevel.plan.plan import Plan
@@ -201,7 +201,7 @@ class Contents:
 
 def read_contents(
     directory: Path,
-    metrics: MetricsOf = metrics_of,
+    measured_by: Measure = measure,
     processes: int = 1,
     against: str | None = None,
 ) -> Contents:
@@ -214,7 +214,7 @@ def read_contents(
     """
     plan, declared = asked_afterwards(read_plan_document(directory), against)
     environment = _environment(directory)
-    every, facts = read_facts(directory, plan, metrics, processes)
+    every, facts = read_facts(directory, plan, measured_by, processes)
     found = facts.height
     if stopped := _stopped(directory):  # what was not to be run any more is not missing
         ends = stopped["networks"]
@@ -284,7 +284,7 @@ def read_plan_document(directory: Path) -> JsonObject:
 def read_facts(
     directory: Path,
     plan: JsonMapping,
-    metrics: MetricsOf = metrics_of,
+    measured_by: Measure = measure,
     processes: int = 1,
 ) -> tuple[int, pl.DataFrame]:
     """How many records there are, and the table of the plan's trials with their own outcomes.
@@ -292,8 +292,9 @@ def read_facts(
     The table is kept beside the records when its metrics are those of `eyelevel.metrics`. Raises
     StoreError for a damaged record.
     """
-    version = code_version() if metrics is metrics_of else None
-    every = trials_table(directory, Columns(tuple(METRICS_BY_NAME), metrics, version), processes)
+    version = code_version() if measured_by is measure else None
+    columns = Columns(tuple(METRICS_BY_NAME), measured_by, version)
+    every = trials_table(directory, columns, processes)
     return every.height, every.join(_hashes(plan), on="hash", how="semi", maintain_order="left")
 
 

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Protocol
 
 from eyelevel.metrics.catalogue import METRICS, Record
 from eyelevel.metrics.history import Picture, visual_history
+from eyelevel.metrics.visual_progress import Progress, drawn_progress
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What is computed of one load: every metric by its name, and the curve of its progress."""
+
+    metrics: dict[str, float | None]
+    progress: Progress = ()
 
 
 def compute_metrics(
@@ -16,8 +26,7 @@ def compute_metrics(
 
     `frames` are `(at_ms, picture)` in order of time, the start state first; they are read once.
     """
-    history = visual_history(frames)
-    return {metric.name: metric.function(history, record) for metric in METRICS}
+    return _measured(frames, record).metrics
 
 
 class StoredFrame(Protocol):
@@ -32,6 +41,17 @@ class StoredFrame(Protocol):
         """The picture as an array."""
 
 
+def measure(record: Record, frames: Iterable[StoredFrame]) -> Measured:
+    """Every metric of one stored load, and its progress; its frames are read once."""
+    return _measured(((frame.at_ms, frame.picture) for frame in frames), record)
+
+
 def metrics_of(record: Record, frames: Iterable[StoredFrame]) -> dict[str, float | None]:
     """Every metric of one stored load."""
-    return compute_metrics(((frame.at_ms, frame.picture) for frame in frames), record)
+    return measure(record, frames).metrics
+
+
+def _measured(frames: Iterable[tuple[float, Picture]], record: Record) -> Measured:
+    history = visual_history(frames)
+    metrics = {metric.name: metric.function(history, record) for metric in METRICS}
+    return Measured(metrics, drawn_progress(history))

@@ -7,6 +7,8 @@ colours that come and go count while they are there. (WebPageTest's progress fro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +20,16 @@ def progress_parts(histograms: NDArray[np.int64]) -> tuple[NDArray[np.int64], in
     away = np.abs(histograms - histograms[0])
     whole = away[-1]
     return np.minimum(away, whole).sum(axis=(1, 2)), int(whole.sum())
+
+
+Progress = tuple[tuple[float, float], ...]
+"""`(at_ms, share)`: from `at_ms` on the share of the picture that is there, 0 to 1."""
+
+STEP_MIN = 0.005
+"""A step that is less than this away from the one kept before is not seen in a drawing."""
+
+STEPS_MAX = 100
+"""Of a load that moves on and on; a study has 150,000 loads."""
 
 
 def visual_progress(history: VisualHistory) -> list[tuple[float, float]]:
@@ -32,3 +44,27 @@ def visual_progress(history: VisualHistory) -> list[tuple[float, float]]:
     shares = done / whole if whole else np.zeros(len(done))
     shares[-1] = 1.0
     return [(at_ms, float(share)) for at_ms, share in zip(history.at_ms, shares, strict=True)]
+
+
+def drawn_progress(history: VisualHistory) -> Progress:
+    """The steps of visual progress that a curve needs, the first at 0; none if nothing changed.
+
+    At most STEPS_MAX: the smallest are left out, so that no share is off by more than they are.
+    """
+    if not history.changed:
+        return ()
+    progress, least = visual_progress(history), STEP_MIN
+    kept = _steps(progress, least)
+    while len(kept) > STEPS_MAX:
+        least *= 2
+        kept = _steps(progress, least)
+    return tuple(kept)
+
+
+def _steps(progress: Sequence[tuple[float, float]], least: float) -> list[tuple[float, float]]:
+    """The first, the last, and each that is `least` away from the one kept before it."""
+    kept = list(progress[:1])
+    for step in progress[1:-1]:
+        if abs(step[1] - kept[-1][1]) >= least:
+            kept.append(step)
+    return [*kept, progress[-1]]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eyelevel.analysis.study import Contents, read_contents
-from eyelevel.analysis.trials.table import MetricsOf
+from eyelevel.analysis.trials.table import Measure
 from eyelevel.json_types import JsonObject
-from eyelevel.metrics.compute import metrics_of
+from eyelevel.metrics.compute import measure
 from eyelevel.report.html import Markup, element
 from eyelevel.report.page_data import PageData
 from eyelevel.report.sections.appendix import appendix_section
@@ -106,14 +106,14 @@ def summary_of(contents: Contents) -> JsonObject:
     return summary
 
 
-def build_report(directory: Path, metrics: MetricsOf = metrics_of, processes: int = 1) -> Path:
+def build_report(directory: Path, measured_by: Measure = measure, processes: int = 1) -> Path:
     """Write `DIR/report.html` from the plan, environment and records in `directory`; its path.
 
-    Metrics are computed from the raw records by `eyelevel.metrics`, or by `metrics`. The same
+    Metrics are computed from the raw records by `eyelevel.metrics`, or by `measured_by`. The same
     directory gives the same page, byte for byte. Raises StoreError, naming the file, for a missing
     or damaged one; an older report is then left as it was.
     """
-    return write_report(directory, read_contents(directory, metrics, processes))
+    return write_report(directory, read_contents(directory, measured_by, processes))
 
 
 def report_file(contents: Contents) -> str:

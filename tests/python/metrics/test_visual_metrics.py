@@ -9,7 +9,8 @@ from sample_record import sample_navigation
 from eyelevel.metrics.catalogue import METRICS
 from eyelevel.metrics.compute import compute_metrics
 from eyelevel.metrics.history import histogram, visual_history
-from eyelevel.metrics.visual_progress import visual_progress
+from eyelevel.metrics.speed_index import missing_area
+from eyelevel.metrics.visual_progress import STEPS_MAX, drawn_progress, visual_progress
 
 NO_TIMINGS = {"navigation": sample_navigation(None), "objects": [], "connections": []}
 
@@ -51,6 +52,33 @@ def test_speed_index_is_the_missing_area():
 def test_progress_is_the_painted_share():
     progress = visual_progress(visual_history(FRAMES))
     assert progress == [(0.0, 0.0), (500.0, 0.2), (1000.0, 0.9), (2000.0, 1.0)]
+
+
+def test_a_curve_has_every_step_that_is_seen():
+    assert drawn_progress(visual_history(FRAMES)) == tuple(visual_progress(visual_history(FRAMES)))
+    assert drawn_progress(visual_history([(0.0, page()), (9.0, page())])) == ()
+
+
+def test_what_moves_on_and_on_is_drawn_within_what_is_left_out():
+    frames = [(0.0, page())]
+    for row in range(1, 4 * 60):  # one pixel of a row after the other
+        picture = page((slice(0, 10), (0, 0, 0)))
+        picture[10 + row // 40, : row % 40] = 40
+        frames.append((10.0 * row, picture))
+    frames.append((5000.0, page(HEAD, BODY, FOOT)))
+    history = visual_history(frames)
+    curve = drawn_progress(history)
+    assert len(curve) <= STEPS_MAX < len(history.at_ms) - 100
+    assert curve[0] == (0.0, 0.0) and curve[-1] == (5000.0, 1.0)
+    exact = missing_area(visual_progress(history))
+    assert missing_area(curve) == pytest.approx(exact, abs=0.005 * 5000)
+
+
+def test_a_curve_that_goes_up_and_down_is_bounded():
+    blink = [page((slice(0, 20 + 60 * (n % 2)), (0, 0, 0))) for n in range(300)]
+    frames = [(0.0, page()), *((10.0 * n + 10, each) for n, each in enumerate(blink))]
+    curve = drawn_progress(visual_history(frames))
+    assert 2 <= len(curve) <= STEPS_MAX
 
 
 def test_a_threshold_is_reached_exactly():

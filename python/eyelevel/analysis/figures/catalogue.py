@@ -25,6 +25,7 @@ from eyelevel.analysis.figures.load_traces import (
     downlink_medians,
     pair_objects,
 )
+from eyelevel.analysis.figures.progress import mean_progress, typical_progress
 from eyelevel.analysis.figures.single_origin import single_origin
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
@@ -38,6 +39,7 @@ from eyelevel.figures.paper import (
     significance_shares,
     single_object,
 )
+from eyelevel.figures.progress import progress_chart
 from eyelevel.json_types import JsonObject
 
 
@@ -172,6 +174,12 @@ FIGURES: tuple[PaperFigure, ...] = (
     PaperFigure("bytes", "Difference against the bytes of a site",
                 "Wolsing et al. 2019, slide 14", _primary,
                 _attribute("encoded_bytes", "bytes on the wire")),
+    PaperFigure("progress", "Share of the picture over time, mean of all loads",
+                "Wolsing et al. 2019, figure 4", mean_progress,
+                lambda rows, contents: progress_chart(rows, contents.stacks, "linear")),
+    PaperFigure("progress-typical", "Share of the picture over time, typical loads",
+                "Wolsing et al. 2019, figure 4", typical_progress,
+                lambda rows, contents: progress_chart(rows, contents.stacks, "step-after")),
     PaperFigure("disagreement", "Loads whose metrics disagree",
                 "Wolsing et al. 2019, figure 4", disagreement_strips,
                 lambda rows, _: strips_chart(rows)),

@@ -12,6 +12,7 @@ import polars as pl
 from PIL import Image
 
 from eyelevel.analysis.study import Contents
+from eyelevel.analysis.trials.table import PROGRESS_COLUMNS
 from eyelevel.json_types import JsonObject
 from eyelevel.store.frames import Frame
 
@@ -109,7 +110,7 @@ def typical_loads(contents: Contents) -> dict[tuple[str, str], dict[str, JsonObj
         contents.blocks.kept.filter(pl.col(metric).is_not_null())
         .sort(*cell, metric, "repetition")
         .filter(rank == (count - 1) // 2)
-        .select(*cell, "repetition", "hash", metric)
+        .select(*cell, "repetition", "hash", metric, *PROGRESS_COLUMNS)
     )
     by_cell: dict[tuple[str, str], dict[str, JsonObject]] = {}
     for row in rows.iter_rows(named=True):

@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ import polars as pl
 
 from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
 from eyelevel.json_types import JsonMapping
+from eyelevel.metrics.compute import Measured
 from eyelevel.store.directory import (
     FRAMES_FILE,
     RECORD_FILE,
@@ -33,7 +34,13 @@ from eyelevel.store.frames import Frames
 TABLE_FILE = "trials.parquet"
 CHUNK_TRIALS = 2500  # bounds what a process holds at once
 
-MetricsOf = Callable[[JsonMapping, Frames], Mapping[str, float | None]]
+Measure = Callable[[JsonMapping, Frames], Measured]
+
+# Of the loads that ended `ok`: times, and from each on the share of the picture that is there.
+PROGRESS_COLUMNS: dict[str, pl.DataType] = {
+    "progress_at_ms": pl.List(pl.Float32()),
+    "progress_share": pl.List(pl.Float32()),
+}
 
 # What a row was computed from.
 _SOURCE_COLUMNS: dict[str, pl.DataType] = {
@@ -45,19 +52,19 @@ _SOURCE_COLUMNS: dict[str, pl.DataType] = {
 
 @dataclass(frozen=True)
 class Columns:
-    """What is computed of each load that ended: the metrics' names and their function.
+    """What is computed of each load that ended: the metrics' names, and what measures.
 
     `version` names the code that computes; None: nothing is kept and nothing kept is used.
     """
 
     names: tuple[str, ...]
-    metrics_of: MetricsOf
+    measure: Measure
     version: str | None = None
 
     def schema(self) -> dict[str, pl.DataType]:
         """Every column of the table."""
         metrics = {name: pl.Float64() for name in self.names}
-        return TRIAL_COLUMNS | FACT_COLUMNS | metrics | _SOURCE_COLUMNS
+        return TRIAL_COLUMNS | FACT_COLUMNS | metrics | PROGRESS_COLUMNS | _SOURCE_COLUMNS
 
 
 def trials_table(directory: Path, columns: Columns, processes: int = 1) -> pl.DataFrame:
@@ -117,11 +124,13 @@ def _rows(work: _Work) -> pl.DataFrame:
             continue
         path = directory / TRIALS / name
         record = parse_record(content, name, path / RECORD_FILE)
-        values: Mapping[str, float | None] = {}
+        found = Measured({})
         if _ended(record):
-            values = columns.metrics_of(record, StoredTrial(path, record).frames())
-        metrics = (values.get(name) for name in columns.names)
-        rows.append((*facts_of(record), *metrics, digest, stamp, columns.version))
+            found = columns.measure(record, StoredTrial(path, record).frames())
+        metrics = (found.metrics.get(name) for name in columns.names)
+        progress = zip(*found.progress, strict=True) if found.progress else (None, None)
+        source = (digest, stamp, columns.version)
+        rows.append((*facts_of(record), *metrics, *progress, *source))
     return pl.DataFrame(rows, schema=columns.schema(), orient="row")
 
 

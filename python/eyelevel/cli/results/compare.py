@@ -14,7 +14,7 @@ from eyelevel.cli.output import hints
 from eyelevel.cli.results.gate import UnsureOption, conclude
 from eyelevel.errors import unknown
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.metrics.compute import metrics_of
+from eyelevel.metrics.compute import measure
 
 
 def compare(
@@ -49,7 +49,7 @@ def compare(
     stack, and so no verdict.
     """
     cores = len(os.sched_getaffinity(0))
-    before, after = (read_contents(directory, metrics_of, cores) for directory in (old, new))
+    before, after = (read_contents(directory, measure, cores) for directory in (old, new))
     name = metric or after.primary_metric
     if name not in METRICS_BY_NAME:
         raise GateError(f"--metric: {unknown('metric', name, METRICS_BY_NAME)}")

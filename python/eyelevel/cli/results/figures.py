@@ -12,7 +12,7 @@ from eyelevel.analysis.study import read_contents
 from eyelevel.cli.output import results
 from eyelevel.errors import unknown
 from eyelevel.figures.chart import FORMATS
-from eyelevel.metrics.compute import metrics_of
+from eyelevel.metrics.compute import measure
 
 
 def figures(
@@ -31,7 +31,7 @@ def figures(
     for name in only or []:
         if name not in names:
             raise GateError(f"--only: {unknown('figure', name, names)}")
-    contents = read_contents(directory, metrics_of, len(os.sched_getaffinity(0)))
+    contents = read_contents(directory, measure, len(os.sched_getaffinity(0)))
     target = out or directory / "figures"
     target.mkdir(parents=True, exist_ok=True)
     for entry in entries:

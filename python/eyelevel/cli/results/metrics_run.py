@@ -17,7 +17,7 @@ from eyelevel.cli.results.steps import SHOWN, measured_steps, print_steps
 from eyelevel.errors import ExpectedError
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.metrics.compute import metrics_of
+from eyelevel.metrics.compute import measure
 from eyelevel.metrics.steps import STEP_METRICS
 from eyelevel.store.directory import read_trial
 
@@ -56,7 +56,7 @@ def run(
 
 def _loads(directory: Path) -> pl.DataFrame:
     names = tuple(METRICS_BY_NAME)
-    columns = Columns(names, metrics_of)
+    columns = Columns(names, measure)
     judged = judge_table(trials_table(directory, columns, len(os.sched_getaffinity(0))))
     counts = pl.col("outcome") == "ok"
     metrics = [pl.when(counts).then(pl.col(name)).alias(name) for name in names]

@@ -13,7 +13,7 @@ from eyelevel.analysis.study import Contents, read_contents
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.metrics.compute import metrics_of
+from eyelevel.metrics.compute import measure
 from eyelevel.report.page import summary_of, write_report
 from eyelevel.report.sections.exclusions import exclusions_said
 from eyelevel.report.sections.opening import said_first
@@ -54,7 +54,7 @@ def report(
 
 def make_report(directory: Path, against: str | None = None) -> Summary:
     """Read the run, write its page; `against`: of what its plan does not declare."""
-    contents = read_contents(directory, metrics_of, len(os.sched_getaffinity(0)), against)
+    contents = read_contents(directory, measure, len(os.sched_getaffinity(0)), against)
     return Summary(contents, write_report(directory, contents))
 
 

@@ -12,7 +12,7 @@ from eyelevel.cli.results.compare import print_conditions
 from eyelevel.cli.results.gate import conclude
 from eyelevel.cli.results.report import make_report, print_summary
 from eyelevel.cli.run.run import run_plan
-from eyelevel.metrics.compute import metrics_of
+from eyelevel.metrics.compute import measure
 from eyelevel.run.bundle.bundle import open_bundle
 from eyelevel.run.study.loop import Execution
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
@@ -39,7 +39,7 @@ def rerun(
     summary = make_report(again)
     if not as_json:
         print_summary(summary)
-    before = read_contents(unpacked.run, metrics_of)
+    before = read_contents(unpacked.run, measure)
     metric = unpacked.plan.primary_metric
     limit = unpacked.plan.smallest_effect_of_interest
     comparison = rerun_agrees(before, summary.contents, metric, limit)

@@ -12,7 +12,7 @@ from eyelevel.store.directory import PLAN_FILE, STOP_FILE, read_document, write_
 if TYPE_CHECKING:
     import polars as pl
 
-    from eyelevel.analysis.trials.table import MetricsOf
+    from eyelevel.analysis.trials.table import Measure
 
 
 @dataclass(frozen=True)
@@ -34,19 +34,19 @@ class Stopping:
     (`eyelevel.analysis.decisions`).
     """
 
-    def __init__(self, plan: Plan, directory: Path, metrics: "MetricsOf | None" = None) -> None:
+    def __init__(self, plan: Plan, directory: Path, measured_by: "Measure | None" = None) -> None:
         # Imported where it is used: the statistics take long, and few commands need them; and
         # before the first load, which would else wait for it in the middle of a run.
         from eyelevel.analysis.decisions import Decisions
         from eyelevel.analysis.study import read_facts
-        from eyelevel.metrics.compute import metrics_of
+        from eyelevel.metrics.compute import measure
 
         self._directory = directory
         document = read_document(directory, PLAN_FILE)
         self._decisions = Decisions(plan, [site["name"] for site in document["sites"]])
 
         def read() -> "pl.DataFrame":
-            return read_facts(directory, document, metrics or metrics_of)[1]
+            return read_facts(directory, document, measured_by or measure)[1]
 
         self._read = read
 

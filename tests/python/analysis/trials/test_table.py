@@ -6,6 +6,7 @@ from sample_record import sample_record
 
 from eyelevel.analysis.trials.table import TABLE_FILE, Columns, trials_table
 from eyelevel.errors import StoreError
+from eyelevel.metrics.compute import Measured
 from eyelevel.store.directory import write_trial
 
 calls = []
@@ -13,7 +14,7 @@ calls = []
 
 def load_time(record, frames):
     calls.append(record["trial"]["hash"])
-    return {"page_load_time_ms": record["navigation"]["page_load_time_ms"]}
+    return Measured({"page_load_time_ms": record["navigation"]["page_load_time_ms"]})
 
 
 COLUMNS = Columns(("page_load_time_ms",), load_time)
@@ -29,6 +30,21 @@ def test_one_row_a_trial_with_its_metrics(tmp_path):
     assert rows["quic"]["page_load_time_ms"] is None
     assert rows["quic"]["outcome"] == "timeout"
     assert not (tmp_path / TABLE_FILE).exists()
+
+
+def test_the_curve_of_a_load_is_kept_with_it(tmp_path):
+    def measure(record, _):
+        steps = {"tcp": ((0.0, 0.0), (500.25, 0.75), (900.5, 1.0)), "quic": ()}
+        return Measured({}, steps[record["trial"]["stack"]])
+
+    for stack in ("tcp", "quic"):
+        write_trial(tmp_path, sample_record(stack=stack))
+    for _ in range(2):
+        table = trials_table(tmp_path, Columns((), measure, "1"))
+        rows = {row["stack"]: row for row in table.iter_rows(named=True)}
+        assert rows["tcp"]["progress_at_ms"] == [0.0, 500.25, 900.5]
+        assert rows["tcp"]["progress_share"] == [0.0, 0.75, 1.0]
+        assert rows["quic"]["progress_at_ms"] is rows["quic"]["progress_share"] is None
 
 
 def test_no_trials_make_an_empty_table_with_all_columns(tmp_path):
