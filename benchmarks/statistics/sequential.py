@@ -37,7 +37,7 @@ Draw = Callable[[tuple[int, int]], Floats]
 
 TRUTHS = (0.0, -0.05, -0.10, -0.15, -0.20, -0.30)
 SPREADS = (0.1, 0.2, 0.3)
-COMPARISONS = (1, 4)
+COMPARISONS = (1, 2, 4)
 SCALE = 0.85
 STUDIES, STUDIES_QUICK = 2000, 200
 SEED = 16

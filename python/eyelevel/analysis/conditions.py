@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from eyelevel.analysis.formats import format_percent
 from eyelevel.plan.in_force import browser_for, with_browser
-from eyelevel.plan.plan import Plan
+from eyelevel.plan.plan import SMALLEST_EFFECT, Plan
 from eyelevel.plan.stacks import Stack
 
 _VISITS: Mapping[str, str] = {
@@ -30,6 +31,17 @@ _TYPES: Mapping[str, str] = {
 def stacks_planned(plan: Plan) -> list[Stack]:
     """The plan's stacks with what each has of the browser, its own or the plan's."""
     return [with_browser(stack, browser_for(plan.browser, stack)) for stack in plan.stacks]
+
+
+def smallest_effect_said(plan: Plan) -> str:
+    """The plan's smallest effect of interest and its reason; who gave none is told so."""
+    effect = plan.smallest_effect_of_interest
+    share = format_percent(effect, signed=False)
+    if plan.smallest_effect_reason:
+        return f"{share} (reason: {plan.smallest_effect_reason})"
+    if effect == SMALLEST_EFFECT:
+        return f"{share} (the default, and nobody's reason: the plan gives none)"
+    return f"{share} (the plan gives no reason)"
 
 
 def conditions_said(plan: Plan) -> str:

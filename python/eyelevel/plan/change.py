@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from eyelevel.errors import PlanError, unknown
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.file.model import StackTable
+from eyelevel.plan.presets import SMALLEST_EFFECT_REASON
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
 from eyelevel.settings import names_tried
@@ -57,7 +58,7 @@ def question_plan(
         f"{users or f'networks = [{listed[1]}]'}\n"
         f"stacks = [{', '.join(stacks)}]\ncomparisons = [[{_text(after)}, {_text(before)}]]\n"
         f"blocks = {blocks_max}\n"
-        f"{visit}"
+        f"{visit}{SMALLEST_EFFECT_REASON}"
         f"[stop]\ninterval_width_max = {WIDTH_MAX}\nblocks_min = {BLOCKS_MIN}\n"
     )
 

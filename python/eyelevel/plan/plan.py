@@ -14,6 +14,8 @@ from eyelevel.plan.stacks import Stack
 from eyelevel.settings import LISTED, Settings, Share
 
 BLOCKS_MAX = 10_000  # far beyond any study; a typing error should not plan for years
+SMALLEST_EFFECT = 0.05
+"""Of interest, where a plan says none."""
 ARCHIVE_SUFFIXES = (".wacz", ".warc", ".warc.gz")
 
 
@@ -53,6 +55,8 @@ class Plan(Settings):
     """Shares of use by network's name; empty where the plan gives none: then all count alike."""
     causes: Causes | None = None
     """Who of the stacks and networks is whose counterfactual."""
+    smallest_effect_reason: str = ""
+    """Why a smaller effect does not matter; empty if the plan does not say."""
     trace_files: Mapping[str, str] = field(default_factory=dict)
     """The file of each recorded trace by its digest: where it lies is not what it is."""
 

@@ -65,9 +65,10 @@ def ask(
 ) -> None:
     """Run a question until its answer is sure enough, and say it in a sentence.
 
-    It stops once each interval is at most 10 percentage points wide or inside of what matters, or
-    once that cannot be reached; the intervals hold however often they are looked at. With --users
-    the last sentence weighs the networks as your users have them.
+    A network's loads end once its interval is no wider than the gain, at most 10 percentage points
+    wide or inside of what matters, or once none of these is to be expected; the intervals hold
+    however often they are looked at. With --users the last sentence weighs the networks as your
+    users have them.
     """
     if users is not None and networks is not None:
         raise PlanError(["--networks and --users both say which networks; give one of them"])

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.analysis.conditions import smallest_effect_said
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.cli.results.gate import read_conditions
 from eyelevel.cli.run.plan_text import read_plan
@@ -44,6 +45,8 @@ def check(plan: PlanArgument, site: Sites = None, scale: Scale = "full") -> None
         markup=False,
         soft_wrap=True,
     )
+    said = f"smallest effect of interest: {smallest_effect_said(parsed)}"
+    results.print(said, markup=False, soft_wrap=True)
 
 
 @app.command("expand")

@@ -15,7 +15,7 @@ from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.network import CrossTraffics, Network
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.causes import Cause
-from eyelevel.plan.plan import BLOCKS_MAX, StopRule
+from eyelevel.plan.plan import BLOCKS_MAX, SMALLEST_EFFECT, StopRule
 from eyelevel.plan.stacks import Stack
 from eyelevel.settings import Share, about, annotations_of
 
@@ -68,7 +68,8 @@ class PlanKeys(Table):
     blocks: Annotated[int, Ge(1), Field(le=BLOCKS_MAX)]
     seed: Annotated[int, Ge(0), Lt(2**63)] = 1
     primary_metric: str = "speed_index_ms"
-    smallest_effect_of_interest: Annotated[Share, Gt(0)] = 0.05
+    smallest_effect_of_interest: Annotated[Share, Gt(0)] = SMALLEST_EFFECT
+    smallest_effect_reason: str = ""
     cross_traffic: CrossTraffics | None = None
     stop: StopRule | None = None
     causes: Annotated[list[Cause], MinLen(1)] | None = None

@@ -84,6 +84,7 @@ def parse_plan(
         seed=parsed.seed,
         primary_metric=parsed.primary_metric,
         smallest_effect_of_interest=parsed.smallest_effect_of_interest,
+        smallest_effect_reason=parsed.smallest_effect_reason.strip(),
         browser=parsed.browser_settings(),
         source=text,
         stop=parsed.stop,

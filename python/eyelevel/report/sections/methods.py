@@ -1,6 +1,6 @@
 """A methods paragraph and references to paste into a paper, written from what the plan says."""
 
-from eyelevel.analysis.conditions import conditions_said, stacks_planned
+from eyelevel.analysis.conditions import conditions_said, smallest_effect_said, stacks_planned
 from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
@@ -28,12 +28,12 @@ def paragraph(contents: Contents) -> str:
     versions = contents.environment.get("versions", {})
     kept = contents.blocks.kept["block"].n_unique()
     planned = contents.blocks_planned
-    conditions = conditions_said(contents.planned)
-    again = any(stack.visitor == "known" for stack in stacks_planned(contents.planned))
+    planned_as = contents.planned
+    conditions = conditions_said(planned_as)
+    again = any(stack.visitor == "known" for stack in stacks_planned(planned_as))
     load = "load, with the visit before it," if again else "load"
     sure = (
-        "Confidence sequences, which hold at any stopping time, bound the geometric mean's gain; "
-        "the level of 5 % is shared equally by all comparisons."
+        _sequential(contents)
         if contents.may_stop
         else "Intervals are Student's t over repetitions, of each one's mean over the sites of "
         "log(X / reference), at 95 %; the primary metric's p values are corrected after Holm over "
@@ -50,12 +50,31 @@ def paragraph(contents: Contents) -> str:
         f"{plan['seed']}): in each of at most {_some(plan['blocks'], 'repetition')} every stack "
         f"loaded every site once over every network, each {load} in a new browser and new network "
         f"namespaces. The primary metric, {title_of(contents.primary_metric)}, was declared "
-        "beforehand, with a smallest effect of interest of "
-        f"{format_percent(contents.smallest_effect, signed=False)}. "
+        f"beforehand, with a smallest effect of interest of {smallest_effect_said(planned_as)}. "
         f"{kept} of {planned} blocks were compared; a failure of the instrument excluded the loads "
         "of all stacks of its block, timeouts count as their limit, and in medians as slower than "
         "it. Gains are geometric means over the sites of X / reference within blocks, less one. "
         f"Compared were {asked}. {sure} The plan's hash is {plan['hash']}."
+    )
+
+
+def _sequential(contents: Contents) -> str:
+    """By which rule the study could end, and what it came to."""
+    rule = contents.planned.stop
+    assert rule is not None
+    ends = ["lay within the smallest effect"]
+    if rule.clear_sign:
+        ends.append("was no wider than its gain while the median had the same sign")
+    ends.append(f"was at most {format_percent(rule.interval_width_max, signed=False)} wide")
+    if rule.futility:
+        ends.append("could be expected to do none of these by the last block")
+    decided = contents.stopped["reason"] if contents.stopped else "none"
+    return (
+        "Confidence sequences, which hold at any stopping time, bound the gain; the level of 5 % "
+        "is shared equally by all comparisons. After each repetition from number "
+        f"{rule.blocks_min} on, a comparison was decided by the blocks up to then once its "
+        f"interval {', or '.join(ends)}; a network's loads ended with its last "
+        f"comparison. Decided before the last block: {decided}."
     )
 
 

@@ -1,0 +1,51 @@
+"""What the methods say of why an effect matters, and of when a study may end."""
+
+import pytest
+from made_up_run import read_run
+from made_up_study import TEXT, MadeUpStudy
+
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.presets import PRESETS, preset_text
+from eyelevel.report.sections.methods import paragraph
+
+PLAN = """sites = ["startup"]
+networks = ["dsl"]
+stacks = ["tcp", "quic"]
+reference = "tcp"
+blocks = 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ("", "of 5.0 % (the default, and nobody's reason: the plan gives none)."),
+        ("smallest_effect_of_interest = 0.02\n", "of 2.0 % (the plan gives no reason)."),
+        (
+            'smallest_effect_reason = "our shop sells 1 % less for each 100 ms"\n',
+            "of 5.0 % (reason: our shop sells 1 % less for each 100 ms).",
+        ),
+    ],
+)
+def test_the_smallest_effect_stands_with_its_reason(tmp_path, keys, said):
+    text = paragraph(read_run(tmp_path, text=PLAN + keys)).replace("\N{NO-BREAK SPACE}", " ")
+    assert f"a smallest effect of interest {said}" in text
+
+
+@pytest.mark.parametrize("name", [preset.name for preset in PRESETS])
+@pytest.mark.parametrize("scale", ["full", "small"])
+def test_every_preset_has_a_reason(name, scale):
+    text = preset_text(name, ["startup", "dashboard"], scale=scale)
+    assert "people notice" in parse_plan(text, "plan.toml").smallest_effect_reason
+
+
+def test_a_study_that_may_stop_says_by_which_rule_and_what_was_decided(tmp_path):
+    study = MadeUpStudy(TEXT + "futility = false\n")
+    result = study.run(tmp_path)
+    text = paragraph(study.contents(tmp_path)).replace("\N{NO-BREAK SPACE}", " ")
+    assert "After each repetition from number 6 on" in text
+    assert (
+        "once its interval lay within the smallest effect, or was no wider than its gain while the "
+        "median had the same sign, or was at most 10.0 % wide; a network's loads ended"
+    ) in text
+    assert f"Decided before the last block: {result.stopped}." in text and result.stopped
