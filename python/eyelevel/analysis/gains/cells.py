@@ -119,7 +119,7 @@ def compare_cells(
             for column, metric in enumerate(metrics):
                 pair = (values[of_stack, column], values[of_reference, column])
                 loads = (repetitions[of_stack], *pair)
-                limit = float(limits[of_stack, column].max(initial=0.0)) or math.inf
+                limit = float(limits[of_stack.start, column]) if len(pair[0]) else math.inf
                 key = (network, site, asked.stack, asked.reference, metric)
                 cells.append(_cell(key, loads, limit))
     return cells
