@@ -133,7 +133,7 @@ def test_a_gain_that_changed_by_twice_what_matters_does_not_agree(change):
 
 
 def test_timeouts_void_no_studys_interval():
-    """At one in 1,000 loads a tenth of studies of this size had one, while a timeout left no mean."""
+    """At one in 1,000 loads a tenth of such studies had one, while a timeout left no mean."""
     from benchmarks.statistics.timeouts import simulate
 
     draw = np.random.Generator(np.random.PCG64(4))

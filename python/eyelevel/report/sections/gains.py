@@ -11,7 +11,7 @@ from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.sections.other_sites import other_sites_details, other_sites_json
-from eyelevel.report.sections.timeouts import timeouts_details, timeouts_json
+from eyelevel.report.sections.timeouts import timeouts_beside, timeouts_details, timeouts_json
 from eyelevel.report.statistic_cells import (
     collapsed_table,
     compared_json,
@@ -104,7 +104,8 @@ def _gain_cell(contents: Contents, gain: NetworkGain | None) -> object:
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return estimate_cell(estimate, format_percent)
     found = verdict_of(contents, gain)
-    return estimate_cell(estimate, format_percent, found if found in CLAIMS else "unclear")
+    cell = estimate_cell(estimate, format_percent, found if found in CLAIMS else "unclear")
+    return join([cell, timeouts_beside(gain)])
 
 
 def gains_json(contents: Contents) -> JsonObject:

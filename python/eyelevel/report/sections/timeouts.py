@@ -34,6 +34,16 @@ NETWORKS_NOTE = (
 )
 
 
+def timeouts_beside(gain: NetworkGain) -> Markup:
+    """Below a gain, how many loads it counts as their limit; nothing of one without."""
+    counts = gain.timeouts
+    if counts is None or not counts.any:
+        return Markup("")
+    said = f"timeouts: {counts.count} and {counts.count_reference} of {counts.pairs}"
+    bound = "" if counts.bound == "either way" else f"; {counts.bound} this"
+    return element("small", said, bound)
+
+
 def timeouts_details(contents: Contents) -> Markup:
     """Collapsed; nothing where no load timed out."""
     rows: list[list[object]] = []

@@ -40,6 +40,12 @@ def contents(tmp_path_factory):
     return run_of(tmp_path_factory.mktemp("run"), late)
 
 
+@pytest.fixture(scope="module")
+def page(contents):
+    text = build_report(contents.directory, metrics_of).read_text(encoding="utf-8")
+    return text.replace(NO_BREAK, " ")
+
+
 def test_a_timeout_counts_as_the_limit(contents):
     found = gain_of(contents, "lte", "quic")
     expected = {"count": 1, "count_reference": 0, "pairs": 6, "bound": "at least", "p": 1.0}
@@ -99,12 +105,15 @@ def test_timeouts_on_many_networks_are_one_sentence(tmp_path):
     assert said.count("Timeouts on") == 2  # that of tcp+ against the reference's one
 
 
-def test_the_page_has_it_below_the_gains_collapsed(contents):
-    page = build_report(contents.directory, metrics_of).read_text(encoding="utf-8")
-    text = page.replace(NO_BREAK, " ")
-    at = text.index("<details><summary>Where loads timed out")
-    assert text.index('id="gain"') < at < text.index('id="charts"')
-    assert "<td>1 and 0 of 6</td>" in text[at:] and "<td>at least</td>" in text[at:]
+def test_the_page_has_it_below_the_gains_collapsed(page):
+    at = page.index("<details><summary>Where loads timed out")
+    assert page.index('id="gain"') < at < page.index('id="charts"')
+    assert "<td>1 and 0 of 6</td>" in page[at:] and "<td>at least</td>" in page[at:]
+
+
+def test_below_each_gain_stands_what_it_counts(contents, page):
+    table = page[page.index('id="gain"') : page.index("Where loads timed out")]
+    assert table.count("timeouts: 1 and 0 of 6; at least this") == len(contents.metrics)
 
 
 def test_without_timeouts_there_is_none(tmp_path):
