@@ -1,8 +1,9 @@
 """What is said of two runs: a verdict a comparison and network, and what all of them rest on."""
 
 from dataclasses import dataclass
+from typing import get_args
 
-from eyelevel.analysis.gate import Verdict
+from eyelevel.analysis.gate import GateStatus, Verdict
 from eyelevel.json_types import JsonObject
 from eyelevel.stats.estimate import Estimate
 
@@ -36,8 +37,11 @@ class RunComparison:
 
     @property
     def assumption(self) -> str:
-        """What the verdicts rest on, as a sentence; empty without one."""
-        judged = [each for each in self.verdicts if each.status != "no verdict"]
+        """What verdicts on stacks rest on, as a sentence; empty without one.
+
+        Whether gains agree rests on nothing of the kind: a stack that moved is what is asked about.
+        """
+        judged = [each for each in self.verdicts if each.status in get_args(GateStatus)]
         found = dict.fromkeys(each.reference for each in judged if each.reference)
         if not found:
             return ""

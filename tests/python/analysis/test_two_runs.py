@@ -173,6 +173,7 @@ def test_a_gain_that_is_another_now_disagrees_though_it_is_faster(long):
         ("lte", "tcp+", "tcp"): "cannot tell",
         ("lte", "quic", "tcp"): "disagrees",
     }
+    assert found.assumption == ""  # a stack that moved is what is asked about
     with pytest.raises(typer.Exit) as ended:
         conclude("x", found.verdicts, None)
     assert ended.value.exit_code == 1
