@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from made_up_run import SITES, metrics_of, read_run, write_run
+from made_up_run import PROGRESS, SITES, metrics_of, read_run, write_run
 from repository import ROOT
 
 from eyelevel.analysis.figures.filmstrips import _times, filmstrips
@@ -205,6 +205,14 @@ def test_filmstrips_share_one_time_axis(contents):
         assert set(strip["stacks"]) == {"tcp", "tcp+", "quic"}
         for stack in strip["stacks"].values():
             assert len(stack["pictures"]) == len(strip["times_ms"]) <= 10
+
+
+def test_a_strip_has_its_own_load_s_progress(contents):
+    for strip in filmstrips(contents).strips:
+        for stack in strip["stacks"].values():
+            (load,) = contents.table.filter(hash=stack["hash"]).iter_rows(named=True)
+            steps = [[at * load["page_load_time_ms"], share] for at, share in PROGRESS]
+            assert stack["progress"] == [[pytest.approx(at, abs=0.051), s] for at, s in steps]
 
 
 def test_the_last_column_shows_the_finished_page(contents):

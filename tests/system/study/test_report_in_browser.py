@@ -129,6 +129,17 @@ def test_what_is_chosen_is_shown(report):
         assert "dashboard on lte" in text and "tcp+" in text
         images = "[...document.querySelectorAll('#filmstrip img')]"
         assert page.value(f"{images}.every(i => i.complete && i.naturalWidth > 0 && i.alt)")
+        said = page.value("document.querySelector('#strip-progress svg').ariaLabel")
+        assert said.startswith("tcp+: half after ") and "; quic: half after " in said
+        strokes = "[...document.querySelectorAll('#strip-progress path')].map(p => p.style.stroke)"
+        first, second = page.value(strokes)
+        swatches = "[...document.querySelectorAll('#strip-progress .swatch')].map(s => s.className)"
+        numbers = [name.partition("stack-")[2] for name in page.value(swatches)]
+        assert [first, second] == [f"var(--stack-{number})" for number in numbers]
+        moment = "document.querySelector('#strip-progress line + line').x1.baseVal.value"
+        at = page.value("Number(document.getElementById('strip-time').value)")
+        end = page.value("Number(document.getElementById('strip-time').max)")
+        assert page.value(moment) == pytest.approx(1000 * at / end, abs=0.1)
         page.scheme("dark")
         assert page.value("document.querySelectorAll('.chart svg').length") == 4
         assert page.logged == []

@@ -123,7 +123,13 @@ def typical_loads(contents: Contents) -> dict[tuple[str, str], dict[str, JsonObj
 
 def _strip(contents: Contents, row: JsonObject) -> JsonObject:
     value = row[contents.primary_metric]
-    return {"repetition": row["repetition"], "value_ms": round(value, 1), "hash": row["hash"]}
+    steps = zip(row["progress_at_ms"] or (), row["progress_share"] or (), strict=True)
+    return {
+        "repetition": row["repetition"],
+        "value_ms": round(value, 1),
+        "hash": row["hash"],
+        "progress": [[round(at_ms, 1), round(share, 3)] for at_ms, share in steps],
+    }
 
 
 def _times(end_ms: float) -> list[float]:

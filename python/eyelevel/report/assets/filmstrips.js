@@ -1,12 +1,14 @@
 "use strict";
-// Filmstrips of two stacks on one time axis, and their pictures at the moment of one slider.
+// Filmstrips of two stacks on one time axis, their pictures at the moment of one slider, and the
+// share of the picture over time.
 (function () {
   const byId = (id) => document.getElementById(id);
   if (!byId("filmstrip")) return;
   const { pictures, strips } = JSON.parse(byId("strips").textContent);
   const slider = byId("strip-time"), now = byId("strip-now"), play = byId("strip-play");
   const stage = byId("strip-stage"), target = byId("filmstrip");
-  let shown = [], playing = 0;
+  const curves = byId("strip-progress"), names = JSON.parse(byId("stacks").textContent);
+  let shown = [], playing = 0, moment = null;
 
   function cell(name, text, attributes) {
     const made = document.createElement(name);
@@ -67,11 +69,55 @@
     return { stack, strip, figure, image, state, last };
   }
 
+  function drawn(name, attributes) {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  }
+
+  // A step at each time; what is complete stays so until the axis ends.
+  function curve({ stack, strip }, end) {
+    const x = (ms) => (1000 * ms / end).toFixed(1), y = (share) => (100 - 100 * share).toFixed(1);
+    const steps = strip.progress.map(([ms, share]) => "H" + x(ms) + "V" + y(share));
+    const path = drawn("path", { d: "M0 100" + steps.join("") + "H1000" });
+    path.style.stroke = "var(--stack-" + names.indexOf(stack) % 8 + ")";
+    return path;
+  }
+
+  function inWords({ stack, strip, last }) {
+    const half = strip.progress.find(([, share]) => share >= 0.5);
+    return stack + ": half after " + seconds(half[0]) + ", all after " + seconds(last);
+  }
+
+  function showCurves() {
+    const known = shown.filter((each) => each.strip.progress.length);
+    moment = null;
+    if (!known.length) return curves.replaceChildren();
+    const end = Number(slider.max);
+    const caption = cell("figcaption", "Share of the picture over time, 0 to 100 %");
+    for (const { stack } of known) {
+      const key = cell("span", stack, { class: "key" });
+      key.prepend(cell("span", "", { class: "swatch stack-" + names.indexOf(stack) % 8 }));
+      caption.append(" ", key);
+    }
+    const picture = drawn("svg", { viewBox: "0 0 1000 100", preserveAspectRatio: "none",
+      role: "img", "aria-label": known.map(inWords).join("; ") });
+    moment = drawn("line", { y1: 0, y2: 100 });
+    const middle = drawn("line", { x1: 0, x2: 1000, y1: 50, y2: 50 });
+    picture.append(middle, moment, ...known.map((each) => curve(each, end)));
+    const scale = cell("div", "", { class: "scale" });
+    for (const at of [0, end / 2, end]) scale.append(cell("span", seconds(at)));
+    curves.replaceChildren(caption, picture, scale);
+  }
+
   // What each load showed at the slider's moment; before its first frame nothing.
   function showMoment() {
     const at = Number(slider.value);
     now.textContent = (at / 1000).toFixed(2) + " s";
     slider.setAttribute("aria-valuetext", now.textContent);
+    for (const side of moment ? ["x1", "x2"] : []) {
+      moment.setAttribute(side, 1000 * at / Number(slider.max));
+    }
     for (const { stack, strip, image, state, last } of shown) {
       const before = strip.changes.filter(([moment]) => moment <= at);
       const [, picture] = before.length ? before[before.length - 1] : strip.changes[0];
@@ -109,7 +155,9 @@
     slider.disabled = play.disabled = !found;
     if (!found) {
       shown = [];
+      moment = null;
       stage.replaceChildren();
+      curves.replaceChildren();
       target.replaceChildren(
         cell("p", "No pictures were kept for " + site + " on " + network + "."));
       return;
@@ -117,6 +165,7 @@
     shown = stacks.filter((stack) => found.stacks[stack]).map((stack) => stageFigure(stack, found.stacks[stack]));
     stage.replaceChildren(...shown.map((each) => each.figure));
     slider.max = found.times_ms[found.times_ms.length - 1];
+    showCurves();
     slider.value = Math.ceil(Math.min(...shown.map((each) => each.last)) / 10) * 10;
     showMoment();
     target.replaceChildren(stripTable(found, stacks));

@@ -47,11 +47,12 @@ def filmstrips_section(contents: Contents, data: PageData) -> Markup:
 
 
 def _player() -> Markup:
-    """Two pictures at one moment, which the slider moves for both."""
+    """Two pictures at one moment, which the slider moves for both, and how they got there."""
     slider = Markup('<input type="range" id="strip-time" min="0" value="0" step="10">')
     return element(
         "div",
         element("div", id="strip-stage", class_="stage"),
+        element("figure", id="strip-progress", class_="progress"),
         element(
             "div",
             element("button", "Play", id="strip-play", type="button", class_="play"),
