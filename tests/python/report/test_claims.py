@@ -1,6 +1,7 @@
 """Who is called faster or slower, in words and colours: the primary metric's verdict alone, and
 nobody in a run that was broken off."""
 
+import io
 import json
 import re
 import shutil
@@ -8,6 +9,7 @@ import shutil
 import pytest
 import vl_convert
 from made_up_run import SITES, metrics_of, read_run, write_run
+from rich.console import Console
 
 import eyelevel
 from eyelevel.analysis.claims import is_claimed, verdict_of
@@ -17,6 +19,7 @@ from eyelevel.analysis.gate import evaluate
 from eyelevel.analysis.gate_conditions import parse_condition
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import compare_runs
+from eyelevel.cli.results.report import Summary, print_summary
 from eyelevel.figures.das import heat_map
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.page import page, summary_of
@@ -33,6 +36,7 @@ stacks = ["tcp", "quic"]
 reference = "tcp"
 blocks = 8
 """
+GREY = "\x1b[90m"
 CLAIM = re.compile(r'class="(?:faster|slower)"')
 SAID = re.compile(r"\bwas (?:faster|slower) than")
 
@@ -129,6 +133,23 @@ def test_it_describes_with_numbers_in_grey(broken_off):
     assert sentences[0].startswith("Speed Index so far, quic against tcp+: dsl (−")
     for sentence in sentences:
         assert f'<p class="answer unclear">{sentence}</p>' in text
+
+
+def printed(contents, monkeypatch):
+    screen = io.StringIO()
+    console = Console(
+        file=screen, force_terminal=True, color_system="standard", width=300, highlight=False
+    )
+    monkeypatch.setattr("eyelevel.cli.results.report.results", console)
+    print_summary(Summary(contents, contents.directory / "report.html"))
+    return screen.getvalue()
+
+
+def test_the_terminal_has_its_numbers_in_grey_and_no_others(broken_off, whole, monkeypatch):
+    text = printed(broken_off, monkeypatch)
+    assert "No verdict: the run is not complete. 143 of 144 loads" in text
+    assert text.count(f"{GREY}Speed Index so far, ") == 2
+    assert GREY not in printed(whole, monkeypatch)
 
 
 def test_a_notebook_has_none_either(broken_off, whole, monkeypatch):

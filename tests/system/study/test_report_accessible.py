@@ -143,7 +143,7 @@ def test_a_table_is_saved_as_csv_as_it_is_shown(open_page):
     with page.expect_download() as download:
         export.click()
     rows = list(csv.reader(io.StringIO(download.value.path().read_text(encoding="utf-8"))))
-    assert rows[0][:4] == ["site", "network", "stack", "pairs"]
+    assert rows[0][:5] == ["site", "network", "stack", "reference", "pairs"]
     assert len(rows) == 5 and {row[1] for row in rows[1:]} == {"dsl"}
 
 

@@ -99,7 +99,7 @@ def _primary(contents: Contents) -> pl.DataFrame:
 
 
 def _extremes(contents: Contents) -> pl.DataFrame:
-    """Das 2014, table 5.1: by comparison the ten sites helped and hurt most, with their attributes.
+    """Das 2014, table 5.1: by comparison the ten sites of the lowest and of the highest gains.
 
     A site with an undetermined gain has no mean over the networks: ten of these follow, and
     `sites_undetermined` counts all.
@@ -234,7 +234,12 @@ TABLES: tuple[PaperTable, ...] = (
         "Wolsing et al. 2019, figure 4",
         disagreements,
     ),
-    PaperTable("extremes", "The ten sites helped and hurt most", "Das 2014, table 5.1", _extremes),
+    PaperTable(
+        "extremes",
+        "The sites of the ten lowest and highest gains",
+        "Das 2014, table 5.1",
+        _extremes,
+    ),
     PaperTable(
         "break-even-points",
         "Break-even points with their intervals",

@@ -66,17 +66,20 @@ def print_summary(summary: Summary) -> None:
     first = [f"{head} {text}" for head, text in said_first(contents)]
     for sentence in first:
         results.print(sentence, markup=False)
+    style = "bright_black" if contents.unfinished else None
     for network in contents.networks:
         results.print(f"{network}: gain [95 % interval]", markup=False)
         shown = table("metric", *heads, right=tuple(heads))
         for metric in contents.metrics:
             cells = [_cell(by_key.get((network, asked, metric))) for asked in contents.comparisons]
             shown.add_row(METRICS_BY_NAME[metric].title, *cells)
-        results.print(shown)
+        results.print(shown, style=style)
         results.print()
     findings = summary_of(contents)
     warnings = [warning for warning in findings["warnings"] if warning not in first]
-    for sentence in (*findings["answer"], *warnings):
+    for sentence in findings["answer"]:
+        results.print(sentence, markup=False, style=style)
+    for sentence in warnings:
         results.print(sentence, markup=False)
     for sentence in said_why(contents):
         results.print(sentence, markup=False)
