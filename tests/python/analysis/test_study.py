@@ -7,7 +7,7 @@ from eyelevel.analysis.study import read_contents, read_plan_document
 from eyelevel.errors import PlanError
 from eyelevel.store.directory import PLAN_FILE, read_document
 
-OPTIONAL = {"stop", "weights", "causes"}
+OPTIONAL = {"stop", "weights", "causes", "smallest_effect_reason"}
 
 
 @pytest.fixture(scope="module")
