@@ -11,6 +11,7 @@ from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.connections.timeline import Timeline, busiest_connection, timeline_of
 from eyelevel.errors import ConnectionLogError
 from eyelevel.json_types import JsonObject
+from eyelevel.metrics.compute import metrics_of
 from eyelevel.report.pages.connection import connection_page
 from eyelevel.store.directory import StoredTrial, has_record, read_trial
 
@@ -50,10 +51,13 @@ def trial(
     ]
     names = _names(timelines)
     target = out or Path("-".join(trial.path.name for trial in stored) + ".html")
+    paints = [_paint_of(trial) for trial in stored]
     shown = [(title, [text(shown) for shown in timelines]) for title, text in _ROWS]
+    shown += [(title, [_milliseconds(paint[name]) for paint in paints]) for name, title in _PAINT]
     target.write_text(connection_page(timelines, names, shown), encoding="utf-8")
     if as_json:
-        print_json({"page": str(target), "connections": [_numbers_of(t) for t in timelines]})
+        both = zip(timelines, paints, strict=True)
+        print_json({"page": str(target), "connections": [_numbers_of(t) | p for t, p in both]})
     else:
         grid = table("", *names)
         for title, values in shown:
@@ -137,6 +141,25 @@ def _numbers_of(timeline: Timeline) -> JsonObject:
         "connections_ended_in_handshake": opened.in_handshake if opened else None,
         "bytes_in_vain": opened.bytes if opened else None,
     }
+
+
+_PAINT = (
+    ("largest_contentful_paint_ms", "largest contentful paint, ms"),
+    ("time_to_first_byte_ms", "of it to the first byte"),
+    ("lcp_resource_load_delay_ms", "of it resource load delay"),
+    ("lcp_resource_load_duration_ms", "of it resource load duration"),
+    ("lcp_element_render_delay_ms", "of it element render delay"),
+)
+
+
+def _paint_of(trial: StoredTrial) -> dict[str, float | None]:
+    """Largest Contentful Paint of the whole load, and its parts, by the names of the metrics."""
+    found = metrics_of(trial.record, ())
+    return {name: found[name] for name, _ in _PAINT}
+
+
+def _milliseconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0f}"
 
 
 def _of(key: str, form: str = "{}", scale: float = 1.0) -> Callable[[Timeline], str]:
