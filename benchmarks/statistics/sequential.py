@@ -9,7 +9,8 @@ Printed for every cell: the share of comparisons that are called faster, the med
 that a comparison used, the share that ended before the last block; and of studies those of which
 any comparison's interval missed its truth, ever up to the last block and when it stopped, at most
 5 % each. `--run DIR` draws the blocks of a run of one site, network and comparison instead, with
-replacement, scaled by 0.85 and as they are. Half a minute; nothing is asserted.
+replacement, scaled by 0.85 and by 1, as they scatter and widened to 0.2. Half a minute; nothing is
+asserted.
 """
 
 import argparse
@@ -25,8 +26,8 @@ from numpy.typing import NDArray
 
 from eyelevel.analysis.decisions import rule_of
 from eyelevel.analysis.study import read_contents
-from eyelevel.analysis.trials.table import MetricsOf
-from eyelevel.metrics.compute import metrics_of
+from eyelevel.analysis.trials.table import Measure
+from eyelevel.metrics.compute import measure
 from eyelevel.networks.presets import NETWORKS
 from eyelevel.plan.change import BLOCKS_MAX, BLOCKS_MIN, question_plan
 from eyelevel.plan.file.parse import parse_plan
@@ -38,7 +39,7 @@ Draw = Callable[[tuple[int, int]], Floats]
 TRUTHS = (0.0, -0.05, -0.10, -0.15, -0.20, -0.30)
 SPREADS = (0.1, 0.2, 0.3)
 COMPARISONS = (1, 2, 4)
-SCALE = 0.85
+SCALE, SPREAD = 0.85, 0.2
 STUDIES, STUDIES_QUICK = 2000, 200
 SEED = 16
 
@@ -121,9 +122,9 @@ def resampled(blocks: Floats, scale: float, draw: np.random.Generator) -> Draw:
     return lambda shape: math.log(scale) + draw.choice(blocks, shape)
 
 
-def blocks_of(directory: Path, metrics: MetricsOf = metrics_of) -> Floats:
+def blocks_of(directory: Path, measured_by: Measure = measure) -> Floats:
     """The log ratio of every block that is compared, of a run of one site and comparison."""
-    contents = read_contents(directory, metrics)
+    contents = read_contents(directory, measured_by)
     (cell,) = (cell for cell in contents.cells if cell.metric == contents.primary_metric)
     _, values, reference = cell.loads
     log_ratios: Floats = np.log(values) - np.log(reference)
@@ -143,13 +144,14 @@ def rows_made_up(studies: int, draw: np.random.Generator) -> Iterator[tuple[str,
 def rows_of_run(
     directory: Path, studies: int, draw: np.random.Generator
 ) -> Iterator[tuple[str, str, int, Cell]]:
-    """The same of a real run."""
-    blocks = blocks_of(directory)
-    for scale, comparisons in product((SCALE, 1.0), (1, 2, 4)):
-        truth = math.log(scale) + float(blocks.mean())
+    """The same of a real run's blocks, as they are and with deviations widened to SPREAD."""
+    real = blocks_of(directory)
+    mean, spread = float(real.mean()), float(real.std(ddof=1))
+    for widened, scale, comparisons in product((spread, SPREAD), (SCALE, 1.0), COMPARISONS):
+        blocks = mean + (real - mean) * widened / spread
+        truth = math.log(scale) + mean
         cell = simulate(resampled(blocks, scale, draw), truth, comparisons, studies)
-        name = f"{len(blocks)} real blocks x {scale:g}"
-        yield name, f"{blocks.std(ddof=1):.2f}", comparisons, cell
+        yield f"{len(blocks)} real blocks x {scale:g}", f"{widened:.2f}", comparisons, cell
 
 
 def main(arguments: list[str]) -> None:

@@ -6,6 +6,7 @@ import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import count
 from types import SimpleNamespace
 
 import pytest
@@ -122,7 +123,10 @@ def test_each_look_judges_the_loads_by_those_up_to_it(tmp_path):
     assert counts["dsl"] == ends["dsl"] - 1
 
 
-def test_labs_side_by_side_and_a_slow_machine_change_nothing(whole, tmp_path, monkeypatch):
+@pytest.mark.parametrize("step_s", [0, 3600])
+def test_labs_side_by_side_and_how_fast_the_machine_is_change_nothing(
+    whole, tmp_path, monkeypatch, step_s
+):
     @contextmanager
     def threads(sets):
         with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as other:
@@ -130,13 +134,15 @@ def test_labs_side_by_side_and_a_slow_machine_change_nothing(whole, tmp_path, mo
 
     monkeypatch.setattr(loop, "lanes", threads)
     monkeypatch.setattr(loop, "core_sets", lambda processors, jobs: [frozenset({0})] * jobs)
-    clock = iter(range(0, 10**9, 3600))
-    slow = SimpleNamespace(monotonic=lambda: float(next(clock)))
-    monkeypatch.setattr(loop, "time", slow)
-    monkeypatch.setattr(progress, "time", slow)
-    monkeypatch.setattr(time, "monotonic", slow.monotonic)
-    MadeUpStudy().run(tmp_path, execution=loop.Execution(jobs=2))
+    clock = count(0, step_s)
+    paced = SimpleNamespace(monotonic=lambda: float(next(clock)))
+    monkeypatch.setattr(loop, "time", paced)
+    monkeypatch.setattr(progress, "time", paced)
+    monkeypatch.setattr(time, "monotonic", paced.monotonic)
+    study = MadeUpStudy()
+    study.run(tmp_path, execution=loop.Execution(jobs=2))
     assert stop_of(tmp_path) == stop_of(whole.directory)
+    assert {each.hash for each in study.loaded} == {each.hash for each in whole.study.loaded}
 
 
 def test_a_timeout_ends_no_network(tmp_path):
