@@ -1,5 +1,6 @@
 """Loads with the real Firefox through a lab, by the command."""
 
+import dataclasses
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ from loads import COMMAND, load
 
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.errors import BrowserStartError
+from eyelevel.metrics.largest_contentful_paint_parts import largest_contentful_paint_parts
 from eyelevel.store.directory import iterate_trials
 
 try:
@@ -43,6 +45,10 @@ def test_a_page_comes_over_http3_to_the_labs_own_certificate_and_is_filmed(tmp_p
     assert navigation["long_tasks_ms"] is None and navigation["cumulative_layout_shift"] is None
     assert 0 < navigation["time_to_first_byte_ms"] < navigation["first_contentful_paint_ms"]
     assert navigation["page_load_time_ms"] > 0
+    parts = largest_contentful_paint_parts(record)
+    assert parts is not None and min(dataclasses.astuple(parts)) >= 0
+    largest_ms = navigation["largest_contentful_paint_ms"]
+    assert sum(dataclasses.astuple(parts)) == pytest.approx(largest_ms, abs=1e-6)
     frames = list(stored.frames())
     assert (frames[0].picture == 255).all() and len(frames) >= 2
     # A film sees what is painted after it was painted, and after it was asked for.
