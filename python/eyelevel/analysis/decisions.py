@@ -132,7 +132,7 @@ class Decisions:
         for network in self._networks:
             states = [state for state in self._states.values() if state.network == network]
             since = [state.repetition for state in states if state.repetition is not None]
-            if len(since) == len(self._plan.comparisons):
+            if since and len(since) == len(self._plan.comparisons):
                 ends[network] = max(since)
         if self._plan.causes:
             twins = self._plan.causes.networks

@@ -175,6 +175,12 @@ def test_a_comparison_that_is_decided_before_its_network_keeps_its_own_blocks(tm
     assert counts == {"quic": since["dsl", "quic"], "tcp+": ends["dsl"]}
 
 
+def test_one_stack_has_nothing_to_decide(tmp_path):
+    text = TEXT.replace('stacks = ["tcp", "quic"]', 'stacks = ["tcp"]')
+    result = MadeUpStudy(text.replace("blocks = 40", "blocks = 8")).run(tmp_path)
+    assert (result.done, result.total, result.stopped) == (16, 16, "")
+
+
 def test_a_study_in_which_nothing_is_decided_has_no_file(tmp_path):
     study = MadeUpStudy(TEXT.replace("blocks = 40", "blocks = 6"))
     assert study.run(tmp_path).stopped == "" and not (tmp_path / STOP_FILE).exists()

@@ -1,0 +1,69 @@
+"""What deciding takes of the time of a study that may stop early.
+
+`python -m benchmarks.run.deciding_cost DIR`
+
+DIR is a run of a plan with `stop`. Its looks are taken again in their order, as the run took them
+after each repetition, each reading the records that were there; a line a look, its time beside that
+of the loads up to it, and the share of all looks in the time of all loads. Asked: at most 1 %.
+"""
+
+import argparse
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from eyelevel.analysis.study import read_plan_document
+from eyelevel.plan.plan_json import plan_of_document
+from eyelevel.run.study.stopping import Stopping
+from eyelevel.store.directory import PLAN_FILE, TRIALS, committed, read_trial
+
+ASKED = 0.01
+SHOWN_EVERY = 5
+
+
+def main(directory: Path) -> None:
+    """Print the lines."""
+    document = read_plan_document(directory)
+    there = committed(directory)
+    by_repetition: dict[int, list[str]] = {}
+    for trial in document["trials"]:
+        if trial["hash"] in there:
+            by_repetition.setdefault(trial["repetition"], []).append(trial["hash"])
+    print("repetition   loads   loads took, s   look, ms   looks so far, of the time")
+    with tempfile.TemporaryDirectory() as folder:
+        _replay(directory, Path(folder), document, by_repetition)
+
+
+def _replay(
+    source: Path,
+    copy: Path,
+    document: Mapping[str, object],
+    by_repetition: Mapping[int, Sequence[str]],
+) -> None:
+    shutil.copy(source / PLAN_FILE, copy)
+    (copy / TRIALS).mkdir()
+    if (source / "pictures").exists():
+        (copy / "pictures").symlink_to((source / "pictures").resolve())
+    stopping = Stopping(plan_of_document(document), copy)
+    loads, loads_s, looks_s = 0, 0.0, 0.0
+    last = max(by_repetition)
+    for repetition, names in sorted(by_repetition.items()):
+        for name in names:
+            shutil.copytree(source / TRIALS / name, copy / TRIALS / name)
+            loads_s += read_trial(source, name).record["host"]["wall_ms"] / 1e3
+        loads += len(names)
+        began_s = time.perf_counter()
+        stopping.ended(repetition)
+        look_s = time.perf_counter() - began_s
+        looks_s += look_s
+        if repetition % SHOWN_EVERY == 0 or repetition == last:
+            share = f"{looks_s / loads_s:.2%}"
+            print(f"{repetition:10} {loads:7} {loads_s:15.1f} {look_s * 1e3:10.1f} {share:>27}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("directory", type=Path)
+    main(parser.parse_args().directory)
