@@ -1,5 +1,5 @@
 # Golden values by R itself: Rscript vectors/statistics/r.R > vectors/statistics/r.json
-# Debian: r-base-core, r-cran-survival, r-cran-nlme.
+# R 4.2.2 from Debian: r-base-core, r-cran-survival, r-cran-nlme. Only this file needs it, and no test does.
 suppressPackageStartupMessages({library(survival); library(nlme)})
 ctrl <- c(4.17, 5.58, 5.18, 6.11, 4.50, 4.61, 5.17, 4.53, 5.33, 5.14)
 trt1 <- c(4.81, 4.17, 4.41, 3.59, 5.87, 3.83, 6.03, 4.89, 4.32, 4.69)
@@ -26,10 +26,82 @@ signed <- wilcox.test(x, y, paired = TRUE, conf.int = TRUE)
 summed <- wilcox.test(small, large)
 rank <- survdiff(Surv(time, event) ~ arm)
 mixed <- lme(y ~ 1, random = ~ 1 | site, data.frame(y = log_ratio, site), method = "REML")
+
+# Loads of two runs in ms, sites x repetitions. One page has slow loads, one a block that was lost.
+set.seed(15, "Mersenne-Twister", "Inversion")
+loads <- function(repetitions, gain) {
+  shared <- rep(rnorm(repetitions, 0, 0.03), each = 3)
+  round(c(800, 1500, 2600) * gain * exp(shared + rnorm(3 * repetitions, 0, 0.08)), 1)
+}
+tcp <- matrix(loads(12, 1), 3); quic <- matrix(loads(12, 0.93), 3)
+tcp[2, c(2, 5, 11)] <- 2.5 * tcp[2, c(2, 5, 11)]; tcp[1, 5] <- 2 * tcp[1, 5]; quic[3, 8] <- 3 * quic[3, 8]
+tcp_again <- matrix(loads(9, 1.1), 3); quic_again <- matrix(loads(9, 0.97), 3)
+limit <- c(1600, 2900, 5200)
+late_tcp <- replace(tcp, cbind(c(1, 2, 3, 1, 3, 2), c(1, 1, 4, 9, 10, 12)), Inf); late_quic <- replace(quic, 20, Inf)
+log_ratios <- log(quic) - log(tcp)
+one_lost <- replace(log_ratios, cbind(2, 7), NA)
+few_left <- replace(log_ratios, cbind(2, 4:12), NA)
+# The mean of the sites' means, its error over repetitions as clusters: each site's own n / (n - 1).
+over_repetitions <- function(d) {
+  block <- data.frame(d = c(d), site = factor(c(row(d))), repetition = c(col(d)))
+  block <- block[!is.na(block$d), ]
+  fit <- lm(d ~ 0 + site, block)
+  n <- as.vector(table(block$site))
+  influence <- residuals(fit) / sqrt(n * (n - 1))[block$site] / length(n)
+  error <- sqrt(sum(rowsum(influence, block$repetition)^2))
+  own <- tapply(block$d, block$site, var) / n
+  freedom <- min(length(unique(block$repetition)) - 1, sum(own)^2 / sum(own^2 / (n - 1)))
+  mean <- mean(coef(fit))
+  c(mean, mean + c(-1, 1) * qt(0.975, freedom) * error, 2 * pt(-abs(mean) / error, freedom), freedom)
+}
+t_of <- function(...) with(t.test(...), c(estimate[1] - sum(estimate[-1]), conf.int, p.value))
+signs_of <- function(m) {
+  n <- length(m); rank <- qbinom(0.025, n, 0.5)
+  c(median(m), sort(m)[rank], sort(m)[n + 1 - rank], binom.test(sum(m < 0), sum(m != 0))$p.value)
+}
+# Every choice of signs of the repetitions' differences in number, one by one.
+sign_changes <- function(counts) {
+  counts <- counts[counts != 0]
+  sums <- as.matrix(expand.grid(rep(list(c(-1, 1)), length(counts)))) %*% abs(counts)
+  mean(abs(sums) >= abs(sum(counts)))
+}
+slow <- function(runs) runs > 1.5 * apply(runs, 1, median)
+# Games and Howell: Welch's t by the law of Tukey's q.
+games_howell <- function(a, b, groups) {
+  own <- c(var(a) / length(a), var(b) / length(b)); error <- sqrt(sum(own) / 2)
+  freedom <- sum(own)^2 / sum(own^2 / (c(length(a), length(b)) - 1)); d <- mean(a) - mean(b)
+  c(d, d + c(-1, 1) * qtukey(0.95, groups, freedom) * error,
+    ptukey(abs(d) / error, groups, freedom, lower.tail = FALSE))
+}
+# The t test's mixture martingale by its definition, a mean of likelihood ratios, and not in closed form.
+evidence <- function(t, n) {
+  likelihood <- function(effect) dnorm(effect) * suppressWarnings(dt(t, n - 1, sqrt(n) * effect))
+  integrate(likelihood, -8, 8, rel.tol = 1e-10, subdivisions = 1000)$value / dt(t, n - 1)
+}
+sequence <- function(d, level) {
+  n <- length(d); error <- sd(d) / sqrt(n)
+  reach <- uniroot(function(t) log(evidence(t, n) * level), c(1, 30), tol = 1e-10)$root * error
+  c(mean(d), mean(d) + c(-1, 1) * reach, 1 / evidence(mean(d) / error, n))
+}
+rank_bounds <- function(d, share, level) {
+  rank <- qbinom(c(level / 2, 1 - level / 2), length(d), share) + c(0, 1)
+  c(quantile(d, share, type = 1), sort(d)[rank])
+}
+quantile_ratio <- function(share) {
+  of <- function(runs) apply(runs, 1, quantile, share, type = 1)
+  exp(mean(log(of(quic) / of(tcp)))) - 1
+}
+papers_gain <- function(x, r) {
+  ratio <- mean(x) / mean(r)
+  ratio - 1 + t.test(x - ratio * r)$conf.int / mean(r)
+}
+
 value <- function(name, ...) {
   numbers <- vapply(c(...), function(each) trimws(formatC(each, digits = 15, format = "g")), "")
   sprintf('  "%s": [%s]', name, paste(numbers, collapse = ", "))
 }
+# What is named is what is computed.
+by <- function(what, command) value(paste0(what, ": ", command), eval(parse(text = command)))
 cat("{\n")
 cat(paste(c(
   value("aov(weight ~ group) of ctrl, trt1: F, p", aov1[["F value"]][1], aov1[["Pr(>F)"]][1]),
@@ -46,6 +118,47 @@ cat(paste(c(
         fixef(mixed), sqrt(vcov(mixed)[1, 1]), as.numeric(VarCorr(mixed)[1, 1])),
   value("binom.test(8, 50)$conf.int", binom.test(8, 50)$conf.int),
   value("power.t.test(n = 20, power = 0.8, type = 'one.sample'): delta",
-        power.t.test(n = 20, power = 0.8, type = "one.sample")$delta)
+        power.t.test(n = 20, power = 0.8, type = "one.sample")$delta),
+  value("given, sites x repetitions: tcp", t(tcp)),
+  value("given, sites x repetitions: quic", t(quic)),
+  value("given, sites x repetitions: tcp_again", t(tcp_again)),
+  value("given, sites x repetitions: quic_again", t(quic_again)),
+  value("given, sites: limit", limit),
+  by("mean log ratio", "t_of(colMeans(log_ratios))"),
+  by("mean log ratio, one of six", "t_of(colMeans(log_ratios), conf.level = 1 - 0.05 / 6)"),
+  by("difference", "t_of(colMeans(quic - tcp))"),
+  by("median log ratio", "signs_of(apply(log_ratios, 2, median))"),
+  by("median of 36 blocks", "signs_of(c(log_ratios))"),
+  by("a lost block", "over_repetitions(one_lost)"),
+  by("few blocks left", "over_repetitions(few_left)"),
+  by("every block there", "over_repetitions(log_ratios)"),
+  by("equivalence, low, 20 %",
+     "t.test(colMeans(log_ratios), mu = log(0.8), alternative = 'greater')$p.value"),
+  by("equivalence, high, 20 %",
+     "t.test(colMeans(log_ratios), mu = log(1.2), alternative = 'less')$p.value"),
+  by("slow loads, tcp", "c(mean(slow(tcp)), binom.test(sum(slow(tcp)), length(tcp))$conf.int)"),
+  by("slow loads, quic", "c(mean(slow(quic)), binom.test(sum(slow(quic)), length(quic))$conf.int)"),
+  by("slow loads, p", "sign_changes(colSums(slow(quic)) - colSums(slow(tcp)))"),
+  by("timeouts, p", "sign_changes(colSums(late_quic == Inf) - colSums(late_tcp == Inf))"),
+  by("of one site, p", "binom.test(1, 1 + 7)$p.value"),
+  by("up to the limit, mean log ratio",
+     "t_of(colMeans(log(pmin(late_quic, limit)) - log(pmin(late_tcp, limit))))"),
+  by("up to the limit, difference", "t_of(colMeans(pmin(late_quic, limit) - pmin(late_tcp, limit)))"),
+  by("up to the limit, one site", "t_of(pmin(late_quic[1, ], 1600), pmin(late_tcp[1, ], 1600), paired = TRUE)"),
+  by("two runs, change",
+     "t_of(colMeans(log(quic_again / tcp_again)), colMeans(log_ratios), conf.level = 1 - 0.05 / 2)"),
+  by("two groups", "t_of(tcp_again[1, ], tcp[1, ])"),
+  by("budget, p75 of 36 loads", "rank_bounds(c(tcp), 0.75, 0.05)"),
+  by("budget, p50 of 12 loads, one of four", "rank_bounds(tcp[2, ], 0.5, 0.05 / 4)"),
+  by("budget, blocks for p75 below what 85 % are below",
+     "Filter(function(n) 1 - pbinom(qbinom(0.975, n, 0.75), n, 0.85) >= 0.9, 8:1000)[1]"),
+  by("budget, blocks for p75 above what 60 % are below",
+     "Filter(function(n) pbinom(qbinom(0.025, n, 0.75) - 1, n, 0.6) >= 0.9, 8:1000)[1]"),
+  by("quantile gain, p50 and p75", "c(quantile_ratio(0.5), quantile_ratio(0.75))"),
+  by("ratio of means, one site", "papers_gain(quic[1, ], tcp[1, ])"),
+  by("Games and Howell, ctrl - trt1", "games_howell(ctrl, trt1, 3)"),
+  by("Games and Howell, trt1 - trt2", "games_howell(trt1, trt2, 3)"),
+  by("confidence sequence at 5 %", "sequence(colMeans(log_ratios), 0.05)"),
+  by("confidence sequence, 6 values at 1 %", "sequence(colMeans(log(quic_again / tcp_again))[1:6], 0.01)")
 ), collapse = ",\n"))
 cat("\n}\n")
