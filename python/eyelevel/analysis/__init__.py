@@ -4,7 +4,8 @@
 judges it beside the others; `gains` compares the rows of the kept blocks, stack against reference,
 by site, network and metric; `figures` takes from both what the papers' figures are drawn from. On
 these stand the verdicts: `gate` for one run, `two_runs` for two, `phrases` for people; `claims`
-says where a stack may be called faster or slower at all.
+says where a stack may be called faster or slower at all. `decisions` says what a study that may
+stop early has decided, and `decided_gains` what it then saw.
 
 Computing only: no HTML (`eyelevel.report`), no mathematics that knows neither stacks nor sites
 (`eyelevel.stats`), no metric of a single load (`eyelevel.metrics`), nothing that starts a load.

@@ -2,10 +2,10 @@
 
 `loop.prepare` writes what the run is and runs on (`environment`), `loop.run_trials` runs what is
 missing; `attempts` tries a failure of the instrument again, bounded and counted; `jobs` and
-`cores` run labs side by side on cores of their own. After each repetition `stopping` may end the
-study, and `effects` shows what is seen so far, within a share of the time (`look_budget`).
-`estimate` and `time_limits` say before the first load what a plan costs, what it can show, and
-what cannot end.
+`cores` run labs side by side on cores of their own; `progress` says how far it is. After each
+repetition `stopping` may end networks' loads, and `effects` shows what is seen so far, within a
+share of the time. `estimate` (with `sequential_estimate`) and `time_limits` say before the first
+load what a plan costs, what it can show, and what cannot end.
 
 Results are looked at through `eyelevel.analysis`, exactly as a report does.
 """
