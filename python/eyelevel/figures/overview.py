@@ -1,0 +1,79 @@
+"""The gains at one look: one chart a comparison, a row a network; and the same site by site."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import polars as pl
+
+from eyelevel.figures.chart import inline, layered, specification
+from eyelevel.json_types import JsonObject
+
+CLAIMS = {"faster": "var(--faster)", "slower": "var(--slower)", "no claim": "var(--quiet)"}
+"""Colours of the page: only a verdict, which allows for all comparisons, has one but grey."""
+
+_ROW_PX = 30
+_GAINS = ("gain", "gain_low", "gain_high")
+_AXIS = alt.Axis(
+    tickCount=5,
+    labelExpr="datum.value == 0 ? '0' : format(datum.value, '+.0%')",
+    title="time against the reference (left is faster)",
+)
+
+
+def gains_overview(
+    rows: pl.DataFrame, networks: Sequence[str], extent: tuple[float, float]
+) -> JsonObject:
+    """One comparison's gains by network, for a page.
+
+    `rows`: `network`, `gain`, `gain_low`, `gain_high` (shares; null if undetermined), `claim` (of
+    CLAIMS), `said` (the difference in words). `extent`: the axis, shared by all comparisons.
+    """
+    scale = alt.Scale(domain=list(CLAIMS), range=list(CLAIMS.values()))
+    colour = alt.Color("claim:N", legend=None, scale=scale)
+    base = alt.Chart(inline(rows)).encode(
+        y=alt.Y("network:N", sort=list(networks), title=None), color=colour
+    )
+    said = base.mark_text(align="left", baseline="bottom", dy=-5).encode(
+        x=alt.X("gain:Q"), text="said:N", color=alt.value("var(--ink)")
+    )
+    chart = layered(_zero(), *_dots(base, extent), said)
+    height = _ROW_PX * max(1, len(networks)) + 10
+    return _of_page(chart, height)
+
+
+def sites_overview(
+    rows: pl.DataFrame,
+    sites: Sequence[str],
+    networks: Sequence[str],
+    extent: tuple[float, float],
+) -> JsonObject:
+    """One comparison's gains site by site, a colour a network; none of them is a claim.
+
+    `rows`: `site`, `network`, `gain`, `gain_low`, `gain_high`, as in `gains_overview`.
+    """
+    colour = alt.Color("network:N", sort=list(networks), title=None, legend=alt.Legend(orient="top"))
+    base = alt.Chart(inline(rows)).encode(
+        y=alt.Y("site:N", sort=list(sites), title=None),
+        yOffset=alt.YOffset("network:N", sort=list(networks)),
+        color=colour,
+    )
+    height = max(22, 12 * len(networks)) * max(1, len(sites)) + 10
+    return _of_page(layered(_zero(), *_dots(base, extent)), height)
+
+
+def _dots(base: alt.Chart, extent: tuple[float, float]) -> tuple[alt.Chart, alt.Chart]:
+    x = alt.X("gain_low:Q", axis=_AXIS, scale=alt.Scale(domain=list(extent), clamp=True))
+    known = base.transform_filter("isValid(datum.gain)")
+    tooltip = [alt.Tooltip(f"{name}:Q", format="+.1%") for name in _GAINS]
+    interval = known.mark_rule(strokeWidth=2).encode(x=x, x2="gain_high:Q")
+    dot = known.mark_point(filled=True, size=80, opacity=1).encode(x="gain:Q", tooltip=tooltip)
+    return interval, dot
+
+
+def _zero() -> alt.Chart:
+    rule = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[3, 3])
+    return rule.encode(x="zero:Q")
+
+
+def _of_page(chart: alt.LayerChart, height: int) -> JsonObject:
+    return specification(chart.properties(width="container", height=height))
