@@ -16,7 +16,7 @@ _GAINS = ("gain", "gain_low", "gain_high")
 _AXIS = alt.Axis(
     tickCount=5,
     labelExpr="datum.value == 0 ? '0' : format(datum.value, '+.0%')",
-    title="time against the reference (left is faster)",
+    title=None,
 )
 
 
@@ -33,8 +33,8 @@ def gains_overview(
     base = alt.Chart(inline(rows)).encode(
         y=alt.Y("network:N", sort=list(networks), title=None), color=colour
     )
-    said = base.mark_text(align="left", baseline="bottom", dy=-5).encode(
-        x=alt.X("gain:Q"), text="said:N", color=alt.value("var(--ink)")
+    said = base.mark_text(align="right", baseline="bottom", dy=-4).encode(
+        x=alt.value("width"), text="said:N", color=alt.value("var(--ink)")
     )
     chart = layered(_zero(), *_dots(base, extent), said)
     height = _ROW_PX * max(1, len(networks)) + 10
@@ -51,7 +51,10 @@ def sites_overview(
 
     `rows`: `site`, `network`, `gain`, `gain_low`, `gain_high`, as in `gains_overview`.
     """
-    colour = alt.Color("network:N", sort=list(networks), title=None, legend=alt.Legend(orient="top"))
+    # The page's colours but for the first, which is the grey of no claim.
+    colours = [f"var(--stack-{1 + index % 7})" for index in range(len(networks))]
+    scale = alt.Scale(domain=list(networks), range=colours)
+    colour = alt.Color("network:N", scale=scale, title=None, legend=alt.Legend(orient="top"))
     base = alt.Chart(inline(rows)).encode(
         y=alt.Y("site:N", sort=list(sites), title=None),
         yOffset=alt.YOffset("network:N", sort=list(networks)),
@@ -72,7 +75,8 @@ def _dots(base: alt.Chart, extent: tuple[float, float]) -> tuple[alt.Chart, alt.
 
 def _zero() -> alt.Chart:
     rule = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[3, 3])
-    return rule.encode(x="zero:Q")
+    zero: alt.Chart = rule.encode(x=alt.X("zero:Q"))
+    return zero
 
 
 def _of_page(chart: alt.LayerChart, height: int) -> JsonObject:

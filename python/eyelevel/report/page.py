@@ -16,7 +16,6 @@ from eyelevel.report.sections.charts import charts_section
 from eyelevel.report.sections.cross_traffic import cross_traffic_json, cross_traffic_section
 from eyelevel.report.sections.details import setup_section
 from eyelevel.report.sections.figures import figures_section
-from eyelevel.report.sections.filmstrips import filmstrips_section
 from eyelevel.report.sections.gains import (
     gain_details,
     gain_details_json,
@@ -27,14 +26,17 @@ from eyelevel.report.sections.level import level_json, level_section
 from eyelevel.report.sections.methods import methods_section
 from eyelevel.report.sections.opening import opening, opening_json
 from eyelevel.report.sections.outcomes import outcomes_json, outcomes_section
+from eyelevel.report.sections.overview import overview_section, sites_overview_section
 from eyelevel.report.sections.robustness import robustness_json, robustness_section
 from eyelevel.report.sections.sites import sites_section
 from eyelevel.report.sections.steps import steps_json, steps_section
-from eyelevel.report.sections.why import why_json, why_section
+from eyelevel.report.sections.why import why_details, why_json, why_section
 from eyelevel.report.shell import shell
 
 REPORT_FILE = "report.html"
 SCRIPTS = ("tables.js", "filmstrips.js", "page.js")
+
+REVIEWERS = "every table, test, figure and setting, the methods, and the plan to run it again"
 
 Html = Callable[[Contents, PageData], Markup]
 
@@ -47,6 +49,7 @@ def _nothing(_: Contents) -> JsonObject:
 class Section:
     """A part of the page, in the table's order, and what `--json` says of the same.
 
+    Those of `for_reviewers` stand together in what opens when it is asked for.
     `html` is empty if there is nothing to say; it gives to the page's data what the script draws.
     `json` has the section's own keys of the one object.
     """
@@ -54,6 +57,7 @@ class Section:
     name: str
     html: Html
     json: Callable[[Contents], JsonObject] = _nothing
+    for_reviewers: bool = True
 
 
 def _text(section: Callable[[Contents], Markup]) -> Html:
@@ -62,12 +66,14 @@ def _text(section: Callable[[Contents], Markup]) -> Html:
 
 
 SECTIONS: tuple[Section, ...] = (
-    Section("opening", _text(opening), opening_json),
+    Section("opening", opening, opening_json, for_reviewers=False),
+    Section("overview", overview_section, for_reviewers=False),
+    Section("why", _text(why_section), why_json, for_reviewers=False),
+    Section("site by site", sites_overview_section, for_reviewers=False),
     Section("gains", _text(gains_section), gains_json),
     Section("gain details", _text(gain_details), gain_details_json),
     Section("charts", charts_section),
-    Section("why", why_section, why_json),
-    Section("filmstrips", filmstrips_section),
+    Section("why in parts", why_details),
     Section("sites", _text(sites_section)),
     Section("robustness", _text(robustness_section), robustness_json),
     Section("steps", _text(steps_section), steps_json),
@@ -84,7 +90,14 @@ SECTIONS: tuple[Section, ...] = (
 def page(contents: Contents) -> str:
     """The whole page as text."""
     data = PageData(contents)
-    main = element("main", *(section.html(contents, data) for section in SECTIONS))
+    parts = {section.name: section.html(contents, data) for section in SECTIONS}
+    at_once, asked_for = (
+        [parts[section.name] for section in SECTIONS if section.for_reviewers == later]
+        for later in (False, True)
+    )
+    summary = element("summary", element("h2", "For reviewers", id="reviewers"), " ", REVIEWERS)
+    reviewers = element("details", summary, *asked_for, class_="reviewers")
+    main = element("main", *at_once, reviewers)
     return shell(contents.plan["title"] or "eyelevel report", main, data.as_data(), *SCRIPTS)
 
 

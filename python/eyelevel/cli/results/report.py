@@ -16,7 +16,7 @@ from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import measure
 from eyelevel.report.page import summary_of, write_report
 from eyelevel.report.sections.exclusions import exclusions_said
-from eyelevel.report.sections.opening import said_first
+from eyelevel.report.sections.warnings import said_first
 from eyelevel.report.sections.why import said_why
 
 

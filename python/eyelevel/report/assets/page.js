@@ -23,6 +23,7 @@
       },
       axisY: { labelLimit: 110, minExtent: 44 },
       rule: { color: quiet },
+      legend: { labelColor: ink, titleColor: ink, labelFontSize: 12 },
       text: { color: ink },
       view: { stroke: null },
       range: { category: stacks.map((_, index) => colour("--stack-" + (index % 8))) },
@@ -38,10 +39,18 @@
     return { ...shared, header: said, legend: said, title: { color: ink } };
   }
 
-  async function drawOpened() {
-    for (const place of document.querySelectorAll("details[open] .drawing")) {
-      if (!views.has(place.id)) await view(place.id, drawingTheme());
+  // Charts are drawn when they are first seen: a study may have a hundred networks, and what is in
+  // closed details has no width to fit.
+  const seen = (element) => element.getClientRects().length > 0;
+
+  async function drawSeen() {
+    for (const place of document.querySelectorAll(".drawing")) {
+      if (seen(place)) await view(place.id, drawingTheme());
     }
+    for (const place of document.querySelectorAll(".chart")) {
+      if (seen(place) && !place.closest("figure[data-network]")) await view(place.id, theme());
+    }
+    await choose();
   }
 
   const figures = [...document.querySelectorAll("figure[data-network]")];
@@ -51,11 +60,9 @@
     const old = views;
     views = new Map();
     for (const view of old.values()) view.finalize();
-    await choose();
-    await drawOpened();
+    await drawSeen();
   }
 
-  // Charts are drawn when they are first shown: a study may have a hundred networks.
   async function view(id, config) {
     if (!views.has(id)) {
       const made = await vegaEmbed(byId(id), specifications[id], { config, actions: false,
@@ -78,7 +85,7 @@
     for (const figure of figures) {
       figure.hidden = network !== ALL_NETWORKS && figure.dataset.network !== network;
     }
-    const shown = figures.filter((figure) => !figure.hidden);
+    const shown = figures.filter(seen);
     const ids = shown.flatMap((figure) =>
       [...figure.querySelectorAll(".chart")].map((chart) => chart.id));
     await Promise.all(ids.map(async (id) => {
@@ -110,8 +117,8 @@
     });
   }
   for (const id of ["metric", "site", "network"]) byId(id).addEventListener("change", choose);
-  for (const details of document.querySelectorAll("details.figure")) {
-    details.addEventListener("toggle", drawOpened);
+  for (const details of document.querySelectorAll("details.figure, details.reviewers")) {
+    details.addEventListener("toggle", drawSeen);
   }
   dark.addEventListener("change", draw);
   draw().then(() => { document.documentElement.dataset.drawn = "yes"; });

@@ -1,17 +1,17 @@
-"""Filmstrips side by side, and two pictures at one moment."""
+"""Two typical loads side by side at one moment, and their filmstrips."""
 
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
-from eyelevel.report.html import Markup, element, join, options, script_note, titled_section
+from eyelevel.report.html import Markup, element, join, options, script_note
 from eyelevel.report.page_data import PageData
 
 
-def filmstrips_section(contents: Contents, data: PageData) -> Markup:
-    """Typical loads of every site and network, or that there are no frames."""
+def first_pair(contents: Contents, data: PageData) -> Markup:
+    """Typical loads of both stacks of the first comparison; below, what chooses other ones."""
     strips = data.filmstrips
-    if not strips.strips:
-        text = "No frames were kept for the counted loads."
-        return titled_section("filmstrips", "Side by side", element("p", text))
+    if not strips.strips or not contents.comparisons:
+        return element("p", "No frames were kept for the counted loads.", class_="note")
+    asked = contents.comparisons[0]
     sites = dict.fromkeys(strip["site"] for strip in strips.strips)
     networks = dict.fromkeys(strip["network"] for strip in strips.strips)
     stacks = [(stack, stack) for stack in contents.stacks]
@@ -19,31 +19,49 @@ def filmstrips_section(contents: Contents, data: PageData) -> Markup:
     note = f"For each stack the load whose {metric} is the median of its counted loads."
     if strips.left_out:
         note += f" {strips.left_out} pairs of site and network are left out to keep the page small."
-    network = list(networks)[-1]
-    return titled_section(
-        "filmstrips",
-        "Side by side",
-        element(
-            "div",
-            _select("strip-site", "site", options(((s, s) for s in sites), next(iter(sites)))),
-            _select("strip-network", "network", options(((n, n) for n in networks), network)),
-            _select("strip-first", "first", options(stacks, contents.stacks[0])),
-            _select("strip-second", "second", options(stacks, contents.stacks[-1])),
-            class_="controls",
+    choices = element(
+        "div",
+        _select("strip-site", "site", options(((s, s) for s in sites), next(iter(sites)))),
+        _select(
+            "strip-network", "network", options(((n, n) for n in networks), _network(contents))
         ),
+        _select("strip-first", "first", options(stacks, asked.reference)),
+        _select("strip-second", "second", options(stacks, asked.stack)),
+        class_="controls",
+    )
+    strip = element(
+        "div",
+        id="filmstrip",
+        class_="scroll filmstrip",
+        tabindex="0",
+        role="region",
+        aria_label="filmstrips",
+        data_metric=metric,
+    )
+    return element(
+        "section",
         _player(),
         element(
-            "div",
-            id="filmstrip",
-            class_="scroll filmstrip",
-            tabindex="0",
-            role="region",
-            aria_label="filmstrips",
-            data_metric=metric,
+            "details",
+            element("summary", "Picture by picture, and other sites, networks, stacks"),
+            choices,
+            strip,
+            element("p", note, class_="note"),
         ),
-        element("p", note, class_="note"),
         script_note("The filmstrips need JavaScript."),
+        aria_label="side by side",
     )
+
+
+def _network(contents: Contents) -> str:
+    """Where the first comparison's gain is largest: there is most to see."""
+    asked, metric = contents.comparisons[0], contents.primary_metric
+    known = {
+        gain.network: abs(gain.gain.value)
+        for gain in contents.gains
+        if gain.comparison == asked and gain.metric == metric and gain.gain.value is not None
+    }
+    return max(known, key=lambda network: known[network], default="")
 
 
 def _player() -> Markup:

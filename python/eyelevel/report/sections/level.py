@@ -128,12 +128,12 @@ def level_json(contents: Contents) -> JsonObject:
 
 def levels_compared(contents: Contents) -> Sequence[JsonMapping]:
     """Those of `environment.json` that are of a pair which the report compares."""
-    compared = set(_pairs(contents))
+    compared = set(pairs_compared(contents))
     measured = contents.environment.get("levels") or []
     return [level for level in measured if (level["first"], level["second"]) in compared]
 
 
-def _pairs(contents: Contents) -> list[tuple[str, str]]:
+def pairs_compared(contents: Contents) -> list[tuple[str, str]]:
     """Of the stacks that the report compares."""
     return [(asked.reference, asked.stack) for asked in contents.comparisons]
 
@@ -144,4 +144,4 @@ def _missing(contents: Contents) -> list[tuple[str, str]]:
         for level in levels_compared(contents)
         if level["complete"]
     }
-    return [pair for pair in _pairs(contents) if pair not in there]
+    return [pair for pair in pairs_compared(contents) if pair not in there]

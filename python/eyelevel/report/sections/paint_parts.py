@@ -8,6 +8,7 @@ from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join, table
 from eyelevel.report.statistic_cells import estimate_cell
 
+SENTENCES_MAX = 4
 SHOWN_MAX = 12  # tables: `--json` has them all
 NO_RESOURCE = "no resource to wait for"
 
@@ -34,6 +35,30 @@ def paint_parts(contents: Contents) -> Markup:
         element("div", *(_table(paint) for paint in paints[:SHOWN_MAX]), class_="pair"),
         element("p", NOTE, " ", more, class_="note"),
     )
+
+
+def paint_sentences(contents: Contents) -> list[str]:
+    """Where in the load most of a difference arises that is told from none; SENTENCES_MAX."""
+    found = []
+    for paint in compare_paints(contents):
+        whole = paint.whole.difference
+        certain = {
+            name: part.difference
+            for name, part in paint.parts.items()
+            if part.difference.excludes_zero
+        }
+        if whole.value is None or not whole.excludes_zero or not certain:
+            continue
+        name, part = max(certain.items(), key=lambda one: abs(one[1].value or 0.0))
+        when = "earlier" if whole.value < 0 else "later"
+        ms = f"{format_number(abs(whole.value), '.0f')}{NO_BREAK}ms"
+        found.append(
+            f"On {paint.network} Largest Contentful Paint came {ms} {when} with {paint.stack} than "
+            f"with {paint.reference}; the largest part is {PARTS[name].lower()}, "
+            f"{_format_ms(part.value or 0.0)} "
+            f"({_format_ms(part.low or 0.0)} to {_format_ms(part.high or 0.0)})."
+        )
+    return found[:SENTENCES_MAX]
 
 
 def paint_parts_json(contents: Contents) -> list[JsonObject]:

@@ -3,6 +3,7 @@ by site."""
 
 import math
 
+from eyelevel.analysis.answers import format_limit
 from eyelevel.analysis.formats import (
     format_p,
     format_p_equation,
@@ -10,7 +11,6 @@ from eyelevel.analysis.formats import (
     format_signed_ms,
 )
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.analysis.phrases import format_limit
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonObject

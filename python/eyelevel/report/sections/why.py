@@ -15,7 +15,7 @@ from eyelevel.json_types import JsonObject
 from eyelevel.plan.causes import MEANINGS
 from eyelevel.report.html import Markup, element, join, table, titled_section, with_code
 from eyelevel.report.page_data import PageData
-from eyelevel.report.sections.paint_parts import paint_parts, paint_parts_json
+from eyelevel.report.sections.paint_parts import paint_parts, paint_parts_json, paint_sentences
 from eyelevel.stats.estimate import Estimate
 
 NAMES = {
@@ -40,16 +40,20 @@ TITLES = {
 TRACE_MEANINGS = MEASURES | LIMITS
 
 
-def why_section(contents: Contents, data: PageData) -> Markup:
-    """The parts by network and stack, of a plan with `causes`; and what typical loads were like."""
+def why_section(contents: Contents) -> Markup:
+    """What of each difference is due to what, in sentences."""
+    sentences = [*why_sentences(contents.splits), *paint_sentences(contents)]
+    if not sentences:
+        return Markup("")
+    return titled_section("why", "Why", *(element("p", sentence) for sentence in sentences))
+
+
+def why_details(contents: Contents, data: PageData) -> Markup:
+    """The parts by network and comparison; and what typical loads were like."""
     parts = [*_causes(contents), paint_parts(contents), *_traces(contents, data)]
     if not any(parts):
         return Markup("")
-    return titled_section(
-        "why",
-        "Why",
-        *parts,
-    )
+    return titled_section("parts", "Why, in parts", *parts)
 
 
 def why_json(contents: Contents) -> JsonObject:

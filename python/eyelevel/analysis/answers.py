@@ -1,0 +1,311 @@
+"""The answer in sentences: one a declared comparison and network, each to be quoted alone."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from eyelevel.analysis.formats import (
+    MINUS,
+    NO_BREAK,
+    format_interval,
+    format_p_equation,
+    format_percent,
+    format_signed_ms,
+)
+from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.analysis.gains.weighted import weighted_gain
+from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL, verdict
+from eyelevel.analysis.shown import title_of
+from eyelevel.analysis.study import Contents
+from eyelevel.stats.estimate import Estimate
+from eyelevel.stats.slow_loads import SLOW_TIMES
+from eyelevel.stats.timeouts import Bound, Timeouts
+
+NETWORKS_NAMED_MAX = 3  # of one comparison: more would bury the answer, and the table has them
+
+_FINDINGS = {
+    "faster": "{stack} was faster than {reference}",
+    "slower": "{stack} was slower than {reference}",
+    "no difference that matters": "{stack} and {reference} did not differ by {effect} or more",
+    "no clear difference": "it is open whether {stack} is faster than {reference}",
+    "mean and median disagree": "there is no verdict on {stack} against {reference}, since mean "
+    "and median have opposite signs",
+    "undetermined": "{stack} against {reference} is undetermined",
+}
+
+
+class Answer(NamedTuple):
+    """A sentence of the answer: its claim (`faster`, `slower` or none), and its text in two parts,
+    of which the first is what one keeps."""
+
+    head: str
+    rest: str = ""
+    claim: str = ""
+
+    def __str__(self) -> str:
+        return self.head + self.rest
+
+
+def answers(contents: Contents) -> list[Answer]:
+    """The answer's sentences, those over all networks of a plan with weights last.
+
+    Of an unfinished run they describe, and no more; if no block is complete they say why.
+    """
+    if not contents.blocks.kept.height:
+        return [Answer(_why_no_answer(contents)), *_over_networks(contents)]
+    study = (contents.gains, contents.primary_metric, len(contents.sites))
+    if contents.unfinished:
+        return [*description(*study), *_over_networks(contents)]
+    return [*answer(*study, contents.smallest_effect), *_over_networks(contents)]
+
+
+def answer(
+    gains: Sequence[NetworkGain], metric: str, sites: int, smallest_effect: float
+) -> list[Answer]:
+    """A sentence a comparison and network, with what it rests on and how sure it is.
+
+    Of more than NETWORKS_NAMED_MAX networks a comparison has one sentence for all. Timeouts and
+    slow loads, where there is something to say of them, follow it.
+    """
+    sentences = []
+    for primary in _by_comparison(gains, metric):
+        if len(primary) > NETWORKS_NAMED_MAX:
+            sentences.append(_many(primary, smallest_effect, sites))
+        else:
+            sentences += [_sentence(gain, smallest_effect, sites) for gain in primary]
+        sentences += map(Answer, _timeout_sentences(primary))
+        sentences += map(Answer, _slow_sentences(primary))
+    return sentences
+
+
+def description(gains: Sequence[NetworkGain], metric: str, sites: int) -> list[Answer]:
+    """What is there of an unfinished run: the numbers, and no finding."""
+    sentences = []
+    for primary in _by_comparison(gains, metric):
+        asked = primary[0].comparison
+        if len(primary) > NETWORKS_NAMED_MAX:
+            said = f"So far {asked} on {len(primary)} networks: {_range(primary)}."
+            sentences.append(Answer(said))
+            continue
+        sentences += [
+            Answer(
+                f"So far on {gain.network} {asked}: {_size(gain) or gain.gain.reason}, "
+                f"{_basis(gain, sites)}."
+            )
+            for gain in primary
+        ]
+    return sentences
+
+
+def _by_comparison(gains: Sequence[NetworkGain], metric: str) -> list[list[NetworkGain]]:
+    """The metric's gains, those of one comparison together."""
+    of_pair: dict[object, list[NetworkGain]] = {}
+    for gain in gains:
+        if gain.metric == metric:
+            of_pair.setdefault(gain.comparison, []).append(gain)
+    return list(of_pair.values())
+
+
+def _sentence(gain: NetworkGain, smallest_effect: float, sites: int) -> Answer:
+    finding = verdict(gain, smallest_effect)
+    claim = finding if finding in ("faster", "slower") else ""
+    effect = format_percent(smallest_effect, signed=False)
+    head = _FINDINGS[finding].format(**gain.comparison.stated(), effect=effect)
+    clauses = [_size(gain, signed=not claim)]
+    if finding == "undetermined":
+        clauses = [gain.gain.reason, clauses[0]]
+    elif finding == "no clear difference" and gain.gain.excludes_zero:
+        # The interval is of this one comparison; the verdict allows for all of them.
+        clauses.append("as the only question it would be clear, among all of them it is not")
+    clauses.append(_basis(gain, sites))
+    rest = "; ".join(clause for clause in clauses if clause)
+    return Answer(f"On {gain.network} {head}", f"{' by ' if claim else ': '}{rest}.", claim)
+
+
+def _size(gain: NetworkGain, signed: bool = True) -> str:
+    """The difference in ms and as a share, with its interval; empty where there is no value."""
+    estimate = gain.gain
+    if estimate.value is None:
+        return ""
+    if not signed and estimate.value < 0:  # by how much faster: the larger bound comes last
+        estimate = _mirrored(estimate)
+    share = format_percent(estimate.value or 0.0, signed=signed)
+    difference = gain.difference.value
+    if difference is not None and gain.metric.endswith("_ms"):
+        told = format_signed_ms(difference, math.inf)
+        if difference * (gain.gain.value or 0.0) < 0:  # a few slow loads weigh more in ms
+            share = f"{share}, though {told} in the mean"
+        else:
+            share = f"{told if signed else told.lstrip(f'+{MINUS}')} or {share}"
+    if estimate.low is None:
+        return share
+    share += f" (95{NO_BREAK}% interval {format_interval(estimate, signed=signed)}"
+    if gain.signs_disagree:
+        share += f"; median {format_percent(gain.median.value or 0.0)}"
+    return f"{share})"
+
+
+def _mirrored(estimate: Estimate) -> Estimate:
+    value, low, high = (
+        None if bound is None else -bound for bound in (estimate.value, estimate.high, estimate.low)
+    )
+    return Estimate(value, low, high)
+
+
+def _basis(gain: NetworkGain, sites: int) -> str:
+    """What the sentence is of: metric, sites and loads."""
+    said = f"{title_of(gain.metric)}, {sites} {'site' if sites == 1 else 'sites'}"
+    if gain.timeouts and gain.timeouts.pairs:
+        said += f", {gain.timeouts.pairs} loads each"
+    return said
+
+
+def _many(gains: Sequence[NetworkGain], smallest_effect: float, sites: int) -> Answer:
+    clauses = []
+    asked = gains[0].comparison
+    for finding, opening in _FINDINGS.items():
+        found = [gain for gain in gains if verdict(gain, smallest_effect) == finding]
+        if not found:
+            continue
+        effect = format_percent(smallest_effect, signed=False)
+        where = f"{len(found)} networks"
+        if len(found) <= NETWORKS_NAMED_MAX:
+            where = _join([gain.network for gain in found])
+        said = opening.format(**asked.stated(), effect=effect)
+        clauses.append(f"{said} on {where} ({_range(found)})")
+    of_sites = f"{sites} {'site' if sites == 1 else 'sites'}"
+    return Answer(f"{title_of(gains[0].metric)} of {of_sites}: {'; '.join(clauses)}.")
+
+
+_BOUNDS: dict[Bound, str] = {
+    "at least": "so the true gain is at least that",
+    "at most": "so the true gain is at most that",
+    "either way": "so the true gain may lie on either side",
+    "": "",
+}
+
+
+def _timeout_sentences(gains: Sequence[NetworkGain]) -> list[str]:
+    """How many loads did not come, wherever one did not, and what it does to the gain."""
+    late = [(gain, gain.timeouts) for gain in gains if gain.timeouts and gain.timeouts.any]
+    if len(late) > NETWORKS_NAMED_MAX:
+        own, other, loads = (
+            sum(counts) for counts in zip(*((t.count, t.count_reference, t.pairs) for _, t in late),
+                                          strict=True)
+        )  # fmt: skip
+        said = f"{own} of {loads} loads of {gains[0].stack} against {other} of {loads}"
+        return [
+            f"Timeouts on {len(late)} networks: {said} of {gains[0].reference} did not come in "
+            "time; each counts as its limit."
+        ]
+    return [_timeout_sentence(gain, counts) for gain, counts in late]
+
+
+def _timeout_sentence(gain: NetworkGain, counts: Timeouts) -> str:
+    loads, p = counts.pairs, gain.p_timeouts_holm
+    sentence = (
+        f"Timeouts on {gain.network}: {counts.count} of {loads} loads of {gain.stack} against "
+        f"{counts.count_reference} of {loads} of {gain.reference} did not come within "
+        f"{format_limit(counts)}"
+    )
+    if p is not None:
+        sentence += f" ({format_p_equation(p)} among all comparisons)"
+    if not gain.metric.endswith("_ms"):
+        return f"{sentence}."
+    bound = _BOUNDS[counts.bound] if gain.gain.value is not None else ""
+    sentence += f"; each counts as the limit{', ' if bound else ''}{bound}"
+    mean = gain.difference
+    if mean.value is not None:
+        sentence += (
+            f", and the mean difference up to it is {format_signed_ms(mean.value, math.inf)}"
+        )
+        if mean.low is not None and mean.high is not None:
+            low, high = (format_signed_ms(bound, math.inf) for bound in (mean.low, mean.high))
+            sentence += f" ({low} to {high})"
+    return f"{sentence}."
+
+
+def format_limit(counts: Timeouts) -> str:
+    """The limit of the loads, or the least and the largest of several sites: `60 s`."""
+    low, high = (limit / 1000 for limit in (counts.limit_min, counts.limit_max))
+    return f"{low:g} s" if low == high else f"{low:g} to {high:g} s"
+
+
+def _slow_sentences(gains: Sequence[NetworkGain]) -> list[str]:
+    """Where rare slow loads are an answer of their own, after the family's correction."""
+    sentences = []
+    for gain in gains:
+        slow, p = gain.slow_loads, gain.p_slow_holm
+        if slow is None or p is None or p > SIGNIFICANCE_LEVEL:
+            continue
+        shares = ((slow.share, gain.stack), (slow.share_reference, gain.reference))
+        own, other = (
+            f"{format_percent(share.value or 0.0, signed=False)} of {name}'s loads "
+            f"({format_interval(share, signed=False)})"
+            for share, name in shares
+        )
+        sentences.append(
+            f"Slow loads on {gain.network}: {own} took more than {SLOW_TIMES:g} times their "
+            f"stack's median, and {other}; {format_p_equation(p)} among all comparisons."
+        )
+    if len(sentences) > NETWORKS_NAMED_MAX:
+        return [f"Slow loads of {gains[0].comparison} differ on {len(sentences)} networks."]
+    return sentences
+
+
+def _range(gains: Sequence[NetworkGain]) -> str:
+    """The least and the largest gain of many networks, or why there is none."""
+    values = [gain.gain.value for gain in gains if gain.gain.value is not None]
+    reasons = Counter(gain.gain.reason for gain in gains if not gain.gain.determined)
+    clauses = [f"{format_percent(min(values))} to {format_percent(max(values))}"] if values else []
+    if reasons:
+        clauses.append(f"mostly since {reasons.most_common(1)[0][0]}")
+    return "; ".join(clauses)
+
+
+def _join(parts: Sequence[str]) -> str:
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _why_no_answer(contents: Contents) -> str:
+    """What ended most of the loads that count for nothing."""
+    nothing = "There is no complete block to compare yet"
+    failed = contents.table.filter(~pl.col("outcome").is_in(["ok", "timeout"]))
+    if not failed.height:
+        return f"{nothing}."
+    (outcome, count), *_ = (
+        failed.group_by("outcome", maintain_order=True)
+        .len()
+        .sort("len", descending=True, maintain_order=True)
+        .iter_rows()
+    )
+    details = failed.filter(pl.col("outcome") == outcome)["outcome_detail"]
+    detail, often = Counter(details.to_list()).most_common(1)[0]
+    which = "" if often == count else "one of them: "
+    loads = contents.table.height
+    return f"{nothing}: {count} of {loads} loads ended as {outcome}: {which}{detail.rstrip('.')}."
+
+
+def _over_networks(contents: Contents) -> list[Answer]:
+    """A sentence a comparison about its gain over all networks, if the plan has weights."""
+    weights, metric = contents.plan.get("weights"), contents.primary_metric
+    if not weights:
+        return []
+    sentences = []
+    for asked in contents.comparisons:
+        gains = [
+            gain for gain in contents.gains if (gain.comparison, gain.metric) == (asked, metric)
+        ]
+        mean = weighted_gain(gains, weights)
+        if mean.value is None or mean.low is None:
+            answer_text = f"undetermined ({mean.reason})"
+        else:
+            answer_text = f"{format_percent(mean.value)}, 95 % interval {format_interval(mean)}"
+        said = f"Over all networks, by their weights, {asked}: {answer_text}."
+        sentences.append(Answer(said))
+    return sentences

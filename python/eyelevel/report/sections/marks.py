@@ -1,0 +1,66 @@
+"""What an answer rests on, in three marks: the level, the loads that count, the machine."""
+
+from collections.abc import Sequence
+
+from eyelevel.analysis.study import Contents
+from eyelevel.report.html import Markup, element, join
+from eyelevel.report.sections.exclusions import exclusions_said
+from eyelevel.report.sections.level import levels_compared, not_level, pairs_compared
+from eyelevel.report.sections.warnings import Warning, of_level, of_loads, of_machine
+
+GOOD, OPEN, BAD = "✓", "?", "!"
+
+
+def marks(contents: Contents) -> Markup:
+    """Each is one line, and opens to what it knows."""
+    return element("div", _level(contents), _loads(contents), _machine(contents), class_="rests-on")
+
+
+def _level(contents: Contents) -> Markup:
+    pairs = len(pairs_compared(contents))
+    measured = len(levels_compared(contents))
+    unequal, unknown = not_level(contents), of_level(contents)
+    said = f"{measured} of {pairs} pairs measured and level"
+    if unequal:
+        said = f"{len(unequal)} of {pairs} pairs unequal in more than their protocols"
+    elif measured < pairs:
+        said = f"{pairs - measured} of {pairs} pairs not measured here"
+    elif unknown:
+        said = "measured, with open ends"
+    sign = BAD if unequal else OPEN if unknown else GOOD
+    note = (
+        "Whether the stacks are alike in all but what they are named for, as measured on this "
+        "machine when the run began. Every aspect is in the appendix."
+    )
+    return _mark(sign, "Level", said, [*unequal, *unknown], note)
+
+
+def _loads(contents: Contents) -> Markup:
+    kept, planned = contents.blocks.kept["block"].n_unique(), contents.blocks_planned
+    excluded = len(contents.blocks.excluded)
+    said = f"{kept} of {planned} blocks compared"
+    if excluded:
+        said += f", {excluded} left out"
+    note = exclusions_said(contents) or (
+        "A block is one load of a site over a network with every stack. None was left out."
+    )
+    warnings = of_loads(contents)
+    return _mark(OPEN if excluded or warnings else GOOD, "Loads", said, warnings, note)
+
+
+def _machine(contents: Contents) -> Markup:
+    warnings = of_machine(contents)
+    said = "nothing disturbed the loads" if not warnings else warnings[0][0].rstrip(".").lower()
+    note = (
+        "Every load measures how late its packets were and how long processes waited for a "
+        "processor; a load that was disturbed is left out with its block."
+    )
+    return _mark(OPEN if warnings else GOOD, "Machine", said, warnings, note)
+
+
+def _mark(sign: str, name: str, said: str, warnings: Sequence[Warning], note: str) -> Markup:
+    words = {GOOD: "holds", OPEN: "open", BAD: "does not hold"}[sign]
+    symbol = element("span", sign, class_=f"sign {words.split()[0]}", role="img", aria_label=words)
+    summary = element("summary", symbol, " ", element("strong", name), " ", said)
+    lines = [join([element("strong", head), " ", text]) for head, text in warnings]
+    return element("details", summary, *(element("p", line) for line in [*lines, note]))

@@ -1,0 +1,198 @@
+"""What a reader must know beside the numbers: of the answer, the level, the loads, the machine."""
+
+from eyelevel.analysis.formats import NO_BREAK, format_percent
+from eyelevel.analysis.gains.sequential import (
+    BLOCKS_COUNTED_MAX,
+    ComparisonState,
+    blocks_needed,
+    comparisons,
+)
+from eyelevel.analysis.phrases import FEW_BLOCKS, SIGNIFICANCE_LEVEL, detectable
+from eyelevel.analysis.study import Contents
+from eyelevel.report.sections.level import not_level, not_measured
+
+# Load average over cores, read before the run needs any: the half of them must be free.
+BUSY_SHARE = 0.5
+
+Warning = tuple[str, str]
+"""A heading and a sentence."""
+
+
+def warnings(contents: Contents) -> list[Warning]:
+    """All of them, the gravest first."""
+    return [
+        *said_first(contents),
+        *of_answer(contents),
+        *of_level(contents),
+        *of_loads(contents),
+        *of_machine(contents),
+    ]
+
+
+def said_first(contents: Contents) -> list[Warning]:
+    """What must be said before the answer."""
+    return [*_unfinished(contents), *outcomes_differ(contents), *not_level(contents)]
+
+
+def of_answer(contents: Contents) -> list[Warning]:
+    """How far the answer carries."""
+    found = []
+    if contents.stopped:
+        reason = contents.stopped["reason"]
+        text = f"It ended {reason}. Its intervals hold whenever one stops."
+        found.append(("The study stopped early.", text))
+    found += not_sure_enough(contents)
+    if (blocks := contents.plan["blocks"]) < FEW_BLOCKS and not contents.may_stop:
+        found.append(_few_blocks(contents, blocks))
+    return found
+
+
+def of_level(contents: Contents) -> list[Warning]:
+    """What else may make a difference than the stacks themselves."""
+    found = not_measured(contents)
+    for site, altered in contents.environment.get("altered_sites", {}).items():
+        text = f"{'. '.join(altered)}. Its loads say how the altered page behaves."
+        found.append((f"{site} is not as it was recorded.", text))
+    for site, share in contents.environment.get("secure_shares", {}).items():
+        text = (
+            f"{format_percent(1 - share, signed=False)} of its objects were recorded over http: "
+            "they come in cleartext over HTTP/1.1 with every stack, so that stacks look more alike "
+            "than they are."
+        )
+        found.append((f"{site} is not all https.", text))
+    return found
+
+
+def of_loads(contents: Contents) -> list[Warning]:
+    """Of the records themselves."""
+    if not contents.foreign:
+        return []
+    text = f"{contents.foreign} records that the plan does not name are left out."
+    return [("Other records in the directory.", text)]
+
+
+def of_machine(contents: Contents) -> list[Warning]:
+    """What the machine did to the loads."""
+    found = []
+    load, cores = (contents.environment.get(key) for key in ("load_1min", "cores"))
+    if load is not None and cores is not None and load > BUSY_SHARE * cores:
+        text = (
+            f"When the run began, {load:.1f} processes were competing for {cores} cores. Loads may "
+            "have waited for the processor, and stacks that need more of it look slower."
+        )
+        found.append(("The machine was busy.", text))
+    broken = [
+        f"{name} {check['measured']} (bound: {check['bound']})"
+        for name, check in contents.environment.get("path_checks", {}).items()
+        if check["passed"] is False
+    ]
+    if broken:
+        text = (
+            f"Measured when the run began: {'; '.join(broken)}. Loads that saw late packets are "
+            "excluded; `eyelevel validate path` shows whether the machine can do better."
+        )
+        found.append(("The emulated network was not within its bounds.", text))
+    if len(_versions(contents)) > 1:
+        text = "The loads were made with more than one version; see what was run."
+        found.append(("Versions changed during the run.", text))
+    return found
+
+
+def outcomes_differ(contents: Contents) -> list[Warning]:
+    """What must be said before anything else: stacks differ in how often their loads end badly."""
+    warnings_found = []
+    for test, what in (
+        (contents.timeout_rates, "time out"),
+        (contents.failure_rates, "fail by the instrument's fault"),
+    ):
+        if test.p is not None and test.p <= SIGNIFICANCE_LEVEL:
+            text = (
+                f"Loads {what} more often with some stacks than with others "
+                f"(p = {test.p:.2g}); see the outcomes below. What is left may not be comparable."
+            )
+            warnings_found.append(("Outcomes differ between stacks.", text))
+    return warnings_found
+
+
+def _unfinished(contents: Contents) -> list[Warning]:
+    if not contents.unfinished:
+        return []
+    blocks = contents.blocks.kept["block"].n_unique()
+    text = (
+        f"{contents.unfinished}, {blocks} of {contents.blocks_planned} blocks are whole. The "
+        "numbers describe these; their intervals do not allow for ending a run before its end. "
+        "The same command with --resume loads the rest."
+    )
+    return [("No verdict: the run is not complete.", text)]
+
+
+def _few_blocks(contents: Contents, blocks: int) -> Warning:
+    effects = detectable(contents.gains, contents.primary_metric)
+    text = "So few cannot show small effects, and a quiet moment or a busy one weighs heavily."
+    if effects:
+        low, high = (format_percent(effect, signed=False) for effect in effects)
+        size = f"about {high}" if low == high else f"{low} to {high}, by stack and network,"
+        text = (
+            f"With the spread seen here, a true difference smaller than {size} would often be "
+            "missed. Take it as a first look, not as a study."
+        )
+    return (f"Only {blocks} {'block' if blocks == 1 else 'blocks'}.", text)
+
+
+def _versions(contents: Contents) -> set[str]:
+    return set(contents.table["versions"].unique())
+
+
+NAMED_MAX = 3  # comparisons; more would bury what they say
+
+UNSURE = ("open", "futile")
+
+
+def not_sure_enough(contents: Contents) -> list[Warning]:
+    """A heading and a sentence where an interval is wider than the plan asked for; else nothing.
+
+    Nothing, too, while the run goes on, which is not sure enough by its nature.
+    """
+    rule = contents.plan.get("stop")
+    if not rule or not contents.blocks.kept.height:
+        return []
+    if contents.unfinished:
+        return []
+    width_max = rule["interval_width_max"]
+    smallest = contents.smallest_effect
+    metric = contents.primary_metric
+    gains = [gain for gain in contents.gains if gain.metric == metric]
+    states = comparisons(gains, width_max, smallest, contents.plan["blocks"], futility=False)
+    unsure = [comparison for comparison in states if comparison.state in UNSURE]
+    if not unsure:
+        return []
+    clauses = [_format_width(comparison) for comparison in unsure[:NAMED_MAX]]
+    if len(unsure) > NAMED_MAX:
+        clauses.append(f"{len(unsure) - NAMED_MAX} more are not sure enough, either")
+    text = f"{'; '.join(clauses)}; at most {_format_points(width_max)} were asked for."
+    needed = [
+        blocks_needed(gain, width_max, len(gains))
+        for gain, comparison in zip(gains, states, strict=True)
+        if comparison.state in UNSURE
+    ]
+    if None not in needed:
+        most = max(count for count in needed if count is not None)
+        text += f" Blocks that scatter as these did would have to be about {most}."
+    elif any(comparison.width is not None for comparison in unsure):
+        text += (
+            f" With blocks that scatter as these did, {BLOCKS_COUNTED_MAX} would not be enough: "
+            "a quieter machine may be."
+        )
+    return [("Not sure enough.", text)]
+
+
+def _format_width(comparison: ComparisonState) -> str:
+    which = f"{comparison.comparison} on {comparison.network}"
+    if comparison.width is None:
+        return f"{which} has no interval"
+    return f"the interval of {which} is {_format_points(comparison.width)} wide"
+
+
+def _format_points(width: float) -> str:
+    """A width of an interval of shares: `12.3 percentage points`."""
+    return f"{format_percent(width, signed=False).removesuffix(f'{NO_BREAK}%')} percentage points"
