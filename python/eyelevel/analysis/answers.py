@@ -208,7 +208,7 @@ def _timeout_sentence(gain: NetworkGain, counts: Timeouts) -> str:
     loads, p = counts.pairs, gain.p_timeouts_holm
     sentence = (
         f"Timeouts on {gain.network}: {counts.count} of {loads} loads of {gain.stack} against "
-        f"{counts.count_reference} of {loads} of {gain.reference} did not come within "
+        f"{counts.count_reference} of {loads} of {gain.reference} did not come "
         f"{format_limit(counts)}"
     )
     if p is not None:
@@ -229,9 +229,11 @@ def _timeout_sentence(gain: NetworkGain, counts: Timeouts) -> str:
 
 
 def format_limit(counts: Timeouts) -> str:
-    """The limit of the loads, or the least and the largest of several sites: `60 s`."""
+    """By when the loads were to come, the least and the largest of several sites: `within 60 s`."""
     low, high = (limit / 1000 for limit in (counts.limit_min, counts.limit_max))
-    return f"{low:g} s" if low == high else f"{low:g} to {high:g} s"
+    if math.isinf(high):  # of a metric that is no time
+        return "in time"
+    return f"within {low:g} s" if low == high else f"within {low:g} to {high:g} s"
 
 
 def _slow_sentences(gains: Sequence[NetworkGain]) -> list[str]:

@@ -67,6 +67,7 @@ def test_vega_draws_both_charts():
             "gain": -0.1,
             "gain_low": -0.2,
             "gain_high": 0.0,
+            "claimed": True,
         }
     )
     for spec in (

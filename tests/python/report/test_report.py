@@ -18,7 +18,7 @@ from eyelevel.report.sections.appendix import appendix_section
 from eyelevel.report.sections.charts import _extent
 from eyelevel.report.sections.details import setup_section
 from eyelevel.report.sections.methods import paragraph
-from eyelevel.report.sections.opening import warnings
+from eyelevel.report.sections.warnings import warnings
 from eyelevel.stats.estimate import Estimate
 from eyelevel.store.directory import committed
 
@@ -55,8 +55,10 @@ def test_the_made_up_gain_is_found(contents):
 
 def test_the_question_and_its_answer_come_first(text):
     body = outside_scripts(text)
-    assert body.index("<h1>Is QUIC faster than TCP") < body.index("quic was faster than tcp on dsl")
-    assert body.index("quic was faster than tcp on dsl") < body.index("<table")
+    assert body.index("<h1>Is QUIC faster than TCP") < body.index(
+        "On dsl quic was faster than tcp<"
+    )
+    assert body.index("On dsl quic was faster than tcp<") < body.index("<table")
 
 
 def test_every_load_that_was_not_ok_is_listed_with_its_reason(text):
@@ -178,8 +180,9 @@ def test_a_missing_file_is_named_and_the_older_report_stays(tmp_path):
 def test_the_summary_says_what_the_page_says(contents, text):
     summary = summary_of(contents)
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    words = re.sub(r"</?strong[^>]*>", "", text)
     for sentence in summary["answer"]:
-        assert sentence.replace(NO_BREAK, " ") in text
+        assert sentence.replace(NO_BREAK, " ") in words
     assert summary["outcomes"]["quic"] == {"ok": 11, "starved": 1}
     quic = [each for each in summary["gains"] if each["stack"] == "quic" and each["verdict"]]
     assert {each["network"]: each["verdict"] for each in quic} == {

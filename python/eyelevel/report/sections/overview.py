@@ -40,8 +40,8 @@ def overview_section(contents: Contents, data: PageData) -> Markup:
 
     note = (
         f"{title_of(contents.primary_metric)} with its 95{NO_BREAK}% interval; left is faster "
-        "than the reference. A colour is a verdict, which allows for all comparisons together; grey claims "
-        "nothing."
+        "than the reference. A colour is a verdict, which allows for all comparisons together; "
+        "grey claims nothing."
     )
     if left_out := len(contents.networks) - len(networks):
         note += f" {left_out} further networks are in the tables."

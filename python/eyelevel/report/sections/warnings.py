@@ -1,11 +1,14 @@
 """What a reader must know beside the numbers: of the answer, the level, the loads, the machine."""
 
+from dataclasses import replace
+
+from eyelevel.analysis.decisions import rule_of
 from eyelevel.analysis.formats import NO_BREAK, format_percent
 from eyelevel.analysis.gains.sequential import (
     BLOCKS_COUNTED_MAX,
     ComparisonState,
     blocks_needed,
-    comparisons,
+    comparison_states,
 )
 from eyelevel.analysis.phrases import FEW_BLOCKS, SIGNIFICANCE_LEVEL, detectable
 from eyelevel.analysis.study import Contents
@@ -22,25 +25,44 @@ def warnings(contents: Contents) -> list[Warning]:
     """All of them, the gravest first."""
     return [
         *said_first(contents),
-        *of_answer(contents),
-        *of_level(contents),
         *of_loads(contents),
         *of_machine(contents),
+        *_of_sites(contents),
+        *of_answer(contents),
+        *not_measured(contents),
     ]
 
 
 def said_first(contents: Contents) -> list[Warning]:
     """What must be said before the answer."""
-    return [*_unfinished(contents), *outcomes_differ(contents), *not_level(contents)]
+    return [
+        *_unfinished(contents),
+        *_not_declared(contents),
+        *outcomes_differ(contents),
+        *not_level(contents),
+    ]
+
+
+def _not_declared(contents: Contents) -> list[Warning]:
+    if not contents.declared:
+        return []
+    asked = ", ".join(map(str, contents.declared))
+    text = (
+        f"Its plan asks about {asked}. What is shown here was chosen when the loads were there, "
+        "and corrections allow for these comparisons alone."
+    )
+    return [("Not what the study declared.", text)]
 
 
 def of_answer(contents: Contents) -> list[Warning]:
     """How far the answer carries."""
     found = []
     if contents.stopped:
-        reason = contents.stopped["reason"]
-        text = f"It ended {reason}. Its intervals hold whenever one stops."
-        found.append(("The study stopped early.", text))
+        head = "The study stopped early."
+        if contents.stopped["repetition"] is None:
+            head = "Part of the study stopped early."
+        text = f"{contents.stopped['reason']}. These intervals hold whenever one stops."
+        found.append((head, text))
     found += not_sure_enough(contents)
     if (blocks := contents.plan["blocks"]) < FEW_BLOCKS and not contents.may_stop:
         found.append(_few_blocks(contents, blocks))
@@ -49,7 +71,11 @@ def of_answer(contents: Contents) -> list[Warning]:
 
 def of_level(contents: Contents) -> list[Warning]:
     """What else may make a difference than the stacks themselves."""
-    found = not_measured(contents)
+    return [*_of_sites(contents), *not_measured(contents)]
+
+
+def _of_sites(contents: Contents) -> list[Warning]:
+    found = []
     for site, altered in contents.environment.get("altered_sites", {}).items():
         text = f"{'. '.join(altered)}. Its loads say how the altered page behaves."
         found.append((f"{site} is not as it was recorded.", text))
@@ -145,35 +171,33 @@ def _versions(contents: Contents) -> set[str]:
 
 NAMED_MAX = 3  # comparisons; more would bury what they say
 
-UNSURE = ("open", "futile")
-
 
 def not_sure_enough(contents: Contents) -> list[Warning]:
     """A heading and a sentence where an interval is wider than the plan asked for; else nothing.
 
     Nothing, too, while the run goes on, which is not sure enough by its nature.
     """
-    rule = contents.plan.get("stop")
-    if not rule or not contents.blocks.kept.height:
+    if not contents.may_stop or not contents.blocks.kept.height:
         return []
     if contents.unfinished:
         return []
-    width_max = rule["interval_width_max"]
-    smallest = contents.smallest_effect
-    metric = contents.primary_metric
+    plan = contents.planned
+    rule = replace(rule_of(plan), futility=False)
+    width_max, metric = rule.width_max, contents.primary_metric
     gains = [gain for gain in contents.gains if gain.metric == metric]
-    states = comparisons(gains, width_max, smallest, contents.plan["blocks"], futility=False)
-    unsure = [comparison for comparison in states if comparison.state in UNSURE]
+    states = comparison_states(gains, rule, plan.blocks, plan.blocks)
+    unsure = [comparison for comparison in states if comparison.state == "open"]
     if not unsure:
         return []
     clauses = [_format_width(comparison) for comparison in unsure[:NAMED_MAX]]
     if len(unsure) > NAMED_MAX:
         clauses.append(f"{len(unsure) - NAMED_MAX} more are not sure enough, either")
-    text = f"{'; '.join(clauses)}; at most {_format_points(width_max)} were asked for."
+    or_sign = ", or no wider than the gain" if rule.clear_sign else ""
+    text = f"{'; '.join(clauses)}; asked for was at most {_format_points(width_max)}{or_sign}."
     needed = [
-        blocks_needed(gain, width_max, len(gains))
+        blocks_needed(gain, rule)
         for gain, comparison in zip(gains, states, strict=True)
-        if comparison.state in UNSURE
+        if comparison.state == "open"
     ]
     if None not in needed:
         most = max(count for count in needed if count is not None)

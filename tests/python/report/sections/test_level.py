@@ -7,8 +7,10 @@ from eyelevel.level.scenarios import FAR
 from eyelevel.plan.in_force import stack_in_force
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.report.page import summary_of
+from eyelevel.report.page_data import PageData
 from eyelevel.report.sections.level import level_section
-from eyelevel.report.sections.opening import opening, warnings
+from eyelevel.report.sections.opening import opening
+from eyelevel.report.sections.warnings import warnings
 
 ECN = {"ecn_share_down": ([0.0] * 3, [1.0] * 3), "ecn_share_up": ([0.0, 0.0, 0.5], [0.0, 0.4, 0.0])}
 
@@ -38,7 +40,7 @@ def uneven(contents):
 
 
 def test_unequal_stacks_are_told_before_the_answer(uneven):
-    page = opening(uneven)
+    page = opening(uneven, PageData(uneven))
     assert page.index("tcp and quic are not level.") < page.index('class="answer"')
     head, text = warnings(uneven)[0]
     assert head == "tcp and quic are not level."

@@ -88,7 +88,7 @@ def test_too_many_are_said_with_why_there_is_no_gain(tmp_path):
     late = {(f"dashboard/lte/{n}", "quic"): "timeout" for n in (1, 2)}
     contents = run_of(tmp_path, late)
     said = answer_of(contents)
-    assert "undetermined on lte (2 of 6 loads timed out" in said
+    assert "On lte quic against tcp is undetermined: 2 of 6 loads timed out" in said
     assert "Timeouts on lte: 2 of 6 loads of quic against 0 of 6" in said
     assert "each counts as the limit, and the mean difference up to it is +" in said
 

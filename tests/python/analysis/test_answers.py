@@ -1,0 +1,136 @@
+"""The sentences of the answer, each whole: they are what people quote."""
+
+from dataclasses import replace
+
+import pytest
+
+from eyelevel.analysis.answers import answer, description
+from eyelevel.analysis.formats import NO_BREAK
+from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.stats.estimate import Estimate
+from eyelevel.stats.slow_loads import SlowLoads
+from eyelevel.stats.timeouts import Timeouts
+
+METRIC = "speed_index_ms"
+NO_TIMEOUTS = Timeouts(0, 0, 62, 60_000.0, 60_000.0, None)
+
+
+def gain(value, low, high, p=0.001, network="dsl", ms=None):
+    estimate = Estimate(value, low, high, p, 0.01, 4.0, 2)
+    beside = {} if ms is None else {"difference": Estimate(ms, ms - 100, ms + 100)}
+    return NetworkGain(network, "quic", "tcp", METRIC, estimate, p, timeouts=NO_TIMEOUTS, **beside)
+
+
+def lacking(reason, value=None, network="lte"):
+    return NetworkGain(network, "quic", "tcp", METRIC, Estimate(value, reason=reason))
+
+
+def said(*gains, sites=2):
+    return [
+        str(sentence).replace(NO_BREAK, " ")
+        for sentence in answer(gains, METRIC, sites, smallest_effect=0.05)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence", "claim"),
+    [
+        (
+            gain(-0.21, -0.268, -0.152, ms=-412.0),
+            "On dsl quic was faster than tcp by 412 ms or 21.0 % (95 % interval 15.2 % to 26.8 %); "
+            "Speed Index, 2 sites, 62 loads each.",
+            "faster",
+        ),
+        (
+            gain(0.21, 0.152, 0.268, ms=412.0),
+            "On dsl quic was slower than tcp by 412 ms or 21.0 % (95 % interval 15.2 % to 26.8 %); "
+            "Speed Index, 2 sites, 62 loads each.",
+            "slower",
+        ),
+        (  # a few slow loads weigh more in milliseconds
+            gain(-0.1, -0.15, -0.05, ms=30.0),
+            "On dsl quic was faster than tcp by 10.0 %, though +30 ms in the mean (95 % interval "
+            "5.0 % to 15.0 %); Speed Index, 2 sites, 62 loads each.",
+            "faster",
+        ),
+        (
+            gain(0.01, -0.02, 0.04, p=0.5, ms=12.0),
+            "On dsl quic and tcp did not differ by 5.0 % or more: +12 ms or +1.0 % (95 % interval "
+            "−2.0 % to +4.0 %); Speed Index, 2 sites, 62 loads each.",
+            "",
+        ),
+        (
+            gain(-0.03, -0.08, 0.02, p=0.2, ms=-60.0),
+            "On dsl it is open whether quic is faster than tcp: −60 ms or −3.0 % (95 % interval "
+            "−8.0 % to +2.0 %); Speed Index, 2 sites, 62 loads each.",
+            "",
+        ),
+        (
+            gain(-0.2, -0.28, -0.12, p=0.071),
+            "On dsl it is open whether quic is faster than tcp: −20.0 % (95 % interval −28.0 % to "
+            "−12.0 %); as the only question it would be clear, among all of them it is not; Speed "
+            "Index, 2 sites, 62 loads each.",
+            "",
+        ),
+        (
+            replace(gain(-0.12, -0.15, -0.09, ms=-1234.0), median=Estimate(0.01)),
+            "On dsl there is no verdict on quic against tcp, since mean and median have opposite "
+            "signs: −1 234 ms or −12.0 % (95 % interval −15.0 % to −9.0 %; median +1.0 %); Speed "
+            "Index, 2 sites, 62 loads each.",
+            "",
+        ),
+        (
+            lacking("no complete block is left"),
+            "On lte quic against tcp is undetermined: no complete block is left; Speed Index, 2 "
+            "sites.",
+            "",
+        ),
+        (
+            lacking("one block shows no spread", -0.1),
+            "On lte quic against tcp is undetermined: one block shows no spread; −10.0 %; Speed "
+            "Index, 2 sites.",
+            "",
+        ),
+    ],
+)
+def test_each_finding_is_a_sentence_with_what_it_rests_on(found, sentence, claim):
+    (one,) = answer([found], METRIC, 2, smallest_effect=0.05)
+    assert str(one).replace(NO_BREAK, " ") == sentence and one.claim == claim
+
+
+def test_the_claim_stands_alone():
+    (one,) = answer([gain(-0.21, -0.268, -0.152, ms=-412.0)], METRIC, 2, smallest_effect=0.05)
+    assert one.head == "On dsl quic was faster than tcp" and one.rest.startswith(" by 412")
+
+
+def test_slow_loads_are_said_where_they_differ_after_correction():
+    slow = SlowLoads(Estimate(0.2, 0.1, 0.3), Estimate(0.0, 0.0, 0.05), 40, 0.001)
+    found = replace(gain(-0.03, -0.08, 0.02, p=0.2), slow_loads=slow, p_slow_holm=0.004)
+    _, sentence = said(found)
+    assert sentence == (
+        "Slow loads on dsl: 20.0 % of quic's loads (10.0 % to 30.0 %) took more than 1.5 times "
+        "their stack's median, and 0.0 % of tcp's loads (0.0 % to 5.0 %); p = 0.004 among all "
+        "comparisons."
+    )
+    assert len(said(replace(found, p_slow_holm=0.06))) == 1
+    assert "differ on 4 networks" in said(*[found] * 4)[1]
+
+
+def test_many_networks_are_one_sentence_by_finding():
+    faster = [gain(-0.1 - n / 100, -0.2, -0.05, network=f"net-{n}") for n in range(4)]
+    shown = [lacking("one block shows no spread", 0.02, f"few-{n}") for n in range(2)]
+    found = [*faster, *shown, lacking("no complete block of a", network="none")]
+    assert said(*found) == [
+        "Speed Index of 2 sites: quic was faster than tcp on 4 networks (−13.0 % to −10.0 %); "
+        "quic against tcp is undetermined on few-0, few-1 and none (+2.0 % to +2.0 %; mostly since "
+        "one block shows no spread)."
+    ]
+
+
+def test_an_unfinished_run_is_described_and_no_more():
+    (sentence,) = description([gain(-0.21, -0.268, -0.152, ms=-412.0)], METRIC, 1)
+    assert str(sentence).replace(NO_BREAK, " ") == (
+        "So far on dsl quic against tcp: −412 ms or −21.0 % (95 % interval −26.8 % to −15.2 %), "
+        "Speed Index, 1 site, 62 loads each."
+    )
+    assert sentence.claim == ""
