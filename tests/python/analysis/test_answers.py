@@ -1,10 +1,11 @@
 """The sentences of the answer, each whole: they are what people quote."""
 
+import math
 from dataclasses import replace
 
 import pytest
 
-from eyelevel.analysis.answers import answer, description
+from eyelevel.analysis.answers import answer, description, format_limit
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.stats.estimate import Estimate
@@ -134,3 +135,14 @@ def test_an_unfinished_run_is_described_and_no_more():
         "Speed Index, 1 site, 62 loads each."
     )
     assert sentence.claim == ""
+
+
+def test_the_limit_of_timeouts_is_one_several_or_none():
+    assert format_limit(Timeouts(1, 0, 9, 60_000.0, 60_000.0, 1.0)) == "within 60 s"
+    assert format_limit(Timeouts(1, 0, 9, 60_000.0, 90_500.0, 1.0)) == "within 60 to 90.5 s"
+    late = Timeouts(1, 0, 9, math.inf, math.inf, 1.0)
+    of_no_time = replace(gain(0, 0, 0), metric="objects", timeouts=late, p_timeouts_holm=0.5)
+    assert str(answer([of_no_time], "objects", 1, 0.05)[-1]) == (
+        "Timeouts on dsl: 1 of 9 loads of quic against 0 of 9 of tcp did not come in time "
+        "(p = 0.5 among all comparisons)."
+    )

@@ -44,12 +44,15 @@ def chromium():
 def open_page(chromium, report):
     pages = []
 
-    def open_one(width_px=1366, scheme="light"):
+    def open_one(width_px=1366, scheme="light", *, review=False):
         size = {"width": width_px, "height": 844}
         page = chromium.new_page(viewport=size, color_scheme=scheme)
         pages.append(page)
         page.goto(report)
         page.wait_for_selector("html[data-drawn]")
+        if review:
+            page.evaluate("document.querySelector('details.reviewers').open = true")
+            page.wait_for_selector("#curve-0 svg")
         return page
 
     yield open_one
@@ -118,9 +121,9 @@ def test_one_slider_moves_both_loads(open_page):
 
 
 def test_the_keyboard_reaches_every_control(open_page):
-    page = open_page()
+    page = open_page(review=True)
     reached = set()
-    for _ in range(200):
+    for _ in range(300):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.id || document.activeElement.className"))
     for wanted in (
@@ -137,7 +140,7 @@ def test_the_keyboard_reaches_every_control(open_page):
 
 
 def test_a_table_is_saved_as_csv_as_it_is_shown(open_page):
-    page = open_page()
+    page = open_page(review=True)
     page.select_option("#network", "dsl")
     export = page.locator("section[aria-labelledby=sites] details[open] button.export")
     with page.expect_download() as download:
@@ -148,6 +151,6 @@ def test_a_table_is_saved_as_csv_as_it_is_shown(open_page):
 
 
 def test_every_excluded_block_is_told(open_page):
-    text = open_page().locator("section[aria-labelledby=outcomes]").inner_text()
+    text = open_page(review=True).locator("section[aria-labelledby=outcomes]").inner_text()
     assert "Excluded blocks, with the loads of all stacks: 1 of 12" in text
     assert "quic: starved" in text

@@ -24,6 +24,15 @@ DRAWN = """new Promise((done) => {
 })"""
 
 
+WORDS = """(() => {
+  const charts = [...document.querySelectorAll("svg")];
+  for (const chart of charts) chart.style.display = "none"; // the numbers of axes are no words
+  const count = document.querySelector("main").innerText.split(/\\s+/).length;
+  for (const chart of charts) chart.style.display = "";
+  return count;
+})()"""
+
+
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     try:
@@ -68,6 +77,20 @@ class Page:
         self.call("Page.navigate", {"url": path.as_uri()})
         assert self.value(DRAWN) == "yes"
 
+    def review(self):
+        """Open what stands behind "For reviewers", and wait for the charts in it."""
+        self.value(
+            """new Promise((done) => {
+              document.querySelector("details.reviewers").open = true;
+              const look = () => {
+                const shown = document.querySelectorAll("figure:not([hidden]) > .chart");
+                if ([...shown].every((each) => each.querySelector("svg"))) done(true);
+                else requestAnimationFrame(look);
+              };
+              look();
+            })"""
+        )
+
     def scheme(self, name):
         features = [{"name": "prefers-color-scheme", "value": name}]
         self.call("Emulation.setEmulatedMedia", {"features": features})
@@ -109,6 +132,11 @@ def test_the_page_draws_without_error_and_fits(report, width_px, scheme):
         overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert page.value(overflow) == 0
         assert page.value("document.querySelectorAll('.chart svg').length") == 4
+        assert page.value(WORDS) <= 500
+        page.review()
+        assert page.value("document.querySelectorAll('.chart svg').length") == 8
+        assert page.value(overflow) == 0
+        assert page.logged == []
         widest = "Math.max(...[...document.querySelectorAll('svg')].map(s => s.clientWidth))"
         assert page.value(widest) <= width_px
         lightness = page.value("getComputedStyle(document.body).backgroundColor")
@@ -118,11 +146,13 @@ def test_the_page_draws_without_error_and_fits(report, width_px, scheme):
 def test_what_is_chosen_is_shown(report):
     with browser() as page:
         page.show(report, 1366, "light")
+        page.review()
         paths = "document.querySelector('#curve-0').innerHTML"
         before = page.value(paths)
         page.choose("site", "startup")
         assert page.value(paths) != before
         assert page.value("document.querySelectorAll('#filmstrip tbody tr').length") == 2
+        page.value("document.getElementById('filmstrip').closest('details').open = true")
         page.choose("strip-site", "dashboard")
         page.choose("strip-first", "tcp+")
         text = page.value("document.getElementById('filmstrip').innerText")
@@ -141,13 +171,15 @@ def test_what_is_chosen_is_shown(report):
         end = page.value("Number(document.getElementById('strip-time').max)")
         assert page.value(moment) == pytest.approx(1000 * at / end, abs=0.1)
         page.scheme("dark")
-        assert page.value("document.querySelectorAll('.chart svg').length") == 4
+        page.review()
+        assert page.value("document.querySelectorAll('.chart svg').length") == 8
         assert page.logged == []
 
 
 def test_filters_hide_networks_stacks_and_rows_and_tables_sort(report):
     with browser() as page:
         page.show(report, 1366, "light")
+        page.review()
         page.choose("network", "lte")
         assert page.value("document.querySelectorAll('figure[hidden]').length") == 1
         page.value("document.querySelector('button.key[data-stack=\"quic\"]').click()")
@@ -156,7 +188,9 @@ def test_filters_hide_networks_stacks_and_rows_and_tables_sort(report):
         names = "r.cells[1].innerText + r.cells[2].innerText"
         visible = f"{shown}.filter(r => !r.hidden).map(r => {names})"
         assert set(page.value(visible)) == {"ltetcp+"}
-        traces = "[...document.querySelector('[aria-labelledby=why] table.cells').tBodies[0].rows]"
+        traces = (
+            "[...document.querySelector('[aria-labelledby=parts] table.cells').tBodies[0].rows]"
+        )
         names = "r.cells[0].innerText + r.cells[1].innerText"
         assert page.value(f"{traces}.filter(r => !r.hidden).map(r => {names})") == [
             "ltetcp",
@@ -164,9 +198,9 @@ def test_filters_hide_networks_stacks_and_rows_and_tables_sort(report):
         ]
         page.choose("network", "all networks")
         page.value("document.querySelector('button.key[data-stack=\"quic\"]').click()")
-        page.value(f"{by_site}.querySelectorAll('.sort')[4].click()")
+        page.value(f"{by_site}.querySelectorAll('.sort')[5].click()")
         medians = page.value(
-            f"{shown}.map(r => parseFloat(r.cells[4].innerText.replace(/\\s/g, '')))"
+            f"{shown}.map(r => parseFloat(r.cells[5].innerText.replace(/\\s/g, '')))"
         )
         numbers = [number for number in medians if number is not None]
         assert len(numbers) > 4 and numbers == sorted(numbers)
@@ -177,6 +211,7 @@ def test_filters_hide_networks_stacks_and_rows_and_tables_sort(report):
 def test_the_papers_figures_are_drawn_when_opened(report):
     with browser() as page:
         page.show(report, 1366, "dark")
+        page.review()
         assert page.value("document.querySelectorAll('.drawing svg').length") == 0
         count = page.value(
             """new Promise((done) => {

@@ -41,7 +41,7 @@
 
   // Charts are drawn when they are first seen: a study may have a hundred networks, and what is in
   // closed details has no width to fit.
-  const seen = (element) => element.getClientRects().length > 0;
+  const seen = (element) => !element.closest("details:not([open]), [hidden]");
 
   async function drawSeen() {
     for (const place of document.querySelectorAll(".drawing")) {
