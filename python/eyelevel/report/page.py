@@ -9,6 +9,8 @@ from eyelevel.analysis.study import Contents, read_contents
 from eyelevel.analysis.trials.table import Measure
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.compute import measure
+from eyelevel.report.first_screen.opening import opening, opening_json
+from eyelevel.report.first_screen.overview import overview_section, sites_overview_section
 from eyelevel.report.html import Markup, element
 from eyelevel.report.page_data import PageData
 from eyelevel.report.sections.appendix import appendix_section
@@ -24,9 +26,7 @@ from eyelevel.report.sections.gains import (
 )
 from eyelevel.report.sections.level import level_json, level_section
 from eyelevel.report.sections.methods import methods_section
-from eyelevel.report.sections.opening import opening, opening_json
 from eyelevel.report.sections.outcomes import outcomes_json, outcomes_section
-from eyelevel.report.sections.overview import overview_section, sites_overview_section
 from eyelevel.report.sections.robustness import robustness_json, robustness_section
 from eyelevel.report.sections.sites import sites_section
 from eyelevel.report.sections.steps import steps_json, steps_section

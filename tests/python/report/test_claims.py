@@ -22,10 +22,10 @@ from eyelevel.analysis.two_runs import compare_runs
 from eyelevel.cli.results.report import Summary, print_summary
 from eyelevel.figures.das import heat_map
 from eyelevel.plan.presets import preset_text
+from eyelevel.report.first_screen.warnings import said_first
 from eyelevel.report.page import page, summary_of
 from eyelevel.report.page_data import PageData
 from eyelevel.report.sections.charts import charts_section
-from eyelevel.report.sections.warnings import said_first
 from eyelevel.store.directory import PLAN_FILE
 
 TEXT = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 12")
@@ -149,7 +149,7 @@ def printed(contents, monkeypatch):
 def test_the_terminal_has_its_numbers_in_grey_and_no_others(broken_off, whole, monkeypatch):
     text = printed(broken_off, monkeypatch)
     assert "No verdict: the run is not complete. 143 of 144 loads" in text
-    assert text.count(f"{GREY}Speed Index so far, ") == 2
+    assert text.count(f"{GREY}So far on dsl ") == 2
     assert GREY not in printed(whole, monkeypatch)
 
 

@@ -12,13 +12,13 @@ from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.study import read_contents
 from eyelevel.errors import StoreError
 from eyelevel.plan.presets import preset_text
+from eyelevel.report.first_screen.warnings import warnings
 from eyelevel.report.html import data_block, element, table, with_code
 from eyelevel.report.page import build_report, summary_of
 from eyelevel.report.sections.appendix import appendix_section
 from eyelevel.report.sections.charts import _extent
 from eyelevel.report.sections.details import setup_section
 from eyelevel.report.sections.methods import paragraph
-from eyelevel.report.sections.warnings import warnings
 from eyelevel.stats.estimate import Estimate
 from eyelevel.store.directory import committed
 

@@ -155,6 +155,7 @@ def test_what_is_chosen_is_shown(report):
         page.value("document.getElementById('filmstrip').closest('details').open = true")
         page.choose("strip-site", "dashboard")
         page.choose("strip-first", "tcp+")
+        page.choose("strip-second", "quic")
         text = page.value("document.getElementById('filmstrip').innerText")
         assert "dashboard on lte" in text and "tcp+" in text
         images = "[...document.querySelectorAll('#filmstrip img')]"

@@ -14,9 +14,9 @@ from eyelevel.cli.output import print_json, results, table
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import measure
+from eyelevel.report.first_screen.warnings import said_first
 from eyelevel.report.page import summary_of, write_report
 from eyelevel.report.sections.exclusions import exclusions_said
-from eyelevel.report.sections.warnings import said_first
 from eyelevel.report.sections.why import said_why
 
 

@@ -23,8 +23,8 @@ from eyelevel.networks.from_csv import toml_of
 from eyelevel.plan.change import BLOCKS_MAX, DEFAULT_BASE, question_plan
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan
+from eyelevel.report.first_screen.warnings import said_first
 from eyelevel.report.page import summary_of
-from eyelevel.report.sections.warnings import said_first
 from eyelevel.run.study.loop import Execution
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
 from eyelevel.sites.cleartext import MOSTLY, make_secure

@@ -6,11 +6,11 @@ from eyelevel.level.rows import Run, rows_of
 from eyelevel.level.scenarios import FAR
 from eyelevel.plan.in_force import stack_in_force
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.report.first_screen.opening import opening
+from eyelevel.report.first_screen.warnings import warnings
 from eyelevel.report.page import summary_of
 from eyelevel.report.page_data import PageData
 from eyelevel.report.sections.level import level_section
-from eyelevel.report.sections.opening import opening
-from eyelevel.report.sections.warnings import warnings
 
 ECN = {"ecn_share_down": ([0.0] * 3, [1.0] * 3), "ecn_share_up": ([0.0, 0.0, 0.5], [0.0, 0.4, 0.0])}
 

@@ -5,7 +5,7 @@ import json
 from made_up_run import metrics_of, write_run
 
 from eyelevel.analysis.study import read_contents
-from eyelevel.report.sections.warnings import warnings
+from eyelevel.report.first_screen.warnings import warnings
 
 PLAN = """title = "Is it sure?"
 sites = ["startup"]

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 from made_up_study import TEXT, MadeUpStudy
 
-from eyelevel.report.sections.opening import answers, warnings
+from eyelevel.report.first_screen.opening import answers, warnings
 from eyelevel.run.study import loop, progress
 from eyelevel.store.directory import STOP_FILE, committed
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from eyelevel.analysis.study import Contents
+from eyelevel.report.first_screen.warnings import Warning, of_level, of_loads, of_machine
 from eyelevel.report.html import Markup, element, join
 from eyelevel.report.sections.exclusions import exclusions_said
 from eyelevel.report.sections.level import levels_compared, not_level, pairs_compared
-from eyelevel.report.sections.warnings import Warning, of_level, of_loads, of_machine
 
 GOOD, OPEN, BAD = "✓", "?", "!"
 

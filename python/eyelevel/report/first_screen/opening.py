@@ -3,11 +3,11 @@
 from eyelevel.analysis.answers import Answer, answers
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonObject
+from eyelevel.report.first_screen.filmstrips import first_pair
+from eyelevel.report.first_screen.marks import marks
+from eyelevel.report.first_screen.warnings import Warning, of_answer, said_first, warnings
 from eyelevel.report.html import Markup, element, join
 from eyelevel.report.page_data import PageData
-from eyelevel.report.sections.filmstrips import first_pair
-from eyelevel.report.sections.marks import marks
-from eyelevel.report.sections.warnings import Warning, of_answer, said_first, warnings
 
 
 def opening(contents: Contents, data: PageData) -> Markup:
