@@ -24,6 +24,7 @@ from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.slow_loads import SLOW_TIMES
 from eyelevel.stats.timeouts import Bound, Timeouts
 
+SENTENCES_MAX = 8  # of all comparisons: beyond it the first alone has one a network
 NETWORKS_NAMED_MAX = 3  # of one comparison: more would bury the answer, and the table has them
 
 _FINDINGS = {
@@ -67,12 +68,16 @@ def answer(
 ) -> list[Answer]:
     """A sentence a comparison and network, with what it rests on and how sure it is.
 
-    Of more than NETWORKS_NAMED_MAX networks a comparison has one sentence for all. Timeouts and
-    slow loads, where there is something to say of them, follow it.
+    Of more than NETWORKS_NAMED_MAX networks a comparison has one sentence for all, and so has every
+    comparison but the first where there are many. Timeouts and slow loads, where there is something
+    to say of them, follow it.
     """
-    sentences = []
-    for primary in _by_comparison(gains, metric):
-        if len(primary) > NETWORKS_NAMED_MAX:
+    sentences: list[Answer] = []
+    by_comparison = _by_comparison(gains, metric)
+    many = sum(map(len, by_comparison)) > SENTENCES_MAX
+    for primary in by_comparison:
+        # The first one is what the plan asks first.
+        if len(primary) > NETWORKS_NAMED_MAX or (many and primary is not by_comparison[0]):
             sentences.append(_many(primary, smallest_effect, sites))
         else:
             sentences += [_sentence(gain, smallest_effect, sites) for gain in primary]

@@ -238,7 +238,7 @@ def read_contents(
         stacks = [stack["name"] for stack in plan["stacks"]]
     comparisons = comparisons_of(plan)
     cells = compare_cells(blocks.kept, names, comparisons)
-    networks = sorted(network["name"] for network in plan["networks"])
+    networks = [network["name"] for network in plan["networks"]]
     planned = [
         (network, asked.stack, asked.reference, metric)
         for network, asked, metric in product(networks, comparisons, names)

@@ -11,6 +11,7 @@ from eyelevel.json_types import JsonObject
 CLAIMS = {"faster": "var(--faster)", "slower": "var(--slower)", "no claim": "var(--quiet)"}
 """Colours of the page: only a verdict, which allows for all comparisons, has one but grey."""
 
+SAID_SHARE = 0.3  # of the axis
 _ROW_PX = 30
 _GAINS = ("gain", "gain_low", "gain_high")
 _AXIS = alt.Axis(
@@ -33,6 +34,9 @@ def gains_overview(
     base = alt.Chart(inline(rows)).encode(
         y=alt.Y("network:N", sort=list(networks), title=None), color=colour
     )
+    # Room on the right for what is said, so that no interval runs through it.
+    low, high = extent
+    extent = (low, high + SAID_SHARE * (high - low))
     said = base.mark_text(align="right", baseline="bottom", dy=-4).encode(
         x=alt.value("width"), text="said:N", color=alt.value("var(--ink)")
     )
@@ -54,7 +58,9 @@ def sites_overview(
     # The page's colours but for the first, which is the grey of no claim.
     colours = [f"var(--stack-{1 + index % 7})" for index in range(len(networks))]
     scale = alt.Scale(domain=list(networks), range=colours)
-    colour = alt.Color("network:N", scale=scale, title=None, legend=alt.Legend(orient="top"))
+    colour = alt.Color(
+        "network:N", scale=scale, title=None, legend=alt.Legend(orient="top", columns=3)
+    )
     base = alt.Chart(inline(rows)).encode(
         y=alt.Y("site:N", sort=list(sites), title=None),
         yOffset=alt.YOffset("network:N", sort=list(networks)),

@@ -146,3 +146,10 @@ def test_the_limit_of_timeouts_is_one_several_or_none():
         "Timeouts on dsl: 1 of 9 loads of quic against 0 of 9 of tcp did not come in time "
         "(p = 0.5 among all comparisons)."
     )
+
+
+def test_of_many_comparisons_the_first_is_told_network_by_network_and_the_others_at_once():
+    first = [gain(-0.1, -0.2, -0.05, network=network) for network in ("dsl", "lte", "3g")]
+    others = [replace(each, stack=stack) for stack in ("a", "b") for each in first]
+    assert len(said(*first, *others)) == 3 + 1 + 1
+    assert len(said(*first, *others[:3])) == 6
