@@ -68,9 +68,9 @@ def answer(
 ) -> list[Answer]:
     """A sentence a comparison and network, with what it rests on and how sure it is.
 
-    Of more than NETWORKS_NAMED_MAX networks a comparison has one sentence for all, and so has every
-    comparison but the first where there are many. Timeouts and slow loads, where there is something
-    to say of them, follow it.
+    Of more than NETWORKS_NAMED_MAX networks a comparison has one sentence a finding, and so has
+    every comparison but the first where there are many. Timeouts and slow loads, where there is
+    something to say of them, follow it.
     """
     sentences: list[Answer] = []
     by_comparison = _by_comparison(gains, metric)
@@ -78,7 +78,7 @@ def answer(
     for primary in by_comparison:
         # The first one is what the plan asks first.
         if len(primary) > NETWORKS_NAMED_MAX or (many and primary is not by_comparison[0]):
-            sentences.append(_many(primary, smallest_effect, sites))
+            sentences += _many(primary, smallest_effect, sites)
         else:
             sentences += [_sentence(gain, smallest_effect, sites) for gain in primary]
         sentences += map(Answer, _timeout_sentences(primary))
@@ -168,21 +168,23 @@ def _basis(gain: NetworkGain, sites: int) -> str:
     return said
 
 
-def _many(gains: Sequence[NetworkGain], smallest_effect: float, sites: int) -> Answer:
-    clauses = []
-    asked = gains[0].comparison
+def _many(gains: Sequence[NetworkGain], smallest_effect: float, sites: int) -> list[Answer]:
+    """A sentence a finding."""
+    sentences = []
+    asked, effect = gains[0].comparison, format_percent(smallest_effect, signed=False)
     for finding, opening in _FINDINGS.items():
         found = [gain for gain in gains if verdict(gain, smallest_effect) == finding]
         if not found:
             continue
-        effect = format_percent(smallest_effect, signed=False)
         where = f"{len(found)} networks"
         if len(found) <= NETWORKS_NAMED_MAX:
             where = _join([gain.network for gain in found])
-        said = opening.format(**asked.stated(), effect=effect)
-        clauses.append(f"{said} on {where} ({_range(found)})")
-    of_sites = f"{sites} {'site' if sites == 1 else 'sites'}"
-    return Answer(f"{title_of(gains[0].metric)} of {of_sites}: {'; '.join(clauses)}.")
+        head = f"On {where} {opening.format(**asked.stated(), effect=effect)}"
+        claim = finding if finding in ("faster", "slower") else ""
+        of_sites = f"{sites} {'site' if sites == 1 else 'sites'}"
+        rest = f": {_range(found)}; {title_of(gains[0].metric)}, {of_sites}."
+        sentences.append(Answer(head, rest, claim))
+    return sentences
 
 
 _BOUNDS: dict[Bound, str] = {

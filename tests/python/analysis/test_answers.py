@@ -122,9 +122,9 @@ def test_many_networks_are_one_sentence_by_finding():
     shown = [lacking("one block shows no spread", 0.02, f"few-{n}") for n in range(2)]
     found = [*faster, *shown, lacking("no complete block of a", network="none")]
     assert said(*found) == [
-        "Speed Index of 2 sites: quic was faster than tcp on 4 networks (−13.0 % to −10.0 %); "
-        "quic against tcp is undetermined on few-0, few-1 and none (+2.0 % to +2.0 %; mostly since "
-        "one block shows no spread)."
+        "On 4 networks quic was faster than tcp: −13.0 % to −10.0 %; Speed Index, 2 sites.",
+        "On few-0, few-1 and none quic against tcp is undetermined: +2.0 % to +2.0 %; mostly since "
+        "one block shows no spread; Speed Index, 2 sites.",
     ]
 
 
