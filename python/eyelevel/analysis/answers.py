@@ -188,9 +188,9 @@ def _many(gains: Sequence[NetworkGain], smallest_effect: float, sites: int) -> l
 
 
 _BOUNDS: dict[Bound, str] = {
-    "at least": "so the true gain is at least that",
-    "at most": "so the true gain is at most that",
-    "either way": "so the true gain may lie on either side",
+    "at least": "and with a longer limit the gain could only be higher",
+    "at most": "and with a longer limit the gain could only be lower",
+    "either way": "and a longer limit could move the gain either way",
     "": "",
 }
 
@@ -315,6 +315,7 @@ def _over_networks(contents: Contents) -> list[Answer]:
             answer_text = f"undetermined ({mean.reason})"
         else:
             answer_text = f"{format_percent(mean.value)}, 95 % interval {format_interval(mean)}"
-        said = f"Over all networks, by their weights, {asked}: {answer_text}."
+        opening = "So far over" if contents.unfinished else "Over"
+        said = f"{opening} all networks, by their weights, {asked}: {answer_text}."
         sentences.append(Answer(said))
     return sentences

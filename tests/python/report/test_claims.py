@@ -114,6 +114,15 @@ def test_single_sites_are_called_neither(whole):
     assert whole.cells[0].anova.verdict in ("lower", "higher", "no significant difference")
 
 
+def test_what_is_said_over_all_networks_of_an_unfinished_run_is_so_far(tmp_path):
+    weighted = GRID.replace('"das-3-30"', '{ name = "w", base = "das-3-30", weight = 2 }')
+    write_run(tmp_path, text=weighted)
+    shutil.rmtree(next(iter((tmp_path / "trials").iterdir())))
+    summary = summary_of(read_contents(tmp_path, metrics_of))
+    assert summary["unfinished"] and all(said.startswith("So far ") for said in summary["answer"])
+    assert summary["answer"][-1].startswith("So far over all networks, by their weights, ")
+
+
 def test_a_run_that_was_broken_off_has_no_verdict(broken_off):
     assert broken_off.unfinished == "143 of 144 loads are there"
     summary = summary_of(broken_off)

@@ -54,6 +54,8 @@ def explain_mistake(found: object) -> tuple[Path, str]:
         if (other := _OTHER_WORDS.get(str(key))) in keys:
             return path, f"unknown key `{key}`; did you mean `{other}`?"
         return path, unknown("key", str(key), keys)
+    if key != "comparisons" and path[0] == "comparisons":
+        return path[:2], "`comparisons`: each is two names: a stack and its reference"
     if found["type"] in ("missing", "missing_argument"):
         return path[:-1], f"`{key}` is missing"
     # Of a union, pydantic names the alternative behind the key.

@@ -157,7 +157,7 @@ def _few_blocks(contents: Contents, blocks: int) -> Warning:
     text = "So few cannot show small effects, and a quiet moment or a busy one weighs heavily."
     if effects:
         low, high = (format_percent(effect, signed=False) for effect in effects)
-        size = f"about {high}" if low == high else f"{low} to {high}, by stack and network,"
+        size = f"about {high}" if low == high else f"{low} to {high}, by comparison and network,"
         text = (
             f"With the spread seen here, a true difference smaller than {size} would often be "
             "missed. Take it as a first look, not as a study."

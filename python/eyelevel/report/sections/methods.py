@@ -40,6 +40,9 @@ def paragraph(contents: Contents) -> str:
         "all networks and comparisons."
     )
     asked = ", ".join(map(str, contents.comparisons))
+    if contents.declared:
+        declared = ", ".join(map(str, contents.declared))
+        asked += f", chosen when the loads were there (the plan had declared {declared})"
     return (
         f"{_some(counts[0], 'recorded site')} {'was' if counts[0] == 1 else 'were'} replayed with "
         f"eyelevel {versions.get('eyelevel', '')} from recorded addresses over "

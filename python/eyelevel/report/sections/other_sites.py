@@ -13,7 +13,7 @@ NOTE = (
     "with sites at random. It assumes that the sites were chosen without an eye to the stacks, and "
     "that sites and runs scatter about normally on the log scale. Sites scatter by how far their "
     "own gains are from the typical one, runs by how far single blocks are from their site's. "
-    "p is not corrected for the number of networks and stacks."
+    "p is not corrected for the number of networks and comparisons."
 )
 
 

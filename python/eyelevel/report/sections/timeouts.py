@@ -61,7 +61,8 @@ def timeouts_details(contents: Contents) -> Markup:
         return Markup("")
     columns = [
         "network", "stack", "reference", "timeouts of both", "p", "p after Holm", "limit",
-        "true gain", "gain, 95 % interval", "difference up to the limit, 95 % interval",
+        "gain with a longer limit", "gain, 95 % interval",
+        "difference up to the limit, 95 % interval",
     ]  # fmt: skip
     note = NETWORKS_NOTE
     if contents.may_stop:

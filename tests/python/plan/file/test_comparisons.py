@@ -47,7 +47,14 @@ def test_one_reference_is_held_against_every_other_stack():
             "plan.toml:6: `comparisons` says already what is compared; drop one of the two",
         ),
         ("comparisons = []", "plan.toml:5: `comparisons`: "),
-        ('comparisons = [["quic"]]', "plan.toml:5: "),
+        (
+            'comparisons = [["quic"]]',
+            "plan.toml:5: `comparisons`: each is two names: a stack and its reference",
+        ),
+        (
+            'comparisons = [["quic", "tcp+", "tcp"]]',
+            "plan.toml:5: `comparisons`: each is two names: a stack and its reference",
+        ),
     ],
 )
 def test_what_cannot_be_asked_is_refused_at_its_line(line, said):

@@ -1,9 +1,10 @@
 """What the methods say of why an effect matters, and of when a study may end."""
 
 import pytest
-from made_up_run import read_run
+from made_up_run import metrics_of, read_run
 from made_up_study import TEXT, MadeUpStudy
 
+from eyelevel.analysis.study import read_contents
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.presets import PRESETS, preset_text
 from eyelevel.report.sections.methods import paragraph
@@ -30,6 +31,16 @@ blocks = 2
 def test_the_smallest_effect_stands_with_its_reason(tmp_path, keys, said):
     text = paragraph(read_run(tmp_path, text=PLAN + keys)).replace("\N{NO-BREAK SPACE}", " ")
     assert f"a smallest effect of interest {said}" in text
+
+
+def test_what_was_chosen_afterwards_is_not_said_to_be_declared(tmp_path):
+    contents = read_run(tmp_path, text=PLAN)
+    assert "Compared were quic against tcp. " in paragraph(contents)
+    afterwards = paragraph(read_contents(tmp_path, metrics_of, against="quic"))
+    assert (
+        "Compared were tcp against quic, chosen when the loads were there (the plan had declared "
+        "quic against tcp). "
+    ) in afterwards
 
 
 @pytest.mark.parametrize("name", [preset.name for preset in PRESETS])
