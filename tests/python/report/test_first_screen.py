@@ -6,6 +6,7 @@ import pytest
 from made_up_run import SITES, read_run
 
 from eyelevel.plan.presets import preset_text
+from eyelevel.report.first_screen.marks import marks
 from eyelevel.report.page import SECTIONS, page, summary_of
 
 WORDS_MAX = 500
@@ -94,3 +95,15 @@ def test_many_comparisons_keep_it_short(tmp_path):
     networks = ", ".join(f'{{ name = "n{n}", base = "dsl" }}' for n in range(8))
     text = preset_text("quickstart", SITES).replace('"dsl", "lte"', networks)
     assert len(seen(read_run(tmp_path, text=text))) <= WORDS_MAX
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [(0, "1 left out</"), (1, "1 left out, with which 1 finding would change</")],
+)
+def test_exclusions_that_change_a_finding_are_told_in_their_mark(
+    contents, monkeypatch, changed, said
+):
+    monkeypatch.setattr("eyelevel.report.first_screen.marks.findings_changed", lambda _: changed)
+    text = marks(contents)
+    assert said in text and ("does not hold" in text) == bool(changed)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from eyelevel.analysis.study import Contents
 from eyelevel.report.first_screen.warnings import Warning, of_level, of_loads, of_machine
 from eyelevel.report.html import Markup, element, join
-from eyelevel.report.sections.exclusions import exclusions_said
+from eyelevel.report.sections.exclusions import exclusions_said, findings_changed
 from eyelevel.report.sections.level import levels_compared, not_level, pairs_compared
 
 GOOD, OPEN, BAD = "✓", "?", "!"
@@ -41,11 +41,15 @@ def _loads(contents: Contents) -> Markup:
     said = f"{kept} of {planned} blocks compared"
     if excluded:
         said += f", {excluded} left out"
+    changed = findings_changed(contents)
+    if changed:
+        said += f", with which {changed} {'finding' if changed == 1 else 'findings'} would change"
     note = exclusions_said(contents) or (
         "A block is one load of a site over a network with every stack. None was left out."
     )
     warnings = of_loads(contents)
-    return _mark(OPEN if excluded or warnings else GOOD, "Loads", said, warnings, note)
+    sign = BAD if changed else OPEN if excluded or warnings else GOOD
+    return _mark(sign, "Loads", said, warnings, note)
 
 
 def _machine(contents: Contents) -> Markup:

@@ -33,9 +33,15 @@ def exclusions_said(contents: Contents) -> str:
     )
     if len(valued) > 1:
         said += ", which moves most"
-    if changed := sum(_finding_changes(contents, effect) for effect in valued):
+    if changed := findings_changed(contents):
         said += f"; {changed} of {len(valued)} findings would be {_other(changed)}"
     return f"{said}."
+
+
+def findings_changed(contents: Contents) -> int:
+    """How many findings would be others with the excluded blocks that have values."""
+    valued = [effect for effect in contents.exclusions if effect.blocks_with_values]
+    return sum(_finding_changes(contents, effect) for effect in valued)
 
 
 def _said(gain: NetworkGain) -> str:
