@@ -18,18 +18,18 @@ _OF_PANEL = ("network", "metric")
 def gain_cdf(cells: pl.DataFrame, comparisons: list[str]) -> JsonObject:
     """Wolsing et al. 2019, figure 3: the share of sites with at most a gain, by network and metric.
 
-    `cells`: `network`, `metric` (its title), `comparison`, `gain` (share, null if undetermined),
-    one row a site. Undetermined sites count in the share, so their curve ends below one.
+    `cells`: `network`, `metric` (its title), `comparison`, `ratio_of_means` (share, null if
+    undetermined), one row a site. Undetermined sites count in the share, so their curve ends below one.
     """
-    steps = inline(_steps(cells), *_OF_PANEL, "comparison", "gain", "share")
+    steps = inline(_steps(cells), *_OF_PANEL, "comparison", "ratio_of_means", "share")
     base = alt.Chart(steps)
     lines = base.mark_line(interpolate="step-after", strokeWidth=1.5).encode(
-        x=alt.X("gain:Q", title="ratio of means (left is faster)", axis=GAIN_AXIS),
+        x=alt.X("ratio_of_means:Q", title="ratio of means (left is faster)", axis=GAIN_AXIS),
         y=alt.Y("share:Q", title="share of sites", axis=SHARE_AXIS, scale=alt.Scale(domain=[0, 1])),
         color=_colour(comparisons),
     )
     zero = base.mark_rule(strokeDash=[3, 3], color="gray").encode(x=alt.datum(0))
-    lost = cells["gain"].null_count()
+    lost = cells["ratio_of_means"].null_count()
     note = f"{lost} of {cells.height} gains are undetermined: their curves end below 100 %"
     chart = layered(zero, lines).properties(width=150, height=110)
     return _facets(chart, cells, note if lost else "")
@@ -39,11 +39,11 @@ def _steps(cells: pl.DataFrame) -> pl.DataFrame:
     """The corners of the curves; those with undetermined sites go on to their panel's edge."""
     curve = (*_OF_PANEL, "comparison")
     sites = cells.group_by(curve, maintain_order=True).agg(
-        sites=pl.len(), known=pl.col("gain").count()
+        sites=pl.len(), known=pl.col("ratio_of_means").count()
     )
     ranked = (
-        cells.filter(pl.col("gain").is_not_null())
-        .sort("gain")
+        cells.filter(pl.col("ratio_of_means").is_not_null())
+        .sort("ratio_of_means")
         .with_columns(rank=pl.int_range(1, pl.len() + 1).over(curve))
         .join(sites, on=curve, maintain_order="left")
     )
@@ -52,13 +52,17 @@ def _steps(cells: pl.DataFrame) -> pl.DataFrame:
     last = pl.col("rank") == pl.col("known")
     corners = ranked.filter((pl.col("rank") % every == 0) | last | (pl.col("rank") == 1))
     first = ranked.filter(pl.col("rank") == 1).with_columns(rank=pl.lit(0))
-    panels = ranked.group_by(_OF_PANEL).agg(low=pl.col("gain").min(), high=pl.col("gain").max())
+    panels = ranked.group_by(_OF_PANEL).agg(
+        low=pl.col("ratio_of_means").min(), high=pl.col("ratio_of_means").max()
+    )
     short = sites.filter(pl.col("known") < pl.col("sites")).join(
         panels, on=_OF_PANEL, maintain_order="left"
     )
-    edge = short.with_columns(gain=pl.col("high"), rank=pl.col("known"))
-    flat = short.filter(pl.col("known") == 0).with_columns(gain=pl.col("low"), rank=pl.lit(0))
-    named = [*curve, "gain", (pl.col("rank") / pl.col("sites")).alias("share")]
+    edge = short.with_columns(ratio_of_means=pl.col("high"), rank=pl.col("known"))
+    flat = short.filter(pl.col("known") == 0).with_columns(
+        ratio_of_means=pl.col("low"), rank=pl.lit(0)
+    )
+    named = [*curve, "ratio_of_means", (pl.col("rank") / pl.col("sites")).alias("share")]
     return pl.concat([part.select(named) for part in (first, corners, edge, flat)])
 
 
@@ -131,24 +135,27 @@ def against_attribute(
 def mean_gains(rows: pl.DataFrame, comparisons: list[str]) -> JsonObject:
     """Wolsing et al. 2019, section 4: mean gains over the sites, with their intervals.
 
-    `rows`: `network`, `metric` (its title), `comparison`, `gain`, `gain_low`, `gain_high` (null if
-    none; without a gain the place says so).
+    `rows`: `network`, `metric` (its title), `comparison`, `ratio_of_means`, `ratio_of_means_low`,
+    `ratio_of_means_high` (null if none; without a value the place says so).
     """
     plain = alt.Chart(inline(rows))
     base = plain.encode(
         y=alt.Y("comparison:N", sort=comparisons, title=None), color=_colour(comparisons)
     )
     axis = alt.Axis(format="+.0%", tickCount=4)
-    known = base.transform_filter("isValid(datum.gain_low)")
+    known = base.transform_filter("isValid(datum.ratio_of_means_low)")
     interval = known.mark_rule(strokeWidth=1.5).encode(
-        x=alt.X("gain_low:Q", title="ratio of means (left is faster)", axis=axis), x2="gain_high:Q"
+        x=alt.X("ratio_of_means_low:Q", title="ratio of means (left is faster)", axis=axis),
+        x2="ratio_of_means_high:Q",
     )
     dot = (
-        base.transform_filter("isValid(datum.gain)")
+        base.transform_filter("isValid(datum.ratio_of_means)")
         .mark_point(filled=True, size=35, opacity=1)
-        .encode(x=alt.X("gain:Q", axis=axis))
+        .encode(x=alt.X("ratio_of_means:Q", axis=axis))
     )
-    unknown = base.transform_filter("!isValid(datum.gain)").mark_text(align="left", fontSize=8)
+    unknown = base.transform_filter("!isValid(datum.ratio_of_means)").mark_text(
+        align="left", fontSize=8
+    )
     note = unknown.encode(x=alt.value(4), text=alt.value("undetermined"), color=alt.value("gray"))
     zero = plain.mark_rule(strokeDash=[3, 3], color="gray").encode(x=alt.datum(0))
     size = {"width": 150, "height": 20 * max(1, len(comparisons))}

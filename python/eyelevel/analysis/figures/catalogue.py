@@ -57,7 +57,7 @@ class PaperFigure:
 def cell_rows(contents: Contents) -> pl.DataFrame:
     """One row a site, network, comparison and metric that was compared, with the site's attributes.
 
-    `gain` is the papers' ratio of means. It and `difference_ms` are null if they are undetermined,
+    `ratio_of_means`, the papers' gain, and `difference_ms` are null if they are undetermined,
     as with a timeout: a share of sites that leaves these out would favour the stack that timed out.
     """
     rows = [
@@ -69,7 +69,7 @@ def cell_rows(contents: Contents) -> pl.DataFrame:
             "comparison": str(cell.comparison),
             "metric": title_of(cell.metric),
             "primary": cell.metric == contents.primary_metric,
-            "gain": cell.ratio_of_means.value,
+            "ratio_of_means": cell.ratio_of_means.value,
             "anova": cell.anova.verdict,
             "difference_ms": cell.difference.value,
             "rate_mbit_s": contents.network(cell.network).down_mbit_s,
@@ -107,16 +107,16 @@ def _extremes(contents: Contents) -> pl.DataFrame:
     rows = _primary(contents)
     if not rows.height:
         return rows
-    lost = pl.col("gain").null_count()
+    lost = pl.col("ratio_of_means").null_count()
     sites = (
         rows.group_by("comparison", "site")
         .agg(
-            gain=pl.when(lost == 0).then(pl.col("gain").mean()),
+            ratio_of_means=pl.when(lost == 0).then(pl.col("ratio_of_means").mean()),
             networks_undetermined=lost,
             **{name: pl.col(name).first() for name in ("origins", "objects", "encoded_bytes")},
         )
-        .sort("comparison", "gain", "site", nulls_last=True)
-        .with_columns(sites_undetermined=pl.col("gain").null_count().over("comparison"))
+        .sort("comparison", "ratio_of_means", "site", nulls_last=True)
+        .with_columns(sites_undetermined=pl.col("ratio_of_means").null_count().over("comparison"))
     )
     rank = pl.int_range(pl.len()).over("comparison")
     known = pl.len().over("comparison") - pl.col("sites_undetermined")
@@ -137,7 +137,8 @@ def _gains(contents: Contents) -> pl.DataFrame:
         for mean in (e.ratio_of_means,)
         if e.metric in measured
     ]
-    names = ("network", "metric", "comparison", "gain", "gain_low", "gain_high")
+    bounds = ("ratio_of_means", "ratio_of_means_low", "ratio_of_means_high")
+    names = ("network", "metric", "comparison", *bounds)
     schema = {name: pl.String if index < 3 else pl.Float64 for index, name in enumerate(names)}
     return pl.DataFrame(rows, schema=schema, orient="row")
 

@@ -13,7 +13,7 @@ def disagreements(contents: Contents) -> pl.DataFrame:
     """One row a site, network and comparison with intervals that exclude zero on both sides.
 
     The intervals are those of single sites, 95 % and not corrected for their number: a list of
-    where to look. `spread` is the distance of the outermost gains; the widest come first.
+    where to look. `spread` is the distance of the outermost ratios of means; the widest come first.
     """
     by_load: dict[tuple[str, str, str, str], list[tuple[float, str]]] = {}
     for cell in contents.cells:
@@ -31,8 +31,8 @@ def disagreements(contents: Contents) -> pl.DataFrame:
                 for wanted in (True, False)
             )
             rows.append((*key, lower, higher, low[0], high[0], high[0] - low[0]))
-    names = ["site", "network", "stack", "reference", "lower_by", "higher_by", "gain_min",
-             "gain_max", "spread"]  # fmt: skip
+    names = ["site", "network", "stack", "reference", "lower_by", "higher_by",
+             "ratio_of_means_min", "ratio_of_means_max", "spread"]  # fmt: skip
     schema = {name: pl.String if column < 6 else pl.Float64 for column, name in enumerate(names)}
     return pl.DataFrame(rows, schema=schema, orient="row").sort("spread", descending=True)
 

@@ -56,7 +56,7 @@ def _format_cell(name: str, value: object) -> object:
     if value is None:
         return "none"
     if isinstance(value, float):
-        if name.startswith(("gain", "spread")):
+        if name.startswith(("ratio_of_means", "spread")):
             return format_percent(value)
         return f"{value:,.0f}" if abs(value) >= 1000 else format_number(value, ".4g")
     return value

@@ -82,7 +82,14 @@ def test_charts_with_pictures_and_without_become_files(contents, name, ending, b
 
 def test_the_gains_are_those_of_the_records(contents):
     rows = FIGURES[0].rows(contents).filter(stack="quic")
-    assert rows["gain"].mean() == pytest.approx(-0.14, abs=0.02)
+    assert rows["ratio_of_means"].mean() == pytest.approx(-0.14, abs=0.02)
+
+
+@pytest.mark.parametrize("name", ["gain-cdf", "significance", "mean-gains", "origins", "extremes"])
+def test_the_papers_gain_is_in_no_table_under_the_reports_name(contents, name):
+    columns = figure(name).rows(contents).columns
+    assert "ratio_of_means" in columns and not any(each.startswith("gain") for each in columns)
+    assert not {"gain_min", "gain_max"} & set(figure("disagreements").rows(contents).columns)
 
 
 def test_the_heat_map_compares_the_medians_over_sites(contents):
@@ -243,7 +250,7 @@ def test_a_curve_ends_below_one_where_sites_are_undetermined(late):
 
 def test_sites_that_cannot_be_ranked_are_counted(late):
     rows = figure("extremes").rows(late)
-    assert rows.height == 10 and rows["gain"].null_count() == 10  # none has a gain on lte
+    assert rows.height == 10 and rows["ratio_of_means"].null_count() == 10  # none has a gain on lte
     assert rows["networks_undetermined"].to_list() == [2] * 4 + [1] * 6
     assert set(rows["sites_undetermined"]) == {10}
     chart = figure("mean-gains").chart(figure("mean-gains").rows(late), late)
