@@ -188,9 +188,9 @@ def _many(gains: Sequence[NetworkGain], smallest_effect: float, sites: int) -> l
 
 
 _BOUNDS: dict[Bound, str] = {
-    "at least": "and with a longer limit the gain could only be higher",
-    "at most": "and with a longer limit the gain could only be lower",
-    "either way": "and a longer limit could move the gain either way",
+    "at least": "with a longer one the gain could only be higher",
+    "at most": "with a longer one the gain could only be lower",
+    "either way": "a longer one could move the gain either way",
     "": "",
 }
 
@@ -223,7 +223,7 @@ def _timeout_sentence(gain: NetworkGain, counts: Timeouts) -> str:
     if not gain.metric.endswith("_ms"):
         return f"{sentence}."
     bound = _BOUNDS[counts.bound] if gain.gain.value is not None else ""
-    sentence += f"; each counts as the limit{', ' if bound else ''}{bound}"
+    sentence += f"; each counts as the limit{f' ({bound})' if bound else ''}"
     mean = gain.difference
     if mean.value is not None:
         sentence += (

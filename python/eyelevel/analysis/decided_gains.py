@@ -13,7 +13,7 @@ from eyelevel.analysis.gains.sequential import sequential_gains
 from eyelevel.json_types import JsonMapping
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.plan import Plan
-from eyelevel.stats.estimate import undetermined
+from eyelevel.stats.estimate import Estimate, undetermined
 
 
 def decided_gains(
@@ -67,13 +67,16 @@ def _gains_of(
 
 
 def _as_looked_at(gain: NetworkGain, beside: NetworkGain) -> NetworkGain:
-    difference = beside.difference
     slow = replace(beside.slow_loads, p=None) if beside.slow_loads else None
     late = replace(beside.timeouts, p=None) if beside.timeouts else None
     return replace(
         gain,
-        difference=undetermined(difference.reason or MAY_STOP, difference.n, difference.value),
-        ratio_of_means=beside.ratio_of_means,
+        difference=_value_alone(beside.difference),
+        ratio_of_means=_value_alone(beside.ratio_of_means),
         slow_loads=slow,
         timeouts=late,
     )
+
+
+def _value_alone(estimate: Estimate) -> Estimate:
+    return undetermined(estimate.reason or MAY_STOP, estimate.n, estimate.value)

@@ -19,7 +19,8 @@ def gain_cdf(cells: pl.DataFrame, comparisons: list[str]) -> JsonObject:
     """Wolsing et al. 2019, figure 3: the share of sites with at most a gain, by network and metric.
 
     `cells`: `network`, `metric` (its title), `comparison`, `ratio_of_means` (share, null if
-    undetermined), one row a site. Undetermined sites count in the share, so their curve ends below one.
+    undetermined), one row a site. Undetermined sites count in the share, so their curve ends below
+    one.
     """
     steps = inline(_steps(cells), *_OF_PANEL, "comparison", "ratio_of_means", "share")
     base = alt.Chart(steps)

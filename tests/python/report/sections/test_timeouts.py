@@ -78,8 +78,8 @@ def test_the_answer_says_how_many_did_not_come(contents):
     said = answer_of(contents)
     assert (
         "Timeouts on lte: 1 of 6 loads of quic against 0 of 6 of tcp did not come within 180 s "
-        "(p = 1 among all comparisons); each counts as the limit, and with a longer limit the "
-        "gain could only be higher, and the mean difference up to it is +"
+        "(p = 1 among all comparisons); each counts as the limit (with a longer one the gain "
+        "could only be higher), and the mean difference up to it is +"
     ) in said
     assert said.count("Timeouts") == 1
 

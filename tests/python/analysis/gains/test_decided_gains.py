@@ -1,0 +1,15 @@
+"""What stands beside a gain that may have been decided early."""
+
+from made_up_study import MadeUpStudy
+
+
+def test_beside_a_sequence_nothing_has_an_interval_that_does_not_allow_for_looks(tmp_path):
+    study = MadeUpStudy()
+    assert study.run(tmp_path).stopped
+    contents = study.contents(tmp_path)
+    primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
+    assert len(primary) == 2 and all(gain.gain.low is not None for gain in primary)
+    for gain in primary:
+        for beside in (gain.median, gain.difference, gain.ratio_of_means):
+            assert beside.value is not None and (beside.low, beside.high, beside.p) == (None,) * 3
+            assert "might stop at any block" in beside.reason
