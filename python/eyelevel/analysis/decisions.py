@@ -7,7 +7,7 @@ whether they were made in one run, nor on when anybody looked.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import polars as pl
 
@@ -145,13 +145,17 @@ class Decisions:
         return said(list(self._decided.values()), self._plan.blocks)
 
     def as_json(self) -> JsonObject:
-        """`stop.json`."""
+        """`stop.json`; of what is open nothing but that it is: how it stands is the last look's."""
+        states = [
+            state if state.repetition is not None else replace(state, width=None)
+            for state in self._states.values()
+        ]
         return {
             "version": STOP_VERSION,
             "repetition": max(self.ends.values()) if self.ended else None,
             "reason": self.reason,
             "networks": self.ends,
-            "comparisons": [asdict(state) for state in self._states.values()],
+            "comparisons": list(map(asdict, states)),
         }
 
     @property

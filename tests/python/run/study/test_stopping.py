@@ -64,7 +64,7 @@ def test_the_report_has_each_comparison_as_its_last_look_saw_it(whole):
     found = dict(warnings(contents))
     assert found["The study stopped early."].startswith(stop["reason"])
     assert "The run is not complete." not in found and "Not sure enough." not in found
-    assert "faster than tcp on dsl" in answers(contents)[0]
+    assert answers(contents)[0].head == "On dsl quic was faster than tcp"
 
 
 def test_a_run_that_is_broken_off_again_and_again_says_the_same(whole, tmp_path):
@@ -96,6 +96,19 @@ def test_looks_that_come_late_are_taken_in_their_order_and_what_lies_beyond_does
     )
     assert contents.table.height == expected.table.height < len(committed(tmp_path)) == 160
     assert contents.foreign == 0 and contents.gains == expected.gains
+
+
+def test_what_is_said_of_an_open_comparison_is_the_same_whenever_one_looks(tmp_path):
+    late_once = {("startup/dsl/3", "quic"): "timeout"}  # dsl stays open
+    now, late = MadeUpStudy(outcomes=late_once), MadeUpStudy(outcomes=late_once)
+    now.run(tmp_path / "now")
+    for trial in late.trials(tmp_path / "late"):
+        late.commit(trial, "", tmp_path / "late")
+    late.run(tmp_path / "late")
+    assert stop_of(tmp_path / "now") == stop_of(tmp_path / "late")
+    (dsl, lte) = json.loads(stop_of(tmp_path / "now"))["comparisons"]
+    assert (dsl["state"], dsl["width"], dsl["repetition"]) == ("open", None, None)
+    assert lte["width"] > 0
 
 
 class BusierLater(MadeUpStudy):
