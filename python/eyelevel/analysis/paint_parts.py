@@ -1,13 +1,13 @@
 """In which of its four parts Largest Contentful Paint differs, by comparison and network."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from eyelevel.analysis.gains.p_values import MAY_STOP
-from eyelevel.analysis.study import Contents
+from eyelevel.plan.comparisons import Comparison
 from eyelevel.stats.estimate import Estimate, Floats, undetermined
 from eyelevel.stats.repetitions import difference_over_sites
 
@@ -55,7 +55,13 @@ class NetworkPaint:
     parts: Mapping[str, PaintPart]
 
 
-def compare_paints(contents: Contents) -> list[NetworkPaint]:
+def compare_paints(
+    kept: pl.DataFrame,
+    comparisons: Sequence[Comparison],
+    networks: Sequence[str],
+    *,
+    may_stop: bool,
+) -> list[NetworkPaint]:
     """Each comparison on each network that has a block in which both loads have all parts.
 
     The differences are those of `eyelevel.stats.repetitions.difference_over_sites`, in
@@ -63,18 +69,18 @@ def compare_paints(contents: Contents) -> list[NetworkPaint]:
     stopping.
     """
     paints = []
-    rows = contents.blocks.kept.select("network", "site", "repetition", "stack", *_TIMES, _OF)
-    for asked in contents.comparisons:
+    rows = kept.select("network", "site", "repetition", "stack", *_TIMES, _OF)
+    for asked in comparisons:
         of_stack, of_reference = (
             rows.filter(stack=name) for name in (asked.stack, asked.reference)
         )
         pairs = of_stack.join(of_reference, on=["network", "site", "repetition"], suffix="_r")
-        for network in contents.networks:
+        for network in networks:
             own = pairs.filter(network=network)
             known = own.drop_nulls([*_TIMES, *(f"{name}_r" for name in _TIMES)])
             if known.height:
                 paints.append(_paint(network, asked.stack, asked.reference, own, known))
-    return [_as_stopped(paint) for paint in paints] if contents.may_stop else paints
+    return [_as_stopped(paint) for paint in paints] if may_stop else paints
 
 
 def _as_stopped(paint: NetworkPaint) -> NetworkPaint:
@@ -90,7 +96,8 @@ def _as_stopped(paint: NetworkPaint) -> NetworkPaint:
 def _paint(
     network: str, stack: str, reference: str, own: pl.DataFrame, known: pl.DataFrame
 ) -> NetworkPaint:
-    parts = {name: _part(known, name) for name in _TIMES}
+    x, r = (_by_site(known, [f"{name}{side}" for name in _TIMES]) for side in ("", "_r"))
+    parts = {name: _part(x[at], r[at]) for at, name in enumerate(_TIMES)}
     absent = set(own["site"]) - set(known["site"])
     return NetworkPaint(
         network=network,
@@ -106,13 +113,16 @@ def _paint(
     )
 
 
-def _part(known: pl.DataFrame, name: str) -> PaintPart:
-    x, r = (_by_site(known, column) for column in (name, f"{name}_r"))
+def _part(x: Floats, r: Floats) -> PaintPart:
     mean, mean_reference = (float(np.nanmean(side, axis=1).mean()) for side in (x, r))
     return PaintPart(mean, mean_reference, difference_over_sites(x, r))
 
 
-def _by_site(known: pl.DataFrame, column: str) -> Floats:
-    """Sites x repetitions, not-a-number where there is no block."""
-    wide = known.sort("repetition").pivot("repetition", index="site", values=column)
-    return wide.drop("site").cast(pl.Float64).fill_null(np.nan).to_numpy()
+def _by_site(known: pl.DataFrame, columns: Sequence[str]) -> Floats:
+    """Columns x sites x repetitions, not-a-number where there is no block."""
+    (sites, row), (repetitions, column) = (
+        np.unique(known[name].to_numpy(), return_inverse=True) for name in ("site", "repetition")
+    )
+    wide = np.full((len(columns), len(sites), len(repetitions)), np.nan)
+    wide[:, row, column] = known.select(columns).to_numpy().T
+    return wide

@@ -26,6 +26,7 @@ from eyelevel.analysis.gains.p_values import GainTests, gain_tests
 from eyelevel.analysis.gains.site_tests import SiteTests, site_tests
 from eyelevel.analysis.gains.steps import StepCells, compare_steps
 from eyelevel.analysis.gains.timeouts import CensoredCell, censored_cells
+from eyelevel.analysis.paint_parts import NetworkPaint, compare_paints
 from eyelevel.analysis.shown import TESTED_MAX, cells_shown, shown, timed_out_shown
 from eyelevel.analysis.trials.blocks import Blocks, select_blocks
 from eyelevel.analysis.trials.event_rates import event_rates
@@ -121,6 +122,12 @@ class Contents:
         several = [cell for cell in self.cells if cell.pairs > 1 and math.isfinite(cell.limit)]
         chosen = timed_out_shown(several, self.primary_metric, TESTED_MAX)
         return tuple(censored_cells(chosen))
+
+    @cached_property
+    def paints(self) -> tuple[NetworkPaint, ...]:
+        """Largest Contentful Paint in its parts."""
+        asked = self.comparisons, self.networks
+        return tuple(compare_paints(self.blocks.kept, *asked, may_stop=self.may_stop))
 
     @cached_property
     def planned(self) -> Plan:

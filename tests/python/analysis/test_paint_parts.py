@@ -9,7 +9,7 @@ import scipy
 from made_up_run import metrics_of, read_run, write_run
 
 from eyelevel.analysis.formats import NO_BREAK
-from eyelevel.analysis.paint_parts import PAINT, PARTS, compare_paints
+from eyelevel.analysis.paint_parts import PAINT, PARTS
 from eyelevel.analysis.study import Contents, read_contents
 from eyelevel.report.page import summary_of
 from eyelevel.report.sections.paint_parts import paint_parts
@@ -39,7 +39,7 @@ def where(value, *conditions, otherwise):
 
 
 def test_the_parts_add_up_to_the_whole_and_are_each_a_t_test_of_repetitions(contents):
-    paints = compare_paints(contents)
+    paints = contents.paints
     assert [(paint.network, paint.stack, paint.reference) for paint in paints] == [
         ("dsl", "quic", "tcp"),
         ("lte", "quic", "tcp"),
@@ -74,18 +74,18 @@ def test_a_block_that_does_not_tell_all_parts_is_in_none_of_them(contents):
     late = (pl.col("block") == "startup/dsl/3") & (pl.col("stack") == "quic")
     name = "lcp_resource_load_delay_ms"
     fewer = changed(contents, **{name: where(None, late, otherwise=name)})
-    dsl, lte = compare_paints(fewer)
+    dsl, lte = fewer.paints
     assert (dsl.blocks, dsl.blocks_without, dsl.sites_without) == (11, 1, ())
     assert (lte.blocks, lte.blocks_without) == (12, 0)
     added = sum(part.difference.value for part in dsl.parts.values())
     assert added == pytest.approx(dsl.whole.difference.value, rel=1e-9)
-    assert dsl.whole.difference.value != compare_paints(contents)[0].whole.difference.value
+    assert dsl.whole.difference.value != contents.paints[0].whole.difference.value
 
 
 def test_a_site_without_such_loads_is_named_and_left_out(contents):
     lost = pl.col("site") == "startup"
     alone = changed(contents, **{PAINT: where(None, lost, otherwise=PAINT)})
-    dsl, _ = compare_paints(alone)
+    dsl, _ = alone.paints
     assert (dsl.sites, dsl.sites_without, dsl.blocks, dsl.blocks_without) == (
         1, ("startup",), 6, 6,
     )  # fmt: skip
@@ -97,34 +97,34 @@ def test_a_site_without_such_loads_is_named_and_left_out(contents):
 def test_loads_of_which_something_else_was_the_largest_are_counted(contents):
     of = "largest_contentful_paint_of"
     other = (pl.col("repetition") < 3) & (pl.col("stack") == "tcp") & (pl.col("network") == "lte")
-    dsl, lte = compare_paints(changed(contents, **{of: where("h1", other, otherwise=of)}))
+    dsl, lte = changed(contents, **{of: where("h1", other, otherwise=of)}).paints
     assert (dsl.blocks_of_two, lte.blocks_of_two) == (0, 4)
     nothing = changed(contents, **{of: where(None, other, otherwise=of)})
-    assert compare_paints(nothing)[1].blocks_of_two == 4
+    assert nothing.paints[1].blocks_of_two == 4
 
 
 def test_loads_without_any_such_time_have_no_section(contents):
     none = changed(contents, **{PAINT: pl.lit(None, dtype=pl.Float64)})
-    assert compare_paints(none) == [] and paint_parts(none) == ""
+    assert none.paints == () and paint_parts(none) == ""
 
 
 def test_a_timeout_is_left_out_and_the_rest_is_told(tmp_path):
     write_run(tmp_path, {("startup/dsl/2", "tcp"): "timeout"}, text=PLAN)
-    dsl, _ = compare_paints(read_contents(tmp_path, metrics_of))
+    dsl, _ = read_contents(tmp_path, metrics_of).paints
     assert (dsl.blocks, dsl.blocks_without) == (11, 1)
     assert dsl.whole.difference.determined
 
 
 def test_a_study_that_may_stop_has_no_interval_of_them(tmp_path):
     contents = read_run(tmp_path, text=PLAN + "stop = { interval_width_max = 0.2 }\n")
-    dsl, _ = compare_paints(contents)
+    dsl, _ = contents.paints
     for part in (dsl.whole, *dsl.parts.values()):
         assert part.difference.value is not None and not part.difference.determined
         assert "might stop" in part.difference.reason
 
 
 def test_the_page_and_json_say_the_same(contents):
-    dsl, _ = compare_paints(contents)
+    dsl, _ = contents.paints
     found, _ = summary_of(contents)["largest_contentful_paint"]
     assert (found["network"], found["stack"], found["reference"]) == ("dsl", "quic", "tcp")
     assert found["whole"]["difference_ms"] == dsl.whole.difference.as_json()

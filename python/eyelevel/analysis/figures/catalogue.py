@@ -1,6 +1,6 @@
 """The papers' figures from a run: one table of them, each with what it is drawn from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -27,6 +27,7 @@ from eyelevel.analysis.figures.load_traces import (
 )
 from eyelevel.analysis.figures.progress import mean_progress, typical_progress
 from eyelevel.analysis.figures.single_origin import single_origin
+from eyelevel.analysis.gains.cells import Cell
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.figures.das import heat_map, reproducibility, site_curves, trace_rates
@@ -60,30 +61,36 @@ def cell_rows(contents: Contents) -> pl.DataFrame:
     `ratio_of_means`, the papers' gain, and `difference_ms` are null if they are undetermined,
     as with a timeout: a share of sites that leaves these out would favour the stack that timed out.
     """
-    rows = [
-        {
-            "network": cell.network,
-            "site": cell.site,
-            "stack": cell.stack,
-            "reference": cell.reference,
-            "comparison": str(cell.comparison),
-            "metric": title_of(cell.metric),
-            "primary": cell.metric == contents.primary_metric,
-            "ratio_of_means": cell.ratio_of_means.value,
-            "anova": cell.anova.verdict,
-            "difference_ms": cell.difference.value,
-            "rate_mbit_s": contents.network(cell.network).down_mbit_s,
-            "rtt_ms": contents.network(cell.network).rtt_ms_min,
-        }
-        for cell in contents.cells
-        if cell.pairs
-    ]
-    if not rows:
+    return _rows_of([cell for cell in contents.cells if cell.pairs], contents)
+
+
+def _rows_of(cells: Sequence[Cell], contents: Contents) -> pl.DataFrame:
+    if not cells:
         return pl.DataFrame()
+    names = {asked: str(asked) for asked in contents.comparisons}
+    networks = {network.name: network for network in contents.planned.networks}
+    of_cells = [networks[cell.network] for cell in cells]
+    # Column by column: a large study has half a million cells.
+    table = pl.DataFrame(
+        {
+            "network": [cell.network for cell in cells],
+            "site": [cell.site for cell in cells],
+            "stack": [cell.stack for cell in cells],
+            "reference": [cell.reference for cell in cells],
+            "comparison": [names[cell.comparison] for cell in cells],
+            "metric": [title_of(cell.metric) for cell in cells],
+            "primary": [cell.metric == contents.primary_metric for cell in cells],
+            "ratio_of_means": [cell.ratio_of_means.value for cell in cells],
+            "anova": [cell.anova.verdict for cell in cells],
+            "difference_ms": [cell.difference.value for cell in cells],
+            "rate_mbit_s": [network.down_mbit_s for network in of_cells],
+            "rtt_ms": [network.rtt_ms_min for network in of_cells],
+        },
+        strict=False,
+    )
     sites = contents.blocks.kept.group_by("site").agg(
         pl.col("origins", "objects", "encoded_bytes").median()
     )
-    table = pl.DataFrame(rows, infer_schema_length=None)
     # A network without delay has no round trips to count in.
     rtts = pl.when(pl.col("rtt_ms") > 0).then(
         pl.col("difference_ms").cast(pl.Float64) / pl.col("rtt_ms")
@@ -94,8 +101,9 @@ def cell_rows(contents: Contents) -> pl.DataFrame:
 
 
 def _primary(contents: Contents) -> pl.DataFrame:
-    rows = cell_rows(contents)
-    return rows.filter("primary") if rows.height else rows
+    primary = contents.primary_metric
+    cells = [cell for cell in contents.cells if cell.pairs and cell.metric == primary]
+    return _rows_of(cells, contents)
 
 
 def _extremes(contents: Contents) -> pl.DataFrame:

@@ -86,7 +86,7 @@ def strips_of(contents: Contents, site: str, network: str) -> dict[str, list[tup
     """The pictures of each stack's typical load at even times: seconds and data URLs."""
     if not contents.planned.browser.capture:
         return {}
-    loads = typical_loads(contents).get((site, network), {})
+    loads = typical_loads(contents, [site]).get((site, network), {})
     frames = {stack: contents.trial(row["hash"]).frames() for stack, row in loads.items()}
     frames = {stack: stack_frames for stack, stack_frames in frames.items() if stack_frames}
     if not frames:
@@ -101,16 +101,18 @@ def strips_of(contents: Contents, site: str, network: str) -> dict[str, list[tup
     }
 
 
-def typical_loads(contents: Contents) -> dict[tuple[str, str], dict[str, JsonObject]]:
-    """The row of each stack's median load, by site and network."""
-    metric = contents.primary_metric
+def typical_loads(
+    contents: Contents, sites: Sequence[str] | None = None
+) -> dict[tuple[str, str], dict[str, JsonObject]]:
+    """The row of each stack's median load, by site and network; of all sites or of these."""
+    metric, wanted = contents.primary_metric, contents.sites if sites is None else sites
     cell = ["site", "network", "stack"]
     rank, count = pl.int_range(pl.len()).over(cell), pl.len().over(cell)
     rows = (
-        contents.blocks.kept.filter(pl.col(metric).is_not_null())
+        contents.blocks.kept.select(*cell, "repetition", "hash", metric, *PROGRESS_COLUMNS)
+        .filter(pl.col("site").is_in(wanted), pl.col(metric).is_not_null())
         .sort(*cell, metric, "repetition")
         .filter(rank == (count - 1) // 2)
-        .select(*cell, "repetition", "hash", metric, *PROGRESS_COLUMNS)
     )
     by_cell: dict[tuple[str, str], dict[str, JsonObject]] = {}
     for row in rows.iter_rows(named=True):

@@ -67,7 +67,8 @@ def downlink_medians(contents: Contents) -> pl.DataFrame:
 
 
 def _typical(contents: Contents) -> list[tuple[str, str, str, str, Downlink]]:
-    typical, site = typical_loads(contents), contents.sites[0]
+    site = contents.sites[0]
+    typical = typical_loads(contents, [site])
     loads = []
     for network in contents.networks[:NETWORKS_MAX]:
         for stack, row in typical.get((site, network), {}).items():
@@ -100,7 +101,7 @@ def pair_objects(contents: Contents) -> pl.DataFrame:
 
     An object waits from its start to its first byte, and is received until its end.
     """
-    typical = typical_loads(contents)
+    typical = typical_loads(contents, contents.sites[:1])
     asked = contents.comparisons[0]
     stacks = (asked.reference, asked.stack)
     slow = sorted(contents.planned.networks, key=lambda network: -network.rtt_ms_min)

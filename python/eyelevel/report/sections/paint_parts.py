@@ -1,7 +1,7 @@
 """Largest Contentful Paint in its four parts, by comparison and network."""
 
 from eyelevel.analysis.formats import NO_BREAK, format_number
-from eyelevel.analysis.paint_parts import PARTS, NetworkPaint, PaintPart, compare_paints
+from eyelevel.analysis.paint_parts import PARTS, NetworkPaint, PaintPart
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonObject
@@ -24,7 +24,7 @@ NOTE = (
 
 def paint_parts(contents: Contents) -> Markup:
     """A table a comparison and network, which opens when asked for; empty without such loads."""
-    paints = compare_paints(contents)
+    paints = contents.paints
     if not paints:
         return Markup("")
     hidden = len(paints) - SHOWN_MAX
@@ -40,7 +40,7 @@ def paint_parts(contents: Contents) -> Markup:
 def paint_sentences(contents: Contents) -> list[str]:
     """Where in the load most of a difference arises that is told from none; SENTENCES_MAX."""
     found = []
-    for paint in compare_paints(contents):
+    for paint in contents.paints:
         whole = paint.whole.difference
         certain = {
             name: part.difference
@@ -76,7 +76,7 @@ def paint_parts_json(contents: Contents) -> list[JsonObject]:
             "whole": _part_json(paint.whole),
             "parts": {name: _part_json(part) for name, part in paint.parts.items()},
         }
-        for paint in compare_paints(contents)
+        for paint in contents.paints
     ]
 
 
