@@ -1,6 +1,6 @@
 """The first screen: the question, the answer, what it looks like, and what it rests on."""
 
-from eyelevel.analysis.answers import Answer, answers
+from eyelevel.analysis.answers.sentences import Answer, answers
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonObject
 from eyelevel.report.first_screen.filmstrips import first_pair

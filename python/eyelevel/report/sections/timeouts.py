@@ -3,7 +3,7 @@ by site."""
 
 import math
 
-from eyelevel.analysis.answers import format_limit
+from eyelevel.analysis.answers.rare_loads import format_limit
 from eyelevel.analysis.formats import (
     format_p,
     format_p_equation,

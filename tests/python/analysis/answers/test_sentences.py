@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from eyelevel.analysis.answers import answer, description, format_limit
+from eyelevel.analysis.answers.rare_loads import format_limit
+from eyelevel.analysis.answers.sentences import answer, description
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.stats.estimate import Estimate

@@ -7,22 +7,20 @@ from typing import NamedTuple
 
 import polars as pl
 
+from eyelevel.analysis.answers.rare_loads import slow_sentences, timeout_sentences
 from eyelevel.analysis.formats import (
     MINUS,
     NO_BREAK,
     format_interval,
-    format_p_equation,
     format_percent,
     format_signed_ms,
 )
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.weighted import weighted_gain
-from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL, verdict
+from eyelevel.analysis.phrases import verdict
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.slow_loads import SLOW_TIMES
-from eyelevel.stats.timeouts import Bound, Timeouts
 
 SENTENCES_MAX = 8  # of all comparisons: beyond it the first alone has one a network
 NETWORKS_NAMED_MAX = 3  # of one comparison: more would bury the answer, and the table has them
@@ -81,8 +79,8 @@ def answer(
             sentences += _many(primary, smallest_effect, sites)
         else:
             sentences += [_sentence(gain, smallest_effect, sites) for gain in primary]
-        sentences += map(Answer, _timeout_sentences(primary))
-        sentences += map(Answer, _slow_sentences(primary))
+        sentences += map(Answer, timeout_sentences(primary))
+        sentences += map(Answer, slow_sentences(primary))
     return sentences
 
 
@@ -184,84 +182,6 @@ def _many(gains: Sequence[NetworkGain], smallest_effect: float, sites: int) -> l
         of_sites = f"{sites} {'site' if sites == 1 else 'sites'}"
         rest = f": {_range(found)}; {title_of(gains[0].metric)}, {of_sites}."
         sentences.append(Answer(head, rest, claim))
-    return sentences
-
-
-_BOUNDS: dict[Bound, str] = {
-    "at least": "with a longer one the gain could only be higher",
-    "at most": "with a longer one the gain could only be lower",
-    "either way": "a longer one could move the gain either way",
-    "": "",
-}
-
-
-def _timeout_sentences(gains: Sequence[NetworkGain]) -> list[str]:
-    """How many loads did not come, wherever one did not, and what it does to the gain."""
-    late = [(gain, gain.timeouts) for gain in gains if gain.timeouts and gain.timeouts.any]
-    if len(late) > NETWORKS_NAMED_MAX:
-        own, other, loads = (
-            sum(counts) for counts in zip(*((t.count, t.count_reference, t.pairs) for _, t in late),
-                                          strict=True)
-        )  # fmt: skip
-        said = f"{own} of {loads} loads of {gains[0].stack} against {other} of {loads}"
-        return [
-            f"Timeouts on {len(late)} networks: {said} of {gains[0].reference} did not come in "
-            "time; each counts as its limit."
-        ]
-    return [_timeout_sentence(gain, counts) for gain, counts in late]
-
-
-def _timeout_sentence(gain: NetworkGain, counts: Timeouts) -> str:
-    loads, p = counts.pairs, gain.p_timeouts_holm
-    sentence = (
-        f"Timeouts on {gain.network}: {counts.count} of {loads} loads of {gain.stack} against "
-        f"{counts.count_reference} of {loads} of {gain.reference} did not come "
-        f"{format_limit(counts)}"
-    )
-    if p is not None:
-        sentence += f" ({format_p_equation(p)} among all comparisons)"
-    if not gain.metric.endswith("_ms"):
-        return f"{sentence}."
-    bound = _BOUNDS[counts.bound] if gain.gain.value is not None else ""
-    sentence += f"; each counts as the limit{f' ({bound})' if bound else ''}"
-    mean = gain.difference
-    if mean.value is not None:
-        sentence += (
-            f", and the mean difference up to it is {format_signed_ms(mean.value, math.inf)}"
-        )
-        if mean.low is not None and mean.high is not None:
-            low, high = (format_signed_ms(bound, math.inf) for bound in (mean.low, mean.high))
-            sentence += f" ({low} to {high})"
-    return f"{sentence}."
-
-
-def format_limit(counts: Timeouts) -> str:
-    """By when the loads were to come, the least and the largest of several sites: `within 60 s`."""
-    low, high = (limit / 1000 for limit in (counts.limit_min, counts.limit_max))
-    if math.isinf(high):  # of a metric that is no time
-        return "in time"
-    return f"within {low:g} s" if low == high else f"within {low:g} to {high:g} s"
-
-
-def _slow_sentences(gains: Sequence[NetworkGain]) -> list[str]:
-    """Where rare slow loads are an answer of their own, after the family's correction."""
-    sentences = []
-    for gain in gains:
-        slow, p = gain.slow_loads, gain.p_slow_holm
-        if slow is None or p is None or p > SIGNIFICANCE_LEVEL:
-            continue
-        shares = ((slow.share, gain.stack), (slow.share_reference, gain.reference))
-        own, other = (
-            f"{format_percent(share.value or 0.0, signed=False)} of {name}'s loads "
-            f"({format_interval(share, signed=False)})"
-            for share, name in shares
-        )
-        sentences.append(
-            f"Slow loads on {gain.network}: {own} took more than {SLOW_TIMES:g} times their "
-            f"stack's median, and {other}; {format_p_equation(p)} among all comparisons."
-        )
-    if len(sentences) > NETWORKS_NAMED_MAX:
-        return [f"Slow loads of {gains[0].comparison} differ on {len(sentences)} networks."]
     return sentences
 
 
