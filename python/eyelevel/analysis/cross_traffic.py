@@ -5,15 +5,17 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from eyelevel.analysis.gains.cells import compare_cells
+from eyelevel.analysis.gains.cells import compare_cells, network_gains
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.gain import harm_of_gains
+from eyelevel.stats.gain import harm_of_gain
 from eyelevel.stats.paired import median
 
 NOT_SETTINGS = ("name", "cross_traffic")
+TWINS = ("alone", "beside")
+"""A load and its like beside cross traffic, in the places of a stack and its reference."""
 
 
 @dataclass(frozen=True)
@@ -41,26 +43,24 @@ def twins(plan: JsonMapping) -> dict[str, str | None]:
 
 
 def harms(contents: Contents) -> list[Harm]:
-    """The mean harm over sites, by network with a twin, stack and metric."""
+    """The harm over sites, by network with a twin, stack and metric.
+
+    It is the gain of the loads without cross traffic against those beside it, as a report's own
+    gains are (`eyelevel.analysis.gains.cells`), seen from the other side.
+    """
     harms_found = []
     for network, alone in twins(contents.plan).items():
         if alone is None:
             continue
         for stack in contents.stacks:
             rows = _paired(contents.blocks.kept, network, alone, stack)
-            cells = compare_cells(rows, contents.metrics, [Comparison("alone", "beside")])
-            for metric in contents.metrics:
-                by_site = {
-                    cell.site: cell.ratio_of_means for cell in cells if cell.metric == metric
-                }
-                gains = [by_site.get(site, _lost(site)) for site in contents.sites]
-                harms_found.append(Harm(network, alone, stack, metric, harm_of_gains(gains)))
+            cells = compare_cells(rows, contents.metrics, [Comparison(*TWINS)])
+            planned = [(network, *TWINS, metric) for metric in contents.metrics]
+            harms_found += [
+                Harm(network, alone, stack, gain.metric, harm_of_gain(gain.gain))
+                for gain in network_gains(cells, contents.sites, planned)
+            ]
     return harms_found
-
-
-def _lost(site: str) -> Estimate:
-    """No estimate, if a site lost its loads: a mean over the others would be of other pages."""
-    return Estimate(None, reason=f"no complete block of {site}")
 
 
 def flows_of(contents: Contents) -> list[JsonObject]:
@@ -80,8 +80,8 @@ def _paired(kept: pl.DataFrame, network: str, alone: str, stack: str) -> pl.Data
     loads = kept.filter((pl.col("stack") == stack) & pl.col("network").is_in([network, alone]))
     named = loads.with_columns(
         stack=pl.when(pl.col("network") == network)
-        .then(pl.lit("beside"))
-        .otherwise(pl.lit("alone")),
+        .then(pl.lit(TWINS[1]))
+        .otherwise(pl.lit(TWINS[0])),
         network=pl.lit(network),
         block=pl.concat_str("site", pl.lit("/"), "repetition"),
     )

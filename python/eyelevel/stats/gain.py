@@ -98,15 +98,11 @@ def harm(beside: ArrayLike, alone: ArrayLike) -> Estimate:
     none, 1 the worst; negative if the loads beside cross traffic were faster. Loads come in pairs,
     of one site, stack and repetition; the interval is that of `performance_gain`, mirrored.
     """
-    return _mirrored(performance_gain(alone, beside))
+    return harm_of_gain(performance_gain(alone, beside))
 
 
-def harm_of_gains(gains: Sequence[Estimate]) -> Estimate:
-    """The mean harm over sites, from the gains of their loads alone over those beside."""
-    return _mirrored(mean_gain(gains))
-
-
-def _mirrored(gain: Estimate) -> Estimate:
+def harm_of_gain(gain: Estimate) -> Estimate:
+    """The harm, from the gain of the loads alone over those beside cross traffic."""
     return replace(
         gain,
         value=None if gain.value is None else -gain.value,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.gain import harm, harm_of_gains, mean_gain, performance_gain
+from eyelevel.stats.gain import harm, harm_of_gain, mean_gain, performance_gain
 
 
 def test_the_gain_is_relative_to_the_references_mean():
@@ -96,8 +96,6 @@ def test_harm_is_the_share_of_the_time_that_cross_traffic_added():
     assert 0.4 < found.low < 0.5 < found.high < 0.6
 
 
-def test_harm_over_sites_is_their_mean():
-    beside, alone = [[200.0, 220.0], [100.0, 130.0]], [[100.0, 100.0], [100.0, 100.0]]
-    gains = [performance_gain(a, b) for b, a in zip(beside, alone, strict=True)]
-    each = [harm(b, a).value or 0.0 for b, a in zip(beside, alone, strict=True)]
-    assert harm_of_gains(gains).value == pytest.approx(sum(each) / 2)
+def test_harm_is_the_gain_of_the_loads_alone_from_the_other_side():
+    found = harm_of_gain(Estimate(-0.3, -0.4, 0.1, 0.02, 0.05, 4.0, 5))
+    assert (found.value, found.low, found.high, found.p) == (0.3, -0.1, 0.4, 0.02)

@@ -9,8 +9,9 @@ from eyelevel.report.html import Markup, element, table, titled_section
 from eyelevel.report.statistic_cells import estimate_cell
 
 NOTE = (
-    "Harm is (with - without) / with cross traffic, of mean times (Ware et al. 2019): 0 is none, "
-    "100 % the worst; loads are paired by repetition, and sites count alike. Jain's index is of "
+    "Harm is (with - without) / with cross traffic (Ware et al. 2019), of the geometric mean over "
+    "the sites of the ratios of loads paired by repetition, its interval as the gains': 0 is none, "
+    "100 % the worst. Jain's index is of "
     "the flows of one direction: 1 is all alike. The page's share is of the bytes down until its "
     "load event. Flows and shares are medians over the counted loads."
 )
@@ -72,7 +73,9 @@ def cross_traffic_section(contents: Contents) -> Markup:
             flows,
         ),
         table(
-            "Harm to the page", ["metric", "network", "compared with", "stack", "mean harm"], rows
+            "Harm to the page",
+            ["metric", "network", "compared with", "stack", "harm, 95 % interval"],
+            rows,
         )
         if rows
         else Markup(""),

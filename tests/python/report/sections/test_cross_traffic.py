@@ -1,3 +1,6 @@
+import math
+
+import polars as pl
 import pytest
 from made_up_run import metrics_of, read_run, write_run
 
@@ -47,6 +50,26 @@ def test_a_site_that_lost_its_loads_leaves_the_harm_undetermined(tmp_path):
     assert found and all(each["harm"]["value"] is None for each in found)
     reasons = {each["harm"]["undetermined_because"] for each in found}
     assert reasons == {"no complete block of dashboard"}
+
+
+def test_a_timeout_beside_cross_traffic_leaves_the_harm_its_value(tmp_path):
+    """It counts as its limit, in the geometric mean over sites of the ratios within blocks."""
+    contents = read_run(tmp_path, {("dashboard/dsl+cross/3", "quic"): "timeout"}, text=TEXT)
+    harms = summary_of(contents)["cross_traffic"]["harm"]
+    (found,) = [
+        each["harm"]
+        for each in harms
+        if (each["stack"], each["metric"]) == ("quic", "speed_index_ms")
+    ]
+    kept = contents.blocks.kept.filter(stack="quic").with_columns(
+        pl.col("speed_index_ms").fill_null(pl.col("limit_ms"))
+    )
+    wide = kept.pivot("network", index=["site", "repetition"], values="speed_index_ms")
+    wide = wide.drop_nulls(["dsl", "dsl+cross"])
+    assert wide.height == 12
+    ratios = (wide["dsl"] / wide["dsl+cross"]).log()
+    assert found["value"] == pytest.approx(1 - math.exp(ratios.mean()))
+    assert found["low"] < found["value"] < found["high"]
 
 
 def test_flows_are_told_by_network_and_stack(contents):
