@@ -16,7 +16,6 @@ from eyelevel.analysis.decisions import STOP_VERSION, blocks_until, judged, up_t
 from eyelevel.analysis.gains.causes import NetworkSplit, split_causes, without_twins
 from eyelevel.analysis.gains.cells import Cell, NetworkGain, compare_cells, compare_networks
 from eyelevel.analysis.gains.exclusions import (
-    EXCLUDING,
     ExclusionEffect,
     exclusion_effects,
     with_excluded,
@@ -101,8 +100,12 @@ class Contents:
 
     @cached_property
     def exclusions(self) -> tuple[ExclusionEffect, ...]:
-        """What excluded blocks would do to the primary gains; empty where a load excludes none."""
-        if not self.table["outcome"].is_in(EXCLUDING).any():
+        """What excluded blocks would do to the primary gains; empty where a load excludes none.
+
+        The load of a counterfactual excludes its block, too.
+        """
+        excluded = [block.block for block in self.blocks.excluded if block.failed]
+        if not excluded:
             return ()
         metric = self.primary_metric
         every = with_excluded(self.table, metric, self.stacks)
@@ -114,7 +117,7 @@ class Contents:
             others = decided_gains(
                 others, self.planned, self.sites, self.stopped, lambda last: up_to(every, last)
             )
-        return tuple(exclusion_effects(self.table, gains, others))
+        return tuple(exclusion_effects(self.table, excluded, gains, others))
 
     @cached_property
     def censored(self) -> tuple[CensoredCell, ...]:

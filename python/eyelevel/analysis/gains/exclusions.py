@@ -64,13 +64,19 @@ def with_excluded(table: pl.DataFrame, metric: str, stacks: Sequence[str]) -> pl
 
 def exclusion_effects(
     table: pl.DataFrame,
+    excluded: Sequence[str],
     gains: Sequence[NetworkGain],
     gains_with_excluded: Sequence[NetworkGain],
 ) -> list[ExclusionEffect]:
-    """One a gain on whose network a load excluded its block, in the order of `gains`."""
+    """One a gain on whose network a load excluded its block, in the order of `gains`.
+
+    `excluded`: the names of these blocks.
+    """
     failed = pl.col("outcome").is_in(EXCLUDING)
     with_value = pl.col(MEASURED).is_not_null() | (pl.col("outcome") == "timeout")
-    loads = table.with_columns(excluded=failed.any().over("block"), failed=failed, there=with_value)
+    loads = table.with_columns(
+        excluded=pl.col("block").is_in(excluded), failed=failed, there=with_value
+    )
     counterparts = {(each.network, each.comparison): each for each in gains_with_excluded}
     effects = []
     for gain in gains:

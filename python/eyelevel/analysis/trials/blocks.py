@@ -26,6 +26,8 @@ class ExcludedBlock:
     network: str
     repetition: int
     reason: str
+    failed: bool = True
+    """Whether a load failed; else one was not run yet."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def select_blocks(table: pl.DataFrame, stacks: Collection[str]) -> Blocks:
         reason = _reason(row["stack"], row["failed"], stacks)
         if reason:
             key = (row["block"], row["site"], row["network"], row["repetition"])
-            excluded.append(ExcludedBlock(*key, reason))
+            excluded.append(ExcludedBlock(*key, reason, bool(row["failed"])))
     names = [block.block for block in excluded]
     return Blocks(table.filter(~pl.col("block").is_in(names)), tuple(excluded))
 

@@ -19,10 +19,13 @@ def exclusions_said(contents: Contents) -> str:
         return ""
     failed = contents.table.filter(pl.col("outcome").is_in(EXCLUDING))
     counts = dict(failed.group_by("stack").len().iter_rows())
-    by_stack = ", ".join(f"{counts[name]} of {name}" for name in contents.stacks if name in counts)
-    blocks = failed["block"].n_unique()
+    by_stack = [f"{counts[name]} of {name}" for name in contents.stacks if name in counts]
+    left = {block.block for block in contents.blocks.excluded if block.failed}
+    if of_twins := len(left - set(failed["block"])):
+        by_stack.append(f"{of_twins} of counterfactuals")
+    blocks = len(left)
     left_out = "block is" if blocks == 1 else "blocks are"
-    said = f"{blocks} {left_out} left out, since loads failed ({by_stack}). "
+    said = f"{blocks} {left_out} left out, since loads failed ({', '.join(by_stack)}). "
     valued = [effect for effect in effects if effect.blocks_with_values]
     if not valued:
         return f"{said}No such block has values of both stacks, so what it would change is unknown."

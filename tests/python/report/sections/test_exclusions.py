@@ -27,6 +27,17 @@ def contents(tmp_path_factory):
     return read_run(tmp_path_factory.mktemp("run"), FAILED)
 
 
+def test_a_block_that_a_counterfactual_excludes_has_its_line_too(tmp_path):
+    text = preset_text("quickstart", SITES) + 'causes = ["handshake"]\n'
+    contents = read_run(tmp_path, {("startup/dsl/2", "quic+warm"): "starved"}, text=text)
+    assert [each.reason for each in contents.blocks.excluded] == ["quic+warm: starved"]
+    fair, tuned = summary_of(contents)["exclusions"]
+    assert (fair["blocks"], fair["blocks_excluded"], fair["blocks_with_values"]) == (6, 1, 1)
+    assert fair["failed"] == fair["failed_reference"] == 0
+    assert fair["gain"] != fair["gain_with_excluded"] and tuned["stack"] == "tcp+"
+    assert "1 block is left out, since loads failed (1 of counterfactuals). With" in said(contents)
+
+
 def by_stack(contents):
     return {each["stack"]: each for each in summary_of(contents)["exclusions"]}
 
