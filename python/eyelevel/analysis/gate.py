@@ -91,12 +91,19 @@ def decide(estimate: Estimate, limit: float, above: bool = True) -> GateStatus:
     return "unsure"
 
 
+def _decided(estimate: Estimate, condition: Condition, contents: Contents) -> Status:
+    """Of a run that is not complete nothing, so that no word of its message judges it either."""
+    if contents.unfinished:
+        return "no verdict"
+    return decide(estimate, condition.limit, condition.above)
+
+
 def _of_two(asked: Question, contents: Contents, confidence: float) -> Verdict:
     condition = asked.condition
     assert condition.reference is not None
     loads = [loads_of(asked, stack, contents) for stack in (condition.stack, condition.reference)]
     estimate = quantile_gain(loads[0], loads[1], condition.quantile, confidence)
-    status, needed = decide(estimate, condition.limit, condition.above), None
+    status, needed = _decided(estimate, condition, contents), None
     if status == "unsure":
         needed = _blocks_of_two(estimate, condition, confidence)
     message = (
@@ -123,7 +130,7 @@ def _of_one(asked: Question, site: str, contents: Contents, confidence: float) -
     (row,) = loads_of(asked, condition.stack, contents)
     loads = row[~np.isnan(row)]
     estimate = quantile_interval(loads, condition.quantile, confidence)
-    status, needed = decide(estimate, condition.limit, condition.above), None
+    status, needed = _decided(estimate, condition, contents), None
     if status == "unsure" and len(loads):
         below = float((loads < condition.limit).mean())
         needed = blocks_to_bound(condition.quantile, below, confidence)

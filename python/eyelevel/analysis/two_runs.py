@@ -40,9 +40,10 @@ def compare_runs(
     both runs have is compared; the rest is among the differences. Raises GateError if the runs have
     nothing in common.
     """
+    unfinished = old.unfinished or new.unfinished
 
     def answer(asked: RunQuestion, found: GainChange) -> _Answer:
-        status = decide(found.change, limit)
+        status: Status = "no verdict" if unfinished else decide(found.change, limit)
         needed = found.blocks_to_decide(limit) if status == "unsure" else None
         message = (
             f"{asked.subject(metric)} {_changed(found.change)} against {asked.reference}; the "
@@ -60,9 +61,11 @@ def rerun_agrees(original: Contents, again: Contents, metric: str, limit: float)
     It agrees if the interval of its change lies within the smallest effect of interest (`limit`) on
     both sides, and disagrees if the interval lies beyond it. The rest is as in `compare_runs`.
     """
+    unfinished = original.unfinished or again.unfinished
 
     def answer(asked: RunQuestion, found: GainChange) -> _Answer:
-        status, needed = agreement(found.change, limit), None
+        status: Status = "no verdict" if unfinished else agreement(found.change, limit)
+        needed = None
         if status == "cannot tell":
             needed = found.blocks_to_decide(math.copysign(limit, found.change.value or 0.0))
         message = (

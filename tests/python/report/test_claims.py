@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shutil
+from itertools import product
 
 import pytest
 import vl_convert
@@ -181,15 +182,22 @@ def test_a_gate_of_it_has_none(broken_off, whole):
     for verdict in evaluate([worse, budget], broken_off):
         assert verdict.status == "no verdict" and verdict.blocks_needed is None
         assert "no verdict, since the run is not complete: 143 of 144 loads" in verdict.message
+    unsure = parse_condition("tcp.speed_index.p50 worse than quic by 16% on lte", *names)
+    (asked,), (unasked,) = (evaluate([unsure], run) for run in (whole, broken_off))
+    assert asked.status == "unsure" and "; it is worse, not sure" in asked.message
+    assert "it is worse" not in unasked.message and "blocks would do" not in unasked.message
 
 
 def test_two_runs_of_which_one_was_broken_off_are_not_judged(broken_off, whole):
     metric = whole.primary_metric
     assert {v.status for v in compare_runs(whole, whole, metric, 0.5).verdicts} == {"passed"}
-    for pair in ((whole, broken_off), (broken_off, whole)):
-        found = compare_runs(*pair, metric, 0.5).verdicts
+    asked = compare_runs(whole, whole, metric, 0.01).verdicts
+    assert any("blocks in each run would do" in verdict.message for verdict in asked)
+    for pair, limit in product(((whole, broken_off), (broken_off, whole)), (0.01, 0.5)):
+        found = compare_runs(*pair, metric, limit).verdicts
         assert {verdict.status for verdict in found} == {"no verdict"}
         assert all("143 of 144 loads" in verdict.message for verdict in found)
+        assert not any("blocks in each run would do" in verdict.message for verdict in found)
 
 
 def claimed_in_chart(contents):
