@@ -22,8 +22,8 @@ def first_response_ms(site: Path, stack: str, visit: str) -> float:
 
 def test_the_difference_is_one_round_trip_of_handshake_and_nothing_else(small_site: Path) -> None:
     differences = {
-        visit: [np.array([first_response_ms(small_site, "quic", visit)
-                          - first_response_ms(small_site, "tcp+", visit)])]
+        visit: np.array([[first_response_ms(small_site, "quic", visit)
+                          - first_response_ms(small_site, "tcp+", visit)]])
         for visit in ("first", "warm")
     }  # fmt: skip
     without = differences["warm"]
