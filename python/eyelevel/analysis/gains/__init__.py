@@ -1,6 +1,6 @@
-"""Comparisons: each stack against the reference, from the rows of the kept blocks.
+"""Gains: each comparison that a plan declares, from the rows of the kept blocks.
 
-`cells` is the first: one comparison a site, network, stack and metric, and their means over the
+`cells` is the first: one a site, network, comparison and metric, and their geometric means over the
 sites. The others take the cells or the same rows further: p values that are corrected for their
 number, intervals that hold at any stopping time (`sequential`), tests that assume other things
 (`site_tests`), other sites (`other_sites`), weights of networks, timeouts site by site
