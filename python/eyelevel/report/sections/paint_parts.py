@@ -1,10 +1,12 @@
 """Largest Contentful Paint in its four parts, by comparison and network."""
 
+from eyelevel.analysis.claims import is_claimed
 from eyelevel.analysis.formats import NO_BREAK, format_number
 from eyelevel.analysis.paint_parts import PARTS, NetworkPaint, PaintPart
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonObject
+from eyelevel.plan.comparisons import Comparison
 from eyelevel.report.html import Markup, element, join, table
 from eyelevel.report.statistic_cells import estimate_cell
 
@@ -38,20 +40,29 @@ def paint_parts(contents: Contents) -> Markup:
 
 
 def paint_sentences(contents: Contents) -> list[str]:
-    """Where in the load most of a difference arises that is told from none; SENTENCES_MAX."""
+    """Where in the load most of a difference arises that is told from none; SENTENCES_MAX.
+
+    Of comparisons alone that the primary metric calls faster or slower: these intervals are not
+    corrected for their number, and among many one differs by chance.
+    """
+    claimed = {
+        (gain.network, gain.comparison) for gain in contents.gains if is_claimed(contents, gain)
+    }
     found = []
     for paint in contents.paints:
         whole = paint.whole.difference
+        value = whole.value or 0.0
         certain = {
             name: part.difference
             for name, part in paint.parts.items()
-            if part.difference.excludes_zero
+            if part.difference.excludes_zero and (part.difference.value or 0.0) * value > 0
         }
-        if whole.value is None or not whole.excludes_zero or not certain:
+        asked = paint.network, Comparison(paint.stack, paint.reference)
+        if asked not in claimed or not whole.excludes_zero or not certain:
             continue
         name, part = max(certain.items(), key=lambda one: abs(one[1].value or 0.0))
-        when = "earlier" if whole.value < 0 else "later"
-        ms = f"{format_number(abs(whole.value), '.0f')}{NO_BREAK}ms"
+        when = "earlier" if value < 0 else "later"
+        ms = f"{format_number(abs(value), '.0f')}{NO_BREAK}ms"
         found.append(
             f"On {paint.network} Largest Contentful Paint came {ms} {when} with {paint.stack} than "
             f"with {paint.reference}; the largest part is {PARTS[name].lower()}, "

@@ -42,7 +42,7 @@ TRACE_MEANINGS = MEASURES | LIMITS
 
 def why_section(contents: Contents) -> Markup:
     """What of each difference is due to what, in sentences."""
-    sentences = [*why_sentences(contents.splits), *paint_sentences(contents)]
+    sentences = [*said_why(contents), *paint_sentences(contents)]
     if not sentences:
         return Markup("")
     return titled_section("why", "Why", *(element("p", sentence) for sentence in sentences))

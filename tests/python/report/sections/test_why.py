@@ -1,10 +1,13 @@
 """Which cause the sentences of the section `Why` name, and when none."""
 
+from dataclasses import replace
+
 import pytest
+from made_up_run import read_run
 
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gains.causes import NetworkSplit
-from eyelevel.report.sections.why import why_sentences
+from eyelevel.report.sections.why import said_why, why_section, why_sentences
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.split import Split
 
@@ -45,3 +48,55 @@ def test_an_undetermined_difference_says_why():
     late = "a load timed out, so there is no mean"
     said = sentence(Estimate(None, reason=late), handshake=Estimate(None, reason=late))
     assert said == f"quic against tcp on lte: undetermined ({late})."
+
+
+PLAN = """\
+sites = ["startup", "dashboard"]
+networks = ["dsl"]
+stacks = ["tcp", "quic"]
+reference = "tcp"
+blocks = 6
+"""
+
+
+@pytest.fixture(scope="module")
+def contents(tmp_path_factory):
+    return read_run(tmp_path_factory.mktemp("run"), text=PLAN)
+
+
+def test_the_part_of_largest_contentful_paint_in_which_a_stack_that_is_faster_gains_is_named(
+    contents,
+):
+    said = why_section(contents).replace(NO_BREAK, " ")
+    assert "earlier with quic than with tcp; the largest part is resource load duration" in said
+
+
+def test_a_part_that_goes_the_other_way_is_not_the_largest_of_a_difference(contents):
+    (paint,) = contents.paints
+    against = Estimate(900.0, 800.0, 1000.0)
+    name = "time_to_first_byte_ms"
+    parts = {**paint.parts, name: replace(paint.parts[name], difference=against)}
+    said = why_section(_with(contents, paints=(replace(paint, parts=parts),)))
+    assert "the largest part is resource load duration" in said
+
+
+def test_where_nothing_is_claimed_no_part_of_largest_contentful_paint_is_named(contents):
+    gains = tuple(replace(gain, p_holm=0.2) for gain in contents.gains)
+    unclaimed = _with(contents, gains=gains, paints=contents.paints)
+    assert unclaimed.paints[0].whole.difference.excludes_zero
+    assert why_section(unclaimed) == ""
+
+
+def test_a_run_that_was_broken_off_has_no_sentence_of_causes(contents):
+    split = Split(Estimate(-40.0, -60.0, -20.0), {"loss": NOTHING}, NOTHING, NOTHING)
+    splits = (NetworkSplit("dsl", "quic", "tcp", 70.0, split),)
+    whole = replace(contents, splits=splits)
+    assert said_why(whole) and "of −40" in why_section(whole)
+    assert why_section(replace(whole, unfinished="5 of 6 loads are there")) == ""
+
+
+def _with(contents, paints, **fields):
+    """The same with other fields and other parts, which are computed once."""
+    changed = replace(contents, **fields)
+    changed.__dict__["paints"] = paints
+    return changed
