@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import get_args
 
+from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.gate import GateStatus, Verdict
 from eyelevel.json_types import JsonObject
-from eyelevel.stats.estimate import Estimate
+from eyelevel.stats.estimate import CONFIDENCE, Estimate
 
 ONE_PLAN = "load what you compare as two stacks of one plan, whose loads share blocks"
 
@@ -49,6 +50,18 @@ class RunComparison:
             f"Each stack is taken against {' or '.join(found)} in its own run: this assumes that "
             f"from run to run both move alike. To assume nothing, {ONE_PLAN}."
         )
+
+    @property
+    def level(self) -> str:
+        """Of which level the intervals are if not of 95 %, as a sentence; else empty.
+
+        The same gain has a narrower one in its run's report, which asks nothing of two runs.
+        """
+        found = [each.confidence for each in self.verdicts if each.estimate.determined]
+        if not found or found[0] <= CONFIDENCE:
+            return ""
+        percent = format_percent(found[0], signed=False)
+        return f"All intervals together hold in 95 %: each is of {percent}, wider than a report's."
 
     def as_json(self) -> JsonObject:
         """What stands beside the verdicts (docs/reference/report.md)."""

@@ -9,6 +9,7 @@ import pytest
 import typer
 from made_up_run import metrics_of, quickstart_against_tcp, read_run, write_run
 
+from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gate_conditions import GateError
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import agreement, compare_runs, rerun_agrees
@@ -66,6 +67,7 @@ def test_a_run_that_was_slower_as_a_whole_is_no_regression(long):
     assert f"{late} now, and count as their limit" in found.verdicts[2].message
     assert found.verdicts[2].estimate.determined and "timed out" not in found.verdicts[3].message
     assert found.verdicts[0].confidence == pytest.approx(1 - 0.05 / 4)
+    assert "hold in 95 %: each is of 98.8 %, wider" in found.level.replace(NO_BREAK, " ")
     assert "from run to run both move alike" in found.assumption
 
 

@@ -64,5 +64,6 @@ def print_conditions(comparison: RunComparison) -> None:
     """What verdicts on two runs rest on, to standard error."""
     for difference in comparison.differences:
         hints.print(f"not alike: {difference}", markup=False, soft_wrap=True)
-    if comparison.assumption:
-        hints.print(comparison.assumption, markup=False, soft_wrap=True)
+    for sentence in (comparison.assumption, comparison.level):
+        if sentence:
+            hints.print(sentence, markup=False, soft_wrap=True)
