@@ -119,8 +119,9 @@ def _signed_rank_p(differences: Floats) -> float | None:
     ranked = np.where(np.isinf(nonzero), np.sign(nonzero) * largest, nonzero)
     if len(ranked) > EXACT_PAIRS_MAX:
         return float(scipy.stats.wilcoxon(ranked, method="approx").pvalue)
+    _, place, tied = np.unique(np.abs(ranked), return_inverse=True, return_counts=True)
     # Doubled, since tied differences share a rank that may be a half; exact given the ties.
-    weights = np.rint(2 * scipy.stats.rankdata(np.abs(ranked))).astype(int)
+    weights = (2 * tied.cumsum() - tied + 1)[place]
     return sign_flip_p(np.where(ranked > 0, weights, -weights))
 
 

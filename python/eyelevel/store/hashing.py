@@ -2,13 +2,15 @@
 
 import hashlib
 import json
+import re
 
 HASH_HEX_DIGITS = 20  # 80 bits: no collision to fear among a million million trials
-
 
 _ENCODER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
 )
+# How a whole float ends; most values have none and are done, though versions hold many a ".0".
+_WHOLE_FLOAT = re.compile(r"(?:\.0|e\+\d+)(?:[,\]}]|$)")
 
 
 def canonical_json(value: object) -> str:
@@ -18,8 +20,7 @@ def canonical_json(value: object) -> str:
     spell either way, are one value with one hash. Raises ValueError for NaN and infinities.
     """
     text = _ENCODER.encode(value)
-    # A whole float is written with one of these; most values have none and are done.
-    if ".0" in text or "e+" in text:
+    if _WHOLE_FLOAT.search(text):
         text = _ENCODER.encode(whole_floats_as_integers(value))
     return text
 
