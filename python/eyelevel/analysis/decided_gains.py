@@ -8,12 +8,11 @@ import polars as pl
 
 from eyelevel.analysis.decisions import Key, networks_compared
 from eyelevel.analysis.gains.cells import NetworkGain, compare_cells, network_gains
-from eyelevel.analysis.gains.p_values import MAY_STOP
+from eyelevel.analysis.gains.p_values import value_alone
 from eyelevel.analysis.gains.sequential import sequential_gains
 from eyelevel.json_types import JsonMapping
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.plan import Plan
-from eyelevel.stats.estimate import Estimate, undetermined
 
 
 def decided_gains(
@@ -71,12 +70,8 @@ def _as_looked_at(gain: NetworkGain, beside: NetworkGain) -> NetworkGain:
     late = replace(beside.timeouts, p=None) if beside.timeouts else None
     return replace(
         gain,
-        difference=_value_alone(beside.difference),
-        ratio_of_means=_value_alone(beside.ratio_of_means),
+        difference=value_alone(beside.difference),
+        ratio_of_means=value_alone(beside.ratio_of_means),
         slow_loads=slow,
         timeouts=late,
     )
-
-
-def _value_alone(estimate: Estimate) -> Estimate:
-    return undetermined(estimate.reason or MAY_STOP, estimate.n, estimate.value)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from eyelevel.analysis.gains.p_values import MAY_STOP
+from eyelevel.analysis.gains.p_values import value_alone
 from eyelevel.plan.comparisons import Comparison
-from eyelevel.stats.estimate import Estimate, Floats, undetermined
+from eyelevel.stats.estimate import Estimate, Floats
 from eyelevel.stats.repetitions import difference_over_sites
 
 PAINT = "largest_contentful_paint_ms"
@@ -85,9 +85,7 @@ def compare_paints(
 
 def _as_stopped(paint: NetworkPaint) -> NetworkPaint:
     def without_interval(part: PaintPart) -> PaintPart:
-        reason = part.difference.reason or MAY_STOP
-        value = undetermined(reason, part.difference.n, part.difference.value)
-        return replace(part, difference=value)
+        return replace(part, difference=value_alone(part.difference))
 
     parts = {name: without_interval(part) for name, part in paint.parts.items()}
     return replace(paint, whole=without_interval(paint.whole), parts=parts)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from eyelevel.analysis.gains.p_values import value_alone
 from eyelevel.analysis.trials.blocks import Blocks, up_to_limit
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.plan.comparisons import Compared
@@ -32,7 +33,8 @@ def split_causes(kept: pl.DataFrame, plan: JsonMapping) -> tuple[NetworkSplit, .
     """The parts of the primary metric's difference over all sites, by network and comparison.
 
     `kept` has the kept blocks with their counterfactuals. A repetition counts if a network and
-    its lossless twin both have the block; a timeout counts as its limit.
+    its lossless twin both have the block; a timeout counts as its limit. Of a study that
+    may stop early the parts have no interval, which would not allow for stopping.
     """
     causes = plan["causes"]
     values = _values(kept, plan["primary_metric"])
@@ -46,8 +48,19 @@ def split_causes(kept: pl.DataFrame, plan: JsonMapping) -> tuple[NetworkSplit, .
         for asked in plan["comparisons"]:
             pair = (asked["stack"], asked["reference"])
             split = _split(values, causes, name, pair, sites)
+            if plan.get("stop"):
+                split = _as_stopped(split)
             splits.append(NetworkSplit(name, *pair, float(network["rtt_ms_min"]), split))
     return tuple(splits)
+
+
+def _as_stopped(split: Split) -> Split:
+    return Split(
+        value_alone(split.difference),
+        {name: value_alone(part) for name, part in split.causes.items()},
+        value_alone(split.interaction),
+        value_alone(split.remaining),
+    )
 
 
 _Values = Mapping[tuple[str, str, str], Mapping[int, float]]

@@ -4,11 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.stats.estimate import Estimate, undetermined
 from eyelevel.stats.families import correct
 from eyelevel.stats.hypothesis.difference import DifferenceTest
 from eyelevel.stats.hypothesis.equivalence import gain_equivalence
 
 MAY_STOP = "the study might stop at any block, for which these do not allow"
+
+
+def value_alone(estimate: Estimate) -> Estimate:
+    """Of a study that may stop early: an interval that does not allow for stopping is no answer."""
+    return undetermined(estimate.reason or MAY_STOP, estimate.n, estimate.value)
 
 
 @dataclass(frozen=True)

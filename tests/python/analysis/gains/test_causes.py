@@ -2,7 +2,7 @@
 
 import made_up_run
 import pytest
-from made_up_run import metrics_of, write_run
+from made_up_run import metrics_of, read_run, write_run
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.report.page import build_report, summary_of
@@ -86,3 +86,26 @@ def test_a_timeout_counts_as_its_limit_and_voids_no_split(tmp_path):
     (gain,) = (g for g in contents.gains if (g.network, g.metric) == ("lossy", "speed_index_ms"))
     assert split.difference.value == pytest.approx(gain.difference.value)
     assert split.difference.value > 180_000 / 16 - 1000 and split.difference.low is not None
+
+
+def test_of_a_study_that_may_stop_parts_have_no_interval(tmp_path):
+    """Student's t does not allow for stopping when enough was seen."""
+    text = (
+        'sites = ["startup"]\nnetworks = ["lte"]\nstacks = ["tcp", "quic"]\nreference = "tcp"\n'
+        'blocks = 8\ncauses = ["handshake"]\n'
+    )
+    stops = text + "[stop]\ninterval_width_max = 0.1\n"
+    (fixed,), (sequential,) = (
+        read_run(tmp_path / name, text=plan).splits
+        for name, plan in (("fixed", text), ("stops", stops))
+    )
+    for part, alone in (
+        (fixed.split.difference, sequential.split.difference),
+        (fixed.split.causes["handshake"], sequential.split.causes["handshake"]),
+        (fixed.split.interaction, sequential.split.interaction),
+        (fixed.split.remaining, sequential.split.remaining),
+    ):
+        assert part.low is not None or part.reason
+        assert alone.value == part.value and (alone.low, alone.high, alone.p) == (None,) * 3
+    assert fixed.split.difference.determined
+    assert "might stop" in sequential.split.difference.reason
