@@ -9,8 +9,8 @@ Printed for every cell: the share of comparisons that are called faster, the med
 that a comparison used, the share that ended before the last block; and of studies those of which
 any comparison's interval missed its truth, ever up to the last block and when it stopped, at most
 5 % each. `--run DIR` draws the blocks of a run of one site, network and comparison instead, with
-replacement, scaled by 0.85 and by 1, as they scatter and widened to 0.2. Half a minute; nothing is
-asserted.
+replacement, scaled by 0.85 and by 1, as they scatter and widened to 0.2, and as they followed one
+another. Half a minute; nothing is asserted.
 """
 
 import argparse
@@ -122,13 +122,20 @@ def resampled(blocks: Floats, scale: float, draw: np.random.Generator) -> Draw:
     return lambda shape: math.log(scale) + draw.choice(blocks, shape)
 
 
+def in_a_row(blocks: Floats, scale: float, draw: np.random.Generator) -> Draw:
+    """The same of blocks that followed one another, from any of them on: what a quiet or busy
+    quarter of an hour does to a study is in there, too."""
+    windows = np.lib.stride_tricks.sliding_window_view(blocks, BLOCKS_MAX)
+    return lambda shape: math.log(scale) + draw.choice(windows, shape[0])[:, : shape[1]]
+
+
 def blocks_of(directory: Path, measured_by: Measure = measure) -> Floats:
-    """The log ratio of every block that is compared, of a run of one site and comparison."""
+    """The log ratio of every block that is compared, in order; of one site and comparison."""
     contents = read_contents(directory, measured_by)
     (cell,) = (cell for cell in contents.cells if cell.metric == contents.primary_metric)
-    _, values, reference = cell.loads
+    repetitions, values, reference = cell.loads
     log_ratios: Floats = np.log(values) - np.log(reference)
-    return log_ratios
+    return log_ratios[np.argsort(repetitions)]
 
 
 def rows_made_up(studies: int, draw: np.random.Generator) -> Iterator[tuple[str, str, int, Cell]]:
@@ -144,7 +151,8 @@ def rows_made_up(studies: int, draw: np.random.Generator) -> Iterator[tuple[str,
 def rows_of_run(
     directory: Path, studies: int, draw: np.random.Generator
 ) -> Iterator[tuple[str, str, int, Cell]]:
-    """The same of a real run's blocks, as they are and with deviations widened to SPREAD."""
+    """The same of a real run's blocks, as they are and with deviations widened to SPREAD; and of
+    those that followed one another, if there are enough."""
     real = blocks_of(directory)
     mean, spread = float(real.mean()), float(real.std(ddof=1))
     for widened, scale, comparisons in product((spread, SPREAD), (SCALE, 1.0), COMPARISONS):
@@ -152,6 +160,13 @@ def rows_of_run(
         truth = math.log(scale) + mean
         cell = simulate(resampled(blocks, scale, draw), truth, comparisons, studies)
         yield f"{len(blocks)} real blocks x {scale:g}", f"{widened:.2f}", comparisons, cell
+    if len(real) < BLOCKS_MAX:
+        return
+    for scale, comparisons in product((SCALE, 1.0), COMPARISONS):
+        truth = math.log(scale) + mean
+        cell = simulate(in_a_row(real, scale, draw), truth, comparisons, studies)
+        name = f"{BLOCKS_MAX} of {len(real)} in a row x {scale:g}"
+        yield name, f"{spread:.2f}", comparisons, cell
 
 
 def main(arguments: list[str]) -> None:

@@ -8,6 +8,7 @@ import pytest
 from made_up_run import metrics_of, write_run
 from repository import ROOT
 
+from eyelevel.analysis.study import read_contents
 from eyelevel.stats.gain_change import gain_change
 from eyelevel.stats.repetitions import mean_over_repetitions
 from eyelevel.stats.sequential import confidence_sequence
@@ -196,9 +197,39 @@ blocks = 40
 """
     write_run(tmp_path, text=text, noise=0.05)
     blocks = blocks_of(tmp_path, metrics_of)
+    cells = read_contents(tmp_path, metrics_of).cells
+    (cell,) = (each for each in cells if each.metric == "speed_index_ms")
+    fifth = list(cell.loads[0]).index(5)
+    ratio = cell.loads[1][fifth] / cell.loads[2][fifth]
+    assert fifth > 4 and blocks[4] == pytest.approx(math.log(ratio))
     assert len(blocks) == 40 and blocks.mean() == pytest.approx(math.log(0.86), abs=0.03)
     draw = np.random.Generator(np.random.PCG64(18))
     values = resampled(blocks, SCALE, draw)((50, 60))
     assert set(np.unique(values)) <= set(blocks + math.log(SCALE))
     cell = simulate(resampled(blocks, SCALE, draw), math.log(SCALE) + blocks.mean(), 2, 100)
     assert cell.faster == 1.0
+
+
+def test_blocks_in_a_row_keep_their_order():
+    from benchmarks.statistics.sequential import in_a_row
+
+    draw = np.random.Generator(np.random.PCG64(19))
+    rows = in_a_row(np.arange(70.0), 1.0, draw)((200, 60))
+    assert (np.diff(rows) == 1).all() and set(rows[:, 0]) == set(range(11))
+
+
+@pytest.mark.parametrize("like", [False, True])
+def test_a_gate_at_the_blocks_that_are_named_passes_equal_stacks_and_not_twice_the_limit(like):
+    from benchmarks.statistics.gate import Loads, families_passed
+
+    studies = 60  # asked are 90 % and at most 5 %
+    _, equal = families_passed(Loads(0.1), 0.5, 0.1, 1, like, 0.0, studies)
+    _, twice = families_passed(Loads(0.1), 0.5, 0.1, 1, like, 0.2, studies)
+    assert equal >= 0.85 and twice <= 0.05
+
+
+def test_a_gate_that_cannot_see_passes_no_regression():
+    from benchmarks.statistics.gate import Loads, statuses
+
+    found = statuses(Loads(0.3), 10, 0.1, 0.05, 60)
+    assert found["passed"] <= 3 and found["unsure"] >= 45
