@@ -192,6 +192,7 @@ def not_sure_enough(contents: Contents) -> list[Warning]:
     clauses = [_format_width(comparison) for comparison in unsure[:NAMED_MAX]]
     if len(unsure) > NAMED_MAX:
         clauses.append(f"{len(unsure) - NAMED_MAX} more are not sure enough, either")
+    clauses[0] = clauses[0].replace("the interval", "The interval", 1)
     or_sign = ", or no wider than the gain" if rule.clear_sign else ""
     text = f"{'; '.join(clauses)}; asked for was at most {_format_points(width_max)}{or_sign}."
     needed = [

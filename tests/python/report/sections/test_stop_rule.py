@@ -31,7 +31,7 @@ def beside_the_level(contents):
 
 def test_wide_intervals_are_named_with_what_it_would_take(tmp_path):
     text = said(tmp_path, 0.06)["Not sure enough."]
-    assert text.startswith("the interval of quic against tcp on dsl is ")
+    assert text.startswith("The interval of quic against tcp on dsl is ")
     assert "; asked for was at most 10.0 percentage points, or no wider than the gain." in text
     needed = int(text.removesuffix(".").rpartition("about ")[2])
     assert 12 < needed < 200
