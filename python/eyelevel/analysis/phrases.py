@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.stats.estimate import smallest_detectable
+from eyelevel.stats.hypothesis.equivalence import gain_equivalence
 
 SIGNIFICANCE_LEVEL = 0.05
 FEW_BLOCKS = 10  # below it, a report warns of what so few runs cannot show
@@ -16,14 +17,25 @@ def verdict(gain: NetworkGain, smallest_effect: float) -> str:
         return "undetermined"
     if estimate.low is None or estimate.high is None or gain.p_holm is None:
         return "undetermined"
-    matters = not (-smallest_effect < estimate.low and estimate.high < smallest_effect)
-    if not matters:
+    if _is_alike(gain, smallest_effect):
         return "no difference that matters"
     if gain.p_holm <= SIGNIFICANCE_LEVEL:
         if gain.signs_disagree:
             return "mean and median disagree"
         return "faster" if estimate.value < 0 else "slower"
     return "no clear difference"
+
+
+def _is_alike(gain: NetworkGain, smallest_effect: float) -> bool:
+    """Whether the whole 95 % interval lies within the smallest effect, after the correction.
+
+    Bonferroni's over the family, of two one-sided tests; a confidence sequence allows for it.
+    """
+    low, high = gain.gain.low, gain.gain.high
+    if low is None or high is None or low <= -smallest_effect or high >= smallest_effect:
+        return False
+    p = gain_equivalence(gain.gain, smallest_effect).p
+    return p is None or gain.family * p <= SIGNIFICANCE_LEVEL
 
 
 def detectable(gains: Sequence[NetworkGain], metric: str) -> tuple[float, float] | None:

@@ -7,6 +7,7 @@ from eyelevel.analysis.formats import NO_BREAK, format_ms, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.phrases import detectable, verdict
 from eyelevel.stats.estimate import Estimate
+from eyelevel.stats.hypothesis.equivalence import gain_equivalence
 
 
 def gain(value, low, high, p=0.001, network="dsl", stack="quic"):
@@ -33,6 +34,17 @@ def lacking(reason, value=None):
 )
 def test_verdicts(found, expected):
     assert verdict(found, smallest_effect=0.05) == expected
+
+
+def test_no_difference_that_matters_allows_for_the_family():
+    """p of equivalence is 0.008: among six such questions it would be 0.05, among seven more."""
+    found = gain(0.01, -0.018, 0.038, p=0.5)
+    assert gain_equivalence(found.gain, 0.05).p == pytest.approx(0.0085, abs=0.002)
+    assert verdict(replace(found, family=5), 0.05) == "no difference that matters"
+    assert verdict(replace(found, family=7), 0.05) == "no clear difference"
+    # A confidence sequence has no error, and allows for the family already.
+    sequence = replace(found, gain=replace(found.gain, standard_error=None), family=7)
+    assert verdict(sequence, 0.05) == "no difference that matters"
 
 
 def test_there_is_no_verdict_if_mean_and_median_have_opposite_signs():

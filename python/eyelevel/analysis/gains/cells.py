@@ -86,6 +86,8 @@ class NetworkGain(Compared):
     p_slow_holm: float | None = None
     timeouts: Timeouts | None = None
     p_timeouts_holm: float | None = None
+    family: int = 1
+    """How many comparisons on networks are corrected together, of the primary metric."""
 
     @property
     def signs_disagree(self) -> bool:
@@ -144,7 +146,13 @@ def compare_networks(
     slow = holm([each.p if (each := gains[index].slow_loads) else None for index in primary])
     late = holm([counts.p if (counts := gains[index].timeouts) else None for index in primary])
     for index, p, p_slow, p_late in zip(primary, adjusted, slow, late, strict=True):
-        gains[index] = replace(gains[index], p_holm=p, p_slow_holm=p_slow, p_timeouts_holm=p_late)
+        gains[index] = replace(
+            gains[index],
+            p_holm=p,
+            p_slow_holm=p_slow,
+            p_timeouts_holm=p_late,
+            family=len(primary),
+        )
     return gains
 
 

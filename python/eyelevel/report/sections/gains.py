@@ -34,7 +34,8 @@ NOTE = (
     "is of two one-sided t tests (TOST): at most 0.05 where the 90 % interval lies within "
     "±{effect}, the smallest effect of interest; it is on the logarithm, as the interval is, "
     "assumes what p does and is not corrected. The "
-    "finding “no difference that matters” asks for the whole 95 % interval."
+    "finding “no difference that matters” asks for the whole 95 % interval, and for this p after "
+    "Bonferroni's correction over the family."
 )
 
 
