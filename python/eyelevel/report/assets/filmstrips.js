@@ -133,6 +133,20 @@
     play.textContent = "Play";
   }
 
+  // Where there is most to see: the middle of the span in which the shares of the picture differ most.
+  function mostApart() {
+    const share = (strip, ms) => strip.progress.findLast(([at]) => at <= ms)?.[1] ?? 0;
+    const moments = shown.flatMap(({ strip }) => strip.progress.map(([ms]) => ms));
+    moments.sort((one, other) => one - other);
+    let best = { apart: 0, at: Math.min(...shown.map((each) => each.last)) };
+    moments.forEach((ms, index) => {
+      const shares = shown.map(({ strip }) => share(strip, ms));
+      const apart = Math.max(...shares) - Math.min(...shares);
+      if (apart > best.apart) best = { apart, at: (ms + (moments[index + 1] ?? ms)) / 2 };
+    });
+    return best.at;
+  }
+
   // At the speed of the loads themselves.
   function start() {
     if (Number(slider.value) >= Number(slider.max)) slider.value = 0;
@@ -166,7 +180,7 @@
     stage.replaceChildren(...shown.map((each) => each.figure));
     slider.max = found.times_ms[found.times_ms.length - 1];
     showCurves();
-    slider.value = Math.ceil(Math.min(...shown.map((each) => each.last)) / 10) * 10;
+    slider.value = Math.round(mostApart() / 10) * 10;
     showMoment();
     target.replaceChildren(stripTable(found, stacks));
   }

@@ -6,6 +6,9 @@ from eyelevel.report.html import Markup, element, join, options, script_note
 from eyelevel.report.page_data import PageData
 
 
+MOMENT = "Each stack's typical load, at first when they differ most; the slider moves both."
+
+
 def first_pair(contents: Contents, data: PageData) -> Markup:
     """Typical loads of both stacks of the first comparison; below, what chooses other ones."""
     strips = data.filmstrips
@@ -41,6 +44,7 @@ def first_pair(contents: Contents, data: PageData) -> Markup:
     return element(
         "section",
         _player(),
+        element("p", MOMENT, class_="note"),
         element(
             "details",
             element("summary", "Picture by picture, and other sites, networks, stacks"),
