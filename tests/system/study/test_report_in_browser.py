@@ -227,3 +227,23 @@ def test_the_papers_figures_are_drawn_when_opened(report):
         )
         assert count >= 6
         assert page.logged == []
+
+
+APART = """(() => {
+  const byId = (id) => document.getElementById(id);
+  const { strips } = JSON.parse(byId("strips").textContent);
+  const found = strips.find((each) =>
+    each.site === byId("strip-site").value && each.network === byId("strip-network").value);
+  const pair = ["strip-first", "strip-second"].map((id) => found.stacks[byId(id).value].progress);
+  const share = (steps, at) => steps.filter(([ms]) => ms <= at).reduce((_, [, now]) => now, 0);
+  const apart = (at) => Math.abs(share(pair[0], at) - share(pair[1], at));
+  const most = Math.max(...pair.flat().map(([ms]) => apart(ms)));
+  return [apart(Number(byId("strip-time").value)), most];
+})()"""
+
+
+def test_the_pair_is_first_shown_when_it_differs_most(report):
+    with browser() as page:
+        page.show(report, 1366, "light")
+        apart, most = page.value(APART)
+        assert apart == most > 0

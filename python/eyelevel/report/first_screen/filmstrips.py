@@ -5,7 +5,6 @@ from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, join, options, script_note
 from eyelevel.report.page_data import PageData
 
-
 MOMENT = "Each stack's typical load, at first when they differ most; the slider moves both."
 
 
