@@ -24,6 +24,16 @@ _EXAMPLES = (
 )
 
 
+SHORT_NAMES = {
+    "fcp": "first_contentful_paint_ms",
+    "lcp": "largest_contentful_paint_ms",
+    "plt": "page_load_time_ms",
+    "si": "speed_index_ms",
+    "ttfb": "time_to_first_byte_ms",
+}
+"""What people write for a metric."""
+
+
 class GateError(ExpectedError):
     """A condition that cannot be read or asks for what the run has not."""
 
@@ -51,12 +61,13 @@ def parse_condition(
 ) -> Condition:
     """Read `STACK.METRIC.pN worse than STACK by X% [on NETWORK]`, or `... above 2.5 s ...`.
 
-    A metric may be named without its unit. Raises GateError.
+    A metric may be named without its unit, or by SHORT_NAMES. Raises GateError.
     """
     found = _CONDITION.fullmatch(text.strip())
     if found is None:
         raise GateError(f"--fail-if: `{text}` cannot be read; write it like {_EXAMPLES}")
-    metric = found["metric"] if found["metric"] in metrics else f"{found['metric']}_ms"
+    named = SHORT_NAMES.get(found["metric"], found["metric"])
+    metric = named if named in metrics else f"{named}_ms"
     for kind, word, known in (
         ("stack", found["stack"], stacks),
         ("stack", found["reference"] or found["stack"], stacks),

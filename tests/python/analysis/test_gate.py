@@ -6,8 +6,14 @@ import typer
 from made_up_run import SITES, read_run
 
 from eyelevel.analysis.gate import decide, evaluate
-from eyelevel.analysis.gate_conditions import GateError, check_conditions, parse_condition
+from eyelevel.analysis.gate_conditions import (
+    SHORT_NAMES,
+    GateError,
+    check_conditions,
+    parse_condition,
+)
 from eyelevel.cli.results.gate import conclude
+from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.plan.presets import preset_text
 from eyelevel.stats.estimate import Estimate
 
@@ -36,6 +42,12 @@ def test_names_may_have_dots_and_spaces():
     found = parse_condition(text, stacks, ["speed_index_ms"], networks)
     assert [found.stack, found.reference, found.network] == [*stacks, *networks]
     assert (found.metric, found.limit) == ("speed_index_ms", 0.025)
+
+
+@pytest.mark.parametrize(("short", "metric"), SHORT_NAMES.items())
+def test_a_metric_has_its_short_name(short, metric):
+    found = parse_condition(f"tcp.{short}.p75 above 2.5 s", ["tcp"], list(METRICS_BY_NAME), ["dsl"])
+    assert found.metric == metric and found.limit == 2500
 
 
 @pytest.mark.parametrize(

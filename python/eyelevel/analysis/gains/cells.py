@@ -173,14 +173,20 @@ def network_gains(
     ]
 
 
+def _lost(key: Key, reason: str, sites: int) -> NetworkGain:
+    lost = undetermined(reason, sites)
+    return NetworkGain(*key, lost, None, lost, lost, lost)
+
+
 def _over_sites(
     key: Key, cells: Sequence[Cell], sites: Sequence[str], primary: bool
 ) -> NetworkGain:
     if not cells:
         return NetworkGain(*key, _UNKNOWN)
     if absent := sorted(set(sites) - {cell.site for cell in cells}):
-        lost = undetermined(f"no complete block of {', '.join(absent)}", len(cells))
-        return NetworkGain(*key, lost, None, lost, lost, lost)
+        return _lost(key, f"no complete block of {', '.join(absent)}", len(cells))
+    if lacking := sorted(cell.site for cell in cells if cell.without_value and not cell.pairs):
+        return _lost(key, f"no load of {', '.join(lacking)} has this metric", len(cells))
     repetitions = np.unique(np.concatenate([cell.loads[0] for cell in cells]))
     x, r = np.full((2, len(cells), len(repetitions)), np.nan)
     for row, cell in enumerate(cells):

@@ -191,7 +191,8 @@ def not_sure_enough(contents: Contents) -> list[Warning]:
         return []
     clauses = [_format_width(comparison) for comparison in unsure[:NAMED_MAX]]
     if len(unsure) > NAMED_MAX:
-        clauses.append(f"{len(unsure) - NAMED_MAX} more are not sure enough, either")
+        rest = len(unsure) - NAMED_MAX
+        clauses.append(f"{rest} more {'is' if rest == 1 else 'are'} not sure enough, either")
     clauses[0] = clauses[0].replace("the interval", "The interval", 1)
     or_sign = ", or no wider than the gain" if rule.clear_sign else ""
     text = f"{'; '.join(clauses)}; asked for was at most {_format_points(width_max)}{or_sign}."

@@ -34,6 +34,9 @@ NOTE = (
 )
 
 
+UNSTOPPED = " They do not allow for a study that stops when it has seen enough."
+
+
 def steps_section(contents: Contents) -> Markup:
     """Nothing for a plan without steps."""
     if not contents.steps:
@@ -42,7 +45,7 @@ def steps_section(contents: Contents) -> Markup:
         "after-load",
         "After the load",
         *(_table(contents, number, step) for number, step in enumerate(contents.steps, start=1)),
-        element("p", NOTE, class_="note"),
+        element("p", NOTE, UNSTOPPED if contents.may_stop else "", class_="note"),
     )
 
 

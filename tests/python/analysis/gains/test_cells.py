@@ -140,6 +140,14 @@ def test_mostly_timeouts_have_an_infinite_median():
     assert math.isinf(cells[0].median)
 
 
+def test_a_metric_that_no_load_of_a_site_has_is_the_reason_and_no_lost_block():
+    kept = select_blocks(table(LOADS), STACKS).kept
+    without = pl.when(pl.col("site") != "b").then(pl.col("speed")).alias("speed")
+    cells = compare_cells(kept.with_columns(without), ["speed"], against_one("tcp", STACKS))
+    (gain,) = compare_networks(cells, "speed", ["a", "b"])
+    assert gain.gain.value is None and gain.gain.reason == "no load of b has this metric"
+
+
 def test_a_site_without_any_block_leaves_the_network_undetermined():
     lost = {("b", each): {"tcp": "lab-failed", "quic": 190} for each in (1, 2, 3)}
     _, cells, gains = study(LOADS | lost)
