@@ -144,6 +144,11 @@ class Browser(Settings):
         return None if wanted == "network" or wanted == "measured" else wanted
 
     @property
+    def limit_is_given(self) -> bool:
+        """Whether the plan says after how long a load times out, whatever its bytes need."""
+        return self.timeout_s is not None
+
+    @property
     def limit_s(self) -> float:
         """The least time that a load of the plan has; of a trial's browser the load's."""
         return LIMIT_S_MIN if self.timeout_s is None else self.timeout_s

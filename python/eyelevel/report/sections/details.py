@@ -60,7 +60,7 @@ def setup_section(contents: Contents) -> Markup:
 
 def _limit_said(browser: Browser) -> str:
     least = f"{browser.limit_s:g} s"
-    return f"{least}, more where a page's bytes need it" if browser.timeout_s is None else least
+    return least if browser.limit_is_given else f"{least}, more where a page's bytes need it"
 
 
 def _definitions(rows: list[tuple[str, object]]) -> Markup:
