@@ -13,8 +13,10 @@ from pathlib import Path
 
 from eyelevel.errors import ScanError
 
-NAME = re.compile(r"(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.?)+", re.ASCII)
-"""What can stand in DNS; addresses have the same form or colons."""
+_LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+NAME = re.compile(rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*\.?", re.ASCII)
+"""What can stand in DNS; addresses have the same form or colons. Each label ends at its dot, so
+that a line that is no name is told in linear time."""
 
 NOT_PUBLIC = (
     "0.0.0.0/8",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from eyelevel.errors import ScanError
-from eyelevel.scans.names import NOT_PUBLIC, parse_names, parse_opt_out, read_names
+from eyelevel.scans.names import NAME, NOT_PUBLIC, parse_names, parse_opt_out, read_names
 from eyelevel.scans.summary import Summary, wilson_95
 
 
@@ -53,3 +53,11 @@ def test_shares_leave_out_what_is_unknown_and_have_wilsons_intervals() -> None:
     assert (round(low, 4), round(high, 4)) == (0.2553, 0.3662)
     assert wilson_95(0, 0) is None
     assert wilson_95(0, 10)[0] == 0.0
+
+
+def test_what_can_be_a_name_is_told_in_linear_time():
+    """22 letters and an exclamation mark once took a second, and each further letter doubled it."""
+    assert NAME.fullmatch("a" * 200 + "!") is None and NAME.fullmatch("a." * 100 + "!") is None
+    assert NAME.fullmatch("www.example.com.") and NAME.fullmatch("_dmarc.example.com")
+    assert NAME.fullmatch("a" * 63 + ".example") and not NAME.fullmatch("a" * 64 + ".example")
+    assert not NAME.fullmatch("a..b") and not NAME.fullmatch("-a.example")

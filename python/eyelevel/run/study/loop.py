@@ -25,6 +25,7 @@ from eyelevel.run.study.time_limits import check_time_limits
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait, WaitInterruptedError
 from eyelevel.sites.cleartext import check_secure, secure_share
 from eyelevel.sites.recorded import RecordedSite, altered_in
+from eyelevel.store.claim import claim
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,
     PLAN_FILE,
@@ -107,6 +108,7 @@ def prepare(
 def planned(plan: Plan, sites: Sequence[Site], directory: Path, *, resume: bool) -> list[Trial]:
     """Write `plan.json` if it is not there yet; the trials. Raises StoreError as `prepare`."""
     trials = expand(plan, sites)
+    claim(directory)
     if (directory / PLAN_FILE).exists():
         there = read_document(directory, PLAN_FILE)
         if there.get("hash") != plan_hash(plan, sites):

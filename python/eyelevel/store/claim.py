@@ -1,0 +1,36 @@
+"""One writer a run's directory: a second one would remove what the first is writing."""
+
+import fcntl
+import os
+from pathlib import Path
+
+from eyelevel.errors import StoreError
+
+_CLAIMED: dict[tuple[int, int], int] = {}
+"""The descriptors of claimed directories by device and inode; they are open as long as we live."""
+
+
+def claim(directory: Path) -> None:
+    """Make `directory` if need be, and keep other processes from writing there until this one ends.
+
+    The kernel lets go of it however the process ends, and nothing lies in the directory. Raises
+    StoreError if another process has it, or the disk refuses.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise StoreError(f"writing {directory}: {error.strerror}") from error
+    status = os.fstat(descriptor)
+    if (key := (status.st_dev, status.st_ino)) in _CLAIMED:
+        os.close(descriptor)
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(descriptor)
+        raise StoreError(
+            f"writing {directory}: another eyelevel is writing there; wait until it has ended, or "
+            "choose another --out"
+        ) from error
+    _CLAIMED[key] = descriptor

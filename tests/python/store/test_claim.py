@@ -1,0 +1,53 @@
+"""Two runs in one directory: the second is refused in one line, and loses nothing."""
+
+import subprocess
+import sys
+
+import pytest
+
+from eyelevel.errors import StoreError
+from eyelevel.store.claim import claim
+
+HOLDER = """
+import sys
+from pathlib import Path
+from eyelevel.store.claim import claim
+claim(Path(sys.argv[1]))
+print("claimed", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def held(tmp_path):
+    """A directory that another process writes to, and what ends that process."""
+    command = [sys.executable, "-c", HOLDER, str(tmp_path)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout.readline() == "claimed\n"
+        yield tmp_path, lambda: holder.communicate()
+        if holder.poll() is None:
+            holder.communicate()
+
+
+def test_a_directory_that_another_process_writes_to_is_refused(held):
+    directory, end = held
+    with pytest.raises(StoreError, match="another eyelevel is writing there") as refused:
+        claim(directory)
+    assert "\n" not in str(refused.value) and list(directory.iterdir()) == []
+    end()
+    claim(directory)
+
+
+def test_one_process_may_claim_twice_and_leaves_nothing(tmp_path):
+    directory = tmp_path / "new" / "run"
+    claim(directory)
+    claim(directory)
+    assert list(directory.iterdir()) == []
+
+
+def test_a_file_in_its_place_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match=r"writing .*file: "):
+        claim(tmp_path / "file")
