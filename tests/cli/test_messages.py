@@ -153,3 +153,15 @@ def test_doctor_gives_each_lack_its_remedy() -> None:
     assert done.returncode == int(any(each["state"] == "missing" for each in findings))
     for each in findings:
         assert each["state"] == "ok" or each["remedy"], each
+
+
+def test_what_would_steer_the_terminal_is_spelled_out(tmp_path):
+    """A name from somebody's plan is shown, and does nothing."""
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'sites = ["\\u001b[2J\\u202e[x]"]\nnetworks = ["dsl"]\nstacks = ["tcp", "quic"]\n'
+        'reference = "tcp"\nblocks = 2\n'
+    )
+    found = eyelevel("plan", "check", str(plan))
+    assert found.returncode == 1 and "\\x1b[2J\\u202e[x]" in found.stderr
+    assert "\x1b[2J" not in found.stderr and "\u202e" not in found.stderr

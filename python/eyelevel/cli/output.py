@@ -10,8 +10,12 @@ hints = Console(stderr=True, highlight=False)
 
 
 def complain(message: str) -> None:
-    """One error; a message of several lines keeps them."""
-    hints.print(f"eyelevel: {message}", style="red", markup=False, soft_wrap=True)
+    """One error; a message of several lines keeps them.
+
+    It may name what a stranger wrote: what would steer the terminal is spelled out.
+    """
+    shown = "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in message)
+    hints.print(f"eyelevel: {shown}", style="red", markup=False, soft_wrap=True)
 
 
 def print_json(value: object) -> None:

@@ -20,7 +20,7 @@ def read_plan(plan: str, sites: list[str], scale: str = "full") -> Plan:
     elif Path(plan).is_file():
         if sites or scale != "full":
             raise PlanError([f"{plan}: --site and --scale are for presets; change the plan"])
-        text, name = Path(plan).read_text(encoding="utf-8"), plan
+        text, name = _text_of(Path(plan)), plan
     else:
         presets = ", ".join(PRESETS_BY_NAME)
         raise PlanError([f"there is no plan file `{plan}` and no preset of that name: {presets}"])
@@ -32,3 +32,16 @@ def read_plan(plan: str, sites: list[str], scale: str = "full") -> Plan:
         matching=matching,
         readers=Readers(read_trace_file, read_stages),
     )
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise PlanError([f"reading {file}: {error.strerror}"]) from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        byte = f"0x{error.object[error.start]:02x}"
+        raise PlanError(
+            [f"{file}:{line}: not UTF-8 (byte {byte}); save the file as UTF-8"]
+        ) from error

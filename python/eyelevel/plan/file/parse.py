@@ -99,6 +99,10 @@ def _read_toml(text: str, file: str) -> JsonObject:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PlanError([f"{file}: not TOML: {error}"]) from error
+    except RecursionError as error:
+        raise PlanError([f"{file}: its arrays or tables are nested too deep for a plan"]) from error
+    except ValueError as error:  # Python's bound on the digits of a number
+        raise PlanError([f"{file}: a number in it has too many digits"]) from error
 
 
 def _expand_patterns(
@@ -183,6 +187,8 @@ def _check_names(
     for index, site in enumerate(parsed.sites):
         if site in parsed.sites[:index]:
             report(("sites", index), f"site `{site}` is listed twice")
+        elif not site.isprintable():
+            report(("sites", index), f"site {site!a} has a character that none can have")
         elif is_synthetic(site):
             try:
                 parse_synthetic(site)
