@@ -1,7 +1,9 @@
 """What a reader sees before anything is opened: the answer, and little else."""
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
+import polars as pl
 import pytest
 from made_up_run import SITES, read_run
 
@@ -107,3 +109,16 @@ def test_exclusions_that_change_a_finding_are_told_in_their_mark(
     monkeypatch.setattr("eyelevel.report.first_screen.marks.findings_changed", lambda _: changed)
     text = marks(contents)
     assert said in text and ("does not hold" in text) == bool(changed)
+
+
+def test_the_machine_s_mark_counts_what_it_spoilt(contents, tmp_path):
+    """One load starved: that nothing was disturbed would be no measurement's word."""
+    spoilt = marks(contents)
+    assert "1 of 36 loads failed by its fault" in spoilt
+    assert "none of 36 loads failed by its fault" not in spoilt
+    assert "none of 36 loads failed by its fault" in marks(read_run(tmp_path))
+
+
+def test_loads_that_were_made_again_are_in_the_machine_s_mark(contents):
+    again = contents.table.with_columns(retried=pl.lit(1))
+    assert "36 attempts made again" in marks(replace(contents, table=again))

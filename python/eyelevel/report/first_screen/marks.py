@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 
+import polars as pl
+
 from eyelevel.analysis.study import Contents
 from eyelevel.report.first_screen.warnings import Warning, of_level, of_loads, of_machine
 from eyelevel.report.html import Markup, element, join
 from eyelevel.report.sections.exclusions import exclusions_said, findings_changed
 from eyelevel.report.sections.level import levels_compared, not_level, pairs_compared
+from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
+FAILED = tuple(name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.fault == "instrument")
 GOOD, OPEN, BAD = "✓", "?", "!"
 
 
@@ -54,12 +58,17 @@ def _loads(contents: Contents) -> Markup:
 
 def _machine(contents: Contents) -> Markup:
     warnings = of_machine(contents)
-    said = "nothing disturbed the loads" if not warnings else warnings[0][0].rstrip(".").lower()
+    failed = contents.table.filter(pl.col("outcome").is_in(FAILED)).height
+    again = int(contents.table["retried"].sum())
+    parts = [warnings[0][0].removeprefix("The machine was ").rstrip(".")] if warnings else []
+    parts += [f"{failed} of {contents.table.height} loads failed by its fault"] if failed else []
+    parts += [f"{again} {'attempt' if again == 1 else 'attempts'} made again"] if again else []
     note = (
         "Every load measures how late its packets were and how long processes waited for a "
-        "processor; a load that was disturbed is left out with its block."
+        "processor; one that was disturbed is left out with its block, or made again."
     )
-    return _mark(OPEN if warnings else GOOD, "Machine", said, warnings, note)
+    said = "; ".join(parts) or f"none of {contents.table.height} loads failed by its fault"
+    return _mark(OPEN if parts else GOOD, "Machine", said, warnings, note)
 
 
 def _mark(sign: str, name: str, said: str, warnings: Sequence[Warning], note: str) -> Markup:
