@@ -15,7 +15,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from eyelevel.analysis.study import read_facts, read_plan_document
+from eyelevel.analysis.run_files import read_facts, read_plan_document
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.run.study.stopping import Stopping
 from eyelevel.store.directory import PLAN_FILE, TRIALS, committed, read_trial

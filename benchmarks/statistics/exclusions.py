@@ -15,6 +15,7 @@ from itertools import product
 import numpy as np
 from scipy import stats
 
+from benchmarks.shared.markdown import print_head
 from benchmarks.statistics.intervals import DISTURBANCE, SEED, SPREAD, over_repetitions
 from eyelevel.stats.estimate import Floats
 
@@ -105,7 +106,7 @@ def main(quick: bool) -> None:
         "what fails", "sites", "repetitions", "blocks excluded", "true gain", "gain without them",
         "misses", "gain with them", "misses",
     )  # fmt: skip
-    print(f"| {' | '.join(heads)} |\n| --- |{' ---: |' * (len(heads) - 1)}")
+    print_head(heads)
     draw = np.random.Generator(np.random.PCG64(SEED))
     for scenario, size in product(SCENARIOS, SIZES):
         cell = simulate(scenario, *size, STUDIES_QUICK if quick else STUDIES, draw)

@@ -22,6 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from benchmarks.shared.markdown import print_head
+
 Floats = NDArray[np.float64]
 
 SITES = (1, 2, 10, 38)
@@ -199,7 +201,7 @@ def main(quick: bool) -> None:
         "scenario", "sites", "repetitions", "ratio of means", "Student's t", "bootstrap", "median",
         "its width", "Student's", "the median's", "claims", "with one sign",
     )  # fmt: skip
-    print(f"| {' | '.join(heads)} |\n| --- |{' ---: |' * (len(heads) - 1)}")
+    print_head(heads)
     draw = np.random.Generator(np.random.PCG64(SEED))
     studies = STUDIES_QUICK if quick else STUDIES
     for scenario, sites, repetitions in product(SCENARIOS, SITES, REPETITIONS):

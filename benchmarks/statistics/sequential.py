@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.shared.markdown import print_head
 from eyelevel.analysis.decisions import rule_of
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.trials.table import Measure
@@ -181,7 +182,7 @@ def main(arguments: list[str]) -> None:
         "truth", "sd", "comparisons", "called faster", "median blocks", "ended early",
         "missed ever", "missed at the stop",
     )  # fmt: skip
-    print(f"| {' | '.join(heads)} |\n| --- |{' ---: |' * (len(heads) - 1)}")
+    print_head(heads)
     rows = rows_of_run(given.run, studies, draw) if given.run else rows_made_up(studies, draw)
     for truth, spread, comparisons, cell in rows:
         shares = (cell.early, cell.missed_ever, cell.missed_at_stop)

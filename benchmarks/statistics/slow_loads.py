@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from benchmarks.shared.markdown import print_head
 from benchmarks.statistics.intervals import DISTURBANCE, REPETITIONS, SEED, SITES
 from eyelevel.stats.slow_loads import SLOW_TIMES, loads_to_see, slow_loads
 
@@ -100,7 +101,7 @@ def loads_to_tell(share: float) -> int:
 def main(quick: bool) -> None:
     """Both tables, in Markdown."""
     heads = ("scenario", "sites", "repetitions", "both's median", "own median", "over repetitions")
-    print(f"| {' | '.join(heads)} |\n| --- |{' ---: |' * (len(heads) - 1)}")
+    print_head(heads)
     draw = np.random.Generator(np.random.PCG64(SEED))
     studies = STUDIES_QUICK if quick else STUDIES
     for scenario, sites, repetitions in product(SCENARIOS, SITES, REPETITIONS):

@@ -17,6 +17,7 @@ from itertools import product
 
 import numpy as np
 
+from benchmarks.shared.markdown import print_head
 from benchmarks.statistics.intervals import DISTURBANCE, SEED, SPREAD
 from eyelevel.stats.estimate import Estimate, Floats
 from eyelevel.stats.repetitions import difference_over_sites, geometric_gain, median_gain
@@ -91,7 +92,7 @@ def main(quick: bool) -> None:
         "timeouts", "sites", "repetitions", "interval before", "now", "gain misses",
         "difference misses", "faster or slower", "counts differ",
     )  # fmt: skip
-    print(f"| {' | '.join(heads)} |\n| --- |{' ---: |' * (len(heads) - 1)}")
+    print_head(heads)
     draw = np.random.Generator(np.random.PCG64(SEED))
     for (share, both), size in product(SHARES, SIZES):
         cell = simulate(share, both, size, STUDIES_QUICK if quick else STUDIES, draw)

@@ -21,6 +21,13 @@ from eyelevel.store.frames import Frames
 from eyelevel.store.pixels import Picture
 
 SITES = ("startup", "dashboard")
+TWO_STACKS = """\
+sites = ["startup", "dashboard"]
+networks = ["dsl", "lte"]
+stacks = ["tcp", "quic"]
+reference = "tcp"
+blocks = 6
+"""
 SPEED = {"tcp": 1.0, "tcp+": 0.93, "quic": 0.86}
 LOAD_MS = {"dsl": 620.0, "dsl+cross": 1240.0, "lte": 1900.0}
 FAILED = ("starved", "wrong-stack")  # of loads that end all the same

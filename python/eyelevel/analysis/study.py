@@ -1,10 +1,8 @@
 """Everything that a report says, computed from a run's directory alone."""
 
-import hashlib
 import math
 from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib.resources import files
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 
@@ -12,7 +10,7 @@ import polars as pl
 
 from eyelevel.analysis.asked import asked_afterwards, comparisons_of
 from eyelevel.analysis.decided_gains import decided_gains
-from eyelevel.analysis.decisions import STOP_VERSION, blocks_until, judged, up_to
+from eyelevel.analysis.decisions import blocks_until, judged, up_to
 from eyelevel.analysis.gains.causes import NetworkSplit, split_causes, without_twins
 from eyelevel.analysis.gains.cells import Cell, NetworkGain, compare_cells, compare_networks
 from eyelevel.analysis.gains.exclusions import (
@@ -26,13 +24,18 @@ from eyelevel.analysis.gains.site_tests import SiteTests, site_tests
 from eyelevel.analysis.gains.steps import StepCells, compare_steps
 from eyelevel.analysis.gains.timeouts import CensoredCell, censored_cells
 from eyelevel.analysis.paint_parts import NetworkPaint, compare_paints
+from eyelevel.analysis.run_files import (
+    planned_hashes,
+    read_environment,
+    read_facts,
+    read_plan_document,
+    read_stopped,
+)
 from eyelevel.analysis.shown import TESTED_MAX, cells_shown, shown, timed_out_shown
 from eyelevel.analysis.trials.blocks import Blocks, select_blocks
 from eyelevel.analysis.trials.event_rates import event_rates
-from eyelevel.analysis.trials.table import Columns, Measure, trials_table
-from eyelevel.errors import PlanError, StoreError
-from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.analysis.trials.table import Measure
+from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.compute import measure
 from eyelevel.networks.network import Network
 from eyelevel.plan.comparisons import Comparison, references_first
@@ -40,11 +43,7 @@ from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.stats.hypothesis.cochran_q import RateTest
 from eyelevel.store.directory import (
-    ENVIRONMENT_FILE,
-    PLAN_FILE,
-    STOP_FILE,
     StoredTrial,
-    read_document,
     read_trial,
 )
 
@@ -223,17 +222,17 @@ def read_contents(
     `against`: every other stack is compared with this one, whatever the plan asks.
     """
     plan, declared = asked_afterwards(read_plan_document(directory), against)
-    environment = _environment(directory)
+    environment = read_environment(directory)
     every, facts = read_facts(directory, plan, measured_by, processes)
     found = facts.height
-    if stopped := _stopped(directory):  # what was not to be run any more is not missing
+    if stopped := read_stopped(directory):  # what was not to be run any more is not missing
         ends = stopped["networks"]
         plan["trials"] = [
             trial
             for trial in plan["trials"]
             if trial["repetition"] <= ends.get(trial["network"], trial["repetition"])
         ]
-        facts = facts.join(_hashes(plan), on="hash", how="semi", maintain_order="left")
+        facts = facts.join(planned_hashes(plan), on="hash", how="semi", maintain_order="left")
     table = judged(facts, plan["primary_metric"])
     names, typed = shown(plan["primary_metric"]), plan_of_document(plan)
     stacks = [stack["name"] for stack in plan["stacks"]]
@@ -277,73 +276,3 @@ def read_contents(
         failure_rates=event_rates(table, stacks, "instrument"),
         declared=declared,
     )
-
-
-def read_plan_document(directory: Path) -> JsonObject:
-    """A run's `plan.json`, as JSON has it, whose every setting is known here.
-
-    Raises StoreError when it is absent or damaged, PlanError when another eyelevel wrote it.
-    """
-    document = read_document(directory, PLAN_FILE)
-    metric = plan_of_document(document).primary_metric
-    if metric not in METRICS_BY_NAME:
-        raise PlanError([f"{directory / PLAN_FILE}: its metric `{metric}` is not known here"])
-    return document
-
-
-def read_facts(
-    directory: Path,
-    plan: JsonMapping,
-    measured_by: Measure = measure,
-    processes: int = 1,
-) -> tuple[int, pl.DataFrame]:
-    """How many records there are, and the table of the plan's trials with their own outcomes.
-
-    The table is kept beside the records when its metrics are those of `eyelevel.metrics`. Raises
-    StoreError for a damaged record.
-    """
-    version = code_version() if measured_by is measure else None
-    columns = Columns(tuple(METRICS_BY_NAME), measured_by, version)
-    every = trials_table(directory, columns, processes)
-    return every.height, every.join(_hashes(plan), on="hash", how="semi", maintain_order="left")
-
-
-def read_table(directory: Path, plan: JsonMapping) -> pl.DataFrame:
-    """The same table with its judged outcomes."""
-    return judged(read_facts(directory, plan)[1], plan["primary_metric"])
-
-
-@cache
-def code_version() -> str:
-    """A hash of the code that turns a record into a row; kept rows of other code are not used."""
-    digest = hashlib.sha256()
-    for package in ("eyelevel.analysis.trials", "eyelevel.metrics", "eyelevel.store"):
-        for file in sorted(files(package).iterdir(), key=lambda file: file.name):
-            if file.name.endswith(".py"):
-                digest.update(file.name.encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()[:20]
-
-
-def _hashes(plan: JsonMapping) -> pl.DataFrame:
-    return pl.DataFrame({"hash": [trial["hash"] for trial in plan["trials"]]})
-
-
-def _stopped(directory: Path) -> JsonMapping | None:
-    if not (directory / STOP_FILE).exists():
-        return None
-    stopped = read_document(directory, STOP_FILE)
-    if stopped.get("version") != STOP_VERSION:
-        raise StoreError(
-            f"reading {directory / STOP_FILE}: version {stopped.get('version')!r}, but this "
-            f"eyelevel reads version {STOP_VERSION}; use the eyelevel that wrote it"
-        )
-    return stopped
-
-
-def _environment(directory: Path) -> JsonMapping:
-    if not (directory / ENVIRONMENT_FILE).exists():
-        raise StoreError(
-            f"reading {directory}: it has no {ENVIRONMENT_FILE}, so what it ran on is unknown; "
-            "give the directory that `eyelevel run` wrote"
-        )
-    return read_document(directory, ENVIRONMENT_FILE)

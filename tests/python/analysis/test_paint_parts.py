@@ -6,7 +6,7 @@ from itertools import product
 import polars as pl
 import pytest
 import scipy
-from made_up_run import metrics_of, read_run, write_run
+from made_up_run import TWO_STACKS, metrics_of, read_run, write_run
 
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.paint_parts import PAINT, PARTS
@@ -14,18 +14,10 @@ from eyelevel.analysis.study import Contents, read_contents
 from eyelevel.report.page import summary_of
 from eyelevel.report.sections.paint_parts import paint_parts
 
-PLAN = """\
-sites = ["startup", "dashboard"]
-networks = ["dsl", "lte"]
-stacks = ["tcp", "quic"]
-reference = "tcp"
-blocks = 6
-"""
-
 
 @pytest.fixture(scope="module")
 def contents(tmp_path_factory):
-    return read_run(tmp_path_factory.mktemp("run"), text=PLAN)
+    return read_run(tmp_path_factory.mktemp("run"), text=TWO_STACKS)
 
 
 def changed(contents: Contents, **columns: pl.Expr) -> Contents:
@@ -109,14 +101,14 @@ def test_loads_without_any_such_time_have_no_section(contents):
 
 
 def test_a_timeout_is_left_out_and_the_rest_is_told(tmp_path):
-    write_run(tmp_path, {("startup/dsl/2", "tcp"): "timeout"}, text=PLAN)
+    write_run(tmp_path, {("startup/dsl/2", "tcp"): "timeout"}, text=TWO_STACKS)
     dsl, _ = read_contents(tmp_path, metrics_of).paints
     assert (dsl.blocks, dsl.blocks_without) == (11, 1)
     assert dsl.whole.difference.determined
 
 
 def test_a_study_that_may_stop_has_no_interval_of_them(tmp_path):
-    contents = read_run(tmp_path, text=PLAN + "stop = { interval_width_max = 0.2 }\n")
+    contents = read_run(tmp_path, text=TWO_STACKS + "stop = { interval_width_max = 0.2 }\n")
     dsl, _ = contents.paints
     for part in (dsl.whole, *dsl.parts.values()):
         assert part.difference.value is not None and not part.difference.determined

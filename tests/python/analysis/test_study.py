@@ -3,7 +3,8 @@ import json
 import pytest
 from made_up_run import metrics_of, write_run
 
-from eyelevel.analysis.study import read_contents, read_plan_document
+from eyelevel.analysis.run_files import read_plan_document
+from eyelevel.analysis.study import read_contents
 from eyelevel.errors import PlanError
 from eyelevel.store.directory import PLAN_FILE, read_document
 

@@ -52,7 +52,7 @@ class ExclusionEffect(Compared):
 def with_excluded(table: pl.DataFrame, metric: str, stacks: Sequence[str]) -> pl.DataFrame:
     """The trials of every block that ran whole, as if none had failed: `metric` as it was measured.
 
-    `table` is the study's (`eyelevel.analysis.study.read_table`).
+    `table` is the study's (`eyelevel.analysis.run_files.read_table`).
     """
     late = pl.col("outcome") == "timeout"
     whole = pl.col("stack").n_unique().over("block") == len(stacks)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from eyelevel.analysis.study import read_plan_document
+from eyelevel.analysis.run_files import read_plan_document
 from eyelevel.analysis.trials.table import TABLE_FILE
 from eyelevel.errors import StoreError
 from eyelevel.json_types import JsonMapping

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import distributions
 from pathlib import Path
 
-from eyelevel.analysis.study import read_plan_document
+from eyelevel.analysis.run_files import read_plan_document
 from eyelevel.errors import LabError, PlanError, StoreError
 from eyelevel.json_types import JsonMapping
 from eyelevel.networks.network import Network

@@ -25,7 +25,7 @@ def live_effects(plan: Plan, directory: Path, *, peek: bool) -> Callable[[], str
     from eyelevel.analysis.formats import format_interval, format_percent
     from eyelevel.analysis.gains.causes import without_twins
     from eyelevel.analysis.gains.sequential import sequential_gains
-    from eyelevel.analysis.study import read_table
+    from eyelevel.analysis.run_files import read_table
     from eyelevel.analysis.trials.blocks import select_blocks
 
     # scipy's tests are imported at their first use, and take a processor two seconds.

@@ -11,7 +11,8 @@ from eyelevel.analysis.asked import comparisons_of
 from eyelevel.analysis.decisions import networks_compared
 from eyelevel.analysis.gains.cells import compare_cells
 from eyelevel.analysis.gate_conditions import Condition
-from eyelevel.analysis.study import read_contents, read_plan_document, read_table
+from eyelevel.analysis.run_files import read_plan_document, read_table
+from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.trials.blocks import select_blocks
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.plan.browser import Browser

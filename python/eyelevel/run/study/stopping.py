@@ -38,7 +38,7 @@ class Stopping:
         # Imported where it is used: the statistics take long, and few commands need them; and
         # before the first load, which would else wait for it in the middle of a run.
         from eyelevel.analysis.decisions import Decisions
-        from eyelevel.analysis.study import read_facts
+        from eyelevel.analysis.run_files import read_facts
         from eyelevel.metrics.compute import measure
 
         self._directory = directory

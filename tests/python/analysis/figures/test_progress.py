@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 import vl_convert
-from made_up_run import PROGRESS, metrics_of, read_run, write_run
+from made_up_run import PROGRESS, TWO_STACKS, metrics_of, read_run, write_run
 
 from eyelevel.analysis.figures import progress
 from eyelevel.analysis.figures.catalogue import FIGURES
@@ -14,20 +14,13 @@ from eyelevel.analysis.figures.progress import mean_progress, typical_progress
 from eyelevel.analysis.study import Contents, read_contents
 from eyelevel.figures.distribution import ALL_SITES
 
-PLAN = """\
-sites = ["startup", "dashboard"]
-networks = ["dsl", "lte"]
-stacks = ["tcp", "quic"]
-reference = "tcp"
-blocks = 6
-"""
 MISSING = 0.35 + 0.15 * 0.8 + 0.2 * 0.5 + 0.1 * 0.4 + 0.2 * 0.1
 """The area above a made-up load's curve, as a share of its load time."""
 
 
 @pytest.fixture(scope="module")
 def contents(tmp_path_factory):
-    return read_run(tmp_path_factory.mktemp("run"), text=PLAN, noise=0.1)
+    return read_run(tmp_path_factory.mktemp("run"), text=TWO_STACKS, noise=0.1)
 
 
 def kept_as(contents: Contents, kept: pl.DataFrame) -> Contents:
@@ -85,7 +78,7 @@ def test_a_curve_says_what_was_there_at_its_times_and_nothing_earlier(contents):
 
 
 def test_a_block_in_which_a_load_timed_out_is_in_no_curve(tmp_path):
-    write_run(tmp_path, {("startup/dsl/2", "tcp"): "timeout"}, text=PLAN, noise=0.1)
+    write_run(tmp_path, {("startup/dsl/2", "tcp"): "timeout"}, text=TWO_STACKS, noise=0.1)
     contents = read_contents(tmp_path, metrics_of)
     kept = contents.blocks.kept
     assert kept.filter(block="startup/dsl/2").height == 2

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from made_up_run import read_run
+from made_up_run import TWO_STACKS, read_run
 
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gains.causes import NetworkSplit
@@ -50,18 +50,9 @@ def test_an_undetermined_difference_says_why():
     assert said == f"quic against tcp on lte: undetermined ({late})."
 
 
-PLAN = """\
-sites = ["startup", "dashboard"]
-networks = ["dsl"]
-stacks = ["tcp", "quic"]
-reference = "tcp"
-blocks = 6
-"""
-
-
 @pytest.fixture(scope="module")
 def contents(tmp_path_factory):
-    return read_run(tmp_path_factory.mktemp("run"), text=PLAN)
+    return read_run(tmp_path_factory.mktemp("run"), text=TWO_STACKS.replace(', "lte"', ""))
 
 
 def test_the_part_of_largest_contentful_paint_in_which_a_stack_that_is_faster_gains_is_named(

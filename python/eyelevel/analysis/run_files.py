@@ -1,0 +1,92 @@
+"""The files of a run's directory as the analysis needs them, each checked once."""
+
+import hashlib
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import polars as pl
+
+from eyelevel.analysis.decisions import STOP_VERSION, judged
+from eyelevel.analysis.trials.table import Columns, Measure, trials_table
+from eyelevel.errors import PlanError, StoreError
+from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.metrics.compute import measure
+from eyelevel.plan.plan_json import plan_of_document
+from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, STOP_FILE, read_document
+
+
+def read_plan_document(directory: Path) -> JsonObject:
+    """A run's `plan.json`, as JSON has it, whose every setting is known here.
+
+    Raises StoreError when it is absent or damaged, PlanError when another eyelevel wrote it.
+    """
+    document = read_document(directory, PLAN_FILE)
+    metric = plan_of_document(document).primary_metric
+    if metric not in METRICS_BY_NAME:
+        raise PlanError([f"{directory / PLAN_FILE}: its metric `{metric}` is not known here"])
+    return document
+
+
+def read_facts(
+    directory: Path,
+    plan: JsonMapping,
+    measured_by: Measure = measure,
+    processes: int = 1,
+) -> tuple[int, pl.DataFrame]:
+    """How many records there are, and the table of the plan's trials with their own outcomes.
+
+    The table is kept beside the records when its metrics are those of `eyelevel.metrics`. Raises
+    StoreError for a damaged record.
+    """
+    version = code_version() if measured_by is measure else None
+    columns = Columns(tuple(METRICS_BY_NAME), measured_by, version)
+    every = trials_table(directory, columns, processes)
+    return every.height, every.join(
+        planned_hashes(plan), on="hash", how="semi", maintain_order="left"
+    )
+
+
+def read_table(directory: Path, plan: JsonMapping) -> pl.DataFrame:
+    """The same table with its judged outcomes."""
+    return judged(read_facts(directory, plan)[1], plan["primary_metric"])
+
+
+@cache
+def code_version() -> str:
+    """A hash of the code that turns a record into a row; kept rows of other code are not used."""
+    digest = hashlib.sha256()
+    for package in ("eyelevel.analysis.trials", "eyelevel.metrics", "eyelevel.store"):
+        for file in sorted(files(package).iterdir(), key=lambda file: file.name):
+            if file.name.endswith(".py"):
+                digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:20]
+
+
+def planned_hashes(plan: JsonMapping) -> pl.DataFrame:
+    """One column, `hash`: the plan's trials, to join with."""
+    return pl.DataFrame({"hash": [trial["hash"] for trial in plan["trials"]]})
+
+
+def read_stopped(directory: Path) -> JsonMapping | None:
+    """`stop.json`, if something was decided before all blocks; StoreError if of another version."""
+    if not (directory / STOP_FILE).exists():
+        return None
+    stopped = read_document(directory, STOP_FILE)
+    if stopped.get("version") != STOP_VERSION:
+        raise StoreError(
+            f"reading {directory / STOP_FILE}: version {stopped.get('version')!r}, but this "
+            f"eyelevel reads version {STOP_VERSION}; use the eyelevel that wrote it"
+        )
+    return stopped
+
+
+def read_environment(directory: Path) -> JsonMapping:
+    """`environment.json`; StoreError without it."""
+    if not (directory / ENVIRONMENT_FILE).exists():
+        raise StoreError(
+            f"reading {directory}: it has no {ENVIRONMENT_FILE}, so what it ran on is unknown; "
+            "give the directory that `eyelevel run` wrote"
+        )
+    return read_document(directory, ENVIRONMENT_FILE)
