@@ -4,6 +4,7 @@ import contextlib
 import re
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -13,7 +14,7 @@ import typer
 from eyelevel.cli.options import HostWaitOption
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.path.network import read_users
-from eyelevel.cli.results.report import make_report
+from eyelevel.cli.results.report import Summary, make_report
 from eyelevel.cli.run.run import run_plan
 from eyelevel.cli.site.record import record_page
 from eyelevel.cli.values import EXAMPLE, is_page_url
@@ -78,26 +79,10 @@ def ask(
     chosen = list(dict.fromkeys(name.strip() for name in named.split(",") if name.strip()))
     table = toml_of(read_users(users)) if users is not None else ""
 
-    def parsed(place: str) -> Plan:
-        try:
-            return parse_plan(
-                question_plan([place], change, chosen, base, blocks, table),
-                QUESTION,
-                site_names=shipped(),
-                metric_names=PRIMARY_METRICS,
-                matching=matching,
-            )
-        except PlanError as error:  # its lines are of a plan that nobody wrote
-            problems = [re.sub(rf"^{QUESTION}:\d+: ", "", problem) for problem in error.problems]
-            # Both stacks may have the same mistake.
-            messages = [
-                f"asking `{change}` of `{place}`: {problem}" for problem in dict.fromkeys(problems)
-            ]
-            raise PlanError(messages) from error
-
+    question = _Question(change, chosen, base, blocks, table)
     if _is_url(site) and not is_page_url(site):
         raise PlanError([f"`{site}` names no host; write it as `{EXAMPLE}`"])
-    plan = parsed(str(recording_of(site)) if _is_url(site) else site)
+    plan = question.plan(str(recording_of(site)) if _is_url(site) else site)
     if _is_url(site):
         _record_where_absent(site, upstream_ca)
     # What is not as usual is in the name, so that a second question has a place of its own.
@@ -111,6 +96,41 @@ def ask(
     if as_json:
         print_json(summary.as_json())
         return
+    _print_answer(summary)
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What is asked of a site; `table` has networks as a plan's text, in the place of names."""
+
+    change: str
+    networks: list[str]
+    base: str
+    blocks: int
+    table: str
+
+    def plan(self, place: str) -> Plan:
+        """Raises PlanError, in words of the question."""
+        asked = (self.change, self.networks, self.base, self.blocks, self.table)
+        try:
+            return parse_plan(
+                question_plan([place], *asked),
+                QUESTION,
+                site_names=shipped(),
+                metric_names=PRIMARY_METRICS,
+                matching=matching,
+            )
+        except PlanError as error:  # its lines are of a plan that nobody wrote
+            problems = [re.sub(rf"^{QUESTION}:\d+: ", "", problem) for problem in error.problems]
+            # Both stacks may have the same mistake.
+            messages = [
+                f"asking `{self.change}` of `{place}`: {problem}"
+                for problem in dict.fromkeys(problems)
+            ]
+            raise PlanError(messages) from error
+
+
+def _print_answer(summary: Summary) -> None:
     findings = summary_of(summary.contents)
     first = [f"{head} {text}" for head, text in said_first(summary.contents)]
     others = (warning for warning in findings["warnings"] if warning not in first)
