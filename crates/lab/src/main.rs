@@ -6,6 +6,7 @@ mod connection_logs;
 mod control;
 mod cross_traffic;
 mod emit;
+mod ends;
 mod error;
 mod logs;
 mod servers;

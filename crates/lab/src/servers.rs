@@ -3,8 +3,9 @@
 use crate::Error;
 use crate::config::LabConfig;
 use crate::emit::emit;
+use crate::ends::Ends;
 use crate::threads::{clock_ns, join, runtime};
-use crate::topology::{Ends, TcpSettings, build_server};
+use crate::topology::{TcpSettings, build_server};
 use eyelevel_archive::Site;
 use eyelevel_netns::{Device, RealtimePriority, current_thread_id, request_realtime};
 use eyelevel_path::FirstWindows;

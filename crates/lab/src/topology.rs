@@ -1,6 +1,7 @@
 //! The two sides of a lab: devices, addresses, routes and TCP settings.
 
 use crate::Error;
+use crate::ends::Ends;
 use eyelevel_netns::{
     Device, Netlink, RouteDestination, RouteSettings, set_sysctl, unshare_network,
 };
@@ -9,8 +10,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Name of the device on both sides.
 const DEVICE: &str = "lab0";
-/// Hosts of the ends' network: server, client, a second one of each, and the way out's two.
-const HOSTS: u8 = 6;
 /// What an Ethernet carries, and with it every network of the presets.
 const MTU_BYTES: u32 = 1500;
 /// The kernel's own buffer limits, written out so that a host's tuning does not leak into a lab:
@@ -21,69 +20,6 @@ const SEND_BUFFER: [u64; 3] = [4096, 16_384, 4_194_304];
 /// The kernel takes half of a buffer for packets' own overhead until it has seen some
 /// (`TCP_DEFAULT_SCALING_RATIO`), and offers the rest.
 const BUFFER_PER_WINDOW: u64 = 2;
-
-/// Addresses of the two ends, which no recorded origin has.
-#[derive(Clone, Debug)]
-pub struct Ends {
-    /// The client's, IPv4 and IPv6.
-    pub client: (Ipv4Addr, Ipv6Addr),
-    /// The server's own, beside the origins'.
-    pub server: (Ipv4Addr, Ipv6Addr),
-}
-
-impl Ends {
-    /// Chooses from the shared address space (RFC 6598) and a unique local prefix (RFC 4193) what
-    /// no origin uses, beyond the networks of the labs around this one (`local`: the addresses of
-    /// the namespace in which it is made), which it may be joined to.
-    pub fn beside(origins: &[IpAddr], local: &[IpAddr]) -> Self {
-        let around = |address: &IpAddr| match address {
-            IpAddr::V4(v4) if v4.octets()[..2] == [100, 64] => Some(v4.octets()[2]),
-            _ => None,
-        };
-        let first = local
-            .iter()
-            .filter_map(around)
-            .max()
-            .map_or(0, |network| network.wrapping_add(1));
-        let v4 = |network, host| Ipv4Addr::new(100, 64, network, host);
-        let is_free =
-            |network: &u8| !(1..=HOSTS).any(|host| origins.contains(&v4(*network, host).into()));
-        let network = (0..=255)
-            .map(|step: u8| first.wrapping_add(step))
-            .find(is_free)
-            .expect("an archive does not hold the 256 networks that are tried");
-        let v6 = |host| Ipv6Addr::new(0xfd65, 0x7965, 0x6c65, network.into(), 0, 0, 0, host);
-        Self {
-            client: (v4(network, 2), v6(2)),
-            server: (v4(network, 1), v6(1)),
-        }
-    }
-
-    /// The second client's address, for cross traffic.
-    pub fn second_client(&self) -> Ipv4Addr {
-        self.beside_v4(4)
-    }
-
-    /// The second server's address.
-    pub fn second_server(&self) -> Ipv4Addr {
-        self.beside_v4(3)
-    }
-
-    /// Another address of the ends' network.
-    pub fn beside_v4(&self, host: u8) -> Ipv4Addr {
-        let [a, b, c, _] = self.server.0.octets();
-        Ipv4Addr::new(a, b, c, host)
-    }
-
-    /// What `hosts` says in a lab without a site.
-    pub fn hosts(&self) -> String {
-        let (client, server) = (self.client, self.server);
-        format!(
-            "{} near\n{} near\n{} far\n{} far\n",
-            client.0, client.1, server.0, server.1
-        )
-    }
-}
 
 /// What TCP of both ends is set to. Without a stack the kernel's own values hold.
 #[derive(Clone, Debug, Default)]
@@ -234,28 +170,4 @@ fn addresses(v4: Ipv4Addr, v6: Ipv6Addr, ipv6: bool) -> Vec<IpAddr> {
         all.push(v6.into());
     }
     all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_ends_avoid_recorded_addresses() {
-        let first = Ends::beside(&[], &[]);
-        let second = Ends::beside(&[first.client.0.into()], &[]);
-        assert_ne!(first.client.0, second.client.0);
-        assert_ne!(first.server.0, second.server.0);
-    }
-
-    #[test]
-    fn a_lab_inside_labs_has_a_network_of_its_own() {
-        let mut networks = std::collections::BTreeSet::new();
-        let mut around: Vec<IpAddr> = vec!["127.0.0.1".parse().unwrap()];
-        for _ in 0..200 {
-            let ends = Ends::beside(&[], &around);
-            assert!(networks.insert(ends.server));
-            around = vec![ends.client.0.into()];
-        }
-    }
 }

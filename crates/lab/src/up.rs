@@ -6,15 +6,16 @@ use crate::connection_logs;
 use crate::control::{Signals, wait_for_stop};
 use crate::cross_traffic::{CrossTraffic, CrossTrafficSummary};
 use crate::emit::{ErrorEvent, emit};
+use crate::ends::Ends;
 use crate::logs;
 use crate::servers::{Counts, ServerThread};
 use crate::threads::{NAMESERVER, clock_ns, join, start_path, start_resolver, start_watch};
-use crate::topology::{Ends, TcpSettings, build_client};
+use crate::topology::{TcpSettings, build_client};
 use crate::uplink::Uplink;
 use eyelevel_archive::{Origin, Site};
 use eyelevel_link::Direction;
 use eyelevel_netns::sandbox::{self, Forked, Inside};
-use eyelevel_netns::{local_addresses, monotonic_now, set_sysctl};
+use eyelevel_netns::{monotonic_now, set_sysctl};
 use eyelevel_path::{
     Ends as PathEnds, FirstWindows, Path, PathSettings, PathSummary, SecondPair, Watch,
 };
@@ -90,7 +91,9 @@ fn prepare(started: Instant) -> Result<i32, Error> {
         .map(|site| Arc::new(as_served(site, &config)));
     check_path(&config)?;
     let uplink = Uplink::of(&config)?;
-    let local = local_addresses()?;
+    let origins = site.as_ref().map_or(&[][..], |site| site.origins());
+    let addresses: Vec<IpAddr> = origins.iter().map(|origin| origin.address).collect();
+    let ends = Ends::of_lab(config.site.as_deref(), &addresses)?;
     let logs = config.log.as_deref().map(logs::create).transpose()?;
     let opened = connection_logs::Opened::create(config.connection_logs.as_ref())?;
     match sandbox::spawn()? {
@@ -101,7 +104,8 @@ fn prepare(started: Instant) -> Result<i32, Error> {
                 logs,
                 opened,
                 uplink,
-                local,
+                addresses,
+                ends,
             };
             let result = lab(&config, site, &inside, input, around);
             let status = result.map_or_else(
@@ -133,7 +137,8 @@ struct Around {
     logs: Option<(File, File)>,
     opened: connection_logs::Opened,
     uplink: Option<Uplink>,
-    local: Vec<IpAddr>,
+    addresses: Vec<IpAddr>,
+    ends: Ends,
 }
 
 fn lab(
@@ -144,9 +149,8 @@ fn lab(
     around: Around,
 ) -> Result<(), Error> {
     let origins = site.as_ref().map_or(&[][..], |site| site.origins());
-    let addresses: Vec<IpAddr> = origins.iter().map(|origin| origin.address).collect();
-    let ipv6 = site.is_none() || addresses.iter().any(IpAddr::is_ipv6);
-    let ends = Ends::beside(&addresses, &around.local);
+    let ipv6 = site.is_none() || around.addresses.iter().any(IpAddr::is_ipv6);
+    let ends = around.ends;
     replace_files(&ends, site.is_none(), around.uplink.as_ref())?;
     let tcp = TcpSettings::of(config.stack.as_ref());
 

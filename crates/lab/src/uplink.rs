@@ -3,7 +3,7 @@
 
 use crate::Error;
 use crate::config::LabConfig;
-use crate::topology::Ends;
+use crate::ends::Ends;
 use eyelevel_netns::{Masquerade, Netlink, RouteDestination, in_network_namespace, set_sysctl};
 use std::fs::{self, File};
 use std::net::Ipv4Addr;
