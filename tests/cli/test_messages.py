@@ -30,31 +30,31 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("arguments", "status", "expected"),
     [
-        (("load", "nowhere"), 1, "no recorded site `nowhere`; shipped: admin, agency"),
-        (("load", "./nowhere.wacz"), 1, "nowhere.wacz"),
-        (("load", "agency", "--network", "dls"), 1, "unknown network `dls`; did you mean `dsl`?"),
-        (("load", "agency", "--stack", "quik"), 1, "unknown stack `quik`; did you mean `quic`?"),
-        (("load", "agency", "--stack", "quic+0rtt"), 1, "(of a load: `--visit repeat`)"),
+        (("load", "nowhere"), 2, "no recorded site `nowhere`; shipped: admin, agency"),
+        (("load", "./nowhere.wacz"), 2, "nowhere.wacz"),
+        (("load", "agency", "--network", "dls"), 2, "unknown network `dls`; did you mean `dsl`?"),
+        (("load", "agency", "--stack", "quik"), 2, "unknown stack `quik`; did you mean `quic`?"),
+        (("load", "agency", "--stack", "quic+0rtt"), 2, "(of a load: `--visit repeat`)"),
         (("validate", "level", "--stacks", "quic"), 2, "that is 1; give two, as tcp+,quic"),
         (("validate", "level", "--stacks", "tcp+,quic,tcp"), 2, "that is 3; give two, as tcp+,q"),
         (("validate", "level", "--stacks", ","), 2, "that is none; give two, as tcp+,quic"),
-        (("validate", "level", "--stacks", "tcp+,quik"), 1, "--stacks: unknown stack `quik`; did"),
+        (("validate", "level", "--stacks", "tcp+,quik"), 2, "--stacks: unknown stack `quik`; did"),
         (
             ("validate", "level", "--stacks", "tcp,quik", "--plan", "quickstart"),
-            1,
+            2,
             "--stacks: unknown stack `quik`; did you mean `quic`? It must be one of quickstart's",
         ),
-        (("validate", "level", "--plan", "no.toml"), 1, "there is no plan file `no.toml`"),
-        (("ask", "agency", "--change", "iw=x→y"), 1, "asking `iw=x→y` of `agency`: "),
-        (("run", "quickstar", "--out", "x"), 1, "no plan file `quickstar` and no preset"),
-        (("ask", "https:///", "--change", "http3"), 1, "names no host; write it as `https://"),
-        (("ask", "https://[", "--change", "http3"), 1, "names no host; write it as `https://"),
-        (("ask", "agency", "--change", "http3", "--users", "./no.csv"), 1, "reading no.csv: No"),
-        (("ask", "x", "--change", "h3", "--users", "a", "--networks", "dsl"), 1, "give one of"),
-        (("record", "www.example.org"), 1, "`www.example.org` is no page's URL; write it as `h"),
-        (("record", "https://[", "--out", "x.wacz"), 1, "`https://[` is no page's URL"),
-        (("report", "./nowhere"), 1, "nowhere"),
-        (("record",), 1, "give the URL of a page, or `--proxy PORT`"),
+        (("validate", "level", "--plan", "no.toml"), 2, "there is no plan file `no.toml`"),
+        (("ask", "agency", "--change", "iw=x→y"), 2, "asking `iw=x→y` of `agency`: "),
+        (("run", "quickstar", "--out", "x"), 2, "no plan file `quickstar` and no preset"),
+        (("ask", "https:///", "--change", "http3"), 2, "names no host; write it as `https://"),
+        (("ask", "https://[", "--change", "http3"), 2, "names no host; write it as `https://"),
+        (("ask", "agency", "--change", "http3", "--users", "./no.csv"), 2, "reading no.csv: No"),
+        (("ask", "x", "--change", "h3", "--users", "a", "--networks", "dsl"), 2, "give one of"),
+        (("record", "www.example.org"), 2, "`www.example.org` is no page's URL; write it as `h"),
+        (("record", "https://[", "--out", "x.wacz"), 2, "`https://[` is no page's URL"),
+        (("report", "./nowhere"), 2, "nowhere"),
+        (("record",), 2, "give the URL of a page, or `--proxy PORT`"),
         (("list", "nets"), 2, "nets"),
         (("lod",), 2, "lod"),
     ],
@@ -75,7 +75,7 @@ def test_a_plan_with_mistakes_names_file_and_line(tmp_path) -> None:
         'sites = ["agency"]\nnetworks = ["dsl"]\nstacks = ["tcp"]\nreference = "tcp"\nruns = 3\n'
     )
     done = eyelevel("run", str(plan), "--out", str(tmp_path / "out"))
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert f"{plan}:5: unknown key `runs`; did you mean `blocks`?" in done.stderr
     assert not (tmp_path / "out").exists()
 
@@ -87,7 +87,7 @@ def test_a_load_that_is_there_is_refused_before_any_is_done(tmp_path) -> None:
     (tmp_path / "trials" / second.hash).mkdir(parents=True)
     options = ("--network", "dsl", "--stack", "tcp+", "--runs", "2", "--out", str(tmp_path))
     done = eyelevel("load", "plain", *options)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert f"eyelevel: keeping {tmp_path}/trials/{second.hash}: it is there" in done.stderr
     assert "load 1 of 2" not in done.stderr
     assert [each.name for each in (tmp_path / "trials").iterdir()] == [second.hash]
@@ -113,7 +113,7 @@ def test_a_page_that_nothing_serves_is_told_with_what_the_recorder_met(tmp_path)
     with socket.create_server(("127.0.0.1", 0)) as server:
         host = f"127.0.0.1:{server.getsockname()[1]}"
     done = eyelevel("record", f"https://{host}/", "--out", str(tmp_path / "site.wacz"))
-    assert done.returncode == 1
+    assert done.returncode == 2
     said = done.stderr.splitlines()[-1]
     assert said.startswith(
         f"eyelevel: recording https://{host}/ failed: connecting to {host} failed: Connection ref"
@@ -142,7 +142,7 @@ def test_jobs_keep_to_the_cores_that_the_command_was_given(tmp_path) -> None:
         check=False,
         preexec_fn=lambda: os.sched_setaffinity(0, {core}),  # as `taskset` does
     )
-    assert done.returncode == 1 and done.stdout == ""
+    assert done.returncode == 2 and done.stdout == ""
     assert "--jobs 2 needs 4 cores, 2 a lab; this process may use 1; give --jobs 1" in done.stderr
     assert not (tmp_path / "out").exists()
 
@@ -163,5 +163,5 @@ def test_what_would_steer_the_terminal_is_spelled_out(tmp_path):
         'reference = "tcp"\nblocks = 2\n'
     )
     found = eyelevel("plan", "check", str(plan))
-    assert found.returncode == 1 and "\\x1b[2J\\u202e[x]" in found.stderr
+    assert found.returncode == 2 and "\\x1b[2J\\u202e[x]" in found.stderr
     assert "\x1b[2J" not in found.stderr and "\u202e" not in found.stderr

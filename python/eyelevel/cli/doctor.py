@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.browser.firefox.process import find_firefox
-from eyelevel.cli.output import print_json, results, table
+from eyelevel.cli.output import coloured, print_json, results, table
 from eyelevel.errors import BrowserStartError, LabError
 from eyelevel.json_types import JsonObject
 from eyelevel.lab.binary import REMEDY, run_tool
@@ -44,9 +44,10 @@ def doctor(
         print_json([asdict(finding) for finding in findings])
     else:
         shown = table("", "what", "found", "remedy")
-        marks = {"ok": "[green]ok[/]", "worse": "[yellow]worse[/]", "missing": "[red]missing[/]"}
+        colours = {"ok": "green", "worse": "yellow", "missing": "red"}
         for finding in findings:
-            shown.add_row(marks[finding.state], finding.name, finding.found, finding.remedy)
+            mark = coloured(finding.state, colours[finding.state])
+            shown.add_row(mark, finding.name, finding.found, finding.remedy)
         results.print(shown)
     if any(finding.state == "missing" for finding in findings):
         raise typer.Exit(EXIT_CANNOT_RUN)

@@ -15,7 +15,8 @@ import typer
 from eyelevel.cli.output import complain, results
 from eyelevel.errors import ExpectedError
 
-EXIT_FAILED = 1
+EXIT_REFUSED = 2
+"""As of `diff`: 1 is a finding, such as a regression; 2 that the command could not answer."""
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
@@ -72,10 +73,10 @@ def main() -> int:
         status = app(standalone_mode=False, prog_name="eyelevel")
     except ExpectedError as error:
         complain(str(error))
-        return EXIT_FAILED
+        return EXIT_REFUSED
     except OSError as error:
         complain(f"{error.strerror}: {error.filename}" if error.filename else str(error))
-        return EXIT_FAILED
+        return EXIT_REFUSED
     except Terminated:
         complain("terminated")
         return EXIT_TERMINATED

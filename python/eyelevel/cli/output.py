@@ -1,26 +1,115 @@
-"""Where the command writes: results to standard output, everything else to standard error."""
+"""Where the command writes: results to standard output, everything else to standard error.
+
+What it prints may hold what strangers wrote: titles, URLs, headers, console lines, names of files.
+So every string is text and never markup, and what would steer the terminal is spelled out.
+"""
 
 import json
+import re
+import unicodedata
+from collections.abc import Iterable
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.status import Status
 from rich.table import Table
+from rich.text import Text
 
-results = Console(highlight=False, soft_wrap=False)
-hints = Console(stderr=True, highlight=False)
+STEERING = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+"""Unicode's categories that are no text: controls (C0, C1), formats (overrides of direction among
+them), surrogates, what is private or unassigned, and separators of lines."""
+
+
+def plain(text: str, keep: str = "\n") -> str:
+    """`text` with all that would steer a terminal spelled out, such as `\\x1b`, but for `keep`."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        ascii(c)[1:-1] if unicodedata.category(c) in STEERING and c not in keep else c for c in text
+    )
+
+
+class Screen(Console):
+    """A console on which strings are text: no markup, no emoji codes, nothing that steers it."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+    def render_str(self, text: str, **options: object) -> Text:
+        """Spelled out before it is measured, so that columns are as wide as what they show."""
+        return super().render_str(plain(text), **options)  # type: ignore[arg-type]
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Whatever made a segment, its text steers nothing; Rich's own controls do."""
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                yield Segment(plain(segment.text), segment.style)
+
+    def waiting(self, said: str) -> "Waiting":
+        """A spinner with words beside it, while a block runs."""
+        return Waiting(said, self)
+
+
+class Waiting:
+    """What a spinner says; Rich's own takes words for markup."""
+
+    def __init__(self, said: str, screen: Screen) -> None:
+        self._status = Status(Text(plain(said)), console=screen)
+
+    def __enter__(self) -> "Waiting":
+        self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()
+
+    def update(self, said: str) -> None:
+        """Other words."""
+        self._status.update(Text(plain(said)))
+
+
+results = Screen()
+hints = Screen(stderr=True)
+
+
+def say(screen: Screen, text: str) -> None:
+    """One line, whatever strangers wrote in it."""
+    screen.print(plain(text, keep=""), soft_wrap=True)
 
 
 def complain(message: str) -> None:
-    """One error; a message of several lines keeps them.
+    """One error; a message of several lines keeps them."""
+    hints.print(f"eyelevel: {message}", style="red", soft_wrap=True)
 
-    It may name what a stranger wrote: what would steer the terminal is spelled out.
-    """
-    shown = "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in message)
-    hints.print(f"eyelevel: {shown}", style="red", markup=False, soft_wrap=True)
+
+_STEERING_IN_JSON = re.compile("[^\x00-\x7e\xa0-\u04ff\u3000-\ud7ff]")
+"""What may be no text: JSON itself escapes C0, and these ranges but for soft hyphens are letters
+and signs."""
 
 
 def print_json(value: object) -> None:
     """A result for machines."""
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+    print(json_text(value, indent=2))
+
+
+def json_text(value: object, indent: int | None = None) -> str:
+    """JSON that reads well on a terminal and steers it nowhere: what would is escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _STEERING_IN_JSON.sub(_escaped, text).replace("\xad", "\\u00ad")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    c = found[0]
+    return json.dumps(c)[1:-1] if c == "\x7f" or unicodedata.category(c) in STEERING else c
+
+
+def coloured(text: str, style: str) -> Text:
+    """A cell in a colour."""
+    return Text(plain(text), style)
 
 
 def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> Table:

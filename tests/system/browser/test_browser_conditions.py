@@ -39,7 +39,7 @@ def test_what_is_not_known_is_refused_with_the_nearest_word() -> None:
     ):
         command = [*COMMAND, "load", "agency", option, word]
         done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
-        assert done.returncode == 1 and said in done.stderr, done.stderr
+        assert done.returncode == 2 and said in done.stderr, done.stderr
 
 
 def test_chromiums_own_logs_are_kept_beside_the_record(tmp_path: Path) -> None:

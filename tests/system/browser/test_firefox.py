@@ -75,5 +75,5 @@ def test_what_firefox_cannot_do_is_refused() -> None:
         done = subprocess.run(
             [*command, *asked], capture_output=True, text=True, timeout=HANG_S, check=False
         )
-        assert done.returncode == 1
+        assert done.returncode == 2
         assert said in done.stderr

@@ -156,7 +156,7 @@ def test_a_folder_without_logs_and_a_foreign_file_are_refused(tmp_path):
     (tmp_path / "x.log").write_text("what is this\n")
     for place in (tmp_path, tmp_path / "x.log"):
         done = eyelevel("path", "plot", str(place))
-        assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
+        assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
         assert str(place) in done.stderr
 
 

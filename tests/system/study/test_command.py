@@ -96,7 +96,7 @@ def test_an_interrupted_run_is_resumed(tmp_path: Path) -> None:
     assert 1 <= len(before) < 3
 
     refused = eyelevel(*run)
-    assert refused.returncode == 1 and "--resume" in refused.stderr
+    assert refused.returncode == 2 and "--resume" in refused.stderr
 
     resumed = eyelevel(*run, "--resume", "--json")
     assert resumed.returncode == 0, resumed.stderr

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.cli.output import hints
+from eyelevel.cli.output import hints, say
 from eyelevel.cli.values import named_stack
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.network import lab_path
@@ -59,7 +59,7 @@ def replay(
         f"{chosen_network.name}, {len(missed)} not in the recording"
     )
     for url in missed[:10]:
-        hints.print(f"  not recorded: {url}", markup=False)
+        say(hints, f"  not recorded: {url}")
     raise typer.Exit(status)
 
 

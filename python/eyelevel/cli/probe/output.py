@@ -1,13 +1,12 @@
 """Where rows go: a table for people, the thesis's CSV, JSON lines, Parquet."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from eyelevel.cli.output import results, table
+from eyelevel.cli.output import json_text, results, table
 from eyelevel.cli.probe.appended import mend
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.probes.export import ParquetRows, to_thesis_csv
@@ -126,7 +125,7 @@ class Sink:
 
     def take(self, row: JsonObject) -> None:
         """One row."""
-        line = json.dumps(row, ensure_ascii=False)
+        line = json_text(row)
         if self._out is not None:
             # Flushed, so that nothing measured is lost with this process.
             self._out.write(line + "\n")

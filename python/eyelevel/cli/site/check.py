@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.cli.output import hints, print_json, results
+from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.site.info import print_marks
 from eyelevel.json_types import JsonObject
 from eyelevel.lab.binary import run_tool
@@ -46,7 +46,7 @@ def check(
     """
     site = open_site(file)
     archive = Path(site.path).resolve()
-    with hints.status(f"replaying {site.name} over HTTP/1.1, 2 and 3"):
+    with hints.waiting(f"replaying {site.name} over HTTP/1.1, 2 and 3"):
         report = run_tool(["archive", "check", str(archive)], accept=(0, TOOL_FOUND_DIFFERENCES))
     differs = any(protocol["differences"] for protocol in report["protocols"])
     if not as_json:
@@ -69,7 +69,7 @@ def check(
 
 def _load(archive: Path, name: str, loads: int) -> PageFindings:
     label = f"loading {name} {loads} times"
-    with hints.status(label) as status:
+    with hints.waiting(label) as status:
         done = 0
 
         def on_load(load: PageLoad) -> None:
@@ -88,49 +88,45 @@ def _print_bytes(found: JsonObject) -> None:
             f"{protocol['protocol']:9} {protocol['compared']} exchanges compared, {state}"
         )
         for difference in differences[:LISTED_MAX]:
-            line = f"  {difference['url']}: {difference['what']}"
-            results.print(line, markup=False, soft_wrap=True)
+            say(results, f"  {difference['url']}: {difference['what']}")
 
 
 def _print_page(page: PageFindings, pictures: JsonObject) -> None:
-    def say(text: str) -> None:
-        results.print(text, markup=False, soft_wrap=True)
-
     failure = page.failure()
     state = f"not fit to be measured: {failure}" if failure else "fit to be measured"
-    say(f"page      {len(page.loads)} loads over h1, h2 and h3 in turn: {state}")
+    say(results, f"page      {len(page.loads)} loads over h1, h2 and h3 in turn: {state}")
     requests = max(len(load.asked) for load in page.loads)
     agree = "the same" if page.misses_agree else "not the same"
     shares = f"{page.lacking_share:.1%} the recording's own, {page.made_up_share:.1%} made up"
     missed = [miss for miss in page.misses if not miss.is_icon]
     icons = len(page.misses) - len(missed)
-    say(f"misses    {len(missed)} of {requests} requests ({shares}), {agree} in all loads")
+    say(results, f"misses    {len(missed)} of {requests} requests ({shares}), {agree} in all loads")
     for miss in missed[:LISTED_MAX]:
         kind = "render-blocking " if miss.render_blocking else ""
         nearest = f": {miss.nearest_url[:100]}" if miss.nearest_url else ""
-        say(f"  {kind}{miss.resource_type} {miss.url[:200]}: {miss.explanation}{nearest}")
+        say(results, f"  {kind}{miss.resource_type} {miss.url[:200]}: {miss.explanation}{nearest}")
     if icons:
-        say(f"  icons of the browser's tab, which are not counted: {icons}")
+        say(results, f"  icons of the browser's tab, which are not counted: {icons}")
     if page.hosts_missing:
-        say(f"hosts that were not recorded: {', '.join(page.hosts_missing)}")
+        say(results, f"hosts that were not recorded: {', '.join(page.hosts_missing)}")
     errors = [error for error in _console_errors(page) if not error.startswith(NOT_LOADED)]
-    say(f"console   {len(errors)} errors beside what was not loaded")
+    say(results, f"console   {len(errors)} errors beside what was not loaded")
     for error in errors[:LISTED_MAX]:
-        say(f"  {error[:200]}")
+        say(results, f"  {error[:200]}")
     changing = page.not_always_asked
-    say(f"requests  {'the same in all loads' if not changing else 'differ between loads'}")
+    say(results, f"requests  {'the same in all loads' if not changing else 'differ between loads'}")
     loads_of: Counter[str] = Counter(load.http_version for load in page.loads)
     for url, counts in list(changing.items())[:LISTED_MAX]:
         where = ", ".join(
             f"{count} of {loads_of[name]} over {name}" for name, count in counts.items()
         )
-        say(f"  in {where}: {url}")
+        say(results, f"  in {where}: {url}")
     for url in page.values_differ[:LISTED_MAX]:
-        say(f"  other values in the query: {url[:200]}")
+        say(results, f"  other values in the query: {url[:200]}")
     for name, share in pictures["picture_difference_shares"].items():
         alike = "of another size" if share is None else f"{share:.1%} of the points differ"
-        say(f"picture   {name}: {alike}")
-    say(f"pictures  {pictures['pictures']}")
+        say(results, f"picture   {name}: {alike}")
+    say(results, f"pictures  {pictures['pictures']}")
 
 
 def _console_errors(page: PageFindings) -> list[str]:

@@ -29,7 +29,7 @@ def export_site(
         raise ExportError("give one of --har FILE, --mahimahi FOLDER and --files FOLDER")
     name, path = given[0]
     site = open_site(file)
-    with hints.status(f"writing {path}"):
+    with hints.waiting(f"writing {path}"):
         written = run_tool(["archive", "export", str(site.path), name, str(path)])
     if as_json:
         print_json(written)
@@ -70,7 +70,7 @@ def import_site(
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--viewport") from error
         arguments += ["--viewport", f"{width}x{height}"]
-    with hints.status(f"reading {', '.join(map(str, files[:3]))}"):
+    with hints.waiting(f"reading {', '.join(map(str, files[:3]))}"):
         imported = run_tool(arguments)
     if as_json:
         print_json(imported)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.cli.output import print_json, results, table
+from eyelevel.cli.output import print_json, results, say, table
 from eyelevel.json_types import JsonMapping
 from eyelevel.sites.recorded import open_site, site_info
 
@@ -25,7 +25,7 @@ def info(
 
 def print_info(found: JsonMapping) -> None:
     """What `site info` prints of a recording, for people."""
-    results.print(f"{found['name']}: {found['main_url']}", markup=False)
+    say(results, f"{found['name']}: {found['main_url']}")
     secure = f"{found['secure_share']:.0%} of the objects"
     for name, value in (
         ("origins", str(len(found["origins"]))),
@@ -38,7 +38,7 @@ def print_info(found: JsonMapping) -> None:
         ("dependency depth", str(found["dependency_depth"])),
         ("digest", found["digest"]),
     ):
-        results.print(f"  {name:17} {value}", markup=False, soft_wrap=True)
+        say(results, f"  {name:17} {value}")
     types = table("type", "objects", "size", right=("objects", "size"))
     by_size = sorted(
         found["media_types"].items(), key=lambda media_type: -media_type[1]["body_bytes"]
@@ -53,12 +53,12 @@ def print_marks(found: JsonMapping) -> None:
     """What of a recording is not as it was on the wire."""
     provenance = found["provenance"]
     for sentence in provenance.get("altered", []):
-        results.print(f"altered: {sentence}", markup=False, soft_wrap=True)
+        say(results, f"altered: {sentence}")
     left_out = [*provenance.get("left_out", []), *(note["message"] for note in found["notes"])]
     for sentence in left_out[:20]:
-        results.print(f"left out: {sentence}", markup=False, soft_wrap=True)
+        say(results, f"left out: {sentence}")
     if len(left_out) > 20:
-        results.print(f"left out: {len(left_out) - 20} more; see --json", markup=False)
+        say(results, f"left out: {len(left_out) - 20} more; see --json")
 
 
 def _size(size_bytes: int) -> str:

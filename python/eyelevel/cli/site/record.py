@@ -14,7 +14,7 @@ from PIL import Image
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings, RawLoad
 from eyelevel.browser.same_requests import SameRequests
-from eyelevel.cli.output import hints, print_json, results
+from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.values import EXAMPLE, is_page_url, viewport_px
 from eyelevel.errors import ExpectedError
 from eyelevel.json_types import JsonMapping
@@ -209,7 +209,7 @@ def _print(info: JsonMapping, out: Path) -> None:
         markup=False,
     )
     for sentence in left_out[:20]:
-        hints.print(f"  not stored: {sentence}", markup=False)
+        say(hints, f"  not stored: {sentence}")
 
 
 def read_script(file: Path) -> tuple[Step, ...]:

@@ -29,7 +29,7 @@ def synth(
     shapes = site_shapes(PUBLISHED[like], count, seed)
     out.mkdir(parents=True, exist_ok=True)
     digits = len(str(count))
-    with hints.status(f"writing {count} sites to {out}"):
+    with hints.waiting(f"writing {count} sites to {out}"):
         for number, shape in enumerate(shapes, start=1):
             name = f"{like}-{seed}-{number:0{digits}}"
             write_site(shape, name, out / f"{name}.wacz")

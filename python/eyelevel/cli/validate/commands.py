@@ -5,8 +5,9 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
-from eyelevel.cli.output import hints, print_json, results, table
+from eyelevel.cli.output import coloured, hints, print_json, results, table
 from eyelevel.cli.validate.level import level
 from eyelevel.cli.validate.stacks import stacks
 from eyelevel.validation.path import Check, validate_path
@@ -14,7 +15,11 @@ from eyelevel.validation.path import Check, validate_path
 EXIT_FAILED = 1
 DURATION_MS = 3000
 
-_MARKS = {True: "[green]pass[/]", False: "[red]FAIL[/]", None: "-"}
+_MARKS: dict[bool | None, Text] = {
+    True: coloured("pass", "green"),
+    False: coloured("FAIL", "red"),
+    None: Text("-"),
+}
 
 app = typer.Typer(
     help="Measure whether this machine emulates what it should.", no_args_is_help=True
