@@ -11,6 +11,16 @@ use crate::limits::FILE_BYTES_MAX;
 
 /// Maps `path` read-only; slices of the result share the mapping.
 pub fn map_file(path: &Path) -> Result<Bytes, Error> {
+    let file = File::open(path).map_err(|source| Error::Io {
+        attempt: "open",
+        path: path.to_owned(),
+        source,
+    })?;
+    map_open_file(&file, path)
+}
+
+/// As [`map_file`]; `path` is for messages.
+pub fn map_open_file(file: &File, path: &Path) -> Result<Bytes, Error> {
     let error = |attempt| {
         move |source| Error::Io {
             attempt,
@@ -18,7 +28,6 @@ pub fn map_file(path: &Path) -> Result<Bytes, Error> {
             source,
         }
     };
-    let file = File::open(path).map_err(error("open"))?;
     let metadata = file.metadata().map_err(error("read the size of"))?;
     if !metadata.is_file() || metadata.len() > FILE_BYTES_MAX {
         let reason = std::io::Error::other(format!(
@@ -33,6 +42,6 @@ pub fn map_file(path: &Path) -> Result<Bytes, Error> {
     // any mapped file, somebody who truncates or rewrites it in place meanwhile can end this
     // process (SIGBUS) or change bytes under it; this crate's writer therefore replaces files by
     // rename, which leaves the mapped one alone.
-    let map = unsafe { memmap2::Mmap::map(&file) }.map_err(error("map"))?;
+    let map = unsafe { memmap2::Mmap::map(file) }.map_err(error("map"))?;
     Ok(Bytes::from_owner(map))
 }

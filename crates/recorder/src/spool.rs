@@ -1,32 +1,30 @@
 //! Bodies wait for the end of a recording in a file, not in memory.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
 use crate::RecordError;
 
-/// A file that only grows; gone when this is dropped.
+/// Bodies are what a site sent to one user.
+const PRIVATE: u32 = 0o600;
+
+/// A file without a name, so that it is gone with its process, however that ends.
 #[derive(Debug)]
 pub struct Spool {
     path: PathBuf,
     file: File,
-    bytes: u64,
 }
 
 impl Spool {
-    /// Makes the file, which must not exist.
+    /// Makes the file on the disk of `path`, which must not exist and is used in messages.
     pub fn create(path: PathBuf) -> Result<Self, RecordError> {
-        let mut options = OpenOptions::new();
-        match options.append(true).create_new(true).open(&path) {
-            Ok(file) => Ok(Self {
-                path,
-                file,
-                bytes: 0,
-            }),
+        match unnamed(&path) {
+            Ok(file) => Ok(Self { path, file }),
             Err(source) => Err(RecordError::Spool {
                 attempt: "make",
                 path,
@@ -35,28 +33,51 @@ impl Spool {
         }
     }
 
-    /// Adds a body; returns where it is.
+    /// Adds a body; returns where it is. After an error nothing was added.
     pub fn add(&mut self, body: &[u8]) -> Result<Range<u64>, RecordError> {
-        self.file
-            .write_all(body)
-            .map_err(|source| RecordError::Spool {
-                attempt: "write to",
-                path: self.path.clone(),
-                source,
-            })?;
-        let start = self.bytes;
-        self.bytes += body.len() as u64;
-        Ok(start..self.bytes)
+        add(&mut self.file, body).map_err(|source| RecordError::Spool {
+            attempt: "write to",
+            path: self.path.clone(),
+            source,
+        })
     }
 
     /// Everything that was added, mapped.
     pub fn map(&self) -> Result<Bytes, RecordError> {
-        Ok(eyelevel_archive::map_file(&self.path)?)
+        Ok(eyelevel_archive::map_open_file(&self.file, &self.path)?)
     }
 }
 
-impl Drop for Spool {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path); // nothing is left to be told that it stays
+/// The file itself says where a body begins: what of an earlier one was written before its disk
+/// was full is cut off, and where even that fails it is in between, and nobody's.
+fn add(file: &mut File, body: &[u8]) -> io::Result<Range<u64>> {
+    let start = file.seek(SeekFrom::End(0))?;
+    match file.write_all(body) {
+        Ok(()) => Ok(start..start + body.len() as u64),
+        Err(error) => {
+            let _ = file.set_len(start); // the next body begins after what stays
+            Err(error)
+        }
     }
 }
+
+fn unnamed(path: &Path) -> io::Result<File> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).mode(PRIVATE);
+    let without_name = options
+        .clone()
+        .custom_flags(libc::O_TMPFILE)
+        .open(folder.unwrap_or(Path::new(".")));
+    without_name.or_else(|_| {
+        // Some disks know no files without names: then it loses its name at once.
+        let file = options.create_new(true).open(path)?;
+        std::fs::remove_file(path)?;
+        Ok(file)
+    })
+}
+
+#[cfg(test)]
+mod tests;

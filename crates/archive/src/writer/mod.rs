@@ -18,6 +18,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use crate::digest;
+use crate::draft::{Step, write_whole};
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::exchange::screenshot::Screenshot;
@@ -51,8 +52,8 @@ const INDEX_PATH: &str = "indexes/index.cdx";
 const PAGES_PATH: &str = "pages/pages.jsonl";
 const PACKAGE_PATH: &str = "datapackage.json";
 
-/// Writes a WACZ to `path`: to a temporary file beside it first, then renamed, so that `path` is
-/// whole or as it was.
+/// Writes a WACZ to `path`: under a name of its own beside it first, then renamed, so that `path`
+/// is whole or as it was, on the disk, too.
 ///
 /// Reading it back gives equal exchanges in the same order, except that those without a date have
 /// `metadata.created_at_unix_ms`.
@@ -61,32 +62,33 @@ pub fn write_wacz(
     exchanges: &[Exchange],
     metadata: &SiteMetadata,
 ) -> Result<(), Error> {
-    let io_error = |attempt| {
-        move |source| Error::Io {
-            attempt,
-            path: path.to_owned(),
-            source,
-        }
-    };
+    write_wacz_in_steps(path, exchanges, metadata, |_| ())
+}
+
+/// As [`write_wacz`]; `at` is told each step.
+pub fn write_wacz_in_steps(
+    path: &Path,
+    exchanges: &[Exchange],
+    metadata: &SiteMetadata,
+    at: impl FnMut(Step),
+) -> Result<(), Error> {
     if exchanges.len() > EXCHANGES_MAX {
         return Err(Error::Unwritable {
             index: EXCHANGES_MAX,
             reason: format!("a recorded site holds at most {EXCHANGES_MAX} exchanges"),
         });
     }
-    let mut temporary_name = path.file_name().unwrap_or_default().to_owned();
-    temporary_name.push(format!(".{}.part", std::process::id()));
-    let temporary = path.with_file_name(temporary_name);
-    let write = || {
-        let file = File::create(&temporary).map_err(io_error("write beside"))?;
-        let file = write_into(BufWriter::new(file), exchanges, metadata, path)?;
-        let file = file
-            .into_inner()
-            .map_err(|error| io_error("write")(error.into_error()))?;
-        file.sync_all().map_err(io_error("write"))?;
-        std::fs::rename(&temporary, path).map_err(io_error("rename the temporary file to"))
+    let io_error = |attempt, source| Error::Io {
+        attempt,
+        path: path.to_owned(),
+        source,
     };
-    write().inspect_err(|_| drop(std::fs::remove_file(&temporary)))
+    let write = |file: &File| {
+        let file = write_into(BufWriter::new(file), exchanges, metadata, path)?;
+        let flushed = file.into_inner().map_err(|error| error.into_error());
+        flushed.map(drop).map_err(|error| io_error("write", error))
+    };
+    write_whole(path, write, at, io_error)
 }
 
 /// Writes a WACZ into `out`; `path` is for messages.

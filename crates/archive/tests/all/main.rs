@@ -3,6 +3,7 @@
 mod cleartext;
 mod codings;
 mod damage;
+mod faults;
 mod golden;
 mod har;
 mod hostile;
