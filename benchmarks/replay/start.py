@@ -5,8 +5,8 @@ import time
 from pathlib import Path
 
 from benchmarks.shared.made_site import many_origins
+from eyelevel.binary import find_binary
 from eyelevel.errors import LabError
-from eyelevel.lab.binary import find_binary
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.in_force import lab_stack

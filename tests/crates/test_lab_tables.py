@@ -2,7 +2,7 @@ import subprocess
 from pathlib import Path
 
 import eyelevel
-from eyelevel.lab.binary import find_binary
+from eyelevel.binary import find_binary
 
 
 def test_the_file_in_the_package_is_what_the_built_data_plane_says():

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from repository import ROOT
 
-from eyelevel.lab.binary import run_tool
+from eyelevel.binary import run_tool
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.plan.trials import Site, expand, plan_document

@@ -5,8 +5,8 @@ import subprocess
 from hang import HANG_S
 from repository import ROOT
 
+from eyelevel.binary import run_tool
 from eyelevel.errors import LabError
-from eyelevel.lab.binary import run_tool
 from eyelevel.lab.client import Lab
 from eyelevel.networks.network import Network
 

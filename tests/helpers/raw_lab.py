@@ -14,7 +14,7 @@ from typing import Any
 
 from hang import HANG_S
 
-from eyelevel.lab.binary import find_binary
+from eyelevel.binary import find_binary
 
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 # Sends as many datagrams as asked for a line; says when each round was sent.

@@ -68,7 +68,7 @@ UNTYPED = {
     "figures/chart.py": "Vega-Lite's specifications",
     "figures/connection_charts.py": "altair's keyword arguments",
     "json_types.py": "JSON by name",
-    "lab/binary.py": "what a command prints, object or list",
+    "binary.py": "what a command prints, object or list",
     "level/transfer_values.py": "an array of numpy or none",
     "networks/stages.py": "stages as nested JSON",
     "plan/file/model.py": "tables that pydantic makes at run time",

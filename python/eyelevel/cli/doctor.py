@@ -10,11 +10,11 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.binary import REMEDY, run_tool
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.cli.output import coloured, print_json, results, table
 from eyelevel.errors import BrowserStartError, LabError
 from eyelevel.json_types import JsonObject
-from eyelevel.lab.binary import REMEDY, run_tool
 from eyelevel.run.study.cores import Processors
 
 EXIT_CANNOT_RUN = 1

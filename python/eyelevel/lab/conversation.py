@@ -8,9 +8,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
+from eyelevel.binary import NAME
 from eyelevel.errors import LabError
 from eyelevel.json_types import JsonMapping
-from eyelevel.lab.binary import NAME
 
 ERROR_BYTES_MAX = 4000
 """How much of its standard error is kept for messages."""

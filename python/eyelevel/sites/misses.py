@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from eyelevel.binary import run_tool
 from eyelevel.browser.observations import ObjectLoad
 from eyelevel.json_types import JsonMapping
-from eyelevel.lab.binary import run_tool
 from eyelevel.sites.rendering import IN_BODY, blocks_rendering, only_scripts_below
 
 _NAME_MIN = 4

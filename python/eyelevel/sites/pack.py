@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from eyelevel.binary import run_tool
 from eyelevel.json_types import JsonObject
-from eyelevel.lab.binary import run_tool
 
 CREATED_AT = "2026-01-01T00:00:00Z"
 """The moment that every made site names, so that the same site has the same bytes."""

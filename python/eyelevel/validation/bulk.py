@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from eyelevel.binary import find_binary
 from eyelevel.errors import LabError
 from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.lab.binary import find_binary
 from eyelevel.lab.client import Lab, LabConfig, LabSummary, lost_outside
 from eyelevel.networks.network import Network, lab_path
 from eyelevel.pathlog.direction import DirectionLog

@@ -11,9 +11,9 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from eyelevel.binary import find_binary
 from eyelevel.errors import LabError
 from eyelevel.json_types import JsonObject
-from eyelevel.lab.binary import find_binary
 from eyelevel.plan.stacks import ARRIVALS_BY_ACKS, ARRIVALS_BY_TIMESTAMPS
 
 CONTROLS = (

@@ -17,9 +17,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
+from eyelevel.binary import run_tool
 from eyelevel.errors import LabError
 from eyelevel.json_types import JsonObject
-from eyelevel.lab.binary import run_tool
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.pathlog.direction import DirectionLog
 from eyelevel.pathlog.reading import read_log

@@ -8,8 +8,8 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+from eyelevel.binary import find_binary
 from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.lab.binary import find_binary
 from eyelevel.validation.stack_cells import Cell
 
 CACHE_VERSION = 1

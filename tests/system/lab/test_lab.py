@@ -16,8 +16,8 @@ import pytest
 from hang import HANG_S
 from labs import CORPUS, FAST, RECORDINGS, run_in
 
+from eyelevel.binary import find_binary, run_tool
 from eyelevel.errors import LabError
-from eyelevel.lab.binary import find_binary, run_tool
 from eyelevel.lab.client import Lab
 from eyelevel.networks.network import lab_path
 from eyelevel.plan.in_force import lab_stack

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from labs import CORPUS, FAST, run_in
 
-from eyelevel.lab.binary import run_tool
+from eyelevel.binary import run_tool
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.network import lab_path
 from eyelevel.plan.in_force import lab_stack

@@ -12,8 +12,8 @@ import pytest
 from hang import HANG_S
 from path_command import needs_root
 
+from eyelevel.binary import run_tool
 from eyelevel.errors import LabError
-from eyelevel.lab.binary import run_tool
 from eyelevel.lab.client import Lab, LabConfig
 
 TRIES = 5
@@ -178,7 +178,7 @@ AROUND = """
 import json, subprocess, sys, time
 from pathlib import Path
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.lab.binary import find_binary
+from eyelevel.binary import find_binary
 
 def ip(words):
     return subprocess.run(["ip", *words.split()], capture_output=True, text=True).stdout

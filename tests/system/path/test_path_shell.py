@@ -13,7 +13,7 @@ from hang import HANG_S
 from marked import OWN_NAMESPACE, Mark
 from path_command import COMMAND, ECHO, eyelevel
 
-from eyelevel.lab.binary import run_tool
+from eyelevel.binary import run_tool
 from eyelevel.pathlog.reading import DROP, RECORD, read_log
 
 pytestmark = pytest.mark.usefixtures("labs")

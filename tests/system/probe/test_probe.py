@@ -13,7 +13,7 @@ from hang import HANG_S
 from labs import cannot_build_labs
 from probe_request import config
 
-from eyelevel.lab.binary import find_binary
+from eyelevel.binary import find_binary
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.lab.prober import ProbeTarget, probe_events
 

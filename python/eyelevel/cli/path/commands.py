@@ -8,9 +8,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from eyelevel.binary import find_binary
 from eyelevel.cli.output import hints
 from eyelevel.cli.path.plot import plot
-from eyelevel.lab.binary import find_binary
 
 
 def fates(

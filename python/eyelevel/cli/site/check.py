@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.binary import run_tool
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.site.info import print_marks
 from eyelevel.json_types import JsonObject
-from eyelevel.lab.binary import run_tool
 from eyelevel.pictures.beside import beside, difference_share
 from eyelevel.sites.check import PageFindings, PageLoad, check_page
 from eyelevel.sites.recorded import open_site, site_info

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.binary import run_tool
 from eyelevel.cli.output import hints, print_json
 from eyelevel.cli.site.info import print_info
 from eyelevel.cli.values import EXAMPLE, is_page_url, viewport_px
 from eyelevel.errors import ExportError
-from eyelevel.lab.binary import run_tool
 from eyelevel.sites.recorded import open_site
 
 

@@ -5,9 +5,9 @@ import platform
 import subprocess
 from pathlib import Path
 
+from eyelevel.binary import find_binary, run_tool
 from eyelevel.browser.browsers import find_browser
 from eyelevel.json_types import JsonObject
-from eyelevel.lab.binary import find_binary, run_tool
 from eyelevel.plan.browser import Browser
 from eyelevel.run.trial.trial import versions
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from eyelevel.binary import run_tool
 from eyelevel.errors import LabError
-from eyelevel.lab.binary import run_tool
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.plan.stacks import Stack
 

@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
+from eyelevel.binary import run_tool
 from eyelevel.errors import LabError, TraceError
-from eyelevel.lab.binary import run_tool
 from eyelevel.networks.network import Network
 from eyelevel.plan.file.tables import StagesRead, TraceFile
 from eyelevel.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
