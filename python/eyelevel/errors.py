@@ -31,6 +31,10 @@ class CommandError(BrowserError):
     """The browser refused a DevTools command."""
 
 
+class PageAnswerError(BrowserError):
+    """What a page's browser answered of its timings is none, or not what its events say."""
+
+
 class ConnectionLogError(ExpectedError):
     """A log that cannot be read, or a connection that is not there."""
 

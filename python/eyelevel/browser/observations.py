@@ -214,6 +214,11 @@ class RawLoad:
     """Time zero, CLOCK_MONOTONIC; None if there was no navigation."""
     frames_lost: int = 0
     """Frames that could not be kept; above 0 the visual metrics of this load are worth nothing."""
+    timings_refused: str = ""
+    """Why the page's own timings are not to be believed, and are absent; empty if they are."""
+    timing_differences_ms: Mapping[str, float] = field(default_factory=dict)
+    """By how much the page's own timings and the browser's events differ, by `Navigation`'s names;
+    what only one of them tells is absent."""
     effective_connection_type: str | None = None
     """What Chromium took the network for when the load was over; None: unknown, or Firefox."""
     final_picture_matches: bool | None = None
@@ -248,6 +253,7 @@ class RawLoad:
                 "settled": self.settled,
                 "navigation_start_ns": self.navigation_start_ns,
                 "frames_lost": self.frames_lost,
+                "timing_differences_ms": dict(self.timing_differences_ms),
                 "effective_connection_type": self.effective_connection_type,
                 "final_picture_matches": self.final_picture_matches,
                 **({"filmed": True} if self.filmed else {}),

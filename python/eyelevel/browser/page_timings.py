@@ -1,50 +1,14 @@
-"""The page's own clock readings, read once after the load, and its time zero (pure).
-
-Everything comes from buffered performance entries, so nothing runs in the page while it loads.
-"""
+"""A page's timings on the clock of its first navigation, and that clock's zero (pure)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from eyelevel.browser.observations import Navigation
+from eyelevel.browser.page_answer import PageAnswer, is_full
 from eyelevel.json_types import JsonObject
-
-SCRIPT = """
-(async () => {
-  const buffered = (type) => new Promise((resolve) => {
-    let timer = 0;
-    try {
-      const observer = new PerformanceObserver((list) => {
-        clearTimeout(timer);
-        observer.disconnect();
-        resolve(list.getEntries());
-      });
-      observer.observe({ type, buffered: true });
-      timer = setTimeout(() => resolve(observer.takeRecords()), 50);
-    } catch { resolve([]); }
-  });
-  const [paints, largest, shifts, tasks] = await Promise.all(
-    ['paint', 'largest-contentful-paint', 'layout-shift', 'longtask'].map(buffered));
-  const navigation = performance.getEntriesByType('navigation')[0];
-  const lcp = largest.at(-1);
-  const describe = (e) => e ? e.tagName.toLowerCase() + (e.id ? '#' + e.id : '') : null;
-  return {
-    load: navigation?.loadEventEnd || null,
-    domContentLoaded: navigation?.domContentLoadedEventEnd || null,
-    response: navigation?.responseStart || null,
-    paints: Object.fromEntries(paints.map((e) => [e.name, e.startTime])),
-    lcp: lcp ? lcp.startTime : null,
-    lcpElement: lcp ? (describe(lcp.element) ?? lcp.url) : null,
-    lcpUrl: lcp?.url || null,
-    lcpLoaded: lcp?.loadTime || null,
-    shifts: shifts.filter((e) => !e.hadRecentInput).map((e) => [e.startTime, e.value]),
-    tasks: tasks.map((e) => [e.startTime, e.duration]),
-  };
-})()
-"""
 
 SHIFT_WINDOW_MS_MAX = 5000.0
 SHIFT_GAP_MS_MAX = 1000.0
@@ -117,14 +81,12 @@ class NavigationClock:
 
 
 def navigation_from(
-    answer: JsonObject,
-    timer_gaps: Sequence[Sequence[float]],
-    clock: PageClock,
-    lifecycle_s: dict[str, float],
+    answer: PageAnswer, clock: PageClock, lifecycle_s: Mapping[str, float]
 ) -> Navigation:
-    """`SCRIPT`'s answer and the timer's gaps on the clock of the first navigation.
+    """The page's answer on the clock of the first navigation.
 
-    `lifecycle_s` are the last document's lifecycle events, monotonic seconds.
+    `lifecycle_s` are the last document's lifecycle events, monotonic seconds. What comes from a
+    list that the browser's buffer was too small for is unknown.
     """
     offset_ms = (clock.last_start_s - clock.first_start_s) * 1e3
 
@@ -137,27 +99,35 @@ def navigation_from(
             return round((lifecycle_s[event] - clock.first_start_s) * 1e3, 3)
         return since_first(otherwise_ms)
 
-    paints = answer["paints"]
+    def spans(pairs: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+        return tuple((start_ms + offset_ms, length_ms) for start_ms, length_ms in pairs)
+
+    shifts = [(at_ms, score) for at_ms, score, after_input in answer["shifts"] if not after_input]
+    shifts_known = not is_full(len(answer["shifts"]), "layout-shift")
+    tasks_known = not is_full(len(answer["tasks"]), "longtask")
+    largest_known = not is_full(answer["largestCount"], "largest-contentful-paint")
     return Navigation(
         page_load_time_ms=since_first(answer["load"]),
         time_to_first_byte_ms=since_first(answer["response"]),
         first_contentful_paint_ms=since_start(
-            "firstContentfulPaint", paints.get("first-contentful-paint")
+            "firstContentfulPaint", answer["firstContentfulPaint"]
         ),
         dom_content_loaded_ms=since_first(answer["domContentLoaded"]),
-        first_paint_ms=since_start("firstPaint", paints.get("first-paint")),
-        largest_contentful_paint_ms=since_first(answer["lcp"]),
-        largest_contentful_paint_element=answer["lcpElement"],
-        largest_contentful_paint_url=answer["lcpUrl"],
-        largest_contentful_paint_loaded_ms=since_first(answer["lcpLoaded"]),
-        cumulative_layout_shift=round(layout_shift(answer["shifts"]), 6),
-        long_tasks_ms=tuple((start + offset_ms, length) for start, length in answer["tasks"]),
-        timer_gaps_ms=tuple((start + offset_ms, length) for start, length in timer_gaps),
+        first_paint_ms=since_start("firstPaint", answer["firstPaint"]),
+        largest_contentful_paint_ms=since_first(answer["lcp"]) if largest_known else None,
+        largest_contentful_paint_element=answer["lcpElement"] if largest_known else None,
+        largest_contentful_paint_url=answer["lcpUrl"] if largest_known else None,
+        largest_contentful_paint_loaded_ms=(
+            since_first(answer["lcpLoaded"]) if largest_known else None
+        ),
+        cumulative_layout_shift=round(layout_shift(shifts), 6) if shifts_known else None,
+        long_tasks_ms=spans(answer["tasks"]) if tasks_known else None,
+        timer_gaps_ms=spans(answer["timerGaps"]),
         documents=clock.documents,
     )
 
 
-def layout_shift(shifts: list[list[float]]) -> float:
+def layout_shift(shifts: Sequence[tuple[float, float]]) -> float:
     """Cumulative Layout Shift of `(start_ms, score)` pairs in order of time."""
     largest = total = 0.0
     started_ms = last_ms = -math.inf

@@ -18,7 +18,7 @@ from typing import Protocol
 
 from eyelevel.browser.observations import LoadSettings, RawLoad, StepLoad
 from eyelevel.browser.waiting import Pump, QuietRule, rule_from_now, wait_for_end
-from eyelevel.errors import CommandError
+from eyelevel.errors import CommandError, PageAnswerError
 from eyelevel.json_types import JsonObject
 from eyelevel.plan.steps import Step
 
@@ -65,7 +65,7 @@ class PageInput(Protocol):
 
     def opened_s(self) -> tuple[float | None, float | None]:
         """Load event and First Contentful Paint of the page that the step opened, CLOCK_MONOTONIC;
-        None if it opened none."""
+        None if it opened none. Raises `PageAnswerError`."""
 
     def final_picture_matches(self, deadline: float) -> bool | None:
         """Whether a picture taken now equals the last one; None if none can be taken."""
@@ -165,7 +165,10 @@ class AfterLoad:
             deadline = time.monotonic() + CHECK_TIMEOUT_S
             if verdict != "capped":
                 matches = self._input.final_picture_matches(deadline)
-            load_event_s, paint_s = self._input.opened_s()
+            try:
+                load_event_s, paint_s = self._input.opened_s()
+            except PageAnswerError as error:
+                note(str(error))
         return StepLoad(
             step=step.text,
             started_ms=self._ms(started_s),

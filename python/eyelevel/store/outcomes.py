@@ -68,8 +68,9 @@ OUTCOMES: tuple[Outcome, ...] = (
     Outcome(
         "capture-incomplete",
         "Frames were lost, the last one is not what the page shows at its end, the page's own "
-        "timings could not be read, or its own timer stood still for 200 ms more than in the "
-        "page's other loads without a long task to explain it.",
+        "timings could not be read or are not what the browser's events say, or its own timer "
+        "stood still for 200 ms more than in the page's other loads without a long task to explain "
+        "it.",
         "instrument",
         True,
         tried_again=True,

@@ -1,22 +1,9 @@
 """Time zero, and the page's answer put on its clock."""
 
 import pytest
+from page_answers import answer
 
 from eyelevel.browser.page_timings import NavigationClock, layout_shift, navigation_from
-
-ANSWER = {
-    "load": 500.0,
-    "domContentLoaded": 300.0,
-    "response": 80.0,
-    "paints": {"first-paint": 120, "first-contentful-paint": 120},
-    "lcp": 160,
-    "lcpElement": "img#hero",
-    "lcpUrl": "https://a.example/hero.jpg",
-    "lcpLoaded": 155.0,
-    "shifts": [[100.0, 0.1]],
-    "tasks": [[200.0, 60.0]],
-}
-GAPS = [[210.0, 70.0]]
 
 
 def metrics(start_s: float) -> dict:
@@ -34,9 +21,7 @@ def clock_of(*starts_s: float, asked_s: float | None = 1000.001) -> NavigationCl
 
 
 def test_one_document():
-    navigation = navigation_from(
-        ANSWER, GAPS, clock_of(1000.0), {"firstContentfulPaint": 1000.1187}
-    )
+    navigation = navigation_from(answer(), clock_of(1000.0), {"firstContentfulPaint": 1000.1187})
     assert navigation.page_load_time_ms == 500.0
     assert navigation.first_contentful_paint_ms == 118.7, "exact, not the page's rounded 120"
     assert navigation.first_paint_ms == 120, "the page's own where there is no lifecycle event"
@@ -46,7 +31,7 @@ def test_one_document():
 
 
 def test_a_second_document_counts_from_the_first_start():
-    navigation = navigation_from(ANSWER, GAPS, clock_of(1000.0, 1000.25), {"firstPaint": 1000.4})
+    navigation = navigation_from(answer(), clock_of(1000.0, 1000.25), {"firstPaint": 1000.4})
     assert navigation.page_load_time_ms == pytest.approx(750.0)
     assert navigation.time_to_first_byte_ms == pytest.approx(330.0)
     assert navigation.first_paint_ms == pytest.approx(400.0)
@@ -73,6 +58,36 @@ def test_the_same_start_counts_once_and_zero_never():
     clock.handle_metrics(metrics(1000.0))
     clock.handle_metrics(metrics(0))
     assert clock.last_start_s == 1000.0
+
+
+def test_what_a_full_buffer_cuts_off_is_unknown():
+    whole = answer(
+        shifts=[[1.0 * at, 0.1, False] for at in range(149)],
+        tasks=[[100.0 * at, 60.0] for at in range(199)],
+        largestCount=149,
+    )
+    known = navigation_from(whole, clock_of(1000.0), {})
+    assert known.cumulative_layout_shift == pytest.approx(14.9)
+    assert known.long_tasks_ms is not None and len(known.long_tasks_ms) == 199
+    assert known.largest_contentful_paint_ms == 160
+    full = answer(
+        shifts=[*whole["shifts"], [200.0, 0.1, True]],
+        tasks=[*whole["tasks"], [20_000.0, 60.0]],
+        largestCount=150,
+    )
+    unknown = navigation_from(full, clock_of(1000.0), {})
+    assert unknown.cumulative_layout_shift is None and unknown.long_tasks_ms is None
+    assert unknown.largest_contentful_paint_ms is None
+    assert unknown.largest_contentful_paint_element is None
+    assert unknown.largest_contentful_paint_url is None
+    assert unknown.largest_contentful_paint_loaded_ms is None
+    assert unknown.page_load_time_ms == 500.0, "the rest is known"
+
+
+def test_a_shift_after_input_is_the_users():
+    shifts = [[100.0, 0.1, False], [120.0, 0.5, True]]
+    navigation = navigation_from(answer(shifts=shifts), clock_of(1000.0), {})
+    assert navigation.cumulative_layout_shift == pytest.approx(0.1)
 
 
 def test_layout_shifts_sum_within_a_session():

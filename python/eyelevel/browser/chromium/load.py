@@ -18,13 +18,15 @@ from dataclasses import replace
 from eyelevel.browser.chromium.capture import capture_of
 from eyelevel.browser.chromium.console import ConsoleErrors
 from eyelevel.browser.chromium.devtools import DevTools, navigation_error
+from eyelevel.browser.chromium.document_events import DocumentEvents
 from eyelevel.browser.chromium.first_visit import FirstVisit, observe_with
 from eyelevel.browser.chromium.input import DevToolsInput
 from eyelevel.browser.chromium.logs import Logs, netlog_arguments
 from eyelevel.browser.chromium.network_log import NetworkLog
 from eyelevel.browser.chromium.page_setup import set_up_page
 from eyelevel.browser.chromium.process import Chromium, browser_arguments
-from eyelevel.browser.chromium.timings import TimerWorld, read_timings
+from eyelevel.browser.chromium.timings import read_timings
+from eyelevel.browser.cross_check import differences_ms, disagreement
 from eyelevel.browser.observations import Ended, LoadSettings, Navigation, RawLoad, StepLoad
 from eyelevel.browser.page_timings import NavigationClock, navigation_from
 from eyelevel.browser.phases import Phases, until_now
@@ -32,7 +34,7 @@ from eyelevel.browser.profiles import new_profile
 from eyelevel.browser.settle import settle
 from eyelevel.browser.steps import AfterLoad, split_by_steps
 from eyelevel.browser.waiting import QuietRule, rule_from_now, wait_for_load
-from eyelevel.errors import BrowserError, BrowserGoneError, BrowserStartError
+from eyelevel.errors import BrowserError, BrowserGoneError, BrowserStartError, PageAnswerError
 from eyelevel.json_types import JsonObject
 
 START_TIMEOUT_S = 30.0
@@ -90,9 +92,10 @@ class _Load:
             scripts = [("Page.enable", {}), ("Page.addScriptToEvaluateOnNewDocument", source)]
         self._observe = observe_with(scripts)
         self._main_frame = ""
-        self._timer = TimerWorld()
+        self._document = DocumentEvents("")
         self._clock = NavigationClock(started_s)
-        self._lifecycle_s: dict[str, float] = {}
+        self._timings_refused = ""
+        self._timing_differences_ms: dict[str, float] = {}
         self._navigation_error = ""
         self._rule: QuietRule | None = None
         self._phases = Phases(started_s)
@@ -150,6 +153,7 @@ class _Load:
         target = {"url": "about:blank", "browserContextId": context}
         # A page's target and its main frame share an id.
         self._main_frame = call("Target.createTarget", target, "", deadline)["targetId"]
+        self._document = DocumentEvents(self._main_frame)
         attach = {"targetId": self._main_frame, "flatten": True}
         self._page = call("Target.attachToTarget", attach, "", deadline)["sessionId"]
         self._observe(self._devtools, self._page)
@@ -197,10 +201,18 @@ class _Load:
             self._screenshot = base64.b64decode(png["data"])
         self._ask_navigation_start()
         scripts = self._settings.browser.javascript
-        timings, of_timer = read_timings(self._devtools, self._page, self._timer, scripts, deadline)
-        self._connection_type = of_timer.get("effectiveConnectionType")
-        gaps = of_timer.get("timerGaps", [])
-        return navigation_from(timings, gaps, self._clock, self._lifecycle_s)
+        clock = self._clock
+        try:
+            answer = read_timings(self._devtools, self._page, self._main_frame, scripts, deadline)
+            events = self._document.since(clock.last_start_s, answer)
+            self._timing_differences_ms = differences_ms(answer, events)
+            self._timings_refused = disagreement(answer, events)
+        except PageAnswerError as error:
+            self._timings_refused = str(error)
+        if self._timings_refused:
+            return Navigation(documents=clock.documents)
+        self._connection_type = answer["effectiveConnectionType"]
+        return navigation_from(answer, clock, self._document.lifecycle_s)
 
     def _do_steps(self) -> None:
         """Do the steps after the load."""
@@ -210,7 +222,7 @@ class _Load:
             self._settings.viewport_px,
             self._capture,
             self._clock,
-            self._lifecycle_s,
+            self._document.lifecycle_s,
             self._follow,
         )
         start_s, pump = self._clock.first_start_s, self._devtools.pump
@@ -239,6 +251,8 @@ class _Load:
             navigation_start_ns=round(start_s * 1e9),
             frames_lost=self._capture.lost,
             effective_connection_type=self._connection_type,
+            timings_refused=self._timings_refused,
+            timing_differences_ms=self._timing_differences_ms,
             final_picture_matches=self._final_picture_matches,
             screenshot=self._screenshot,
             cpu_s=session.cpu_s() if session is not None else 0.0,
@@ -261,7 +275,6 @@ class _Load:
             self._rule.handle_activity(now_s)
 
     def _handle_page_event(self, method: str, parameters: JsonObject, now_s: float) -> None:
-        self._timer.handle_event(method, parameters, self._main_frame)
         if method == "Inspector.targetCrashed":
             raise BrowserGoneError("the page's renderer process crashed")
         if method == "Page.javascriptDialogOpening":
@@ -269,6 +282,7 @@ class _Load:
             self._devtools.send("Page.handleJavaScriptDialog", {"accept": True}, self._page)
         if self._rule is None:
             return
+        self._document.handle_event(method, parameters)
         if method == "Page.loadEventFired":
             self._rule.handle_load_event(now_s)
             if not self._phases.ended("collect"):
@@ -279,10 +293,6 @@ class _Load:
             self._ask_navigation_start()
         elif method == "Network.requestWillBeSent":
             self._clock.handle_request(parameters)
-        elif method == "Page.lifecycleEvent" and parameters["frameId"] == self._main_frame:
-            if parameters["name"] == "init":
-                self._lifecycle_s.clear()
-            self._lifecycle_s.setdefault(parameters["name"], parameters["timestamp"])
 
     def _ask_navigation_start(self) -> None:
         self._devtools.send("Performance.getMetrics", {}, self._page, self._clock.handle_metrics)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from eyelevel.browser.chromium.devtools import DevTools
-from eyelevel.browser.chromium.timings import TIMER_SCRIPT, WORLD
+from eyelevel.browser.chromium.timings import TIMER_SCRIPT
 from eyelevel.browser.observations import LoadSettings
+from eyelevel.browser.page_answer import WORLD
 from eyelevel.json_types import JsonObject
 
 # Keep the text cursor from blinking: a focused field would repaint twice a second for ever. Such a

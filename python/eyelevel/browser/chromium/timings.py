@@ -7,78 +7,57 @@ renderer may not have been given the processor (`eyelevel.analysis.trials.facts`
 from __future__ import annotations
 
 from eyelevel.browser.chromium.devtools import DevTools
-from eyelevel.browser.page_timings import SCRIPT
-from eyelevel.json_types import JsonObject
-
-WORLD = "eyelevel"
-"""The isolated JavaScript world of the timer; pages see nothing of it."""
+from eyelevel.browser.page_answer import SCRIPT, WORLD, PageAnswer, checked_answer
+from eyelevel.errors import PageAnswerError
 
 GAP_KEPT_MS = 50
 GAPS_MAX = 1000
 """Shorter gaps are not kept, and no more than this many."""
 
+# A page counts its own timers' numbers up and may clear them all: a posted task has none.
 TIMER_SCRIPT = f"""
 (() => {{
-  if (window !== window.top || globalThis.timerGaps) return;
-  globalThis.timerGaps = [];
+  if (window !== window.top || Object.hasOwn(globalThis, 'timerGaps')) return;
+  const gaps = [];
+  globalThis.timerGaps = gaps;
   let last = performance.now();
+  const next = () => scheduler.postTask(tick, {{ delay: 20 }});
   const tick = () => {{
     const now = performance.now();
-    if (now - last > {GAP_KEPT_MS} && timerGaps.length < {GAPS_MAX}) {{
-      timerGaps.push([last, now - last]);
-    }}
+    if (now - last > {GAP_KEPT_MS} && gaps.length < {GAPS_MAX}) gaps.push([last, now - last]);
     last = now;
-    setTimeout(tick, 20);
+    next();
   }};
-  setTimeout(tick, 20);
+  next();
 }})()
 """
 
-# Read in our own world: a page may have replaced its `navigator.connection`.
-READ_SCRIPT = """({
-  timerGaps: globalThis.timerGaps ?? [],
-  effectiveConnectionType: navigator.connection?.effectiveType ?? null,
-})"""
-
-
-class TimerWorld:
-    """Knows the execution context of the timer in the main frame's newest document."""
-
-    def __init__(self) -> None:
-        self.context: str | None = None
-
-    def handle_event(self, method: str, parameters: JsonObject, main_frame: str) -> None:
-        """Take one event of the page's session."""
-        if method != "Runtime.executionContextCreated":
-            return
-        context = parameters["context"]
-        about = context.get("auxData", {})
-        if context["name"] == WORLD and about.get("frameId") == main_frame:
-            self.context = context["uniqueId"]
-
 
 def read_timings(
-    devtools: DevTools, page: str, timer: TimerWorld, javascript: bool, deadline: float
-) -> tuple[JsonObject, JsonObject]:
-    """The answers of `SCRIPT` and of the timer's world in the page with the session `page`.
+    devtools: DevTools, page: str, main_frame: str, javascript: bool, deadline: float
+) -> PageAnswer:
+    """The checked answer of `SCRIPT` in our world of the page with the session `page`.
 
     `javascript` says whether the page's scripts ran; if not, they are let run meanwhile, since
-    nothing would answer.
-    Raises the errors of `DevTools.call`.
+    nothing would answer. The events of the largest paint come before this returns.
+    Raises the errors of `DevTools.call` and `PageAnswerError`.
     """
+
+    def call(method: str, parameters: dict[str, object]) -> dict[str, object]:
+        return devtools.call(method, parameters, page, deadline)
+
     if not javascript:
-        devtools.call("Emulation.setScriptExecutionDisabled", {"value": False}, page, deadline)
-    evaluate = {"expression": SCRIPT, "awaitPromise": True, "returnByValue": True}
-    timings = devtools.call("Runtime.evaluate", evaluate, page, deadline)["result"]["value"]
-    of_timer: JsonObject = {}
-    if timer.context is not None:
-        read = {
-            "expression": READ_SCRIPT,
-            "uniqueContextId": timer.context,
-            "returnByValue": True,
-        }
-        answer = devtools.call("Runtime.evaluate", read, page, deadline)
-        of_timer = answer["result"].get("value", {})
+        call("Emulation.setScriptExecutionDisabled", {"value": False})
+    # The world that the timer runs in, if it does.
+    world = call("Page.createIsolatedWorld", {"frameId": main_frame, "worldName": WORLD})
+    context = world["executionContextId"]
+    evaluate = {"expression": SCRIPT, "contextId": context, "returnByValue": True}
+    reply = devtools.call("Runtime.evaluate", evaluate, page, deadline)
+    for types in (["largest-contentful-paint"], []):
+        # What was buffered is sent before the answer; while the page loads nothing is.
+        call("PerformanceTimeline.enable", {"eventTypes": types})
     if not javascript:
-        devtools.call("Emulation.setScriptExecutionDisabled", {"value": True}, page, deadline)
-    return timings, of_timer
+        call("Emulation.setScriptExecutionDisabled", {"value": True})
+    if "exceptionDetails" in reply:
+        raise PageAnswerError("the page's own timings cannot be read: the script failed there")
+    return checked_answer(reply.get("result", {}).get("value"))

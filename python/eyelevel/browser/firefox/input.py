@@ -6,9 +6,11 @@ import json
 import time
 from collections.abc import Callable
 
+from eyelevel.browser.cross_check import disagreement
 from eyelevel.browser.firefox.bidi import BiDi
 from eyelevel.browser.firefox.tab import FirefoxTab
 from eyelevel.browser.observations import LoadSettings
+from eyelevel.browser.page_answer import WORLD
 from eyelevel.browser.steps import (
     FIND_TIMEOUT_S,
     NO_ELEMENT,
@@ -19,7 +21,7 @@ from eyelevel.browser.steps import (
     Unanswered,
 )
 from eyelevel.browser.waiting import QuietRule
-from eyelevel.errors import CommandError
+from eyelevel.errors import CommandError, PageAnswerError
 from eyelevel.json_types import JsonObject
 from eyelevel.plan.steps import Step
 
@@ -63,12 +65,16 @@ class BiDiInput:
         if self._tab.documents == self._documents:
             return None, None
         self._documents = self._tab.documents
-        origin_ms, timings = self._tab.timings(time.monotonic() + FIND_TIMEOUT_S)
+        answer, events = self._tab.timings(time.monotonic() + FIND_TIMEOUT_S)
+        if reason := disagreement(answer, events):
+            raise PageAnswerError(reason)
 
         def at_s(since_ms: float | None) -> float | None:
-            return None if since_ms is None else (origin_ms + since_ms) / 1e3 - self._clock_ahead_s
+            if since_ms is None:
+                return None
+            return (answer["timeOrigin"] + since_ms) / 1e3 - self._clock_ahead_s
 
-        return at_s(timings["load"]), at_s(timings["paints"].get("first-contentful-paint"))
+        return at_s(answer["load"]), at_s(answer["firstContentfulPaint"])
 
     def final_picture_matches(self, deadline: float) -> bool | None:
         """None: a film is read after its end."""
@@ -109,7 +115,7 @@ class BiDiInput:
         parameters = {
             "functionDeclaration": PLACE_FUNCTION,
             "arguments": [{"sharedId": nodes[0]["sharedId"]}],
-            "target": context,
+            "target": {**context, "sandbox": WORLD},
             "awaitPromise": False,
         }
         reply = self._bidi.call("script.callFunction", parameters, deadline)

@@ -16,6 +16,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from eyelevel.browser.cross_check import differences_ms, disagreement
 from eyelevel.browser.firefox.bidi import BiDi
 from eyelevel.browser.firefox.blocked_hosts import write_extension
 from eyelevel.browser.firefox.input import BiDiInput
@@ -28,7 +29,13 @@ from eyelevel.browser.phases import Phases, until_now
 from eyelevel.browser.profiles import new_profile
 from eyelevel.browser.settle import settle
 from eyelevel.browser.steps import AfterLoad, split_by_steps
-from eyelevel.errors import BrowserError, BrowserGoneError, BrowserStartError, CommandError
+from eyelevel.errors import (
+    BrowserError,
+    BrowserGoneError,
+    BrowserStartError,
+    CommandError,
+    PageAnswerError,
+)
 
 START_TIMEOUT_S = 60.0
 """For Firefox to answer; it takes two seconds, on a busy machine many times that."""
@@ -91,6 +98,8 @@ class _Load:
         self._settled = False
         self._start_cpu_s = 0.0
         self._ahead_s = 0.0
+        self._timings_refused = ""
+        self._timing_differences_ms: dict[str, float] = {}
         self._steps: list[StepLoad] = []
 
     def run(self) -> RawLoad:
@@ -141,6 +150,8 @@ class _Load:
             console_errors=tuple(self._tab.console_errors),
             browser_version=f"Firefox/{self._version}",
             settled=self._settled,
+            timings_refused=self._timings_refused,
+            timing_differences_ms=self._timing_differences_ms,
             navigation_start_ns=round((start_ms / 1e3 - self._ahead_s) * 1e9),
             cpu_s=session.cpu_s() if session is not None else 0.0,
             start_cpu_s=self._start_cpu_s,
@@ -215,13 +226,22 @@ class _Load:
         """Navigation start in milliseconds of wall time, and the page's own timings."""
         if self._screen is not None and not self._settings.browser.steps:
             self._screen.stop()
-        last_ms, timings = self._tab.timings(time.monotonic() + COLLECT_TIMEOUT_S)
-        first_ms = last_ms
-        if self._tab.documents > 1:
-            # The first document is gone; its request began within a millisecond of its start.
-            first_ms = self._tab.network.first_request_ms() or last_ms
-        clock = _WallClock(first_ms / 1e3, last_ms / 1e3, max(self._tab.documents, 1))
-        navigation = navigation_from(timings, (), clock, {})
+        documents = max(self._tab.documents, 1)
+        try:
+            answer, events = self._tab.timings(time.monotonic() + COLLECT_TIMEOUT_S)
+            self._timing_differences_ms = differences_ms(answer, events)
+            self._timings_refused = disagreement(answer, events)
+        except PageAnswerError as error:
+            self._timings_refused = str(error)
+        # The first document may be gone; its request began within a millisecond of its start.
+        first_ms = self._tab.network.first_request_ms()
+        if self._timings_refused:
+            return first_ms or time.time() * 1e3, Navigation(documents=documents)
+        last_ms = answer["timeOrigin"]
+        if documents == 1 or first_ms is None:
+            first_ms = last_ms
+        clock = _WallClock(first_ms / 1e3, last_ms / 1e3, documents)
+        navigation = navigation_from(answer, clock, {})
         # Firefox observes neither long tasks nor layout shifts: unknown is not zero.
         navigation = replace(navigation, long_tasks_ms=None, cumulative_layout_shift=None)
         return first_ms, navigation

@@ -30,6 +30,7 @@ TYPES = {
 class _Request:
     number: int
     request: JsonObject
+    navigation: str | None = None
     response: JsonObject | None = None
     failed: str | None = None
     done: bool = False
@@ -53,7 +54,8 @@ class BiDiNetworkLog:
         request = parameters["request"]
         key = request["request"], parameters["redirectCount"]
         if method == "network.beforeRequestSent":
-            self._requests[key] = _Request(len(self._requests), request)
+            navigation = parameters.get("navigation")
+            self._requests[key] = _Request(len(self._requests), request, navigation)
             return not request["url"].startswith(LOCAL_SCHEMES)
         entry = self._requests.setdefault(key, _Request(len(self._requests), request))
         entry.request = request
@@ -68,6 +70,17 @@ class BiDiNetworkLog:
         """When the first request began, wall time; None if none did."""
         times = [entry.request["timings"]["requestTime"] for entry in self._requests.values()]
         return min(times, default=None)
+
+    def response_ms(self, navigation: str) -> float | None:
+        """When the first byte of a navigation's own answer came, wall time; of the last redirect.
+
+        None if it is unknown, or the answer was not from the network.
+        """
+        for entry in reversed(self._requests.values()):
+            if entry.navigation == navigation and entry.response is not None:
+                from_network = not entry.response.get("fromCache")
+                return (entry.request["timings"]["responseStart"] or None) if from_network else None
+        return None
 
     def objects(self, start_ms: float) -> tuple[ObjectLoad, ...]:
         """Every object, in the order of their requests; `start_ms` is wall time."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import time
 
+from eyelevel.browser.cross_check import BrowserEvents
 from eyelevel.browser.firefox.bidi import BiDi
 from eyelevel.browser.firefox.network_log import BiDiNetworkLog
 from eyelevel.browser.observations import Ended, LoadSettings
-from eyelevel.browser.page_timings import SCRIPT
+from eyelevel.browser.page_answer import SCRIPT, WORLD, PageAnswer, checked_answer
 from eyelevel.browser.phases import Phases
 from eyelevel.browser.waiting import QuietRule, rule_from_now, wait_for_load
-from eyelevel.errors import BrowserStartError, CommandError
+from eyelevel.errors import BrowserStartError, CommandError, PageAnswerError
 from eyelevel.json_types import JsonObject
 
 ERRORS_MAX = 50
@@ -23,18 +24,6 @@ WHITE_PAGE = (
 PLACE_SCRIPT = (
     "JSON.stringify([mozInnerScreenX, mozInnerScreenY, innerWidth, innerHeight, devicePixelRatio])"
 )
-WITHOUT_PROMISES = """JSON.stringify([performance.timeOrigin, (() => {
-  const navigation = performance.getEntriesByType('navigation')[0];
-  const paints = performance.getEntriesByType('paint');
-  return {
-    load: navigation?.loadEventEnd || null,
-    domContentLoaded: navigation?.domContentLoadedEventEnd || null,
-    response: navigation?.responseStart || null,
-    paints: Object.fromEntries(paints.map((e) => [e.name, e.startTime])),
-    lcp: null, lcpElement: null, lcpUrl: null, lcpLoaded: null, shifts: [], tasks: [],
-  };
-})()])"""
-"""`SCRIPT` for a page whose JavaScript is off, in which no observer and no promise answers."""
 
 
 class FirefoxTab:
@@ -53,6 +42,8 @@ class FirefoxTab:
         self.documents = 0
         self.load_event_ms: float | None = None
         """The load event of the last document, wall time."""
+        self._dom_content_loaded_ms: float | None = None
+        self._navigation = ""
 
     def open(self, deadline: float) -> None:
         """Open an empty page of the wanted size that nobody else uses."""
@@ -99,25 +90,40 @@ class FirefoxTab:
         self._rule = rule
         self.load_event_ms = None
 
-    def timings(self, deadline: float) -> tuple[float, JsonObject]:
-        """The document's time origin, milliseconds of wall time, and `SCRIPT`'s answer."""
-        script = (
-            f"{SCRIPT.strip()}.then((found) => JSON.stringify([performance.timeOrigin, found]))"
-        )
-        answer = self.evaluate(
-            script if self._settings.browser.javascript else WITHOUT_PROMISES, deadline
-        )
-        origin_ms, timings = json.loads(answer)
-        return origin_ms, timings
+    def timings(self, deadline: float) -> tuple[PageAnswer, BrowserEvents]:
+        """The last document's checked answer of `SCRIPT`, and the events to hold it against.
 
-    def evaluate(self, expression: str, deadline: float) -> str:
-        """The text that an expression gives. Raises `CommandError` if the page threw."""
-        target = {"context": self.context}
+        Raises the errors of `BiDi.call` and `PageAnswerError`.
+        """
+        said = self.evaluate(f"JSON.stringify({SCRIPT.strip()})", deadline, world=WORLD)
+        try:
+            answer = checked_answer(json.loads(said))
+        except (ValueError, RecursionError) as error:
+            raise PageAnswerError("the page's own timings cannot be read: no JSON") from error
+        origin_ms = answer["timeOrigin"]
+
+        def since_origin(wall_ms: float | None) -> float | None:
+            return None if wall_ms is None else wall_ms - origin_ms
+
+        return answer, BrowserEvents(
+            load_ms=since_origin(self.load_event_ms),
+            dom_content_loaded_ms=since_origin(self._dom_content_loaded_ms),
+            response_ms=since_origin(self.network.response_ms(self._navigation)),
+        )
+
+    def evaluate(self, expression: str, deadline: float, world: str = "") -> str:
+        """The text that an expression gives in the page, or in the sandbox of that name.
+
+        Raises `CommandError` if it threw.
+        """
+        target = {"context": self.context, **({"sandbox": world} if world else {})}
         parameters = {"expression": expression, "target": target, "awaitPromise": True}
         reply = self._bidi.call("script.evaluate", parameters, deadline)
         if reply["type"] != "success":
             raise CommandError(f"the page threw: {reply['exceptionDetails']['text']}")
-        text: str = reply["result"]["value"]
+        text = reply["result"].get("value")
+        if not isinstance(text, str):
+            raise CommandError("the page answered no text")
         return text
 
     def _handle_event(self, method: str, parameters: JsonObject) -> None:
@@ -137,8 +143,12 @@ class FirefoxTab:
             self._rule.handle_load_event(now_s)
             if not self._phases.ended("collect"):
                 self._phases.mark("load")
+        elif method == "browsingContext.domContentLoaded":
+            self._dom_content_loaded_ms = parameters["timestamp"]
         elif method == "browsingContext.navigationCommitted":
             self.documents += 1
+            self._navigation = parameters["navigation"]
+            self.load_event_ms = self._dom_content_loaded_ms = None
             self._rule.handle_new_document(now_s)
         elif method == "browsingContext.userPromptOpened":
             # A dialog stops the page until somebody answers.

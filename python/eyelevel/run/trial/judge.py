@@ -56,6 +56,7 @@ class Observed:
     capture; `requests`, `connections` and
     `path` the lab's; `host` the shares of `HostSample.until`; `connection_type` what the
     browser took the network for; `kernel` its release;
+    `timings_refused` why the page's own timings are not believed;
     `failed_step` what failed after the load.
     """
 
@@ -74,6 +75,7 @@ class Observed:
     stack: Stack
     network: Network
     browser: Browser
+    timings_refused: str = ""
     connection_type: str | None = None
     kernel: str = ""
     failed_step: str = ""
@@ -245,6 +247,8 @@ def _different_page(load: Observed) -> str:
 
 
 def _capture_incomplete(load: Observed) -> str:
+    if load.timings_refused:
+        return load.timings_refused
     if load.page_load_time_ms is None:
         return "the page's own timings could not be read"
     painted = load.first_contentful_paint_ms is not None

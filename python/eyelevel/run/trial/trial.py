@@ -171,6 +171,7 @@ def _judge(
             stack=trial.stack_settings,
             network=trial.network_settings,
             browser=trial.browser,
+            timings_refused=raw.timings_refused,
             connection_type=raw.effective_connection_type,
             kernel=platform.release(),
         )

@@ -64,3 +64,19 @@ def test_what_never_reaches_the_network_is_told_apart():
     log.handle_event(*event("responseCompleted", url="data:,", response={"protocol": "data"}))
     (item,) = log.objects(START_MS)
     assert item.source == "data" and item.protocol is None
+
+
+def test_when_a_navigations_own_answer_came():
+    log = BiDiNetworkLog()
+    for redirects, at_ms in ((0, 30.0), (1, 80.0)):
+        timings = {**TIMINGS, "responseStart": at_ms}
+        log.handle_event(*event("beforeRequestSent", redirects, navigation="n1"))
+        answered = {"timings": timings, "response": RESPONSE}
+        log.handle_event(*event("responseCompleted", redirects, **answered))
+    log.handle_event(*event("beforeRequestSent", id="8", timings=TIMINGS))
+    assert log.response_ms("n1") == START_MS + 80.0, "of the last hop"
+    assert log.response_ms("n2") is None
+    kept = {"navigation": "n2", "id": "9", "timings": TIMINGS}
+    log.handle_event(*event("beforeRequestSent", **kept))
+    log.handle_event(*event("responseCompleted", **kept, response={**RESPONSE, "fromCache": True}))
+    assert log.response_ms("n2") is None, "it has the times of another load"

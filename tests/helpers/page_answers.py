@@ -1,0 +1,32 @@
+"""What a browser answers of a page's timings, made up."""
+
+from typing import Any
+
+from eyelevel.browser.page_answer import PageAnswer, checked_answer
+
+ORIGIN_MS = 1_795_413_501_169.2
+
+ANSWER: dict[str, Any] = {
+    "timeOrigin": ORIGIN_MS,
+    "loadStart": 498.0,
+    "load": 500.0,
+    "domContentLoadedStart": 290.0,
+    "domContentLoaded": 300.0,
+    "response": 80.0,
+    "firstPaint": 120,
+    "firstContentfulPaint": 120,
+    "lcp": 160,
+    "lcpElement": "img#hero",
+    "lcpUrl": "https://a.example/hero.jpg",
+    "lcpLoaded": 155.0,
+    "shifts": [[100.0, 0.1, False]],
+    "tasks": [[200.0, 60.0]],
+    "largestCount": 2,
+    "timerGaps": [[210.0, 70.0]],
+    "effectiveConnectionType": "4g",
+}
+
+
+def answer(**changed: Any) -> PageAnswer:
+    """The checked answer, with something else in it."""
+    return checked_answer({**ANSWER, **changed})
