@@ -69,6 +69,20 @@ impl ReadBudget {
         self.keep((list_bytes + name_bytes) as u64)
     }
 
+    /// Takes the memory of one exchange from the budget, or refuses: itself, its fields and its
+    /// texts. Its bodies are whoever's made them.
+    pub fn keep_exchange(&mut self, exchange: &Exchange) -> Result<(), Damage> {
+        let url = &exchange.url;
+        let initiator_bytes = exchange.initiator.as_ref().map_or(0, String::capacity);
+        let text_bytes = [&url.host, &url.path_and_query, &exchange.reason]
+            .map(String::capacity)
+            .iter()
+            .sum::<usize>();
+        self.keep((size_of::<Exchange>() + text_bytes + initiator_bytes) as u64)?;
+        self.keep_fields(&exchange.request_headers)?;
+        self.keep_fields(&exchange.response_headers)
+    }
+
     /// Takes one record from the budget, or refuses.
     pub fn take_record(&mut self) -> Result<(), Damage> {
         let left = self.records_left.checked_sub(1);

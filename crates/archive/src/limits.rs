@@ -33,6 +33,13 @@ pub const WARC_HEAD_BYTES_MAX: usize = 4 << 20;
 /// times over, since a request's head holds its URL too.
 pub const HTTP_HEAD_BYTES_MAX: usize = 1 << 20;
 
+/// Length of a URL, bytes: Chromium navigates to no longer one (`url::kMaxURLChars`).
+pub const URL_BYTES_MAX: usize = 2 << 20;
+
+/// Size of a HAR, bytes: its bodies are texts that are read whole, and a page's HAR has tens of
+/// megabytes.
+pub const HAR_BYTES_MAX: usize = 1 << 30;
+
 /// Fields of one head; servers commonly refuse beyond 100, browsers send about 20.
 pub const HEAD_FIELDS_MAX: usize = 2_000;
 
@@ -42,7 +49,7 @@ pub const ZIP_ENTRIES_MAX: usize = 10_000;
 /// Length of a zip entry's name, bytes: zip allows 65,535, and every note on a record repeats it.
 pub const ZIP_NAME_BYTES_MAX: usize = 1_024;
 
-/// Size of `datapackage.json` and of each page list, bytes: read whole, so bounded by what a list
+/// Size of `datapackage.json`, of each page list and of a manifest to pack, bytes: read whole, so bounded by what a list
 /// of 10,000 pages needs.
 pub const METADATA_BYTES_MAX: u64 = 16 << 20;
 

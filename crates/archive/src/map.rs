@@ -11,29 +11,22 @@ use crate::limits::FILE_BYTES_MAX;
 
 /// Maps `path` read-only; slices of the result share the mapping.
 pub fn map_file(path: &Path) -> Result<Bytes, Error> {
-    let file = File::open(path).map_err(|source| Error::Io {
-        attempt: "open",
-        path: path.to_owned(),
-        source,
-    })?;
+    // Before it is opened: a pipe would wait for whoever writes to it.
+    let metadata = std::fs::metadata(path).map_err(io_error("open", path))?;
+    if !metadata.is_file() {
+        return Err(no_regular_file(path));
+    }
+    let file = File::open(path).map_err(io_error("open", path))?;
     map_open_file(&file, path)
 }
 
 /// As [`map_file`]; `path` is for messages.
 pub fn map_open_file(file: &File, path: &Path) -> Result<Bytes, Error> {
-    let error = |attempt| {
-        move |source| Error::Io {
-            attempt,
-            path: path.to_owned(),
-            source,
-        }
-    };
-    let metadata = file.metadata().map_err(error("read the size of"))?;
+    let metadata = file
+        .metadata()
+        .map_err(io_error("read the size of", path))?;
     if !metadata.is_file() || metadata.len() > FILE_BYTES_MAX {
-        let reason = std::io::Error::other(format!(
-            "a recorded site is a regular file of at most {FILE_BYTES_MAX} bytes"
-        ));
-        return Err(error("map")(reason));
+        return Err(no_regular_file(path));
     }
     if metadata.len() == 0 {
         return Ok(Bytes::new()); // mmap refuses an empty range
@@ -42,6 +35,20 @@ pub fn map_open_file(file: &File, path: &Path) -> Result<Bytes, Error> {
     // any mapped file, somebody who truncates or rewrites it in place meanwhile can end this
     // process (SIGBUS) or change bytes under it; this crate's writer therefore replaces files by
     // rename, which leaves the mapped one alone.
-    let map = unsafe { memmap2::Mmap::map(file) }.map_err(error("map"))?;
+    let map = unsafe { memmap2::Mmap::map(file) }.map_err(io_error("map", path))?;
     Ok(Bytes::from_owner(map))
+}
+
+fn no_regular_file(path: &Path) -> Error {
+    io_error("map", path)(std::io::Error::other(format!(
+        "a recorded site is a regular file of at most {FILE_BYTES_MAX} bytes"
+    )))
+}
+
+fn io_error(attempt: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+    move |source| Error::Io {
+        attempt,
+        path: path.to_owned(),
+        source,
+    }
 }

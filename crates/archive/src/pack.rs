@@ -11,6 +11,8 @@ use crate::coding;
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::exchange::header::Header;
+use crate::limits::METADATA_BYTES_MAX;
+use crate::map::map_file;
 use crate::provenance::Provenance;
 use crate::timestamp;
 use crate::url::Url;
@@ -71,7 +73,12 @@ pub fn pack(manifest: &Path, out: &Path) -> Result<(), Error> {
         path: manifest.to_owned(),
         reason,
     };
-    let json = std::fs::read(manifest).map_err(|error| io_error(manifest, error))?;
+    let json = map_file(manifest)?;
+    if json.len() as u64 > METADATA_BYTES_MAX {
+        return Err(error(format!(
+            "it has more than {METADATA_BYTES_MAX} bytes; pack parts of it and import them together"
+        )));
+    }
     let site: Manifest =
         serde_json::from_slice(&json).map_err(|source| error(source.to_string()))?;
     let created_at_unix_ms = timestamp::parse(&site.created_at).ok_or_else(|| {
@@ -167,16 +174,5 @@ fn read_inside(folder: &Path, file: &str) -> Result<Bytes, Option<Error>> {
     if !is_inside {
         return Err(None);
     }
-    let path = folder.join(file);
-    std::fs::read(&path)
-        .map(Bytes::from)
-        .map_err(|error| Some(io_error(&path, error)))
-}
-
-fn io_error(path: &Path, source: std::io::Error) -> Error {
-    Error::Io {
-        attempt: "read",
-        path: path.to_owned(),
-        source,
-    }
+    map_file(&folder.join(file)).map_err(Some)
 }

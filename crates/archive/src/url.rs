@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::limits::URL_BYTES_MAX;
+
 /// The scheme of a replayed URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -117,6 +119,9 @@ impl FromStr for Url {
             text: text.chars().take(200).collect(),
             reason,
         };
+        if text.len() > URL_BYTES_MAX {
+            return Err(error("it is longer than a browser takes"));
+        }
         let (scheme, rest) = text.split_once("://").ok_or(error("it has no `://`"))?;
         let scheme = match scheme.to_ascii_lowercase().as_str() {
             "http" => Scheme::Http,
@@ -256,6 +261,9 @@ mod tests {
         ] {
             assert!(text.parse::<Url>().is_err(), "{text}");
         }
+        let long = format!("https://a.test/{}", "a".repeat(URL_BYTES_MAX));
+        let error = long.parse::<Url>().unwrap_err();
+        assert!(error.to_string().len() < 300, "{error}");
     }
 
     #[test]

@@ -100,3 +100,172 @@ fn fields_of_web_page_replay_count_too() {
     let error = many.unwrap_err().to_string();
     assert!(error.contains("bytes of memory, the bound"), "{error}");
 }
+
+/// What is said of a file that is refused, or the number of its exchanges.
+fn imported(format: Format, content: Vec<u8>) -> Result<usize, String> {
+    let imported = import_content(format, content.into());
+    imported
+        .map(|imported| imported.exchanges.len())
+        .map_err(|error| error.to_string())
+}
+
+/// A typed netstring.
+fn netstring(kind: char, payload: &str) -> String {
+    format!("{}:{payload}{kind}", payload.len())
+}
+
+fn dictionary(entries: &[(&str, String)]) -> String {
+    let entries = entries
+        .iter()
+        .map(|(key, value)| netstring(',', key) + value);
+    netstring('}', &entries.collect::<String>())
+}
+
+/// A flow of mitmproxy's for `https://a.test/PATH`, with `headers` as its response's list.
+fn flow(path: &str, headers: &str) -> String {
+    let text = |text: &str| netstring(',', text);
+    let request = dictionary(&[
+        ("scheme", text("https")),
+        ("host", text("a.test")),
+        ("port", netstring('#', "443")),
+        ("path", text(path)),
+        ("method", text("GET")),
+    ]);
+    let response = dictionary(&[
+        ("status_code", netstring('#', "200")),
+        ("http_version", text("HTTP/2.0")),
+        ("headers", netstring(']', headers)),
+        ("content", text("x")),
+    ]);
+    dictionary(&[
+        ("type", text("http")),
+        ("request", request),
+        ("response", response),
+    ])
+}
+
+#[test]
+fn flows_of_mitmproxy_are_read_where_they_stand() {
+    let field = netstring(']', &(netstring(',', "a") + &netstring(',', "")));
+    assert_eq!(
+        imported(Format::Mitmproxy, flow("/", &field.repeat(2_000)).into()),
+        Ok(1)
+    );
+    // Beyond what a head may have, and beside it what nobody asks for.
+    let long = flow("/", &field.repeat(2_001)) + &flow("/", "");
+    assert_eq!(imported(Format::Mitmproxy, long.into()), Ok(1));
+    let ignored = netstring(']', &netstring('~', "").repeat(1 << 20));
+    assert_eq!(
+        imported(Format::Mitmproxy, (ignored + &flow("/", "")).into()),
+        Ok(1)
+    );
+}
+
+#[test]
+fn exchanges_are_counted_while_a_file_is_read() {
+    let flows = flow("/", "").repeat(100_001);
+    let error = imported(Format::Mitmproxy, flows.into()).unwrap_err();
+    assert!(error.contains("more than 100000 exchanges"), "{error}");
+    let entry = r#"{"request":{"method":"GET","url":"https://a.test/"},"response":{"status":200}}"#;
+    let entries = vec![entry; 100_001].join(",");
+    let har = format!(r#"{{"log":{{"entries":[{entries}]}}}}"#);
+    let error = imported(Format::Har, har.into()).unwrap_err();
+    assert!(
+        error.contains("entry 100000, https://a.test/: it has more than 100000"),
+        "{error}"
+    );
+}
+
+#[test]
+fn fields_of_a_har_are_counted_while_it_is_read() {
+    let har = |headers: &str| {
+        let entry = format!(
+            r#"{{"request":{{"method":"GET","url":"https://a.test/"}},
+             "response":{{"status":200,"headers":[{headers}]}}}}"#
+        );
+        imported(
+            Format::Har,
+            format!(r#"{{"log":{{"entries":[{entry}]}}}}"#).into(),
+        )
+    };
+    let fields = |count: usize| vec![r#"{"name":"a","value":""}"#; count].join(",");
+    assert_eq!(har(&fields(1_999)), Ok(1));
+    let error = har(&fields(2_001)).unwrap_err();
+    assert!(
+        error.contains("its head has more than 2000 fields at line 2"),
+        "{error}"
+    );
+    // One field on many lines becomes many: such an exchange is left out.
+    let lines = format!(r#"{{"name":"a","value":"{}"}}"#, r"\nb".repeat(100_000));
+    assert_eq!(har(&lines), Ok(0));
+}
+
+#[test]
+fn what_made_the_browser_ask_may_be_anything_and_is_not_kept() {
+    let deep = "[".repeat(100) + &"]".repeat(100);
+    for initiator in ["[0,0]", r#"{"url":[[]]}"#, r#""x""#, &deep] {
+        let har = format!(
+            r#"{{"log":{{"entries":[{{"request":{{"method":"GET","url":"https://a.test/"}},
+             "response":{{"status":200}},"_initiator":{initiator}}}]}}}}"#
+        );
+        assert_eq!(imported(Format::Har, har.into()), Ok(1), "{initiator}");
+    }
+}
+
+/// A field of a protobuf message, of wire type 2.
+fn protobuf(number: u8, content: &[u8]) -> Vec<u8> {
+    let mut field = vec![number << 3 | 2];
+    let mut length = content.len();
+    while length >= 0x80 {
+        field.push(length as u8 | 0x80);
+        length >>= 7;
+    }
+    field.push(length as u8);
+    [&field, content].concat()
+}
+
+#[test]
+fn fields_of_mahimahi_are_counted_and_unknown_ones_not_kept() {
+    let host = protobuf(2, &[protobuf(1, b"Host"), protobuf(2, b"a.test")].concat());
+    let line = |text: &[u8]| protobuf(1, text);
+    let request = protobuf(4, &[line(b"GET / HTTP/1.1"), host].concat());
+    let with_fields = |count: usize| {
+        let field = protobuf(2, &[protobuf(1, b"a"), protobuf(2, b"")].concat());
+        let response = [line(b"HTTP/1.1 200 OK"), field.repeat(count)].concat();
+        [request.clone(), protobuf(5, &response)].concat()
+    };
+    let unknown = [0x48, 0].repeat(1 << 20);
+    let file = [unknown, with_fields(2_000)].concat();
+    assert_eq!(imported(Format::Mahimahi, file), Ok(1));
+    let error = imported(Format::Mahimahi, with_fields(2_001)).unwrap_err();
+    assert!(error.contains("more than 2000 fields"), "{error}");
+    let endless = protobuf(5, &line(&[b'a'; 2 << 20]));
+    let error = imported(Format::Mahimahi, [request.clone(), endless].concat()).unwrap_err();
+    assert!(error.contains("its first line has more than"), "{error}");
+}
+
+#[test]
+fn small_chunks_are_joined_without_a_list_of_them() {
+    let chunks = "1\r\na\r\n".repeat(500_000);
+    let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let message = format!("{head}{chunks}0\r\n\r\n");
+    let site = open(&[gzip(&response("1", A, &[], &message))]).unwrap();
+    assert_eq!(site.exchanges()[0].body.len(), 500_000);
+    // A body of 24 MB, inflated and joined twice, is more than a small file may become.
+    let chunk = format!("100000\r\n{}\r\n", "a".repeat(1 << 20));
+    let message = format!("{head}{}0\r\n\r\n", chunk.repeat(24));
+    let record = gzip(&response("1", A, &[], &message));
+    assert!(open(std::slice::from_ref(&record)).is_ok());
+    assert_eq!(refused_at(open(&[record.clone(), record])), 1);
+}
+
+#[test]
+fn a_pipe_is_refused_and_nobody_waits() {
+    let pipe = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("pipe-{}", std::process::id()));
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let opened = Site::open(&pipe);
+    std::fs::remove_file(&pipe).unwrap();
+    assert!(opened.unwrap_err().to_string().contains("regular file"));
+}

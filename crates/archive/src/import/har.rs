@@ -10,48 +10,43 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-use super::har_log::{Content, Entry, Field, File, Initiator};
+use super::har_log::{Content, Entry, Field};
+use super::json::{self, Elements, Member};
 use super::{Imported, blank};
+use crate::budget::ReadBudget;
 use crate::coding;
 use crate::exchange::Exchange;
 use crate::exchange::header::Header;
+use crate::limits::{HAR_BYTES_MAX, HEAD_FIELDS_MAX};
 use crate::timestamp;
 use crate::url::Url;
 
 /// The comment of a body whose coding this project's exporter could not undo.
 pub const AS_SENT: &str = "as sent, content coding kept";
-const NOT_MODIFIED: i64 = 304;
+const NOT_MODIFIED: u16 = 304;
 
 /// Reads one file.
 pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), String> {
     let json = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content);
-    let file: File = serde_json::from_slice(json).map_err(|error| error.to_string())?;
-    let (mut compressed, mut from_cache) = (0, 0);
-    let with_body = urls_with_body(&file.log.entries);
-    for (number, mut entry) in file.log.entries.into_iter().enumerate() {
-        let url = entry.request.url.clone();
-        let content = entry.response.content.as_ref();
-        let body = content.map_or(Ok(None), Content::body);
-        let body = body.map_err(|reason| format!("entry {number}, {url:.300}: {reason}"))?;
-        if entry.response.status == NOT_MODIFIED {
-            if entry.response.has_body() {
-                entry.response.make_whole();
-                from_cache += 1;
-            } else if !with_body.contains(&url) {
-                let reason = "it has the status 304 and no body, which the browser had already; \
-                              record it with an empty cache";
-                imported.leave_out(format!("{url:.300}: {reason}"));
-                continue;
-            }
-        }
-        match exchange(entry, body) {
-            Ok((exchange, was_compressed)) => {
-                compressed += usize::from(was_compressed);
-                imported.push(exchange);
-            }
-            Err(reason) => imported.leave_out(format!("{:.300}: {reason}", url)),
-        }
+    if json.len() > HAR_BYTES_MAX {
+        return Err(format!("it has more than {HAR_BYTES_MAX} bytes"));
     }
+    let first = imported.exchanges.len();
+    let mut reading = Reading {
+        budget: ReadBudget::for_file(json.len() as u64),
+        imported,
+        entries: 0,
+        compressed: 0,
+        from_cache: 0,
+    };
+    let entries = Elements::new(|entry| reading.take(entry));
+    json::read(json, Member::new("log", Member::new("entries", entries)))?;
+    let Reading {
+        compressed,
+        from_cache,
+        ..
+    } = reading;
+    leave_out_not_modified(imported, first);
     if compressed > 0 {
         imported.provenance.altered.push(format!(
             "{compressed} bodies, which a HAR holds decoded, were compressed again: \
@@ -67,10 +62,67 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), S
     Ok(())
 }
 
-/// The URLs whose body the file holds.
-fn urls_with_body(entries: &[Entry]) -> HashSet<String> {
-    let shown = entries.iter().filter(|entry| entry.response.has_body());
-    shown.map(|entry| entry.request.url.clone()).collect()
+/// One file's entries as they come.
+struct Reading<'a> {
+    imported: &'a mut Imported,
+    budget: ReadBudget,
+    entries: usize,
+    compressed: usize,
+    from_cache: usize,
+}
+
+impl Reading<'_> {
+    fn take(&mut self, mut entry: Entry) -> Result<(), String> {
+        let number = self.entries;
+        self.entries += 1;
+        let url = entry.request.url.clone();
+        let place = |reason: String| format!("entry {number}, {url:.300}: {reason}");
+        let is_cached =
+            entry.response.status == i64::from(NOT_MODIFIED) && entry.response.has_body();
+        if is_cached {
+            entry.response.make_whole();
+            self.from_cache += 1;
+        }
+        let content = entry.response.content.as_mut();
+        let body = content.map_or(Ok(None), Content::take_body);
+        let body = body.map_err(|reason| place(reason.to_owned()))?;
+        match exchange(entry, body) {
+            Ok((exchange, was_compressed)) => {
+                let bytes = exchange.body.len() + exchange.request_body.len();
+                let kept = self.budget.keep(bytes as u64);
+                kept.map_err(|damage| place(damage.to_string()))?;
+                self.compressed += usize::from(was_compressed);
+                self.imported
+                    .push(exchange, &mut self.budget)
+                    .map_err(place)
+            }
+            Err(reason) => {
+                self.imported.leave_out(format!("{url:.300}: {reason}"));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A 304 without a body answers who has the body: it stays where another exchange of the same file
+/// has it.
+fn leave_out_not_modified(imported: &mut Imported, first: usize) {
+    let of_file = imported.exchanges.split_off(first);
+    let with_body = of_file.iter().filter(|exchange| !exchange.body.is_empty());
+    let shown: HashSet<&Url> = with_body.map(|exchange| &exchange.url).collect();
+    let stays: Vec<bool> = of_file
+        .iter()
+        .map(|exchange| exchange.status != NOT_MODIFIED || shown.contains(&exchange.url))
+        .collect();
+    for (exchange, stays) in of_file.into_iter().zip(stays) {
+        if stays {
+            imported.exchanges.push(exchange);
+            continue;
+        }
+        let reason = "it has the status 304 and no body, which the browser had already; \
+                      record it with an empty cache";
+        imported.leave_out(format!("{:.300}: {reason}", exchange.url.to_string()));
+    }
 }
 
 fn exchange(entry: Entry, body: Option<Vec<u8>>) -> Result<(Exchange, bool), String> {
@@ -93,13 +145,13 @@ fn exchange(entry: Entry, body: Option<Vec<u8>>) -> Result<(Exchange, bool), Str
         encoding: None,
         comment: String::new(),
     });
+    let is_text = content.encoding.is_none() && body.is_some();
     let body = match body {
         Some(body) => body,
         None if content.size <= 0 || has_no_body => Vec::new(),
         None => return Err("the HAR has no body for it; export it with bodies".to_owned()),
     };
-    let is_text = content.encoding.is_none() && content.text.is_some();
-    let mut headers = kept(response.headers);
+    let mut headers = kept(response.headers)?;
     if is_text {
         headers.iter_mut().for_each(as_utf8);
     }
@@ -124,7 +176,7 @@ fn exchange(entry: Entry, body: Option<Vec<u8>>) -> Result<(Exchange, bool), Str
     let started = entry.started_date_time.as_deref();
     let exchange = Exchange {
         method: request.method,
-        request_headers: kept(request.headers),
+        request_headers: kept(request.headers)?,
         request_body: post.into(),
         status,
         reason: response.status_text.trim().replace(['\r', '\n'], " "),
@@ -139,36 +191,37 @@ fn exchange(entry: Entry, body: Option<Vec<u8>>) -> Result<(Exchange, bool), Str
             .timings
             .and_then(|timings| timings.wait)
             .filter(|wait| *wait >= 0.0),
-        initiator: match entry.initiator {
-            Some(Initiator::Object { url: Some(url) }) => {
-                url.parse::<Url>().ok().map(|url| url.to_string())
-            }
-            _ => None,
-        },
+        initiator: entry
+            .initiator
+            .and_then(|initiator| Some(initiator.0?.parse::<Url>().ok()?.to_string())),
         ..blank(url)
     };
     Ok((exchange, was_compressed))
 }
 
 /// Without the pseudo fields of HTTP/2; a field that stands on several lines becomes several.
-fn kept(fields: Vec<Field>) -> Vec<Header> {
+fn kept(fields: Vec<Field>) -> Result<Vec<Header>, String> {
     let mut headers = Vec::with_capacity(fields.len());
-    for field in fields {
-        if field.name.is_empty() || field.name.starts_with(':') {
+    for Field { name, value } in fields {
+        if name.is_empty() || name.starts_with(':') {
             continue;
         }
-        for line in field
-            .value
-            .split(['\r', '\n'])
-            .filter(|line| !line.is_empty())
-        {
-            headers.push(Header::new(field.name.trim(), line.trim().to_owned()));
+        let name = name.trim();
+        let lines = value.split(['\r', '\n']).filter(|line| !line.is_empty());
+        let room = HEAD_FIELDS_MAX - headers.len();
+        headers.extend(
+            lines
+                .take(room)
+                .map(|line| Header::new(name, line.trim().to_owned())),
+        );
+        if value.is_empty() {
+            headers.push(Header::new(name, ""));
         }
-        if field.value.is_empty() {
-            headers.push(Header::new(field.name.trim(), ""));
+        if headers.len() >= HEAD_FIELDS_MAX {
+            return Err(format!("its head has {HEAD_FIELDS_MAX} fields or more"));
         }
     }
-    headers
+    Ok(headers)
 }
 
 /// A HAR's texts are Unicode, whatever they were sent in.

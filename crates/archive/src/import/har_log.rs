@@ -1,20 +1,10 @@
-//! What of a HAR 1.2 is read.
+//! What of one entry of a HAR 1.2 is read.
 
 use serde::Deserialize;
 
+use super::json::list_of_fields;
+use super::json_loose::UrlOf;
 use crate::base64;
-
-/// The file.
-#[derive(Deserialize)]
-pub struct File {
-    pub log: Log,
-}
-
-/// Its only part.
-#[derive(Deserialize)]
-pub struct Log {
-    pub entries: Vec<Entry>,
-}
 
 /// A request with its answer.
 #[derive(Deserialize)]
@@ -26,16 +16,9 @@ pub struct Entry {
     #[serde(rename = "serverIPAddress")]
     pub server_ip_address: Option<String>,
     pub timings: Option<Timings>,
+    /// What made the browser ask, as Chromium writes it.
     #[serde(rename = "_initiator")]
-    pub initiator: Option<Initiator>,
-}
-
-/// What made the browser ask, as Chromium writes it.
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub enum Initiator {
-    Object { url: Option<String> },
-    Other(serde::de::IgnoredAny),
+    pub initiator: Option<UrlOf>,
 }
 
 /// Durations, ms.
@@ -50,7 +33,7 @@ pub struct Timings {
 pub struct Request {
     pub method: String,
     pub url: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "list_of_fields")]
     pub headers: Vec<Field>,
     pub post_data: Option<PostData>,
 }
@@ -70,7 +53,7 @@ pub struct Response {
     pub status_text: String,
     #[serde(default)]
     pub http_version: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "list_of_fields")]
     pub headers: Vec<Field>,
     pub content: Option<Content>,
 }
@@ -127,13 +110,16 @@ impl Response {
 }
 
 impl Content {
-    /// The body; none where it was exported without.
-    pub fn body(&self) -> Result<Option<Vec<u8>>, &'static str> {
-        match (&self.text, self.encoding.as_deref()) {
-            (Some(text), Some("base64")) => base64::decode(text)
-                .map(Some)
-                .ok_or("its body is not the base64 that it says"),
-            (text, _) => Ok(text.clone().map(String::into_bytes)),
+    /// Takes the body out; none where it was exported without.
+    pub fn take_body(&mut self) -> Result<Option<Vec<u8>>, &'static str> {
+        let Some(text) = self.text.take() else {
+            return Ok(None);
+        };
+        if self.encoding.as_deref() != Some("base64") {
+            return Ok(Some(text.into_bytes()));
         }
+        let body = base64::decode(&text);
+        body.map(Some)
+            .ok_or("its body is not the base64 that it says")
     }
 }

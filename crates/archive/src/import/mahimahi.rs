@@ -1,57 +1,76 @@
 //! Mahimahi's recordings: a folder of protobuf files, one an exchange, in no order.
 
+use std::fs::Metadata;
 use std::path::Path;
 
 use bytes::Bytes;
 
 use super::protobuf::{self, Value};
 use super::{Imported, blank};
+use crate::budget::ReadBudget;
 use crate::exchange::header::Header;
+use crate::limits::{EXCHANGES_MAX, HEAD_FIELDS_MAX, HTTP_HEAD_BYTES_MAX};
 use crate::map::map_file;
 use crate::timestamp;
 use crate::url::Url;
 use crate::warc::http1::{self, Message};
 
-/// Files of one folder; the largest known recordings have some hundreds.
-const FILES_MAX: usize = 100_000;
 /// The number that stands for https in the field `scheme`.
 const SCHEME_HTTPS: u64 = 2;
 
 /// Reads a folder. Its exchanges are put in the order of their `Date` fields, then of their names.
 pub fn import(folder: &Path, _: Bytes, imported: &mut Imported) -> Result<(), String> {
     let listed = std::fs::read_dir(folder).map_err(|error| error.to_string())?;
-    let mut files: Vec<_> = listed
-        .take(FILES_MAX)
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.is_file())
-        .collect();
-    files.sort_unstable();
-    let mut exchanges = Vec::with_capacity(files.len());
-    for file in &files {
-        let content = map_file(file).map_err(|error| error.to_string())?;
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        match exchange(&content) {
-            Ok(exchange) => exchanges.push(exchange),
-            Err(Problem::Unusable(reason)) => imported.leave_out(format!("{name}: {reason}")),
-            Err(Problem::Broken(reason)) => return Err(format!("{name}: {reason}")),
+    let (mut files, mut folder_bytes) = (Vec::new(), 0);
+    for entry in listed {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        let Some(metadata) = path.metadata().ok().filter(Metadata::is_file) else {
+            continue;
+        };
+        if files.len() == EXCHANGES_MAX {
+            return Err(format!("it has more than {EXCHANGES_MAX} files"));
         }
+        folder_bytes += metadata.len();
+        files.push(path);
     }
-    exchanges.sort_by_key(|exchange| {
+    files.sort_unstable();
+    let mut budget = ReadBudget::for_file(folder_bytes);
+    let first = imported.exchanges.len();
+    for file in &files {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let content = map_file(file).map_err(|error| error.to_string())?;
+        take(&content, imported, &mut budget, &format!("{name}: "))?;
+    }
+    imported.exchanges[first..].sort_by_key(|exchange| {
         let date = exchange.response_header("date");
         date.and_then(timestamp::parse_http).unwrap_or(i64::MAX)
     });
-    exchanges.into_iter().for_each(|each| imported.push(each));
     Ok(())
 }
 
 /// Reads one file of a folder.
 pub fn import_file(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), String> {
-    match exchange(&content) {
-        Ok(exchange) => imported.push(exchange),
-        Err(Problem::Unusable(reason)) => imported.leave_out(reason),
-        Err(Problem::Broken(reason)) => return Err(reason),
+    let mut budget = ReadBudget::for_file(content.len() as u64);
+    take(&content, imported, &mut budget, "")
+}
+
+/// Takes one file's exchange; `place` stands before what is said of it.
+fn take(
+    content: &Bytes,
+    imported: &mut Imported,
+    budget: &mut ReadBudget,
+    place: &str,
+) -> Result<(), String> {
+    match exchange(content, budget) {
+        Ok(exchange) => imported
+            .push(exchange, budget)
+            .map_err(|reason| format!("{place}{reason}")),
+        Err(Problem::Unusable(reason)) => {
+            imported.leave_out(format!("{place}{reason}"));
+            Ok(())
+        }
+        Err(Problem::Broken(reason)) => Err(format!("{place}{reason}")),
     }
-    Ok(())
 }
 
 enum Problem {
@@ -61,16 +80,24 @@ enum Problem {
     Unusable(String),
 }
 
-fn exchange(content: &Bytes) -> Result<crate::Exchange, Problem> {
-    let fields = protobuf::fields(content).map_err(Problem::Broken)?;
-    let field = |number| fields.iter().find(|(found, _)| *found == number);
-    let message = |number: u64, what: &str| {
-        let bytes = field(number).and_then(|(_, value)| value.bytes());
+fn exchange(content: &Bytes, budget: &mut ReadBudget) -> Result<crate::Exchange, Problem> {
+    let (mut scheme, mut address, mut request, mut response) = (None, None, None, None);
+    for field in protobuf::fields(content) {
+        match field.map_err(Problem::Broken)? {
+            (1, value) => address = address.or(Some(value)),
+            (3, value) => scheme = scheme.or(Some(value)),
+            (4, value) => request = request.or(Some(value)),
+            (5, value) => response = response.or(Some(value)),
+            _ => {}
+        }
+    }
+    let message = |value: Option<Value>, what: &str| {
+        let bytes = value.as_ref().and_then(Value::bytes);
         let bytes = bytes.ok_or_else(|| Problem::Broken(format!("it has no {what}")))?;
         parse_message(bytes).map_err(Problem::Broken)
     };
-    let (request, response) = (message(4, "request")?, message(5, "response")?);
-    let is_secure = matches!(field(3), Some((_, Value::Number(SCHEME_HTTPS))));
+    let (request, response) = (message(request, "request")?, message(response, "response")?);
+    let is_secure = scheme == Some(Value::Number(SCHEME_HTTPS));
     let scheme = if is_secure { "https" } else { "http" };
     let mut words = request.start_line.split(' ');
     let (method, target) = (words.next().unwrap_or(""), words.next().unwrap_or("/"));
@@ -83,10 +110,11 @@ fn exchange(content: &Bytes) -> Result<crate::Exchange, Problem> {
     .map_err(|error: crate::UrlError| unusable(error.to_string()))?;
     let line = http1::parse_status_line(&response.start_line)
         .map_err(|damage| unusable(format!("{url}: {damage}")))?;
-    let decode = |message: &Message| {
-        http1::decode_body(message, None).map_err(|damage| unusable(format!("{url}: {damage}")))
+    let mut decode = |message: &Message| {
+        let body = http1::decode_body(message, None, budget);
+        body.map_err(|damage| unusable(format!("{url}: {damage}")))
     };
-    let address = field(1).and_then(|(_, value)| value.text()?.parse().ok());
+    let address = address.and_then(|value| value.text()?.parse().ok());
     let (body, request_body) = (decode(&response)?, decode(&request)?);
     Ok(crate::Exchange {
         method: method.to_owned(),
@@ -108,23 +136,42 @@ fn parse_message(bytes: &Bytes) -> Result<Message, String> {
         headers: Vec::new(),
         raw_body: Bytes::new(),
     };
-    for (number, value) in protobuf::fields(bytes)? {
-        let Value::Bytes(bytes) = value else { continue };
+    for field in protobuf::fields(bytes) {
+        let (number, Value::Bytes(bytes)) = field? else {
+            continue;
+        };
         match number {
-            1 => message.start_line = String::from_utf8_lossy(bytes.trim_ascii()).into_owned(),
-            2 => {
-                let pair = protobuf::fields(&bytes)?;
-                let part = |number| pair.iter().find(|(found, _)| *found == number);
-                let name = part(1).and_then(|(_, value)| value.text());
-                let value = part(2).and_then(|(_, value)| value.bytes());
-                if let (Some(name), Some(value)) = (name, value) {
-                    let value = value.slice_ref(value.trim_ascii());
-                    message.headers.push(Header::new(name.trim(), value));
-                }
+            1 if bytes.len() > HTTP_HEAD_BYTES_MAX => {
+                return Err(format!(
+                    "its first line has more than {HTTP_HEAD_BYTES_MAX} bytes"
+                ));
             }
+            1 => message.start_line = String::from_utf8_lossy(bytes.trim_ascii()).into_owned(),
+            2 if message.headers.len() == HEAD_FIELDS_MAX => {
+                return Err(format!("its head has more than {HEAD_FIELDS_MAX} fields"));
+            }
+            2 => message.headers.extend(header(&bytes)?),
             3 => message.raw_body = bytes,
             _ => {}
         }
     }
     Ok(message)
+}
+
+/// None where the name or the value lacks.
+fn header(pair: &Bytes) -> Result<Option<Header>, String> {
+    let (mut name, mut value) = (None, None);
+    for field in protobuf::fields(pair) {
+        match field? {
+            (1, found) => name = name.or(Some(found)),
+            (2, found) => value = value.or(Some(found)),
+            _ => {}
+        }
+    }
+    let name = name.as_ref().and_then(Value::text);
+    let value = value.as_ref().and_then(Value::bytes);
+    Ok(name.zip(value).map(|(name, value)| {
+        let value = value.slice_ref(value.trim_ascii());
+        Header::new(name.trim(), value)
+    }))
 }

@@ -6,28 +6,34 @@ use bytes::Bytes;
 
 use super::tnetstring::{self, Value};
 use super::{Imported, blank};
+use crate::budget::ReadBudget;
 use crate::exchange::Exchange;
 use crate::exchange::header::Header;
+use crate::limits::{HEAD_FIELDS_MAX, URL_BYTES_MAX};
 use crate::url::Url;
 
 /// Reads one file.
 pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), String> {
+    let mut budget = ReadBudget::for_file(content.len() as u64);
     let mut at = 0;
     while at < content.len() {
         let start = at;
         let flow = tnetstring::parse(&content, &mut at)
             .ok_or_else(|| format!("the flow at byte {start} is broken or cut off"))?;
-        if flow.get("type").and_then(Value::text) != Some("http") {
+        let flow = &flow;
+        if flow.get("type").as_ref().and_then(Value::text) != Some("http") {
             imported.leave_out(format!("the flow at byte {start} is not HTTP"));
             continue;
         }
-        match exchange(&flow) {
-            Ok(exchange) => imported.push(exchange),
+        match exchange(flow) {
+            Ok(exchange) => imported
+                .push(exchange, &mut budget)
+                .map_err(|reason| format!("the flow at byte {start}: {reason}"))?,
             Err(reason) => imported.leave_out(format!("the flow at byte {start}: {reason}")),
         }
         if flow
             .get("websocket")
-            .is_some_and(|value| *value != Value::Other)
+            .is_some_and(|value| !value.is_null_or_truth())
         {
             imported.leave_out(format!("the flow at byte {start}: a WebSocket's messages"));
         }
@@ -36,22 +42,21 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), S
 }
 
 fn exchange(flow: &Value) -> Result<Exchange, String> {
-    let request = flow.get("request").ok_or("it has no request")?;
-    let response = flow.get("response").filter(|value| **value != Value::Other);
-    let response = response.ok_or("it has no response")?;
-    let text = |part: &Value, name: &str| {
-        let found = part.get(name).and_then(Value::text).map(str::to_owned);
-        found.ok_or_else(|| format!("it has no {name}"))
-    };
-    let time = |part: &Value, name: &str| part.get(name).and_then(Value::number);
-    let port = request.get("port").and_then(Value::number).unwrap_or(0.0);
+    let request = &flow.get("request").ok_or("it has no request")?;
+    let response = flow.get("response");
+    let response = response.filter(|value| !value.is_null_or_truth());
+    let response = &response.ok_or("it has no response")?;
+    let time = |part: &Value, name: &str| part.get(name)?.number();
+    let port = time(request, "port").unwrap_or(0.0);
     let (scheme, path) = (text(request, "scheme")?, text(request, "path")?);
-    let named = request.get("authority").and_then(Value::text).unwrap_or("");
-    let headers = fields(request);
-    let host = crate::exchange::header::find(&headers, "host").unwrap_or(named);
-    let authority = match host {
+    let headers = fields(request)?;
+    let authority = match crate::exchange::header::find(&headers, "host") {
+        Some(host) => host.to_owned(),
+        None => text(request, "authority").unwrap_or_default(),
+    };
+    let authority = match authority.as_str() {
         "" => format!("{}:{port}", text(request, "host")?),
-        host => host.to_owned(),
+        _ => authority,
     };
     let url: Url = format!("{scheme}://{authority}{path}")
         .parse()
@@ -59,10 +64,11 @@ fn exchange(flow: &Value) -> Result<Exchange, String> {
     let ended = time(request, "timestamp_end").or(time(request, "timestamp_start"));
     let first = time(response, "timestamp_start");
     let waited = first.zip(ended).map(|(first, ended)| (first - ended) * 1e3);
-    let status = response.get("status_code").and_then(Value::number);
+    let status = time(response, "status_code");
     let server = flow.get("server_conn");
-    let peer = |name| server?.get(name)?.list().first()?.text()?.parse().ok();
-    let content = |part: &Value| part.get("content").and_then(Value::bytes).cloned();
+    let server = server.as_ref();
+    let peer = |name| server?.get(name)?.list().next()?.text()?.parse().ok();
+    let content = |part: &Value| part.get("content")?.bytes().cloned();
     let body = content(response).ok_or("its body was streamed, not recorded")?;
     let version = text(response, "http_version")?;
     Ok(Exchange {
@@ -74,7 +80,7 @@ fn exchange(flow: &Value) -> Result<Exchange, String> {
             .unwrap_or_default()
             .trim()
             .to_owned(),
-        response_headers: fields(response)
+        response_headers: fields(response)?
             .into_iter()
             .filter(|header| !header.is("transfer-encoding"))
             .collect(),
@@ -93,17 +99,38 @@ fn exchange(flow: &Value) -> Result<Exchange, String> {
     })
 }
 
-fn fields(part: &Value) -> Vec<Header> {
-    let pairs = part.get("headers").map_or(&[][..], Value::list).iter();
-    let header = |pair: &Value| {
-        let [name, value] = pair.list() else {
-            return None;
-        };
-        let value = value.bytes()?;
-        Some(Header::new(
-            name.text()?,
-            value.slice_ref(value.trim_ascii()),
-        ))
+/// A text that a message cannot be without; none of them is longer than a URL.
+fn text(part: &Value, name: &str) -> Result<String, String> {
+    let found = part.get(name);
+    let found = found.as_ref().and_then(Value::text);
+    let found = found.ok_or_else(|| format!("it has no {name}"))?;
+    if found.len() > URL_BYTES_MAX {
+        return Err(format!("its {name} has more than {URL_BYTES_MAX} bytes"));
+    }
+    Ok(found.to_owned())
+}
+
+fn fields(part: &Value) -> Result<Vec<Header>, String> {
+    let Some(pairs) = part.get("headers") else {
+        return Ok(Vec::new());
     };
-    pairs.filter_map(header).collect()
+    let mut headers = Vec::new();
+    for pair in pairs.list() {
+        if headers.len() == HEAD_FIELDS_MAX {
+            return Err(format!("its head has more than {HEAD_FIELDS_MAX} fields"));
+        }
+        headers.extend(header(&pair));
+    }
+    Ok(headers)
+}
+
+/// None of what is no pair of a name and a value.
+fn header(pair: &Value) -> Option<Header> {
+    let mut parts = pair.list();
+    let (Some(name), Some(value), None) = (parts.next(), parts.next(), parts.next()) else {
+        return None;
+    };
+    let value = value.bytes()?;
+    let value = value.slice_ref(value.trim_ascii());
+    Some(Header::new(name.text()?, value))
 }

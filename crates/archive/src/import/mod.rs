@@ -2,6 +2,8 @@
 
 pub(crate) mod har;
 mod har_log;
+mod json;
+mod json_loose;
 mod mahimahi;
 mod mitmproxy;
 pub(crate) mod protobuf;
@@ -14,6 +16,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use eyelevel_units::one_line;
 
+use crate::budget::ReadBudget;
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::exchange::screenshot::Screenshot;
@@ -28,6 +31,8 @@ use crate::writer::{SiteMetadata, check_writable};
 
 /// Sentences about what is left out; beyond it the list says nothing new.
 const LEFT_OUT_MAX: usize = 1000;
+/// The rest of a sentence would be the rest of a URL.
+const SENTENCE_CHARACTERS_MAX: usize = 500;
 
 /// What was read from other tools' files.
 #[derive(Debug, Clone, Default)]
@@ -86,17 +91,13 @@ pub fn import_content(format: Format, content: Bytes) -> Result<Imported, Error>
 pub fn import(paths: &[PathBuf]) -> Result<Imported, Error> {
     let mut imported = Imported::default();
     for path in paths {
-        let error = |reason: String| Error::Import {
-            path: path.clone(),
-            reason,
-        };
         let (name, importer, content) = format_of(path)?;
-        importer(path, content, &mut imported).map_err(error)?;
+        importer(path, content, &mut imported).map_err(|reason| Error::Import {
+            path: path.clone(),
+            reason: format!("{reason}; export it again, in parts where it is large"),
+        })?;
         if let Some(name) = name {
             imported.provenance.source = Some(name.to_owned());
-        }
-        if imported.exchanges.len() > EXCHANGES_MAX {
-            return Err(error(format!("more than {EXCHANGES_MAX} exchanges")));
         }
     }
     // Oldest first where the format says when; the sort keeps the order of those that do not.
@@ -134,16 +135,27 @@ fn format_of(path: &Path) -> Result<(Option<&'static str>, Importer, Bytes), Err
 }
 
 impl Imported {
-    /// Takes an exchange, or notes why it cannot be stored.
-    fn push(&mut self, exchange: Exchange) {
-        match check_writable(&exchange) {
-            Ok(()) => self.exchanges.push(exchange),
-            Err(reason) => self.leave_out(reason),
+    /// Takes an exchange and its memory from the budget of its file, or notes why it cannot be
+    /// stored.
+    ///
+    /// # Errors
+    /// A sentence where there are more than a site may have.
+    fn push(&mut self, exchange: Exchange, budget: &mut ReadBudget) -> Result<(), String> {
+        if let Err(reason) = check_writable(&exchange) {
+            self.leave_out(reason);
+            return Ok(());
         }
+        if self.exchanges.len() == EXCHANGES_MAX {
+            return Err(format!("it has more than {EXCHANGES_MAX} exchanges"));
+        }
+        let kept = budget.keep_exchange(&exchange);
+        kept.map_err(|damage| damage.to_string())?;
+        self.exchanges.push(exchange);
+        Ok(())
     }
 
     fn leave_out(&mut self, sentence: String) {
-        let sentence = one_line(&sentence);
+        let sentence = one_line(&format!("{sentence:.SENTENCE_CHARACTERS_MAX$}"));
         let left_out = &mut self.provenance.left_out;
         if left_out.len() < LEFT_OUT_MAX && !left_out.contains(&sentence) {
             left_out.push(sentence);
@@ -212,5 +224,34 @@ pub(crate) fn blank(url: Url) -> Exchange {
         recorded_at_unix_ms: None,
         time_to_first_byte_ms: None,
         initiator: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exchange::header::Header;
+
+    #[test]
+    fn what_an_exchange_takes_is_counted_as_it_comes() {
+        let url: Url = "https://a.test/".parse().unwrap();
+        let exchange = Exchange {
+            response_headers: vec![Header::new("a", ""); 2_000],
+            ..blank(url)
+        };
+        let mut imported = Imported::default();
+        let mut budget = ReadBudget::for_file(0);
+        let refused = (0..1_000).find_map(|_| imported.push(exchange.clone(), &mut budget).err());
+        let refused = refused.expect("more than the allowance");
+        assert!(refused.contains("bytes of memory, the bound"), "{refused}");
+        // 88 bytes a field, within 80 MiB.
+        assert!((300..500).contains(&imported.exchanges.len()));
+    }
+
+    #[test]
+    fn what_is_left_out_is_told_in_short_sentences() {
+        let mut imported = Imported::default();
+        imported.leave_out(format!("https://a.test/{}: broken", "a\n".repeat(1 << 20)));
+        assert!(imported.provenance.left_out[0].len() < 2 * SENTENCE_CHARACTERS_MAX);
     }
 }

@@ -26,16 +26,20 @@ impl Value {
     }
 }
 
-/// The fields of a message in order; the error says at which byte it breaks.
-pub fn fields(message: &Bytes) -> Result<Vec<(u64, Value)>, String> {
-    let mut fields = Vec::new();
+/// The fields of a message in order, none of them kept; the error says at which byte it breaks.
+pub fn fields(message: &Bytes) -> impl Iterator<Item = Result<(u64, Value), String>> + '_ {
     let mut at = 0;
-    while at < message.len() {
-        let broken = format!("a protobuf message is broken at its byte {at}");
-        let (tag, value) = next(message, &mut at).ok_or(broken)?;
-        fields.push((tag, value));
-    }
-    Ok(fields)
+    std::iter::from_fn(move || {
+        if at >= message.len() {
+            return None;
+        }
+        let begin = at;
+        let found = next(message, &mut at);
+        if found.is_none() {
+            at = message.len();
+        }
+        Some(found.ok_or_else(|| format!("a protobuf message is broken at its byte {begin}")))
+    })
 }
 
 fn next(message: &Bytes, at: &mut usize) -> Option<(u64, Value)> {

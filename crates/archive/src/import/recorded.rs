@@ -7,6 +7,7 @@ use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
 
 use super::Imported;
+use crate::budget::ReadBudget;
 use crate::provenance::Provenance;
 use crate::site::Site;
 use crate::warc::gzip;
@@ -55,8 +56,9 @@ pub fn import(path: &Path, _: Bytes, imported: &mut Imported) -> Result<(), Stri
             .entry(host.clone());
         known.or_insert(*size_bytes);
     }
+    let mut budget = ReadBudget::for_file(site.file().len() as u64);
     for exchange in site.exchanges() {
-        imported.push(exchange.clone());
+        imported.push(exchange.clone(), &mut budget)?;
     }
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! HTTP messages as WARC blocks hold them: HTTP/1.1 form, whatever they were sent over.
 
+use std::ops::Range;
+
 use bytes::{Bytes, BytesMut};
 
+use crate::budget::ReadBudget;
 use crate::digest::{self, Verdict};
 use crate::error::Damage;
 use crate::exchange::header::{self, Header};
@@ -33,7 +36,13 @@ pub struct StatusLine {
 /// Splits a block into its parts.
 pub fn parse(block: &Bytes) -> Result<Message, Damage> {
     let bounded = &block[..block.len().min(HTTP_HEAD_BYTES_MAX)];
-    let end = line_end(bounded, 0).unwrap_or(block.len());
+    let end = match line_end(bounded, 0) {
+        None if bounded.len() < block.len() => {
+            let bytes_max = HTTP_HEAD_BYTES_MAX;
+            return Err(Damage::HeadTooLong { bytes_max });
+        }
+        found => found.unwrap_or(block.len()),
+    };
     let start_line = String::from_utf8_lossy(trim_line(&block[..end])).into_owned();
     if end >= block.len() {
         // A head without its empty line: some writers cut it off where there is no body.
@@ -102,11 +111,16 @@ pub fn parse_method(line: &str) -> Result<String, Damage> {
 /// Some recorders store the `Transfer-Encoding` field of a body that they have already decoded.
 /// So the body counts as chunked when it begins with a chunk's size line; when it does and breaks
 /// later, only a payload digest over the bytes as they stand proves that they were meant so.
-pub fn decode_body(message: &Message, payload_digest: Option<&str>) -> Result<Bytes, Damage> {
+/// What is joined of several chunks is taken from `budget`.
+pub fn decode_body(
+    message: &Message,
+    payload_digest: Option<&str>,
+    budget: &mut ReadBudget,
+) -> Result<Bytes, Damage> {
     if !looks_chunked(&message.headers, &message.raw_body) {
         return Ok(message.raw_body.clone());
     }
-    decode_chunks(&message.raw_body).or_else(|damage| match payload_digest {
+    decode_chunks(&message.raw_body, budget).or_else(|damage| match payload_digest {
         Some(recorded) if digest::compare(recorded, &message.raw_body) == Verdict::Equal => {
             Ok(message.raw_body.clone())
         }
@@ -122,35 +136,73 @@ pub fn looks_chunked(headers: &[Header], body: &[u8]) -> bool {
 }
 
 /// Undoes chunked transfer coding (RFC 9112, section 7.1); a body of one chunk is not copied.
-fn decode_chunks(raw: &Bytes) -> Result<Bytes, Damage> {
-    let mut chunks: Vec<Bytes> = Vec::new();
-    let mut position = 0;
-    loop {
-        let damage = Damage::Chunked {
-            offset: position as u64,
-        };
-        let (size, data) = chunk_size(raw, position).ok_or(damage.clone())?;
-        if size == 0 {
-            break; // trailer fields may follow; nothing of them is replayed
-        }
-        let end = data
-            .checked_add(size)
-            .filter(|&end| end <= raw.len())
-            .ok_or(damage.clone())?;
-        if !raw[end..].starts_with(b"\r\n") {
-            return Err(damage);
-        }
-        chunks.push(raw.slice(data..end));
-        position = end + 2;
+///
+/// The chunks are gone through twice: a list of them would take five times the bytes of the smallest.
+fn decode_chunks(raw: &Bytes, budget: &mut ReadBudget) -> Result<Bytes, Damage> {
+    let (mut only, mut count, mut body_bytes) = (0..0, 0, 0);
+    for chunk in Chunks::of(raw) {
+        only = chunk?;
+        count += 1;
+        body_bytes += only.len();
     }
-    if chunks.len() < 2 {
-        return Ok(chunks.pop().unwrap_or_default());
+    if count < 2 {
+        return Ok(raw.slice(only));
     }
-    let mut body = BytesMut::with_capacity(chunks.iter().map(Bytes::len).sum());
-    chunks
-        .iter()
-        .for_each(|chunk| body.extend_from_slice(chunk));
+    budget.keep(body_bytes as u64)?;
+    let mut body = BytesMut::with_capacity(body_bytes);
+    for chunk in Chunks::of(raw) {
+        body.extend_from_slice(&raw[chunk?]);
+    }
     Ok(body.freeze())
+}
+
+/// Where the data of each chunk stand, up to the last one, which is empty: trailer fields may follow
+/// it, and nothing of them is replayed.
+struct Chunks<'a> {
+    raw: &'a [u8],
+    position: usize,
+    is_over: bool,
+}
+
+impl<'a> Chunks<'a> {
+    fn of(raw: &'a [u8]) -> Self {
+        Self {
+            raw,
+            position: 0,
+            is_over: false,
+        }
+    }
+
+    fn chunk_at_position(&self) -> Option<Range<usize>> {
+        let (size, begin) = chunk_size(self.raw, self.position)?;
+        if size == 0 {
+            return Some(begin..begin);
+        }
+        let end = begin.checked_add(size)?;
+        let follows = self.raw.get(end..)?.starts_with(b"\r\n");
+        follows.then_some(begin..end)
+    }
+}
+
+impl Iterator for Chunks<'_> {
+    type Item = Result<Range<usize>, Damage>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over {
+            return None;
+        }
+        let offset = self.position as u64;
+        let found = self.chunk_at_position();
+        self.is_over = found.as_ref().is_none_or(Range::is_empty);
+        match found {
+            None => Some(Err(Damage::Chunked { offset })),
+            Some(chunk) if chunk.is_empty() => None,
+            Some(chunk) => {
+                self.position = chunk.end + 2;
+                Some(Ok(chunk))
+            }
+        }
+    }
 }
 
 /// The size of the chunk whose size line begins at `start`, and where its data begins.
@@ -180,7 +232,8 @@ mod tests {
     fn body_of(raw: &'static str, payload_digest: Option<&str>) -> Result<Bytes, Damage> {
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
         let message = parse(&Bytes::from(format!("{head}{raw}"))).unwrap();
-        decode_body(&message, payload_digest)
+        let mut budget = ReadBudget::for_file(raw.len() as u64);
+        decode_body(&message, payload_digest, &mut budget)
     }
 
     #[test]

@@ -233,7 +233,8 @@ fn fill_response(
     let message = http1::parse(&record.block)?;
     budget.keep_fields(&message.headers)?;
     let line = http1::parse_status_line(&message.start_line)?;
-    exchange.body = http1::decode_body(&message, record.field("WARC-Payload-Digest"))?;
+    let digest = record.field("WARC-Payload-Digest");
+    exchange.body = http1::decode_body(&message, digest, budget)?;
     exchange.status = line.status;
     exchange.reason = line.reason;
     if exchange.protocol.is_empty() {

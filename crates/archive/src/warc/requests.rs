@@ -70,7 +70,8 @@ impl Requests {
         }
         let message = http1::parse(&record.block)?;
         budget.keep_fields(&message.headers)?;
-        let body = http1::decode_body(&message, record.field("WARC-Payload-Digest"))?;
+        let digest = record.field("WARC-Payload-Digest");
+        let body = http1::decode_body(&message, digest, budget)?;
         let method = http1::parse_method(&message.start_line)?;
         let position = self.requests.len();
         self.requests.push(Some(Request {

@@ -1,0 +1,176 @@
+//! JSON that is taken as it is read: no list and no object of a hostile file is held whole.
+
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use crate::limits::HEAD_FIELDS_MAX;
+
+/// Reads all of `json` by `seed`; the error says the line and column.
+pub fn read<'de>(json: &'de [u8], seed: impl DeserializeSeed<'de>) -> Result<(), String> {
+    let mut deserializer = serde_json::Deserializer::from_slice(json);
+    seed.deserialize(&mut deserializer)
+        .and_then(|_| deserializer.end())
+        .map_err(|error| error.to_string())
+}
+
+/// An object of which one member is read; the others are passed over.
+pub struct Member<S> {
+    name: &'static str,
+    seed: S,
+}
+
+impl<S> Member<S> {
+    /// The member `name`, read by `seed`; an object that lacks it is refused.
+    pub fn new(name: &'static str, seed: S) -> Self {
+        Self { name, seed }
+    }
+}
+
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Member<S> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, S: DeserializeSeed<'de>> Visitor<'de> for Member<S> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "an object with the member `{}`", self.name)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut seed = Some(self.seed);
+        while let Some(key) = map.next_key::<String>()? {
+            if key != self.name {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let seed = seed.take();
+            map.next_value_seed(seed.ok_or_else(|| A::Error::duplicate_field(self.name))?)?;
+        }
+        match seed {
+            None => Ok(()),
+            Some(_) => Err(A::Error::missing_field(self.name)),
+        }
+    }
+}
+
+/// An object of which every member is read, each by a seed that its name gives.
+pub struct Members<F>(pub F);
+
+impl<'de, S: DeserializeSeed<'de>, F: FnMut(String) -> S> DeserializeSeed<'de> for Members<F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, S: DeserializeSeed<'de>, F: FnMut(String) -> S> Visitor<'de> for Members<F> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key()? {
+            map.next_value_seed((self.0)(key))?;
+        }
+        Ok(())
+    }
+}
+
+/// One value that is handed over.
+pub struct Value<T, F> {
+    take: F,
+    value: PhantomData<T>,
+}
+
+impl<T, F: FnOnce(T) -> Result<(), String>> Value<T, F> {
+    /// Hands the value to `take`.
+    pub fn new(take: F) -> Self {
+        let value = PhantomData;
+        Self { take, value }
+    }
+}
+
+impl<'de, T, F> DeserializeSeed<'de> for Value<T, F>
+where
+    T: Deserialize<'de>,
+    F: FnOnce(T) -> Result<(), String>,
+{
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        (self.take)(T::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// A list whose elements are handed over one at a time; what is refused ends the reading.
+pub struct Elements<T, F> {
+    take: F,
+    element: PhantomData<T>,
+}
+
+impl<T, F: FnMut(T) -> Result<(), String>> Elements<T, F> {
+    /// Hands each element to `take`.
+    pub fn new(take: F) -> Self {
+        let element = PhantomData;
+        Self { take, element }
+    }
+}
+
+impl<'de, T, F> DeserializeSeed<'de> for Elements<T, F>
+where
+    T: Deserialize<'de>,
+    F: FnMut(T) -> Result<(), String>,
+{
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, T, F> Visitor<'de> for Elements<T, F>
+where
+    T: Deserialize<'de>,
+    F: FnMut(T) -> Result<(), String>,
+{
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
+        while let Some(element) = list.next_element()? {
+            (self.take)(element).map_err(A::Error::custom)?;
+        }
+        Ok(())
+    }
+}
+
+/// A list of at most as many elements as a head has fields, for `deserialize_with`.
+pub fn list_of_fields<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let mut fields = Vec::new();
+    let take = |field| {
+        if fields.len() == HEAD_FIELDS_MAX {
+            return Err(format!("its head has more than {HEAD_FIELDS_MAX} fields"));
+        }
+        fields.push(field);
+        Ok(())
+    };
+    Elements::new(take).deserialize(deserializer)?;
+    Ok(fields)
+}
