@@ -51,6 +51,10 @@ class NetworkError(ExpectedError):
     """A network is not known, or its description is refused; the message names the way out."""
 
 
+class OutsideError(ExpectedError):
+    """What came from elsewhere is refused; one line names file, place, fault and remedy."""
+
+
 class PathLogError(ExpectedError):
     """A log is refused; the message names the file, the place and the remedy."""
 

@@ -8,8 +8,9 @@ from rich.progress import Progress, TextColumn
 from rich.text import Text
 
 from eyelevel.cli import output
-from eyelevel.cli.output import Screen, coloured, json_text, plain, table
+from eyelevel.cli.output import Screen, coloured, json_text, table
 from eyelevel.cli.site.info import print_info
+from eyelevel.from_outside.words import plain
 
 STEERING = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202egnp.\u2066x\u200b"
 MARKUP = "text/html[/b] [red]x[/] :warning:"

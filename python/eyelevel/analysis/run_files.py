@@ -10,6 +10,7 @@ import polars as pl
 from eyelevel.analysis.decisions import STOP_VERSION, judged
 from eyelevel.analysis.trials.table import Columns, Measure, trials_table
 from eyelevel.errors import PlanError, StoreError
+from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import measure
@@ -23,9 +24,11 @@ def read_plan_document(directory: Path) -> JsonObject:
     Raises StoreError when it is absent or damaged, PlanError when another eyelevel wrote it.
     """
     document = read_document(directory, PLAN_FILE)
-    metric = plan_of_document(document).primary_metric
+    metric = plan_of_document(document, source=str(directory / PLAN_FILE)).primary_metric
     if metric not in METRICS_BY_NAME:
-        raise PlanError([f"{directory / PLAN_FILE}: its metric `{metric}` is not known here"])
+        raise PlanError(
+            [f"{directory / PLAN_FILE}: its metric `{quoted(metric)}` is not known here"]
+        )
     return document
 
 

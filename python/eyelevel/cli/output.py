@@ -15,18 +15,7 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-STEERING = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
-"""Unicode's categories that are no text: controls (C0, C1), formats (overrides of direction among
-them), surrogates, what is private or unassigned, and separators of lines."""
-
-
-def plain(text: str, keep: str = "\n") -> str:
-    """`text` with all that would steer a terminal spelled out, such as `\\x1b`, but for `keep`."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        ascii(c)[1:-1] if unicodedata.category(c) in STEERING and c not in keep else c for c in text
-    )
+from eyelevel.from_outside.words import STEERING, plain
 
 
 class Screen(Console):

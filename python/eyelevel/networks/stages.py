@@ -1,5 +1,6 @@
 """Stages that a plan spells out, as the data plane checked them: any of its own, known by none."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,9 +12,28 @@ DIGEST = "sha256:"
 """Before the digest that stands for a file: where it lies is not what it is."""
 
 
+_FILE = re.compile(rf"{DIGEST}[0-9a-f]{{64}}")
+_WORDS = ("stage", "kind", "discipline")
+"""Keys whose text is a word of the data plane's; every other text names a file."""
+
+
 def with_files(stages: Sequence[Stage], replaced: Callable[[str], str]) -> tuple[Stage, ...]:
     """The stages with each file's digest replaced; `replaced` gets it without its mark."""
     return tuple(_with_files(stage, replaced) for stage in stages)
+
+
+def unnamed_file(stages: Sequence[Stage]) -> str:
+    """The first text in the stages that may be a file's name and is no digest; empty: none."""
+    left: list[tuple[str, Any]] = [("", list(stages))]
+    while left:
+        key, value = left.pop()
+        if isinstance(value, Mapping):
+            left += value.items()
+        elif isinstance(value, list | tuple):
+            left += [(key, item) for item in value]
+        elif isinstance(value, str) and not (key in _WORDS or _FILE.fullmatch(value)):
+            return value
+    return ""
 
 
 def describe(stages: Sequence[Stage]) -> str:

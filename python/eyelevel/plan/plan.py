@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from annotated_types import Ge, Gt, Le
+from annotated_types import Ge, Gt, Le, Lt, MinLen
 
 from eyelevel.networks.network import Network
 from eyelevel.plan.browser import Browser
@@ -16,6 +16,10 @@ from eyelevel.settings import LISTED, Settings, Share
 BLOCKS_MAX = 10_000  # far beyond any study; a typing error should not plan for years
 SMALLEST_EFFECT = 0.05
 """Of interest, where a plan says none."""
+Blocks = Annotated[int, Ge(1), Le(BLOCKS_MAX)]
+Seed = Annotated[int, Ge(0), Lt(2**63)]
+SmallestEffect = Annotated[Share, Gt(0)]
+Weight = Annotated[float, Gt(0)]
 ARCHIVE_SUFFIXES = (".wacz", ".warc", ".warc.gz")
 
 
@@ -39,19 +43,19 @@ class Plan(Settings):
     """A checked plan with its presets resolved; `source` is its text, kept for the record."""
 
     title: str
-    sites: Annotated[tuple[str, ...], LISTED]
-    networks: Annotated[tuple[Network, ...], LISTED]
-    stacks: Annotated[tuple[Stack, ...], LISTED]
+    sites: Annotated[tuple[str, ...], MinLen(1), LISTED]
+    networks: Annotated[tuple[Network, ...], MinLen(1), LISTED]
+    stacks: Annotated[tuple[Stack, ...], MinLen(1), LISTED]
     comparisons: Annotated[tuple[Comparison, ...], LISTED]
     """What is asked: the first is the headline's. They and the networks are the family."""
-    blocks: int
-    seed: int
+    blocks: Blocks
+    seed: Seed
     primary_metric: str
-    smallest_effect_of_interest: float
+    smallest_effect_of_interest: SmallestEffect
     browser: Browser
     source: str
     stop: StopRule | None = None
-    weights: Mapping[str, float] = field(default_factory=dict)
+    weights: Mapping[str, Weight] = field(default_factory=dict)
     """Shares of use by network's name; empty where the plan gives none: then all count alike."""
     causes: Causes | None = None
     """Who of the stacks and networks is whose counterfactual."""

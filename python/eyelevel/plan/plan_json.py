@@ -1,43 +1,89 @@
 """A plan from its `plan.json`: as it was resolved then, whatever lies where and presets are now."""
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from eyelevel.errors import PlanError
+from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping
-from eyelevel.plan.comparisons import Comparison
+from eyelevel.plan.checks import refuse_mistakes
 from eyelevel.plan.plan import Plan
-from eyelevel.plan.trials import PLAN_DOCUMENT_VERSION
+from eyelevel.plan.trials import PLAN_DOCUMENT_VERSION, TRIALS_MAX
 
 OF_TRIALS = ("version", "hash", "trials")
 """Of a `plan.json`, what follows from the plan."""
+
+_HASH = re.compile(r"[0-9a-z]{1,64}")
+_SITE_NAME = re.compile(r"[^./\\\0][^/\\\0]{0,200}")
+"""It stands in names of files."""
 
 
 def plan_of_document(
     document: JsonMapping,
     sites: Sequence[str] | None = None,
     trace_files: Mapping[str, str] | None = None,
+    *,
+    source: str = "plan.json",
 ) -> Plan:
     """The plan whose loads a `plan.json` lists: the reverse of `plan_document`.
 
     `sites`: where its recordings are now, in its order, else their names; `trace_files`: where the
-    files of its networks are, by digest. Raises PlanError for what this eyelevel has not written.
+    files of its networks are, by digest; `source`: the file's name for messages. Every value passes
+    what a plan file's do. Raises PlanError for what this eyelevel has not written.
     """
     stated = {key: value for key, value in document.items() if key not in OF_TRIALS}
     try:
         if document["version"] != PLAN_DOCUMENT_VERSION:
             raise ValueError(f"version {document['version']!r}")
-        planned = {stack["name"] for stack in document["stacks"]}
-        asked = [Comparison.read(each) for each in document["comparisons"]]
-        compared = {name for each in asked for name in (each.stack, each.reference)}
-        if not compared <= planned or not isinstance(document["hash"], str):
-            raise ValueError("a comparison is of a stack that it has not, or it has no hash")
-        if not all(isinstance(trial["hash"], str) for trial in document["trials"]):
-            raise ValueError("a trial has no hash")
-        names = [site["name"] for site in document["sites"]] if sites is None else list(sites)
-        return Plan.read({**stated, "sites": names, "trace_files": dict(trace_files or {})})
-    except (KeyError, TypeError, ValueError) as error:
-        said = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
-        reason = " ".join(said.split())
+        names = [_site_name(site) for site in document["sites"]]
+        plan = Plan.read({**stated, "sites": names, "trace_files": {}})
+        refuse_mistakes(plan)
+        if not isinstance(document["hash"], str):
+            raise ValueError("it has no hash")
+        _check_trials(document["trials"], plan)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise PlanError(
-            [f"plan.json: not of this eyelevel ({reason}); use the eyelevel that wrote it"]
+            [f"{source}: not of this eyelevel ({_said(error)}); use the eyelevel that wrote it"]
         ) from error
+    located = {"sites": tuple(sites)} if sites is not None else {}
+    return replace(plan, **located, trace_files=dict(trace_files or {}))
+
+
+def _site_name(site: JsonMapping) -> str:
+    name, digest = site["name"], site["digest"]
+    if not (isinstance(name, str) and _SITE_NAME.fullmatch(name) and isinstance(digest, str)):
+        raise ValueError(f"`sites`: {quoted(name)} is no name of a site with its digest")
+    return name
+
+
+def _check_trials(trials: object, plan: Plan) -> None:
+    """Each is of the plan's, with the keys that are read of it."""
+    if not isinstance(trials, list) or len(trials) > TRIALS_MAX:
+        raise ValueError("`trials` is no list, or too long")
+    known = {
+        "site": set(plan.sites),
+        "network": {network.name for network in plan.networks},
+        "stack": {stack.name for stack in plan.stacks},
+    }
+    for place, trial in enumerate(trials):
+        for key, names in known.items():
+            if trial[key] not in names:
+                raise ValueError(f"`trials.{place}.{key}`: the plan has no {quoted(trial[key])}")
+        for key in ("repetition", "position", "seed"):
+            if type(trial[key]) is not int or trial[key] < 0:
+                raise ValueError(f"`trials.{place}.{key}` is no number")
+        if not isinstance(trial["block"], str) or not _HASH.fullmatch(trial["hash"]):
+            raise ValueError(f"`trials.{place}`: it has no hash or no block")
+
+
+def _said(error: Exception) -> str:
+    """One line of it; of pydantic's, the first key and what is wrong with it."""
+    if isinstance(error, KeyError):
+        return f"it lacks {quoted(error)}"
+    details = getattr(error, "errors", None)
+    if details is None:
+        return quoted(error)
+    first = details()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    return f"`{quoted(key)}`: {quoted(first['msg'].removeprefix('Value error, '))}"

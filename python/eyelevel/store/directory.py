@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import tempfile
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,13 @@ from typing import cast
 from pydantic import ValidationError
 
 from eyelevel.errors import StoreError
+from eyelevel.from_outside.files import read_bytes
+from eyelevel.from_outside.json_text import check_size, may_have_wild_numbers, parse_object
+from eyelevel.from_outside.limits import DOCUMENT, PLAN_DOCUMENT
+from eyelevel.from_outside.limits import RECORD as RECORD_LIMIT
+from eyelevel.from_outside.packed import gunzip
+from eyelevel.from_outside.source import Source
+from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.store.files import TEMPORARY_PREFIX, sync_directory, write_synced, write_whole
 from eyelevel.store.frames import Frames, read_frames
@@ -134,11 +140,7 @@ def read_trial(directory: Path, name: str) -> StoredTrial:
 def read_record_file(folder: str) -> bytes:
     """A trial's record as it lies in `folder`, compressed; raises StoreError without one."""
     file = f"{folder}/{RECORD_FILE}"
-    try:
-        with open(file, "rb", buffering=0) as stream:  # noqa: PTH123 (paths take as long)
-            return stream.read()
-    except FileNotFoundError as error:
-        raise StoreError(f"reading {file}: there is no such file") from error
+    return read_bytes(file, Source(file, RECORD_LIMIT, StoreError))
 
 
 def has_record(folder: Path) -> bool:
@@ -151,14 +153,19 @@ def parse_record(compressed: bytes, name: str, file: Path) -> JsonObject:
 
     Raises StoreError as `read_trial` does.
     """
-    content = _decompressed(compressed, file)
+    source = Source(str(file), RECORD_LIMIT, StoreError)
+    content = gunzip(compressed, source)
+    check_size(content, source)
     try:
         record = cast(JsonObject, RECORD.validate_json(content))
     except ValidationError:
-        record = _parse_json(content, file)  # says which of several things is wrong
+        record = parse_object(content, source)  # says which of several things is wrong
         check_record(record, str(file))
     else:
+        if b"NaN" in content or b"Infinity" in content or may_have_wild_numbers(content):
+            parse_object(content, source)
         _check_hash(record, str(file))
+        _check_times(record, str(file))
     if record["trial"]["hash"] != name:
         raise StoreError(f"reading {file}: it is the record of trial {record['trial']['hash']}")
     return record
@@ -209,35 +216,32 @@ def write_document(directory: Path, name: str, value: JsonMapping) -> None:
 
 def read_document(directory: Path, name: str) -> JsonObject:
     """Read `plan.json` or `environment.json`; raises StoreError when absent or damaged."""
-    return _read_json(directory / name)
+    file = directory / name
+    limit = PLAN_DOCUMENT if name == PLAN_FILE else DOCUMENT
+    source = Source(str(file), limit, StoreError)
+    return parse_object(read_bytes(file, source), source)
 
 
 def check_record(record: JsonMapping, subject: str) -> None:
     """Raise StoreError, naming `subject` and the key, unless the record keeps the schema."""
     version = record.get("version") if isinstance(record, Mapping) else None
-    if version != RECORD_VERSION:
+    if version != RECORD_VERSION or not isinstance(version, int):
         raise StoreError(
-            f"reading {subject}: record version {version!r}, but this eyelevel reads version "
-            f"{RECORD_VERSION}; use the eyelevel that wrote it"
+            f"reading {subject}: record version {quoted(repr(version))}, but this eyelevel reads "
+            f"version {RECORD_VERSION}; use the eyelevel that wrote it"
         )
     try:
         RECORD.validate_python(record)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
+        where = quoted(".".join(str(part) for part in first["loc"]))
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
         raise StoreError(
             f"reading {subject}: `{where}`: {first['msg']}{more}; it is damaged, or of another "
             "eyelevel: use the one that wrote it"
         ) from error
     _check_hash(record, subject)
-
-
-def _decompressed(content: bytes, file: Path) -> bytes:
-    try:
-        return gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise StoreError(f"reading {file}: damaged, not whole gzip data ({error})") from error
+    _check_times(record, subject)
 
 
 def _check_hash(record: JsonMapping, subject: str) -> None:
@@ -248,22 +252,15 @@ def _check_hash(record: JsonMapping, subject: str) -> None:
         )
 
 
-def _read_json(file: Path) -> JsonObject:
-    try:
-        content = file.read_bytes()
-    except FileNotFoundError as error:
-        raise StoreError(f"reading {file}: there is no such file") from error
-    return _parse_json(content, file)
-
-
-def _parse_json(content: bytes, file: Path) -> JsonObject:
-    try:
-        value = json.loads(content)
-    except ValueError as error:
-        raise StoreError(f"reading {file}: damaged, not JSON ({error})") from error
-    if not isinstance(value, dict):
-        raise StoreError(f"reading {file}: damaged, not a JSON object")
-    return value
+def _check_times(record: JsonMapping, subject: str) -> None:
+    """What is measured against the navigation's beginning needs to know when that was."""
+    counted = record["navigation"] is not None and record["path"] is not None
+    known = record["browser"].get("navigation_start_ns") is not None
+    if (counted or record.get("after_load")) and not known:
+        raise StoreError(
+            f"reading {subject}: `browser.navigation_start_ns` is missing though the page was "
+            "loaded; it is damaged, or of another eyelevel: use the one that wrote it"
+        )
 
 
 def _json_bytes(value: JsonMapping) -> bytes:

@@ -5,27 +5,42 @@ reader wrong. The record's own keys and the trial's are a closed list.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, NotRequired
+from typing import Literal, NotRequired
 
-from pydantic import ConfigDict, Field, TypeAdapter, with_config
+from pydantic import TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from eyelevel.json_types import JsonObject
 from eyelevel.store.hashing import content_hash
-from eyelevel.store.outcomes import OUTCOMES_BY_NAME
+from eyelevel.store.told import (
+    BrowserSaid,
+    BrowserSettings,
+    Connection,
+    CrossTrafficSeen,
+    NetworkSettings,
+    PathSummary,
+    Request,
+    StackSettings,
+    Versions,
+)
+from eyelevel.store.values import (
+    CLOSED,
+    OBSERVED,
+    Count,
+    Instant,
+    Integer,
+    Milliseconds,
+    Number,
+    OutcomeName,
+    Span,
+    TimeMs,
+    Url,
+)
 
 RECORD_VERSION = 1
 
-OutcomeName = Annotated[str, Field(pattern=f"^({'|'.join(OUTCOMES_BY_NAME)})$")]
-Milliseconds = Annotated[float, Field(ge=0)]
-Span = Annotated[Sequence[float], Field(min_length=2, max_length=2)]
 
-
-_CLOSED = ConfigDict(extra="forbid", strict=True)
-_OBSERVED = ConfigDict(extra="allow", strict=True)
-
-
-@with_config(_CLOSED)
+@with_config(CLOSED)
 class TrialKey(TypedDict):
     """Which trial the record is of; everything that determines it is in here."""
 
@@ -33,18 +48,18 @@ class TrialKey(TypedDict):
     site: str
     site_digest: str
     network: str
-    network_settings: JsonObject
+    network_settings: NetworkSettings
     stack_preset: str
-    stack_settings: JsonObject
+    stack_settings: StackSettings
     stack: str
-    browser: JsonObject
+    browser: BrowserSettings
     block: str
-    repetition: int
-    position: int
-    seed: int
+    repetition: Count
+    position: Count
+    seed: Integer
 
 
-@with_config(_OBSERVED)
+@with_config(OBSERVED)
 class Navigation(TypedDict):
     """The page's own timings from navigation start; null if it did not happen."""
 
@@ -57,62 +72,62 @@ class Navigation(TypedDict):
     largest_contentful_paint_element: str | None
     largest_contentful_paint_url: str | None
     largest_contentful_paint_loaded_ms: Milliseconds | None
-    cumulative_layout_shift: float | None
+    cumulative_layout_shift: Number | None
     long_tasks_ms: Sequence[Span] | None
     timer_gaps_ms: Sequence[Span]
-    documents: int
+    documents: Count
 
 
 # One object of the page, from the browser's network events; `from` is a word of Python, too.
 LoadedObject = TypedDict(
     "LoadedObject",
     {
-        "url": str,
+        "url": Url,
         "method": str,
         "resource_type": str,
         "protocol": str | None,
-        "status": int | None,
-        "started_ms": float,
+        "status": Integer | None,
+        "started_ms": TimeMs,
         "lookup_ms": Span | None,
         "connect_ms": Span | None,
         "tls_ms": Span | None,
-        "sending_ms": float | None,
-        "sent_ms": float | None,
-        "response_ms": float | None,
-        "finished_ms": float | None,
-        "encoded_bytes": int,
+        "sending_ms": TimeMs | None,
+        "sent_ms": TimeMs | None,
+        "response_ms": TimeMs | None,
+        "finished_ms": TimeMs | None,
+        "encoded_bytes": Count,
         "from": str,
         "render_blocking": str | None,
         "in_main_frame": bool | None,
         "initiator_type": str | None,
         "mime_type": str | None,
         "priority": str | None,
-        "connection": int | None,
+        "connection": Integer | None,
         "address": str | None,
         "failed": str | None,
     },
 )
-with_config(_OBSERVED)(LoadedObject)
+with_config(OBSERVED)(LoadedObject)
 
 
-@with_config(_OBSERVED)
+@with_config(OBSERVED)
 class FrameEntry(TypedDict):
     """When a frame appeared and which picture of the frames file it shows."""
 
-    at_ms: float
-    index: int
+    at_ms: TimeMs
+    index: Count
 
 
-@with_config(_OBSERVED)
+@with_config(OBSERVED)
 class StepEntry(TypedDict):
     """One step after the load; times from navigation start."""
 
     step: str
-    started_ms: float
-    ended_ms: float
-    documents: int
-    load_event_ms: float | None
-    first_contentful_paint_ms: float | None
+    started_ms: TimeMs
+    ended_ms: TimeMs
+    documents: Count
+    load_event_ms: TimeMs | None
+    first_contentful_paint_ms: TimeMs | None
     capped: bool
     final_picture_matches: bool | None
     failed: str | None
@@ -120,22 +135,23 @@ class StepEntry(TypedDict):
     frames: list[FrameEntry]
 
 
-@with_config(_OBSERVED)
+@with_config(OBSERVED)
 class Host(TypedDict):
     """What the machine did during the load, and how long the trial took and waited for it.
 
     Where a lab was built it also has what that said of itself, and our servers' processor time.
     """
 
-    cpu_steal_share: float
-    cpu_busy_share: float
-    cpu_pressure_share: float | None
+    cpu_steal_share: Number
+    cpu_busy_share: Number
+    cpu_pressure_share: Number | None
     cpu_pressure_of: str
-    wall_ms: float
-    waited_for_host_ms: float
+    wall_ms: Milliseconds
+    waited_for_host_ms: Milliseconds
+    server_cpu_s: NotRequired[Number | None]
 
 
-@with_config(_CLOSED)
+@with_config(CLOSED)
 class FailedAttempt(TypedDict):
     """An attempt at the trial before the one that the record is of."""
 
@@ -143,7 +159,7 @@ class FailedAttempt(TypedDict):
     outcome_detail: str
 
 
-@with_config(_CLOSED)
+@with_config(CLOSED)
 class Record(TypedDict):
     """One trial's raw observations and its one outcome."""
 
@@ -151,16 +167,16 @@ class Record(TypedDict):
     trial: TrialKey
     outcome: OutcomeName
     outcome_detail: str
-    started_at: str
+    started_at: Instant
     navigation: Navigation | None
     objects: list[LoadedObject]
-    requests: list[JsonObject]
-    connections: list[JsonObject]
-    path: JsonObject | None
-    cross_traffic: JsonObject | None
+    requests: list[Request]
+    connections: list[Connection]
+    path: PathSummary | None
+    cross_traffic: CrossTrafficSeen | None
     host: Host
-    browser: JsonObject
-    versions: JsonObject
+    browser: BrowserSaid
+    versions: Versions
     frames: list[FrameEntry]
     after_load: NotRequired[list[StepEntry]]  # only if the plan has steps
     retried: NotRequired[list[FailedAttempt]]  # only if an attempt failed before

@@ -18,6 +18,7 @@ def test_observations_are_taken_as_the_browser_gives_them():
         "navigation": navigation.as_record(),
         "objects": [loaded.as_record()],
         "after_load": [{**step, "frames": []}],
+        "browser": {"final_picture": None, "navigation_start_ns": 0},
     }
     check_record(record, "the record")
     assert set(record["navigation"]) == set(NavigationEntry.__annotations__)

@@ -3,6 +3,9 @@
 from pathlib import Path
 
 from eyelevel.errors import PlanError
+from eyelevel.from_outside.files import read_text
+from eyelevel.from_outside.limits import PLAN
+from eyelevel.from_outside.source import Source, plan_error
 from eyelevel.metrics.catalogue import PRIMARY_METRICS
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
@@ -20,7 +23,7 @@ def read_plan(plan: str, sites: list[str], scale: str = "full") -> Plan:
     elif Path(plan).is_file():
         if sites or scale != "full":
             raise PlanError([f"{plan}: --site and --scale are for presets; change the plan"])
-        text, name = _text_of(Path(plan)), plan
+        text, name = read_text(plan, Source(plan, PLAN, plan_error)), plan
     else:
         presets = ", ".join(PRESETS_BY_NAME)
         raise PlanError([f"there is no plan file `{plan}` and no preset of that name: {presets}"])
@@ -32,16 +35,3 @@ def read_plan(plan: str, sites: list[str], scale: str = "full") -> Plan:
         matching=matching,
         readers=Readers(read_trace_file, read_stages),
     )
-
-
-def _text_of(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise PlanError([f"reading {file}: {error.strerror}"]) from error
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        byte = f"0x{error.object[error.start]:02x}"
-        raise PlanError(
-            [f"{file}:{line}: not UTF-8 (byte {byte}); save the file as UTF-8"]
-        ) from error

@@ -8,19 +8,27 @@ the plan's own keys. Only what a plan says otherwise than a network stands here.
 import json
 from typing import Annotated, Any, TypeVar
 
-from annotated_types import Ge, Gt, Lt, MinLen
+from annotated_types import MinLen
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.network import CrossTraffics, Network
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.causes import Cause
-from eyelevel.plan.plan import BLOCKS_MAX, SMALLEST_EFFECT, StopRule
+from eyelevel.plan.plan import (
+    SMALLEST_EFFECT,
+    Blocks,
+    Seed,
+    SmallestEffect,
+    StopRule,
+    Weight,
+)
 from eyelevel.plan.stacks import Stack
 from eyelevel.settings import Share, about, annotations_of
 
 # Letters, digits and the few signs that names of presets have: names stand in paths and tables.
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+@-]{0,63}$")]
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 ._+@-]{0,63}$"
+Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 
 
 class Table(BaseModel):
@@ -44,7 +52,7 @@ class Based(Table):
 class NetworkKeys(Based):
     """A network: a preset's name as `base`, and what differs from it; or all of it."""
 
-    weight: Annotated[float, Gt(0)] | None = None
+    weight: Weight | None = None
     trace_down: str | None = None
     trace_up: str | None = None
     down: str | None = None
@@ -65,10 +73,10 @@ class PlanKeys(Table):
     stacks: list[StackKeys]
     reference: str | None = None
     comparisons: Annotated[list[tuple[str, str]], MinLen(1)] | None = None
-    blocks: Annotated[int, Ge(1), Field(le=BLOCKS_MAX)]
-    seed: Annotated[int, Ge(0), Lt(2**63)] = 1
+    blocks: Blocks
+    seed: Seed = 1
     primary_metric: str = "speed_index_ms"
-    smallest_effect_of_interest: Annotated[Share, Gt(0)] = SMALLEST_EFFECT
+    smallest_effect_of_interest: SmallestEffect = SMALLEST_EFFECT
     smallest_effect_reason: str = ""
     cross_traffic: CrossTraffics | None = None
     stop: StopRule | None = None

@@ -1,14 +1,16 @@
 """A plan's TOML text: checked with file and line, its presets resolved."""
 
 import re
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
 from pydantic import ValidationError
 
-from eyelevel.errors import PlanError, unknown
+from eyelevel.errors import unknown
+from eyelevel.from_outside.limits import PLAN
+from eyelevel.from_outside.source import Source, plan_error
+from eyelevel.from_outside.toml_text import parse_toml
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network
 from eyelevel.networks.presets import NETWORKS_BY_NAME
@@ -42,7 +44,29 @@ def parse_plan(
     `readers` read the traces and stages that networks name (None: they are errors). Raises
     PlanError with every problem, each with file and line.
     """
-    data = _read_toml(text, file)
+    data = parse_toml(text, Source(file, PLAN, plan_error))
+    return plan_of_toml(
+        data,
+        text,
+        file,
+        site_names=site_names,
+        metric_names=metric_names,
+        matching=matching,
+        readers=readers,
+    )
+
+
+def plan_of_toml(
+    data: JsonObject,
+    text: str,
+    file: str,
+    *,
+    site_names: Collection[str] | None = None,
+    metric_names: Collection[str] | None = None,
+    matching: Callable[[str], Sequence[str]] | None = None,
+    readers: Readers | None = None,
+) -> Plan:
+    """The same from what TOML holds, which is changed; `text` is for lines and for the record."""
     problems = Problems(file, text)
     problems.places = _expand_patterns(data, site_names, matching, problems.add)
     problems.refuse_any()
@@ -92,17 +116,6 @@ def parse_plan(
         trace_files=trace_files,
         causes=causes,
     )
-
-
-def _read_toml(text: str, file: str) -> JsonObject:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise PlanError([f"{file}: not TOML: {error}"]) from error
-    except RecursionError as error:
-        raise PlanError([f"{file}: its arrays or tables are nested too deep for a plan"]) from error
-    except ValueError as error:  # Python's bound on the digits of a number
-        raise PlanError([f"{file}: a number in it has too many digits"]) from error
 
 
 def _expand_patterns(

@@ -130,7 +130,7 @@ def test_bare_loss_is_refused_with_what_to_write():
         ('"iw64"', '"tcp+"', "plan.toml:3: `tcp+` is a preset's name"),
         ('name = "lossy", base = "lte", ', 'name = "x", ', "lacks rate_down_bit_s, rtt_ms_min"),
         ("31", "31\nprimary_metric = 'speed_idx_ms'", "did you mean `speed_index_ms`?"),
-        ("blocks = 31", "blocks = ", "plan.toml: not TOML"),
+        ("blocks = 31", "blocks = ", "plan.toml:5: not TOML"),
     ],
 )
 def test_a_mistake_is_named_with_its_line_and_the_way_out(old, new, expected):

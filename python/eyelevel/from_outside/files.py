@@ -1,0 +1,65 @@
+"""Bytes, text and lines of files, up to their limits."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from eyelevel.from_outside.source import Source
+
+_PIECE = 1 << 20
+
+
+def read_bytes(path: Path | str, source: Source) -> bytes:
+    """The whole file. Raises the source's error where it is not there or too long."""
+    try:
+        with open(path, "rb", buffering=0) as stream:  # noqa: PTH123 (paths take as long)
+            pieces, left = [], source.limit.bytes_max
+            while piece := stream.read(min(left + 1, 8 * _PIECE)):
+                pieces.append(piece)
+                left -= len(piece)
+                if left < 0:
+                    raise source.too_long()
+    except OSError as error:
+        raise source.unreadable(error) from error
+    except ValueError as error:  # a name with a NUL
+        raise source.refusal(f"no file has this name ({error})") from error
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def read_text(path: Path | str, source: Source) -> str:
+    """The whole file as UTF-8, without a byte order mark; the error names the line that is none."""
+    return text_of(read_bytes(path, source), source)
+
+
+def text_of(content: bytes, source: Source) -> str:
+    """UTF-8, without a byte order mark."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        byte = f"0x{error.object[error.start]:02x}"
+        raise source.refusal(
+            f"not UTF-8 (byte {byte})", str(line), "save the file as UTF-8"
+        ) from error
+
+
+def lines_of(path: Path | str, source: Source, line_bytes_max: int) -> Iterator[tuple[int, str]]:
+    """Each line with its number, one at a time, without its end; what is no UTF-8 is `\\ufffd`.
+
+    Raises the source's error where the file is not there, too long, or has too long a line.
+    """
+    read = 0
+    try:
+        with open(path, "rb") as stream:  # noqa: PTH123
+            number = 0
+            while line := stream.readline(line_bytes_max + 1):
+                number += 1
+                read += len(line)
+                if len(line) > line_bytes_max:
+                    raise source.refusal(f"a line over {line_bytes_max:,} bytes", str(number))
+                if read > source.limit.bytes_max or number > (source.limit.values_max or number):
+                    raise source.too_long()
+                yield number, line.decode("utf-8", errors="replace").rstrip("\r\n")
+    except OSError as error:
+        raise source.unreadable(error) from error
+    except ValueError as error:
+        raise source.refusal(f"no file has this name ({error})") from error

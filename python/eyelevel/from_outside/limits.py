@@ -1,0 +1,116 @@
+"""How much is read of each kind of thing that comes from elsewhere: one table, with its reasons.
+
+Far beyond what is met and far below what would take a machine's memory. Depth is bounded for all:
+JSON by its parser, which goes 200 deep, TOML by `TOML_DEPTH_MAX`.
+"""
+
+from dataclasses import dataclass
+
+MB = 10**6
+TOML_DEPTH_MAX = 20
+"""A plan is three deep, a stage of a network five."""
+JSON_DEPTH_MAX = 200
+"""Of the parser (`pydantic_core`); a record is six deep."""
+INTEGER_MAX = 2**63 - 1
+"""What a column of a table holds; seeds have 63 bits."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What is read of one kind of thing, at most, and what to do with what is refused."""
+
+    name: str
+    bytes_max: int
+    """Of a file, or of what is unpacked from one."""
+    reason: str
+    remedy: str
+    values_max: int = 0
+    """Values of JSON, lines of a text, members of a pack; 0: bytes alone count. A value takes
+    about a hundred bytes of memory however few it takes in its file."""
+
+
+_AGAIN = "get it again from where it came from"
+_RESTORE = "restore it, or remove its directory and run the plan again with --resume"
+
+PLAN = Limit("plan", 2 * MB, "the largest grid takes 50 kB", "correct it, or split the plan")
+PLAN_DOCUMENT = Limit(
+    "plan.json",
+    400 * MB,
+    "a plan has at most a million trials, a trial 300 bytes and 8 values",
+    "restore it from where the run was copied from",
+    10_000_000,
+)
+DOCUMENT = Limit(
+    "document of a run",
+    32 * MB,
+    "`environment.json` takes 50 kB, `stop.json` 1 kB",
+    "restore it from where the run was copied from",
+    500_000,
+)
+RECORD = Limit(
+    "record",
+    64 * MB,
+    "a page of 50,000 objects takes 50 MB and 1,500,000 values",
+    _RESTORE,
+    2_000_000,
+)
+FRAMES = Limit("frames", 256 * MB, "a page with a video takes 60 MB", _RESTORE, 200_000)
+PICTURE = Limit(
+    "picture", 64 * MB, "8,192 pixels square; a large screen has 8 million pixels", _AGAIN, 8192**2
+)
+MANIFEST = Limit(
+    "list of a bundle's files", 200 * MB, "a million files of 150 bytes", _AGAIN, 1_100_000
+)
+BUNDLE = Limit(
+    "bundle",
+    100_000 * MB,
+    "150,000 trials take 20 GB; it is written to the disk piece by piece",
+    _AGAIN,
+    1_000_000,
+)
+LOG = Limit(
+    "log of a load", 2_000 * MB, "qlog of a load of minutes takes 500 MB", _RESTORE, 5_000_000
+)
+PATH_LOG = Limit(
+    "log of a path",
+    2_000 * MB,
+    "ten minutes at 100 Mbit/s take 500 MB",
+    "log a shorter time",
+)
+TRACE = Limit(
+    "trace", 256 * MB, "an hour at 100 Mbit/s takes 240 MB", "cut it: a trace repeats from its end"
+)
+TABLE = Limit("table", 16 * MB, "a row a class of users, some hundreds", "export fewer rows")
+NAMES = Limit(
+    "list of names",
+    1_000 * MB,
+    "ten million names; it is read line by line",
+    "split the list",
+    20_000_000,
+)
+OPT_OUT = Limit(
+    "opt-out list", 64 * MB, "a million names, which are kept in memory", "drop lines", 2_000_000
+)
+PROBES = Limit(
+    "rows of probes", 4_000 * MB, "a month of probes; read line by line", "split it", 20_000_000
+)
+PARQUET = Limit(
+    "table of probes",
+    1_000 * MB,
+    "a month of probes takes 50 MB",
+    "write it again, or split it",
+    20_000_000,
+)
+SCRIPT = Limit("script", 1 * MB, "100 steps", "shorten it")
+KEPT = Limit(
+    "file of a cache", 64 * MB, "runs of a pair of stacks take 1 MB", "remove it", 1_000_000
+)
+LINE_BYTES_MAX = 1 * MB
+"""Of a line of JSON; a row of a probe takes 2 kB, an event of a qlog less."""
+WORD_LINE_BYTES_MAX = 4096
+"""Of a line with a name: DNS has at most 253 letters."""
+
+LIMITS: tuple[Limit, ...] = (
+    *(PLAN, PLAN_DOCUMENT, DOCUMENT, RECORD, FRAMES, PICTURE, MANIFEST, BUNDLE, LOG, PATH_LOG),
+    *(TRACE, TABLE, NAMES, OPT_OUT, PROBES, PARQUET, SCRIPT, KEPT),
+)

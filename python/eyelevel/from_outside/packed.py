@@ -1,0 +1,112 @@
+"""gzip and ZIP: unpacked piece by piece and counted, before any of it is believed."""
+
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from eyelevel.from_outside.source import Source
+from eyelevel.from_outside.words import quoted
+
+_GZIP = 16 + zlib.MAX_WBITS
+_PIECE = 1 << 20
+_ENCRYPTED = 0x1
+_KNOWN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+"""What `zipfile` raises for one that is damaged, encrypted or packed in a way that it has not."""
+
+
+def gunzip(content: bytes, source: Source) -> bytes:
+    """All members of a gzip file, up to the source's bytes."""
+    pieces, left = [], source.limit.bytes_max
+    while content:
+        member = zlib.decompressobj(_GZIP)
+        try:
+            piece = member.decompress(content, left + 1)
+        except zlib.error as error:
+            raise source.refusal(f"damaged, not whole gzip data ({error})") from error
+        pieces.append(piece)
+        left -= len(piece)
+        if left < 0:
+            raise source.too_long()
+        if not member.eof:
+            raise source.refusal("damaged, not whole gzip data (it ends early)")
+        content = member.unused_data
+    if not pieces:
+        raise source.refusal("damaged, not whole gzip data (it is empty)")
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+class Pack:
+    """A ZIP whose list of members was checked; of what it unpacks there is a limit in all."""
+
+    def __init__(self, pack: zipfile.ZipFile, source: Source) -> None:
+        self._pack, self._source = pack, source
+        self._left = source.limit.bytes_max
+        self._members = _checked(pack, source)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its members, in their order."""
+        return tuple(self._members)
+
+    def read(self, name: str, bytes_max: int) -> bytes:
+        """One member, up to so many bytes."""
+        return b"".join(self.pieces(name, bytes_max))
+
+    def pieces(self, name: str, bytes_max: int | None = None) -> Iterator[bytes]:
+        """One member piece by piece; raises the source's error where it is damaged or too long."""
+        if name not in self._members:
+            raise self._source.refusal(f"it lacks `{quoted(name)}`")
+        left = self._left if bytes_max is None else bytes_max
+        try:
+            with self._pack.open(self._members[name]) as stream:
+                while piece := stream.read(_PIECE):
+                    left -= len(piece)
+                    self._left -= len(piece)
+                    if left < 0 or self._left < 0:
+                        raise self._source.refusal(f"`{quoted(name)}` is longer than any such file")
+                    yield piece
+        except _BROKEN as error:
+            raise self._source.refusal(f"`{quoted(name)}` is damaged ({quoted(error)})") from error
+
+
+@contextmanager
+def open_pack(file: Path | IO[bytes], source: Source) -> Iterator[Pack]:
+    """A ZIP; the source's error where it is none, or its list of members is not sound."""
+    try:
+        pack = zipfile.ZipFile(file)
+    except OSError as error:
+        raise source.unreadable(error) from error
+    except (*_BROKEN, UnicodeError, OverflowError) as error:
+        raise source.refusal(f"damaged, no whole ZIP ({quoted(error)})") from error
+    with pack:
+        yield Pack(pack, source)
+
+
+def _checked(pack: zipfile.ZipFile, source: Source) -> dict[str, zipfile.ZipInfo]:
+    members: dict[str, zipfile.ZipInfo] = {}
+    entries = pack.infolist()
+    if len(entries) > source.limit.values_max:
+        raise source.too_many()
+    for entry in entries:
+        name = entry.filename
+        shown = quoted(name)
+        if not name or "\0" in entry.orig_filename:
+            raise source.refusal("a file in it has no name, or one with a NUL")
+        if name in members:
+            raise source.refusal(f"`{shown}` is in it twice")
+        if entry.flag_bits & _ENCRYPTED:
+            raise source.refusal(f"`{shown}` is encrypted", remedy="get it without a password")
+        if entry.compress_type not in _KNOWN:
+            raise source.refusal(
+                f"`{shown}` is packed by method {entry.compress_type}, and 0 and 8 are read",
+                remedy="pack it as stored or deflated",
+            )
+        if stat.S_ISLNK(entry.external_attr >> 16):
+            raise source.refusal(f"`{shown}` is a link")
+        members[name] = entry
+    return members

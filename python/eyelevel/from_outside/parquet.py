@@ -1,0 +1,32 @@
+"""Tables in Parquet: of so many rows at most, and the columns that are asked for."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eyelevel.from_outside.source import Source
+from eyelevel.from_outside.words import quoted
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def read_parquet(path: Path, columns: Sequence[str], source: Source) -> "pl.DataFrame":
+    """The columns that are there. Raises the source's error for a damaged or too long table."""
+    import polars as pl
+
+    try:
+        if path.stat().st_size > source.limit.bytes_max:
+            raise source.too_long()
+        table = pl.scan_parquet(path, glob=False)
+        there = table.collect_schema().names()
+        rows = table.select(pl.len()).collect().item()
+        if rows > source.limit.values_max:
+            raise source.too_many()
+        return table.select([name for name in columns if name in there]).collect()
+    except OSError as error:
+        raise source.unreadable(error) from error
+    # A panic of polars is no `Exception`.
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError) as error:
+        reason = next(iter(str(error).splitlines()), "no reason given")
+        raise source.refusal(f"damaged, no whole Parquet ({quoted(reason)})") from error

@@ -1,0 +1,46 @@
+"""Where something came from: its name in messages, its limits, and the error that refuses it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from eyelevel.errors import OutsideError, PlanError
+from eyelevel.from_outside.limits import Limit
+from eyelevel.from_outside.words import plain, quoted
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is read, for readers: `name` is the file as its user knows it."""
+
+    name: str
+    limit: Limit
+    error: Callable[[str], Exception] = field(default=OutsideError)
+
+    def refusal(self, fault: str, place: str = "", remedy: str | None = None) -> Exception:
+        """The error to raise: `place` is a line's number, or a key."""
+        where = plain(self.name, keep="") + (f":{place}" if place else "")
+        return self.error(f"{where}: {fault}; {remedy or self.limit.remedy}")
+
+    def too_long(self) -> Exception:
+        """The error of what exceeds its bytes."""
+        return self.refusal(f"over {self.limit.bytes_max / 1e6:,.0f} MB, more than any {self.kind}")
+
+    def too_many(self) -> Exception:
+        """The error of what exceeds its values."""
+        return self.refusal(f"over {self.limit.values_max:,} values, more than any {self.kind}")
+
+    @property
+    def kind(self) -> str:
+        """What it should be."""
+        return self.limit.name
+
+    def unreadable(self, error: OSError) -> Exception:
+        """The error of a file that the system does not give."""
+        absent = isinstance(error, FileNotFoundError)
+        why = "there is no such file" if absent else quoted(error.strerror or error)
+        return self.error(f"reading {plain(self.name, keep='')}: {why}")
+
+
+def plan_error(message: str) -> PlanError:
+    """A plan's error of one line, as a source's `error`."""
+    return PlanError([message])

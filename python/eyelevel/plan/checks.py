@@ -1,0 +1,89 @@
+"""What a plan file's reader refuses, of a plan that was resolved elsewhere: one rule for both.
+
+A `plan.json` may come from a stranger. Its values have passed their types and bounds; here is what
+one says of another, and what would reach beyond it: names, which stand in paths and tables, and
+files of stages, which only digests may name.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from eyelevel.networks.network import Network
+from eyelevel.networks.stages import unnamed_file
+from eyelevel.plan.file.model import NAME_PATTERN
+from eyelevel.plan.plan import Plan
+from eyelevel.plan.stacks import Stack
+
+_NAME = re.compile(NAME_PATTERN.replace("{0,63}", "{0,95}"))
+"""Of a stack or network with what its twins add."""
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def refuse_mistakes(plan: Plan) -> None:
+    """Raise ValueError with the key and the reason of the first mistake."""
+    for key, reason in _mistakes(plan):
+        raise ValueError(f"`{key}`: {reason}")
+
+
+def _mistakes(plan: Plan) -> Iterator[tuple[str, str]]:
+    networks, stacks = plan.networks, plan.stacks
+    for key, members in (("networks", networks), ("stacks", stacks)):
+        yield from _names(key, [member.name for member in members])
+    for place, network in enumerate(networks):
+        for reason in _of_network(network):
+            yield f"networks.{place}", reason
+    if refused := plan.browser.refusal():
+        yield f"browser.{refused[0]}", refused[1]
+    for place, stack in enumerate(stacks):
+        if why := stack.refusal() or plan.browser.refused_stack(stack):
+            yield f"stacks.{place}", why
+    for place, site in enumerate(plan.sites):
+        if not site.isprintable():
+            yield f"sites.{place}", "its name has a character that none can have"
+        if site in plan.sites[:place]:
+            yield f"sites.{place}", "it is listed twice"
+    yield from _references(plan, networks, stacks)
+
+
+def _names(key: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for place, name in enumerate(names):
+        if not _NAME.fullmatch(name):
+            yield f"{key}.{place}.name", "a name has letters, digits, spaces and `._+@-`"
+        elif name in names[:place]:
+            yield f"{key}.{place}.name", "the name is used twice; names tell results apart"
+
+
+def _of_network(network: Network) -> Iterator[str]:
+    for stages in (network.stages_down, network.stages_up):
+        if stages is not None and (named := unnamed_file(stages)):
+            yield f"the stages name `{named}`; files are named by their digests"
+    if (network.stages_down is None) != (network.stages_up is None):
+        yield "it has stages in one direction alone"
+    for digest in (network.trace_down_sha256, network.trace_up_sha256):
+        if digest is not None and not _DIGEST.fullmatch(digest):
+            yield "a trace's file is named by no digest"
+    if network.is_staged:
+        return
+    if network.queue_ms <= 0:
+        yield "`queue_ms` must be above 0: a link without a queue drops every packet"
+    if not (network.rate_down_bit_s > 0 and network.rate_up_bit_s > 0):
+        yield "its rates must be above 0"
+
+
+def _references(
+    plan: Plan, networks: Sequence[Network], stacks: Sequence[Stack]
+) -> Iterator[tuple[str, str]]:
+    stack_names, network_names = {s.name for s in stacks}, {n.name for n in networks}
+    for place, asked in enumerate(plan.comparisons):
+        if not {asked.stack, asked.reference} <= stack_names:
+            yield f"comparisons.{place}", "a comparison is of a stack that it has not"
+    if not set(plan.weights) <= network_names:
+        yield "weights", "they are of other networks than the plan's"
+    if plan.causes is not None:
+        twins = plan.causes.stacks.items()
+        named = {name for stack, by_cause in twins for name in (stack, *by_cause.values())}
+        if not named <= stack_names:
+            yield "causes.stacks", "a twin is of a stack that it has not"
+        lossless = plan.causes.networks
+        if not {*lossless, *lossless.values()} <= network_names:
+            yield "causes.networks", "a twin is of a network that it has not"

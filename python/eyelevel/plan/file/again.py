@@ -1,0 +1,110 @@
+"""Whether what a `plan.json` has resolved is what the plan's text in it says: resolved anew, here.
+
+Who gets a run from somebody else reads the text, and what is run is the document. A document that
+says otherwise than its text was changed, or its presets are others here.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from eyelevel.errors import PlanError
+from eyelevel.from_outside.limits import PLAN
+from eyelevel.from_outside.source import Source, plan_error
+from eyelevel.from_outside.toml_text import parse_toml
+from eyelevel.from_outside.words import quoted
+from eyelevel.json_types import JsonObject
+from eyelevel.networks.network import Network
+from eyelevel.plan.file.parse import plan_of_toml
+from eyelevel.plan.file.tables import Readers, StagesRead, TraceFile
+from eyelevel.plan.plan import Plan
+
+_APART = ("source", "sites", "trace_files")
+"""Not compared: the text itself, and where recordings and traces lie, which digests name."""
+
+
+def check_text(plan: Plan, source: str, mean_rate_bit_s: Callable[[str], int]) -> None:
+    """Raise PlanError with the first key in which `plan` is not what its own text says.
+
+    `plan` was read from the document `source`; `mean_rate_bit_s` gives a trace's rate by its
+    digest. Stages, which the data plane alone can read, and digests are taken as the document has
+    them: the files behind them are checked by these. A plan without a text has none to differ from.
+    """
+    if not plan.source:
+        return
+    data = parse_toml(plan.source, Source(f"{source}: the plan's text", PLAN, plan_error))
+    data["sites"] = list(plan.sites)
+    readers = _told_by(plan.networks, data, mean_rate_bit_s)
+    resolved = plan_of_toml(data, plan.source, f"{source}: the plan's text", readers=readers)
+    stated, said = plan.stated(without=_APART), resolved.stated(without=_APART)
+    if (found := _difference(stated, said)) is not None:
+        key, has, would = found
+        raise PlanError(
+            [
+                f"{source}: `{key}` is {quoted(has)}, and by the plan's text in it "
+                f"{quoted(would)}: it was changed, or the presets have; use the eyelevel that "
+                "wrote it, or get it again"
+            ]
+        )
+
+
+def _told_by(
+    networks: Sequence[Network], data: JsonObject, mean_rate_bit_s: Callable[[str], int]
+) -> Readers:
+    """Readers of what the text's networks name, which answer from the document; `data` gets names
+    that tell one use of a file from another."""
+    by_name = {network.name: network for network in networks}
+    traces: dict[str, str] = {}
+    stages: dict[str, StagesRead] = {}
+    tables = data.get("networks")
+    for place, table in enumerate(tables if isinstance(tables, list) else ()):
+        if not isinstance(table, dict) or not isinstance(table.get("name"), str):
+            continue
+        network = by_name.get(table["name"])
+        if network is None:
+            continue
+        for way in ("down", "up"):
+            use = f"{place} {way}"
+            digest = getattr(network, f"trace_{way}_sha256")
+            if isinstance(table.get(f"trace_{way}"), str) and digest is not None:
+                table[f"trace_{way}"], traces[use] = use, digest
+            spelled = getattr(network, f"stages_{way}")
+            if isinstance(table.get(way), str) and spelled is not None:
+                table[way], stages[use] = use, _stages_read(network, way)
+
+    def trace(use: str) -> TraceFile:
+        if use not in traces:
+            raise ValueError(f"{quoted(use)}: the document has no trace of this network")
+        return TraceFile("", traces[use], mean_rate_bit_s(traces[use]))
+
+    def stages_of(use: str) -> StagesRead:
+        if use not in stages:
+            raise ValueError(f"{quoted(use)}: the document has no stages of this network")
+        return stages[use]
+
+    return Readers(trace, stages_of)
+
+
+def _stages_read(network: Network, way: str) -> StagesRead:
+    # What the directions come to is kept as a sum and as the larger of two.
+    return StagesRead(
+        stages=getattr(network, f"stages_{way}"),
+        files={},
+        rate_bit_s=getattr(network, f"rate_{way}_bit_s"),
+        delay_ms_min=network.rtt_ms_min if way == "down" else 0.0,
+        queue_ms_max=network.queue_ms,
+    )
+
+
+def _difference(has: object, would: object, key: str = "") -> tuple[str, object, object] | None:
+    """The first key in which they differ, and both values."""
+    if isinstance(has, Mapping) and isinstance(would, Mapping):
+        for name in sorted({*has, *would}):
+            inner = f"{key}.{name}" if key else str(name)
+            if found := _difference(has.get(name), would.get(name), inner):
+                return found
+        return None
+    if isinstance(has, list) and isinstance(would, list) and len(has) == len(would):
+        for place, pair in enumerate(zip(has, would, strict=True)):
+            if found := _difference(*pair, f"{key}.{place}"):
+                return found
+        return None
+    return None if has == would else (key, has, would)

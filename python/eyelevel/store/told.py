@@ -1,0 +1,203 @@
+"""What a record has from others: the lab's events and summary, the browser's word of itself.
+
+Each has the keys that are read of it, checked, and may have further ones: `spec/lab-events.md` and
+`spec/run-record.md` list them all.
+"""
+
+from typing import NotRequired
+
+from pydantic import with_config
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
+
+from eyelevel.store.values import (
+    OBSERVED,
+    Count,
+    Integer,
+    Milliseconds,
+    Nanoseconds,
+    Number,
+    Scalar,
+    Shades,
+    Url,
+)
+
+
+@with_config(OBSERVED)
+class Request(TypedDict):
+    """A server's answer."""
+
+    at_ns: Nanoseconds
+    method: str
+    url: Url
+    status: Integer
+    match: str
+    head_bytes: Count
+    body_bytes: Count
+    server_us: Number
+    priority: str | None
+    connection: Integer
+
+
+@with_config(OBSERVED)
+class InForce(TypedDict):
+    """What the kernel or the QUIC stack said of one connection; null: it cannot be read."""
+
+    congestion_control: str | None
+    pacing_rate_bytes_s_max: Number | None
+    pacing_rate_bytes_s: Number | None
+    pacing_rate_bytes_s_start: Number | None
+    initial_window_packets: Count | None
+    retransmitted_packets: Count | None
+    sent_packets: Count | None
+    sent_bytes: Count | None
+    received_bytes: Count | None
+    first_flight_packets: Count | None
+    first_flight_ms: Milliseconds | None
+    handshake_sent_bytes: Count | None
+    handshake_received_bytes: Count | None
+    resumed: bool | None
+    early_data_offered: bool | None
+    early_data_accepted: bool | None
+    request_head_bytes: Count | None
+    response_head_bytes: Count | None
+    request_table_bytes: Count | None
+    response_table_bytes: Count | None
+    priority_updates: Count | None
+    slow_start_after_idle: bool | None
+    send_buffer_bytes: Count | None
+    receive_window_bytes: Count | None
+    receive_window_limited_ms: Milliseconds | None
+    send_buffer_limited_ms: Milliseconds | None
+    unsent_bytes_max: Count | None
+    rtt_ms_min: Milliseconds | None
+    rtt_ms_smoothed: Milliseconds | None
+    tls_version: str | None
+    cipher: str | None
+    key_exchange: str | None
+    encoder_received_bytes: NotRequired[Count | None]
+    encoder_sent_bytes: NotRequired[Count | None]
+    failure: NotRequired[str]
+
+
+@with_config(OBSERVED)
+class Connection(TypedDict):
+    """A connection as its server saw it."""
+
+    connection: Integer
+    protocol: str
+    accepted_at_ns: Nanoseconds
+    ready_at_ns: Nanoseconds | None
+    address: str | None
+    in_force: InForce
+
+
+@with_config(OBSERVED)
+class Arrival(TypedDict):
+    """How late packets were read."""
+
+    lateness_us_p99: Number | None
+    lateness_us_max: Number | None
+
+
+@with_config(OBSERVED)
+class Timeline(TypedDict):
+    """What left a direction, and what was in it, by interval."""
+
+    start_ns: Nanoseconds
+    interval_ms: Milliseconds
+    released_bytes: list[Count]
+    inside_bytes_max: list[Count]
+
+
+@with_config(OBSERVED)
+class Direction(TypedDict):
+    """One direction of the path."""
+
+    packets: Count
+    lateness_us_p99: Number | None
+    lateness_us_max: Number | None
+    arrival: Arrival
+    timeline: NotRequired[Timeline | None]  # absent: no packet came
+
+
+@with_config(OBSERVED)
+class PathSummary(TypedDict):
+    """Both directions."""
+
+    down: Direction
+    up: Direction
+
+
+@with_config(OBSERVED)
+class Flow(TypedDict):
+    """One transfer beside the page."""
+
+    congestion_control: str
+    direction: str
+    goodput_bit_s: Number | None
+
+
+@with_config(OBSERVED)
+class FlowsLoad(TypedDict):
+    """What page and transfers shared while the page loaded."""
+
+    page_share: Number | None
+
+
+@with_config(OBSERVED)
+class CrossTrafficSeen(TypedDict):
+    """What ran beside the page."""
+
+    flows: list[Flow]
+    fairness_index: dict[str, Number | None]
+    load: FlowsLoad | None
+
+
+@with_config(OBSERVED)
+class BrowserSaid(TypedDict):
+    """What the browser said of the load and of itself, and the last picture in shades of grey."""
+
+    final_picture: Shades | None
+    navigation_start_ns: NotRequired[Nanoseconds | None]
+    effective_connection_type: NotRequired[str | None]
+    console_errors: NotRequired[list[str]]
+    cpu_s: NotRequired[Number | None]
+    wall_ms: NotRequired[dict[str, Scalar]]
+
+
+@with_config(OBSERVED)
+class Versions(TypedDict):
+    """What made the record."""
+
+    eyelevel: str
+    browser: str
+    kernel: str
+
+
+@with_config(OBSERVED)
+class NetworkSettings(TypedDict):
+    """What is read of the network in force; its hash covers all."""
+
+    rate_down_bit_s: Count
+
+
+@with_config(OBSERVED)
+class ServerSettings(TypedDict):
+    """What is read of somebody else's server."""
+
+    protocols: list[str]
+
+
+@with_config(OBSERVED)
+class StackSettings(TypedDict):
+    """What is read of the stack in force."""
+
+    external_server: ServerSettings | None
+
+
+@with_config(OBSERVED)
+class BrowserSettings(TypedDict):
+    """What is read of the browser's settings in force."""
+
+    visit: str
+    timeout_s: Number
