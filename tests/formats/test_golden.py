@@ -16,7 +16,7 @@ from eyelevel.binary import run_tool
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.plan.trials import Site, expand, plan_document
-from eyelevel.run.bundle.bundle import open_bundle
+from eyelevel.run.bundle.unpack import open_bundle
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.directory import PLAN_FILE, committed, iterate_trials, read_document
 from eyelevel.store.schema import Host, Navigation, Record, TrialKey

@@ -14,6 +14,7 @@ from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import measure
+from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, STOP_FILE, read_document
 
@@ -24,12 +25,19 @@ def read_plan_document(directory: Path) -> JsonObject:
     Raises StoreError when it is absent or damaged, PlanError when another eyelevel wrote it.
     """
     document = read_document(directory, PLAN_FILE)
-    metric = plan_of_document(document, source=str(directory / PLAN_FILE)).primary_metric
-    if metric not in METRICS_BY_NAME:
-        raise PlanError(
-            [f"{directory / PLAN_FILE}: its metric `{quoted(metric)}` is not known here"]
-        )
+    checked_plan(document, str(directory / PLAN_FILE))
     return document
+
+
+def checked_plan(document: JsonMapping, source: str) -> Plan:
+    """The plan of a `plan.json`, whose every setting is known here; `source` names it in messages.
+
+    Raises PlanError.
+    """
+    plan = plan_of_document(document, source=source)
+    if plan.primary_metric not in METRICS_BY_NAME:
+        raise PlanError([f"{source}: its metric `{quoted(plan.primary_metric)}` is not known here"])
+    return plan
 
 
 def read_facts(

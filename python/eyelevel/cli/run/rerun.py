@@ -1,5 +1,6 @@
 """`eyelevel rerun`: repeat a bundled run on this machine, and ask whether the gains agree."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -8,20 +9,29 @@ import typer
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import rerun_agrees
 from eyelevel.cli.options import HostWaitOption
+from eyelevel.cli.output import hints, say
 from eyelevel.cli.results.compare import print_conditions
 from eyelevel.cli.results.gate import conclude
 from eyelevel.cli.results.report import make_report, print_summary
 from eyelevel.cli.run.run import run_plan
+from eyelevel.errors import PlanError
 from eyelevel.metrics.compute import measure
-from eyelevel.run.bundle.bundle import open_bundle
+from eyelevel.plan.plan import Plan
+from eyelevel.run.bundle.unpack import check_sites, commands_of, open_bundle
 from eyelevel.run.study.loop import Execution
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
+
+LEFT_SHOWN = 3
 
 
 def rerun(
     file: Annotated[Path, typer.Argument(help="A bundle, from `eyelevel bundle`.")],
     out: Annotated[Path, typer.Option(help="The directory: original/ and again/ go there.")],
     resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier rerun.")] = False,
+    allow_commands: Annotated[
+        bool,
+        typer.Option("--allow-commands", help="Start servers that the bundle's plan names."),
+    ] = False,
     host_wait_s: HostWaitOption = WAIT_S_MAX,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -29,11 +39,23 @@ def rerun(
 
     The same loads in the same order with the same seeds. A gain agrees if its change is within the
     smallest effect of interest, faster or slower, by the whole interval. Exits 1 if one disagrees,
-    3 if the runs cannot tell.
+    3 if the runs cannot tell. A bundle's commands are printed, and run with --allow-commands alone.
     """
-    unpacked = open_bundle(file, out / "original", resume=resume)
+
+    def allow(plan: Plan) -> None:
+        _refuse_commands(file, commands_of(plan), allowed=allow_commands)
+
+    unpacked = open_bundle(file, out / "original", resume=resume, allow=allow)
+    check_sites(unpacked, file)
+    if unpacked.left:
+        said = (
+            f"left in {file}, since its sender made them: {', '.join(unpacked.left[:LEFT_SHOWN])}"
+        )
+        more = len(unpacked.left) - LEFT_SHOWN
+        say(hints, f"{said}, and {more} more" if more > 0 else said)
     again = out / "again"
-    rest = f"eyelevel rerun {file} --out {out} --resume"
+    allowed = " --allow-commands" if allow_commands else ""
+    rest = f"eyelevel rerun {file} --out {out}{allowed} --resume"
     execution = Execution(host_wait_s=host_wait_s, trace_files=unpacked.plan.trace_files)
     run_plan(unpacked.plan, again, resume=resume, how_to_resume=rest, execution=execution)
     summary = make_report(again)
@@ -45,3 +67,16 @@ def rerun(
     comparison = rerun_agrees(before, summary.contents, metric, limit)
     print_conditions(comparison)
     conclude(str(file), comparison.verdicts, None, comparison.as_json() if as_json else None)
+
+
+def _refuse_commands(file: Path, commands: list[tuple[str, ...]], *, allowed: bool) -> None:
+    """Print what a bundle would start; PlanError unless that is `allowed`."""
+    for command in commands:
+        say(hints, f"{file} starts: {shlex.join(command)}")
+    if commands and not allowed:
+        raise PlanError(
+            [
+                f"{file}: its plan starts programs on this machine, printed above; read them, and "
+                "give --allow-commands if they may run"
+            ]
+        )

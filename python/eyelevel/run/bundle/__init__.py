@@ -1,9 +1,10 @@
 """A run as one file, with what it takes to repeat it.
 
-`bundle` writes and opens such a file; its layout is spec/run-record.md. `inputs` finds again what
-the run was made from, by digest: recordings, files of its networks, and the lock files that say
-which versions everything had.
+`bundle` writes such a file, `unpack` opens one; its layout is spec/run-record.md, `members` says
+what may lie in it. `inputs` finds again what the run was made from, by digest: recordings, files
+of its networks, and the lock files that say which versions everything had.
 
-What a bundle holds is checked against its digests when it is opened, and nothing in it is
-executed. Repeating and comparing is the business of `eyelevel rerun`.
+What a bundle holds is checked when it is packed and when it is opened, its plan by the rules of a
+plan file and against its own text. Nothing in it is executed; what its plan would start is told by
+`commands_of`. Repeating and comparing is the business of `eyelevel rerun`.
 """

@@ -4,7 +4,6 @@ A run's `plan.json` has the digests of what it was made from and the plan's text
 places, relative to the folder in which it was run.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import distributions
@@ -12,11 +11,15 @@ from pathlib import Path
 
 from eyelevel.analysis.run_files import read_plan_document
 from eyelevel.errors import LabError, PlanError, StoreError
+from eyelevel.from_outside.limits import PLAN
+from eyelevel.from_outside.source import Source, plan_error
+from eyelevel.from_outside.toml_text import parse_toml
 from eyelevel.json_types import JsonMapping
 from eyelevel.networks.network import Network
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
 from eyelevel.run.trial.traces import read_stages, read_trace_file
 from eyelevel.sites.recorded import RecordedSite, matching, open_site, recording_name
+from eyelevel.store.directory import PLAN_FILE
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ def find_inputs(directory: Path, given: Sequence[str] = ()) -> RunInputs:
     what is not to be found, PlanError or LabError for a `given` recording that cannot be opened.
     """
     document = read_plan_document(directory)
-    source = tomllib.loads(document["source"]) if document.get("source") else {}
+    where = Source(f"{directory / PLAN_FILE}: the plan's text", PLAN, plan_error)
+    source = parse_toml(document["source"], where) if document.get("source") else {}
     return RunInputs(
         sites=_sites(directory, document, source, given),
         files=_files(directory, document, source),

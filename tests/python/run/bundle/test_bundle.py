@@ -10,8 +10,9 @@ from made_up_run import metrics_of, write_run
 from eyelevel.analysis.study import read_contents
 from eyelevel.errors import PlanError, StoreError
 from eyelevel.run.bundle import inputs as bundle_inputs
-from eyelevel.run.bundle.bundle import open_bundle, write_bundle
+from eyelevel.run.bundle.bundle import write_bundle
 from eyelevel.run.bundle.inputs import RunInputs, locks
+from eyelevel.run.bundle.unpack import open_bundle
 from eyelevel.sites.recorded import RecordedSite
 from eyelevel.store.directory import PLAN_FILE, committed, read_document
 
@@ -114,7 +115,7 @@ def repacked(file, change):
 
 def outside(content):
     manifest = json.loads(content["bundle.json"])
-    manifest["files"]["run/../../x"] = ""
+    manifest["files"]["run/../../x"] = "0" * 64
     content["bundle.json"] = json.dumps(manifest).encode()
 
 
@@ -122,7 +123,7 @@ def outside(content):
     ("change", "message"),
     [
         (lambda content: content.update({"run/plan.json": b"{}"}), "is damaged"),
-        (lambda content: content.pop("run/plan.json"), "damaged"),
+        (lambda content: content.pop("run/plan.json"), "it lacks `run/plan.json`"),
         (lambda content: content.update({"bundle.json": b'{"version": 9}'}), "version 9"),
         (outside, "outside"),
     ],

@@ -1,0 +1,48 @@
+"""What may lie in a bundle, by name: one list for packing and for unpacking."""
+
+import re
+from enum import Enum
+from pathlib import PurePosixPath
+
+from eyelevel.store.directory import PLAN_FILE
+
+BUNDLE_VERSION = 1
+MANIFEST = "bundle.json"
+PLAN_MEMBER = f"run/{PLAN_FILE}"
+
+_TRIAL = (
+    r"trials/[0-9a-z]{1,64}/"
+    r"(?:record\.json\.gz|frames\.npz|after-load-\d{1,3}\.npz|netlog\.json\.gz|trace\.json\.gz"
+    r"|logs/[A-Za-z0-9][A-Za-z0-9._-]{0,99})"
+)
+_TAKEN = re.compile(
+    rf"run/(?:(?:plan|environment|stop)\.json|{_TRIAL}|pictures/[0-9a-f]{{20}}\.webp)"
+    r"|sites/[^./\\][^/\\]{0,220}"
+    r"|files/[0-9a-f]{64}"
+    r"|locks/[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+)
+_FOLDERS = ("run", "sites", "files", "locks")
+
+
+class Member(Enum):
+    """What becomes of a file in a bundle."""
+
+    TAKEN = "unpacked"
+    LEFT = "left where it is"
+    """What the sender made of the records, such as a report: whoever opens it must know whose it
+    is."""
+    ASTRAY = "refused"
+    """It would lie outside of the directory, or in a folder that is none of a bundle's."""
+
+
+def kind_of(name: str) -> Member:
+    """What becomes of the file of this name."""
+    parts = PurePosixPath(name).parts
+    plain = name.isprintable() and "\\" not in name and not name.startswith("/")
+    if not plain or len(parts) < 2 or parts[0] not in _FOLDERS or "/".join(parts) != name:
+        return Member.ASTRAY
+    if any(part in ("", ".", "..") for part in parts):
+        return Member.ASTRAY
+    if _TAKEN.fullmatch(name):
+        return Member.TAKEN
+    return Member.LEFT if parts[0] == "run" else Member.ASTRAY

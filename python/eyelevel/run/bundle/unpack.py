@@ -1,0 +1,191 @@
+"""Open a bundle: a stranger's file, of which nothing is believed and nothing is executed."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from eyelevel.analysis.run_files import checked_plan
+from eyelevel.errors import StoreError
+from eyelevel.from_outside.files import text_of
+from eyelevel.from_outside.json_text import parse_object
+from eyelevel.from_outside.limits import BUNDLE, PLAN_DOCUMENT, TRACE
+from eyelevel.from_outside.limits import MANIFEST as MANIFEST_LIMIT
+from eyelevel.from_outside.packed import Pack, open_pack
+from eyelevel.from_outside.source import Source
+from eyelevel.from_outside.words import quoted
+from eyelevel.plan.file.again import check_text
+from eyelevel.plan.plan import Plan
+from eyelevel.run.bundle.members import BUNDLE_VERSION, MANIFEST, PLAN_MEMBER, Member, kind_of
+from eyelevel.sites.recorded import recording_name, site_info
+from eyelevel.store.directory import PLAN_FILE
+from eyelevel.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
+
+_DIGEST_HEX = 64
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A bundle that was unpacked and checked."""
+
+    run: Path
+    plan: Plan
+    sites: tuple[Path, ...]
+    site_digests: tuple[str, ...]
+    """What the plan has for them; `check_sites` compares."""
+    left: tuple[str, ...] = ()
+    """What the sender made of the run, by its names in the bundle: it was not unpacked."""
+
+
+def open_bundle(
+    file: Path,
+    directory: Path,
+    *,
+    resume: bool = False,
+    allow: Callable[[Plan], None] = lambda plan: None,
+) -> Bundle:
+    """Unpack a bundle into the new `directory`, every file checked against its digest.
+
+    With `resume` what of this bundle is there already stays. `allow` is asked of its plan before
+    anything is unpacked, and raises what refuses it. Raises StoreError for a damaged bundle, and if
+    `directory` holds anything else; PlanError where its plan is none of this eyelevel's, or not
+    what the plan's own text says.
+    """
+    source = Source(str(file), BUNDLE, StoreError)
+    is_there = directory.exists() and any(directory.iterdir())
+    if is_there and not resume:
+        raise StoreError(
+            f"unpacking {file}: {directory} is not empty; continue with --resume, or choose "
+            "another directory"
+        )
+    with open_pack(file, source) as pack:
+        packed = _Packed(pack, source)
+        plan_there = directory / "run" / PLAN_FILE
+        if plan_there.exists() and _sha256(plan_there) != packed.digests[PLAN_MEMBER]:
+            raise StoreError(
+                f"unpacking {file}: {directory} holds another study; choose another directory"
+            )
+        plan, site_digests = packed.plan()
+        allow(plan)
+        packed.check_recordings(plan)
+        for name in packed.digests:
+            if kind_of(name) is Member.TAKEN:
+                packed.unpack(name, directory)
+        left = tuple(name for name in packed.digests if kind_of(name) is Member.LEFT)
+    recordings = {recording_name(path): path for path in _listed(directory / "sites")}
+    sites = tuple(recordings[name] for name in plan.sites)
+    files = {path.name: str(path.resolve()) for path in _listed(directory / "files")}
+    located = replace(plan, sites=tuple(map(str, sites)), trace_files=files)
+    return Bundle(directory / "run", located, sites, site_digests, left)
+
+
+class _Packed:
+    """A bundle's members with the digests that its list has for them."""
+
+    def __init__(self, pack: Pack, source: Source) -> None:
+        self._pack, self._source = pack, source
+        self.digests = self._list()
+
+    def _list(self) -> Mapping[str, str]:
+        content = self._pack.read(MANIFEST, MANIFEST_LIMIT.bytes_max)
+        where = replace(self._source, name=f"{self._source.name}: {MANIFEST}", limit=MANIFEST_LIMIT)
+        manifest = parse_object(content, where)
+        version = manifest.get("version")
+        if version != BUNDLE_VERSION or type(version) is not int:
+            raise where.refusal(
+                f"bundle version {quoted(repr(version))}, but this eyelevel reads version "
+                f"{BUNDLE_VERSION}",
+                remedy="use the eyelevel that wrote it",
+            )
+        digests = manifest.get("files")
+        if not isinstance(digests, dict) or not all(map(_is_digest, digests.values())):
+            raise where.refusal("damaged: `files` are no names with digests")
+        for name in digests:
+            if kind_of(name) is Member.ASTRAY:
+                raise where.refusal(f"`{quoted(name)}` would lie outside of the directory")
+        if PLAN_MEMBER not in digests:
+            raise where.refusal(f"damaged: it lacks `{PLAN_MEMBER}`")
+        return digests
+
+    def plan(self) -> tuple[Plan, tuple[str, ...]]:
+        """The plan, checked as a plan file is and against its own text; digests of its sites."""
+        where = f"{self._source.name}: {PLAN_MEMBER}"
+        document = parse_object(
+            self._whole(PLAN_MEMBER, PLAN_DOCUMENT.bytes_max),
+            replace(self._source, name=where, limit=PLAN_DOCUMENT),
+        )
+        plan = checked_plan(document, where)
+        check_text(plan, where, self._mean_rate_bit_s)
+        return plan, tuple(site["digest"] for site in document["sites"])
+
+    def check_recordings(self, plan: Plan) -> None:
+        """Every site of the plan has one recording."""
+        sites = [name for name in self.digests if name.startswith("sites/")]
+        names = [recording_name(Path(name)) for name in sites]
+        for site in plan.sites:
+            if names.count(site) != 1:
+                has = "lacks" if site not in names else "has several times"
+                raise self._source.refusal(f"it {has} the recording of `{quoted(site)}`")
+
+    def unpack(self, name: str, directory: Path) -> None:
+        """One file, under its name once it is whole and what its digest says."""
+        target = directory / name
+        if target.exists() and _sha256(target) == self.digests[name]:
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial = target.with_name(f".{target.name}.partial")
+        partial.unlink(missing_ok=True)
+        try:
+            with partial.open("xb") as stream:
+                for piece in self._checked_pieces(name):
+                    stream.write(piece)
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+
+    def _whole(self, name: str, bytes_max: int) -> bytes:
+        return b"".join(self._checked_pieces(name, bytes_max))
+
+    def _checked_pieces(self, name: str, bytes_max: int | None = None) -> Iterator[bytes]:
+        digest = hashlib.sha256()
+        for piece in self._pack.pieces(name, bytes_max):
+            digest.update(piece)
+            yield piece
+        if digest.hexdigest() != self.digests[name]:
+            raise self._source.refusal(f"`{quoted(name)}` is damaged: its digest is another")
+
+    def _mean_rate_bit_s(self, digest: str) -> int:
+        name = f"files/{digest}"
+        if name not in self.digests:
+            raise self._source.refusal(f"it lacks `{quoted(name)}`, a trace of its plan")
+        where = replace(self._source, name=f"{self._source.name}: {name}", limit=TRACE)
+        text = text_of(self._whole(name, TRACE.bytes_max), where)
+        return mean_rate_bit_s(parse_mahimahi(text, where.name))
+
+
+def check_sites(bundle: Bundle, file: Path) -> None:
+    """Raise StoreError where a recording is not the one that the plan was made for."""
+    for path, digest in zip(bundle.sites, bundle.site_digests, strict=True):
+        if site_info(path)["digest"] != digest:
+            raise StoreError(
+                f"unpacking {file}: {path} is not the recording that its plan names; get it again"
+            )
+
+
+def commands_of(plan: Plan) -> list[tuple[str, ...]]:
+    """What a plan would start here beside eyelevel's own programs: servers of its stacks."""
+    servers = (stack.external_server for stack in plan.stacks)
+    return list(dict.fromkeys(server.command for server in servers if server is not None))
+
+
+def _is_digest(value: object) -> bool:
+    return isinstance(value, str) and len(value) == _DIGEST_HEX and value.isalnum()
+
+
+def _listed(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
