@@ -43,6 +43,14 @@ class ExportError(ExpectedError):
     """A load or a site cannot be written in another tool's format as asked."""
 
 
+class InputChangedError(ExpectedError):
+    """A recording or a trace is another than the one that the plan was made of: the run ends.
+
+    No load of it would be of the plan. What is committed stays, and the run goes on once the file
+    is restored.
+    """
+
+
 class LabError(ExpectedError):
     """A lab could not be built, or it failed while it was up; one line with the way out."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from labs import CORPUS
 
-from eyelevel.errors import LabError, PlanError
+from eyelevel.errors import InputChangedError, PlanError
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.plan import Plan
@@ -47,7 +47,7 @@ def test_a_plans_stages_are_its_network(trace: Path) -> None:
     assert str(trace) not in json.dumps(network.settings())
     assert list(plan.trace_files.values()) == [str(trace)]
     trace.write_text("5\n")
-    with pytest.raises(LabError, match="has changed since the plan was read"):
+    with pytest.raises(InputChangedError, match="has changed since the plan was read"):
         check_trace_files(plan.trace_files, network)
 
 

@@ -1,14 +1,16 @@
-"""Files that a plan's networks name: recorded traces, and those of stages."""
+"""Files that a plan names, by their digests: recorded traces, those of stages, recordings."""
 
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
 from eyelevel.binary import run_tool
-from eyelevel.errors import LabError, TraceError
+from eyelevel.errors import InputChangedError, LabError, TraceError
 from eyelevel.networks.network import Network
 from eyelevel.plan.file.tables import StagesRead, TraceFile
 from eyelevel.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
+
+RESTORE = "restore it, then go on with --resume"
 
 
 def read_trace_file(name: str) -> TraceFile:
@@ -44,10 +46,26 @@ def read_stages(text: str) -> StagesRead:
 
 
 def check_trace_files(trace_files: Mapping[str, str], network: Network) -> None:
-    """Raise LabError where a file that the network stands on is not what it was."""
+    """Raise InputChangedError where a file that the network stands on is not what it was."""
     for digest in network.file_digests():
         file = trace_files.get(digest)
         if file is None:
-            raise LabError(f"the file {digest} of the network is not at hand; give it")
-        if hashlib.sha256(Path(file).read_bytes()).hexdigest() != digest:
-            raise LabError(f"the file {file} has changed since the plan was read; restore it")
+            raise InputChangedError(f"the file {digest} of the network is not at hand; give it")
+        try:
+            with Path(file).open("rb") as stream:
+                found = hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError as error:
+            raise InputChangedError(f"the file {file}: {error.strerror}; {RESTORE}") from error
+        if found != digest:
+            raise InputChangedError(
+                f"the file {file} has changed since the plan was read; {RESTORE}"
+            )
+
+
+def check_recording(archive: str, site_digest: str, planned_digest: str) -> None:
+    """Raise InputChangedError where the recording that a lab serves is not the plan's."""
+    if site_digest != planned_digest:
+        raise InputChangedError(
+            f"the recording {archive} has changed since the plan was read (its digest is "
+            f"{site_digest}, the plan's {planned_digest}); {RESTORE}"
+        )

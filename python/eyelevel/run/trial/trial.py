@@ -26,7 +26,7 @@ from eyelevel.run.trial.judge import Observed, judge
 from eyelevel.run.trial.load_settings import load_settings
 from eyelevel.run.trial.quiet_host import HostWait, remember
 from eyelevel.run.trial.steps import after_load_record, all_objects, all_pictures_match, failed_step
-from eyelevel.run.trial.traces import check_trace_files
+from eyelevel.run.trial.traces import check_recording, check_trace_files
 from eyelevel.store.directory import LOGS
 from eyelevel.store.frames import Frames
 from eyelevel.store.schema import RECORD_VERSION
@@ -65,8 +65,9 @@ def run_trial(
 
     `url`: the page to open, else the recording's own. `trace_files`: the network's recorded traces
     by digest. `path_log`: a folder for the path's logs. `host_wait`: how it waits for the
-    machine, else it does not. An interruption (KeyboardInterrupt,
-    WaitInterruptedError) passes through, with nothing left behind.
+    machine, else it does not. An interruption (KeyboardInterrupt, WaitInterruptedError) passes
+    through, with nothing left behind. Raises InputChangedError where recording or traces are not
+    those of the plan.
     """
     waited_ms = host_wait.wait() * 1e3 if host_wait else 0.0
     with connection_logs(trial.browser.logs) as logs, coding() as pictures:
@@ -107,6 +108,7 @@ def _run_trial(
         )
         with served_lab(trial.stack_settings, archive, config) as lab:
             ready = lab.ready
+            check_recording(archive, str(ready.site_digest), trial.site_digest)
             _let_settle(trial)
 
             def begin_measured_visit() -> None:

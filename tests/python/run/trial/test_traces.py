@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from eyelevel.errors import LabError
+from eyelevel.errors import InputChangedError
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.run.trial.traces import check_trace_files, read_trace_file
 
@@ -31,7 +31,7 @@ def test_a_trace_that_changed_since_is_refused(tmp_path):
     settings = replace(NETWORKS_BY_NAME["dsl"], trace_down_sha256=found.sha256)
     check_trace_files({found.sha256: found.file}, settings)
     file.write_text("1\n3\n")
-    with pytest.raises(LabError, match="has changed"):
+    with pytest.raises(InputChangedError, match="has changed"):
         check_trace_files({found.sha256: found.file}, settings)
-    with pytest.raises(LabError, match="not at hand"):
+    with pytest.raises(InputChangedError, match="not at hand"):
         check_trace_files({}, settings)
