@@ -19,6 +19,10 @@ class BrowserStartError(BrowserError, ExpectedError):
     """The browser could not be started or is not usable here."""
 
 
+class ConfinementError(BrowserStartError):
+    """A stranger's code cannot be confined here, so it is not started."""
+
+
 class BrowserGoneError(BrowserError):
     """The browser crashed, exited or closed its pipe."""
 

@@ -18,7 +18,8 @@ mod uplink;
 
 use clap::{Parser, Subcommand};
 use commands::{
-    archive, bulk, doctor, path_check, probe, record, scan, simulate, stages, tables, traffic,
+    archive, bulk, confine, doctor, path_check, probe, record, scan, simulate, stages, tables,
+    traffic,
 };
 use error::Error;
 use eyelevel_netns::{RealtimePriority, Side, request_realtime};
@@ -60,6 +61,8 @@ enum Command {
         #[arg(last = true, required = true)]
         command: Vec<String>,
     },
+    /// Run a command that may be hostile: as an unprivileged user, with the system to read alone
+    Confine(confine::ConfineArguments),
     /// Run a command behind an emulated path, or $SHELL; its exit status is passed on
     Shell(shell::ShellArguments),
     /// Pack, describe, verify and check recorded sites
@@ -112,6 +115,10 @@ fn main() {
                 EXIT_NOT_ENTERED
             })
         }
+        Command::Confine(arguments) => confine::run(arguments).unwrap_or_else(|error| {
+            eprintln!("eyelevel-lab: {error}");
+            EXIT_NOT_ENTERED
+        }),
         Command::Shell(arguments) => shell::run(&arguments).unwrap_or_else(|error| {
             shell::complain(&error.to_string());
             EXIT_FAILED

@@ -10,6 +10,7 @@
 
 mod addresses;
 mod clock;
+pub mod confine;
 mod device;
 mod enter;
 mod error;

@@ -18,6 +18,10 @@ pub enum Forked {
     Init(Inside),
 }
 
+pub(crate) const USER_NAMESPACE_REMEDY: &str = "run as root, or allow user namespaces: \
+    sysctl user.max_user_namespaces=10000 kernel.unprivileged_userns_clone=1 \
+    kernel.apparmor_restrict_unprivileged_userns=0";
+
 /// What process 1 knows about itself.
 pub struct Inside {
     /// Its process id as seen from outside, for `setns`.
@@ -43,10 +47,8 @@ pub fn spawn() -> Result<Forked, Error> {
     }
     // SAFETY: clone without a new stack behaves as fork; the process has one thread.
     let pid = unsafe { libc::syscall(libc::SYS_clone, flags | libc::SIGCHLD, 0, 0, 0, 0) } as i32;
-    check(pid, || "create the lab's namespaces".into()).map_err(|e| {
-        e.remedy("run as root, or allow user namespaces: sysctl user.max_user_namespaces=10000 \
-                  kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0")
-    })?;
+    check(pid, || "create the lab's namespaces".into())
+        .map_err(|e| e.remedy(USER_NAMESPACE_REMEDY))?;
     if pid > 0 {
         return Ok(Forked::Supervisor(pid));
     }
@@ -155,12 +157,17 @@ pub fn isolate_files(resolv_conf: &str, hosts: &str) -> Result<(), Error> {
 
 /// Passes SIGINT and SIGTERM on to process 1, so that it can end in order, and waits for it.
 pub fn supervise(pid: i32) -> Result<i32, Error> {
+    pass_signals_to(pid);
+    wait_for(pid)
+}
+
+/// Passes SIGINT and SIGTERM on to a child from now on.
+pub(crate) fn pass_signals_to(pid: i32) {
     SUPERVISED.store(pid, Ordering::Relaxed);
     for signal in [libc::SIGINT, libc::SIGTERM] {
         // SAFETY: the handler only loads an atomic and calls kill, both async-signal-safe.
         unsafe { libc::signal(signal, pass_on as *const () as libc::sighandler_t) };
     }
-    wait_for(pid)
 }
 
 /// The process to which signals are passed on; 0 before there is one.
@@ -188,11 +195,16 @@ pub fn wait_for(pid: i32) -> Result<i32, Error> {
             return Err(Error::new("wait for the lab", error));
         }
     }
-    Ok(if libc::WIFEXITED(status) {
+    Ok(exit_status(status))
+}
+
+/// A waited-for child's exit status, or 128 plus the signal that ended it.
+pub(crate) fn exit_status(status: libc::c_int) -> i32 {
+    if libc::WIFEXITED(status) {
         libc::WEXITSTATUS(status)
     } else {
         128 + libc::WTERMSIG(status)
-    })
+    }
 }
 
 /// Ends the calling process when the thread that started it ends, however that happens.
@@ -211,7 +223,7 @@ fn reap_orphans() {
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
 }
 
-fn map_to_root(user: u32, group: u32) -> Result<(), Error> {
+pub(crate) fn map_to_root(user: u32, group: u32) -> Result<(), Error> {
     for (file, line) in [
         ("setgroups", "deny".to_owned()),
         ("uid_map", format!("0 {user} 1")),

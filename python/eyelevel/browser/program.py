@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from eyelevel.browser.processes import ProcessSession, last_words, move_high
+from eyelevel.confinement import beside_the_system, confined, hand_over, is_unsafe
 from eyelevel.errors import BrowserStartError
 
 
@@ -43,17 +44,25 @@ def browser_environment(profile: Path) -> dict[str, str]:
     }
 
 
+PROFILE = "profile"
+"""The part of a load's folder that is the browser's. The rest is ours: were it the browser's, too,
+it could lay a link in the place of a file that we read or write as root."""
+
+
 class BrowserProgram(ABC):
-    """One running browser and its profile.
+    """One running browser in a load's folder, confined.
 
     A context manager: on leaving, whatever happened, every process of the browser is ended.
     """
 
-    def __init__(self, profile: Path, entered: bool) -> None:
-        """`entered` says whether the command begins with `eyelevel-lab enter`."""
-        self.profile = profile
+    def __init__(self, folder: Path, prefix: Sequence[str], readable: Sequence[Path]) -> None:
+        """`prefix` runs a command where the browser belongs; it may also read `readable`."""
+        self.folder = folder
+        self.profile = folder / PROFILE
+        self.profile.mkdir(mode=0o700, exist_ok=True)
         self.session: ProcessSession | None = None
-        self._entered = entered
+        self._prefix = prefix
+        self._readable = readable
 
     def __enter__(self) -> Self:
         try:
@@ -73,13 +82,14 @@ class BrowserProgram(ABC):
     def close(self) -> None:
         """End the processes; safe to call twice."""
         if self.session is not None:
-            self.session.end(named=str(self.profile), entered=self._entered)
+            entered = bool(self._prefix) or not is_unsafe()
+            self.session.end(named=str(self.folder), entered=entered)
             self.session = None
 
     @property
     def log_path(self) -> Path:
         """The file of the browser's standard output and error."""
-        return self.profile / "browser.log"
+        return self.folder / "browser.log"
 
     def log_tail(self) -> str:
         """The last of the browser's output, on one line, for messages."""
@@ -89,6 +99,9 @@ class BrowserProgram(ABC):
         self, command: Sequence[str], pipes: Mapping[int, int], environment: Mapping[str, str]
     ) -> None:
         """Start `command` with `pipes` (in the child: ours); its output goes to the log."""
+        readable = (*beside_the_system(command[0]), *self._readable)
+        command = [*confined(self._prefix, [self.profile], readable), *command]
+        hand_over(self.profile)
         log = move_high(os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
         try:
             self.session = ProcessSession.start(command, {**pipes, 1: log, 2: log}, environment)

@@ -114,18 +114,17 @@ class Page:
 
 
 @contextmanager
-def browser():
-    with new_profile() as profile:
-        arguments = ["--headless=new", "--no-sandbox", "--remote-debugging-pipe"]
-        arguments += ["--no-first-run", f"--user-data-dir={profile}", "about:blank"]
-        with Chromium(arguments, profile) as chromium:
+def browser(of_reports):
+    with new_profile() as folder:
+        arguments = ["--headless=new", "--remote-debugging-pipe", "--no-first-run", "about:blank"]
+        with Chromium(arguments, folder, readable=[of_reports]) as chromium:
             yield Page(DevTools(chromium.to_browser_fd, chromium.from_browser_fd))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width_px", [1366, 390])
 def test_the_page_draws_without_error_and_fits(report, width_px, scheme):
-    with browser() as page:
+    with browser(report.parent) as page:
         page.show(report, width_px, scheme)
         assert page.logged == []
         assert [url for url in page.requested if not url.startswith("data:")] == [report.as_uri()]
@@ -144,7 +143,7 @@ def test_the_page_draws_without_error_and_fits(report, width_px, scheme):
 
 
 def test_what_is_chosen_is_shown(report):
-    with browser() as page:
+    with browser(report.parent) as page:
         page.show(report, 1366, "light")
         page.review()
         paths = "document.querySelector('#curve-0').innerHTML"
@@ -178,7 +177,7 @@ def test_what_is_chosen_is_shown(report):
 
 
 def test_filters_hide_networks_stacks_and_rows_and_tables_sort(report):
-    with browser() as page:
+    with browser(report.parent) as page:
         page.show(report, 1366, "light")
         page.review()
         page.choose("network", "lte")
@@ -210,7 +209,7 @@ def test_filters_hide_networks_stacks_and_rows_and_tables_sort(report):
 
 
 def test_the_papers_figures_are_drawn_when_opened(report):
-    with browser() as page:
+    with browser(report.parent) as page:
         page.show(report, 1366, "dark")
         page.review()
         assert page.value("document.querySelectorAll('.drawing svg').length") == 0
@@ -243,7 +242,7 @@ APART = """(() => {
 
 
 def test_the_pair_is_first_shown_when_it_differs_most(report):
-    with browser() as page:
+    with browser(report.parent) as page:
         page.show(report, 1366, "light")
         apart, most = page.value(APART)
         assert apart == most > 0

@@ -3,6 +3,7 @@
 
 pub mod archive;
 pub mod bulk;
+pub mod confine;
 pub mod doctor;
 pub mod path_check;
 pub mod probe;

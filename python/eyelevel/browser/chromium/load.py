@@ -31,6 +31,7 @@ from eyelevel.browser.observations import Ended, LoadSettings, Navigation, RawLo
 from eyelevel.browser.page_timings import NavigationClock, navigation_from
 from eyelevel.browser.phases import Phases, until_now
 from eyelevel.browser.profiles import new_profile
+from eyelevel.browser.program import PROFILE
 from eyelevel.browser.settle import settle
 from eyelevel.browser.steps import AfterLoad, split_by_steps
 from eyelevel.browser.waiting import QuietRule, rule_from_now, wait_for_load
@@ -50,13 +51,12 @@ COLLECT_AFTER_TIMEOUT_S = 3.0
 def load_in_chromium(settings: LoadSettings) -> RawLoad:
     """Load `settings.url` in a new Chromium; as `eyelevel.browser.browsers.load_page`."""
     started_s = time.monotonic()
-    with new_profile() as profile:
+    with new_profile() as folder:
         arguments = browser_arguments(
             settings.stack.http_version,
             settings.quic_origins,
             settings.spki_sha256,
             settings.viewport_px,
-            profile,
             settings.proxy,
             settings.stack.early_data,
             settings.unasked_hosts,
@@ -64,8 +64,8 @@ def load_in_chromium(settings: LoadSettings) -> RawLoad:
             settings.browser.is_again,
         )
         if settings.browser.netlog:
-            arguments += netlog_arguments(profile)
-        with Chromium(arguments, profile, settings.command_prefix) as browser:
+            arguments += netlog_arguments(folder / PROFILE)
+        with Chromium(arguments, folder, settings.command_prefix) as browser:
             raw = _Load(settings, browser, started_s).run()
             settings.when_over(raw)
             ending_s = time.monotonic()

@@ -10,6 +10,8 @@ import base64
 import contextlib
 import gzip
 import json
+import os
+import stat
 import time
 from pathlib import Path
 
@@ -55,10 +57,19 @@ def read_netlog(profile: Path) -> bytes:
     A browser that did not end by itself leaves the log without its end, which is added.
     """
     try:
-        text = (profile / "netlog.json").read_bytes()[:LOG_BYTES_MAX]
+        text = _read_strangers(profile / "netlog.json")
     except OSError:
         return b""
     return gzip.compress(with_its_end(text), 6, mtime=0)
+
+
+def _read_strangers(path: Path) -> bytes:
+    """A file of the browser's own folder, in which it may have laid a link or a pipe."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return b""
+        return file.read(LOG_BYTES_MAX)
 
 
 def with_its_end(text: bytes) -> bytes:

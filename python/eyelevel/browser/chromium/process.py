@@ -14,6 +14,7 @@ from pathlib import Path
 
 from eyelevel.browser.processes import move_high
 from eyelevel.browser.program import BrowserProgram, browser_environment, find_program
+from eyelevel.confinement import is_unsafe
 
 EXECUTABLES: tuple[str, ...] = (
     "/usr/lib/chromium/chromium",  # Debian: the binary behind the wrapper
@@ -33,6 +34,10 @@ WINDOW_MARGIN_PX = 120
 
 NO_PROXY = "--no-proxy-server"
 
+NO_SANDBOX = "--no-sandbox"
+"""For `--unsafe-browser` alone: root's browser, and one in a namespace of ours, starts without its
+own sandbox or not at all."""
+
 TCP_EARLY_DATA = "EnableTLS13EarlyData"
 """Chromium's feature for early data over TCP, off by default; over QUIC it is always on."""
 
@@ -51,7 +56,6 @@ class Flag:
 
 FLAGS: tuple[Flag, ...] = (
     Flag("--headless", "no display server; the compositor still runs at 60 frames a second"),
-    Flag("--no-sandbox", "refused to root and in user namespaces; the lab is closed anyway"),
     Flag("--remote-debugging-pipe", "descriptors cross namespaces, a debugging port does not"),
     Flag("--no-startup-window", "the page opens in a new context; the default one stays unused"),
     Flag("--disable-gpu", "one software compositor everywhere, whatever the machine's graphics"),
@@ -121,7 +125,6 @@ def browser_arguments(
     quic_origins: Sequence[str],
     spki_sha256: str | None,
     viewport_px: tuple[int, int],
-    profile: Path,
     proxy: str | None = None,
     early_data: bool = False,
     unasked_hosts: Sequence[tuple[str, str]] = (),
@@ -144,7 +147,6 @@ def browser_arguments(
     if early_data:
         arguments.append(f"--enable-features={TCP_EARLY_DATA}")
     arguments.append(f"--window-size={width},{height + WINDOW_MARGIN_PX}")
-    arguments.append(f"--user-data-dir={profile}")
     if http_version == "h3" and quic_origins:
         arguments.append("--origin-to-force-quic-on=" + ",".join(quic_origins))
     if effective_connection_type is not None:
@@ -170,9 +172,17 @@ def find_executable() -> str:
 class Chromium(BrowserProgram):
     """One running Chromium, its profile and its debugging pipe, which is closed with it."""
 
-    def __init__(self, arguments: Sequence[str], profile: Path, prefix: Sequence[str] = ()) -> None:
-        super().__init__(profile, entered=bool(prefix))
-        self.command = [*prefix, find_executable(), *arguments]
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        folder: Path,
+        prefix: Sequence[str] = (),
+        readable: Sequence[Path] = (),
+    ) -> None:
+        super().__init__(folder, prefix, readable)
+        self.command = [find_executable(), *arguments, f"--user-data-dir={self.profile}"]
+        if is_unsafe():
+            self.command.append(NO_SANDBOX)
         self.to_browser_fd = -1
         self.from_browser_fd = -1
 

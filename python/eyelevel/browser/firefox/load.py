@@ -71,12 +71,12 @@ def load_in_firefox(settings: LoadSettings) -> RawLoad:
     """Load `settings.url` in a new Firefox; as `eyelevel.browser.browsers.load_page`."""
     started_s = time.monotonic()
     with contextlib.ExitStack() as stack:
-        profile = stack.enter_context(new_profile())
+        folder = stack.enter_context(new_profile())
         screen = None
         if settings.browser.capture:
-            screen = stack.enter_context(Screen(profile, window_px(settings)))
+            screen = stack.enter_context(Screen(folder, window_px(settings)))
         display = screen.display if screen else None
-        firefox = stack.enter_context(Firefox(settings, profile, display))
+        firefox = stack.enter_context(Firefox(settings, folder, display))
         raw = _Load(settings, firefox, screen, started_s).run()
         settings.when_over(raw)
         ending_s = time.monotonic()

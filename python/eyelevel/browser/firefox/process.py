@@ -37,6 +37,9 @@ EXECUTABLE_VARIABLE = "EYELEVEL_FIREFOX"
 PORT_FILE = "WebDriverBiDiServer.json"
 """The file of its profile to which Firefox writes the port that it listens on."""
 
+X_SOCKETS = Path("/tmp/.X11-unix")
+"""Where X servers have their sockets: all that a browser sees of the machine's."""
+
 CERTUTIL_TIMEOUT_S = 20.0
 
 
@@ -48,8 +51,9 @@ def find_firefox() -> str:
 class Firefox(BrowserProgram):
     """One running Firefox in its profile, and its BiDi session's socket."""
 
-    def __init__(self, settings: LoadSettings, profile: Path, display: str | None) -> None:
-        super().__init__(profile, entered=bool(settings.command_prefix))
+    def __init__(self, settings: LoadSettings, folder: Path, display: str | None) -> None:
+        screen = [X_SOCKETS / f"X{display.strip(':')}"] if display else []
+        super().__init__(folder, settings.command_prefix, screen)
         self._settings = settings
         self._display = display
         self._web_socket: WebSocket | None = None
@@ -104,7 +108,6 @@ class Firefox(BrowserProgram):
         self._make_profile()
         width, height = self._settings.viewport_px
         command = [
-            *self._settings.command_prefix,
             find_firefox(),
             *(() if self._display else ("--headless",)),
             "--no-remote",

@@ -1,0 +1,164 @@
+//! Programs that may be hostile (a browser with a stranger's page, somebody's server) under a user
+//! of their own, in namespaces of their own, with a view of the system and nothing else.
+//!
+//! Three processes: the caller waits; process 1 of the new process namespace builds the view of the
+//! file system while it still has the lab's rights, then gives them up and waits too; its child
+//! enters a user namespace *below* the one that owns the view, so that whatever rights a program
+//! gains in a user namespace, they are none over these mounts.
+//!
+//! The root is changed by `pivot_root`, never by `chroot`: the kernel lets nobody make a user
+//! namespace in a `chroot` (user_namespaces(7)), and browsers build their own sandboxes with one.
+
+mod filter;
+mod identity;
+mod mounts;
+mod view;
+
+use crate::Error;
+use crate::error::check;
+use crate::sandbox;
+pub use identity::Identity;
+use std::io::{self, Read, Write};
+use std::os::fd::FromRawFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+pub use view::View;
+
+/// The status of a command that cannot be started, as a shell reports it.
+const EXIT_NOT_STARTED: i32 = 127;
+
+/// Runs `command` confined and returns its exit status, or 128 plus the signal that ended it.
+/// It ends with the caller's parent at the latest. The caller must have one thread and may not use
+/// its own namespaces for anything else.
+///
+/// As root `identity` is an unprivileged user; other users first become root of a user namespace
+/// in which only they exist, unless they are that in a lab already.
+///
+/// # Errors
+/// Where the kernel refuses a step, with the step; nothing is left behind.
+pub fn run(identity: Identity, view: &View, command: &[String]) -> Result<i32, Error> {
+    identity::become_root_of_own_namespace()?;
+    let directory = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    let flags = libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWCGROUP;
+    sandbox::die_with_parent()?;
+    let pid = clone(flags, "create the namespaces of a confined program")?;
+    if pid > 0 {
+        close_all_above_errors();
+        return sandbox::supervise(pid);
+    }
+    let status = first_process(identity, view, &directory, command).unwrap_or_else(|error| {
+        eprintln!("eyelevel-lab: {error}");
+        EXIT_NOT_STARTED
+    });
+    std::process::exit(status)
+}
+
+/// What process 1 does: the view, the child, and the end of all rights.
+fn first_process(
+    identity: Identity,
+    view: &View,
+    directory: &Path,
+    command: &[String],
+) -> Result<i32, Error> {
+    sandbox::die_with_parent()?;
+    view.enter()?;
+    let (mut to_child, mut from_parent) = pipe()?;
+    let (mut to_parent, mut from_child) = pipe()?;
+    let child = clone(0, "start a confined program")?;
+    if child == 0 {
+        drop((to_child, from_child));
+        return become_program(identity, directory, command, || {
+            say(&mut to_parent)?;
+            hear(&mut from_parent)
+        });
+    }
+    drop((to_parent, from_parent));
+    // The child stands in its user namespace, or has said why not and ended.
+    if hear(&mut from_child).is_ok() {
+        identity.write_maps(child)?;
+        let _ = say(&mut to_child);
+    }
+    drop((to_child, from_child));
+    close_all_above_errors();
+    identity.give_up_rights_as_first_process()?;
+    sandbox::die_with_parent()?;
+    Ok(wait_as_first_process(child))
+}
+
+fn become_program(
+    identity: Identity,
+    directory: &Path,
+    command: &[String],
+    be_mapped: impl FnOnce() -> io::Result<()>,
+) -> Result<i32, Error> {
+    identity.leave_groups();
+    // SAFETY: affects this process alone, which has one thread.
+    check(unsafe { libc::unshare(libc::CLONE_NEWUSER) }, || {
+        "create the user namespace of a confined program".into()
+    })?;
+    be_mapped().map_err(|e| Error::new("wait for the maps of a user namespace", e))?;
+    identity.become_inner_user()?;
+    sandbox::die_with_parent()?;
+    if std::env::set_current_dir(directory).is_err() {
+        std::env::set_current_dir("/").map_err(|e| Error::new("enter /", e))?;
+    }
+    filter::install()?;
+    let error = Command::new(&command[0]).args(&command[1..]).exec();
+    Err(Error::new(format!("run {} confined", command[0]), error)
+        .remedy("it sees the system's folders alone, and the paths that were named"))
+}
+
+/// Waits for `child` and buries orphans meanwhile; everything else ends with this process.
+fn wait_as_first_process(child: i32) -> i32 {
+    sandbox::pass_signals_to(child);
+    loop {
+        let mut status = 0;
+        // SAFETY: `status` is valid for writes.
+        let waited = unsafe { libc::waitpid(-1, &mut status, 0) };
+        if waited == child {
+            return sandbox::exit_status(status);
+        }
+        if waited < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return EXIT_NOT_STARTED;
+        }
+    }
+}
+
+/// `fork` with namespaces; the process has one thread.
+fn clone(flags: libc::c_int, attempt: &str) -> Result<i32, Error> {
+    // SAFETY: clone without a new stack behaves as fork.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, flags | libc::SIGCHLD, 0, 0, 0, 0) } as i32;
+    check(pid, || attempt.into())
+}
+
+/// The browser's pipes must be nobody's but its own, so that their end tells of its end.
+fn close_all_above_errors() {
+    // SAFETY: nothing in this process uses a descriptor above 2 from here on.
+    unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
+}
+
+fn pipe() -> Result<(std::fs::File, std::fs::File), Error> {
+    let mut ends = [0; 2];
+    // SAFETY: `ends` has room for two descriptors.
+    check(
+        unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) },
+        || "make a pipe".into(),
+    )?;
+    // SAFETY: both are new and owned here alone.
+    let (read, write) = unsafe {
+        (
+            std::fs::File::from_raw_fd(ends[0]),
+            std::fs::File::from_raw_fd(ends[1]),
+        )
+    };
+    Ok((write, read))
+}
+
+fn say(to: &mut std::fs::File) -> io::Result<()> {
+    to.write_all(b".")
+}
+
+fn hear(from: &mut std::fs::File) -> io::Result<()> {
+    from.read_exact(&mut [0])
+}

@@ -1,0 +1,95 @@
+"""Strangers' code, confined: what stands before the command of a browser or an external server.
+
+`eyelevel-lab confine` gives it an unprivileged user, namespaces of its own and a view of the system
+to read and of its own folder to write (docs/security.md). Where the kernel forbids that, nothing
+starts, unless the caller said `--unsafe-browser`.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from eyelevel.binary import find_binary
+from eyelevel.errors import ConfinementError
+
+UNSAFE_VARIABLE = "EYELEVEL_UNSAFE_BROWSER"
+"""Environment variable that `--unsafe-browser` sets: it holds for processes that we start, too."""
+
+USER_VARIABLE = "EYELEVEL_BROWSER_USER"
+"""Environment variable that names root's unprivileged user for browsers and external servers."""
+
+USERS: tuple[str, ...] = ("eyelevel", "nobody")
+"""Whom root takes if none is named: the first that the machine has."""
+
+SYSTEM_FOLDERS: tuple[str, ...] = ("/usr", "/opt", "/nix/store", "/bin", "/sbin", "/lib", "/etc")
+"""What every confined program may read, of crates/netns/src/confine/view.rs."""
+
+
+def is_unsafe() -> bool:
+    """Whether the caller does without the confinement."""
+    return os.environ.get(UNSAFE_VARIABLE) == "1"
+
+
+def unprivileged_user() -> tuple[int, int] | None:
+    """User and group by number for what root starts; None if we are an ordinary user ourselves.
+
+    Raises `ConfinementError` if root has no such user.
+    """
+    if os.geteuid() != 0 or _is_only_user():
+        return None
+    named = os.environ.get(USER_VARIABLE)
+    for name in (named,) if named else USERS:
+        try:
+            user = pwd.getpwnam(name)
+        except (KeyError, ValueError):
+            continue
+        if user.pw_uid and user.pw_gid:
+            return user.pw_uid, user.pw_gid
+    raise ConfinementError(
+        "looked for an unprivileged user to run the browser as "
+        f"({named or ' or '.join(USERS)}) and found none; "
+        f"name one in {USER_VARIABLE}, or give --unsafe-browser"
+    )
+
+
+def confined(
+    prefix: Sequence[str], writable: Iterable[Path], readable: Iterable[Path] = ()
+) -> tuple[str, ...]:
+    """`prefix`, a command that runs a command, with the confinement inside of it.
+
+    `writable` and `readable` are absolute paths beyond the system's. Raises `ConfinementError`, and
+    `LabError` without the data plane's program.
+    """
+    if is_unsafe():
+        return tuple(prefix)
+    options: list[str] = []
+    if (user := unprivileged_user()) is not None:
+        options += ["--user", f"{user[0]}:{user[1]}"]
+    for option, paths in (("--writable", writable), ("--readable", readable)):
+        for path in paths:
+            options += [option, str(path)]
+    return (*prefix, find_binary(), "confine", *options, "--")
+
+
+def hand_over(folder: Path) -> None:
+    """Make the folder, and all in it, the confined program's own; before it starts."""
+    user = None if is_unsafe() else unprivileged_user()
+    if user is None:
+        return
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, *user, follow_symlinks=False)
+
+
+def beside_the_system(program: str) -> tuple[Path, ...]:
+    """The folder of a program that is no part of the system, which sees none else."""
+    folder = Path(program).resolve().parent
+    return () if any(folder.is_relative_to(known) for known in SYSTEM_FOLDERS) else (folder,)
+
+
+def _is_only_user() -> bool:
+    """Whether we are root of a user namespace that has no other user, like an ordinary user's."""
+    lines = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
+    return len(lines) == 1 and lines[0].split()[2] == "1"

@@ -1,0 +1,97 @@
+"""A program in the browser's place finds no way out: files, sockets, processes, mounts, devices."""
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from escapes import escapes
+from raw_lab import NOBODY, raw_lab
+
+from eyelevel.binary import find_binary
+from eyelevel.confinement import confined
+
+
+@dataclass(frozen=True)
+class Host:
+    """A file, two sockets by name, a port and a process of the host."""
+
+    arguments: tuple[str, ...]
+    listeners: tuple[socket.socket, ...]
+
+    def reached(self) -> int:
+        """How many of its sockets somebody connected to."""
+        count = 0
+        for listener in self.listeners:
+            with suppress(BlockingIOError):
+                listener.accept()[0].close()
+                count += 1
+        return count
+
+
+@pytest.fixture
+def host() -> Iterator[Host]:
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        # What stops the program must be the confinement, not the rights of a folder.
+        folder.chmod(0o755)
+        file, path, abstract = folder / "secret.txt", folder / "socket", f"eyelevel-{os.getpid()}"
+        file.write_text("of the host")
+        listeners = []
+        for family, address in (
+            (socket.AF_UNIX, str(path)),
+            (socket.AF_UNIX, f"\0{abstract}"),
+            (socket.AF_INET, ("127.0.0.1", 0)),
+        ):
+            listener = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
+            listener.bind(address)
+            listener.listen()
+            listener.setblocking(False)
+            listeners.append(listener)
+        path.chmod(0o777)
+        port = listeners[2].getsockname()[1]
+        arguments = (str(file), str(path), abstract, str(port), str(os.getpid()))
+        yield Host(arguments, tuple(listeners))
+
+
+def test_root_keeps_the_browser_in(new_lab, host, tmp_path):
+    with new_lab(site=None) as lab:
+        got, tries = escapes(confined(lab.command_prefix, [tmp_path]), *host.arguments)
+    assert got == {}
+    assert host.reached() == 0
+    assert tries > 60
+
+
+def test_an_ordinary_user_keeps_it_in(labs, host):
+    with raw_lab(NOBODY) as (_, ready):
+        enter = (*NOBODY, find_binary(), "enter", "--pid", str(ready["init_pid"]), "--")
+        got, _ = escapes((*enter, find_binary(), "confine", "--"), *host.arguments)
+    assert got == {}
+    assert host.reached() == 0
+
+
+def test_without_a_lab_its_network_is_all_that_it_reaches(host):
+    got, _ = escapes(confined((), []), *host.arguments)
+    assert set(got) == {"reach an abstract one", "reach the host's loopback"}
+
+
+def test_nothing_but_the_confinement_refuses_the_tries(new_lab, host):
+    """In a lab alone, as it was, they succeed: root may do nearly everything."""
+    with new_lab(site=None) as lab:
+        got, _ = escapes(lab.command_prefix, *host.arguments)
+    assert {
+        "read a file of the host",
+        "list the host's home",
+        "read the passwords",
+        "reach a socket of the host by its path",
+        "change the system",
+        "change the network",
+        "make a network device",
+        "reach the hypervisor",
+        "listen to all packets",
+    } <= set(got)
+    assert host.reached() == 1
