@@ -62,6 +62,7 @@ def scan(lab: Lab, authority: Path, names: int, what: Mapping[str, Any]) -> dict
         "timeout_ms": 10_000,
         "resolver": RESOLVER,
         "excluded": [],
+        "public_only": False,
         "authority_file": str(authority),
         "vantage": None,
         "user_agent": "eyelevel benchmark",

@@ -33,7 +33,7 @@ pub use host::{Settings, Target, probe_host};
 pub use http::Asked;
 pub use protocol::Protocol;
 pub use row::Row;
-pub use scan::{Prefix, ScanRow, ScanSettings, scan};
+pub use scan::{ScanRow, ScanSettings, scan};
 pub use target::{Target as LabTarget, TargetConfig, WorkLeast};
 pub use timeline::{Flight, Timeline};
 pub use tls::{Trust, client_config};

@@ -22,7 +22,8 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 use tokio_rustls::LazyConfigAcceptor;
 
-use crate::forward::{Reply, forward, sentence};
+use crate::RecordError;
+use crate::forward::{Reply, forward, refusal, sentence};
 use crate::shared::Shared;
 use crate::tap::{SharedHead, Tap};
 use crate::upstream::{ALPN_H1, ALPN_H2, Target, Upstream, connect};
@@ -92,6 +93,7 @@ async fn open_tunnel(mut request: Request<Incoming>, shared: Arc<Shared>) -> Rep
         port,
     };
     match connect(&shared, &target).await {
+        Err(error @ RecordError::Refused { .. }) => refusal(&error),
         Err(error) => {
             shared.store.leave_out(error.to_string());
             sentence(StatusCode::BAD_GATEWAY, &format!("{error}\n"))

@@ -22,6 +22,12 @@ pub enum RecordError {
         /// What the system or a library said.
         reason: String,
     },
+    /// A server that a page may not reach.
+    #[error("refused: {reason}")]
+    Refused {
+        /// The server and what is wrong with its address, or with the request.
+        reason: String,
+    },
     /// What is kept could not be written or read back.
     #[error("cannot {attempt} {}: {source}; is there room on its disk?", path.display())]
     Spool {

@@ -10,6 +10,8 @@ use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use hyper::ext::ReasonPhrase;
 
+use crate::RecordError;
+use crate::authority::check_authority;
 use crate::privacy;
 use crate::shared::Shared;
 use crate::store::{Store, Ticket, unix_ms};
@@ -31,6 +33,11 @@ pub fn sentence(status: StatusCode, text: &str) -> Reply {
     response
 }
 
+/// What a page is told that asks for what it may not reach.
+pub fn refusal(error: &RecordError) -> Reply {
+    sentence(StatusCode::FORBIDDEN, &format!("{error}\n"))
+}
+
 /// Sends the request on, and its response back; both are kept on the way.
 pub async fn forward(
     shared: Arc<Shared>,
@@ -39,6 +46,15 @@ pub async fn forward(
     head: Option<SharedHead>,
 ) -> Reply {
     let store = shared.store.clone();
+    if let Err(named) = check_authority(&request, upstream.target()) {
+        let reason = format!(
+            "a request for {named} on the way to {}",
+            upstream.target().authority()
+        );
+        store.refuse(&reason);
+        let error = RecordError::Refused { reason };
+        return sentence(StatusCode::MISDIRECTED_REQUEST, &format!("{error}\n"));
+    }
     let ticket = store.begin();
     let url = url_of(&request, upstream.target());
     let head = head.and_then(|head| head.lock().take());
@@ -54,6 +70,10 @@ pub async fn forward(
     let outgoing = outgoing(request, &upstream, &shared, pending.request_body.clone());
     let mut answer = match upstream.send(&pending.url, outgoing).await {
         Ok(answer) => answer,
+        Err(error @ RecordError::Refused { .. }) => {
+            pending.withdraw();
+            return refusal(&error);
+        }
         Err(error) => {
             pending.leave_out(error.to_string());
             return sentence(StatusCode::BAD_GATEWAY, &format!("{error}\n"));
@@ -73,18 +93,10 @@ pub async fn forward(
     Response::from_parts(parts, Either::Left(body))
 }
 
-/// The URL that the client asked for, as it would be read back.
+/// The URL that the client asked for, as it would be read back; its host is the one that is asked.
 fn url_of(request: &Request<Incoming>, target: &Target) -> Option<String> {
-    let named = request.headers().get(http::header::HOST);
-    let authority = match request.uri().authority() {
-        Some(authority) => authority.as_str().to_owned(),
-        None => match named.and_then(|value| value.to_str().ok()) {
-            Some(host) => host.to_owned(),
-            None => format!("{}:{}", target.host, target.port),
-        },
-    };
     let path = request.uri().path_and_query()?;
-    let url: Url = format!("{}://{authority}{path}", target.scheme)
+    let url: Url = format!("{}://{}{path}", target.scheme, target.authority())
         .parse()
         .ok()?;
     Some(url.to_string())
@@ -211,6 +223,13 @@ impl Pending {
     fn leave_out(&mut self, sentence: String) {
         if let Some((store, ticket)) = self.end.take() {
             store.end(ticket, Err(sentence));
+        }
+    }
+
+    /// Nothing is noted of it beside what is.
+    fn withdraw(&mut self) {
+        if let Some((store, _)) = self.end.take() {
+            store.withdraw();
         }
     }
 

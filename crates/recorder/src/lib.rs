@@ -7,12 +7,15 @@
 //! (`left_out` in `spec/archive.md`). [`Recorder`] is the proxy, [`Store`] what it has kept;
 //! [`Store::write`] makes the WACZ.
 
+mod authority;
 mod certificate;
 mod client;
 mod error;
 mod forward;
 mod merge;
+mod notes;
 mod privacy;
+mod reach;
 mod recorder;
 mod shared;
 mod spool;
@@ -23,5 +26,6 @@ mod upgrade;
 mod upstream;
 
 pub use error::RecordError;
+pub use reach::Reach;
 pub use recorder::{Recorder, RecorderOptions};
 pub use store::{Store, StoreCounts, Writing};

@@ -12,6 +12,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use crate::reach::Reach;
 use crate::shared::{Shared, client_tls};
 use crate::store::Store;
 use crate::{RecordError, client};
@@ -28,6 +29,8 @@ pub struct RecorderOptions {
     pub roots: Vec<CertificateDer<'static>>,
     /// Where servers are, by host and port, that are not to be looked up by name.
     pub addresses: HashMap<(String, u16), SocketAddr>,
+    /// Which of the others may be reached.
+    pub reach: Reach,
 }
 
 /// A recording proxy that listens.
@@ -59,6 +62,7 @@ impl Recorder {
             )?),
             client_tls: client_tls(options.roots)?,
             addresses: options.addresses,
+            reach: options.reach,
             store,
         };
         Ok(Self {

@@ -9,6 +9,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, RootCertStore};
 
 use crate::RecordError;
+use crate::reach::Reach;
 use crate::store::Store;
 
 /// What all connections share.
@@ -16,6 +17,7 @@ pub(crate) struct Shared {
     pub authority: Arc<Authority>,
     pub client_tls: ClientConfig,
     pub addresses: HashMap<(String, u16), SocketAddr>,
+    pub reach: Reach,
     pub store: Arc<Store>,
 }
 

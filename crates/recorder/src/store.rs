@@ -16,11 +16,10 @@ use serde::Serialize;
 use crate::RecordError;
 use crate::certificate::Certificate;
 use crate::merge::merge;
+use crate::notes::Notes;
 use crate::spool::Spool;
 use crate::tee::Budget;
 
-/// Sentences about what is left out; the rest is counted.
-const LEFT_OUT_MAX: usize = 1000;
 /// Hosts whose certificates are kept.
 const CERTIFICATES_MAX: usize = 10_000;
 
@@ -41,7 +40,8 @@ struct Inner {
     visit: u32,
     next: u64,
     open: u64,
-    left_out: BTreeMap<String, u64>,
+    left_out: Notes,
+    refused: Notes,
     certificates: BTreeMap<String, Certificate>,
 }
 
@@ -98,7 +98,8 @@ impl Store {
                 visit: 0,
                 next: 0,
                 open: 0,
-                left_out: BTreeMap::new(),
+                left_out: Notes::default(),
+                refused: Notes::default(),
                 certificates: BTreeMap::new(),
             }),
             budget: Arc::default(),
@@ -117,13 +118,13 @@ impl Store {
         StoreCounts {
             exchanges: inner.stored.len(),
             open: inner.open,
-            left_out: inner.left_out.len(),
+            left_out: inner.left_out.len() + inner.refused.len(),
         }
     }
 
     /// What was left out of a host's exchanges, a sentence; the first where there are several.
     pub fn left_out_of(&self, host: &str) -> Option<String> {
-        self.lock().about(host).cloned()
+        self.lock().about(host)
     }
 
     pub(crate) fn begin(&self) -> Ticket {
@@ -165,12 +166,22 @@ impl Store {
                 }
             }
         };
-        inner.leave_out(sentence);
+        inner.left_out.add(sentence);
+    }
+
+    /// Ends what [`Store::begin`] began without a word, where there is one already.
+    pub(crate) fn withdraw(&self) {
+        self.lock().open -= 1;
+    }
+
+    /// Notes what a page may not reach.
+    pub(crate) fn refuse(&self, reason: &str) {
+        self.lock().refused.add(format!("refused: {reason}"));
     }
 
     /// Notes what cannot be stored.
     pub(crate) fn leave_out(&self, sentence: String) {
-        self.lock().leave_out(sentence);
+        self.lock().left_out.add(sentence);
     }
 
     pub(crate) fn keep_certificate(&self, host: &str, certificate: Certificate) {
@@ -201,7 +212,7 @@ impl Store {
         let main_url = match writing.main_url.or_else(|| start_page(&exchanges)) {
             Some(url) => url,
             None => {
-                let first = inner.left_out.keys().next();
+                let first = inner.refused.first().or(inner.left_out.first());
                 let reason = first.map_or("no request came through the proxy", |text| text);
                 return Err(RecordError::Nothing {
                     reason: reason.to_owned(),
@@ -237,14 +248,10 @@ impl Store {
 }
 
 impl Inner {
-    fn leave_out(&mut self, sentence: String) {
-        if self.left_out.len() < LEFT_OUT_MAX || self.left_out.contains_key(&sentence) {
-            *self.left_out.entry(sentence).or_default() += 1;
-        }
-    }
-
-    fn about(&self, host: &str) -> Option<&String> {
-        self.left_out.keys().find(|each| each.contains(host))
+    fn about(&self, host: &str) -> Option<String> {
+        let refused = self.refused.about(host);
+        let and_how = |text| format!("{text}; `--allow {host}` if it is meant");
+        refused.map(and_how).or(self.left_out.about(host).cloned())
     }
 
     fn provenance(
@@ -258,12 +265,9 @@ impl Inner {
                 .as_ref()
                 .is_none_or(|hosts| hosts.iter().any(|host| text.contains(host)))
         };
-        let sentence = |(text, times): (&String, &u64)| match times {
-            1 => text.clone(),
-            _ => format!("{text} ({times} times)"),
-        };
-        let about_page = self.left_out.iter().filter(|(text, _)| is_wanted(text));
-        let mut left_out: Vec<String> = about_page.map(sentence).collect();
+        // A page that was recorded knows best how to hide whom it asked: all refusals are told.
+        let mut left_out = self.refused.told(|_| true);
+        left_out.extend(self.left_out.told(is_wanted));
         if self.open > 0 {
             left_out.push(format!("{} answers were unfinished at the end", self.open));
         }

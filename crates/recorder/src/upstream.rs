@@ -1,6 +1,6 @@
 //! The server's side of a client's connection.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::ServerName;
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, lookup_host};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -44,6 +44,16 @@ pub struct Target {
     pub host: String,
     /// Its port.
     pub port: u16,
+}
+
+impl Target {
+    /// `host:port`, an IPv6 address in brackets.
+    pub fn authority(&self) -> String {
+        match self.host.contains(':') {
+            true => format!("[{}]:{}", self.host, self.port),
+            false => format!("{}:{}", self.host, self.port),
+        }
+    }
 }
 
 /// A connection to a server, made again where the server has closed it.
@@ -80,22 +90,49 @@ pub struct Answer {
     pub head: Option<SharedHead>,
 }
 
-/// Finds a server and connects to it, trying each of its addresses.
+/// Finds a server and connects to it, trying each of its addresses that the page may reach. What
+/// was judged is what is connected to: there is no second lookup.
+///
+/// # Errors
+/// [`RecordError::Refused`], which is noted already, or that nothing answers there.
 pub async fn connect(shared: &Shared, target: &Target) -> Result<TcpStream, RecordError> {
-    let subject = || format!("{}:{}", target.host, target.port);
-    let key = (target.host.clone(), target.port);
+    let subject = || target.authority();
     let connecting = async {
-        match shared.addresses.get(&key) {
-            Some(address) => TcpStream::connect(address).await,
-            None => TcpStream::connect((target.host.as_str(), target.port)).await,
-        }
+        let addresses = allowed(shared, target).await?;
+        let connected = TcpStream::connect(&addresses[..]).await;
+        connected.map_err(|error| RecordError::upstream("connecting to", subject(), error))
     };
     let stream = timeout(CONNECT_TIMEOUT, connecting)
         .await
-        .map_err(|_| RecordError::upstream("connecting to", subject(), "no answer in 30 s"))?
-        .map_err(|error| RecordError::upstream("connecting to", subject(), error))?;
+        .map_err(|_| RecordError::upstream("connecting to", subject(), "no answer in 30 s"))??;
     let _ = stream.set_nodelay(true); // as browsers do; without it the recording is only slower
     Ok(stream)
+}
+
+/// Those of a server's addresses that may be reached; at least one.
+async fn allowed(shared: &Shared, target: &Target) -> Result<Vec<SocketAddr>, RecordError> {
+    let key = (target.host.clone(), target.port);
+    if let Some(address) = shared.addresses.get(&key) {
+        return Ok(vec![*address]); // the command line names it
+    }
+    let failed = |error| RecordError::upstream("looking up", target.authority(), error);
+    let found = lookup_host((target.host.as_str(), target.port)).await;
+    let mut addresses = Vec::new();
+    let mut refused = None;
+    for address in found.map_err(|error: std::io::Error| failed(error.to_string()))? {
+        match shared.reach.judge(target, address) {
+            Ok(()) => addresses.push(address),
+            Err(reason) => {
+                shared.store.refuse(&reason);
+                refused = Some(RecordError::Refused { reason });
+            }
+        }
+    }
+    match refused {
+        Some(refused) if addresses.is_empty() => Err(refused),
+        _ if addresses.is_empty() => Err(failed("no address".to_owned())),
+        _ => Ok(addresses),
+    }
 }
 
 impl Upstream {

@@ -31,7 +31,9 @@ async fn told(said: &'static [u8], requests: usize) -> Vec<String> {
         upstream.port()
     );
     let store = Arc::new(Store::new(std::env::temp_dir().join(spool), false).unwrap());
-    let recorder = Recorder::bind(RecorderOptions::default(), store.clone());
+    let mut options = RecorderOptions::default();
+    options.reach.allow(&upstream.to_string()).unwrap();
+    let recorder = Recorder::bind(options, store.clone());
     let recorder = recorder.await.unwrap();
     let address = recorder.address();
     let (shutdown, ended) = oneshot::channel::<()>();

@@ -18,26 +18,6 @@ NAME = re.compile(rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*\.?", re.ASCII)
 """What can stand in DNS; addresses have the same form or colons. Each label ends at its dot, so
 that a line that is no name is told in linear time."""
 
-NOT_PUBLIC = (
-    "0.0.0.0/8",
-    "10.0.0.0/8",
-    "100.64.0.0/10",
-    "127.0.0.0/8",
-    "169.254.0.0/16",
-    "172.16.0.0/12",
-    "192.0.0.0/24",
-    "192.168.0.0/16",
-    "198.18.0.0/15",
-    "224.0.0.0/3",
-    "::/127",
-    "fc00::/7",
-    "fe80::/10",
-    "ff00::/8",
-)
-"""Ranges of no public server (RFC 6890): a name that resolves there must not turn a scan on the
-network from which it runs."""
-
-
 @dataclass(frozen=True)
 class OptOut:
     """Names and ranges of addresses that a scan leaves alone."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from eyelevel.errors import ScanError
-from eyelevel.scans.names import NAME, NOT_PUBLIC, parse_names, parse_opt_out, read_names
+from eyelevel.scans.names import NAME, parse_names, parse_opt_out, read_names
 from eyelevel.scans.summary import Summary, wilson_95
 
 
@@ -31,7 +31,6 @@ def test_an_opt_out_covers_what_is_below_it_and_ranges_of_addresses() -> None:
         assert opt_out.covers(name)
     for name in ("notexample.com", "com", "a.example"):
         assert not opt_out.covers(name)
-    assert parse_opt_out(NOT_PUBLIC).ranges == NOT_PUBLIC
 
 
 def test_shares_leave_out_what_is_unknown_and_have_wilsons_intervals() -> None:

@@ -9,7 +9,10 @@ use std::thread;
 
 use clap::Args;
 use eyelevel_archive::{Provenance, Screenshot, Site, SiteInfo, Url, map_file};
-use eyelevel_recorder::{RecordError, Recorder, RecorderOptions, Store, StoreCounts, Writing};
+use eyelevel_netns::local_addresses;
+use eyelevel_recorder::{
+    Reach, RecordError, Recorder, RecorderOptions, Store, StoreCounts, Writing,
+};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use serde::{Deserialize, Serialize};
@@ -34,6 +37,12 @@ pub struct RecordArguments {
     /// HOST:PORT:ADDRESS:PORT: where a server is that is not to be looked up by name
     #[arg(long)]
     resolve: Vec<String>,
+    /// The URL of a page that is to be recorded: where it names an address, that one may be reached
+    #[arg(long)]
+    page: Vec<Url>,
+    /// HOST[:PORT], ADDRESS[:PORT] or a range: may be reached although it is not public
+    #[arg(long)]
+    allow: Vec<String>,
     /// Store cookies and credentials, too
     #[arg(long)]
     keep_cookies: bool,
@@ -102,6 +111,7 @@ pub fn run(arguments: RecordArguments) -> Result<i32, Error> {
         port: arguments.port,
         roots: roots(&arguments)?,
         addresses: addresses(&arguments.resolve)?,
+        reach: reach(&arguments)?,
     };
     runtime()?.block_on(async {
         let mut commands = read_commands();
@@ -203,6 +213,15 @@ fn roots(arguments: &RecordArguments) -> Result<Vec<CertificateDer<'static>>, Er
     CertificateDer::pem_file_iter(path)
         .and_then(Iterator::collect)
         .map_err(|error| failed(error.to_string()))
+}
+
+fn reach(arguments: &RecordArguments) -> Result<Reach, Error> {
+    let mut reach = Reach::new(local_addresses()?);
+    arguments.page.iter().for_each(|url| reach.allow_page(url));
+    for text in &arguments.allow {
+        reach.allow(text).map_err(Error::Config)?;
+    }
+    Ok(reach)
 }
 
 fn addresses(given: &[String]) -> Result<HashMap<(String, u16), SocketAddr>, Error> {

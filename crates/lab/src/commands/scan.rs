@@ -3,7 +3,8 @@
 use super::probe::{read_config, resolver_or_default, runtime};
 use crate::Error;
 use crate::emit::emit_or_exit;
-use eyelevel_probe::{Prefix, ScanSettings, Trust, scan};
+use eyelevel_addresses::Prefix;
+use eyelevel_probe::{ScanSettings, Trust, scan};
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ struct ScanConfig {
     timeout_ms: u64,
     resolver: Option<SocketAddr>,
     excluded: Vec<Prefix>,
+    public_only: bool,
     authority_file: Option<PathBuf>,
     vantage: Option<String>,
     user_agent: Option<String>,
@@ -53,6 +55,7 @@ pub fn run() -> Result<i32, Error> {
         timeout: Duration::from_millis(config.timeout_ms),
         resolver: resolver_or_default(config.resolver),
         excluded: config.excluded,
+        public_only: config.public_only,
         vantage: config.vantage,
         user_agent: config.user_agent,
     };

@@ -2,14 +2,13 @@
 
 mod limits;
 mod name;
-mod prefix;
 mod row;
 
-pub use prefix::Prefix;
 pub use row::ScanRow;
 
 use crate::dns::Resolver;
 use crate::tls::Trust;
+use eyelevel_addresses::Prefix;
 use limits::{Addresses, Rate};
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,6 +40,8 @@ pub struct ScanSettings {
     pub resolver: Resolver,
     /// Addresses that are never connected to.
     pub excluded: Vec<Prefix>,
+    /// No server's address that is not public is connected to.
+    pub public_only: bool,
     /// In every row.
     pub vantage: Option<String>,
     /// Who asks; none: no request, the handshake alone.

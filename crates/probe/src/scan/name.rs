@@ -1,6 +1,7 @@
 use super::{Scan, ScanRow};
 use crate::http::Asked;
 use crate::{Failure, FailureClass, HttpsRecord, Plan, Protocol, Resolved, Row, attempt, kernel};
+use eyelevel_addresses::special;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -62,7 +63,8 @@ async fn look_up(scan: &Scan, row: &mut ScanRow) {
     let settings = &scan.settings;
     let is_allowed = |address: &IpAddr| {
         let ranges = &settings.excluded;
-        !ranges.iter().any(|range| range.contains(*address))
+        let is_excluded = ranges.iter().any(|range| range.contains(*address));
+        !(is_excluded || settings.public_only && special(*address).is_some())
     };
     if let Ok(address) = row.host.parse() {
         match address {

@@ -18,7 +18,7 @@ from eyelevel.errors import ScanError
 from eyelevel.json_types import JsonObject
 from eyelevel.lab.prober import probe_events
 from eyelevel.probes.targets import parse_duration_s, parse_resolver
-from eyelevel.scans.names import NOT_PUBLIC, OptOut, read_names, read_opt_out
+from eyelevel.scans.names import OptOut, read_names, read_opt_out
 from eyelevel.scans.summary import FEATURES, Summary
 
 LINE_EVERY_S = 30.0
@@ -134,7 +134,8 @@ def scan(
         "in_flight": in_flight,
         "timeout_ms": round(1000 * parse_duration_s(timeout, "--timeout")),
         "resolver": parse_resolver(resolver) if resolver else None,
-        "excluded": [*excluded.ranges, *(() if private else NOT_PUBLIC)],
+        "excluded": list(excluded.ranges),
+        "public_only": not private,
         "authority_file": str(ca.resolve()) if ca else None,
         "vantage": vantage,
         "user_agent": USER_AGENT.format(contact=f"; {contact}" if contact else ""),

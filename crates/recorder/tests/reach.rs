@@ -1,0 +1,185 @@
+//! What a client asks for that is not public is refused, noted, and never connected to.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use eyelevel_recorder::{Recorder, RecorderOptions, Store};
+use tokio::sync::oneshot;
+
+/// Bounds a test that hangs; no duration is measured by it.
+const HANG: Duration = Duration::from_secs(600);
+
+/// A server on loopback that counts its connections and says `OK`.
+fn counted() -> (SocketAddr, Arc<AtomicUsize>) {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (address, count) = (server.local_addr().unwrap(), Arc::new(AtomicUsize::new(0)));
+    let counting = count.clone();
+    thread::spawn(move || {
+        for stream in server.incoming() {
+            let Ok(mut stream) = stream else { return };
+            counting.fetch_add(1, Ordering::SeqCst);
+            thread::spawn(move || {
+                while stream.read(&mut [0; 4096]).is_ok_and(|read| read > 0) {
+                    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nOK");
+                }
+            });
+        }
+    });
+    (address, count)
+}
+
+/// A recorder with these options, while `work` speaks with it in a thread of its own.
+async fn recorded<T: Send + 'static>(
+    options: RecorderOptions,
+    work: impl FnOnce(SocketAddr) -> T + Send + 'static,
+) -> (T, Arc<Store>) {
+    let unique = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = unique.local_addr().unwrap().port();
+    let spool = format!("eyelevel-reach-{}-{port}", std::process::id());
+    let store = Arc::new(Store::new(std::env::temp_dir().join(spool), false).unwrap());
+    let recorder = Recorder::bind(options, store.clone()).await.unwrap();
+    let address = recorder.address();
+    let (shutdown, ended) = oneshot::channel::<()>();
+    let serving = tokio::spawn(recorder.run(async { ended.await.unwrap_or_default() }));
+    let done = tokio::task::spawn_blocking(move || work(address)).await;
+    drop(shutdown);
+    serving.await.unwrap();
+    (done.unwrap(), store)
+}
+
+/// The first line of the answer to a head, over a connection of its own.
+fn first_line(proxy: SocketAddr, head: &str) -> String {
+    said(&mut TcpStream::connect(proxy).unwrap(), head)
+}
+
+fn said(stream: &mut TcpStream, head: &str) -> String {
+    stream.set_read_timeout(Some(HANG)).unwrap();
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    while !answer.windows(4).any(|four| four == b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        answer.push(byte[0]);
+    }
+    let text = String::from_utf8(answer).unwrap();
+    let length = text.to_ascii_lowercase();
+    let length = length
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length: "));
+    let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
+    stream.read_exact(&mut body).unwrap();
+    text.lines().next().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn what_is_not_public_is_refused_in_every_form_and_not_connected_to() {
+    let (server, count) = counted();
+    let port = server.port();
+    let hosts = [
+        "127.0.0.1",
+        "127.1",
+        "2130706433",
+        "0177.0.0.1",
+        "0x7f.0.0.1",
+        "localhost",
+        "0.0.0.0",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[::127.0.0.1]",
+        "169.254.169.254",
+        "10.0.0.1",
+        "[fe80::1]",
+        "[fd00:ec2::254]",
+        "[64:ff9b::7f00:1]",
+    ];
+    let ask = move |proxy| -> Vec<(String, String)> {
+        let asked = hosts.into_iter().flat_map(|host| {
+            let authority = format!("{host}:{port}");
+            [
+                format!("GET http://{authority}/ HTTP/1.1\r\nhost: {authority}\r\n\r\n"),
+                format!("CONNECT {authority} HTTP/1.1\r\nhost: {authority}\r\n\r\n"),
+            ]
+        });
+        asked.map(|head| (first_line(proxy, &head), head)).collect()
+    };
+    let (answers, store) = recorded(RecorderOptions::default(), ask).await;
+    for (answer, head) in answers {
+        assert_eq!(answer, "HTTP/1.1 403 Forbidden", "{head}");
+    }
+    assert_eq!(count.load(Ordering::SeqCst), 0);
+    for host in hosts {
+        let note = store
+            .left_out_of(host.trim_matches(['[', ']']))
+            .expect(host);
+        assert!(note.starts_with("refused: "), "{note}");
+    }
+    let note = store.left_out_of("localhost").unwrap();
+    let told = format!("refused: localhost:{port} is at 127.0.0.1, loopback (RFC 1122)");
+    assert!(note.starts_with(&told) || note.contains("::1"), "{note}");
+    assert_eq!((store.counts().open, store.counts().exchanges), (0, 0));
+}
+
+#[tokio::test]
+async fn what_is_allowed_is_reached_and_what_stands_beside_it_is_not() {
+    let ((server, count), (other, beside)) = (counted(), counted());
+    let mut options = RecorderOptions::default();
+    options.reach.allow(&server.to_string()).unwrap();
+    let ask = move |proxy| {
+        let get = |to: SocketAddr| format!("GET http://{to}/ HTTP/1.1\r\nhost: {to}\r\n\r\n");
+        // One connection of the client's, which takes turns.
+        let mut stream = TcpStream::connect(proxy).unwrap();
+        [server, other, server].map(|to| said(&mut stream, &get(to)))
+    };
+    let (answers, store) = recorded(options, ask).await;
+    let (reached, refused) = ("HTTP/1.1 200 OK", "HTTP/1.1 403 Forbidden");
+    assert_eq!(answers, [reached, refused, reached]);
+    assert_eq!(
+        (count.load(Ordering::SeqCst), beside.load(Ordering::SeqCst)),
+        (2, 0)
+    );
+    assert_eq!((store.counts().exchanges, store.counts().left_out), (2, 1));
+}
+
+#[tokio::test]
+async fn a_request_for_another_server_than_its_own_is_refused() {
+    let (server, _) = counted();
+    let mut options = RecorderOptions::default();
+    options.reach.allow(&server.to_string()).unwrap();
+    let ask = move |proxy| {
+        let plain = format!("GET http://{server}/ HTTP/1.1\r\nhost: b.example\r\n\r\n");
+        let mut tunnel = TcpStream::connect(proxy).unwrap();
+        let opened = said(
+            &mut tunnel,
+            &format!("CONNECT {server} HTTP/1.1\r\nhost: {server}\r\n\r\n"),
+        );
+        [
+            first_line(proxy, &plain),
+            opened,
+            said(&mut tunnel, "GET /x HTTP/1.1\r\nhost: bank.example\r\n\r\n"),
+            said(
+                &mut tunnel,
+                &format!("GET /x HTTP/1.1\r\nhost: {server}\r\n\r\n"),
+            ),
+            said(
+                &mut tunnel,
+                "GET http://bank.example/ HTTP/1.1\r\nhost: bank.example\r\n\r\n",
+            ),
+        ]
+    };
+    let (answers, store) = recorded(options, ask).await;
+    let misdirected = "HTTP/1.1 421 Misdirected Request";
+    let reached = "HTTP/1.1 200 OK";
+    assert_eq!(
+        answers,
+        [misdirected, reached, misdirected, reached, misdirected]
+    );
+    assert_eq!(store.counts().exchanges, 1);
+    let note = store.left_out_of("bank.example").unwrap();
+    let told = format!("refused: a request for bank.example on the way to {server}");
+    assert!(note.starts_with(&told), "{note}");
+}
