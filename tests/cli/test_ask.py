@@ -11,11 +11,12 @@ from eyelevel.errors import PlanError
 @pytest.fixture
 def asked(tmp_path, monkeypatch):
     """What was recorded and run, without a browser; each run ends before its report."""
-    recorded, ran = [], []
+    recorded, ran, allowed = [], [], []
     monkeypatch.chdir(tmp_path)
 
-    def record_page(url, out, upstream_ca):
+    def record_page(url, out, upstream_ca, allow):
         recorded.append(url)
+        allowed.extend(allow)
         out.write_bytes(b"a recording")
         share = 1.0 if url.startswith("https") else 0.0
         return {"objects": 3, "origins": ["https://a.example"], "secure_share": share}
@@ -33,11 +34,18 @@ def asked(tmp_path, monkeypatch):
 
     def ask(site, **options):
         said = {"networks": None, "users": None, "base": "tcp+", "blocks": 6, "out": None}
-        said |= {"resume": False, "upstream_ca": None, "as_json": False, "change": "http3"}
+        said |= {
+            "resume": False,
+            "upstream_ca": None,
+            "allow": None,
+            "as_json": False,
+            "change": "http3",
+        }
         with pytest.raises(SystemExit):
             module.ask(site, **(said | options))
         return ran[-1]
 
+    ask.allowed = allowed
     return ask, recorded
 
 
@@ -84,10 +92,16 @@ def test_of_a_page_without_tls_the_twin_with_tls_is_kept(asked):
     assert kept == {"a.example-3000.wacz": b"a recording, secure", "b.example.wacz": b"a recording"}
 
 
+def test_what_may_be_reached_is_told_to_the_recorder(asked):
+    ask, _ = asked
+    ask("https://a.example/", allow=["intranet.lan", "10.0.0.0/8"])
+    assert ask.allowed == ["intranet.lan", "10.0.0.0/8"]
+
+
 def test_a_recording_that_fails_leaves_nothing(asked, monkeypatch):
     ask, _ = asked
 
-    def failing(url, out, upstream_ca):
+    def failing(url, out, upstream_ca, allow):
         out.write_bytes(b"half a recording")
         raise SystemExit
 

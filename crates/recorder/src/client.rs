@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use eyelevel_archive::Scheme;
 use eyelevel_replay::tls::Authority;
-use http::{Method, Request, Response, StatusCode};
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -23,10 +23,12 @@ use tokio::time::timeout;
 use tokio_rustls::LazyConfigAcceptor;
 
 use crate::RecordError;
+use crate::credentials::CHALLENGE;
 use crate::forward::{Reply, forward, refusal, sentence};
 use crate::shared::Shared;
 use crate::tap::{SharedHead, Tap};
-use crate::upstream::{ALPN_H1, ALPN_H2, Target, Upstream, connect};
+use crate::target::Target;
+use crate::upstream::{ALPN_H1, ALPN_H2, Upstream, connect};
 
 /// For a client on the same machine to begin, and to end, its handshake.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -44,6 +46,11 @@ pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let answer = service_fn(|request: Request<Incoming>| {
         let (shared, head) = (shared.clone(), head.clone());
         async move {
+            if let Some(credentials) = &shared.credentials
+                && !credentials.are_in(request.headers())
+            {
+                return Ok(unknown(&shared));
+            }
             if request.method() == Method::CONNECT {
                 return Ok::<_, Infallible>(open_tunnel(request, shared).await);
             }
@@ -70,6 +77,22 @@ pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
         .with_upgrades();
     // A client that goes away in the middle is no fault of the proxy; its requests are noted.
     let _ = connection.await;
+}
+
+/// What a client is told that does not know this run's credentials.
+fn unknown(shared: &Shared) -> Reply {
+    let note = "a request without this run's credentials";
+    shared.store.leave_out(note.to_owned());
+    let status = StatusCode::PROXY_AUTHENTICATION_REQUIRED;
+    let mut reply = sentence(
+        status,
+        "this proxy needs the credentials that it has printed\n",
+    );
+    let challenge = HeaderValue::from_static(CHALLENGE);
+    reply
+        .headers_mut()
+        .insert(header::PROXY_AUTHENTICATE, challenge);
+    reply
 }
 
 fn target_of(request: &Request<Incoming>) -> Option<Target> {

@@ -16,9 +16,10 @@ use crate::privacy;
 use crate::shared::Shared;
 use crate::store::{Store, Ticket, unix_ms};
 use crate::tap::SharedHead;
+use crate::target::Target;
 use crate::tee::{BODY_BYTES_MAX, Ended, Tee};
 use crate::upgrade;
-use crate::upstream::{Answer, Target, Upstream};
+use crate::upstream::{Answer, Upstream};
 
 /// A request's body, once it has passed.
 type SharedBody = Arc<Mutex<Option<(Ended, Instant)>>>;

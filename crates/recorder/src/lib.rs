@@ -10,6 +10,7 @@
 mod authority;
 mod certificate;
 mod client;
+mod credentials;
 mod error;
 mod forward;
 mod merge;
@@ -21,10 +22,12 @@ mod shared;
 mod spool;
 mod store;
 mod tap;
+mod target;
 mod tee;
 mod upgrade;
 mod upstream;
 
+pub use credentials::Credentials;
 pub use error::RecordError;
 pub use reach::Reach;
 pub use recorder::{Recorder, RecorderOptions};

@@ -12,6 +12,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use crate::credentials::Credentials;
 use crate::reach::Reach;
 use crate::shared::{Shared, client_tls};
 use crate::store::Store;
@@ -21,10 +22,12 @@ use crate::{RecordError, client};
 const CONNECTIONS_MAX: usize = 1024;
 
 /// What a recorder needs to know.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct RecorderOptions {
-    /// The port on loopback; 0 for any.
-    pub port: u16,
+    /// Where clients come from; none: a port of loopback.
+    pub listener: Option<std::net::TcpListener>,
+    /// What its clients must know; none: whoever reaches the listener may use it.
+    pub credentials: Option<Credentials>,
     /// Trusted beside the platform's roots, when servers are recorded.
     pub roots: Vec<CertificateDer<'static>>,
     /// Where servers are, by host and port, that are not to be looked up by name.
@@ -41,17 +44,21 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Makes the authority and listens on loopback. What passes is kept in `store`.
+    /// Makes the authority and listens. What passes is kept in `store`.
     ///
     /// # Errors
-    /// [`RecordError::Setup`] where the port is taken or no root is trusted.
+    /// [`RecordError::Setup`] where it cannot listen or no root is trusted.
     pub async fn bind(options: RecorderOptions, store: Arc<Store>) -> Result<Self, RecordError> {
-        let wanted = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
         let failed = |error: std::io::Error| RecordError::Setup {
-            attempt: format!("listen on {wanted}"),
+            attempt: "listen on loopback".to_owned(),
             reason: error.to_string(),
         };
-        let listener = TcpListener::bind(wanted).await.map_err(failed)?;
+        let listener = match options.listener {
+            Some(listener) => listener,
+            None => std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?,
+        };
+        listener.set_nonblocking(true).map_err(failed)?;
+        let listener = TcpListener::from_std(listener).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let shared = Shared {
             authority: Arc::new(Authority::new(
@@ -63,6 +70,7 @@ impl Recorder {
             client_tls: client_tls(options.roots)?,
             addresses: options.addresses,
             reach: options.reach,
+            credentials: options.credentials,
             store,
         };
         Ok(Self {

@@ -9,6 +9,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, RootCertStore};
 
 use crate::RecordError;
+use crate::credentials::Credentials;
 use crate::reach::Reach;
 use crate::store::Store;
 
@@ -18,6 +19,7 @@ pub(crate) struct Shared {
     pub client_tls: ClientConfig,
     pub addresses: HashMap<(String, u16), SocketAddr>,
     pub reach: Reach,
+    pub credentials: Option<Credentials>,
     pub store: Arc<Store>,
 }
 

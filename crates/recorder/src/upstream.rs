@@ -19,6 +19,7 @@ use crate::RecordError;
 use crate::certificate::Certificate;
 use crate::shared::Shared;
 use crate::tap::{SharedHead, Tap};
+use crate::target::Target;
 use crate::tee::Tee;
 
 /// For the name, the connection and the handshake each; a server that takes longer is down.
@@ -34,27 +35,6 @@ const ATTEMPTS: usize = 2;
 pub const ALPN_H2: &[u8] = b"h2";
 /// The ALPN name of HTTP/1.1.
 pub const ALPN_H1: &[u8] = b"http/1.1";
-
-/// A server, as a client names it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Target {
-    /// How it is spoken to.
-    pub scheme: Scheme,
-    /// An IPv6 address without brackets.
-    pub host: String,
-    /// Its port.
-    pub port: u16,
-}
-
-impl Target {
-    /// `host:port`, an IPv6 address in brackets.
-    pub fn authority(&self) -> String {
-        match self.host.contains(':') {
-            true => format!("[{}]:{}", self.host, self.port),
-            false => format!("{}:{}", self.host, self.port),
-        }
-    }
-}
 
 /// A connection to a server, made again where the server has closed it.
 pub struct Upstream {

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use eyelevel_recorder::{Recorder, RecorderOptions, Store};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use eyelevel_recorder::{Credentials, Recorder, RecorderOptions, Store};
 use tokio::sync::oneshot;
 
 /// Bounds a test that hangs; no duration is measured by it.
@@ -143,6 +145,40 @@ async fn what_is_allowed_is_reached_and_what_stands_beside_it_is_not() {
         (2, 0)
     );
     assert_eq!((store.counts().exchanges, store.counts().left_out), (2, 1));
+}
+
+#[tokio::test]
+async fn a_client_without_the_runs_credentials_gets_nothing() {
+    let (server, count) = counted();
+    let credentials = Credentials::new().unwrap();
+    let encoded = STANDARD.encode(credentials.told());
+    let mut options = RecorderOptions {
+        credentials: Some(credentials),
+        ..RecorderOptions::default()
+    };
+    options.reach.allow(&server.to_string()).unwrap();
+    let ask = move |proxy| {
+        let heads = |field: &str| {
+            [
+                format!("GET http://{server}/ HTTP/1.1\r\nhost: {server}\r\n{field}\r\n"),
+                format!("CONNECT {server} HTTP/1.1\r\nhost: {server}\r\n{field}\r\n"),
+            ]
+        };
+        let wrong = STANDARD.encode("eyelevel:00112233445566778899aabbccddeeff");
+        let mut stream = TcpStream::connect(proxy).unwrap();
+        let refused = heads("")
+            .into_iter()
+            .chain(heads(&format!("proxy-authorization: Basic {wrong}\r\n")));
+        let refused: Vec<String> = refused.map(|head| said(&mut stream, &head)).collect();
+        let known = heads(&format!("proxy-authorization: Basic {encoded}\r\n"));
+        (refused, known.map(|head| said(&mut stream, &head)))
+    };
+    let ((refused, known), store) = recorded(options, ask).await;
+    assert_eq!(refused, ["HTTP/1.1 407 Proxy Authentication Required"; 4]);
+    assert_eq!(known, ["HTTP/1.1 200 OK"; 2]);
+    assert_eq!(count.load(Ordering::SeqCst), 2);
+    assert_eq!(store.counts().exchanges, 1);
+    assert!(store.left_out_of("credentials").is_some());
 }
 
 #[tokio::test]

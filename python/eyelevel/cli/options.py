@@ -1,4 +1,4 @@
-"""Options of commands that load pages: what the page is shown in, how long a load waits."""
+"""Options of commands that load pages: what it is shown in, how long a load waits, whom it asks."""
 
 import inspect
 from collections.abc import Callable
@@ -26,6 +26,15 @@ HostWaitOption = Annotated[
         envvar="EYELEVEL_HOST_WAIT",
         show_envvar=False,
         help="Seconds that a load waits at most while the machine is too busy for any.",
+    ),
+]
+
+AllowOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow",
+        metavar="HOST|ADDRESS|RANGE",
+        help="Record from there although it is not public; a port may follow. Repeatable.",
     ),
 ]
 

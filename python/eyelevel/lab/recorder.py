@@ -17,6 +17,11 @@ END_GRACE_S = 5.0
 class Recorder:
     """A recording proxy from `with` to its end; without `write` nothing is written.
 
+    It listens in a network namespace of its own that has nothing but loopback, for commands behind
+    `command_prefix`; with `port`, on this machine's loopback, for clients that send `credentials`.
+
+    What is not public is reached where a URL of `pages` names its address, and where `allow` names
+    it: `HOST`, `HOST:PORT`, an address, one with a port, or a range.
     Raises LabError if it cannot start or write.
     """
 
@@ -24,18 +29,24 @@ class Recorder:
         self,
         out: Path,
         *,
-        port: int = 0,
+        port: int | None = None,
         upstream_ca: Path | None = None,
         resolve: Sequence[str] = (),
+        pages: Sequence[str] = (),
+        allow: Sequence[str] = (),
         keep_cookies: bool = False,
-        command_prefix: Sequence[str] = (),
     ) -> None:
-        command = [*command_prefix, find_binary(), "record", "--out", str(out.resolve())]
-        command += ["--port", str(port)]
+        command = [find_binary(), "record", "--out", str(out.resolve())]
+        if port is not None:
+            command += ["--port", str(port)]
         if upstream_ca is not None:
             command += ["--upstream-ca", str(upstream_ca.resolve())]
         for entry in resolve:
             command += ["--resolve", entry]
+        for page in pages:
+            command += ["--page", page]
+        for entry in allow:
+            command += ["--allow", entry]
         if keep_cookies:
             command.append("--keep-cookies")
         self._command = command
@@ -45,6 +56,10 @@ class Recorder:
         """What Chromium must be told to trust."""
         self.ca_certificate = ""
         """What other clients must trust, PEM."""
+        self.credentials = ""
+        """`name:password` for clients, with `port`."""
+        self.command_prefix: tuple[str, ...] = ()
+        """Put before a client's command, without `port`."""
 
     def __enter__(self) -> Self:
         self._conversation = Conversation("the recorder", self._command)
@@ -56,6 +71,9 @@ class Recorder:
         self.address = ready["address"]
         self.spki_sha256 = ready["spki_sha256"]
         self.ca_certificate = ready["ca_certificate"]
+        self.credentials = ready.get("credentials", "")
+        if (init_pid := ready.get("init_pid")) is not None:
+            self.command_prefix = (find_binary(), "enter", "--pid", str(init_pid), "--")
         return self
 
     def __exit__(self, *_: object) -> None:

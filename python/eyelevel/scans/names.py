@@ -18,6 +18,7 @@ NAME = re.compile(rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*\.?", re.ASCII)
 """What can stand in DNS; addresses have the same form or colons. Each label ends at its dot, so
 that a line that is no name is told in linear time."""
 
+
 @dataclass(frozen=True)
 class OptOut:
     """Names and ranges of addresses that a scan leaves alone."""

@@ -17,6 +17,9 @@ def test_the_recording_of_a_replay_equals_the_recording(new_lab, tmp_path):
         command = [*lab.command_prefix, sys.executable, "-m", "eyelevel.cli.main", "record"]
         command += [lab.ready.main_url, "--out", str(again), "--upstream-ca", str(authority)]
         command += ["--viewport", "1024x700", "--wait-idle", "1s", "--json"]
+        # Where servers stand in a lab is public to nobody.
+        for origin in lab.ready.origins:
+            command += ["--allow", origin["address"]]
         done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
         missed = [each["url"] for each in lab.stop().requests if each["match"] == "miss"]
     assert done.returncode == 0, done.stderr

@@ -2,16 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
 use clap::Args;
 use eyelevel_archive::{Provenance, Screenshot, Site, SiteInfo, Url, map_file};
-use eyelevel_netns::local_addresses;
+use eyelevel_netns::{local_addresses, loopback_only};
 use eyelevel_recorder::{
-    Reach, RecordError, Recorder, RecorderOptions, Store, StoreCounts, Writing,
+    Credentials, Reach, RecordError, Recorder, RecorderOptions, Store, StoreCounts, Writing,
 };
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -28,9 +28,10 @@ pub struct RecordArguments {
     /// The WACZ to write
     #[arg(long)]
     out: PathBuf,
-    /// The proxy's port on loopback; 0 for any
-    #[arg(long, default_value_t = 0)]
-    port: u16,
+    /// For any client that knows the credentials: a port of this machine's loopback; 0 for any.
+    /// Without it, the proxy listens in a network namespace that has nothing else
+    #[arg(long)]
+    port: Option<u16>,
     /// Certificates (PEM) to trust beside the platform's, such as a lab's authority
     #[arg(long)]
     upstream_ca: Option<PathBuf>,
@@ -39,7 +40,7 @@ pub struct RecordArguments {
     resolve: Vec<String>,
     /// The URL of a page that is to be recorded: where it names an address, that one may be reached
     #[arg(long)]
-    page: Vec<Url>,
+    page: Vec<String>,
     /// HOST[:PORT], ADDRESS[:PORT] or a range: may be reached although it is not public
     #[arg(long)]
     allow: Vec<String>,
@@ -91,6 +92,11 @@ enum Event<'a> {
         address: SocketAddr,
         spki_sha256: String,
         ca_certificate: &'a str,
+        /// The process whose namespaces the clients are to join.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        init_pid: Option<u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        credentials: Option<String>,
     },
     Counts(StoreCounts),
     Why {
@@ -104,11 +110,23 @@ enum Event<'a> {
 
 /// Records until `stop` is asked for; the end of the input without it writes nothing.
 pub fn run(arguments: RecordArguments) -> Result<i32, Error> {
+    // First of all: there must be no thread yet.
+    let enclosed = match arguments.port {
+        None => Some(loopback_only()?),
+        Some(_) => None,
+    };
+    let init_pid = enclosed.as_ref().map(|enclosed| enclosed.init_pid);
+    let credentials = arguments.port.map(|_| Credentials::new()).transpose()?;
+    let told = credentials.as_ref().map(Credentials::told);
     let mut spool = arguments.out.clone().into_os_string();
     spool.push(format!(".{}.spool", std::process::id()));
     let store = Arc::new(Store::new(spool.into(), arguments.keep_cookies)?);
     let options = RecorderOptions {
-        port: arguments.port,
+        listener: Some(match enclosed {
+            Some(enclosed) => enclosed.listener,
+            None => listen(arguments.port.unwrap_or(0))?,
+        }),
+        credentials,
         roots: roots(&arguments)?,
         addresses: addresses(&arguments.resolve)?,
         reach: reach(&arguments)?,
@@ -120,6 +138,8 @@ pub fn run(arguments: RecordArguments) -> Result<i32, Error> {
             address: recorder.address(),
             spki_sha256: recorder.authority().spki_sha256(),
             ca_certificate: recorder.authority().root_pem(),
+            init_pid,
+            credentials: told,
         });
         let (shutdown, ended) = oneshot::channel::<()>();
         let serving = tokio::spawn(recorder.run(async { ended.await.unwrap_or_default() }));
@@ -215,9 +235,19 @@ fn roots(arguments: &RecordArguments) -> Result<Vec<CertificateDer<'static>>, Er
         .map_err(|error| failed(error.to_string()))
 }
 
+fn listen(port: u16) -> Result<TcpListener, RecordError> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    TcpListener::bind(address).map_err(|error| RecordError::Setup {
+        attempt: format!("listen on {address}"),
+        reason: error.to_string(),
+    })
+}
+
 fn reach(arguments: &RecordArguments) -> Result<Reach, Error> {
     let mut reach = Reach::new(local_addresses()?);
-    arguments.page.iter().for_each(|url| reach.allow_page(url));
+    // What is no URL to record names no address.
+    let pages = arguments.page.iter().filter_map(|text| text.parse().ok());
+    pages.for_each(|url| reach.allow_page(&url));
     for text in &arguments.allow {
         reach.allow(text).map_err(Error::Config)?;
     }

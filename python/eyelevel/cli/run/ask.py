@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from eyelevel.cli.options import HostWaitOption
+from eyelevel.cli.options import AllowOption, HostWaitOption
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.path.network import read_users
 from eyelevel.cli.results.report import Summary, make_report
@@ -62,6 +62,7 @@ def ask(
     upstream_ca: Annotated[
         Path | None, typer.Option(help="Of a URL: certificates (PEM) to trust when recording.")
     ] = None,
+    allow: AllowOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run a question until its answer is sure enough, and say it in a sentence.
@@ -84,7 +85,7 @@ def ask(
         raise PlanError([f"`{site}` names no host; write it as `{EXAMPLE}`"])
     plan = question.plan(str(recording_of(site)) if _is_url(site) else site)
     if _is_url(site):
-        _record_where_absent(site, upstream_ca)
+        _record_where_absent(site, upstream_ca, allow or ())
     # What is not as usual is in the name, so that a second question has a place of its own.
     words = [change, *([base] if base != DEFAULT_BASE else []), *(chosen if networks else [])]
     words += [users.stem] if users else []
@@ -151,7 +152,7 @@ def _is_url(site: str) -> bool:
     return site.startswith(("http://", "https://"))
 
 
-def _record_where_absent(url: str, upstream_ca: Path | None) -> None:
+def _record_where_absent(url: str, upstream_ca: Path | None, allow: Sequence[str]) -> None:
     """Record once: a run that goes on, and a further question, are of the same page."""
     kept = recording_of(url)
     if kept.exists():
@@ -162,7 +163,7 @@ def _record_where_absent(url: str, upstream_ca: Path | None) -> None:
         # Renamed when it is whole: what is there is asked about ever after.
         with tempfile.TemporaryDirectory(prefix=f".{kept.name}-", dir=kept.parent) as folder:
             recorded = Path(folder) / kept.name
-            info = record_page(url, recorded, upstream_ca)
+            info = record_page(url, recorded, upstream_ca, allow)
             if info["secure_share"] < MOSTLY:
                 secured = Path(folder) / f"secure-{kept.name}"
                 make_secure(recorded, secured)

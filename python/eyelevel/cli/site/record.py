@@ -3,6 +3,7 @@
 import io
 import signal
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +15,7 @@ from PIL import Image
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings, RawLoad
 from eyelevel.browser.same_requests import SameRequests
+from eyelevel.cli.options import AllowOption
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.values import EXAMPLE, is_page_url, viewport_px
 from eyelevel.errors import ExpectedError
@@ -67,12 +69,14 @@ def record(
     upstream_ca: Annotated[
         Path | None, typer.Option(help="Certificates (PEM) to trust beside the platform's.")
     ] = None,
+    allow: AllowOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Record a page, or what any client asks for through a proxy, as a site to replay.
 
     Cookies and credentials are not stored unless asked for; what a page's forms send is. Each visit
-    after the first adds what the page had not asked for before.
+    after the first adds what the page had not asked for before. Only public servers are reached,
+    but for an address in a page's URL and what --allow names.
     """
     if bool(urls) == (proxy is not None):
         raise RecordError("give the URL of a page, or `--proxy PORT`")
@@ -83,7 +87,14 @@ def record(
         steps = read_script(script) if script else ()
     except ValueError as error:
         raise RecordError(str(error)) from error
-    recorder = Recorder(out, port=proxy or 0, upstream_ca=upstream_ca, keep_cookies=keep_cookies)
+    recorder = Recorder(
+        out,
+        port=proxy,
+        upstream_ca=upstream_ca,
+        pages=urls or (),
+        allow=allow or (),
+        keep_cookies=keep_cookies,
+    )
     with recorder:
         if urls:
             settings = _settings(recorder, wait_idle, viewport, mobile)
@@ -98,9 +109,11 @@ def record(
         _print(written["info"], out)
 
 
-def record_page(url: str, out: Path, upstream_ca: Path | None = None) -> JsonMapping:
+def record_page(
+    url: str, out: Path, upstream_ca: Path | None = None, allow: Sequence[str] = ()
+) -> JsonMapping:
     """Record one page with the command's defaults; what `site info` would say of it."""
-    with Recorder(out, upstream_ca=upstream_ca) as recorder:
+    with Recorder(out, upstream_ca=upstream_ca, pages=[url], allow=allow) as recorder:
         settings = _settings(recorder, WAIT_IDLE, VIEWPORT, mobile=False)
         info: JsonMapping = _record_visits(recorder, settings, [url], 1)["info"]
     return info
@@ -124,6 +137,7 @@ def _settings(recorder: Recorder, wait_idle: str, viewport: str, mobile: bool) -
         # Seeded as in a replay; the date is the real one.
         same_page=SameRequests(recorded_at_unix_ms=None),
         proxy=recorder.address,
+        command_prefix=recorder.command_prefix,
         mobile=mobile,
         quiet_s=quiet_s,
         cap_s=BUSY_S_MAX,
@@ -188,7 +202,8 @@ def _tell(url: str, raw: RawLoad, recorder: Recorder) -> None:
 def _record_clients(recorder: Recorder) -> JsonMapping:
     authority = Path.cwd() / "eyelevel-recorder-ca.pem"
     authority.write_text(recorder.ca_certificate, encoding="ascii")
-    hint = f"recording at http://{recorder.address}; clients must trust {authority}"
+    proxy = f"http://{recorder.credentials}@{recorder.address}"
+    hint = f"recording at {proxy}; clients must trust {authority}"
     hints.print(hint, markup=False, soft_wrap=True)
     hints.print("Ctrl-C writes the site")
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))

@@ -1,0 +1,170 @@
+//! A network namespace with loopback alone, and one listener that leads out of it.
+
+use crate::sandbox::{self, Forked, Inside};
+use crate::{Error, Netlink};
+use std::io::{self, Read};
+use std::mem;
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::ptr;
+
+/// Nobody answers there: names are the listener's business.
+const RESOLV_CONF: &str = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n";
+const HOSTS: &str = "127.0.0.1 localhost\n::1 localhost\n";
+/// A process id, or an error's sentence.
+const MESSAGE_BYTES_MAX: usize = 1000;
+
+/// Namespaces from which nothing but a listener is reached.
+#[derive(Debug)]
+pub struct LoopbackOnly {
+    /// For [`crate::enter`]: the process that keeps the namespaces. All of it ends with the caller.
+    pub init_pid: u32,
+    /// On the namespace's 127.0.0.1, held by the caller, who stands outside: no process outside of
+    /// the namespace can connect to it, whichever user's it is.
+    pub listener: TcpListener,
+}
+
+/// Makes namespaces as [`sandbox::spawn`] does, with loopback as their only device, and takes a
+/// listener out of them. The caller must have no second thread yet.
+///
+/// # Errors
+/// Where the kernel refuses the namespaces, with the remedy for unprivileged users.
+pub fn loopback_only() -> Result<LoopbackOnly, Error> {
+    let failed = |error| Error::new("take a listener out of its namespace", error);
+    let (outside, inside) = UnixStream::pair().map_err(failed)?;
+    match sandbox::spawn()? {
+        Forked::Init(namespaces) => {
+            drop(outside);
+            std::process::exit(keep(&namespaces, inside))
+        }
+        Forked::Supervisor(_) => {
+            drop(inside);
+            let (message, descriptor) = receive(&outside).map_err(failed)?;
+            let text = String::from_utf8_lossy(&message).into_owned();
+            let (Some(descriptor), Ok(init_pid)) = (descriptor, text.parse()) else {
+                return Err(failed(io::Error::other(text)));
+            };
+            // The namespaces' process waits for the other end to be closed, which this process's
+            // end does.
+            mem::forget(outside);
+            let listener = TcpListener::from(descriptor);
+            Ok(LoopbackOnly { init_pid, listener })
+        }
+    }
+}
+
+/// Process 1 of the namespaces, until the other end of `outside` is closed.
+fn keep(namespaces: &Inside, mut outside: UnixStream) -> i32 {
+    let sent = match listen() {
+        Ok(listener) => {
+            let pid = namespaces.outer_pid.to_string();
+            send(&outside, pid.as_bytes(), Some(&listener))
+        }
+        Err(error) => send(&outside, error.to_string().as_bytes(), None),
+    };
+    if sent.is_err() {
+        return 1;
+    }
+    let _ = outside.read(&mut [0]);
+    0
+}
+
+fn listen() -> Result<TcpListener, Error> {
+    sandbox::isolate_files(RESOLV_CONF, HOSTS)?;
+    let mut netlink = Netlink::open()?;
+    let loopback = netlink.link_index("lo")?;
+    netlink.set_up(loopback, None)?;
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|e| Error::new("listen on loopback", e))
+}
+
+/// Room for one descriptor, aligned as a control message is.
+type Control = [u64; 4];
+
+fn send(socket: &UnixStream, text: &[u8], listener: Option<&TcpListener>) -> io::Result<()> {
+    let mut part = libc::iovec {
+        iov_base: text.as_ptr().cast_mut().cast(),
+        iov_len: text.len().min(MESSAGE_BYTES_MAX),
+    };
+    let mut control: Control = [0; 4];
+    // SAFETY: all zeros is a message without parts.
+    let mut message: libc::msghdr = unsafe { mem::zeroed() };
+    (message.msg_iov, message.msg_iovlen) = (&raw mut part, 1);
+    if let Some(listener) = listener {
+        const BYTES: u32 = size_of::<i32>() as u32;
+        message.msg_control = control.as_mut_ptr().cast();
+        // SAFETY: the macros compute; the header and the descriptor lie within `control`.
+        unsafe {
+            message.msg_controllen = libc::CMSG_SPACE(BYTES) as usize;
+            let header = libc::CMSG_FIRSTHDR(&message);
+            (*header).cmsg_level = libc::SOL_SOCKET;
+            (*header).cmsg_type = libc::SCM_RIGHTS;
+            (*header).cmsg_len = libc::CMSG_LEN(BYTES) as usize;
+            ptr::write_unaligned(libc::CMSG_DATA(header).cast(), listener.as_raw_fd());
+        }
+    }
+    // SAFETY: the message and what it points to outlive the call.
+    let sent = unsafe { libc::sendmsg(socket.as_raw_fd(), &message, libc::MSG_NOSIGNAL) };
+    if sent < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+fn receive(socket: &UnixStream) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
+    let mut text = vec![0; MESSAGE_BYTES_MAX];
+    let mut part = libc::iovec {
+        iov_base: text.as_mut_ptr().cast(),
+        iov_len: text.len(),
+    };
+    let mut control: Control = [0; 4];
+    // SAFETY: all zeros is a message without parts.
+    let mut message: libc::msghdr = unsafe { mem::zeroed() };
+    (message.msg_iov, message.msg_iovlen) = (&raw mut part, 1);
+    message.msg_control = control.as_mut_ptr().cast();
+    message.msg_controllen = size_of_val(&control);
+    let flags = libc::MSG_CMSG_CLOEXEC;
+    // SAFETY: the message and what it points to outlive the call and are valid for writes.
+    let received = unsafe { libc::recvmsg(socket.as_raw_fd(), &mut message, flags) };
+    if received < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    text.truncate(received as usize);
+    // SAFETY: the kernel has filled `control`; a descriptor that it names is new and ours alone.
+    let descriptor = unsafe {
+        let header = libc::CMSG_FIRSTHDR(&message);
+        let is_one = !header.is_null()
+            && (*header).cmsg_level == libc::SOL_SOCKET
+            && (*header).cmsg_type == libc::SCM_RIGHTS;
+        is_one.then(|| {
+            OwnedFd::from_raw_fd(ptr::read_unaligned(libc::CMSG_DATA(header).cast::<i32>()))
+        })
+    };
+    Ok((text, descriptor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpStream;
+
+    #[test]
+    fn a_listener_goes_from_one_holder_to_another() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        send(&theirs, b"42", Some(&listener)).unwrap();
+        drop(listener);
+        let (text, descriptor) = receive(&ours).unwrap();
+        let received = TcpListener::from(descriptor.unwrap());
+        assert_eq!(
+            (&text[..], received.local_addr().unwrap()),
+            (&b"42"[..], address)
+        );
+        TcpStream::connect(address).unwrap();
+        send(&theirs, b"no", None).unwrap();
+        assert!(matches!(receive(&ours).unwrap(), (text, None) if text == b"no"));
+        drop(theirs);
+        assert!(receive(&ours).unwrap().0.is_empty());
+    }
+}
