@@ -35,6 +35,10 @@ class CommandError(BrowserError):
     """The browser refused a DevTools command."""
 
 
+class BrowserMessageError(BrowserError):
+    """The browser sent a message that cannot be."""
+
+
 class PageAnswerError(BrowserError):
     """What a page's browser answered of its timings is none, or not what its events say."""
 

@@ -37,8 +37,9 @@ def _changed(value: Any, chance: random.Random) -> Any:
 
 
 def _places(value: Any, way: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    items = value.items() if isinstance(value, dict) else enumerate(value)
-    for name, item in items if isinstance(value, dict | list) else ():
+    if not isinstance(value, dict | list):
+        return
+    for name, item in value.items() if isinstance(value, dict) else enumerate(value):
         yield (*way, name)
         if isinstance(item, dict | list):
             yield from _places(item, (*way, name))

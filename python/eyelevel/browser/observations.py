@@ -16,6 +16,12 @@ from eyelevel.plan.browser import Browser
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
 
+REQUESTS_MAX = 20_000
+"""Of one load that are kept, steps after it included."""
+
+REQUEST_CHARS_MAX = 64 << 20
+"""Characters of all their URLs."""
+
 LOCAL_SCHEMES = ("data:", "blob:", "about:", "chrome:", "chrome-error:", "filesystem:")
 """URLs that never reach the network."""
 
@@ -214,6 +220,10 @@ class RawLoad:
     """Time zero, CLOCK_MONOTONIC; None if there was no navigation."""
     frames_lost: int = 0
     """Frames that could not be kept; above 0 the visual metrics of this load are worth nothing."""
+    requests_lost: int = 0
+    """Requests beyond those that are kept; above 0 the objects are not all."""
+    console_dropped: int = 0
+    """Messages about the page's console that were too many to be read; Chromium."""
     timings_refused: str = ""
     """Why the page's own timings are not to be believed, and are absent; empty if they are."""
     timing_differences_ms: Mapping[str, float] = field(default_factory=dict)
@@ -253,6 +263,7 @@ class RawLoad:
                 "settled": self.settled,
                 "navigation_start_ns": self.navigation_start_ns,
                 "frames_lost": self.frames_lost,
+                **({"console_dropped": self.console_dropped} if self.console_dropped else {}),
                 "timing_differences_ms": dict(self.timing_differences_ms),
                 "effective_connection_type": self.effective_connection_type,
                 "final_picture_matches": self.final_picture_matches,

@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from eyelevel.browser.observations import Navigation
-from eyelevel.browser.page_answer import PageAnswer, is_full
+from eyelevel.browser.page_answer import DAY_MS, PageAnswer, is_full
+from eyelevel.errors import PageAnswerError
 from eyelevel.json_types import JsonObject
+
+STARTS_KEPT = 100
 
 SHIFT_WINDOW_MS_MAX = 5000.0
 SHIFT_GAP_MS_MAX = 1000.0
@@ -59,7 +62,8 @@ class NavigationClock:
         for metric in reply.get("result", {}).get("metrics", ()):
             known = (0, *self._starts_s)
             if metric["name"] == "NavigationStart" and metric["value"] not in known:
-                self._starts_s.append(metric["value"])
+                # The first ones and the last: a page may replace its document without end.
+                self._starts_s[STARTS_KEPT:] = [metric["value"]]
 
     @property
     def first_start_s(self) -> float:
@@ -86,7 +90,8 @@ def navigation_from(
     """The page's answer on the clock of the first navigation.
 
     `lifecycle_s` are the last document's lifecycle events, monotonic seconds. What comes from a
-    list that the browser's buffer was too small for is unknown.
+    list that the browser's buffer was too small for is unknown. Raises `PageAnswerError` if a time
+    is before the first navigation.
     """
     offset_ms = (clock.last_start_s - clock.first_start_s) * 1e3
 
@@ -106,7 +111,7 @@ def navigation_from(
     shifts_known = not is_full(len(answer["shifts"]), "layout-shift")
     tasks_known = not is_full(len(answer["tasks"]), "longtask")
     largest_known = not is_full(answer["largestCount"], "largest-contentful-paint")
-    return Navigation(
+    found = Navigation(
         page_load_time_ms=since_first(answer["load"]),
         time_to_first_byte_ms=since_first(answer["response"]),
         first_contentful_paint_ms=since_start(
@@ -125,6 +130,13 @@ def navigation_from(
         timer_gaps_ms=spans(answer["timerGaps"]),
         documents=clock.documents,
     )
+    for name, value in found.as_record().items():
+        if not name.endswith("_ms") or value is None:
+            continue
+        times = sum(value, ()) if isinstance(value, tuple) else (value,)
+        if not all(0 <= at_ms <= DAY_MS for at_ms in times):
+            raise PageAnswerError(f"the page's own timings cannot be: `{name}` is out of bounds")
+    return found
 
 
 def layout_shift(shifts: Sequence[tuple[float, float]]) -> float:

@@ -67,10 +67,10 @@ OUTCOMES: tuple[Outcome, ...] = (
     ),
     Outcome(
         "capture-incomplete",
-        "Frames were lost, the last one is not what the page shows at its end, the page's own "
-        "timings could not be read or are not what the browser's events say, or its own timer "
-        "stood still for 200 ms more than in the page's other loads without a long task to explain "
-        "it.",
+        "Frames or requests were lost, the last frame is not what the page shows at its end, the "
+        "page's own timings could not be read or are not what the browser's events say, or its own "
+        "timer stood still for 200 ms more than in the page's other loads without a long task to "
+        "explain it.",
         "instrument",
         True,
         tried_again=True,
@@ -84,7 +84,13 @@ OUTCOMES: tuple[Outcome, ...] = (
         True,
         tried_again=True,
     ),
-    Outcome("browser-crashed", "The browser ended or stopped answering.", "instrument", True, True),
+    Outcome(
+        "browser-crashed",
+        "The browser ended, stopped answering, or sent a message that cannot be.",
+        "instrument",
+        True,
+        tried_again=True,
+    ),
     Outcome(
         "lab-failed",
         "The lab could not be built, or it failed during the load.",

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import base64
 from typing import Protocol
 
 from eyelevel.browser.chromium.devtools import DevTools
+from eyelevel.browser.messages import bytes_of
 from eyelevel.browser.observations import Frame, LoadSettings
-from eyelevel.errors import BrowserStartError
+from eyelevel.errors import BrowserMessageError, BrowserStartError
 from eyelevel.json_types import JsonObject
 
 FRAMES_IN_FLIGHT_MAX = 120
@@ -147,8 +147,9 @@ class TraceScreenshots:
         """Keep the pictures, all of which come after `stop` was called."""
         if method == "Tracing.dataCollected":
             for event in parameters["value"]:
-                if event.get("name") == "Screenshot":
-                    self._pictures.add(event["ts"] / 1e6, event["args"]["snapshot"])
+                picture = event.get("args", {}).get("snapshot")
+                if event.get("name") == "Screenshot" and picture and "ts" in event:
+                    self._pictures.add(event["ts"] / 1e6, picture)
         elif method == "Tracing.tracingComplete":
             self._complete = True
         return False
@@ -248,4 +249,10 @@ class _Pictures:
                 kept.clear()
             if not kept or kept[-1][1] != picture:
                 kept.append((at_ms, picture))
-        return tuple(Frame(at_ms, base64.b64decode(picture)) for at_ms, picture in kept)
+        frames = []
+        for at_ms, picture in kept:
+            try:
+                frames.append(Frame(at_ms, bytes_of(picture)))
+            except BrowserMessageError:
+                self.lost += 1
+        return tuple(frames)

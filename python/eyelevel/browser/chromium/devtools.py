@@ -14,14 +14,31 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from eyelevel.browser.chromium.messages import CHROMIUM
+from eyelevel.browser.messages import (
+    MESSAGE_BYTES_MAX,
+    Messages,
+    parsed,
+    refusal_of,
+    text_of,
+)
 from eyelevel.errors import BrowserGoneError, CommandError, DeadlineError
 from eyelevel.json_types import JsonObject
 
 READ_BYTES = 1 << 20
 """Bytes of one read; a full-size frame arrives in one or two."""
 
-MESSAGE_BYTES_MAX = 256 << 20
-"""Longest message accepted; a trace chunk or a frame is far shorter."""
+QUEUE_BYTES_MAX = 256 << 20
+"""Messages that may wait while a command is written."""
+
+FLOODS = tuple(
+    f'{{"method":"{method}"'.encode()
+    for method in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
+)
+"""How messages begin that a page makes as many of as it likes."""
+
+FLOOD_MAX = 10_000
+"""Such messages of one browser that are read; further ones are counted."""
 
 WRITE_TIMEOUT_S = 10.0
 """How long the browser may leave its end of the pipe unread; it reads on a thread of its own."""
@@ -33,14 +50,19 @@ ReplyHandler = Callable[[Message], None]
 
 def navigation_error(reply: Message) -> str:
     """Why the page of a `Page.navigate` could not be opened; empty if it could."""
-    refused, result = reply.get("error", {}), reply.get("result", {})
-    return str(refused.get("message") or result.get("errorText") or "")
+    if "error" in reply:
+        return refusal_of(reply["error"])
+    return str(reply["result"].get("errorText", ""))
 
 
 class DevTools:
     """Sends commands and hands events to one handler, in the order in which they arrived."""
 
-    def __init__(self, to_browser_fd: int, from_browser_fd: int) -> None:
+    def __init__(
+        self, to_browser_fd: int, from_browser_fd: int, messages: Messages = CHROMIUM
+    ) -> None:
+        """Over the two pipes; `messages` gives the shapes of what the browser says."""
+        self._messages = messages
         self._out = to_browser_fd
         self._in = from_browser_fd
         os.set_blocking(self._in, False)
@@ -49,7 +71,9 @@ class DevTools:
         self._chunks: list[bytes] = []
         self._chunks_bytes = 0
         self._queue: deque[bytes] = deque()
-        self._reply_handlers: dict[int, ReplyHandler] = {}
+        self._queue_bytes = 0
+        self._flood = 0
+        self._reply_handlers: dict[int, tuple[str, ReplyHandler]] = {}
         self.on_event: EventHandler = lambda method, parameters, session_id: None
 
     def send(
@@ -66,7 +90,7 @@ class DevTools:
         if session_id:
             message["sessionId"] = session_id
         if on_reply is not None:
-            self._reply_handlers[command_id] = on_reply
+            self._reply_handlers[command_id] = method, on_reply
         self._write(json.dumps(message).encode() + b"\0")
         return command_id
 
@@ -80,13 +104,14 @@ class DevTools:
         replies: list[Message] = []
         self.send(method, parameters, session_id, replies.append)
         while not replies:
-            if not self.pump(deadline):
+            # A page may make messages faster than they are read.
+            if not self.pump(deadline) or (not replies and time.monotonic() > deadline):
                 raise DeadlineError(
                     f"{method} got no answer in time; the machine may be overloaded"
                 )
         if "error" in replies[0]:
-            raise CommandError(f"{method} was refused: {replies[0]['error'].get('message')}")
-        result: Message = replies[0].get("result", {})
+            raise CommandError(f"{method} was refused: {refusal_of(replies[0]['error'])}")
+        result: Message = replies[0]["result"]
         return result
 
     def pump(self, deadline: float) -> bool:
@@ -96,19 +121,36 @@ class DevTools:
             if not select.select([self._in], [], [], max(wait_s, 0.0))[0]:
                 return False
             self._read()
-        self._dispatch(self._queue.popleft())
+        raw = self._queue.popleft()
+        self._queue_bytes -= len(raw)
+        self._dispatch(raw)
         return True
 
+    @property
+    def dropped(self) -> int:
+        """How many messages about the page's console were too many to be read."""
+        return max(self._flood - FLOOD_MAX, 0)
+
     def _dispatch(self, raw: bytes) -> None:
-        message: Message = json.loads(raw)
+        if raw.startswith(FLOODS):
+            self._flood += 1
+            if self._flood > FLOOD_MAX:
+                return
+        message = parsed(raw)
         if "id" in message:
-            handler = self._reply_handlers.pop(message["id"], None)
-            if handler is not None:
+            command_id = message["id"]
+            known = isinstance(command_id, int) and command_id in self._reply_handlers
+            if known:
+                method, handler = self._reply_handlers.pop(command_id)
+                if "error" not in message:
+                    result = self._messages.answer(method, message.get("result", {}))
+                    message = {"id": command_id, "result": result}
                 handler(message)
-        else:
-            self.on_event(
-                message["method"], message.get("params", {}), message.get("sessionId", "")
-            )
+            return
+        method, session_id = text_of(message, "method"), text_of(message, "sessionId")
+        parameters = self._messages.event(method, message.get("params", {}))
+        if parameters is not None:
+            self.on_event(method, parameters, session_id)
 
     def _read(self) -> None:
         try:
@@ -121,11 +163,14 @@ class DevTools:
         for part in whole:
             self._chunks.append(part)
             self._queue.append(b"".join(self._chunks))
+            self._queue_bytes += len(self._queue[-1])
             self._chunks.clear()
             self._chunks_bytes = 0
         if rest:
             self._chunks.append(rest)
             self._chunks_bytes += len(rest)
+        if self._queue_bytes > QUEUE_BYTES_MAX:
+            raise BrowserGoneError("the browser sent more messages than can be kept")
         if self._chunks_bytes > MESSAGE_BYTES_MAX:
             raise BrowserGoneError(
                 f"the browser sent a message longer than {MESSAGE_BYTES_MAX} bytes"

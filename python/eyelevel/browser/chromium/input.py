@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from eyelevel.browser.chromium.capture import FrameCapture
 from eyelevel.browser.chromium.devtools import DevTools
+from eyelevel.browser.messages import first_line, refusal_of
 from eyelevel.browser.page_timings import NavigationClock
 from eyelevel.browser.steps import (
     FIND_TIMEOUT_S,
@@ -111,8 +112,8 @@ def _problem(reply: Reply) -> str | None:
     thrown = reply.get("result", {}).get("exceptionDetails")
     if thrown is not None:
         text = thrown.get("exception", {}).get("description") or thrown["text"]
-        return str(text.splitlines()[0])
-    return str(reply["error"].get("message")) if "error" in reply else None
+        return first_line(text)
+    return refusal_of(reply["error"]) if "error" in reply else None
 
 
 def _click(send: Send, x: float, y: float) -> None:

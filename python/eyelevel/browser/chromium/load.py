@@ -11,7 +11,6 @@ headers and makes Chromium fetch preloaded and repeated objects twice, unlike an
 
 from __future__ import annotations
 
-import base64
 import time
 from dataclasses import replace
 
@@ -27,6 +26,7 @@ from eyelevel.browser.chromium.page_setup import set_up_page
 from eyelevel.browser.chromium.process import Chromium, browser_arguments
 from eyelevel.browser.chromium.timings import read_timings
 from eyelevel.browser.cross_check import differences_ms, disagreement
+from eyelevel.browser.messages import bytes_of
 from eyelevel.browser.observations import Ended, LoadSettings, Navigation, RawLoad, StepLoad
 from eyelevel.browser.page_timings import NavigationClock, navigation_from
 from eyelevel.browser.phases import Phases, until_now
@@ -198,7 +198,7 @@ class _Load:
         if self._settings.screenshot:
             parameters = {"format": "png"}
             png = self._devtools.call("Page.captureScreenshot", parameters, self._page, deadline)
-            self._screenshot = base64.b64decode(png["data"])
+            self._screenshot = bytes_of(png["data"])
         self._ask_navigation_start()
         scripts = self._settings.browser.javascript
         clock = self._clock
@@ -207,12 +207,12 @@ class _Load:
             events = self._document.since(clock.last_start_s, answer)
             self._timing_differences_ms = differences_ms(answer, events)
             self._timings_refused = disagreement(answer, events)
+            if not self._timings_refused:
+                self._connection_type = answer["effectiveConnectionType"]
+                return navigation_from(answer, clock, self._document.lifecycle_s)
         except PageAnswerError as error:
             self._timings_refused = str(error)
-        if self._timings_refused:
-            return Navigation(documents=clock.documents)
-        self._connection_type = answer["effectiveConnectionType"]
-        return navigation_from(answer, clock, self._document.lifecycle_s)
+        return Navigation(documents=clock.documents)
 
     def _do_steps(self) -> None:
         """Do the steps after the load."""
@@ -251,6 +251,8 @@ class _Load:
             navigation_start_ns=round(start_s * 1e9),
             frames_lost=self._capture.lost,
             effective_connection_type=self._connection_type,
+            console_dropped=self._devtools.dropped,
+            requests_lost=self._network.lost,
             timings_refused=self._timings_refused,
             timing_differences_ms=self._timing_differences_ms,
             final_picture_matches=self._final_picture_matches,

@@ -6,7 +6,6 @@ identity.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import gzip
 import json
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.chromium.process import Chromium
+from eyelevel.browser.messages import bytes_of
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.errors import BrowserError
 from eyelevel.json_types import JsonObject
@@ -150,7 +150,7 @@ class Trace:
             parameters = {"handle": self._stream, "size": READ_BYTES}
             part = devtools.call("IO.read", parameters, "", deadline)
             data = part["data"]
-            trace += base64.b64decode(data) if part.get("base64Encoded") else data.encode()
+            trace += bytes_of(data) if part.get("base64Encoded") else data.encode()
             if part["eof"]:
                 break
         return bytes(trace)

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from eyelevel.browser.observations import LOCAL_SCHEMES, ObjectLoad, Source
+from eyelevel.browser.observations import (
+    LOCAL_SCHEMES,
+    REQUEST_CHARS_MAX,
+    REQUESTS_MAX,
+    ObjectLoad,
+    Source,
+)
 from eyelevel.json_types import JsonObject
 
 ENDLESS_TYPES = frozenset({"WebSocket", "EventSource"})
@@ -50,6 +56,9 @@ class NetworkLog:
         self._open: dict[str, _Request] = {}
         self.initiators: dict[str, str] = {}
         """What requested a URL first, by that URL; fragments dropped."""
+        self.lost = 0
+        """Requests that were not kept: there were too many."""
+        self._chars = 0
         self._main_frame: str | None = None
 
     @property
@@ -76,6 +85,8 @@ class NetworkLog:
             self._done.append(hop)
         request = event["request"]
         url: str = request["url"]
+        if not self._has_room(url):
+            return True
         if initiator := _initiator(event.get("initiator", {}), hop.url if hop else None):
             self.initiators.setdefault(url, initiator)
         frame, resource_type = event.get("frameId"), event.get("type", "Other")
@@ -137,7 +148,18 @@ class NetworkLog:
         self._done.append(request)
         return True
 
+    def _has_room(self, url: str) -> bool:
+        """Whether one more request is kept; otherwise it counts as lost."""
+        self._chars += len(url)
+        count = len(self._done) + len(self._open)
+        if count < REQUESTS_MAX and self._chars <= REQUEST_CHARS_MAX:
+            return True
+        self.lost += 1
+        return False
+
     def _web_socket_created(self, event: JsonObject) -> bool:
+        if not self._has_room(event["url"]):
+            return False
         self._open[event["requestId"]] = _Request(
             url=event["url"],
             method="GET",

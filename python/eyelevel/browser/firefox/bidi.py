@@ -13,11 +13,10 @@ from collections.abc import Callable
 from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.sync.client import connect
 
+from eyelevel.browser.firefox.messages import FIREFOX
+from eyelevel.browser.messages import MESSAGE_BYTES_MAX, Messages, parsed, refusal_of, text_of
 from eyelevel.errors import BrowserGoneError, CommandError, DeadlineError
 from eyelevel.json_types import JsonObject
-
-MESSAGE_BYTES_MAX = 256 << 20
-"""Longest message accepted; a screenshot is far shorter."""
 
 Message = JsonObject
 
@@ -25,10 +24,12 @@ Message = JsonObject
 class BiDi:
     """The same verbs as `DevTools`: `send`, `call`, `pump`."""
 
-    def __init__(self, web_socket: WebSocket) -> None:
+    def __init__(self, web_socket: WebSocket, messages: Messages = FIREFOX) -> None:
+        """Over a connection; `messages` gives the shapes of what the browser says."""
+        self._messages = messages
         self._web_socket = web_socket
         self._next_id = 1
-        self._reply_handlers: dict[int, Callable[[Message], None]] = {}
+        self._reply_handlers: dict[int, tuple[str, Callable[[Message], None]]] = {}
         self.on_event: Callable[[str, Message], None] = lambda method, parameters: None
 
     def send(
@@ -37,7 +38,7 @@ class BiDi:
         """Send a command without waiting; `on_reply` gets the whole reply."""
         command_id, self._next_id = self._next_id, self._next_id + 1
         if on_reply is not None:
-            self._reply_handlers[command_id] = on_reply
+            self._reply_handlers[command_id] = method, on_reply
         self._web_socket.send(
             json.dumps({"id": command_id, "method": method, "params": parameters})
         )
@@ -50,13 +51,14 @@ class BiDi:
         replies: list[Message] = []
         self.send(method, parameters, replies.append)
         while not replies:
-            if not self.pump(deadline):
+            # A page may make messages faster than they are read.
+            if not self.pump(deadline) or (not replies and time.monotonic() > deadline):
                 raise DeadlineError(
                     f"{method} got no answer in time; the machine may be overloaded"
                 )
         if replies[0].get("type") == "error":
-            raise CommandError(f"{method} was refused: {replies[0].get('message')}")
-        result: Message = replies[0].get("result", {})
+            raise CommandError(f"{method} was refused: {refusal_of(replies[0])}")
+        result: Message = replies[0]["result"]
         return result
 
     def pump(self, deadline: float) -> bool:
@@ -64,12 +66,23 @@ class BiDi:
         text = self._web_socket.receive(deadline)
         if text is None:
             return False
-        message: Message = json.loads(text)
-        if message.get("type") == "event":
-            self.on_event(message["method"], message.get("params", {}))
-        elif (handler := self._reply_handlers.pop(message.get("id", 0), None)) is not None:
-            handler(message)
+        self._dispatch(parsed(text))
         return True
+
+    def _dispatch(self, message: Message) -> None:
+        if message.get("type") == "event":
+            method = text_of(message, "method")
+            parameters = self._messages.event(method, message.get("params", {}))
+            if parameters is not None:
+                self.on_event(method, parameters)
+            return
+        command_id = message.get("id")
+        if isinstance(command_id, int) and command_id in self._reply_handlers:
+            method, handler = self._reply_handlers.pop(command_id)
+            if message.get("type") != "error":
+                result = self._messages.answer(method, message.get("result", {}))
+                message = {"type": "success", "result": result}
+            handler(message)
 
 
 class WebSocket:
@@ -106,7 +119,7 @@ class WebSocket:
             return None
         except ConnectionClosed as error:
             raise BrowserGoneError(f"the browser closed its WebSocket: {error}") from error
-        return message if isinstance(message, str) else message.decode()
+        return message if isinstance(message, str) else message.decode(errors="replace")
 
     def close(self) -> None:
         """Close the connection; safe to call twice."""

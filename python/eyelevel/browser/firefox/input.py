@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 
 from eyelevel.browser.cross_check import disagreement
 from eyelevel.browser.firefox.bidi import BiDi
-from eyelevel.browser.firefox.tab import FirefoxTab
+from eyelevel.browser.firefox.tab import FirefoxTab, text_answer
+from eyelevel.browser.messages import first_line, parsed_value, refusal_of
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.browser.page_answer import WORLD
 from eyelevel.browser.steps import (
@@ -30,6 +30,9 @@ PLACE_FUNCTION = """(element) => {
   const [box] = element.getClientRects();
   return JSON.stringify(box ? [box.x + box.width / 2, box.y + box.height / 2] : null);
 }"""
+
+
+PLACE_PX_MAX = 1e6
 
 
 class BiDiInput:
@@ -118,17 +121,23 @@ class BiDiInput:
             "target": {**context, "sandbox": WORLD},
             "awaitPromise": False,
         }
-        reply = self._bidi.call("script.callFunction", parameters, deadline)
-        if reply["type"] != "success":
-            raise CommandError(reply["exceptionDetails"]["text"])
-        place = json.loads(reply["result"]["value"])
+        place = parsed_value(
+            text_answer(self._bidi.call("script.callFunction", parameters, deadline))
+        )
         if place is None:
             raise CommandError(NOT_SHOWN)
-        return round(place[0]), round(place[1])
+        return _pixels(place)
+
+
+def _pixels(place: object) -> tuple[int, int]:
+    match place:
+        case [float() | int() as x, float() | int() as y] if abs(x) < PLACE_PX_MAX > abs(y):
+            return round(x), round(y)
+    raise CommandError("the page did not say where the element is")
 
 
 def _problem(reply: Reply) -> str | None:
     thrown = reply.get("result", {}).get("exceptionDetails")
     if thrown is not None:
-        return str(thrown["text"].splitlines()[0])
-    return str(reply.get("message")) if reply.get("type") == "error" else None
+        return first_line(thrown["text"])
+    return refusal_of(reply) if reply.get("type") == "error" else None

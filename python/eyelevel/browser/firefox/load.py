@@ -22,7 +22,7 @@ from eyelevel.browser.firefox.blocked_hosts import write_extension
 from eyelevel.browser.firefox.input import BiDiInput
 from eyelevel.browser.firefox.process import Firefox, window_px
 from eyelevel.browser.firefox.screen import Screen
-from eyelevel.browser.firefox.tab import FirefoxTab
+from eyelevel.browser.firefox.tab import FirefoxTab, text_answer
 from eyelevel.browser.observations import Ended, Frame, LoadSettings, Navigation, RawLoad, StepLoad
 from eyelevel.browser.page_timings import navigation_from
 from eyelevel.browser.phases import Phases, until_now
@@ -150,6 +150,7 @@ class _Load:
             console_errors=tuple(self._tab.console_errors),
             browser_version=f"Firefox/{self._version}",
             settled=self._settled,
+            requests_lost=self._tab.network.lost,
             timings_refused=self._timings_refused,
             timing_differences_ms=self._timing_differences_ms,
             navigation_start_ns=round((start_ms / 1e3 - self._ahead_s) * 1e9),
@@ -227,24 +228,24 @@ class _Load:
         if self._screen is not None and not self._settings.browser.steps:
             self._screen.stop()
         documents = max(self._tab.documents, 1)
+        # The first document may be gone; its request began within a millisecond of its start.
+        first_ms = self._tab.network.first_request_ms()
         try:
             answer, events = self._tab.timings(time.monotonic() + COLLECT_TIMEOUT_S)
             self._timing_differences_ms = differences_ms(answer, events)
             self._timings_refused = disagreement(answer, events)
+            if not self._timings_refused:
+                last_ms = answer["timeOrigin"]
+                if documents == 1 or first_ms is None:
+                    first_ms = last_ms
+                clock = _WallClock(first_ms / 1e3, last_ms / 1e3, documents)
+                navigation = navigation_from(answer, clock, {})
+                # Firefox observes neither long tasks nor layout shifts: unknown is not zero.
+                unknown = replace(navigation, long_tasks_ms=None, cumulative_layout_shift=None)
+                return first_ms, unknown
         except PageAnswerError as error:
             self._timings_refused = str(error)
-        # The first document may be gone; its request began within a millisecond of its start.
-        first_ms = self._tab.network.first_request_ms()
-        if self._timings_refused:
-            return first_ms or time.time() * 1e3, Navigation(documents=documents)
-        last_ms = answer["timeOrigin"]
-        if documents == 1 or first_ms is None:
-            first_ms = last_ms
-        clock = _WallClock(first_ms / 1e3, last_ms / 1e3, documents)
-        navigation = navigation_from(answer, clock, {})
-        # Firefox observes neither long tasks nor layout shifts: unknown is not zero.
-        navigation = replace(navigation, long_tasks_ms=None, cumulative_layout_shift=None)
-        return first_ms, navigation
+        return first_ms or time.time() * 1e3, Navigation(documents=documents)
 
     def _do_steps(self, start_ms: float) -> None:
         """Do the steps after the load."""
@@ -288,6 +289,5 @@ def _clear_between_visits(bidi: BiDi, connections_stay: bool, deadline: float) -
     for script in (_CLEAR, *(() if connections_stay else (_CLOSE_CONNECTIONS,))):
         parameters = {"expression": script, "target": {"context": window}, "awaitPromise": True}
         reply = bidi.call("script.evaluate", parameters, deadline)
-        if reply["type"] != "success" or reply["result"]["value"] != "0":
-            reason = reply.get("exceptionDetails", {}).get("text") or reply["result"]["value"]
+        if (reason := text_answer(reply)) != "0":
             raise CommandError(f"clearing up after the first visit failed: {reason}")

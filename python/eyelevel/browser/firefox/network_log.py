@@ -9,7 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from eyelevel.browser.observations import LOCAL_SCHEMES, ObjectLoad
+from eyelevel.browser.observations import (
+    LOCAL_SCHEMES,
+    REQUEST_CHARS_MAX,
+    REQUESTS_MAX,
+    ObjectLoad,
+)
 from eyelevel.json_types import JsonObject
 
 PROTOCOLS = {"HTTP/1.1": "http/1.1", "http/1.1": "http/1.1", "HTTP/2": "h2", "HTTP/3": "h3"}
@@ -41,11 +46,15 @@ class BiDiNetworkLog:
 
     def __init__(self) -> None:
         self._requests: dict[tuple[str, int], _Request] = {}
+        self._open: set[tuple[str, int]] = set()
+        self._chars = 0
+        self.lost = 0
+        """Requests that were not kept: there were too many."""
 
     @property
     def waits(self) -> bool:
         """Whether a request is under way that the end of the load has to wait for."""
-        return any(not request.done for request in self._requests.values())
+        return bool(self._open)
 
     def handle_event(self, method: str, parameters: JsonObject) -> bool:
         """Take one event; True if it began or ended a request."""
@@ -53,7 +62,10 @@ class BiDiNetworkLog:
             return False
         request = parameters["request"]
         key = request["request"], parameters["redirectCount"]
+        if key not in self._requests and not self._has_room(request["url"]):
+            return True
         if method == "network.beforeRequestSent":
+            self._open.add(key)
             navigation = parameters.get("navigation")
             self._requests[key] = _Request(len(self._requests), request, navigation)
             return not request["url"].startswith(LOCAL_SCHEMES)
@@ -64,7 +76,16 @@ class BiDiNetworkLog:
         elif method in ("network.responseStarted", "network.responseCompleted"):
             entry.response = parameters["response"]
             entry.done = entry.done or method == "network.responseCompleted"
+        (self._open.discard if entry.done else self._open.add)(key)
         return entry.done
+
+    def _has_room(self, url: str) -> bool:
+        """Whether one more request is kept; otherwise it counts as lost."""
+        self._chars += len(url)
+        if len(self._requests) < REQUESTS_MAX and self._chars <= REQUEST_CHARS_MAX:
+            return True
+        self.lost += 1
+        return False
 
     def first_request_ms(self) -> float | None:
         """When the first request began, wall time; None if none did."""

@@ -8,11 +8,12 @@ import time
 from eyelevel.browser.cross_check import BrowserEvents
 from eyelevel.browser.firefox.bidi import BiDi
 from eyelevel.browser.firefox.network_log import BiDiNetworkLog
+from eyelevel.browser.messages import first_line, parsed_value, refusal_of
 from eyelevel.browser.observations import Ended, LoadSettings
 from eyelevel.browser.page_answer import SCRIPT, WORLD, PageAnswer, checked_answer
 from eyelevel.browser.phases import Phases
 from eyelevel.browser.waiting import QuietRule, rule_from_now, wait_for_load
-from eyelevel.errors import BrowserStartError, CommandError, PageAnswerError
+from eyelevel.errors import BrowserStartError, CommandError
 from eyelevel.json_types import JsonObject
 
 ERRORS_MAX = 50
@@ -71,6 +72,7 @@ class FirefoxTab:
 
         Raises `BrowserStartError` if the viewport is not the one that was asked for.
         """
+        # Of our own white page, before any other was there.
         x, y, *size, scale = json.loads(self.evaluate(PLACE_SCRIPT, deadline))
         if tuple(size) != self._settings.viewport_px:
             raise BrowserStartError(f"Firefox's viewport is {size}, not what was asked for")
@@ -96,10 +98,7 @@ class FirefoxTab:
         Raises the errors of `BiDi.call` and `PageAnswerError`.
         """
         said = self.evaluate(f"JSON.stringify({SCRIPT.strip()})", deadline, world=WORLD)
-        try:
-            answer = checked_answer(json.loads(said))
-        except (ValueError, RecursionError) as error:
-            raise PageAnswerError("the page's own timings cannot be read: no JSON") from error
+        answer = checked_answer(parsed_value(said))
         origin_ms = answer["timeOrigin"]
 
         def since_origin(wall_ms: float | None) -> float | None:
@@ -118,13 +117,7 @@ class FirefoxTab:
         """
         target = {"context": self.context, **({"sandbox": world} if world else {})}
         parameters = {"expression": expression, "target": target, "awaitPromise": True}
-        reply = self._bidi.call("script.evaluate", parameters, deadline)
-        if reply["type"] != "success":
-            raise CommandError(f"the page threw: {reply['exceptionDetails']['text']}")
-        text = reply["result"].get("value")
-        if not isinstance(text, str):
-            raise CommandError("the page answered no text")
-        return text
+        return text_answer(self._bidi.call("script.evaluate", parameters, deadline))
 
     def _handle_event(self, method: str, parameters: JsonObject) -> None:
         now_s = time.monotonic()
@@ -147,7 +140,7 @@ class FirefoxTab:
             self._dom_content_loaded_ms = parameters["timestamp"]
         elif method == "browsingContext.navigationCommitted":
             self.documents += 1
-            self._navigation = parameters["navigation"]
+            self._navigation = parameters.get("navigation") or ""
             self.load_event_ms = self._dom_content_loaded_ms = None
             self._rule.handle_new_document(now_s)
         elif method == "browsingContext.userPromptOpened":
@@ -157,7 +150,18 @@ class FirefoxTab:
 
     def _handle_navigate_reply(self, reply: JsonObject) -> None:
         if reply.get("type") == "error":
-            self._navigation_error = reply.get("message") or "refused"
+            self._navigation_error = refusal_of(reply)
+
+
+def text_answer(reply: JsonObject) -> str:
+    """The text that a script gave. Raises `CommandError` if it threw or gave something else."""
+    if reply["type"] != "success":
+        thrown = reply.get("exceptionDetails", {}).get("text", "no reason given")
+        raise CommandError(f"the page threw: {first_line(thrown)}")
+    text = reply.get("result", {}).get("value")
+    if not isinstance(text, str):
+        raise CommandError("the page answered no text")
+    return text
 
 
 def mobile_user_agent(version: str) -> str:

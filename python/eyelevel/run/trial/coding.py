@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from eyelevel.browser.observations import RawLoad
+from eyelevel.errors import BrowserMessageError
 from eyelevel.run.trial.steps import step_frames
 from eyelevel.store.frames import Frame, Frames
 
@@ -23,6 +24,9 @@ class Pictures:
     """Of each step after the load."""
     final: str | None
     """The last picture of the load itself, small."""
+
+
+NO_PICTURES = Pictures(Frames.of([]), (), None)
 
 
 class Coding:
@@ -39,9 +43,9 @@ class Coding:
     def result(self) -> Pictures:
         """Waits for its end; nothing if no load came so far.
 
-        Raises OSError if a picture is damaged.
+        Raises `BrowserMessageError` if a picture is none.
         """
-        return self._work.result() if self._work else Pictures(Frames.of([]), (), None)
+        return self._work.result() if self._work else NO_PICTURES
 
 
 @contextmanager
@@ -52,9 +56,17 @@ def coding() -> Iterator[Coding]:
 
 
 def _coded(raw: RawLoad) -> Pictures:
-    pictures = [Frame.of_image(frame.at_ms, frame.image) for frame in raw.frames]
+    try:
+        pictures = [Frame.of_image(frame.at_ms, frame.image) for frame in raw.frames]
+        steps = step_frames(raw.after_load)
+    except PICTURE_ERRORS as error:
+        raise BrowserMessageError(f"a frame is no picture: {type(error).__name__}") from error
     last = pictures[-1].picture if pictures else None
-    return Pictures(Frames.of(pictures), step_frames(raw.after_load), final_picture(last))
+    return Pictures(Frames.of(pictures), steps, final_picture(last))
+
+
+PICTURE_ERRORS = (OSError, SyntaxError, ValueError, Image.DecompressionBombError)
+"""What Pillow raises for bytes that are no picture, or one that nobody could show."""
 
 
 SIZE_PX = (32, 18)

@@ -56,7 +56,8 @@ class Observed:
     capture; `requests`, `connections` and
     `path` the lab's; `host` the shares of `HostSample.until`; `connection_type` what the
     browser took the network for; `kernel` its release;
-    `timings_refused` why the page's own timings are not believed;
+    `timings_refused` why the page's own timings are not believed; `requests_lost` how many are not
+    among `objects`;
     `failed_step` what failed after the load.
     """
 
@@ -76,6 +77,7 @@ class Observed:
     network: Network
     browser: Browser
     timings_refused: str = ""
+    requests_lost: int = 0
     connection_type: str | None = None
     kernel: str = ""
     failed_step: str = ""
@@ -247,6 +249,8 @@ def _different_page(load: Observed) -> str:
 
 
 def _capture_incomplete(load: Observed) -> str:
+    if load.requests_lost:
+        return f"the page made {load.requests_lost} more requests than are kept of a load"
     if load.timings_refused:
         return load.timings_refused
     if load.page_load_time_ms is None:

@@ -9,7 +9,11 @@ from collections.abc import Iterator
 import pytest
 
 from eyelevel.browser.chromium.devtools import DevTools
+from eyelevel.browser.messages import Messages
 from eyelevel.errors import BrowserGoneError, CommandError, DeadlineError
+
+ANY = dict[str, object]
+MESSAGES = Messages({"A.a": ANY, "A.b": ANY, "B.b": ANY}, {"C.d": ANY})
 
 
 class Browser:
@@ -19,7 +23,7 @@ class Browser:
         self.reads, to_browser = os.pipe()
         from_browser, self.writes = os.pipe()
         self.descriptors = [self.reads, to_browser, from_browser, self.writes]
-        self.devtools = DevTools(to_browser, from_browser)
+        self.devtools = DevTools(to_browser, from_browser, MESSAGES)
 
     def say(self, *messages: dict) -> None:
         for message in messages:

@@ -5,6 +5,7 @@ import pytest
 from PIL import Image
 
 from eyelevel.browser.observations import Frame, RawLoad
+from eyelevel.errors import BrowserMessageError
 from eyelevel.run.trial.coding import coding
 
 
@@ -35,5 +36,5 @@ def test_a_trial_without_a_load_has_no_pictures():
 def test_a_damaged_picture_is_told_to_whoever_asks():
     with coding() as pictures:
         pictures.begin(RawLoad("complete", "", frames=(Frame(0.0, b"no picture"),)))
-        with pytest.raises(OSError):
+        with pytest.raises(BrowserMessageError, match="a frame is no picture"):
             pictures.result()

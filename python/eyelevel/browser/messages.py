@@ -1,0 +1,123 @@
+"""A browser's messages, checked by type and bound before anything is made of them (pure).
+
+The browser is a program that strangers' pages run in. A table gives the shape of each event and
+answer that is used, as far as it is used: what has no shape is not looked at, keys that a shape
+does not name are dropped, and a message unlike its shape ends the load (`BrowserMessageError`).
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from eyelevel.errors import BrowserMessageError, PageAnswerError
+from eyelevel.json_types import JsonObject
+
+MESSAGE_BYTES_MAX = 64 << 20
+"""Longest message accepted; a picture or a part of a trace is far shorter."""
+
+
+Seconds = Annotated[float, Field(ge=0, le=1e10, allow_inf_nan=False)]
+"""Of any clock."""
+
+Milliseconds = Annotated[float, Field(ge=0, le=1e14, allow_inf_nan=False)]
+"""Of any clock, wall time included."""
+
+Offset = Annotated[float, Field(ge=-1e10, le=1e10, allow_inf_nan=False)]
+"""A difference of times; browsers say -1 for none."""
+
+Bytes = Annotated[float, Field(ge=-1, le=1e15, allow_inf_nan=False)]
+"""Browsers say -1 for unknown."""
+
+Status = Annotated[int, Field(ge=0, le=999)]
+Number = Annotated[int, Field(ge=-(2**53), le=2**53)]
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class Messages:
+    """The shapes of a browser's events and of its answers, by method."""
+
+    def __init__(self, events: Mapping[str, Any], answers: Mapping[str, Any]) -> None:
+        self._events = {method: TypeAdapter(shape) for method, shape in events.items()}
+        self._answers = {method: TypeAdapter(shape) for method, shape in answers.items()}
+
+    def event(self, method: str, parameters: object) -> JsonObject | None:
+        """What is used of an event; None if nothing is. Raises `BrowserMessageError`."""
+        shape = self._events.get(method)
+        return None if shape is None else _checked(shape, method, parameters)
+
+    def answer(self, method: str, result: object) -> JsonObject:
+        """What is used of the answer to a command. Raises `BrowserMessageError`."""
+        shape = self._answers.get(method)
+        return {} if shape is None else _checked(shape, f"the answer to {method}", result)
+
+
+def _checked(shape: TypeAdapter[Any], name: str, value: object) -> JsonObject:
+    try:
+        checked: JsonObject = shape.validate_python(value, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "all of it"
+        raise BrowserMessageError(
+            f"the browser sent a malformed message: {name}: {place[:80]}: {first['msg']}"
+        ) from error
+    return checked
+
+
+def parsed(raw: bytes | str) -> JsonObject:
+    """One message of either direction's answer or event; raises `BrowserMessageError`."""
+    try:
+        text = raw if isinstance(raw, str) else raw.decode(errors="replace")
+        message = json.loads(text)
+        if _SURROGATE.search(text):
+            # Half a character, which a page may say and no file can hold.
+            message = json.loads(
+                json.dumps(message, ensure_ascii=False).encode(errors="replace").decode()
+            )
+    except (ValueError, RecursionError) as error:
+        raise BrowserMessageError("the browser sent a message that is no JSON") from error
+    if not isinstance(message, dict):
+        raise BrowserMessageError("the browser sent a message that is no object")
+    return message
+
+
+def text_of(message: JsonObject, name: str, otherwise: str = "") -> str:
+    """A text of a message's envelope; raises `BrowserMessageError` if it is none."""
+    value = message.get(name, otherwise)
+    if not isinstance(value, str):
+        raise BrowserMessageError(f"the browser sent a malformed message: {name} is no text")
+    return value
+
+
+def parsed_value(text: str) -> object:
+    """What a page's answer is as JSON; raises `PageAnswerError`."""
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise PageAnswerError("the page's answer is no JSON") from error
+    return value
+
+
+def bytes_of(base64_text: str) -> bytes:
+    """What a text stands for; raises `BrowserMessageError` if it is no base64."""
+    try:
+        return base64.b64decode(base64_text, validate=True)
+    except ValueError as error:
+        raise BrowserMessageError("the browser sent what is no base64") from error
+
+
+def first_line(text: str) -> str:
+    """Of a text from the browser, for messages."""
+    return next((line[:500] for line in text.splitlines() if line.strip()), "no reason given")
+
+
+def refusal_of(error: object) -> str:
+    """What a browser says of a command that it refused."""
+    said = error.get("message") if isinstance(error, dict) else error
+    return str(said)[:500]
