@@ -35,13 +35,13 @@ from eyelevel.plan.trials import Site, expand, plan_document
 from eyelevel.run.bundle.bundle import write_bundle
 from eyelevel.run.bundle.inputs import RunInputs
 from eyelevel.sites.recorded import open_site
+from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,
     PLAN_FILE,
     iterate_trials,
     read_document,
     write_document,
-    write_trial,
 )
 from eyelevel.store.frames import Frame, Frames
 from eyelevel.store.schema import RECORD_VERSION

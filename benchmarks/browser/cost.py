@@ -14,7 +14,8 @@ from pathlib import Path
 from benchmarks.browser.figure import Figure, load, of_values
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.run.trial.trial import TrialResult
-from eyelevel.store.directory import StoredTrial, read_trial, write_trial
+from eyelevel.store.commit import write_trial
+from eyelevel.store.directory import StoredTrial, read_trial
 
 LOADS = int(os.environ.get("LOADS", 7))
 """The environment variable: fewer, for a look."""

@@ -15,8 +15,9 @@ from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.presets import preset_text
 from eyelevel.plan.trials import Site, Trial, expand, plan_document
+from eyelevel.store.commit import write_trial
 from eyelevel.store.deltas import Part, encode
-from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, write_document, write_trial
+from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, write_document
 from eyelevel.store.frames import Frames
 from eyelevel.store.pixels import Picture
 

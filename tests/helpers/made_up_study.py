@@ -17,7 +17,8 @@ from eyelevel.run.study import loop
 from eyelevel.run.study.loop import RunResult, planned, run_trials
 from eyelevel.run.study.progress import Progress
 from eyelevel.run.study.stopping import Stopping
-from eyelevel.store.directory import ENVIRONMENT_FILE, write_document, write_trial
+from eyelevel.store.commit import write_trial
+from eyelevel.store.directory import ENVIRONMENT_FILE, write_document
 
 TEXT = """title = "When does it stop?"
 sites = ["startup"]

@@ -13,7 +13,10 @@ use eyelevel_replay::matcher::Rules;
 use eyelevel_replay::{
     ConnectionLogs, Event, Server, ServerOptions, Service, StackConfig, certificate_files,
 };
+use std::fs::OpenOptions;
+use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
@@ -163,24 +166,35 @@ impl ServerThread {
     }
 }
 
+/// What the owner alone may read, and what everybody may.
+const PRIVATE: u32 = 0o600;
+const PUBLIC: u32 = 0o644;
+
 /// Writes `certificate.pem`, one chain for all hosts of the site, its `key.pem` and the authority's
 /// `authority.pem`.
 fn write_certificates(folder: &Path, site: &Site, stack: &StackConfig) -> Result<Identity, Error> {
     let (authority, chain, key) = certificate_files(site, stack)?;
     let ca_certificate = authority.root_pem().to_owned();
-    for (name, text) in [
-        ("certificate.pem", &chain),
-        ("key.pem", &key),
-        ("authority.pem", &ca_certificate),
+    for (name, text, mode) in [
+        ("certificate.pem", &chain, PUBLIC),
+        ("key.pem", &key, PRIVATE),
+        ("authority.pem", &ca_certificate, PUBLIC),
     ] {
         let file = folder.join(name);
-        std::fs::write(&file, text)
+        write_new(&file, text, mode)
             .map_err(|error| Error::Config(format!("write {}: {error}", file.display())))?;
     }
     Ok(Identity {
         spki_sha256: authority.spki_sha256(),
         ca_certificate,
     })
+}
+
+/// Writes a file that was not there, so that no link is followed.
+fn write_new(file: &Path, text: &str, mode: u32) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let mut opened = options.write(true).create_new(true).mode(mode).open(file)?;
+    opened.write_all(text.as_bytes())
 }
 
 /// Unspecified: whoever connects to a recorded address reaches them.
@@ -210,4 +224,24 @@ fn sink(counts: Arc<Counts>, windows: FirstWindows) -> eyelevel_replay::EventSin
         }
         emit(&event);
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_key_is_its_owners_alone_and_follows_no_link() {
+        let folder = std::env::temp_dir().join(format!("eyelevel-key-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        let (key, link) = (folder.join("key.pem"), folder.join("link.pem"));
+        write_new(&key, "secret", PRIVATE).unwrap();
+        let mode = std::fs::metadata(&key).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        std::os::unix::fs::symlink(&key, &link).unwrap();
+        let refused = write_new(&link, "another", PRIVATE).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

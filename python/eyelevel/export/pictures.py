@@ -11,6 +11,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
+from eyelevel.disk.whole import whole_file
 from eyelevel.errors import ExportError
 from eyelevel.store.frames import Frame, Frames
 
@@ -51,23 +52,26 @@ def write_video(frames: Frames, label: str, path: Path) -> None:
     times_ms = [number * 1e3 / FRAMES_PER_S for number in range(count)]
     shown = frames.at(times_ms)
     first = captioned(shown[0], shown[0].picture.shape[1], label, format_seconds(0))
-    temporary = path.with_name(f".{path.name}")
     command = ["ffmpeg", "-v", "error", "-nostdin", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24"]
     command += ["-s", f"{first.width}x{first.height}", "-r", str(FRAMES_PER_S), "-i", "-"]
     command += ["-c:v", "libx264", "-preset", "fast", "-crf", "18", "-pix_fmt", "yuv420p"]
-    command += ["-movflags", "+faststart", "-f", "mp4", str(temporary)]
+    command += ["-movflags", "+faststart", "-f", "mp4"]
     try:
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as encoder:
+        with (
+            whole_file(path) as stream,
+            subprocess.Popen(
+                [*command, stream.name], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+            ) as encoder,
+        ):
             last_line = _feed(encoder, shown, times_ms, label)
-        if encoder.returncode != 0:
-            raise ExportError(f"writing {path}: ffmpeg says {last_line or encoder.returncode}")
-        temporary.rename(path)
+            if encoder.wait() != 0:
+                raise ExportError(f"writing {path}: ffmpeg says {last_line or encoder.returncode}")
     except FileNotFoundError as error:
+        if error.filename != command[0]:
+            raise
         raise ExportError(
             f"writing {path}: ffmpeg is missing; install it (Debian: apt-get install ffmpeg)"
         ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def write_filmstrip(frames: Frames, label: str, directory: Path) -> None:

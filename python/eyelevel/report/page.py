@@ -1,12 +1,12 @@
 """The page: one HTML file that needs no network and no other file, from a run's directory."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from eyelevel.analysis.study import Contents, read_contents
 from eyelevel.analysis.trials.table import Measure
+from eyelevel.disk.whole import write_whole
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.compute import measure
 from eyelevel.report.first_screen.opening import opening, opening_json
@@ -141,10 +141,5 @@ def write_report(directory: Path, contents: Contents) -> Path:
     """Write the page of a run that has been read; its path."""
     text = page(contents)
     target = directory / report_file(contents)
-    temporary = directory / f".{target.name}.{os.getpid()}"
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.rename(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole(target, text.encode())
     return target

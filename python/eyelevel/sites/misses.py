@@ -2,7 +2,6 @@
 
 import base64
 import json
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from urllib.parse import urlsplit
 
 from eyelevel.binary import run_tool
 from eyelevel.browser.observations import ObjectLoad
+from eyelevel.disk.folders import temporary_folder
 from eyelevel.json_types import JsonMapping
 from eyelevel.sites.rendering import IN_BODY, blocks_rendering, only_scripts_below
 
@@ -111,8 +111,8 @@ def named_in(url: str, texts: Texts) -> str | None:
 
 def recorded_texts(archive: Path) -> dict[str, str]:
     """Texts of a recording, with slashes and ampersands as a browser reads them."""
-    with tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:
-        har = Path(folder) / "site.har"
+    with temporary_folder("misses") as folder:
+        har = folder / "site.har"
         run_tool(["archive", "export", str(archive), "--har", str(har)])
         entries = json.loads(har.read_text(encoding="utf-8"))["log"]["entries"]
     texts: dict[str, str] = {}

@@ -1,13 +1,13 @@
 """Pack a made site as a recording (spec/archive.md): exchanges in memory, the archive on disk."""
 
 import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from eyelevel.binary import run_tool
+from eyelevel.disk.folders import temporary_folder
 from eyelevel.json_types import JsonObject
 
 CREATED_AT = "2026-01-01T00:00:00Z"
@@ -34,16 +34,16 @@ def pack_site(out: Path, exchanges: Sequence[MadeExchange], **about: Any) -> Jso
     The first exchange is the page. `about` has the manifest's other keys: `title`, `addresses`, ...
     """
     entries = []
-    with tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:
+    with temporary_folder("site") as folder:
         for number, exchange in enumerate(exchanges):
-            (Path(folder) / str(number)).write_bytes(exchange.body)
+            (folder / str(number)).write_bytes(exchange.body)
             headers = [("content-type", exchange.content_type), *exchange.headers]
             entry = {"url": exchange.url, "file": str(number), "headers": headers}
             if exchange.initiator is not None:
                 entry["initiator"] = exchange.initiator
             entries.append(entry)
         site = {"main_url": exchanges[0].url, "created_at": CREATED_AT, "exchanges": entries}
-        manifest = Path(folder) / "manifest.json"
+        manifest = folder / "manifest.json"
         manifest.write_text(json.dumps(site | about), encoding="utf-8")
         info: JsonObject = run_tool(["archive", "pack", str(manifest), "--out", str(out)])
     return info

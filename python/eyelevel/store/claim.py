@@ -1,9 +1,9 @@
 """One writer a run's directory: a second one would remove what the first is writing."""
 
-import fcntl
 import os
 from pathlib import Path
 
+from eyelevel.disk.locks import lock, owner_said
 from eyelevel.errors import StoreError
 
 _CLAIMED: dict[tuple[int, int], int] = {}
@@ -25,12 +25,11 @@ def claim(directory: Path) -> None:
     if (key := (status.st_dev, status.st_ino)) in _CLAIMED:
         os.close(descriptor)
         return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
+    if lock(descriptor) is False:  # where a disk has no locks the first to commit a trial wins
+        owner = owner_said(descriptor)
         os.close(descriptor)
         raise StoreError(
-            f"writing {directory}: another eyelevel is writing there; wait until it has ended, or "
-            "choose another --out"
-        ) from error
+            f"writing {directory}: {owner} is writing there; wait until it has ended, or choose "
+            "another --out"
+        )
     _CLAIMED[key] = descriptor

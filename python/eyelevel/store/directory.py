@@ -1,23 +1,20 @@
-"""A run's directory: write each trial once and whole, read it back checked.
+"""A run's directory: its files and folders, and what is in them, read back checked.
 
-A trial's directory is written under a temporary name, synced and renamed: it is there whole or not
-at all, and the first writer wins, on one machine or on many that share the directory.
+`eyelevel.store.commit` writes trials.
 """
 
 import contextlib
-import gzip
 import json
 import os
-import shutil
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import cast
 
 from pydantic import ValidationError
 
+from eyelevel.disk.folders import remove_orphan
+from eyelevel.disk.whole import DRAFT_PREFIX, write_whole
 from eyelevel.errors import StoreError
 from eyelevel.from_outside.files import read_bytes
 from eyelevel.from_outside.json_text import check_size, may_have_wild_numbers, parse_object
@@ -27,9 +24,8 @@ from eyelevel.from_outside.packed import gunzip
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.store.files import TEMPORARY_PREFIX, sync_directory, write_synced, write_whole
 from eyelevel.store.frames import Frames, read_frames
-from eyelevel.store.pictures import PICTURES, keep_picture
+from eyelevel.store.pictures import PICTURES
 from eyelevel.store.schema import RECORD, RECORD_VERSION, hash_of_key
 
 TRIALS = "trials"
@@ -40,7 +36,6 @@ ENVIRONMENT_FILE = "environment.json"
 STOP_FILE = "stop.json"
 LOGS = "logs"
 """A trial's folder of logs of connections and packets."""
-RECORD_EFFORT = 6
 
 
 @dataclass(frozen=True)
@@ -68,67 +63,6 @@ class StoredTrial:
 def step_frames_file(number: int) -> str:
     """The file of the frames of a step after the load; the first is 1."""
     return f"after-load-{number}.npz"
-
-
-def write_trial(
-    directory: Path,
-    record: JsonMapping,
-    frames: Frames | None = None,
-    step_frames: Sequence[Frames] = (),
-    logs: Mapping[str, bytes] = MappingProxyType({}),
-) -> bool:
-    """Commit one trial under `directory`; False when another writer had committed it before.
-
-    The record is checked first, so that what could not be read is never written. Raises StoreError
-    for a record that breaks the schema and when the disk refuses.
-    """
-    name = record["trial"]["hash"]
-    check_record(record, f"trial {name}")
-    with _refusals(directory / TRIALS / name):
-        return _write_trial(directory, record, frames, step_frames, logs)
-
-
-def _write_trial(
-    directory: Path,
-    record: JsonMapping,
-    frames: Frames | None,
-    step_frames: Sequence[Frames],
-    logs: Mapping[str, bytes],
-) -> bool:
-    trials = directory / TRIALS
-    trials.mkdir(parents=True, exist_ok=True)
-    target = trials / record["trial"]["hash"]
-    if target.exists():
-        return False
-    temporary = Path(tempfile.mkdtemp(prefix=TEMPORARY_PREFIX, dir=trials))
-    try:
-        temporary.chmod(0o755)  # mkdtemp makes a private one; records are meant to be shared
-        films = {FRAMES_FILE: frames or ()}
-        films |= {
-            step_frames_file(number): frames for number, frames in enumerate(step_frames, start=1)
-        }
-        for file, of_file in films.items():
-            if of_file:
-                # Before the trial that names it: a picture without a trial harms nobody.
-                last = keep_picture(directory / PICTURES, of_file.last())
-                write_synced(temporary / file, of_file.to_bytes(last))
-        for log, content in logs.items():
-            (temporary / log).parent.mkdir(exist_ok=True)
-            write_synced(temporary / log, content)
-        # No time in the header: the same record gives the same bytes.
-        record_bytes = gzip.compress(_json_bytes(record), RECORD_EFFORT, mtime=0)
-        write_synced(temporary / RECORD_FILE, record_bytes)
-        sync_directory(temporary)
-        try:
-            temporary.rename(target)  # refuses a directory that is there and not empty
-        except OSError:
-            if target.exists():
-                return False
-            raise
-        sync_directory(trials)
-        return True
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def read_trial(directory: Path, name: str) -> StoredTrial:
@@ -193,15 +127,17 @@ def missing(directory: Path, hashes: Iterable[str]) -> list[str]:
 
 
 def remove_leftovers(directory: Path) -> int:
-    """Remove what killed writers left; call it only while nobody else writes. Returns how many."""
+    """Remove what killed writers left; what one is writing has an owner and stays. How many."""
     folders = directory, directory / TRIALS, directory / PICTURES
-    leftovers = [path for folder in folders for path in folder.glob(f"{TEMPORARY_PREFIX}*")]
-    for leftover in leftovers:
-        if leftover.is_dir():
-            shutil.rmtree(leftover, ignore_errors=True)
-        else:
-            leftover.unlink(missing_ok=True)
-    return len(leftovers)
+    drafts = [path for folder in folders for path in folder.glob(f"{DRAFT_PREFIX}*")]
+    return sum(_remove(draft) for draft in drafts)
+
+
+def _remove(draft: Path) -> bool:
+    try:
+        return remove_orphan(draft)
+    except OSError:
+        return False
 
 
 def write_document(directory: Path, name: str, value: JsonMapping) -> None:
@@ -209,9 +145,9 @@ def write_document(directory: Path, name: str, value: JsonMapping) -> None:
 
     Raises StoreError when the disk refuses.
     """
-    with _refusals(directory / name):
+    with refusals(directory / name):
         directory.mkdir(parents=True, exist_ok=True)
-        write_whole(directory / name, _json_bytes(value))
+        write_whole(directory / name, json_bytes(value))
 
 
 def read_document(directory: Path, name: str) -> JsonObject:
@@ -263,13 +199,14 @@ def _check_times(record: JsonMapping, subject: str) -> None:
         )
 
 
-def _json_bytes(value: JsonMapping) -> bytes:
+def json_bytes(value: JsonMapping) -> bytes:
+    """A line of JSON."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.encode() + b"\n"
 
 
 @contextlib.contextmanager
-def _refusals(target: Path) -> Iterator[None]:
+def refusals(target: Path) -> Iterator[None]:
     """A full disk names no file, and who writes under a temporary name none that a user knows."""
     try:
         yield

@@ -8,8 +8,8 @@ under a name made of its pixels, once a run, however many loads name it.
 import hashlib
 from pathlib import Path
 
+from eyelevel.disk.whole import write_whole
 from eyelevel.errors import StoreError
-from eyelevel.store.files import write_whole
 from eyelevel.store.pixels import EFFORT, Picture, decode_webp, encode_webp
 
 PICTURES = "pictures"

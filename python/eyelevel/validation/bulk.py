@@ -5,11 +5,11 @@ import random
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from eyelevel.binary import find_binary
+from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import LabError
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import Lab, LabConfig, LabSummary, lost_outside
@@ -109,8 +109,8 @@ def transfer(
 
     Raises LabError if lab or transfer failed.
     """
-    with TemporaryDirectory(prefix="eyelevel-bulk-") as text:
-        folder = logs or Path(text)
+    with temporary_folder("bulk") as own:
+        folder = logs or own
         answer, summary = transfer_told(
             lab_path(network),
             # As on a first visit: no tickets, unless the stack says so itself.
@@ -165,8 +165,8 @@ def fetch(
     """What our client told of one transfer in a lab that is up, with its own side as `stack` says;
     `late` as `transfer_told` has it. Raises LabError if it failed.
     """
-    with TemporaryDirectory(prefix="eyelevel-bulk-") as text:
-        authority = Path(text) / "authority.pem"
+    with temporary_folder("bulk") as own:
+        authority = own / "authority.pem"
         authority.write_text(lab.ready.ca_certificate or "", encoding="ascii")
         port = 443 if url.startswith("https:") else 80
         address = next(o["address"] for o in lab.ready.origins if o["host"] == HOST)

@@ -11,13 +11,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eyelevel.binary import run_tool
+from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import LabError
 from eyelevel.json_types import JsonObject
 from eyelevel.lab.client import Lab, LabConfig
@@ -60,13 +59,13 @@ def experiment(
 
     `realtime`: ask for real-time priority; `Seen.realtime` says whether it was granted.
     """
-    with TemporaryDirectory(prefix="eyelevel-") as folder:
-        config = LabConfig({"down": down, "up": []}, SEED, realtime=realtime, log=folder)
+    with temporary_folder("path") as folder:
+        config = LabConfig({"down": down, "up": []}, SEED, realtime=realtime, log=str(folder))
         with Lab(config) as lab:
             sent, packets = _traffic(lab, rate_bit_s, wire_bytes, duration_ms)
             granted = lab.ready.realtime_priority
             lab.stop()
-        file = Path(folder) / "down.log"
+        file = folder / "down.log"
         log = read_log(file.read_bytes(), str(file))
         checked = run_tool(["path-check", str(file)], accept=(0, TOOL_DIFFERS))
     if not packets:

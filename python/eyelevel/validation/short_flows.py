@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Self
 
+from eyelevel.disk.folders import temporary_folder
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.network import Network
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
@@ -121,8 +121,8 @@ def short_flows(
         with suppress(KeyError, TypeError):  # absent, or of another shape: measured anew
             measured[number] = Flow.of_json(document or {})
     missing = [number for number in range(len(wanted)) if number not in measured]
-    with TemporaryDirectory(prefix="eyelevel-validate-") as folder:
-        sites = {size: bulk_site(Path(folder), size) for size in FLOW_BYTES}
+    with temporary_folder("validate") as folder:
+        sites = {size: bulk_site(folder, size) for size in FLOW_BYTES}
         for name in {name for number in missing for name in wanted[number][1]}:
             header_share(name)
 

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from eyelevel.binary import find_binary
+from eyelevel.disk.whole import write_whole
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.validation.stack_cells import Cell
 
@@ -67,10 +68,7 @@ def write_flow(determined_by: JsonMapping, flow: JsonMapping) -> None:
 
 def _write(folder: Path, determined_by: JsonMapping, document: JsonMapping) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    key = _key(determined_by)
-    part = folder / f"{key}.{os.getpid()}.part"
-    part.write_text(json.dumps(document), encoding="utf-8")
-    part.replace(folder / f"{key}.json")
+    write_whole(folder / f"{_key(determined_by)}.json", json.dumps(document).encode())
 
 
 def _folder() -> Path:

@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event
 
+from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import LabError, NetworkError, unknown
 from eyelevel.json_types import JsonMapping
 from eyelevel.networks.network import Network
@@ -107,9 +107,9 @@ def validate_stacks(
     measured = {} if fresh else _cached(wanted, runs)
     stopping = Event()
     missing = [index for index in range(len(wanted)) if index not in measured]
-    with TemporaryDirectory(prefix="eyelevel-validate-") as folder:
+    with temporary_folder("validate") as folder:
         sizes = {body_bytes(wanted[index][0]) for index in missing}
-        sites = {size: bulk_site(Path(folder), size) for size in sizes}
+        sites = {size: bulk_site(folder, size) for size in sizes}
         for name in {name for index in missing for name in wanted[index][1]}:
             header_share(name)
 
@@ -173,8 +173,8 @@ def _run(network: Network, name: str, site: tuple[Path, str], seed: int) -> Bulk
 @cache
 def header_share(name: str) -> float:
     """The body's share in the bytes on the wire over a fast path without loss."""
-    with TemporaryDirectory(prefix="eyelevel-validate-") as folder:
-        site = bulk_site(Path(folder), body_bytes(HEADER_NETWORK))
+    with temporary_folder("validate") as folder:
+        site = bulk_site(folder, body_bytes(HEADER_NETWORK))
         transferred = _run(HEADER_NETWORK, name, site, 0)
     return transferred.body_bytes / transferred.wire_bytes
 

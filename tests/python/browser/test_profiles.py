@@ -4,13 +4,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 import pytest
 
-from eyelevel.browser.profiles import LOCK_FILE, ORPHAN_AGE_S, PROFILE_PREFIX, new_profile
+from eyelevel.browser.profiles import PROFILE_PREFIX, new_profile
 
 GONE = 2**22 + 1  # above the kernel's largest process id
+MARK = "0123abcd-a1b2c3d4"
 
 OWNER = """
 import subprocess, sys, tempfile
@@ -76,7 +76,7 @@ def test_what_a_killed_process_left_goes_at_once(folder, owner):
 def test_a_live_process_keeps_its_profile_whatever_its_number_says(folder, owner):
     # In another container it has a number that is nobody's here; a killed one's is given again.
     _, name, _ = owner
-    elsewhere = f"{PROFILE_PREFIX}{GONE}-abcd"
+    elsewhere = f"{PROFILE_PREFIX}{GONE}-{MARK}"
     (folder / name).rename(folder / elsewhere)
     with new_profile() as profile:
         assert {each.name for each in folder.iterdir()} == {elsewhere, profile.name}
@@ -86,25 +86,24 @@ def test_a_killed_processs_profile_goes_though_its_number_is_anothers(folder, ow
     process, name, _ = owner
     process.send_signal(signal.SIGKILL)
     process.wait()
-    (folder / name).rename(folder / f"{PROFILE_PREFIX}{os.getpid()}-abcd")
+    (folder / name).rename(folder / f"{PROFILE_PREFIX}{os.getpid()}-{MARK}")
     with new_profile() as profile:
         assert [each.name for each in folder.iterdir()] == [profile.name]
 
 
-def test_folders_without_a_lock_go_when_they_are_old(folder):
-    long_ago = time.time() - 2 * ORPHAN_AGE_S
-    kept = [f"{PROFILE_PREFIX}{GONE}-new", "else-1-old"]
-    for name in (*kept, f"{PROFILE_PREFIX}{GONE}-old"):
+def test_folders_without_an_owner_go_at_once_and_what_people_named_stays(folder):
+    # As a browser that still wrote while its folder was removed leaves one.
+    (folder / f"{PROFILE_PREFIX}{GONE}-{MARK}" / "Default").mkdir(parents=True)
+    kept = [f"{PROFILE_PREFIX}notes", "else-1-old"]
+    for name in kept:
         (folder / name).mkdir()
-        if name.endswith("old"):
-            os.utime(folder / name, (long_ago, long_ago))
     with new_profile() as profile:
         assert {each.name for each in folder.iterdir()} == {*kept, profile.name}
 
 
 def test_nothing_behind_a_link_is_touched(folder, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
-    (elsewhere / LOCK_FILE).touch()
-    (folder / f"{PROFILE_PREFIX}1-link").symlink_to(elsewhere)
+    (elsewhere / "file").touch()
+    (folder / f"{PROFILE_PREFIX}1-{MARK}").symlink_to(elsewhere)
     with new_profile():
-        assert (elsewhere / LOCK_FILE).exists()
+        assert (elsewhere / "file").exists()

@@ -8,7 +8,8 @@ from sample_record import sample_record
 from eyelevel.errors import PlanError
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand, plan_document
-from eyelevel.store.directory import read_trial, write_trial
+from eyelevel.store.commit import write_trial
+from eyelevel.store.directory import read_trial
 from eyelevel.store.schema import hash_of_key
 
 PLAN = parse_plan(

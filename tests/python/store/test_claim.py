@@ -1,5 +1,6 @@
 """Two runs in one directory: the second is refused in one line, and loses nothing."""
 
+import re
 import subprocess
 import sys
 
@@ -20,22 +21,24 @@ sys.stdin.read()
 
 @pytest.fixture
 def held(tmp_path):
-    """A directory that another process writes to, and what ends that process."""
+    """A directory that another process writes to, what ends that process, and its number."""
     command = [sys.executable, "-c", HOLDER, str(tmp_path)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as holder:
         assert holder.stdout.readline() == "claimed\n"
-        yield tmp_path, lambda: holder.communicate()
+        yield tmp_path, lambda: holder.communicate(), holder.pid
         if holder.poll() is None:
             holder.communicate()
 
 
 def test_a_directory_that_another_process_writes_to_is_refused(held):
-    directory, end = held
-    with pytest.raises(StoreError, match="another eyelevel is writing there") as refused:
+    directory, end, pid = held
+    with pytest.raises(StoreError) as refused:
         claim(directory)
-    assert "\n" not in str(refused.value) and list(directory.iterdir()) == []
+    said = str(refused.value)
+    assert re.search(rf"process {pid} since \d{{4}}-\d\d-\d\d \d\d:\d\d \(.+\) is writing", said)
+    assert "\n" not in said and list(directory.iterdir()) == []
     end()
     claim(directory)
 

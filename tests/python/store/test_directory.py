@@ -9,6 +9,7 @@ import pytest
 from sample_record import sample_record
 
 from eyelevel.errors import StoreError
+from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import (
     committed,
     iterate_trials,
@@ -17,7 +18,6 @@ from eyelevel.store.directory import (
     read_trial,
     remove_leftovers,
     write_document,
-    write_trial,
 )
 from eyelevel.store.frames import Frame, Frames
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import polars as pl
 
 from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
+from eyelevel.disk.whole import whole_file
 from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.compute import Measured
 from eyelevel.store.directory import (
@@ -166,10 +167,6 @@ def _kept(directory: Path, columns: Columns) -> pl.DataFrame:
 
 
 def _keep(directory: Path, table: pl.DataFrame) -> None:
-    temporary = directory / f".{TABLE_FILE}.{os.getpid()}"
-    with contextlib.suppress(OSError):  # a directory that is read only can be read all the same
-        try:
-            table.write_parquet(temporary)
-            temporary.rename(directory / TABLE_FILE)
-        finally:
-            temporary.unlink(missing_ok=True)
+    # A directory that is read only can be read all the same.
+    with contextlib.suppress(OSError), whole_file(directory / TABLE_FILE) as stream:
+        table.write_parquet(stream)

@@ -25,7 +25,8 @@ from eyelevel.plan.trials import Trial, expand
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import open_site
-from eyelevel.store.directory import TRIALS, committed, read_trial, write_trial
+from eyelevel.store.commit import write_trial
+from eyelevel.store.directory import TRIALS, committed, read_trial
 
 EXIT_NOT_OK = 1
 

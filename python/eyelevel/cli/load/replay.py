@@ -2,14 +2,13 @@
 
 import os
 import subprocess
-import tempfile
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from eyelevel.cli.output import hints, say
 from eyelevel.cli.values import named_stack
+from eyelevel.disk.folders import temporary_folder
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.network import lab_path
 from eyelevel.networks.presets import find_network
@@ -42,8 +41,8 @@ def replay(
         str(recorded.path.resolve()),
         lab_stack(chosen_stack, chosen_network),
     )
-    with Lab(config) as lab, tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:
-        authority = Path(folder) / "ca.pem"
+    with Lab(config) as lab, temporary_folder("replay") as folder:
+        authority = folder / "ca.pem"
         authority.write_text(lab.ready.ca_certificate or "", encoding="ascii")
         environment = os.environ | {
             "EYELEVEL_CA": str(authority),

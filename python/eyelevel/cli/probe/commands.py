@@ -1,6 +1,5 @@
 """`eyelevel probe`: how long connections take, on the Internet and in the lab."""
 
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from eyelevel.cli.probe.output import Sink, make_sink
 from eyelevel.cli.probe.report import report
 from eyelevel.cli.probe.rounds import alone, repeat
 from eyelevel.cli.values import named_stack
+from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import ProbeError
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import Lab, LabConfig
@@ -56,9 +56,9 @@ def rows_in_lab(
     with (
         Lab(LabConfig(lab_path(chosen), int(config["seed"]))) as lab,
         ProbeTarget.behind(lab, behaviour | dict(target or {})) as servers,
-        tempfile.TemporaryDirectory(prefix="eyelevel-") as folder,
+        temporary_folder("probe") as folder,
     ):
-        authority = Path(folder) / "ca.pem"
+        authority = folder / "ca.pem"
         authority.write_text(servers.authority_pem, encoding="ascii")
         address = lab.ready.server_address
         config["authority_file"] = str(authority)

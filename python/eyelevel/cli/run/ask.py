@@ -2,7 +2,6 @@
 
 import contextlib
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from eyelevel.cli.results.report import Summary, make_report
 from eyelevel.cli.run.run import run_plan
 from eyelevel.cli.site.record import record_page
 from eyelevel.cli.values import EXAMPLE, is_page_url
+from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import PlanError
 from eyelevel.metrics.catalogue import PRIMARY_METRICS
 from eyelevel.networks.from_csv import toml_of
@@ -161,11 +161,11 @@ def _record_where_absent(url: str, upstream_ca: Path | None, allow: Sequence[str
     kept.parent.mkdir(parents=True, exist_ok=True)
     try:
         # Renamed when it is whole: what is there is asked about ever after.
-        with tempfile.TemporaryDirectory(prefix=f".{kept.name}-", dir=kept.parent) as folder:
-            recorded = Path(folder) / kept.name
+        with folder_beside(kept) as folder:
+            recorded = folder / kept.name
             info = record_page(url, recorded, upstream_ca, allow)
             if info["secure_share"] < MOSTLY:
-                secured = Path(folder) / f"secure-{kept.name}"
+                secured = folder / f"secure-{kept.name}"
                 make_secure(recorded, secured)
                 recorded = secured
             recorded.rename(kept)

@@ -1,6 +1,5 @@
 """`eyelevel site check`: whether a recording replays as it was recorded."""
 
-import tempfile
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +10,7 @@ import typer
 from eyelevel.binary import run_tool
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.site.info import print_marks
+from eyelevel.disk.folders import temporary_folder
 from eyelevel.json_types import JsonObject
 from eyelevel.pictures.beside import beside, difference_share
 from eyelevel.sites.check import PageFindings, PageLoad, check_page
@@ -149,8 +149,8 @@ def _write_pictures(page: PageFindings, archive: Path, out: Path) -> JsonObject:
 
 
 def _recorded_picture(archive: Path) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:
-        out = Path(folder) / "picture"
+    with temporary_folder("check") as folder:
+        out = folder / "picture"
         written = run_tool(["archive", "screenshot", str(archive), "--out", str(out)])
         return out.read_bytes() if written else b""
 

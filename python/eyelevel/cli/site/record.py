@@ -2,7 +2,6 @@
 
 import io
 import signal
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from eyelevel.browser.same_requests import SameRequests
 from eyelevel.cli.options import AllowOption
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.values import EXAMPLE, is_page_url, viewport_px
+from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import ExpectedError
 from eyelevel.json_types import JsonMapping
 from eyelevel.lab.recorder import Recorder
@@ -167,14 +167,14 @@ def _record_visits(
                 raise RecordError(f"recording {url} failed: {why}")
             if failed := next((step.failed for step in raw.after_load if step.failed), None):
                 raise RecordError(f"recording {url}: a step of the script failed: {failed}")
-    with tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:
+    with temporary_folder("record") as folder:
         return recorder.write(
             main_url=urls[0],
             visits=visits,
             viewport_px=settings.viewport_px,
             mobile=settings.mobile,
             initiators=initiators,
-            screenshot=_as_webp(picture, Path(folder) / "page.webp"),
+            screenshot=_as_webp(picture, folder / "page.webp"),
             hosts=sorted(hosts),
         )
 

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from eyelevel.analysis.run_files import read_environment, read_plan_document, read_stopped
 from eyelevel.analysis.trials.table import TABLE_FILE
+from eyelevel.disk.whole import whole_file
 from eyelevel.errors import StoreError
 from eyelevel.run.bundle.inputs import RunInputs
 from eyelevel.run.bundle.members import BUNDLE_VERSION, MANIFEST
@@ -46,19 +47,17 @@ def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
     members += sorted(_files(directory))
     digests = {name: _sha256(content) for name, content in members}
     manifest = {"version": BUNDLE_VERSION, "plan_hash": document["hash"], "files": digests}
-    temporary = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as pack:
-            pack.writestr(zipfile.ZipInfo(MANIFEST, _DATE), json.dumps(manifest))
-            for name, content in members:
-                entry = zipfile.ZipInfo(name, _DATE)
-                packed = PurePosixPath(name).suffix in _PACKED
-                entry.compress_type = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED
-                with _opened(content) as source, pack.open(entry, "w", force_zip64=True) as target:
-                    shutil.copyfileobj(source, target)
-        temporary.rename(file)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with (
+        whole_file(file) as stream,
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as pack,
+    ):
+        pack.writestr(zipfile.ZipInfo(MANIFEST, _DATE), json.dumps(manifest))
+        for name, content in members:
+            entry = zipfile.ZipInfo(name, _DATE)
+            packed = PurePosixPath(name).suffix in _PACKED
+            entry.compress_type = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED
+            with _opened(content) as source, pack.open(entry, "w", force_zip64=True) as target:
+                shutil.copyfileobj(source, target)
     return len(members)
 
 

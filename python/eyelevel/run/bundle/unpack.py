@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from eyelevel.analysis.run_files import checked_plan
+from eyelevel.disk.whole import whole_file
 from eyelevel.errors import StoreError
 from eyelevel.from_outside.files import text_of
 from eyelevel.from_outside.json_text import parse_object
@@ -133,15 +134,9 @@ class _Packed:
         if target.exists() and _sha256(target) == self.digests[name]:
             return
         target.parent.mkdir(parents=True, exist_ok=True)
-        partial = target.with_name(f".{target.name}.partial")
-        partial.unlink(missing_ok=True)
-        try:
-            with partial.open("xb") as stream:
-                for piece in self._checked_pieces(name):
-                    stream.write(piece)
-            partial.replace(target)
-        finally:
-            partial.unlink(missing_ok=True)
+        with whole_file(target) as stream:
+            for piece in self._checked_pieces(name):
+                stream.write(piece)
 
     def _whole(self, name: str, bytes_max: int) -> bytes:
         return b"".join(self._checked_pieces(name, bytes_max))

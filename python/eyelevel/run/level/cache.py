@@ -15,6 +15,7 @@ from pathlib import Path
 
 import eyelevel
 from eyelevel.browser.chromium.process import find_executable
+from eyelevel.disk.whole import write_whole
 from eyelevel.json_types import JsonMapping
 from eyelevel.level.made_page import items
 from eyelevel.level.rows import Effect, Run
@@ -110,13 +111,11 @@ class Kept:
     def keep_effects(self, found: Effects) -> None:
         """Beside the runs, whole or not at all."""
         self._effects.parent.mkdir(parents=True, exist_ok=True)
-        part = self._effects.with_suffix(f".{os.getpid()}.part")
         document = {
             aspect: {name: ms.as_json() for name, ms in moved.items()}
             for aspect, moved in found.items()
         }
-        part.write_text(json.dumps(document), encoding="utf-8")
-        part.replace(self._effects)
+        write_whole(self._effects, json.dumps(document).encode())
 
 
 def browser_version() -> str:

@@ -9,9 +9,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import LabError
 from eyelevel.json_types import JsonObject
 from eyelevel.level.classes import SAMPLES_MIN
@@ -151,7 +150,7 @@ def validate_level(
     runs = kept.runs()
     work = _Work((first, second), runs, scenarios)
     began_s = time.monotonic()
-    with TemporaryDirectory(prefix="eyelevel-level-") as folder:
+    with temporary_folder("level") as folder:
         recordings: Recordings | None = None
         while True:
             gone_s = time.monotonic() - began_s
@@ -161,7 +160,7 @@ def validate_level(
             scenario, side = task
             if recordings is None:
                 sizes = {scenario.body_bytes for scenario in scenarios if scenario.body_bytes}
-                recordings = Recordings.write(Path(folder), sizes)
+                recordings = Recordings.write(folder, sizes)
             stack = (first, second)[side]
             on_step(work.step(scenario, stack, budget_s - gone_s, limit_s - gone_s))
             HostWait(limit_s=min(WAIT_S_MAX, work.spare_s(scenario, limit_s - gone_s))).wait()

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import file_digest
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal
 
 from eyelevel.browser.chromium.logs import NETLOG_FILE
@@ -15,6 +14,7 @@ from eyelevel.browser.chromium.request_scheduling import (
     read_network_log,
     request_scheduling,
 )
+from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import LabError
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import LabSummary
@@ -103,11 +103,11 @@ def _page(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -
     settings = Browser(netlog=True, timeout_s=LOAD_S, visit=visit)
     plan = one_cell("level", [scenario.network], stack, 1, seed, settings)
     (trial,) = expand(plan, [Site("level", recordings.page_digest)])
-    with TemporaryDirectory(prefix="eyelevel-level-") as text:
-        result = run_trial(trial, str(recordings.page), path_log=text)
+    with temporary_folder("level") as folder:
+        result = run_trial(trial, str(recordings.page), path_log=str(folder))
         if result.record["outcome"] != "ok":
             raise RunError(f"{result.record['outcome']}: {result.record['outcome_detail']}")
-        logs = _logs(Path(text))
+        logs = _logs(folder)
     values = _of_load(result.record, result.logs[NETLOG_FILE], *logs)
     moved = metrics_of(result.record, result.frames)
     return values | {name: ms for name in MOVED if (ms := moved[name]) is not None}
@@ -182,7 +182,7 @@ def _transfer(
     site, url = recordings.bodies[body_bytes]
     if not stack.over_tls:
         url = url.replace("https:", "http:", 1)
-    with TemporaryDirectory(prefix="eyelevel-level-") as text:
+    with temporary_folder("level") as folder:
         before = HostSample.take(time.monotonic())
         transfer_, summary = transfer_told(
             path,
@@ -193,13 +193,13 @@ def _transfer(
             seed=seed,
             bytes_max=body_bytes,
             duration_ms=DURATION_MS,
-            logs=Path(text),
+            logs=folder,
             late=late,
         )
         host = before.until(HostSample.take(time.monotonic()))
         if summary.path and (reason := starved(summary.path, host, network.rtt_ms_min)):
             raise RunError(f"starved: {reason}")
-        down, _ = _logs(Path(text))
+        down, _ = _logs(folder)
     return transfer_, down, summary
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from eyelevel.plan.trials import Trial
 from eyelevel.run.trial.quiet_host import HostWait
 from eyelevel.run.trial.trial import TrialResult, run_trial
-from eyelevel.store.directory import write_trial
+from eyelevel.store.commit import write_trial
 from eyelevel.store.outcomes import OUTCOMES
 
 RETRIED = tuple(outcome.name for outcome in OUTCOMES if outcome.tried_again)

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from eyelevel.binary import run_tool
+from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import LabError
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.plan.stacks import Stack
@@ -56,7 +56,7 @@ def served_lab(stack: Stack, archive: str, config: LabConfig) -> Iterator[Lab]:
             yield lab
         return
     with ExitStack() as left:
-        folder = Path(left.enter_context(TemporaryDirectory(prefix="eyelevel-server-")))
+        folder = left.enter_context(temporary_folder("server"))
         folder.chmod(0o755)  # a server may give up its privileges
         (folder / "work").mkdir(mode=0o777)
         export = ["archive", "export", archive, "--files", str(folder / "files")]

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import RawLoad
+from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import BrowserMessageError, BrowserStartError, LabError
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import LabConfig, LabSummary, Ready
@@ -260,9 +259,9 @@ def connection_logs(kinds: Sequence[str]) -> Iterator[CollectedLogs]:
     if not kinds:
         yield CollectedLogs()
         return
-    with TemporaryDirectory(prefix="eyelevel-logs-") as folder:
-        logs = CollectedLogs({"folder": folder, "kinds": list(kinds)})
+    with temporary_folder("logs") as folder:
+        logs = CollectedLogs({"folder": str(folder), "kinds": list(kinds)})
         yield logs
-        for file in sorted(Path(folder).iterdir()):
+        for file in sorted(folder.iterdir()):
             if content := file.read_bytes():  # no qlog over TCP, no TCP_INFO over QUIC
                 logs.files[f"{LOGS}/{file.name}"] = content

@@ -1,9 +1,9 @@
 """Make the recordings of synthetic sites: the same name gives the same bytes."""
 
 import os
-import tempfile
 from pathlib import Path
 
+from eyelevel.disk.whole import folder_beside
 from eyelevel.plan.synthetic_site import MARKUP_BYTES, SyntheticSite
 from eyelevel.sites.pack import MadeExchange, pack_site
 
@@ -19,8 +19,8 @@ def make_synthetic(site: SyntheticSite) -> Path:
     if kept.exists():
         return kept
     kept.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
-        out = Path(folder) / kept.name
+    with folder_beside(kept) as folder:
+        out = folder / kept.name
         _pack(site, out)
         out.rename(kept)
     return kept

@@ -7,7 +7,7 @@ from sample_record import sample_record
 from eyelevel.analysis.trials.table import TABLE_FILE, Columns, trials_table
 from eyelevel.errors import StoreError
 from eyelevel.metrics.compute import Measured
-from eyelevel.store.directory import write_trial
+from eyelevel.store.commit import write_trial
 
 calls = []
 

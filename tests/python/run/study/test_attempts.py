@@ -7,7 +7,8 @@ from eyelevel.analysis.study import read_contents
 from eyelevel.report.sections.outcomes import outcomes_section
 from eyelevel.run.study.attempts import with_retries
 from eyelevel.run.trial.trial import TrialResult
-from eyelevel.store.directory import read_trial, write_trial
+from eyelevel.store.commit import write_trial
+from eyelevel.store.directory import read_trial
 from eyelevel.store.frames import Frames
 
 

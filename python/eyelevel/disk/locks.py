@@ -1,0 +1,65 @@
+"""Locks that the kernel takes back however their owner ends, and who the owner is."""
+
+import fcntl
+import os
+import time
+from pathlib import Path
+
+LOCKS = Path("/proc/locks")
+_SHOWN_CHARACTERS_MAX = 60
+_CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_START_FIELD = 19
+"""Of `/proc/PID/stat`, counted from what follows the name: when the process started, in ticks."""
+
+
+def lock(descriptor: int) -> bool | None:
+    """Lock an open file or folder until it is closed; False: another process has it.
+
+    None: its disk has no locks.
+    """
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def owner_said(descriptor: int, locks: Path = LOCKS) -> str:
+    """Who has locked what is open here, such as "process 12 since 14:05 (eyelevel run a.toml)".
+
+    As far as it can be known: in another container a process has no number here.
+    """
+    pid = _owner(os.fstat(descriptor), locks)
+    if pid is None:
+        return "another process"
+    said = f"process {pid}"
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        started_s = float(fields[_START_FIELD]) / _CLOCK_TICKS_PER_S
+    except (OSError, ValueError, IndexError):
+        return said
+    running_s = time.clock_gettime(time.CLOCK_BOOTTIME) - started_s
+    since = time.strftime("%Y-%m-%d %H:%M", time.localtime(time.time() - running_s))
+    # `python .venv/bin/eyelevel run` is `eyelevel run` to who called it.
+    names = [word.decode(errors="replace") for word in words]
+    called = next((n for n, name in enumerate(names) if Path(name).name == "eyelevel"), 0)
+    command = " ".join([Path(names[called]).name, *names[called + 1 :]])
+    shown = "".join(sign if sign.isprintable() else "?" for sign in command)
+    return f"{said} since {since} ({shown[:_SHOWN_CHARACTERS_MAX]})"
+
+
+def _owner(status: os.stat_result, locks: Path) -> int | None:
+    device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
+    try:
+        lines = locks.read_text().splitlines()
+    except OSError:
+        return None
+    for line in lines:
+        fields = line.split()
+        # "1: FLOCK  ADVISORY  WRITE 12 00:2d:34 0 EOF"; one who waits has "->" after the number.
+        if len(fields) > 5 and fields[1] == "FLOCK" and fields[5] == f"{device}:{status.st_ino}":
+            return int(fields[4]) if int(fields[4]) > 0 else None
+    return None

@@ -1,0 +1,90 @@
+"""A file is whole under its name or not there; what is beside it has an owner or goes."""
+
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+from eyelevel.disk.steps import watched
+from eyelevel.disk.whole import DRAFT_PREFIX, STEPS, whole_file, write_synced, write_whole
+
+WRITER = """
+import os, sys
+from pathlib import Path
+from eyelevel.disk.whole import whole_file
+with whole_file(Path(sys.argv[1])) as stream:
+    print(Path(stream.name).name, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def writer(tmp_path):
+    """Another process in the midst of writing `tmp_path / "file"`, and its draft's name."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(tmp_path / "file")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    yield process, process.stdout.readline().strip()
+    process.kill()
+    process.communicate()
+
+
+def names(folder):
+    return sorted(each.name for each in folder.iterdir())
+
+
+def test_a_file_goes_through_the_named_steps_and_nothing_stays_beside_it(tmp_path):
+    seen = []
+    with watched(seen.append):
+        write_whole(tmp_path / "file", b"whole")
+    assert tuple(seen) == STEPS
+    assert names(tmp_path) == ["file"] and (tmp_path / "file").read_bytes() == b"whole"
+
+
+def test_an_error_leaves_the_file_as_it_was(tmp_path):
+    write_whole(tmp_path / "file", b"old")
+    with pytest.raises(ValueError, match="no more"), whole_file(tmp_path / "file") as stream:
+        stream.write(b"half")
+        raise ValueError("no more")
+    assert names(tmp_path) == ["file"] and (tmp_path / "file").read_bytes() == b"old"
+
+
+def test_what_is_not_whole_is_private_and_what_is_whole_as_the_umask_says(tmp_path):
+    before = os.umask(0o027)
+    try:
+        with whole_file(tmp_path / "file") as stream:
+            assert stat.S_IMODE(os.fstat(stream.fileno()).st_mode) == 0o600
+        assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640
+    finally:
+        os.umask(before)
+
+
+def test_what_a_live_process_writes_stays_and_what_a_killed_one_left_goes(tmp_path, writer):
+    process, draft = writer
+    write_whole(tmp_path / "file", b"ours")
+    assert names(tmp_path) == [draft, "file"]
+    process.kill()
+    process.wait()
+    write_whole(tmp_path / "another", b"")
+    assert draft in names(tmp_path), "only who writes the same file looks"
+    write_whole(tmp_path / "file", b"again")
+    assert names(tmp_path) == ["another", "file"]
+
+
+def test_no_link_is_followed(tmp_path, monkeypatch):
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"kept")
+    # Even if the random part were guessed.
+    monkeypatch.setattr(tempfile, "_get_candidate_names", lambda: iter(["guessed1", "unknown1"]))
+    (tmp_path / f"{DRAFT_PREFIX}file-guessed1").symlink_to(victim)
+    write_whole(tmp_path / "file", b"ours")
+    assert victim.read_bytes() == b"kept"
+    with pytest.raises(FileExistsError):
+        write_synced(tmp_path / f"{DRAFT_PREFIX}file-guessed1", b"not through it")
+    assert victim.read_bytes() == b"kept"
