@@ -19,6 +19,7 @@ from eyelevel.plan.file.again import check_text
 from eyelevel.plan.plan import Plan
 from eyelevel.run.bundle.members import BUNDLE_VERSION, MANIFEST, PLAN_MEMBER, Member, kind_of
 from eyelevel.sites.recorded import recording_name, site_info
+from eyelevel.store.claim import claim
 from eyelevel.store.directory import PLAN_FILE
 from eyelevel.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
 
@@ -69,6 +70,7 @@ def open_bundle(
         plan, site_digests = packed.plan()
         allow(plan)
         packed.check_recordings(plan)
+        claim(directory)
         for name in packed.digests:
             if kind_of(name) is Member.TAKEN:
                 packed.unpack(name, directory)
