@@ -2,17 +2,14 @@
 
 import csv
 import io
-import json
 
 import pytest
+import written_pages
 from made_up_run import metrics_of, write_run
 
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.errors import BrowserStartError
-from eyelevel.probes.analysis import analyse
-from eyelevel.probes.reading import read_files
 from eyelevel.report.page import build_report
-from eyelevel.report.pages.probe import probe_page
 
 sync_playwright = pytest.importorskip("playwright.sync_api").sync_playwright
 Axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe
@@ -71,20 +68,7 @@ def test_axe_finds_nothing_serious(open_page, width_px, scheme):
 
 @pytest.fixture(scope="module")
 def probes(tmp_path_factory):
-    """The page on a made-up file of probes: three protocols, failures and resumed handshakes."""
-    file = tmp_path_factory.mktemp("probes") / "probes.jsonl"
-    said = {"event": "attempt", "address": "192.0.2.1", "at_unix_us": 0, "dns_us": 900}
-    said |= {"failure": None, "resumed": False, "split_connection": False}
-    lines = []
-    for number in range(12):
-        own = said | {"host": f"host-{number}.example"}
-        for protocol, took_ms in (("tls1.3", 60 + number), ("quic", 45 + number), ("tcp", 30)):
-            lines.append(own | {"protocol": protocol, "connection_us": 1000 * took_ms})
-        lines.append(own | {"protocol": "tls1.2", "connection_us": None, "failure": "refused"})
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    page = file.with_suffix(".html")
-    page.write_text(probe_page(analyse(read_files([file]))), encoding="utf-8")
-    return page.as_uri()
+    return written_pages.probes(tmp_path_factory.mktemp("probes")).as_uri()
 
 
 @pytest.mark.parametrize("width_px", [1366, 390])

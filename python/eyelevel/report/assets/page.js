@@ -65,8 +65,7 @@
 
   async function view(id, config) {
     if (!views.has(id)) {
-      const made = await vegaEmbed(byId(id), specifications[id], { config, actions: false,
-        renderer: "svg", tooltip: { theme: dark.matches ? "dark" : "light" } });
+      const made = await drawChart(byId(id), specifications[id], config, dark.matches);
       views.set(id, made.view);
       // A chart is one picture with a name; its numbers are in the tables.
       byId(id).querySelector("svg").setAttribute("aria-hidden", "true");

@@ -19,8 +19,7 @@
     };
     for (const old of views) old.finalize();
     views = await Promise.all(Object.entries(specifications).map(([id, specification]) =>
-      vegaEmbed(document.getElementById(id), specification, { config, actions: false,
-        renderer: "svg", tooltip: { theme: dark.matches ? "dark" : "light" } })));
+      drawChart(document.getElementById(id), specification, config, dark.matches)));
   }
 
   dark.addEventListener("change", draw);
