@@ -24,6 +24,9 @@ impl Prefix {
     }
 }
 
+/// Before the IPv4 address in an IPv6 address (RFC 4291, section 2.5.5.2).
+const MAPPED_BITS: u8 = 96;
+
 impl FromStr for Prefix {
     type Err = String;
 
@@ -37,9 +40,14 @@ impl FromStr for Prefix {
         } else {
             Some(width)
         };
-        Ok(Self {
-            base,
-            bits: bits.ok_or_else(wrong)?,
+        let bits = bits.ok_or_else(wrong)?;
+        // `contains` sees IPv4 in IPv6's clothes as IPv4, so a range of such addresses is one.
+        Ok(match bits.checked_sub(MAPPED_BITS) {
+            Some(bits) if base.is_ipv6() && base.to_canonical().is_ipv4() => Self {
+                base: base.to_canonical(),
+                bits,
+            },
+            _ => Self { base, bits },
         })
     }
 }
@@ -65,6 +73,8 @@ mod tests {
             ("2001:db8::/33", "2001:db8:7fff::1", "2001:db8:8000::"),
             ("::/0", "2001:db8::1", "192.0.2.1"),
             ("10.0.0.0/8", "::ffff:10.1.2.3", "::10.1.2.3"),
+            ("::ffff:10.0.0.0/104", "10.1.2.3", "11.1.2.3"),
+            ("::ffff:0:0/96", "::ffff:10.1.2.3", "::10.1.2.3"),
         ] {
             let range: Prefix = range.parse().unwrap();
             assert!(range.contains(inside.parse().unwrap()), "{range:?}");

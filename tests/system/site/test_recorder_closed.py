@@ -17,7 +17,7 @@ import pytest
 from hang import HANG_S
 from raw_lab import NOBODY
 
-from eyelevel.lab.binary import find_binary
+from eyelevel.binary import find_binary
 
 USERS = pytest.mark.parametrize("user", [(), NOBODY], ids=["root", "rootless"])
 

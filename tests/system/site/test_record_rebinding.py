@@ -1,0 +1,47 @@
+"""A name that leads elsewhere at each lookup: the recorder connects to what it judged."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+
+import turning_name
+from hang import HANG_S
+from labs import run_in
+
+PUBLIC, PORT, TRIES = "198.41.0.4", 9003, 12
+
+# Counts connections to an address until its input ends.
+OUTSIDE = """
+import socket, sys, threading
+count, server = [0], socket.create_server((sys.argv[1], int(sys.argv[2])))
+def accept():
+    while True:
+        server.accept()[0].close()
+        count[0] += 1
+threading.Thread(target=accept, daemon=True).start()
+print("ready", flush=True)
+sys.stdin.readline()
+print(count[0], flush=True)
+"""
+
+
+def test_a_name_that_changes_reaches_public_addresses_alone(new_lab, tmp_path):
+    with new_lab(site=None) as lab:
+        far = [*lab.server_command_prefix, "ip", "address", "add", f"{PUBLIC}/32", "dev", "lo"]
+        subprocess.run(far, check=True, timeout=HANG_S)
+        resolver = f"echo nameserver {turning_name.RESOLVER} > /etc/resolv.conf"
+        assert run_in(lab, "sh", "-c", resolver).returncode == 0
+        command = [*lab.server_command_prefix, sys.executable, "-c", OUTSIDE, PUBLIC, str(PORT)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen(command, text=True, **pipes) as outside:
+            assert outside.stdout.readline() == "ready\n"
+            arguments = (PUBLIC, str(PORT), str(TRIES), lab.command_prefix[0])
+            out = str(tmp_path / "site.wacz")
+            done = run_in(lab, sys.executable, turning_name.__file__, *arguments, out)
+            assert done.returncode == 0, done.stderr
+            reached, _ = outside.communicate("\n", timeout=HANG_S)
+    seen = json.loads(done.stdout)
+    # One lookup a connection: every second one led to loopback, and was refused.
+    assert seen["asked"] == TRIES and Counter(seen["answers"]) == {200: 6, 403: 6}
+    assert (seen["loopback"], int(reached)) == (0, 6)
