@@ -40,7 +40,7 @@ impl FromStr for Prefix {
         } else {
             Some(width)
         };
-        let bits = bits.ok_or_else(wrong)?;
+        let bits: u8 = bits.ok_or_else(wrong)?;
         // `contains` sees IPv4 in IPv6's clothes as IPv4, so a range of such addresses is one.
         Ok(match bits.checked_sub(MAPPED_BITS) {
             Some(bits) if base.is_ipv6() && base.to_canonical().is_ipv4() => Self {
