@@ -11,7 +11,7 @@ import base64
 import json
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, cast
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -43,9 +43,9 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 class Messages:
     """The shapes of a browser's events and of its answers, by method."""
 
-    def __init__(self, events: Mapping[str, Any], answers: Mapping[str, Any]) -> None:
-        self._events = {method: TypeAdapter(shape) for method, shape in events.items()}
-        self._answers = {method: TypeAdapter(shape) for method, shape in answers.items()}
+    def __init__(self, events: Mapping[str, object], answers: Mapping[str, object]) -> None:
+        self._events = _adapters(events)
+        self._answers = _adapters(answers)
 
     def event(self, method: str, parameters: object) -> JsonObject | None:
         """What is used of an event; None if nothing is. Raises `BrowserMessageError`."""
@@ -58,16 +58,19 @@ class Messages:
         return {} if shape is None else _checked(shape, f"the answer to {method}", result)
 
 
-def _checked(shape: TypeAdapter[Any], name: str, value: object) -> JsonObject:
+def _adapters(shapes: Mapping[str, object]) -> dict[str, TypeAdapter[JsonObject]]:
+    return {method: TypeAdapter(cast(type[JsonObject], shape)) for method, shape in shapes.items()}
+
+
+def _checked(shape: TypeAdapter[JsonObject], name: str, value: object) -> JsonObject:
     try:
-        checked: JsonObject = shape.validate_python(value, strict=True)
+        return shape.validate_python(value, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "all of it"
         raise BrowserMessageError(
             f"the browser sent a malformed message: {name}: {place[:80]}: {first['msg']}"
         ) from error
-    return checked
 
 
 def parsed(raw: bytes | str) -> JsonObject:

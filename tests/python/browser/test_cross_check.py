@@ -104,6 +104,17 @@ def test_chromiums_events():
     assert seen.largest_contentful_paint_ms == pytest.approx(160.0, abs=0.01), "the one it told"
 
 
+def test_a_document_that_is_written_anew_keeps_its_first_timings():
+    first = (
+        lifecycle("init", 10.0),
+        lifecycle("load", 10.5),
+        lifecycle("firstContentfulPaint", 10.1),
+    )
+    seen = of(*first, lifecycle("init", 11.0), lifecycle("load", 11.5))
+    assert seen.load_ms == pytest.approx(500.0)
+    assert seen.first_contentful_paint_ms == pytest.approx(100.0)
+
+
 def test_another_documents_events_are_not_its_own():
     seen = of(lifecycle("init", 9.0, "L0"), lifecycle("load", 9.5, "L0"), largest(160.0))
     assert seen.load_ms is not None and seen.largest_contentful_paint_ms is not None

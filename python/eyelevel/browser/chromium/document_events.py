@@ -10,8 +10,12 @@ from eyelevel.browser.cross_check import BrowserEvents
 from eyelevel.browser.page_answer import PageAnswer
 from eyelevel.json_types import JsonObject
 
-LARGEST_MAX = 1000
-"""Of one document; the browser buffers 150."""
+EVENTS_MAX = 1000
+"""Of a kind and one document; of paints the browser buffers 150."""
+
+REPEATED = ("DOMContentLoaded", "load")
+"""Events that come again if the page writes its document anew (`document.open`); its timings have
+the first one's."""
 
 
 class DocumentEvents:
@@ -19,6 +23,7 @@ class DocumentEvents:
 
     def __init__(self, main_frame: str) -> None:
         self.lifecycle_s: dict[str, float] = {}
+        self._all_s: dict[str, list[float]] = {}
         self._main_frame = main_frame
         self._loader = ""
         self._response: tuple[str, float] | None = None
@@ -27,41 +32,51 @@ class DocumentEvents:
     def handle_event(self, method: str, parameters: JsonObject) -> None:
         """Take one event of the page's session."""
         if method == "Page.lifecycleEvent" and parameters["frameId"] == self._main_frame:
-            if parameters["name"] == "init":
+            # A document that is written anew begins anew, too; it keeps its name and its timings.
+            if parameters["name"] == "init" and parameters["loaderId"] != self._loader:
                 self._loader = parameters["loaderId"]
                 self.lifecycle_s.clear()
+                self._all_s.clear()
                 self._largest_wall_s.clear()
             self.lifecycle_s.setdefault(parameters["name"], parameters["timestamp"])
+            if parameters["name"] in REPEATED:
+                of_name = self._all_s.setdefault(parameters["name"], [])
+                of_name[EVENTS_MAX:] = [parameters["timestamp"]]
         elif method == "Network.responseReceived":
             self._take_response(parameters)
         elif method == "PerformanceTimeline.timelineEventAdded":
             event = parameters["event"]
             largest = event.get("lcpDetails")
-            room = len(self._largest_wall_s) < LARGEST_MAX
+            room = len(self._largest_wall_s) < EVENTS_MAX
             if event["frameId"] == self._main_frame and largest is not None and room:
                 self._largest_wall_s.append(event["time"])
 
     def since(self, start_s: float, answer: PageAnswer) -> BrowserEvents:
         """The newest document's moments from its navigation start, `start_s`.
 
-        A candidate for the largest paint may come while the page is asked: the one that the page
-        told is looked for.
+        Of events that come more than once (loads of a document that is written anew, candidates for
+        the largest paint) it is the one nearest to what the page told.
         """
 
         def ms(at_s: float | None) -> float | None:
             return None if at_s is None else (at_s - start_s) * 1e3
 
-        lcp_ms = answer["lcp"] or 0.0
-        largest = [at_s * 1e3 - answer["timeOrigin"] for at_s in self._largest_wall_s]
+        def nearest(times_ms: list[float], said_ms: float | None) -> float | None:
+            return min(times_ms, key=lambda at_ms: abs(at_ms - (said_ms or 0.0)), default=None)
+
+        def repeated_ms(name: str) -> list[float]:
+            return [(at_s - start_s) * 1e3 for at_s in self._all_s.get(name, ())]
+
+        largest_ms = [at_s * 1e3 - answer["timeOrigin"] for at_s in self._largest_wall_s]
         loader, response_s = self._response or ("", None)
         return BrowserEvents(
-            load_ms=ms(self.lifecycle_s.get("load")),
-            dom_content_loaded_ms=ms(self.lifecycle_s.get("DOMContentLoaded")),
+            load_ms=nearest(repeated_ms("load"), answer["load"]),
+            dom_content_loaded_ms=nearest(
+                repeated_ms("DOMContentLoaded"), answer["domContentLoaded"]
+            ),
             response_ms=ms(response_s) if loader == self._loader else None,
             first_contentful_paint_ms=ms(self.lifecycle_s.get("firstContentfulPaint")),
-            largest_contentful_paint_ms=min(
-                largest, key=lambda at_ms: abs(at_ms - lcp_ms), default=None
-            ),
+            largest_contentful_paint_ms=nearest(largest_ms, answer["lcp"]),
         )
 
     def _take_response(self, event: JsonObject) -> None:

@@ -44,6 +44,9 @@ START_TIMEOUT_S = 30.0
 COLLECT_TIMEOUT_S = 15.0
 """For pictures and timings after a load that ended well."""
 
+NO_DOWNLOADS: JsonObject = {"behavior": "deny"}
+"""A page may not fill the disk."""
+
 COLLECT_AFTER_TIMEOUT_S = 3.0
 """The same after a timeout: a page that hangs may have no answer to give."""
 
@@ -158,6 +161,9 @@ class _Load:
         self._page = call("Target.attachToTarget", attach, "", deadline)["sessionId"]
         self._observe(self._devtools, self._page)
         self._set_up(self._page)
+        downloads = {**NO_DOWNLOADS, "browserContextId": context}
+        call("Browser.setDownloadBehavior", downloads, "", deadline)
+        call("Target.setDiscoverTargets", {"discover": True}, "", deadline)
         self._capture.start(self._devtools, self._page, deadline)
         self._phases.mark("open")
         session = self._browser.session
@@ -267,6 +273,8 @@ class _Load:
         now_s = time.monotonic()
         if method == "Target.attachedToTarget" and session_id:
             self._observe(self._devtools, parameters["sessionId"])
+        if method == "Target.targetCreated" and self._rule is not None:
+            self._close_window(parameters["targetInfo"])
         active = self._network.handle_event(method, parameters)
         self._console.handle_event(method, parameters)
         self._logs.handle_event(method, parameters)
@@ -275,6 +283,11 @@ class _Load:
             self._handle_page_event(method, parameters, now_s)
         if active and self._rule is not None:
             self._rule.handle_activity(now_s)
+
+    def _close_window(self, target: JsonObject) -> None:
+        """Close a window that the page opened: it would load pages of its own beside it."""
+        if target["type"] == "page" and target["targetId"] != self._main_frame:
+            self._devtools.send("Target.closeTarget", {"targetId": target["targetId"]})
 
     def _handle_page_event(self, method: str, parameters: JsonObject, now_s: float) -> None:
         if method == "Inspector.targetCrashed":

@@ -84,7 +84,6 @@ FLAGS: tuple[Flag, ...] = (
     Flag("--disable-backgrounding-occluded-windows", "the window counts as visible"),
     Flag("--disable-renderer-backgrounding", "the renderer keeps its foreground priority"),
     Flag("--disable-hang-monitor", "a slow page is measured, not asked about"),
-    Flag("--disable-popup-blocking", "no interface of the browser is in the way"),
 )
 """Flags of every load."""
 

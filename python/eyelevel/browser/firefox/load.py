@@ -183,6 +183,9 @@ class _Load:
             declared = f"() => {{ {settings.same_page.script()} }}"
             preload = {"functionDeclaration": declared}
             bidi.call("script.addPreloadScript", preload, deadline)
+        # A page may not fill the disk.
+        denied = {"downloadBehavior": {"type": "denied"}}
+        bidi.call("browser.setDownloadBehavior", denied, deadline)
         bidi.call("session.subscribe", {"events": EVENTS}, deadline)
         self._tab = self._open_tab(deadline)
         if settings.browser.is_again:

@@ -38,6 +38,8 @@ COMMON_PREFERENCES: Mapping[str, bool | int | str] = {
     "dom.webdriver.enabled": False,
     "intl.accept_languages": "en-US,en",
     "ui.caretBlinkTime": 0,
+    # A page opens no dialog of the browser.
+    "print.enabled": False,
 }
 
 PROTOCOL_PREFERENCES: Mapping[str, Mapping[str, bool | int | str]] = {

@@ -17,6 +17,13 @@ from eyelevel.errors import BrowserStartError, CommandError
 from eyelevel.json_types import JsonObject
 
 ERRORS_MAX = 50
+TEXT_CHARS_MAX = 1000
+EVENTS_MAX = 1000
+"""Load events that are kept of a document."""
+
+FOREIGN_MAX = 10_000
+"""Windows opened by the page and frames in them that are told apart."""
+
 WHITE_PAGE = (
     "data:text/html,<link rel=icon href=data:,><meta name=viewport content='width=device-width'>"
 )
@@ -41,10 +48,10 @@ class FirefoxTab:
         self.network = BiDiNetworkLog()
         self.console_errors: list[str] = []
         self.documents = 0
-        self.load_event_ms: float | None = None
-        """The load event of the last document, wall time."""
-        self._dom_content_loaded_ms: float | None = None
+        self._events_ms: dict[str, list[float]] = {}
+        """Of the last document, wall time; more than one if it was written anew."""
         self._navigation = ""
+        self._foreign: set[str] = set()
 
     def open(self, deadline: float) -> None:
         """Open an empty page of the wanted size that nobody else uses."""
@@ -90,7 +97,6 @@ class FirefoxTab:
     def follow(self, rule: QuietRule) -> None:
         """Tell `rule` of all that happens from now on."""
         self._rule = rule
-        self.load_event_ms = None
 
     def timings(self, deadline: float) -> tuple[PageAnswer, BrowserEvents]:
         """The last document's checked answer of `SCRIPT`, and the events to hold it against.
@@ -104,9 +110,15 @@ class FirefoxTab:
         def since_origin(wall_ms: float | None) -> float | None:
             return None if wall_ms is None else wall_ms - origin_ms
 
+        def nearest(event: str, said_ms: float | None) -> float | None:
+            times_ms = [at_ms - origin_ms for at_ms in self._events_ms.get(event, ())]
+            return min(times_ms, key=lambda at_ms: abs(at_ms - (said_ms or 0.0)), default=None)
+
         return answer, BrowserEvents(
-            load_ms=since_origin(self.load_event_ms),
-            dom_content_loaded_ms=since_origin(self._dom_content_loaded_ms),
+            load_ms=nearest("browsingContext.load", answer["load"]),
+            dom_content_loaded_ms=nearest(
+                "browsingContext.domContentLoaded", answer["domContentLoaded"]
+            ),
             response_ms=since_origin(self.network.response_ms(self._navigation)),
         )
 
@@ -123,30 +135,41 @@ class FirefoxTab:
         now_s = time.monotonic()
         if method == "log.entryAdded" and parameters["level"] == "error":
             if len(self.console_errors) < ERRORS_MAX:
-                self.console_errors.append(parameters.get("text") or "")
+                self.console_errors.append((parameters.get("text") or "")[:TEXT_CHARS_MAX])
             return
-        if self._rule is None:
+        if self._rule is None or self._is_foreign(method, parameters):
             return
         if self.network.handle_event(method, parameters):
             self._rule.handle_activity(now_s)
         if parameters.get("context") != self.context:
             return
+        if "timestamp" in parameters:
+            self._events_ms.setdefault(method, [])[EVENTS_MAX:] = [parameters["timestamp"]]
         if method == "browsingContext.load":
-            self.load_event_ms = parameters["timestamp"]
             self._rule.handle_load_event(now_s)
             if not self._phases.ended("collect"):
                 self._phases.mark("load")
-        elif method == "browsingContext.domContentLoaded":
-            self._dom_content_loaded_ms = parameters["timestamp"]
         elif method == "browsingContext.navigationCommitted":
             self.documents += 1
             self._navigation = parameters.get("navigation") or ""
-            self.load_event_ms = self._dom_content_loaded_ms = None
+            self._events_ms.clear()
             self._rule.handle_new_document(now_s)
         elif method == "browsingContext.userPromptOpened":
             # A dialog stops the page until somebody answers.
             answer = {"context": self.context, "accept": True}
             self._bidi.send("browsingContext.handleUserPrompt", answer)
+
+    def _is_foreign(self, method: str, parameters: JsonObject) -> bool:
+        """Whether an event is of a window that the page opened; a new one is closed."""
+        context, parent = parameters.get("context") or "", parameters.get("parent")
+        if method != "browsingContext.contextCreated":
+            return context in self._foreign
+        opened = parent is None and context != self.context
+        if (opened or parent in self._foreign) and len(self._foreign) < FOREIGN_MAX:
+            self._foreign.add(context)
+        if opened:
+            self._bidi.send("browsingContext.close", {"context": context})
+        return True
 
     def _handle_navigate_reply(self, reply: JsonObject) -> None:
         if reply.get("type") == "error":
