@@ -92,10 +92,18 @@ pub fn load_stage_files(stage: &mut StageSpec) -> Result<(), Error> {
 
 /// Reads a file that a stage names, which keeps its name.
 pub fn read_file(name: &str) -> Result<FileText, String> {
+    let failed = |error: std::io::Error| format!("the file cannot be read: {error}");
+    let too_long = || format!("the file has more than {FILE_BYTES_MAX} bytes");
+    let file = std::fs::File::open(name).map_err(failed)?;
+    if file.metadata().map_err(failed)?.len() > FILE_BYTES_MAX {
+        return Err(too_long());
+    }
+    // Of a pipe the length is known at its end.
     let mut text = String::new();
-    std::fs::File::open(name)
-        .and_then(|file| file.take(FILE_BYTES_MAX).read_to_string(&mut text))
-        .map_err(|error| format!("the file cannot be read: {error}"))?;
+    let bytes = file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text);
+    if bytes.map_err(failed)? as u64 > FILE_BYTES_MAX {
+        return Err(too_long());
+    }
     let name = name.to_owned();
     Ok(FileText { name, text })
 }
@@ -177,6 +185,17 @@ mod tests {
         assert_eq!(config.seed, 1);
         assert!(config.realtime);
         assert_eq!(input, b"{\"command\":\"stop\"}\n");
+    }
+
+    #[test]
+    fn a_file_that_is_too_long_is_refused_and_not_cut() {
+        let name = format!("eyelevel-config-{}.trace", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let file = std::fs::File::create(&path).unwrap();
+        file.set_len(FILE_BYTES_MAX + 1).unwrap();
+        let refused = read_file(path.to_str().unwrap()).unwrap_err();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(refused, "the file has more than 1073741824 bytes");
     }
 
     #[test]

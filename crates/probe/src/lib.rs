@@ -23,6 +23,7 @@ use eyelevel_netns::socket_times as kernel;
 pub mod wire {
     pub use crate::dns::{Answer, RecordType, parse as dns_answer, query as dns_query};
     pub use crate::quic::{request_stream, response_status, to_version1, versions_offered};
+    pub use crate::tls::heard_by_a_client;
 }
 
 pub use attempt::{Plan, attempt};

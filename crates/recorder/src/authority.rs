@@ -28,19 +28,25 @@ pub fn check_authority<B>(request: &Request<B>, target: &Target) -> Result<(), S
 
 const NAMED_CHARACTERS_MAX: usize = 100;
 
+/// `HOST` or `HOST:PORT` and not a letter more: a parser of URIs passes over what stands behind the
+/// brackets of an IPv6 address.
 fn is_of(named: &str, target: &Target) -> bool {
-    let Ok(authority) = named.parse::<Authority>() else {
-        return false;
+    let with_port = named.rsplit_once(':').filter(|(_, port)| is_port(port));
+    let (host, port) = match with_port {
+        Some((host, port)) => (host, port.parse().ok()),
+        None => (named, Some(target.scheme.default_port())),
     };
-    let host = authority.host().trim_matches(['[', ']']);
-    let has_port = named
-        .rsplit_once(':')
-        .is_some_and(|(_, port)| !port.ends_with(']'));
-    let port = match has_port {
-        true => authority.port_u16(),
-        false => Some(target.scheme.default_port()),
+    let host = match target.host.contains(':') {
+        true => host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']')),
+        false => Some(host),
     };
-    !named.contains('@') && host.eq_ignore_ascii_case(&target.host) && port == Some(target.port)
+    port == Some(target.port) && host.is_some_and(|host| host.eq_ignore_ascii_case(&target.host))
+}
+
+fn is_port(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -94,7 +100,15 @@ mod tests {
         assert!(named("https://a.example/x", &["a.example"], &secure).is_ok());
         let six = target(Scheme::Http, "::1", 8000);
         assert!(named("/", &["[::1]:8000"], &six).is_ok());
-        assert!(named("/", &["[::1]"], &six).is_err());
+        for other in [
+            "[::1]",
+            "[::1]S:8000",
+            "::1:8000",
+            "[::1]:+8000",
+            "[[::1]]:8000",
+        ] {
+            assert!(named("/", &[other], &six).is_err(), "{other}");
+        }
         let six = target(Scheme::Http, "::1", 80);
         assert!(named("/", &["[::1]"], &six).is_ok());
         assert_eq!(

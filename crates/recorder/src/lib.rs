@@ -27,6 +27,13 @@ mod tee;
 mod upgrade;
 mod upstream;
 
+/// The pure parsers of what clients and servers send, for `make fuzz`.
+pub mod wire {
+    pub use crate::authority::check_authority;
+    pub use crate::certificate::Certificate;
+    pub use crate::target::Target;
+}
+
 pub use credentials::Credentials;
 pub use error::RecordError;
 pub use reach::Reach;

@@ -19,6 +19,7 @@ mod stack;
 pub mod tcp;
 mod think;
 pub mod tls;
+pub mod wire;
 
 pub use error::ReplayError;
 pub use events::{ClockNs, ConnectionEvent, Event, EventSink, InForce, RequestEvent};

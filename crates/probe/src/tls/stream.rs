@@ -171,7 +171,7 @@ impl TlsStream {
     }
 }
 
-fn feed(tls: &mut ClientConnection, mut bytes: &[u8]) -> Result<(), rustls::Error> {
+pub(super) fn feed(tls: &mut ClientConnection, mut bytes: &[u8]) -> Result<(), rustls::Error> {
     if bytes.is_empty() {
         return Ok(());
     }

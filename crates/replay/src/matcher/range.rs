@@ -10,7 +10,7 @@ pub(super) const NOT_SATISFIABLE: u16 = 416;
 
 /// What a server sends that holds what the exchange holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub enum Part {
     /// The response as it was recorded.
     Recorded,
     /// The whole, with status 200, which was recorded as one range.
@@ -51,7 +51,7 @@ impl Part {
 }
 
 /// What of `exchange` answers `request`; none where a right answer needs bytes that it lacks.
-pub(crate) fn part(exchange: &Exchange, request: &Request<'_>) -> Option<Part> {
+pub fn part(exchange: &Exchange, request: &Request<'_>) -> Option<Part> {
     let is_read = exchange.method == "GET" && matches!(request.method, "GET" | "HEAD");
     let is_whole = exchange.status == 200;
     if !is_read || !(is_whole || matches!(exchange.status, PARTIAL | NOT_SATISFIABLE)) {
@@ -134,11 +134,8 @@ impl RecordedBytes {
                 let told = last.checked_sub(first)?.checked_add(1)?;
                 // Of a transfer that broke off less is held; more belongs to no place.
                 let fits = bytes <= told && length.is_none_or(|length| last < length);
-                fits.then_some(Self {
-                    first,
-                    end: first + bytes,
-                    length,
-                })
+                let end = first.checked_add(bytes).filter(|_| fits)?;
+                Some(Self { first, end, length })
             }
             NOT_SATISFIABLE => {
                 let (_, length) = content_range()?;
@@ -223,6 +220,7 @@ fn number(text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eyelevel_archive::Header;
 
     fn cut(text: &str, bytes: usize) -> Option<Part> {
         let recorded = RecordedBytes {
@@ -260,5 +258,32 @@ mod tests {
             assert_eq!(cut(text, 10), expected, "{text}");
         }
         assert_eq!(cut("bytes=0-", 0), Some(Part::Outside { length: 0 }));
+    }
+
+    #[test]
+    fn a_recorded_range_at_the_end_of_numbers_is_no_place() {
+        let recorded = |content_range: &str, bytes: &'static [u8]| Exchange {
+            index: 0,
+            method: "GET".to_owned(),
+            url: "https://a.test/".parse().unwrap(),
+            request_headers: Vec::new(),
+            request_body: Default::default(),
+            status: PARTIAL,
+            reason: String::new(),
+            response_headers: vec![Header::new("content-range", content_range.to_owned())],
+            body: bytes.into(),
+            address: None,
+            protocol: "h2".to_owned(),
+            recorded_at_unix_ms: None,
+            time_to_first_byte_ms: None,
+            initiator: None,
+        };
+        let last = usize::MAX;
+        let at_the_end = format!("bytes {}-{last}/*", last - 1);
+        for bytes in [&b"ab"[..], b"abc"] {
+            assert!(RecordedBytes::of(&recorded(&at_the_end, bytes)).is_none());
+        }
+        let before = recorded(&format!("bytes {}-{}/*", last - 2, last - 1), b"ab");
+        assert_eq!(RecordedBytes::of(&before).unwrap().end, last);
     }
 }

@@ -14,7 +14,7 @@ pub use body::ReplyBody;
 pub use gate::Gate;
 pub use priority::Priority;
 pub use room::Room;
-pub(crate) use update::{H2Frames, H2Seen};
+pub use update::{H2Frames, H2Seen};
 
 /// Bytes of a body that are handed to a protocol at once. Small, because a more urgent response
 /// waits for it: 8 kB take 140 ms at 0.468 Mbit/s. With HTTP/2's frame header it fills whole TLS

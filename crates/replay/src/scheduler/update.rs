@@ -21,7 +21,7 @@ const UPDATE_BYTES_MAX: usize = 256;
 
 /// What one side of an HTTP/2 connection said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum H2Seen {
+pub enum H2Seen {
     /// A stream's first field section is whole: its coded bytes.
     Head(u64, u64),
     /// A stream was reset.
@@ -32,7 +32,7 @@ pub(crate) enum H2Seen {
 
 /// The frames of one direction of an HTTP/2 connection, byte by byte as they pass.
 #[derive(Debug)]
-pub(crate) struct H2Frames {
+pub struct H2Frames {
     preface_left: usize,
     header: Vec<u8>,
     payload: Vec<u8>,

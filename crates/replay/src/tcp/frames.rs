@@ -119,8 +119,9 @@ impl<S, F: FnMut(Passed)> Http2Stream<S, F> {
     }
 }
 
-/// The server's first frame with one setting more; none where it is not whole or another.
-fn with_setting(first: &[u8]) -> Option<(Vec<u8>, usize)> {
+/// The server's first frame with one setting more, and the bytes that it stands for; none where it is
+/// not whole or another.
+pub fn settings_frame(first: &[u8]) -> Option<(Vec<u8>, usize)> {
     let header = first.get(..FRAME_HEADER_BYTES)?;
     let length = u32::from_be_bytes([0, header[0], header[1], header[2]]) as usize;
     let whole = FRAME_HEADER_BYTES + length;
@@ -142,7 +143,7 @@ impl<S: AsyncWrite + Unpin, F: FnMut(Passed) + Unpin> Http2Stream<S, F> {
         data: &[u8],
     ) -> Poll<Option<io::Result<usize>>> {
         if matches!(self.settings, Settings::Before) {
-            self.settings = match with_setting(data) {
+            self.settings = match settings_frame(data) {
                 Some((frame, whole)) => {
                     let offered = table_of(&frame[FRAME_HEADER_BYTES..]);
                     (self.tell)(Passed::RequestTable(offered));

@@ -12,7 +12,9 @@ mod serve;
 mod turns;
 mod unsent;
 
+pub use frames::settings_frame;
 pub use listener::{NOT_SENT_BYTES_MAX, listen};
+pub use offer::client_preface;
 pub use options::{TcpInfo, pacing_rate_max, set_pacing_rate_max, set_receive_buffer, tcp_info};
 pub(crate) use serve::STALL_INTERVAL;
 

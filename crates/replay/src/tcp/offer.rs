@@ -25,6 +25,31 @@ pub(super) fn table_of(payload: &[u8]) -> u32 {
     tables.next().unwrap_or(HEADER_TABLE_SIZE_DEFAULT)
 }
 
+/// What HTTP/2 is given of a client's bytes that come in `pieces`, whose table is to have at most
+/// `table_bytes`, and the table that our encoder may have; nothing before the first frame is whole.
+pub fn client_preface<'a>(
+    table_bytes: u32,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> (Vec<u8>, Option<u32>) {
+    const ROOM_BYTES: usize = 10;
+    let mut offer = Offer::new(table_bytes);
+    let (mut given, mut told) = (Vec::new(), None);
+    for piece in pieces {
+        if offer.is_over() {
+            given.extend_from_slice(piece);
+            continue;
+        }
+        told = told.or(offer.on_bytes(piece));
+        let mut room = [0; ROOM_BYTES];
+        let mut to = ReadBuf::new(&mut room);
+        while offer.give(&mut to) {
+            given.extend_from_slice(to.filled());
+            to.clear();
+        }
+    }
+    (given, told)
+}
+
 /// Keeps the client's first bytes until its SETTINGS are whole, and gives them out with an offer of
 /// no more than ours. h2's encoder takes what is offered, up to 4096 bytes, and cannot be told
 /// otherwise.
@@ -145,21 +170,8 @@ mod tests {
             (&[], 0, &[0, 1, 0, 0, 0, 0], 0),
         ] {
             for piece_bytes in [1, 7, 30, 200] {
-                let mut offer = Offer::new(ours);
-                let (mut given, mut told) = (Vec::new(), None);
-                for piece in first(settings).chunks(piece_bytes) {
-                    if offer.is_over() {
-                        given.extend_from_slice(piece);
-                        continue;
-                    }
-                    told = told.or(offer.on_bytes(piece));
-                    let mut room = [0; 10];
-                    let mut to = ReadBuf::new(&mut room);
-                    while offer.give(&mut to) {
-                        given.extend_from_slice(to.filled());
-                        to.clear();
-                    }
-                }
+                let bytes = first(settings);
+                let (given, told) = client_preface(ours, bytes.chunks(piece_bytes));
                 assert_eq!(given, first(expected), "{piece_bytes}");
                 assert_eq!(told, Some(table));
             }

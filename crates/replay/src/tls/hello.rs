@@ -9,7 +9,7 @@ const EARLY_DATA_EXTENSION: u16 = 42;
 /// Finds in a client's first hello whether it offers early data: rustls says of a server's session
 /// only whether they were accepted.
 #[derive(Debug, Default)]
-pub(crate) struct HelloWatch {
+pub struct HelloWatch {
     records: Vec<u8>,
     hello: Vec<u8>,
     offered: Option<bool>,

@@ -12,7 +12,7 @@ mod tickets;
 pub use authority::Authority;
 pub use chains::Chains;
 pub(crate) use early::accept_early;
-pub(crate) use hello::HelloWatch;
+pub use hello::HelloWatch;
 pub(crate) use suites::version_name;
 pub use suites::{SUITE_TLS13, provider, versions};
 pub(crate) use tickets::Tickets;

@@ -1,0 +1,43 @@
+use super::check_message;
+use eyelevel_recorder::wire::Certificate;
+use eyelevel_replay::CertificateKey;
+use eyelevel_replay::tls::{Authority, Chains};
+use rustls::pki_types::CertificateDer;
+
+/// Twice: as the leaf that a recorded server sent, in DER, and as the names of a certificate in a
+/// recording, a line each. Each set of names is put on a certificate of ours, or refused in one line.
+pub(crate) fn run(input: &[u8]) {
+    let chain = [CertificateDer::from(input.to_vec()), vec![0; 7].into()];
+    if let Some(certificate) = Certificate::of(&chain) {
+        assert_eq!(certificate.chain_bytes, input.len() as u64 + 7);
+        sign(certificate.names);
+    }
+    if let Ok(text) = std::str::from_utf8(input) {
+        sign(text.lines().take(20).map(str::to_owned).collect());
+    }
+}
+
+fn sign(names: Vec<String>) {
+    let Some(host) = names.first().cloned() else {
+        return;
+    };
+    let chains = Chains::All(5000);
+    let authority = Authority::new(vec![names.clone()], &host, CertificateKey::Ecdsa, chains);
+    let authority = match authority {
+        Ok(authority) => authority,
+        Err(error) => return check_message(&error),
+    };
+    if let Err(error) = authority.check_chains([host.as_str()]) {
+        check_message(&error);
+    }
+    match authority.leaf(&host) {
+        Err(error) => check_message(&error),
+        Ok(leaf) => {
+            // The certificate of the second name is the same one.
+            let other = names.last().expect("there is one");
+            assert!(authority.leaf(other).is_ok());
+            let again = Certificate::of(&leaf.cert).expect("our own leaf is read");
+            assert!(again.names.len() <= names.len());
+        }
+    }
+}

@@ -1,0 +1,22 @@
+use super::check_message;
+use eyelevel_probe::wire::heard_by_a_client;
+use eyelevel_probe::{Protocol, Trust};
+use std::sync::LazyLock;
+
+/// The roots are read once.
+static TRUST: LazyLock<Trust> = LazyLock::new(|| Trust::new(None).expect("this machine's roots"));
+
+/// What a server sends to the prober over TCP, from the first byte on. The first byte of the input
+/// chooses what the prober offers; a handshake that nobody has the keys for does not succeed.
+pub(crate) fn run(input: &[u8]) {
+    let Some((choice, bytes)) = input.split_first() else {
+        return;
+    };
+    let protocol = [Protocol::Tls12, Protocol::Tls13, Protocol::TlsAny][usize::from(*choice) % 3];
+    for piece_bytes in [bytes.len().max(1), 5] {
+        match heard_by_a_client(&TRUST, protocol, bytes.chunks(piece_bytes)) {
+            Ok((is_over, _)) => assert!(!is_over),
+            Err(failure) => check_message(&failure.detail),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! TLS as a client hears it, without a socket.
+
+use super::stream::feed;
+use super::{Trust, client_config};
+use crate::{Failure, FailureClass, Protocol};
+use rustls::ClientConnection;
+use std::sync::Arc;
+
+/// What a client that speaks `protocol` makes of a server's bytes, which come in `pieces`: whether
+/// the handshake is over, and what it has to say.
+///
+/// # Errors
+/// The class and what was said.
+pub fn heard_by_a_client<'a>(
+    trust: &Trust,
+    protocol: Protocol,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> Result<(bool, Vec<u8>), Failure> {
+    let local = |reason: String| Failure::new(FailureClass::Local, reason);
+    let config = client_config(trust, protocol, &[b"h2"], None, false);
+    let config = Arc::new(config.map_err(|error| local(error.to_string()))?);
+    let name = "a.test".try_into().expect("it is a name");
+    let client = ClientConnection::new(config, name);
+    let mut client = client.map_err(|error| local(error.to_string()))?;
+    let mut said = Vec::new();
+    for piece in pieces {
+        while client.wants_write() {
+            client.write_tls(&mut said).expect("memory takes it");
+        }
+        feed(&mut client, piece).map_err(|error| Failure::of_tls(&error))?;
+    }
+    Ok((!client.is_handshaking(), said))
+}

@@ -1,0 +1,6 @@
+//! The pure parsers of what clients send, for `make fuzz`.
+
+pub use crate::matcher::range::{Part, part};
+pub use crate::scheduler::{H2Frames, H2Seen};
+pub use crate::tcp::{client_preface, settings_frame};
+pub use crate::tls::HelloWatch;
