@@ -3,6 +3,7 @@
 import pytest
 
 from eyelevel.cli.site.record import read_script
+from eyelevel.errors import OutsideError
 from eyelevel.plan.steps import STEPS_MAX
 
 
@@ -29,5 +30,5 @@ def test_what_is_no_step_is_refused(tmp_path, content, said):
 
 
 def test_a_script_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="cannot read the script"):
+    with pytest.raises(OutsideError, match="none: there is no such file"):
         read_script(tmp_path / "none")

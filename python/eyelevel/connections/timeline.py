@@ -1,9 +1,13 @@
 """One connection of a trial on the page's own clock: handshake, transport and objects."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from eyelevel.connections.transport import Transport, parse_qlog, parse_tcp_info
 from eyelevel.errors import ConnectionLogError
+from eyelevel.from_outside.files import read_bytes
+from eyelevel.from_outside.limits import LOG
+from eyelevel.from_outside.source import Source
 from eyelevel.json_types import JsonMapping
 from eyelevel.store.directory import LOGS, StoredTrial
 from eyelevel.store.in_vain import InVain, connections_in_vain
@@ -94,7 +98,7 @@ def timeline_of(trial: StoredTrial, connection: int) -> Timeline:
         objects=tuple(_fetched(item, bodies[item["url"]]) for item in objects),
         transport=transport and _shifted(transport, zero_ns / 1e6),
         in_force=entry["in_force"],
-        page_load_time_ms=record["navigation"]["page_load_time_ms"],
+        page_load_time_ms=(record["navigation"] or {}).get("page_load_time_ms"),
         network=record["trial"]["network"],
         site=record["trial"]["site"],
         outcome=record["outcome"],
@@ -126,9 +130,13 @@ def _transport(trial: StoredTrial, entry: JsonMapping) -> Transport | None:
     number = entry["connection"]
     if entry["protocol"] == "h3":
         file = folder / f"connection-{number}.sqlog"
-        return parse_qlog(file.read_bytes(), str(file)) if file.exists() else None
+        return parse_qlog(_log(file), str(file)) if file.exists() else None
     file = folder / "tcp-info.jsonl"
-    return parse_tcp_info(file.read_bytes(), number, str(file)) if file.exists() else None
+    return parse_tcp_info(_log(file), number, str(file)) if file.exists() else None
+
+
+def _log(file: Path) -> bytes:
+    return read_bytes(file, Source(str(file), LOG, ConnectionLogError))
 
 
 def _shifted(transport: Transport, zero_ms: float) -> Transport:

@@ -5,16 +5,39 @@ qlog: JSON text sequences (RFC 7464, draft-ietf-quic-qlog-main-schema), in which
 the recovery metrics that changed.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from eyelevel.errors import ConnectionLogError
+from pydantic import TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
+
+from eyelevel.errors import ConnectionLogError, OutsideError
+from eyelevel.from_outside.json_text import parse_json
+from eyelevel.from_outside.limits import DOCUMENT
+from eyelevel.from_outside.source import Source
+from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonObject
+from eyelevel.store.values import OBSERVED, Count, Integer, Milliseconds, Nanoseconds
 
 RECORD_SEPARATOR = b"\x1e"
 METRICS = "quic:recovery_metrics_updated"
 LOST = "quic:packet_lost"
+
+
+@with_config(OBSERVED)
+class _Sample(TypedDict):
+    """A line of `tcp-info.jsonl`."""
+
+    at_ns: Nanoseconds
+    connection: Integer
+    retransmitted_packets: Count
+    window_packets: Count
+    segment_bytes: Count
+    in_flight_packets: Count
+    rtt_us_smoothed: Milliseconds | None
+
+
+_SAMPLE: TypeAdapter[_Sample] = TypeAdapter(_Sample)
 
 
 @dataclass(frozen=True)
@@ -88,18 +111,22 @@ def parse_qlog(content: bytes, name: str) -> Transport:
     )
 
 
-def _samples(content: bytes, name: str) -> list[JsonObject]:
+def _samples(content: bytes, name: str) -> list[_Sample]:
     lines = content.split(b"\n")
     samples = []
     for number, line in enumerate(lines, start=1):
         if not line:
             continue
         try:
-            samples.append(json.loads(line))
-        except ValueError as error:
+            samples.append(_SAMPLE.validate_json(line))
+        except ValidationError as error:
             if number == len(lines):
                 break
-            raise ConnectionLogError(f"reading {name}: line {number} is no JSON") from error
+            first = error.errors()[0]
+            what = "JSON" if first["type"] == "json_invalid" else "sample"
+            raise ConnectionLogError(
+                f"reading {name}: line {number} is no {what} ({quoted(first['msg'])})"
+            ) from error
     return samples
 
 
@@ -109,10 +136,26 @@ def _events(content: bytes, name: str) -> Iterator[JsonObject]:
         raise ConnectionLogError(f"reading {name}: it does not begin as a qlog does")
     for number, text in enumerate(records, start=1):
         try:
-            event = json.loads(text)
-        except ValueError as error:
+            event = parse_json(text, Source(f"reading {name}: record {number}", DOCUMENT))
+        except OutsideError as error:
             if number == len(records) and not text.endswith(b"\n"):
                 return
-            raise ConnectionLogError(f"reading {name}: record {number} is no JSON") from error
+            raise ConnectionLogError(str(error)) from error
         if isinstance(event, dict) and {"time", "name", "data"} <= event.keys():
+            if event["name"] == METRICS:
+                _check_metrics(event["data"], f"reading {name}: record {number}")
+            if not _is_number(event["time"]):
+                raise ConnectionLogError(f"reading {name}: record {number} has no time")
             yield event
+
+
+def _check_metrics(data: object, place: str) -> None:
+    if not isinstance(data, dict):
+        raise ConnectionLogError(f"{place} has no metrics; it is damaged")
+    for key in ("smoothed_rtt", "congestion_window", "bytes_in_flight"):
+        if not _is_number(data.get(key, 0)):
+            raise ConnectionLogError(f"{place}: `{key}` is no number; it is damaged")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15

@@ -25,6 +25,15 @@ def read_bytes(path: Path | str, source: Source) -> bytes:
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
+def read_head(path: Path | str, source: Source, size: int) -> bytes:
+    """The file's first bytes, which tell what it is."""
+    try:
+        with open(path, "rb") as stream:  # noqa: PTH123
+            return stream.read(size)
+    except OSError as error:
+        raise source.unreadable(error) from error
+
+
 def read_text(path: Path | str, source: Source) -> str:
     """The whole file as UTF-8, without a byte order mark; the error names the line that is none."""
     return text_of(read_bytes(path, source), source)

@@ -3,7 +3,9 @@
 import io
 from typing import TYPE_CHECKING
 
+from eyelevel.errors import OutsideError
 from eyelevel.from_outside.limits import PICTURE
+from eyelevel.from_outside.words import quoted
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -11,8 +13,8 @@ if TYPE_CHECKING:
 FORMATS = ("PNG", "WEBP", "JPEG")
 
 
-class PictureError(ValueError):
-    """Bytes that are no picture that is read here."""
+class PictureError(OutsideError, ValueError):
+    """Bytes that are no picture that is read here; who knows whose they are says so."""
 
 
 def open_picture(content: bytes) -> "Image":
@@ -23,10 +25,17 @@ def open_picture(content: bytes) -> "Image":
         with Image.open(io.BytesIO(content), formats=FORMATS) as opened:
             width, height = opened.size
             if width * height > PICTURE.values_max:
-                raise PictureError(f"it says that it has {width}x{height} pixels")
+                raise PictureError(f"no picture: it says that it has {width}x{height} pixels")
             opened.load()
             return opened if opened.mode == "RGB" else opened.convert("RGB")
     except (Image.DecompressionBombError, OSError, SyntaxError, EOFError) as error:
-        raise PictureError(str(error) or "it ends early") from error
+        raise PictureError(f"no picture that can be read: {_said(error)}") from error
     except (ValueError, TypeError, IndexError, OverflowError, MemoryError) as error:
-        raise error if isinstance(error, PictureError) else PictureError(str(error)) from error
+        if isinstance(error, PictureError):
+            raise
+        raise PictureError(f"no picture that can be read: {_said(error)}") from error
+
+
+def _said(error: BaseException) -> str:
+    # It may name the object in memory that the bytes were in.
+    return quoted(str(error).partition(" <")[0]) or "it ends early"

@@ -9,14 +9,15 @@ by their columns (docs/reference/networks.md):
   network whose weight is the share of users between the midpoints to its neighbours.
 """
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from eyelevel.errors import NetworkError
+from eyelevel.from_outside.csv_rows import csv_rows
+from eyelevel.from_outside.limits import TABLE
+from eyelevel.from_outside.source import Source
 from eyelevel.networks.network import Network, loss_of_each_direction
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 
@@ -66,20 +67,12 @@ def networks_from_csv(text: str, file: str) -> list[WeightedNetwork]:
 
     Raises NetworkError with file, line and remedy.
     """
-    lines = [
-        (number, line)
-        for number, line in enumerate(text.splitlines(), start=1)
-        if line.strip() and not line.lstrip().startswith("#")
-    ]
-    if len(lines) < 2:
+    rows = list(csv_rows(text, Source(file, TABLE, NetworkError)))
+    if len(rows) < 2:
         raise NetworkError(f"{file}: no rows; write a heading with rtt_ms and down_mbit_s and rows")
-    separator = next((sign for sign in ";\t" if sign in lines[0][1]), ",")
-    rows = list(csv.reader(io.StringIO("\n".join(line for _, line in lines)), delimiter=separator))
-    columns = _columns(rows[0], f"{file}:{lines[0][0]}")
-    values = [
-        (number, _row(cells, columns, f"{file}:{number}"))
-        for (number, _), cells in zip(lines[1:], rows[1:], strict=True)
-    ]
+    (heading, names), *rest = rows
+    columns = _columns(names, f"{file}:{heading}")
+    values = [(number, _row(cells, columns, f"{file}:{number}")) for number, cells in rest]
     if "percentile" in columns:
         return _of_percentiles(values, file)
     return _of_classes(values, file)

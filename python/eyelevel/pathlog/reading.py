@@ -4,14 +4,16 @@ Ours is one line of JSON, by which the rest is read, then records of 32 bytes. N
 believed before it was checked: a log may be damaged, or not be one.
 """
 
-import json
 import math
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eyelevel.errors import PathLogError
+from eyelevel.errors import OutsideError, PathLogError
+from eyelevel.from_outside.json_text import parse_object
+from eyelevel.from_outside.limits import DOCUMENT
+from eyelevel.from_outside.source import Source
 from eyelevel.json_types import JsonMapping
 from eyelevel.lab_tables import LINKS
 from eyelevel.pathlog.direction import LENGTH_MS_MAX, Capacity, DirectionLog
@@ -104,9 +106,9 @@ def read_records(content: bytes, name: str) -> tuple[JsonMapping, Records]:
 def read_head(line: bytes, name: str) -> JsonMapping:
     """The log's first line. Raises PathLogError if it is of another version or cannot be true."""
     try:
-        head: JsonMapping = json.loads(line)
+        head = parse_object(line, Source(name, DOCUMENT))
         written = (head["format"], head["version"], head["record_bytes"])
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (OutsideError, KeyError):
         raise PathLogError(
             f"{name}:1: the head is no JSON with a format, a version and a record's size; this is "
             "not a path's log, or it is damaged"

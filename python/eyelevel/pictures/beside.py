@@ -8,6 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from eyelevel.errors import OutsideError
+from eyelevel.from_outside.pictures import PictureError, open_picture
+
 PANEL_WIDTH_PX = 640
 CAPTION_HEIGHT_PX = 32
 MARGIN_PX = 12
@@ -42,7 +45,10 @@ def beside(panels: Sequence[tuple[str, bytes]]) -> bytes:
 
 
 def _opened(image: bytes) -> Image.Image:
-    return Image.open(io.BytesIO(image)).convert("RGB")
+    try:
+        return open_picture(image)
+    except PictureError as error:
+        raise OutsideError(f"a picture of the page: {error}; record it again") from error
 
 
 def _scaled(picture: Image.Image) -> Image.Image:

@@ -1,13 +1,20 @@
 """Read files of probes: our JSON lines, Parquet and CSV, and the thesis's CSVs."""
 
 import ipaddress
-import json
+import math
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
 
 from eyelevel.errors import ProbeError
+from eyelevel.from_outside.files import lines_of, read_head
+from eyelevel.from_outside.json_text import parse_json
+from eyelevel.from_outside.limits import DOCUMENT, LINE_BYTES_MAX, PARQUET, PROBES
+from eyelevel.from_outside.parquet import read_parquet
+from eyelevel.from_outside.source import Source
+from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.probes.protocols import protocol_of
 
@@ -42,6 +49,14 @@ SCHEMA = {
 }
 """What the analysis needs of a row, rows in file order; times in milliseconds, `at_s` Unix time."""
 
+NEEDED = ("host", "protocol")
+TEXTS = (*NEEDED, "vantage", "address", "version", "failure")
+ROW_KEYS = (
+    *TEXTS,
+    *("at_unix_us", "connection_us", "tcp_handshake_us", "dns_us", "resumed", "split_connection"),
+)
+"""What is read of a row as the prober writes it."""
+
 
 def read_files(paths: Iterable[Path]) -> list[pl.DataFrame]:
     """Every file as a table of SCHEMA. Raises ProbeError naming the file and line."""
@@ -50,20 +65,18 @@ def read_files(paths: Iterable[Path]) -> list[pl.DataFrame]:
 
 def read_file(path: Path) -> pl.DataFrame:
     """Read one file, whose form its content tells, not its name. Raises ProbeError."""
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(4)
-    except OSError as error:
-        raise ProbeError(f"cannot read {path}: {error.strerror}") from error
-    if head == b"PAR1":
+    source = Source(str(path), PROBES, ProbeError)
+    if read_head(path, source, 4) == b"PAR1":
         return _table(path, _parquet_rows(path))
-    text = path.read_text(encoding="utf-8", errors="replace")
-    if text.lstrip().startswith("{"):
-        table = _table(path, _json_rows(path, text))
+    lines = lines_of(path, source, LINE_BYTES_MAX)
+    first = next(((number, line) for number, line in lines if line.strip()), (1, ""))
+    rest = chain((first,), lines)
+    if first[1].lstrip().startswith("{"):
+        table = _table(path, _json_rows(source, rest))
         if table.is_empty():
             raise ProbeError(f"{path} holds no rows of probes")
         return table
-    return _table(path, _thesis_rows(path, text))
+    return _table(path, _thesis_rows(path, rest))
 
 
 def family_of(address: str | None) -> str | None:
@@ -78,27 +91,25 @@ def _table(path: Path, rows: Iterable[JsonObject]) -> pl.DataFrame:
     return pl.DataFrame([{"file": str(path)} | row for row in rows], schema=SCHEMA)
 
 
-def _json_rows(path: Path, text: str) -> Iterable[JsonObject]:
-    lines = text.splitlines()
-    for number, line in enumerate(lines, 1):
+def _json_rows(source: Source, lines: Iterable[tuple[int, str]]) -> Iterable[JsonObject]:
+    broken: Exception | None = None
+    for number, line in lines:
         if not line.strip():
             continue
+        if broken is not None:
+            raise broken
+        place = f"{source.name}, line {number}"
         try:
-            row = json.loads(line)
-        except ValueError as error:
-            if number == len(lines):
-                return  # A row that was cut off when its writer was stopped.
-            raise ProbeError(f"{path}, line {number}: no JSON: {error}") from error
+            row = parse_json(line.encode(), Source(place, DOCUMENT, ProbeError))
+        except ProbeError as error:
+            broken = error  # the last may have been cut off when its writer was stopped
+            continue
         if isinstance(row, dict) and row.get("event") == "attempt":
-            yield _of_row(row, f"{path}, line {number}")
+            yield _of_row(row, place)
 
 
 def _parquet_rows(path: Path) -> Iterable[JsonObject]:
-    try:
-        table = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise ProbeError(f"{path}: damaged Parquet: {reason}") from error
+    table = read_parquet(path, ROW_KEYS, Source(str(path), PARQUET, ProbeError))
     for number, row in enumerate(table.iter_rows(named=True), 1):
         yield _of_row(row, f"{path}, row {number}")
 
@@ -106,13 +117,17 @@ def _parquet_rows(path: Path) -> Iterable[JsonObject]:
 def _of_row(row: JsonMapping, place: str) -> JsonObject:
     def milliseconds(name: str) -> float | None:
         value = row.get(name)
-        if value is not None and not isinstance(value, int | float):
-            raise ProbeError(f"{place}: {name} is no number")
-        return None if value is None else value / 1000
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e18:
+            raise ProbeError(f"{place}: {name} is no number; write it as the prober does")
+        return value / 1000
 
-    for name in ("host", "protocol"):
-        if not isinstance(row.get(name), str):
-            raise ProbeError(f"{place}: no row of a probe: it has no {name}")
+    for name in TEXTS:
+        value = row.get(name)
+        if not isinstance(value, str) and (value is not None or name in NEEDED):
+            fault = "it has no" if value is None else "no text is its"
+            raise ProbeError(f"{place}: no row of a probe: {fault} {name}; drop the line")
     return {
         "vantage": row.get("vantage"),
         "family": family_of(row.get("address")),
@@ -129,15 +144,15 @@ def _of_row(row: JsonMapping, place: str) -> JsonObject:
     }
 
 
-def _thesis_rows(path: Path, text: str) -> Iterable[JsonObject]:
-    lines = text.splitlines()
-    if not lines or not lines[0].startswith("DnsLookupTime;"):
+def _thesis_rows(path: Path, lines: Iterable[tuple[int, str]]) -> Iterable[JsonObject]:
+    rows = iter(lines)
+    if not next(rows)[1].startswith("DnsLookupTime;"):
         raise ProbeError(
             f"{path} is neither JSON lines, Parquet nor a CSV with the header "
             f"{';'.join(THESIS_COLUMNS)}"
         )
     vantage = path.stem.split("_")[0] if "_v4_" in path.stem or "_v6_" in path.stem else None
-    for number, line in enumerate(lines[1:], 2):
+    for number, line in rows:
         if not line.strip():
             continue
         cells = line.split(";")
@@ -146,7 +161,7 @@ def _thesis_rows(path: Path, text: str) -> Iterable[JsonObject]:
         try:
             yield _of_thesis(vantage, *cells)
         except ValueError as error:
-            raise ProbeError(f"{path}, line {number}: {error}") from error
+            raise ProbeError(f"{path}, line {number}: {quoted(error)}; drop the line") from error
 
 
 def _of_thesis(vantage: str | None, *cells: str) -> JsonObject:
@@ -155,13 +170,20 @@ def _of_thesis(vantage: str | None, *cells: str) -> JsonObject:
         "vantage": vantage,
         "family": family_of(address),
         "host": host,
-        "at_s": float(at_s),
+        "at_s": _number(at_s),
         "protocol": protocol_of(protocol),
         "version": protocol,
-        "connection_ms": float(connection) if connection else None,
-        "tcp_ms": float(tcp) if tcp else None,
-        "dns_ms": float(dns) if dns else None,
+        "connection_ms": _number(connection) if connection else None,
+        "tcp_ms": _number(tcp) if tcp else None,
+        "dns_ms": _number(dns) if dns else None,
         "resumed": False,
         "split": None,
         "failure": None,
     }
+
+
+def _number(cell: str) -> float:
+    value = float(cell)
+    if not math.isfinite(value):
+        raise ValueError(f"{cell} is no finite number")
+    return value

@@ -12,6 +12,10 @@ from itertools import islice
 from pathlib import Path
 
 from eyelevel.errors import ScanError
+from eyelevel.from_outside.files import lines_of
+from eyelevel.from_outside.limits import NAMES, OPT_OUT, WORD_LINE_BYTES_MAX
+from eyelevel.from_outside.source import Source
+from eyelevel.from_outside.words import quoted
 
 _LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 NAME = re.compile(rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*\.?", re.ASCII)
@@ -37,11 +41,9 @@ def read_names(path: Path, top: int | None = None) -> Generator[str, None, None]
 
     Raises ScanError naming the line that is no name.
     """
-    try:
-        with path.open(encoding="utf-8", errors="replace") as stream:
-            yield from islice(parse_names(stream, str(path)), top)
-    except OSError as error:
-        raise ScanError(f"cannot read {path}: {error.strerror}") from error
+    source = Source(str(path), NAMES, ScanError)
+    lines = (line for _, line in lines_of(path, source, WORD_LINE_BYTES_MAX))
+    yield from islice(parse_names(lines, str(path)), top)
 
 
 def parse_names(lines: Iterable[str], source: str) -> Iterator[str]:
@@ -56,17 +58,14 @@ def parse_names(lines: Iterable[str], source: str) -> Iterator[str]:
         if not name.isascii():
             name = _in_dns(name)
         if not (NAME.fullmatch(name) or ":" in name):
-            raise ScanError(f"{source}, line {number}: {line.strip()[:80]!r} is no name")
+            raise ScanError(f"{source}, line {number}: `{quoted(line.strip())}` is no name")
         yield name
 
 
 def read_opt_out(path: Path) -> OptOut:
     """A file with a name, address or range a line. Raises ScanError."""
-    try:
-        with path.open(encoding="utf-8", errors="replace") as stream:
-            return parse_opt_out(stream)
-    except OSError as error:
-        raise ScanError(f"cannot read {path}: {error.strerror}") from error
+    source = Source(str(path), OPT_OUT, ScanError)
+    return parse_opt_out(line for _, line in lines_of(path, source, WORD_LINE_BYTES_MAX))
 
 
 def parse_opt_out(lines: Iterable[str]) -> OptOut:

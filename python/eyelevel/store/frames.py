@@ -1,7 +1,8 @@
 """Frames of a loading page: an `npz` file of lossless pictures (spec/run-record.md)."""
 
 import io
-import zipfile
+import math
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,9 +11,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
 
 from eyelevel.errors import StoreError
+from eyelevel.from_outside.arrays import read_arrays
+from eyelevel.from_outside.limits import FRAMES
+from eyelevel.from_outside.pictures import open_picture
+from eyelevel.from_outside.source import Source
 from eyelevel.store.deltas import Part, decode, encode
 from eyelevel.store.pictures import read_picture
 from eyelevel.store.pixels import Picture
@@ -27,9 +31,8 @@ class Frame:
 
     @classmethod
     def of_image(cls, at_ms: float, image: bytes) -> "Frame":
-        """From an encoded picture; raises OSError if it is damaged."""
-        with Image.open(io.BytesIO(image)) as opened:
-            return cls(at_ms, np.array(opened.convert("RGB")))
+        """From an encoded picture; raises PictureError if it is damaged."""
+        return cls(at_ms, np.array(open_picture(image)))
 
 
 class Frames:
@@ -109,6 +112,18 @@ class Frames:
         return buffer.getvalue()
 
 
+_ARRAYS = {
+    "at_ms": "<f8",
+    "part": "<i8",
+    "corner": "<i4",
+    "unchanged": "|u1",
+    "webp": "|u1",
+    "offset": "<i8",
+    "last": "|u1",
+}
+_NAME = re.compile(r"[0-9a-f]{20}")
+
+
 def read_frames(path: Path, pictures: Path) -> Frames:
     """The frames of a file; none if the file is absent (a load without capture).
 
@@ -116,12 +131,18 @@ def read_frames(path: Path, pictures: Path) -> Frames:
     """
     if not path.exists():
         return Frames.of([])
+    arrays = read_arrays(path, _ARRAYS, Source(str(path), FRAMES, StoreError))
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            at_ms, numbers = arrays["at_ms"].tolist(), arrays["part"].tolist()
-            corners, colours = arrays["corner"], arrays["unchanged"]
-            webp, offset = arrays["webp"].tobytes(), arrays["offset"]
-            last = arrays["last"].tobytes().decode("ascii")
+        at_ms, numbers = arrays["at_ms"].tolist(), arrays["part"].tolist()
+        corners, colours = arrays["corner"], arrays["unchanged"]
+        webp, offset = arrays["webp"].tobytes(), arrays["offset"].tolist()
+        last = arrays["last"].tobytes().decode("ascii")
+        if not _NAME.fullmatch(last):
+            raise ValueError("its last picture has no name")
+        if not all(math.isfinite(at) for at in at_ms) or sorted(at_ms) != at_ms:
+            raise ValueError("its times do not ascend")
+        if min(offset, default=0) < 0 or sorted(offset) != offset:
+            raise ValueError("its parts do not fit together")
         cuts = [webp[start:end] for start, end in pairwise(offset)]
         parts = [
             Part(int(top), int(left), (int(red), int(green), int(blue)), cut)
@@ -135,7 +156,7 @@ def read_frames(path: Path, pictures: Path) -> Frames:
             raise ValueError("its parts do not fit together")
         parts_of_frames = [parts[number] for number in numbers]
         return Frames(at_ms, parts_of_frames, partial(read_picture, pictures, last), str(path))
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except (ValueError, TypeError) as error:
         raise _damaged(str(path), error) from error
 
 

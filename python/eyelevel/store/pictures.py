@@ -10,6 +10,9 @@ from pathlib import Path
 
 from eyelevel.disk.whole import write_whole
 from eyelevel.errors import StoreError
+from eyelevel.from_outside.files import read_bytes
+from eyelevel.from_outside.limits import PICTURE
+from eyelevel.from_outside.source import Source
 from eyelevel.store.pixels import EFFORT, Picture, decode_webp, encode_webp
 
 PICTURES = "pictures"
@@ -41,7 +44,8 @@ def read_picture(folder: Path, name: str) -> Picture:
 
 
 def _read(folder: Path, name: str) -> Picture:
-    picture = decode_webp(_file(folder, name).read_bytes())
+    file = _file(folder, name)
+    picture = decode_webp(read_bytes(file, Source(str(file), PICTURE, ValueError)))
     if _name_of(picture) != name:
         raise ValueError("its pixels are not those that it is named after")
     return picture

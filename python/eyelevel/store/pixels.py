@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from eyelevel.from_outside.pictures import open_picture
+
 Picture = NDArray[np.uint8]
 """height x width x 3, red, green, blue."""
 
@@ -27,9 +29,8 @@ def encode_webp(picture: Picture, effort: dict[str, int]) -> bytes:
 
 
 def decode_webp(webp: bytes) -> Picture:
-    """Raises OSError or ValueError if it is damaged."""
-    with Image.open(io.BytesIO(webp)) as image:
-        return np.array(image if image.mode == "RGB" else image.convert("RGB"))
+    """Raises ValueError if it is damaged."""
+    return np.array(open_picture(webp))
 
 
 def any_channel(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:

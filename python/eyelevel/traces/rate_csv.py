@@ -1,11 +1,13 @@
 """Rates as CSV: a time and a rate a line."""
 
-import csv
 import math
 
 import numpy as np
 
 from eyelevel.errors import TraceError
+from eyelevel.from_outside.csv_rows import csv_rows
+from eyelevel.from_outside.limits import TRACE
+from eyelevel.from_outside.source import Source
 from eyelevel.traces.rates import RateSeries
 
 # Names of columns, and what a value of 1 is in milliseconds or Mbit/s. Any other heading is
@@ -39,7 +41,7 @@ def parse_rates(text: str, name: str) -> RateSeries:
     scale = (1000.0, 1.0)
     times: list[float] = []
     rates: list[float] = []
-    for number, cells in _rows(text):
+    for number, cells in csv_rows(text, Source(name, TRACE, TraceError)):
         place = f"{name}:{number}"
         if len(cells) < 2:
             raise TraceError(f"{place}: one column; write a time and a rate, such as `0.5,12.0`")
@@ -71,25 +73,6 @@ def format_rates(series: RateSeries) -> str:
         for at_ms, rate in zip(series.at_ms[:-1], series.mbit_s, strict=True)
     ]
     return "\n".join(["time_s,mbit_s", *lines]) + "\n"
-
-
-def _rows(text: str) -> list[tuple[int, list[str]]]:
-    lines = [
-        (number, line)
-        for number, line in enumerate(text.splitlines(), start=1)
-        if line.strip() and not line.lstrip().startswith("#")
-    ]
-    first = lines[0][1] if lines else ""
-    separator = next((sign for sign in ";\t" if sign in first), ",")
-    return [(number, _cells(line, separator)) for number, line in lines]
-
-
-def _cells(line: str, separator: str) -> list[str]:
-    # One line at a time: a quote that is never closed must not swallow the rest of the file.
-    try:
-        return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
-    except csv.Error:
-        return []
 
 
 def _heading(cells: list[str], place: str) -> tuple[float, float]:

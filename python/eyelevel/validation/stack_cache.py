@@ -10,6 +10,11 @@ from pathlib import Path
 
 from eyelevel.binary import find_binary
 from eyelevel.disk.whole import write_whole
+from eyelevel.errors import OutsideError
+from eyelevel.from_outside.files import read_bytes
+from eyelevel.from_outside.json_text import parse_object
+from eyelevel.from_outside.limits import KEPT
+from eyelevel.from_outside.source import Source
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.validation.stack_cells import Cell
 
@@ -54,11 +59,9 @@ def measured_cells() -> list[Cell]:
 def read_flow(determined_by: JsonMapping) -> JsonObject | None:
     """The short flow that was measured with these settings by this build, as it was written."""
     try:
-        text = (_folder() / FLOWS / f"{_key(determined_by)}.json").read_text(encoding="utf-8")
-        flow: JsonObject = json.loads(text)
-    except (OSError, ValueError):
+        return _object(_folder() / FLOWS / f"{_key(determined_by)}.json")
+    except OutsideError:
         return None  # absent or cut off: measured anew
-    return flow
 
 
 def write_flow(determined_by: JsonMapping, flow: JsonMapping) -> None:
@@ -84,7 +87,12 @@ def _key(determined_by: JsonMapping) -> str:
 
 def _read(file: Path) -> tuple[int, Cell] | None:
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
+        document = _object(file)
         return int(document["order"]), Cell.of_json(document["cell"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OutsideError, ValueError, KeyError, TypeError, AttributeError):
         return None  # absent, or of another shape: measured anew
+
+
+def _object(file: Path) -> JsonObject:
+    source = Source(str(file), KEPT)
+    return parse_object(read_bytes(file, source), source)

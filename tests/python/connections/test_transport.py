@@ -44,7 +44,7 @@ def test_metrics_that_an_event_does_not_name_stay() -> None:
 def test_a_log_that_was_cut_off_ends_earlier_and_a_damaged_one_is_refused() -> None:
     whole = qlog(metrics(1.0, congestion_window=1), metrics(2.0, congestion_window=2))
     assert parse_qlog(whole[:-20], "a").at_ms == (1.0,)
-    with pytest.raises(ConnectionLogError, match="record 1 is no JSON"):
+    with pytest.raises(ConnectionLogError, match="record 1:1:13: damaged, not JSON"):
         parse_qlog(whole.replace(b'"time"', b'"ti', 1), "a")
     for other in (b"", b"\x1e{}\n", b"GIF89a"):
         with pytest.raises(ConnectionLogError, match="does not begin"):

@@ -91,7 +91,7 @@ def test_intervals_know_that_rows_of_one_host_are_no_independent_evidence() -> N
         ),
         (b'{"host": "h", "protocol": "tcp"}\n', "x holds no rows of probes"),
         (b'{"event": "scan", "name": "h"}\n', "x holds no rows of probes"),
-        (b"PAR1, but no more", "x: damaged Parquet"),
+        (b"PAR1, but no more", "x: damaged, no whole Parquet"),
     ],
 )
 def test_what_is_no_file_of_probes_is_refused_in_one_line(

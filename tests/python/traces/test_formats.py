@@ -54,7 +54,7 @@ def test_the_mean_is_all_opportunities_over_the_last_millisecond():
         ("hours,mbps\n0,1\n", "c:1: column `hours`"),
         ("time,parsecs\n0,1\n", "c:1: column `parsecs`"),
         ("# a comment\n\n0,1\n0,2\n", "c:4: the time"),
-        ("0," + "9" * 200_000, "c:1: one column"),
+        ("0," + "9" * 200_000, "c:1: no row of a table"),
     ],
 )
 def test_bad_rates_are_named_with_file_and_line(text, expected):

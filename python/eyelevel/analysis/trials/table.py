@@ -19,6 +19,10 @@ import polars as pl
 
 from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
 from eyelevel.disk.whole import whole_file
+from eyelevel.errors import OutsideError
+from eyelevel.from_outside.limits import PARQUET
+from eyelevel.from_outside.parquet import read_parquet
+from eyelevel.from_outside.source import Source
 from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.compute import Measured
 from eyelevel.store.directory import (
@@ -157,9 +161,10 @@ def _kept(directory: Path, columns: Columns) -> pl.DataFrame:
     empty = pl.DataFrame(schema=columns.schema())
     if columns.version is None or not (directory / TABLE_FILE).exists():
         return empty
+    file = directory / TABLE_FILE
     try:
-        table = pl.read_parquet(directory / TABLE_FILE)
-    except (pl.exceptions.PolarsError, OSError):
+        table = read_parquet(file, empty.columns, Source(str(file), PARQUET))
+    except OutsideError:
         return empty
     if table.schema != empty.schema:
         return empty

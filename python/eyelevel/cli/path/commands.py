@@ -22,9 +22,14 @@ def fates(
     Another controller then meets the same luck: `eyelevel path --down "fates OUT"`.
     """
     # Here, since numpy takes longer to import than a path takes to start.
+    from eyelevel.errors import PathLogError
+    from eyelevel.from_outside.files import read_bytes
+    from eyelevel.from_outside.limits import PATH_LOG
+    from eyelevel.from_outside.source import Source
     from eyelevel.pathlog.packets import fates_of
 
-    fates_ = fates_of(log.read_bytes(), str(log))
+    content = read_bytes(log, Source(str(log), PATH_LOG, PathLogError))
+    fates_ = fates_of(content, str(log))
     lines = ("lost\n" if delay_ms is None else f"{delay_ms:.6f}\n" for delay_ms in fates_)
     out.write_text("".join(lines), encoding="ascii")
     lost = sum(delay_ms is None for delay_ms in fates_)

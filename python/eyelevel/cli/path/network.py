@@ -7,6 +7,9 @@ import typer
 
 from eyelevel.cli.output import print_json
 from eyelevel.errors import NetworkError
+from eyelevel.from_outside.files import read_text
+from eyelevel.from_outside.limits import TABLE
+from eyelevel.from_outside.source import Source
 from eyelevel.networks.from_csv import WeightedNetwork, networks_from_csv, toml_of
 
 app = typer.Typer(help="Make networks from measurements.", no_args_is_help=True)
@@ -38,10 +41,5 @@ def from_csv(
 
 def read_users(file: Path) -> list[WeightedNetwork]:
     """The networks that a file's table describes; NetworkError names file, line and remedy."""
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise NetworkError(f"{file}: not text at byte {error.start}; export it as CSV") from None
-    except OSError as error:
-        raise NetworkError(f"reading {file}: {error.strerror}") from error
+    text = read_text(file, Source(str(file), TABLE, NetworkError))
     return networks_from_csv(text, str(file))

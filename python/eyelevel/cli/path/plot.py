@@ -32,6 +32,9 @@ def plot(
     # Here, since charts take longer to import than a path takes to start (see cli/main.py).
     from eyelevel.errors import PathLogError
     from eyelevel.figures.path_chart import path_chart
+    from eyelevel.from_outside.files import read_bytes
+    from eyelevel.from_outside.limits import PATH_LOG
+    from eyelevel.from_outside.source import Source
     from eyelevel.pathlog.reading import read_log
     from eyelevel.pathlog.summary import summarise
 
@@ -43,7 +46,11 @@ def plot(
         files = [log / name for name in OWN_FILES if (log / name).exists()]
         if not files:
             raise PathLogError(f"{log}: neither {' nor '.join(OWN_FILES)} is in this folder")
-    logs = [read_log(file.read_bytes(), str(file)) for file in files]
+    sources = [Source(str(file), PATH_LOG, PathLogError) for file in files]
+    logs = [
+        read_log(read_bytes(file, source), str(file))
+        for file, source in zip(files, sources, strict=True)
+    ]
     _write(path_chart(logs, str(log)), out)
     summaries = [asdict(summarise(log_)) for log_ in logs]
     if as_json:

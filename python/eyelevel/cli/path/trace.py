@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.errors import TraceError
+from eyelevel.from_outside.files import read_text
+from eyelevel.from_outside.limits import TRACE
+from eyelevel.from_outside.source import Source
 from eyelevel.json_types import JsonObject
 from eyelevel.traces.info import BIN_MS, OUTAGE_MS, trace_info
 from eyelevel.traces.mahimahi import format_mahimahi, parse_mahimahi
@@ -24,10 +27,7 @@ CSV_SUFFIX = ".csv"
 
 def read_trace(file: Path) -> NDArray[np.int64]:
     """The opportunities in milliseconds; TraceError with file, line and remedy."""
-    try:
-        text = file.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise TraceError(f"{file}: not text at byte {error.start}; is it a trace?") from None
+    text = read_text(file, Source(str(file), TRACE, TraceError))
     if file.suffix.lower() == CSV_SUFFIX:
         return opportunities_of(parse_rates(text, str(file)), str(file))
     return parse_mahimahi(text, str(file))

@@ -11,6 +11,10 @@ from pathlib import Path
 from eyelevel.cli.output import complain, hints
 from eyelevel.cli.probe.appended import mend
 from eyelevel.errors import LabError, ProbeError
+from eyelevel.from_outside.files import read_text
+from eyelevel.from_outside.json_text import parse_object
+from eyelevel.from_outside.limits import KEPT
+from eyelevel.from_outside.source import Source
 from eyelevel.probes.schedule import Rounds
 
 WAIT_S_MAX = 3600.0
@@ -56,13 +60,14 @@ def repeat(state_path: Path, every_s: float, for_s: float, measure: Callable[[],
 
 
 def _restored(path: Path, every_s: float, for_s: float) -> tuple[Rounds, int | None]:
-    text = path.read_text(encoding="utf-8")
-    if text:
+    source = Source(str(path), KEPT, ProbeError)
+    last_line = read_text(path, source).strip().rpartition("\n")[2]
+    if last_line:
         try:
-            state = json.loads(text.splitlines()[-1])
+            state = parse_object(last_line.encode(), source)
             began_s, last = float(state["began_unix_s"]), int(state["last"])
             is_same = (state["every_s"], state["for_s"]) == (every_s, for_s)
-        except (ValueError, TypeError, LookupError) as error:
+        except (ProbeError, ValueError, TypeError, LookupError) as error:
             raise ProbeError(f"{path} is no record of rounds: remove it to begin anew") from error
         if is_same:
             hints.print(f"going on after round {last + 1}: {path}")

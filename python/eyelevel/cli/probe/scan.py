@@ -14,8 +14,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.cli.probe.appended import mend
-from eyelevel.errors import ScanError
-from eyelevel.json_types import JsonObject
+from eyelevel.errors import OutsideError, ScanError
+from eyelevel.from_outside.files import lines_of
+from eyelevel.from_outside.json_text import parse_object
+from eyelevel.from_outside.limits import DOCUMENT, LINE_BYTES_MAX, PROBES
+from eyelevel.from_outside.source import Source
 from eyelevel.lab.prober import probe_events
 from eyelevel.probes.targets import parse_duration_s, parse_resolver
 from eyelevel.scans.names import OptOut, read_names, read_opt_out
@@ -188,15 +191,14 @@ def _done(out: Path, summary: Summary, *, resume: bool) -> set[str]:
         raise ScanError(f"{out} exists: go on with it by --resume, or choose another --out")
     mend(out)
     done = set()
-    with out.open(encoding="utf-8") as stream:
-        for number, line in enumerate(stream, 1):
-            try:
-                row: JsonObject = json.loads(line)
-                done.add(row["name"])
-            except (ValueError, TypeError, LookupError) as error:
-                message = f"{out}, line {number}: no row of a scan: choose another --out"
-                raise ScanError(message) from error
+    for number, line in lines_of(out, Source(str(out), PROBES, ScanError), LINE_BYTES_MAX):
+        try:
+            row = parse_object(line.encode(), Source("", DOCUMENT))
+            done.add(str(row["name"]))
             summary.take(row)
+        except (OutsideError, TypeError, LookupError, AttributeError, ValueError) as error:
+            message = f"{out}, line {number}: no row of a scan: choose another --out"
+            raise ScanError(message) from error
     return done
 
 

@@ -1,6 +1,5 @@
 """`eyelevel record`: a live page as a recorded site."""
 
-import io
 import signal
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +8,6 @@ from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
-from PIL import Image
 
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings, RawLoad
@@ -19,6 +17,10 @@ from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.values import EXAMPLE, is_page_url, viewport_px
 from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import ExpectedError
+from eyelevel.from_outside.files import read_text
+from eyelevel.from_outside.limits import SCRIPT
+from eyelevel.from_outside.pictures import open_picture
+from eyelevel.from_outside.source import Source
 from eyelevel.json_types import JsonMapping
 from eyelevel.lab.recorder import Recorder
 from eyelevel.plan.browser import Browser
@@ -183,7 +185,7 @@ def _as_webp(png: bytes, file: Path) -> str | None:
     """A tenth of the PNG's size, for people to compare a replay with."""
     if not png:
         return None
-    Image.open(io.BytesIO(png)).convert("RGB").save(file, quality=WEBP_QUALITY)
+    open_picture(png).save(file, quality=WEBP_QUALITY)
     return str(file)
 
 
@@ -229,12 +231,9 @@ def _print(info: JsonMapping, out: Path) -> None:
 
 def read_script(file: Path) -> tuple[Step, ...]:
     """One step a line, `#` begins a comment line; raises ValueError with file and line."""
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"cannot read the script {file}: {error}") from error
     steps = []
-    for number, line in enumerate(lines, start=1):
+    text = read_text(file, Source(str(file), SCRIPT))
+    for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         try:

@@ -16,6 +16,11 @@ from pathlib import Path
 import eyelevel
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.disk.whole import write_whole
+from eyelevel.errors import OutsideError
+from eyelevel.from_outside.files import lines_of, read_bytes
+from eyelevel.from_outside.json_text import parse_object
+from eyelevel.from_outside.limits import KEPT, LINE_BYTES_MAX
+from eyelevel.from_outside.source import Source
 from eyelevel.json_types import JsonMapping
 from eyelevel.level.made_page import items
 from eyelevel.level.rows import Effect, Run
@@ -68,8 +73,9 @@ class Kept:
     def runs(self) -> list[Run]:
         """All, in the order in which they were measured; a line that broke off is left out."""
         try:
-            lines = self._file.read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
+            source = Source(str(self._file), KEPT)
+            lines = [line for _, line in lines_of(self._file, source, LINE_BYTES_MAX)]
+        except OutsideError:
             return []
         kept = (run for line in lines if (run := _run_of(line)) is not None)
         return [replace(run, side=self._side(run.side)) for run in kept]
@@ -100,12 +106,13 @@ class Kept:
     def effects(self) -> Effects:
         """What each aspect moves; empty where it was not measured."""
         try:
-            document = json.loads(self._effects.read_text("utf-8"))
+            source = Source(str(self._effects), KEPT)
+            document = parse_object(read_bytes(self._effects, source), source)
             return {
                 aspect: {name: Estimate.of_json(ms) for name, ms in moved.items()}
                 for aspect, moved in document.items()
             }
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OutsideError, ValueError, KeyError, TypeError, AttributeError):
             return {}  # absent, or of another shape: measured anew
 
     def keep_effects(self, found: Effects) -> None:
@@ -169,8 +176,8 @@ def _digest(value: Sequence[object] | JsonMapping) -> str:
 
 def _run_of(line: str) -> Run | None:
     try:
-        document = json.loads(line)
+        document = parse_object(line.encode(), Source("a run", KEPT))
         run = Run(str(document["scenario"]), int(document["side"]), dict(document["values"]))
-    except (ValueError, KeyError, TypeError):
+    except (OutsideError, ValueError, KeyError, TypeError):
         return None
     return run

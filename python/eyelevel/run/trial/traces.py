@@ -6,6 +6,9 @@ from pathlib import Path
 
 from eyelevel.binary import run_tool
 from eyelevel.errors import InputChangedError, LabError, TraceError
+from eyelevel.from_outside.files import read_bytes, text_of
+from eyelevel.from_outside.limits import TRACE
+from eyelevel.from_outside.source import Source
 from eyelevel.networks.network import Network
 from eyelevel.plan.file.tables import StagesRead, TraceFile
 from eyelevel.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
@@ -19,13 +22,10 @@ def read_trace_file(name: str) -> TraceFile:
     Raises ValueError with file, line and remedy, as a plan's own mistakes.
     """
     path = Path(name)
+    source = Source(name, TRACE, TraceError)
     try:
-        content = path.read_bytes()
-        opportunities_ms = parse_mahimahi(content.decode("ascii"), name)
-    except OSError as error:
-        raise ValueError(f"the trace {name} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{name}: not text at byte {error.start}; is it a trace?") from error
+        content = read_bytes(path, source)
+        opportunities_ms = parse_mahimahi(text_of(content, source), name)
     except TraceError as error:
         raise ValueError(str(error)) from error
     digest = hashlib.sha256(content).hexdigest()

@@ -1,0 +1,95 @@
+"""What comes from elsewhere comes through `eyelevel.from_outside`, and nowhere else."""
+
+import ast
+
+from repository import ROOT
+
+PACKAGE = ROOT / "python" / "eyelevel"
+
+READING = {
+    *("json.load", "json.loads", "from_json", "validate_json"),
+    *("tomllib.load", "tomllib.loads", "csv.reader", "csv.DictReader"),
+    *("gzip.open", "gzip.decompress", "zlib.decompress", "zlib.decompressobj"),
+    *("zipfile.ZipFile", "tarfile.open", "np.load", "numpy.load", "Image.open"),
+    *("read_text", "read_bytes", "pl.read_parquet", "pl.scan_parquet", "pl.read_csv"),
+    *("pickle.load", "pickle.loads"),
+}
+"""By module and function, or by method; `validate_json` is pydantic's."""
+
+OURS = "our own binary wrote it, a line or a document of known keys"
+KERNEL = "the kernel wrote it"
+CODE = "it is a part of this package"
+BROWSER = "the browser wrote it, up to a bound; who reads it checks it"
+
+ELSEWHERE = {
+    "analysis/cross_traffic.py": "a column that `facts` wrote of a checked record",
+    "analysis/run_files.py": CODE,
+    "binary.py": OURS,
+    "browser/chromium/logs.py": BROWSER,
+    "browser/chromium/request_scheduling.py": "the netlog of a load of this very command",
+    "browser/firefox/screen.py": BROWSER,
+    "browser/firefox/tab.py": BROWSER,
+    "browser/messages.py": "the browser wrote it, up to a bound, and here it is checked",
+    "browser/page_answer.py": "the page's answer, by its schema",
+    "browser/processes.py": BROWSER,
+    "cli/list_presets.py": CODE,
+    "cli/main.py": CODE,
+    "cli/site/check.py": "a picture that our own binary wrote, which `pictures.beside` opens",
+    "confinement.py": KERNEL,
+    "connections/transport.py": "a line of a log that was read by its bounds, by its schema",
+    "disk/locks.py": "the name of a holder in a lock of ours, shown and not believed",
+    "disk/whole.py": "the kernel's table of processes",
+    "figures/chart.py": "a picture that this package has drawn",
+    "figures/distribution.py": "a chart that this package has made",
+    "figures/gain_chart.py": "a chart that this package has made",
+    "lab/conversation.py": OURS,
+    "lab/prober.py": OURS,
+    "lab_tables.py": CODE,
+    "pictures/video.py": "ffprobe wrote it",
+    "report/shell.py": CODE,
+    "run/bundle/bundle.py": "it is written, not read",
+    "run/bundle/inputs.py": CODE,
+    "run/level/cache.py": CODE,
+    "run/level/runs.py": OURS,
+    "run/study/cores.py": KERNEL,
+    "run/study/environment.py": KERNEL,
+    "run/trial/external_server.py": "the kernel's tables, and a server's last words",
+    "run/trial/host.py": KERNEL,
+    "run/trial/trial.py": "our own servers wrote it during this load",
+    "settings.py": "what was parsed before, as pydantic wants it",
+    "sites/misses.py": OURS,
+    "store/directory.py": "a record that was unpacked by its bounds, by its schema",
+    "validation/bulk.py": OURS,
+    "validation/fine_grid.py": OURS,
+    "validation/path_experiment.py": OURS,
+}
+"""Files that read by themselves, each with what it is that they read."""
+
+
+def calls(source: str) -> set[str]:
+    """What of READING is called: by its whole name, or by the method's."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            called = ast.unparse(node.func)
+            found |= {called, called.rpartition(".")[2]} & READING
+    return found
+
+
+def test_nothing_is_read_beside_the_readers():
+    reading = {
+        file.relative_to(PACKAGE).as_posix()
+        for file in PACKAGE.rglob("*.py")
+        if file.relative_to(PACKAGE).parts[0] != "from_outside"
+        and calls(file.read_text(encoding="utf-8"))
+    }
+    assert not reading - ELSEWHERE.keys(), "read it by `eyelevel.from_outside`"
+    assert not ELSEWHERE.keys() - reading, "drop the entry"
+
+
+def test_calls_are_seen():
+    assert calls("import json\njson.loads(x)") == {"json.loads"}
+    assert calls("Path(x).read_text()") == {"read_text"}
+    assert calls("with zipfile.ZipFile(x) as y: pass") == {"zipfile.ZipFile"}
+    assert calls("RECORD.validate_json(x)") == {"validate_json"}
+    assert calls("self.load(x); y.reader(z)") == set()
