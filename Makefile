@@ -17,13 +17,15 @@ setup: $(VENV)/.stamp-build ## system packages, the environment in .venv, the bu
 demo: setup ## two recorded sites over two networks and three stacks; about three minutes
 	$(VENV)/bin/eyelevel run quickstart --out results/quickstart --resume
 
-wheel: setup ## one file in dist/ for `pip install`: the command, the lab's binary, the shipped sites
+wheel: setup ## one file in dist/ for `pip install`: command, binary, shipped sites; its bill of materials beside it
+	rm -f dist/eyelevel-*.whl dist/eyelevel-*.cdx.json
 	. $(VENV)/bin/activate && maturin build --release --locked --quiet --out dist
+	$(PYTHON) scripts/sbom.py dist/eyelevel-*.whl
 
 test: setup $(VENV)/.stamp-dev ## every test
 	scripts/test
 
-check: setup $(VENV)/.stamp-dev ## format, lint, layers, dead code, licences, spelling, links: what needs no run
+check: setup $(VENV)/.stamp-dev ## format, lint, layers, dead code, licences, sources, spelling, links: what needs no run
 	scripts/check
 
 fuzz: ## every fuzz target for 20 seconds each: strange input to what reads input

@@ -1,14 +1,12 @@
-"""Holds the licences of all dependencies, those of crates and those of Python packages.
+"""Holds the licences of Python packages; those of crates are in deny.toml.
 
-What ships, the binary's crates and requirements.lock, has a permissive licence; a tool of the
-developers (the rest of requirements-dev.lock) may have a licence that asks for its source, for
-nothing of it is passed on. `--list` prints every dependency with its licence.
+What ships (requirements.lock) has a permissive licence; a tool of the developers (the rest of
+requirements-dev.lock) may have a licence that asks for its source, for nothing of it is passed on.
+`--list` prints every package with its licence.
 """
 
 import importlib.metadata
-import json
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -127,18 +125,6 @@ def package_licence(metadata: importlib.metadata.PackageMetadata) -> str:
     return SPELLINGS.get(known[0], known[0]) if known else UNSTATED.get(metadata["Name"], "")
 
 
-def crates(root: Path) -> Iterator[tuple[str, str]]:
-    """Each crate of others that a build on this machine has, with its licence."""
-    version = subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout
-    host = re.search(r"^host: (.*)$", version, re.MULTILINE)
-    command = ["cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform"]
-    command.append(host.group(1) if host else "")
-    answer = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, text=True, check=True).stdout
-    for package in json.loads(answer)["packages"]:
-        if package["source"]:
-            yield f"{package['name']} {package['version']}", package["license"] or ""
-
-
 def packages(root: Path, lock: str) -> Iterator[tuple[str, str]]:
     """Each package that is pinned, with its licence."""
     for name in sorted(pinned((root / lock).read_text(encoding="utf-8"))):
@@ -148,7 +134,7 @@ def packages(root: Path, lock: str) -> Iterator[tuple[str, str]]:
 
 def main(root: Path, *, as_list: bool = False) -> int:
     """Prints every licence that is not allowed, or all."""
-    shipped = dict([*crates(root), *packages(root, "requirements.lock")])
+    shipped = dict(packages(root, "requirements.lock"))
     tools = dict(packages(root, "requirements-dev.lock"))
     faults = []
     for name, licence in sorted((tools | shipped).items()):

@@ -1,0 +1,73 @@
+"""Known weaknesses are found by version, as the OSV format has them."""
+
+import json
+
+import advisories
+import pytest
+from repository import ROOT
+
+PINS = {("crates.io", "noq"): {"1.4.0"}, ("PyPI", "ruamel-yaml"): {"0.18.1"}}
+
+
+def advisory(ecosystem="crates.io", name="noq", **affected):
+    package = {"ecosystem": ecosystem, "name": name}
+    return {"id": "X-1", "summary": "it breaks", "affected": [{"package": package, **affected}]}
+
+
+def between(*events, kind="SEMVER"):
+    return [{"type": kind, "events": [dict([event]) for event in events]}]
+
+
+@pytest.mark.parametrize(
+    ("events", "is_found"),
+    [
+        ([("introduced", "0")], True),
+        ([("introduced", "0.0.0-0"), ("fixed", "1.4.0")], False),
+        ([("introduced", "0"), ("fixed", "1.4.1")], True),
+        ([("introduced", "1.4.1")], False),
+        ([("introduced", "0"), ("last_affected", "1.4.0")], True),
+        ([("introduced", "0"), ("last_affected", "1.3.9")], False),
+        # Two ranges in one, in no order.
+        ([("introduced", "1.4.0"), ("fixed", "1.2.0"), ("introduced", "0")], True),
+    ],
+)
+def test_ranges_are_evaluated_as_the_format_says(events, is_found):
+    found = advisories.faults([advisory(ranges=between(*events))], PINS)
+    assert found == (["noq 1.4.0: X-1: it breaks"] if is_found else [])
+
+
+def test_versions_that_are_listed_count_and_names_are_normal():
+    said = advisory("PyPI", "ruamel.yaml", versions=["0.18.1"])
+    assert advisories.faults([said], PINS) == ["ruamel-yaml 0.18.1: X-1: it breaks"]
+    assert advisories.faults([advisory("npm", versions=["1.4.0"])], PINS) == []
+
+
+def test_what_was_withdrawn_or_is_ignored_with_its_reason_is_left_out(monkeypatch):
+    said = advisory(versions=["1.4.0"])
+    assert advisories.faults([said | {"withdrawn": "2026-01-01T00:00:00Z"}], PINS) == []
+    monkeypatch.setitem(advisories.IGNORED, "X-1", "the code is not reached")
+    assert advisories.faults([said], PINS) == []
+
+
+def test_a_database_is_looked_through_for_all_that_is_pinned(tmp_path, capsys):
+    assert advisories.pinned(ROOT)["PyPI", "rich"]
+    (version,) = advisories.pinned(ROOT)["crates.io", "noq"]
+    folder = tmp_path / "crates" / "noq"
+    folder.mkdir(parents=True)
+    (folder / "X-1.json").write_text(json.dumps(advisory(versions=[version])), encoding="utf-8")
+    (folder / "X-2.yaml").write_text(
+        "id: X-2\ndetails: numbers go wrong\naffected:\n- package: {ecosystem: PyPI, name: Rich}\n"
+        "  ranges:\n  - {type: ECOSYSTEM, events: [{introduced: '0'}]}\n",
+        encoding="utf-8",
+    )
+    assert advisories.main(ROOT, [tmp_path]) == 1
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == f"noq {version}: X-1: it breaks"
+    assert second.startswith("rich ") and second.endswith(": X-2: numbers go wrong")
+
+
+def test_without_a_database_one_line_says_so(tmp_path, capsys):
+    assert advisories.main(ROOT, []) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1
+    assert advisories.main(ROOT, [tmp_path]) == 1, "an empty folder is a mistake"
+    assert "no advisory" in capsys.readouterr().out
