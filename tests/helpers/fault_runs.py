@@ -1,0 +1,316 @@
+"""Faults at named steps of writes: work is killed or refused there, done again, and compared.
+
+Run as a program in a mount namespace of its own (`unshare -rm`); it prints a JSON line a case that
+went wrong, and last how many went how. Each piece of work is a process forked off here, on a small
+disk that is filled, made read-only, or left without descriptors at the step that is asked for.
+"""
+
+import argparse
+import ctypes
+import errno
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from sample_record import sample_record
+
+from eyelevel.disk.steps import watched
+from eyelevel.errors import ExpectedError
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.trials import Site, Trial
+from eyelevel.report import page as report_page
+from eyelevel.run.bundle.bundle import write_bundle
+from eyelevel.run.bundle.inputs import RunInputs
+from eyelevel.run.bundle.unpack import open_bundle
+from eyelevel.run.study import attempts
+from eyelevel.run.study.loop import planned, run_trials
+from eyelevel.run.trial.trial import TrialResult
+from eyelevel.sites.recorded import RecordedSite
+from eyelevel.store.directory import ENVIRONMENT_FILE, write_document
+from eyelevel.store.frames import Frame, Frames
+
+PLAN = """sites = ["site"]
+networks = ["dsl"]
+stacks = ["tcp", "quic"]
+reference = "tcp"
+blocks = 1
+"""
+DISK_BYTES = 4_000_000
+WRONG, REFUSED = 3, 2
+_MS_RDONLY, _MS_REMOUNT = 1, 32
+_libc = ctypes.CDLL(None, use_errno=True)
+
+Tree = dict[str, tuple[int, bytes]]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is done on a small disk, and again after a fault; `prepare` comes before the faults."""
+
+    do: Callable[[Path], None]
+    prepare: Callable[[Path], None] = lambda _: None
+
+
+def stub_result(trial: Trial) -> TrialResult:
+    """The same for the same trial: two pictures, the last of which all loads of a stack share."""
+    pictures = [np.full((8, 8, 3), trial.repetition, np.uint8)]
+    pictures.append(np.full((8, 8, 3), 100 + len(trial.stack), np.uint8))
+    frames = Frames.of([Frame(0.0, pictures[0]), Frame(40.0, pictures[1])])
+    record = sample_record() | {"trial": trial.record_key()}
+    return TrialResult(record, frames, (frames,), {"logs/browser.json": trial.hash.encode()})
+
+
+def study(disk: Path) -> None:
+    """A run through the real loop, with loads that are made up."""
+    attempts.run_trial = lambda trial, *_, **__: stub_result(trial)  # type: ignore[assignment]
+    directory = disk / "run"
+    plan = parse_plan(PLAN, "plan.toml")
+    trials = planned(plan, [Site("site", "sha256:" + "0" * 64)], directory, resume=True)
+    if not (directory / ENVIRONMENT_FILE).exists():
+        write_document(directory, ENVIRONMENT_FILE, {"machine": "x86_64"})
+    run_trials(trials, {"site": "site.wacz"}, directory, lambda _: None)
+
+
+def report(disk: Path) -> None:
+    """The page of a run, whose text is made up."""
+    report_page.page = lambda _: "page " * 1000  # type: ignore[assignment]
+    contents: Any = SimpleNamespace(declared=())
+    report_page.write_report(disk / "run", contents)
+
+
+def bundle(disk: Path) -> None:
+    """The run as one file."""
+    site = RecordedSite("site", disk / "site.wacz", "sha256:" + "0" * 64)
+    inputs = RunInputs({"site": site}, {}, {"installed.txt": b"none"})
+    write_bundle(disk / "run", inputs, disk / "run.zip")
+
+
+def unpack(disk: Path) -> None:
+    """The file as a run again."""
+    open_bundle(disk / "run.zip", disk / "unpacked", resume=True)
+
+
+def _bundled_study(disk: Path) -> None:
+    study(disk)
+    (disk / "run" / ENVIRONMENT_FILE).unlink()  # a reader asks more of it than is made up here
+    (disk / "site.wacz").write_bytes(b"recording")
+
+
+def _packed_study(disk: Path) -> None:
+    _bundled_study(disk)
+    shutil.rmtree(disk / "run" / "trials")  # a few files are as good as many
+    bundle(disk)
+    shutil.rmtree(disk / "run")
+
+
+WORKS = {
+    "study": Work(study),
+    "report": Work(report, study),
+    "bundle": Work(bundle, _bundled_study),
+    "unpack": Work(unpack, _packed_study),
+}
+
+
+def kill(disk: Path) -> None:
+    """The process dies as by `kill -9`."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fill(disk: Path) -> None:
+    """Not a byte is left on the disk."""
+    descriptor = os.open(disk / "filler", os.O_WRONLY | os.O_CREAT)
+    with suppress(OSError):
+        while True:
+            os.write(descriptor, bytes(512))
+    os.close(descriptor)
+
+
+def make_read_only(disk: Path) -> None:
+    """The disk takes nothing more. The kernel refuses this while somebody writes: then nothing."""
+    _remount(disk, _MS_RDONLY)
+
+
+def take_descriptors(disk: Path) -> None:
+    """No file can be opened any more."""
+    lowest = os.dup(0)
+    os.close(lowest)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, lowest))
+
+
+FAULTS: dict[str, Callable[[Path], None]] = {
+    "killed": kill,
+    "full": fill,
+    "read-only": make_read_only,
+    "descriptors": take_descriptors,
+}
+
+
+def heal(disk: Path) -> None:
+    """The disk has room again and can be written to."""
+    _remount(disk, 0)
+    (disk / "filler").unlink(missing_ok=True)
+
+
+def _remount(disk: Path, flags: int) -> None:
+    if _libc.mount(None, str(disk).encode(), None, _MS_REMOUNT | flags, None) != 0:
+        number = ctypes.get_errno()
+        if number != errno.EBUSY:
+            raise OSError(number, os.strerror(number))
+
+
+def forked(work: Callable[[Path], None], disk: Path, told: Callable[[str], None]) -> int:
+    """Do it in a process of its own; as `os.waitstatus_to_exitcode`. One line says what failed."""
+    pid = os.fork()
+    if pid == 0:
+        status = WRONG
+        try:
+            with watched(told):
+                work(disk)
+            status = 0
+        except (ExpectedError, OSError) as error:
+            status = WRONG if "\n" in str(error) else REFUSED
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def tree(disk: Path) -> Tree:
+    """All files: their permissions and bytes."""
+    files = (path for path in disk.rglob("*") if path.is_file())
+    return {
+        str(path.relative_to(disk)): (path.stat().st_mode, path.read_bytes())
+        for path in sorted(files)
+    }
+
+
+class Runs:
+    """Work on a small disk again and again."""
+
+    def __init__(self, name: str, disk: Path) -> None:
+        self.name, self._disk = name, disk
+        self._work = WORKS[name]
+        self.steps: list[str] = []
+        self._prepared = disk.parent / "prepared"
+        if forked(self._work.prepare, disk, lambda _: None) != 0:
+            sys.exit(f"{name}: it cannot be prepared")
+        shutil.copytree(disk, self._prepared)
+        self._before = tree(disk)
+        told = disk.parent / f"{name}.steps"
+        with told.open("w") as file:
+
+            def note(step: str) -> None:
+                print(step, file=file, flush=True)
+
+            if forked(self._work.do, disk, note) != 0:
+                sys.exit(f"{name}: it fails without a fault")
+        self.steps = told.read_text().splitlines()
+        self._whole = tree(disk)
+
+    def _begin_again(self) -> None:
+        for path in self._disk.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        shutil.copytree(self._prepared, self._disk, dirs_exist_ok=True)
+
+    def met(self, faults: list[tuple[int, str]]) -> tuple[str, str]:
+        """Meet each fault at that step of a further try, and end; how, and what is wrong with it.
+
+        Wrong is what is half under a name that it has when it is whole, and another end.
+        """
+        self._begin_again()
+        ends = []
+        for position, fault in faults:
+            left = [position]
+
+            def at(_: str, left: list[int] = left, fault: str = fault) -> None:
+                if left[0] == 0:
+                    FAULTS[fault](self._disk)
+                left[0] -= 1
+
+            status = forked(self._work.do, self._disk, at)
+            heal(self._disk)
+            ends.append("killed" if status < 0 else "refused" if status == REFUSED else "done")
+            if status == WRONG:
+                return "wrong", "a traceback, or more than a line"
+            if half := self._half():
+                return "wrong", f"half written: {half}"
+        if forked(self._work.do, self._disk, lambda _: None) != 0:
+            return "wrong", "it cannot be ended"
+        if (found := tree(self._disk)) != self._whole:
+            differ = found.items() ^ self._whole.items()
+            return "wrong", f"another end: {sorted({name for name, _ in differ})}"
+        return ends[-1], ""
+
+    def _half(self) -> list[str]:
+        """What is neither as before nor as at the end, beside what is told to be on its way."""
+        found = tree(self._disk)
+        return [
+            name
+            for name, content in found.items()
+            if "/.writing-" not in f"/{name}"
+            and content not in (self._whole.get(name), self._before.get(name))
+        ]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Faults that come one after another, each by the step's position and its name."""
+
+    faults: list[tuple[int, str]]
+    is_seeded: bool = False
+
+
+def cases(runs: Runs, seeded: int) -> Iterator[Case]:
+    """Each fault at each step; then so many seeded ones of up to three faults."""
+    for fault in FAULTS:
+        for position in range(len(runs.steps)):
+            yield Case([(position, fault)])
+    for seed in range(seeded):
+        draw = random.Random(seed)
+        count = draw.randint(1, 3)
+        steps = range(len(runs.steps))
+        faults = [(draw.choice(steps), draw.choice(list(FAULTS))) for _ in range(count)]
+        yield Case(faults, is_seeded=True)
+
+
+def main() -> None:
+    """As the module says."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("work", choices=WORKS)
+    parser.add_argument("--seeded", type=int, default=0)
+    parser.add_argument("--share", default="1/1", help="Which of how many parts of the cases.")
+    arguments = parser.parse_args()
+    disk = arguments.folder / "disk"
+    disk.mkdir()
+    options = f"size={DISK_BYTES}".encode()
+    if _libc.mount(b"none", str(disk).encode(), b"tmpfs", 0, options) != 0:
+        sys.exit("no disk can be mounted")
+    runs = Runs(arguments.work, disk)
+    ended: Counter[str] = Counter()
+    part, parts = map(int, arguments.share.split("/"))
+    for case in list(cases(runs, arguments.seeded))[part - 1 :: parts]:
+        end, wrong = runs.met(case.faults)
+        ended["seeded" if case.is_seeded else end] += 1
+        if wrong:
+            where = [(runs.steps[position], position, fault) for position, fault in case.faults]
+            print(json.dumps({"case": where, "wrong": wrong}), flush=True)
+    print(json.dumps({"steps": runs.steps, "ended": dict(ended)}))
+
+
+if __name__ == "__main__":
+    main()
