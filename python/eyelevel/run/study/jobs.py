@@ -12,6 +12,7 @@ from types import FrameType
 
 from eyelevel.errors import ExpectedError
 from eyelevel.plan.trials import Trial
+from eyelevel.run.study.claimed_cores import claimed_cores
 from eyelevel.run.study.cores import Processors
 
 CORES_A_LAB = 2
@@ -38,9 +39,24 @@ def core_sets(processors: Processors, jobs: int) -> list[frozenset[int]]:
 
 
 def check_jobs(jobs: int) -> None:
-    """Raises JobsError, before anything is written, if there are too few cores for `jobs`."""
-    if jobs > 1:
-        core_sets(Processors.usable(), jobs)
+    """Raises as `claimed_sets`, before anything is written."""
+    with claimed_sets(jobs):
+        pass
+
+
+@contextmanager
+def claimed_sets(jobs: int) -> Iterator[list[frozenset[int]]]:
+    """Cores for `jobs`, which no other command takes in the block; none for one job, which roams.
+
+    Raises JobsError if the machine has too few, CoresTakenError if others have them.
+    """
+    if jobs == 1:
+        yield []
+        return
+    usable = Processors.usable()
+    core_sets(usable, jobs)
+    with claimed_cores(usable, jobs * CORES_A_LAB) as free:
+        yield core_sets(free, jobs)
 
 
 @contextmanager

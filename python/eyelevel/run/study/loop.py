@@ -16,9 +16,8 @@ from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import Site, Trial, expand, plan_document, plan_hash
 from eyelevel.run.level.measure import levels_of
 from eyelevel.run.study.attempts import RETRIES, commit_trial
-from eyelevel.run.study.cores import Processors
 from eyelevel.run.study.environment import describe
-from eyelevel.run.study.jobs import core_sets, lanes, run_blocks
+from eyelevel.run.study.jobs import claimed_sets, lanes, run_blocks
 from eyelevel.run.study.progress import Accounts, Progress
 from eyelevel.run.study.stopping import Ended
 from eyelevel.run.study.time_limits import check_time_limits
@@ -159,12 +158,12 @@ def run_trials(
     taken no more than its share of the time.
 
     The first Ctrl-C lets the current loads end, the second one ends them at once; what is committed
-    stays. Raises JobsError if there are too few cores for the jobs.
+    stays. Raises JobsError if there are too few cores for the jobs, CoresTakenError if another
+    command has them.
     """
     queue = todo(trials, directory)
     accounts = Accounts(trials, queue, execution.jobs, on_progress)
     progress = accounts.progress
-    sets = core_sets(Processors.usable(), execution.jobs) if execution.jobs > 1 else []
 
     def arguments(trial: Trial, wait: HostWait = BESIDE) -> tuple[Any, ...]:
         files = dict(execution.trace_files)
@@ -177,7 +176,11 @@ def run_trials(
         return ended
 
     looks, ended = Looks(effects) if effects else None, Ended()
-    with _interruptible(accounts.interrupt) as interrupted, lanes(sets) as pools:
+    with (
+        claimed_sets(execution.jobs) as sets,
+        _interruptible(accounts.interrupt) as interrupted,
+        lanes(sets) as pools,
+    ):
         for repetition, group in groupby(queue, key=lambda trial: trial.repetition):
             ended = decide(repetition - 1)
             wanted = [trial for trial in group if not ended.is_over(trial)]
