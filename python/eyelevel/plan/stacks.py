@@ -61,11 +61,12 @@ _servers = partial(About, servers=True)
 
 @dataclass(frozen=True)
 class ExternalServer(Settings):
-    """A server that is not ours: its command, run on the servers' side of the lab, and the HTTP
-    versions that it speaks."""
+    """A server that is not ours: its command, run confined on the servers' side of the lab, the HTTP
+    versions that it speaks, and the files and folders that it may read beside the system's."""
 
     command: Annotated[tuple[Annotated[str, MinLen(1)], ...], MinLen(1), LISTED]
     protocols: Annotated[tuple[HttpVersion, ...], MinLen(1), LISTED]
+    paths: Annotated[tuple[Annotated[str, MinLen(1)], ...], LISTED] = ()
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Servers that are not ours, each loading a shipped page where its program is installed."""
 
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -24,7 +25,7 @@ PLAN = """
 sites = ["{site}"]
 networks = ["lte"]
 stacks = [{{ name = "theirs", base = "{base}", external_server = {{ command = {command}, \
-protocols = ["h1", "h2", "h3"] }} }}]
+protocols = ["h1", "h2", "h3"], paths = ["{python}"] }} }}]
 reference = "theirs"
 blocks = 1
 capture = false
@@ -42,7 +43,7 @@ def outcome(site: Path, base: str, command: list[str]) -> dict:
 
 
 def result(site: Path, base: str, command: list[str], more: str = "") -> TrialResult:
-    text = PLAN.format(site=site, base=base, command=str(command).replace("'", '"')) + more
+    text = PLAN.format(site=site, base=base, python=sys.prefix, command=json.dumps(command)) + more
     plan = parse_plan(text, "plan.toml")
     assert [stack.name for stack in plan.stacks] == ["theirs@external"]
     site = open_site(plan.sites[0])
@@ -120,3 +121,38 @@ def test_a_server_that_ends_at_once_says_why(queries_site: Path, labs: None) -> 
     record = outcome(queries_site, "tcp+", ["/bin/sh", "-c", "echo no certificate >&2; exit 3"])
     assert record["outcome"] == "lab-failed"
     assert "ended by itself; it said: no certificate" in record["outcome_detail"]
+
+
+def test_a_server_sees_the_system_its_folder_and_what_is_named(
+    queries_site: Path, labs: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It tells what it finds in the line that it is quoted with."""
+    monkeypatch.setenv("SECRET", "of the caller")
+    secret = tmp_path / "secret"
+    secret.write_text("of the host")
+    script = (
+        f"id -u; cat {secret} || echo hidden; ls /run /home; env | grep SECRET; "
+        "touch /usr/changed 2>&1; touch own && echo writable; "
+        'head -c 10 "$EYELEVEL_KEY"; [ "$PWD" = "$EYELEVEL_FOLDER" ] && echo; exit 3'
+    )
+    record = outcome(queries_site, "tcp+", ["/bin/sh", "-c", script])
+    said = record["outcome_detail"].split("it said: ")[1]
+    assert said == (
+        f"1000 cat: {secret}: No such file or directory hidden "
+        "ls: cannot access '/home': No such file or directory /run: "
+        "touch: cannot touch '/usr/changed': Read-only file system writable -----BEGIN"
+    )
+
+
+def test_a_path_that_is_not_there_is_named(queries_site: Path, labs: None) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "prefix", "/nowhere/at/all")
+        record = outcome(queries_site, "tcp+", ["/bin/sh", "-c", "exit 3"])
+    assert record["outcome"] == "lab-failed"
+    assert "showing /nowhere/at/all to an external server" in record["outcome_detail"]
+
+
+def test_a_program_outside_of_the_system_wants_its_path(queries_site: Path, labs: None) -> None:
+    record = outcome(queries_site, "tcp+", [str(Path(sys.executable).with_name("nobody"))])
+    assert "cannot run" in record["outcome_detail"]
+    assert "`paths`" in record["outcome_detail"]

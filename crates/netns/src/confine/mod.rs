@@ -106,7 +106,7 @@ fn become_program(
     filter::install()?;
     let error = Command::new(&command[0]).args(&command[1..]).exec();
     Err(Error::new(format!("run {} confined", command[0]), error)
-        .remedy("it sees the system's folders alone, and the paths that were named"))
+        .remedy("it sees the system alone, and the paths that are named for it: an external server has `paths`"))
 }
 
 /// Waits for `child` and buries orphans meanwhile; everything else ends with this process.

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from eyelevel.binary import run_tool
+from eyelevel.confinement import confined, hand_over
 from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import LabError
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.plan.stacks import Stack
+from eyelevel.plan.stacks import ExternalServer, Stack
 
 LISTEN_TIMEOUT_S = 10.0
 END_TIMEOUT_S = 2.0
@@ -21,6 +22,8 @@ ERROR_BYTES_MAX = 2000
 PORT = 443
 SAID = "said.txt"
 ANSWERS = "answers.tsv"
+KEY = "key.pem"
+WORK = "work"
 _POLL_S = 0.01
 _TCP_LISTEN = "0A"
 
@@ -39,9 +42,15 @@ class Place:
             "EYELEVEL_FILES": str(self.folder / "files"),
             "EYELEVEL_ANSWERS": str(self.folder / ANSWERS),
             "EYELEVEL_CERTIFICATE": str(self.folder / "certificate.pem"),
-            "EYELEVEL_KEY": str(self.folder / "key.pem"),
-            "EYELEVEL_FOLDER": str(self.folder / "work"),
+            "EYELEVEL_KEY": str(self.folder / KEY),
+            "EYELEVEL_FOLDER": str(self.folder / WORK),
             "EYELEVEL_ADDRESSES": " ".join(self.addresses),
+            # The rest of the caller's environment is none of its business.
+            "PATH": os.environ.get("PATH", "/usr/sbin:/usr/bin:/sbin:/bin"),
+            "LANG": "C.UTF-8",
+            "TZ": "UTC",
+            "HOME": str(self.folder / WORK),
+            "TMPDIR": str(self.folder / WORK),
         }
 
 
@@ -56,34 +65,67 @@ def served_lab(stack: Stack, archive: str, config: LabConfig) -> Iterator[Lab]:
             yield lab
         return
     with ExitStack() as left:
-        folder = left.enter_context(temporary_folder("server"))
-        folder.chmod(0o755)  # a server may give up its privileges
-        (folder / "work").mkdir(mode=0o777)
+        # For the server, whoever it runs as; the folder around it lets nobody else in.
+        folder = left.enter_context(temporary_folder("server")) / "site"
+        folder.mkdir()
+        folder.chmod(0o755)
+        (folder / WORK).mkdir(mode=0o700)
         export = ["archive", "export", archive, "--files", str(folder / "files")]
         run_tool([*export, "--index", str(folder / ANSWERS)], prints_json=False)
         lab = left.enter_context(Lab(replace(config, certificates=str(folder))))
         addresses = dict.fromkeys(origin["address"] for origin in lab.ready.origins)
         place = Place(folder, tuple(addresses))
-        left.enter_context(_running(stack.external_server.command, place, lab, stack))
+        # Nobody else may read the key that it gets.
+        hand_over(place.folder / KEY)
+        left.enter_context(_running(stack.external_server, place, lab, stack))
         yield lab
 
 
 @contextmanager
-def _running(command: Sequence[str], place: Place, lab: Lab, stack: Stack) -> Iterator[None]:
+def _running(server: ExternalServer, place: Place, lab: Lab, stack: Stack) -> Iterator[None]:
+    command, shown = _absolute(server.command)
+    readable = (place.folder, *shown, *map(_there, server.paths))
+    work = place.folder / WORK
+    hand_over(work)
     with (place.folder / SAID).open("wb") as output:
         process = subprocess.Popen(
-            [*lab.external_server_prefix, *command],
-            env={**os.environ, **place.environment, "EYELEVEL_HTTP_VERSION": stack.http_version},
+            [*confined(lab.external_server_prefix, [work], readable), *command],
+            env={**place.environment, "EYELEVEL_HTTP_VERSION": stack.http_version},
+            cwd=work,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             start_new_session=True,
         )
     try:
-        _await_listener(process, place, command, over_quic=stack.over_quic)
+        _await_listener(process, place, server.command, over_quic=stack.over_quic)
         yield
     finally:
         _end(process)
+
+
+def _absolute(command: Sequence[str]) -> tuple[list[str], list[Path]]:
+    """The command with absolute paths of the files that it names, and those files."""
+    absolute, shown = [], []
+    for word in command:
+        path = Path(word)
+        if os.sep in word and path.is_file():
+            # Not resolved: a virtual environment's Python is a link that says where it is.
+            path = path.absolute()
+            shown.append(path)
+            word = str(path)
+        absolute.append(word)
+    return absolute, shown
+
+
+def _there(path: str) -> Path:
+    absolute = Path(path).expanduser().absolute()
+    if not absolute.exists():
+        raise LabError(
+            f"showing {path} to an external server: there is no such file or folder; "
+            "correct its `paths`"
+        )
+    return absolute
 
 
 def _await_listener(
