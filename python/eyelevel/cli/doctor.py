@@ -1,6 +1,7 @@
 """`eyelevel doctor`: what this machine has and lacks, each with its remedy."""
 
 import os
+import pwd
 import shutil
 import subprocess
 from dataclasses import asdict, dataclass
@@ -13,7 +14,8 @@ import typer
 from eyelevel.binary import REMEDY, run_tool
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.cli.output import coloured, print_json, results, table
-from eyelevel.errors import BrowserStartError, LabError
+from eyelevel.confinement import UNSAFE_VARIABLE, confined, is_unsafe, unprivileged_user
+from eyelevel.errors import BrowserStartError, ConfinementError, LabError
 from eyelevel.json_types import JsonObject
 from eyelevel.run.study.cores import Processors
 
@@ -66,6 +68,7 @@ def examine() -> list[Finding]:
         _tun(kernel["lab_failure"] is None),
         *_congestion_controls(kernel["tcp_congestion_controls"]),
         _realtime(kernel["realtime_allowed"]),
+        _confinement(),
         _chromium(),
         _firefox(),
         _cores(),
@@ -124,6 +127,28 @@ def _realtime(allowed: bool) -> Finding:
     remedy = "run as root, or as root: setcap cap_sys_nice+ep on eyelevel-lab"
     state = "refused: on a busy machine packets may be released late, and servers wait their turn"
     return Finding("real-time priority", "worse", state, remedy)
+
+
+def _confinement() -> Finding:
+    """Whether a program can be confined: a browser's own sandbox needs no less of the kernel."""
+    name = "the browser's sandbox"
+    if is_unsafe():
+        return Finding(name, "worse", f"not used: {UNSAFE_VARIABLE} is set", "unset it")
+    without = "--unsafe-browser goes without: only for pages of your own"
+    try:
+        # What browsers do next: a user namespace in ours.
+        command = [*confined((), []), "unshare", "--user", "--net", "true"]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_VERSION_TIMEOUT_S, check=False
+        )
+    except (ConfinementError, LabError) as error:
+        return Finding(name, "missing", str(error), without)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding(name, "missing", f"could not be tried: {error}", without)
+    if done.returncode != 0:
+        return Finding(name, "missing", done.stderr.strip().split("\n")[-1], without)
+    user = unprivileged_user()
+    return Finding(name, "ok", f"runs as {pwd.getpwuid(user[0]).pw_name}" if user else "allowed")
 
 
 def _chromium() -> Finding:

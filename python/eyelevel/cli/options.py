@@ -1,6 +1,7 @@
 """Options of commands that load pages: what it is shown in, how long a load waits, whom it asks."""
 
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import fields
 from functools import wraps
@@ -11,6 +12,7 @@ import typer
 from annotated_types import Ge, Le
 from pydantic import ValidationError
 
+from eyelevel.confinement import UNSAFE_VARIABLE
 from eyelevel.errors import PlanError
 from eyelevel.json_types import JsonMapping
 from eyelevel.plan.browser import Browser
@@ -26,6 +28,25 @@ HostWaitOption = Annotated[
         envvar="EYELEVEL_HOST_WAIT",
         show_envvar=False,
         help="Seconds that a load waits at most while the machine is too busy for any.",
+    ),
+]
+
+
+def _go_without(unsafe: bool) -> bool:
+    if unsafe:
+        # For the processes, too, that load a part of a run.
+        os.environ[UNSAFE_VARIABLE] = "1"
+    return unsafe
+
+
+UnsafeBrowserOption = Annotated[
+    bool,
+    typer.Option(
+        "--unsafe-browser",
+        callback=_go_without,
+        expose_value=False,
+        help="Where the kernel forbids it: browsers without their sandbox, external servers with "
+        "your rights. Only for pages of your own.",
     ),
 ]
 

@@ -61,8 +61,8 @@ _servers = partial(About, servers=True)
 
 @dataclass(frozen=True)
 class ExternalServer(Settings):
-    """A server that is not ours: its command, run confined on the servers' side of the lab, the HTTP
-    versions that it speaks, and the files and folders that it may read beside the system's."""
+    """A server that is not ours: its command, run confined on the servers' side of the lab, the
+    HTTP versions that it speaks, and what it may read beside the system."""
 
     command: Annotated[tuple[Annotated[str, MinLen(1)], ...], MinLen(1), LISTED]
     protocols: Annotated[tuple[HttpVersion, ...], MinLen(1), LISTED]

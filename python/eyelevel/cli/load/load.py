@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.load.cross import CROSS_HELP, harm_of, print_harm
-from eyelevel.cli.options import HostWaitOption, with_browser_options
+from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption, with_browser_options
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.cli.results.export import EXPORTS, Exports, write_exports
 from eyelevel.cli.results.steps import SHOWN, measured_steps, print_steps
@@ -59,6 +59,7 @@ def load(
         bool, typer.Option("--filmstrip", help="With --out: the pictures of each.")
     ] = False,
     host_wait_s: HostWaitOption = WAIT_S_MAX,
+    _unsafe_browser: UnsafeBrowserOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the trials as JSON.")] = False,
 ) -> None:
     """Load one recorded site in a real browser and print what a person would have seen when.

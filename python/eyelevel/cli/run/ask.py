@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from eyelevel.cli.options import AllowOption, HostWaitOption
+from eyelevel.cli.options import AllowOption, HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.path.network import read_users
 from eyelevel.cli.results.report import Summary, make_report
@@ -59,6 +59,7 @@ def ask(
     out: Annotated[Path | None, typer.Option(help="Directory of the results.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False,
     host_wait_s: HostWaitOption = WAIT_S_MAX,
+    _unsafe_browser: UnsafeBrowserOption = False,
     upstream_ca: Annotated[
         Path | None, typer.Option(help="Of a URL: certificates (PEM) to trust when recording.")
     ] = None,

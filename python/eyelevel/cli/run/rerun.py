@@ -8,7 +8,7 @@ import typer
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import rerun_agrees
-from eyelevel.cli.options import HostWaitOption
+from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, say
 from eyelevel.cli.results.compare import print_conditions
 from eyelevel.cli.results.gate import conclude
@@ -33,6 +33,7 @@ def rerun(
         typer.Option("--allow-commands", help="Start servers that the bundle's plan names."),
     ] = False,
     host_wait_s: HostWaitOption = WAIT_S_MAX,
+    _unsafe_browser: UnsafeBrowserOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run a bundle's plan again on its own recordings: does each gain agree with the bundle's?

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from eyelevel.analysis.gate import evaluate
 from eyelevel.analysis.gate_conditions import check_conditions
-from eyelevel.cli.options import HostWaitOption
+from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json
 from eyelevel.cli.results.export import Exports, export_all
 from eyelevel.cli.results.gate import UnsureOption, conclude, read_conditions
@@ -61,6 +61,7 @@ def run(
     jobs: Jobs = 1,
     retries: Retries = RETRIES,
     host_wait_s: HostWaitOption = WAIT_S_MAX,
+    _unsafe_browser: UnsafeBrowserOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Load every site of a plan over every network and stack, then report.

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.binary import run_tool
+from eyelevel.cli.options import UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.site.info import print_marks
 from eyelevel.disk.folders import temporary_folder
@@ -35,6 +36,7 @@ def check(
         Path | None,
         typer.Option(help="Where the pictures go; else SITE.check.png in this folder."),
     ] = None,
+    _unsafe_browser: UnsafeBrowserOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Replay every exchange over HTTP/1.1, 2 and 3 and compare each byte; then load the page.

@@ -12,7 +12,7 @@ import typer
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings, RawLoad
 from eyelevel.browser.same_requests import SameRequests
-from eyelevel.cli.options import AllowOption
+from eyelevel.cli.options import AllowOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.values import EXAMPLE, is_page_url, viewport_px
 from eyelevel.disk.folders import temporary_folder
@@ -71,6 +71,7 @@ def record(
     upstream_ca: Annotated[
         Path | None, typer.Option(help="Certificates (PEM) to trust beside the platform's.")
     ] = None,
+    _unsafe_browser: UnsafeBrowserOption = False,
     allow: AllowOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

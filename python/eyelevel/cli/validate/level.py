@@ -9,6 +9,7 @@ import typer
 from rich.progress import Progress, TextColumn
 from rich.text import Text
 
+from eyelevel.cli.options import UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.run.plan_text import read_plan
 from eyelevel.cli.values import duration, named_stack
@@ -52,6 +53,7 @@ def level(
         str | None, typer.Option(help="Of a plan's own stacks: its file, or a preset's name.")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Measure again what is kept.")] = False,
+    _unsafe_browser: UnsafeBrowserOption = False,
     effects: Annotated[
         bool,
         typer.Option(
