@@ -44,7 +44,7 @@ def unprivileged_user() -> tuple[int, int] | None:
     for name in (named,) if named else USERS:
         try:
             user = pwd.getpwnam(name)
-        except (KeyError, ValueError):
+        except KeyError:
             continue
         if user.pw_uid and user.pw_gid:
             return user.pw_uid, user.pw_gid
