@@ -27,17 +27,8 @@ BINARY = "eyelevel-lab"
 
 def crates(root: Path) -> tuple[list[Any], list[Any]]:
     """The binary's crates as components, and which depends on which."""
-    command = ["cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform"]
-    answer = subprocess.run(
-        [*command, _host()], cwd=root, stdout=subprocess.PIPE, text=True, check=True
-    )
-    metadata = json.loads(answer.stdout)
-    packages = {each["id"]: each for each in metadata["packages"]}
-    uses = {each["id"]: sorted(_built_with(each)) for each in metadata["resolve"]["nodes"]}
-    (start,) = (key for key, each in packages.items() if each["name"] == BINARY)
-    reached = [start]
-    for one in reached:
-        reached += [each for each in uses[one] if each not in reached]
+    packages, uses = _metadata(root, _host())
+    reached = _reached(packages, uses)
     lock = tomllib.loads((root / "Cargo.lock").read_text(encoding="utf-8"))
     digests = {(it["name"], it["version"]): it.get("checksum") for it in lock["package"]}
     components = [
@@ -51,6 +42,12 @@ def crates(root: Path) -> tuple[list[Any], list[Any]]:
         for one in reached
     ]  # fmt: skip
     return components, graph
+
+
+def built_into(root: Path, platform: str) -> list[Any]:
+    """The crates that the binary is built of there, as cargo describes them."""
+    packages, uses = _metadata(root, platform)
+    return [packages[each] for each in _reached(packages, uses)]
 
 
 def packages(root: Path) -> Iterator[Any]:
@@ -109,6 +106,26 @@ def bill(root: Path, wheel: Path) -> Any:
         "dependencies": [{"ref": own, "dependsOn": first}, *graph]
         + [{"ref": each["bom-ref"]} for each in installed],
     }
+
+
+def _metadata(root: Path, platform: str) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """All crates, and what each is built with, by cargo's identifiers."""
+    command = ["cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform"]
+    answer = subprocess.run(
+        [*command, platform], cwd=root, stdout=subprocess.PIPE, text=True, check=True
+    )
+    metadata = json.loads(answer.stdout)
+    packages = {each["id"]: each for each in metadata["packages"]}
+    return packages, {
+        each["id"]: sorted(_built_with(each)) for each in metadata["resolve"]["nodes"]
+    }
+
+
+def _reached(packages: dict[str, Any], uses: dict[str, list[str]]) -> list[str]:
+    reached = [key for key, each in packages.items() if each["name"] == BINARY]
+    for one in reached:
+        reached += [each for each in uses[one] if each not in reached]
+    return reached
 
 
 def _crate(package: Any, digest: str | None) -> Any:

@@ -29,10 +29,10 @@ from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import Site, Trial, expand, plan_document
 from eyelevel.report.page import build_report
 from eyelevel.run.study.loop import planned, todo
+from eyelevel.store.commit import RECORD_EFFORT
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,
     PLAN_FILE,
-    RECORD_EFFORT,
     RECORD_FILE,
     write_document,
 )

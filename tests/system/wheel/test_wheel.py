@@ -113,6 +113,7 @@ def test_it_has_what_is_needed_and_no_tests(wheel: Path):
     beside = (".wacz", ".info.json", ".LICENSES.md")
     assert shipped == {site + kind for site in sites for kind in beside}
     assert "eyelevel/py.typed" in names
+    assert [each for each in names if each.endswith(".dist-info/licenses/THIRD-PARTY-NOTICES.txt")]
     assert not [each for each in names if Path(each).name.startswith(("test_", "conftest"))]
     folders = {name.partition("/")[0] for name in names}
     data = f"eyelevel-{version('eyelevel')}"
