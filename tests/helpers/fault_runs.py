@@ -8,6 +8,7 @@ disk that is filled, made read-only, or left without descriptors at the step tha
 import argparse
 import ctypes
 import errno
+import gc
 import json
 import os
 import random
@@ -300,6 +301,8 @@ def main() -> None:
     options = f"size={DISK_BYTES}".encode()
     if _libc.mount(b"none", str(disk).encode(), b"tmpfs", 0, options) != 0:
         sys.exit("no disk can be mounted")
+    gc.freeze()  # a forked process then copies less of this one
+    gc.disable()
     runs = Runs(arguments.work, disk)
     ended: Counter[str] = Counter()
     part, parts = map(int, arguments.share.split("/"))
