@@ -7,6 +7,7 @@ median, and the 10th and 90th percentile. docs/decisions/firefox.md quotes it.
 """
 
 import io
+import os
 import statistics
 import tempfile
 import time
@@ -19,8 +20,9 @@ from PIL import Image
 from benchmarks.shared.command import parser_of
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.chromium.process import FLAGS, Flag
-from eyelevel.browser.firefox.screen import Screen
+from eyelevel.browser.firefox.screen import SCREEN_AUTHORITY, Screen
 from eyelevel.browser.observations import LoadSettings, RawLoad
+from eyelevel.confinement import UNSAFE_VARIABLE
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.metrics.compute import compute_metrics
 from eyelevel.networks.network import lab_path
@@ -80,15 +82,23 @@ def _load(site: str, network: str, seed: int) -> tuple[dict, dict]:
             viewport_px=VIEWPORT_PX,
             picture_px=PICTURE_PX,
             spki_sha256=lab.ready.spki_sha256,
-            command_prefix=(*lab.command_prefix, "env", f"DISPLAY={screen.display}"),
+            command_prefix=(*lab.command_prefix, "env", *_display(screen, Path(folder))),
         )
-        with mock.patch("eyelevel.browser.chromium.process.FLAGS", WITH_WINDOW):
+        # Confined, Chromium would not see the screen: it has none elsewhere.
+        with (
+            mock.patch.dict(os.environ, {UNSAFE_VARIABLE: "1"}),
+            mock.patch("eyelevel.browser.chromium.process.FLAGS", WITH_WINDOW),
+        ):
             raw = load_page(settings)
         screen.stop()
         start_s = (raw.navigation_start_ns or 0) / 1e9
         film = screen.frames((start_s + time.time() - time.monotonic()) * 1e3)
     assert raw.ended == "complete", raw.detail
     return _metrics_of(raw), _film_metrics(raw, film)
+
+
+def _display(screen: Screen, folder: Path) -> tuple[str, str]:
+    return f"DISPLAY={screen.display}", f"XAUTHORITY={folder / SCREEN_AUTHORITY}"
 
 
 def _metrics_of(raw: RawLoad) -> dict:

@@ -75,8 +75,7 @@ def load_in_firefox(settings: LoadSettings) -> RawLoad:
         screen = None
         if settings.browser.capture:
             screen = stack.enter_context(Screen(folder, window_px(settings)))
-        display = screen.display if screen else None
-        firefox = stack.enter_context(Firefox(settings, folder, display))
+        firefox = stack.enter_context(Firefox(settings, folder, screen))
         raw = _Load(settings, firefox, screen, started_s).run()
         settings.when_over(raw)
         ending_s = time.monotonic()

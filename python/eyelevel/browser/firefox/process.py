@@ -21,6 +21,7 @@ from pathlib import Path
 
 from eyelevel.browser.firefox.bidi import BiDi, WebSocket
 from eyelevel.browser.firefox.preferences import preferences
+from eyelevel.browser.firefox.screen import SCREEN_AUTHORITY, Screen, write_private
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.browser.processes import ProcessSession, move_high
 from eyelevel.browser.program import BrowserProgram, browser_environment, find_program
@@ -51,11 +52,11 @@ def find_firefox() -> str:
 class Firefox(BrowserProgram):
     """One running Firefox in its profile, and its BiDi session's socket."""
 
-    def __init__(self, settings: LoadSettings, folder: Path, display: str | None) -> None:
-        screen = [X_SOCKETS / f"X{display.strip(':')}"] if display else []
-        super().__init__(folder, settings.command_prefix, screen)
+    def __init__(self, settings: LoadSettings, folder: Path, screen: Screen | None) -> None:
+        shown = [X_SOCKETS / f"X{screen.display.strip(':')}"] if screen else []
+        super().__init__(folder, settings.command_prefix, shown)
         self._settings = settings
-        self._display = display
+        self._screen = screen
         self._web_socket: WebSocket | None = None
 
     def connect(self, deadline: float) -> BiDi:
@@ -101,6 +102,8 @@ class Firefox(BrowserProgram):
             for name, value in preferences(self._settings).items()
         ]
         (self.profile / "user.js").write_text("".join(lines), encoding="utf-8")
+        if self._screen is not None:
+            write_private(self.profile / SCREEN_AUTHORITY, self._screen.authority)
         if self._settings.ca_certificate is not None:
             trust_authority(self.profile, self._settings.ca_certificate)
 
@@ -109,7 +112,7 @@ class Firefox(BrowserProgram):
         width, height = self._settings.viewport_px
         command = [
             find_firefox(),
-            *(() if self._display else ("--headless",)),
+            *(() if self._screen else ("--headless",)),
             "--no-remote",
             "--profile",
             str(self.profile),
@@ -120,7 +123,7 @@ class Firefox(BrowserProgram):
             *(("--remote-allow-system-access",) if self._settings.browser.is_again else ()),
             "about:blank",
         ]
-        self._run(command, {}, environment(self.profile, self._display))
+        self._run(command, {}, environment(self.profile, self._screen))
 
 
 TOOLBARS_PX = 140
@@ -165,15 +168,16 @@ def trust_authority(profile: Path, certificate_pem: str) -> None:
             raise BrowserStartError(f"making Firefox trust the lab: {error}") from error
 
 
-def environment(profile: Path, display: str | None) -> dict[str, str]:
-    """What Firefox needs; on a screen if there is a display."""
+def environment(profile: Path, screen: Screen | None) -> dict[str, str]:
+    """What Firefox needs; on a screen if there is one."""
     for_firefox = browser_environment(profile) | {
         "XDG_CACHE_HOME": str(profile),
         "MOZ_CRASHREPORTER_DISABLE": "1",
         "LIBGL_ALWAYS_SOFTWARE": "1",
     }
-    if display is not None:
-        for_firefox |= {"DISPLAY": display, "GDK_BACKEND": "x11"}
+    if screen is not None:
+        authority = str(profile / SCREEN_AUTHORITY)
+        for_firefox |= {"DISPLAY": screen.display, "XAUTHORITY": authority, "GDK_BACKEND": "x11"}
     return for_firefox
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import io
 import os
+import secrets
 import select
 import shutil
+import struct
 import subprocess
 import time
 from collections.abc import Sequence
@@ -25,6 +27,9 @@ from eyelevel.browser.processes import ProcessSession, move_high
 from eyelevel.errors import BrowserStartError
 
 PICTURES_PER_S = 30
+COOKIE_BYTES = 16
+FAMILY_WILD = 0xFFFF
+SCREEN_AUTHORITY = "screen.authority"
 START_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 15.0
 END_TIMEOUT_S = 2.0
@@ -38,13 +43,16 @@ class Screen:
     """An X server of its own from `with` to its end.
 
     It runs outside of the lab, so that X servers see which display numbers are taken; its socket is
-    a file, which a browser in any network namespace reaches.
+    a file, which a browser in any network namespace reaches. It has an abstract one, too, which
+    every user of the machine reaches: only who knows the authority may look.
     """
 
     def __init__(self, folder: Path, size_px: tuple[int, int]) -> None:
         self._folder = folder
         self._size_px = size_px
         self.display = ""
+        self.authority = _authority(secrets.token_bytes(COOKIE_BYTES))
+        """What a client has to know to draw and to look, as a file of Xauthority (Xau(7))."""
         self.ended_ms = 0.0
         """When the film's last picture was taken, wall time."""
         self._server: ProcessSession | None = None
@@ -55,9 +63,11 @@ class Screen:
         if shutil.which("Xvfb") is None:
             raise _missing("Xvfb", "xvfb")
         read_end, write_end = map(move_high, os.pipe())
+        write_private(self._authority_file, self.authority)
         width, height = self._size_px
         command = [*ENDS_WITH_US, "Xvfb", "-displayfd", "3", "-screen", "0", f"{width}x{height}x24"]
         command += ["-nolisten", "tcp", "-noreset", "-nocursor"]
+        command += ["-auth", str(self._authority_file)]
         try:
             self._server = self._run(command, {3: write_end})
         except OSError as error:
@@ -153,6 +163,10 @@ class Screen:
     def _file(self) -> Path:
         return self._folder / "film.mkv"
 
+    @property
+    def _authority_file(self) -> Path:
+        return self._folder / SCREEN_AUTHORITY
+
     def _run(self, command: Sequence[str], descriptors: dict[int, int]) -> ProcessSession:
         log = os.open(self._folder / "screen.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         log = move_high(log)
@@ -160,7 +174,10 @@ class Screen:
             return ProcessSession.start(
                 command,
                 descriptors={**descriptors, 1: log, 2: log},
-                environment={"PATH": os.environ.get("PATH", "/usr/bin:/bin")},
+                environment={
+                    "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+                    "XAUTHORITY": str(self._authority_file),
+                },
             )
         finally:
             os.close(log)
@@ -186,6 +203,19 @@ class Screen:
             raise BrowserStartError(f"reading the film of a load: {error}") from error
         pictures = np.frombuffer(raw, np.uint8).reshape(-1, height, width, 3)
         return [float(time_s.strip(",")) * 1e3 for time_s in times], pictures
+
+
+def write_private(file: Path, content: bytes) -> None:
+    """Write a file that nobody else may read."""
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+        stream.write(content)
+
+
+def _authority(cookie: bytes) -> bytes:
+    """An entry for any address and any display number."""
+    parts = (b"", b"", b"MIT-MAGIC-COOKIE-1", cookie)
+    lengths_and_parts = b"".join(struct.pack(">H", len(part)) + part for part in parts)
+    return struct.pack(">H", FAMILY_WILD) + lengths_and_parts
 
 
 def _output(command: list[str]) -> bytes:
