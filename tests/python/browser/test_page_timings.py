@@ -4,6 +4,7 @@ import pytest
 from page_answers import answer
 
 from eyelevel.browser.page_timings import NavigationClock, layout_shift, navigation_from
+from eyelevel.errors import PageAnswerError
 
 
 def metrics(start_s: float) -> dict:
@@ -96,3 +97,22 @@ def test_layout_shifts_sum_within_a_session():
     assert layout_shift([[0.0, 0.1], [1000.0, 0.2]]) == pytest.approx(0.2), "a gap of a second"
     chain = [[900.0 * number, 0.1] for number in range(7)]
     assert layout_shift(chain) == pytest.approx(0.6), "a session is five seconds at most"
+
+
+def test_a_time_that_cannot_be_is_refused():
+    before = {"firstContentfulPaint": 999.0}
+    with pytest.raises(PageAnswerError, match="first_contentful_paint_ms"):
+        navigation_from(answer(), clock_of(1000.0), before)
+    two = clock_of(1000.0)
+    two._starts_s.append(999.95)
+    with pytest.raises(PageAnswerError, match="timer_gaps_ms"):
+        early = answer(timerGaps=[[10.0, 70.0]])
+        navigation_from(early, two, {})
+
+
+def test_documents_without_end_take_no_memory():
+    clock = clock_of(1000.0)
+    for number in range(5000):
+        clock.handle_metrics(metrics(1001.0 + number))
+    assert len(clock._starts_s) <= 101
+    assert (clock.first_start_s, clock.last_start_s) == (1000.0, 6000.0)

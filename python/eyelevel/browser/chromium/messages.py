@@ -193,7 +193,6 @@ class _Attached(TypedDict):
 class _TargetInfo(TypedDict):
     targetId: str
     type: str
-    openerId: NotRequired[str]
 
 
 class _TargetCreated(TypedDict):
@@ -219,14 +218,10 @@ class _Lifecycle(_At):
     name: str
 
 
-class _LargestPaint(TypedDict):
-    renderTime: NotRequired[Seconds]
-
-
 class _TimelineEvent(TypedDict):
     frameId: str
     time: Seconds
-    lcpDetails: NotRequired[_LargestPaint]
+    lcpDetails: NotRequired[dict[str, object]]
 
 
 class _TimelineAdded(TypedDict):

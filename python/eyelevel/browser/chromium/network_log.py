@@ -247,9 +247,9 @@ def _take_response(request: _Request, response: JsonObject, arrived_s: float) ->
     request.response_s = arrived_s
     # A cached answer has the times of the load that filled the cache.
     if timing and request.source == "network":
-        request.lookup_s = _span(timing, "dns")
-        request.connect_s = _span(timing, "connect")
-        request.tls_s = _span(timing, "ssl")
+        request.lookup_s = _span(timing, "dnsStart", "dnsEnd")
+        request.connect_s = _span(timing, "connectStart", "connectEnd")
+        request.tls_s = _span(timing, "sslStart", "sslEnd")
         request.sending_s = _since(timing, "sendStart")
         request.sent_s = _since(timing, "sendEnd")
         request.response_s = _since(timing, "receiveHeadersStart") or arrived_s
@@ -272,9 +272,9 @@ def _since(timing: JsonObject, name: str) -> float | None:
     return None if offset_ms < 0 else timing["requestTime"] + offset_ms / 1e3
 
 
-def _span(timing: JsonObject, name: str) -> tuple[float, float] | None:
+def _span(timing: JsonObject, first: str, last: str) -> tuple[float, float] | None:
     """Start and end of one of a request's phases; None if it had none of its own."""
-    started_s, ended_s = _since(timing, f"{name}Start"), _since(timing, f"{name}End")
+    started_s, ended_s = _since(timing, first), _since(timing, last)
     return None if started_s is None or ended_s is None else (started_s, ended_s)
 
 

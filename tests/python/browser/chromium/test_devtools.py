@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from eyelevel.browser.chromium import devtools as module
 from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.messages import Messages
-from eyelevel.errors import BrowserGoneError, CommandError, DeadlineError
+from eyelevel.errors import BrowserGoneError, BrowserMessageError, CommandError, DeadlineError
 
 ANY = dict[str, object]
 MESSAGES = Messages({"A.a": ANY, "A.b": ANY, "B.b": ANY}, {"C.d": ANY})
@@ -111,3 +112,65 @@ def write_all(descriptor: int, data: str) -> None:
     view = memoryview(json.dumps({"method": "A.b", "params": {"data": data}}).encode() + b"\0")
     while view:
         view = view[os.write(descriptor, view) :]
+
+
+def test_a_flood_is_read_up_to_a_bound_and_counted(browser: Browser, monkeypatch):
+    monkeypatch.setattr(module, "FLOOD_MAX", 3)
+    events = []
+    flooded = Messages({"Runtime.consoleAPICalled": ANY, "A.a": ANY}, {})
+    browser.devtools._messages = flooded
+    browser.devtools.on_event = lambda method, *_: events.append(method)
+    for _ in range(5):
+        os.write(browser.writes, b'{"method":"Runtime.consoleAPICalled","params":{}}\0')
+    browser.say({"method": "A.a"})
+    while browser.devtools.pump(past()):
+        pass
+    assert events == ["Runtime.consoleAPICalled"] * 3 + ["A.a"]
+    assert browser.devtools.dropped == 2
+
+
+def test_a_call_ends_at_its_deadline_while_events_go_on(browser: Browser):
+    browser.say(*({"method": "A.a"} for _ in range(500)))
+    with pytest.raises(DeadlineError):
+        browser.devtools.call("C.d", None, "", past())
+    assert browser.devtools.pump(past()), "most of them are there still"
+
+
+def test_what_waits_is_bounded(browser: Browser, monkeypatch):
+    monkeypatch.setattr(module, "QUEUE_BYTES_MAX", 100)
+    browser.say(*({"method": "A.a", "params": {"x": "y" * 30}} for _ in range(3)))
+    with pytest.raises(BrowserGoneError, match="more messages than can be kept"):
+        browser.devtools.pump(soon())
+
+
+def test_a_message_without_end_is_refused(browser: Browser, monkeypatch):
+    monkeypatch.setattr(module, "MESSAGE_BYTES_MAX", 100)
+    os.write(browser.writes, b"x" * 101)
+    with pytest.raises(BrowserGoneError, match="longer than 100 bytes"):
+        browser.devtools.pump(soon())
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"method": 7},
+        {"method": "A.a", "sessionId": ["s"]},
+        {"method": "A.a", "params": [1]},
+        {"method": "A.a", "params": None},
+        {"id": 1, "result": "x"},
+        {"id": 1, "result": None},
+        [1],
+        "x",
+    ],
+)
+def test_a_malformed_message_is_an_error_of_the_browser(browser: Browser, message):
+    browser.say(message)
+    with pytest.raises(BrowserMessageError):
+        browser.devtools.call("C.d", None, "", soon())
+
+
+@pytest.mark.parametrize("answered", [{"id": "1"}, {"id": [1]}, {"id": 99}, {"id": None}])
+def test_an_answer_to_nothing_is_nobodys(browser: Browser, answered: dict):
+    browser.say(answered, {"id": 1, "error": "not an object"})
+    with pytest.raises(CommandError, match="not an object"):
+        browser.devtools.call("C.d", None, "", soon())

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from eyelevel.browser.chromium import network_log as module
 from eyelevel.browser.chromium.network_log import NetworkLog
 from eyelevel.browser.observations import ObjectLoad
 
@@ -167,3 +168,17 @@ def test_requests_of_frames_are_told_from_the_pages_own():
         False,
         False,
     ]
+
+
+def test_requests_without_end_are_kept_up_to_a_bound(monkeypatch):
+    monkeypatch.setattr(module, "REQUESTS_MAX", 3)
+    events = [asked(str(number), 1000.1, "https://a.example/x") for number in range(5)]
+    events += [finished(str(number), 1000.2, 10) for number in range(5)]
+    log = log_of(*events)
+    assert len(log.objects(START_S)) == 3 and log.lost == 2 and not log.waits
+
+
+def test_urls_are_kept_up_to_a_bound(monkeypatch):
+    monkeypatch.setattr(module, "REQUEST_CHARS_MAX", 100)
+    log = log_of(asked("1", 1000.1, "data:," + "x" * 200))
+    assert log.objects(START_S) == () and log.lost == 1

@@ -1,3 +1,4 @@
+from eyelevel.browser.firefox import network_log as module
 from eyelevel.browser.firefox.network_log import BiDiNetworkLog
 
 START_MS = 1_700_000_000_000.0
@@ -80,3 +81,21 @@ def test_when_a_navigations_own_answer_came():
     log.handle_event(*event("beforeRequestSent", **kept))
     log.handle_event(*event("responseCompleted", **kept, response={**RESPONSE, "fromCache": True}))
     assert log.response_ms("n2") is None, "it has the times of another load"
+
+
+def test_requests_without_end_are_kept_up_to_a_bound(monkeypatch):
+    monkeypatch.setattr(module, "REQUESTS_MAX", 3)
+    log = BiDiNetworkLog()
+    for number in range(5):
+        log.handle_event(*event("beforeRequestSent", id=str(number)))
+    for number in range(5):
+        log.handle_event(*event("responseCompleted", id=str(number), response=RESPONSE))
+    assert len(log.objects(START_MS)) == 3 and log.lost >= 2
+    assert not log.waits
+
+
+def test_urls_are_kept_up_to_a_bound(monkeypatch):
+    monkeypatch.setattr(module, "REQUEST_CHARS_MAX", 100)
+    log = BiDiNetworkLog()
+    log.handle_event(*event("beforeRequestSent", url="https://a.example/" + "x" * 200))
+    assert log.objects(START_MS) == () and log.lost == 1

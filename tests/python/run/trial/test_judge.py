@@ -124,6 +124,8 @@ def read_late(**changed: float) -> dict[str, Any]:
         ("capture-incomplete", {"frames_lost": 2}),
         ("capture-incomplete", {"final_picture_matches": False}),
         ("capture-incomplete", {"page_load_time_ms": None}),
+        ("capture-incomplete", {"timings_refused": "they differ"}),
+        ("capture-incomplete", {"requests_lost": 1}),
     ],
 )
 def test_each_trouble_has_its_outcome(outcome: str, changes: dict[str, Any]) -> None:
