@@ -1,11 +1,13 @@
 """Rows in other forms: the thesis's CSV, Parquet."""
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
 import polars as pl
 
+from eyelevel.disk.whole import whole_file
 from eyelevel.json_types import JsonMapping
 from eyelevel.probes.protocols import THESIS_NAMES
 from eyelevel.probes.reading import THESIS_COLUMNS
@@ -107,6 +109,10 @@ def to_thesis_csv(rows: Iterable[JsonMapping], *, header: bool = True) -> str:
     return "".join(line + "\n" for line in lines)
 
 
+_NEW_OR_OURS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+"""A link in the place of a file is refused."""
+
+
 class ParquetRows:
     """Rows for one Parquet file, in memory never more than a row group of them.
 
@@ -117,7 +123,8 @@ class ParquetRows:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lines_path = path.with_name(path.name + ".rows")
-        self._lines = self._lines_path.open("w", encoding="utf-8")
+        descriptor = os.open(self._lines_path, _NEW_OR_OURS, 0o666)
+        self._lines = os.fdopen(descriptor, "w", encoding="utf-8")
         self._has_rows = False
 
     def take(self, row: JsonMapping) -> None:
@@ -130,7 +137,8 @@ class ParquetRows:
         self._lines.close()
         if self._has_rows:
             lines = pl.scan_ndjson(self._lines_path, schema=PARQUET_SCHEMA)
-            lines.sink_parquet(self._path, row_group_size=GROUP_ROWS)
+            with whole_file(self._path) as stream:
+                lines.sink_parquet(stream.name, row_group_size=GROUP_ROWS)
         self._lines_path.unlink()
 
 
