@@ -108,6 +108,7 @@ class VideoError(ExpectedError):
 
 
 KNOWN_SHOWN_MAX = 30  # a message stays one line that can be read
+WORD_SHOWN_MAX = 120
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
@@ -120,6 +121,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 def unknown(kind: str, word: str, known: Iterable[str]) -> str:
     """One clause: the word is not known, did you mean, or which there are."""
     names = list(known)
+    word = word if len(word) <= WORD_SHOWN_MAX else f"{word[: WORD_SHOWN_MAX - 3]}..."
     close = nearest(word, names)
     shown = ", ".join(names[:KNOWN_SHOWN_MAX]) + (", ..." if len(names) > KNOWN_SHOWN_MAX else "")
     hint = f"did you mean `{close}`?" if close else f"known: {shown}"

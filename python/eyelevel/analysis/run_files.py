@@ -6,6 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import polars as pl
+from pydantic import ValidationError
 
 from eyelevel.analysis.decisions import STOP_VERSION, judged
 from eyelevel.analysis.trials.table import Columns, Measure, trials_table
@@ -17,6 +18,7 @@ from eyelevel.metrics.compute import measure
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, STOP_FILE, read_document
+from eyelevel.store.environment import ENVIRONMENT
 
 
 def read_plan_document(directory: Path) -> JsonObject:
@@ -94,10 +96,20 @@ def read_stopped(directory: Path) -> JsonMapping | None:
 
 
 def read_environment(directory: Path) -> JsonMapping:
-    """`environment.json`; StoreError without it."""
+    """`environment.json`, checked; StoreError without it."""
     if not (directory / ENVIRONMENT_FILE).exists():
         raise StoreError(
             f"reading {directory}: it has no {ENVIRONMENT_FILE}, so what it ran on is unknown; "
             "give the directory that `eyelevel run` wrote"
         )
-    return read_document(directory, ENVIRONMENT_FILE)
+    environment = read_document(directory, ENVIRONMENT_FILE)
+    try:
+        ENVIRONMENT.validate_python(environment)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = quoted(".".join(str(part) for part in first["loc"]))
+        raise StoreError(
+            f"reading {directory / ENVIRONMENT_FILE}: `{key}`: {first['msg']}; restore it from "
+            "where the run was copied from"
+        ) from error
+    return environment

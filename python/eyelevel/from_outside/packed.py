@@ -70,7 +70,7 @@ class Pack:
                     if left < 0 or self._left < 0:
                         raise self._source.refusal(f"`{quoted(name)}` is longer than any such file")
                     yield piece
-        except _BROKEN as error:
+        except (*_BROKEN, OSError) as error:  # of the latter, a place before the file's beginning
             raise self._source.refusal(f"`{quoted(name)}` is damaged ({quoted(error)})") from error
 
 

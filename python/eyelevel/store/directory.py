@@ -99,7 +99,7 @@ def parse_record(compressed: bytes, name: str, file: Path) -> JsonObject:
         if b"NaN" in content or b"Infinity" in content or may_have_wild_numbers(content):
             parse_object(content, source)
         _check_hash(record, str(file))
-        _check_times(record, str(file))
+        _check_together(record, str(file))
     if record["trial"]["hash"] != name:
         raise StoreError(f"reading {file}: it is the record of trial {record['trial']['hash']}")
     return record
@@ -177,7 +177,7 @@ def check_record(record: JsonMapping, subject: str) -> None:
             "eyelevel: use the one that wrote it"
         ) from error
     _check_hash(record, subject)
-    _check_times(record, subject)
+    _check_together(record, subject)
 
 
 def _check_hash(record: JsonMapping, subject: str) -> None:
@@ -188,14 +188,22 @@ def _check_hash(record: JsonMapping, subject: str) -> None:
         )
 
 
-def _check_times(record: JsonMapping, subject: str) -> None:
-    """What is measured against the navigation's beginning needs to know when that was."""
-    counted = record["navigation"] is not None and record["path"] is not None
+def _check_together(record: JsonMapping, subject: str) -> None:
+    """What is measured against the navigation's beginning needs to know when that was, and a
+    timeline is as long as it is."""
+    path = record["path"]
     known = record["browser"].get("navigation_start_ns") is not None
-    if (counted or record.get("after_load")) and not known:
+    fault = ""
+    if ((path and record["navigation"]) or record.get("after_load")) and not known:
+        fault = "`browser.navigation_start_ns` is missing though the page was loaded"
+    for way in ("down", "up") if path else ():
+        timeline = path[way].get("timeline")
+        if timeline and len(timeline["released_bytes"]) != len(timeline["inside_bytes_max"]):
+            fault = f"`path.{way}.timeline` has lists of different length"
+    if fault:
         raise StoreError(
-            f"reading {subject}: `browser.navigation_start_ns` is missing though the page was "
-            "loaded; it is damaged, or of another eyelevel: use the one that wrote it"
+            f"reading {subject}: {fault}; it is damaged, or of another eyelevel: use the one that "
+            "wrote it"
         )
 
 

@@ -64,6 +64,7 @@ def explain_mistake(found: object) -> tuple[Path, str]:
     return path, f"`{name}`: {found['msg'].removeprefix('Value error, ')}"
 
 
+MESSAGE_MAX = 600
 Report = Callable[[Path, str], None]
 
 
@@ -80,6 +81,8 @@ class Problems:
     def add(self, path: Path, message: str) -> None:
         """`path` leads to the value as it is now, with the patterns expanded."""
         line = line_of(self._lines, self._origin(path))
+        if len(message) > MESSAGE_MAX:  # it has a value of the plan's, which may be of any length
+            message = f"{message[:MESSAGE_MAX]}..."
         self._found.append((line, f"{self._file}:{line}: {message}"))
 
     def refused(self) -> PlanError:

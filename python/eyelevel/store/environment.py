@@ -1,0 +1,44 @@
+"""The schema of `environment.json`: what is read of it, checked; it may say more."""
+
+from typing import NotRequired
+
+from pydantic import TypeAdapter, with_config
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
+
+from eyelevel.json_types import JsonObject
+from eyelevel.store.values import OBSERVED, Count, Number
+
+
+@with_config(OBSERVED)
+class PathCheck(TypedDict):
+    """What was measured of an emulated path, its bound, and whether it held; null: none is set."""
+
+    measured: str
+    bound: str
+    passed: bool | None
+
+
+@with_config(OBSERVED)
+class LevelMeasured(TypedDict):
+    """Of a pair of stacks (`eyelevel validate level`)."""
+
+    first: str
+    second: str
+    complete: bool
+
+
+@with_config(OBSERVED)
+class Environment(TypedDict):
+    """Machine, kernel, versions, and what was measured when the run began."""
+
+    versions: NotRequired[dict[str, str]]
+    cores: NotRequired[Count | None]
+    load_1min: NotRequired[Number | None]
+    path_checks: NotRequired[dict[str, PathCheck]]
+    stacks_validated: NotRequired[list[JsonObject] | None]
+    levels: NotRequired[list[LevelMeasured] | None]
+    altered_sites: NotRequired[dict[str, list[str]]]
+    secure_shares: NotRequired[dict[str, Number]]
+
+
+ENVIRONMENT: TypeAdapter[Environment] = TypeAdapter(Environment)
