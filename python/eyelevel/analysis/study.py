@@ -134,7 +134,7 @@ class Contents:
     @cached_property
     def planned(self) -> Plan:
         """The plan with its settings as they are typed; its sites by their names."""
-        return plan_of_document(self.plan)
+        return plan_of_document(self.plan, is_part=True)
 
     @property
     def limit_s(self) -> float:
@@ -234,7 +234,7 @@ def read_contents(
         ]
         facts = facts.join(planned_hashes(plan), on="hash", how="semi", maintain_order="left")
     table = judged(facts, plan["primary_metric"])
-    names, typed = shown(plan["primary_metric"]), plan_of_document(plan)
+    names, typed = shown(plan["primary_metric"]), plan_of_document(plan, is_part=True)
     stacks = [stack["name"] for stack in plan["stacks"]]
     sites = [site["name"] for site in plan["sites"]]
     blocks = select_blocks(table, stacks)

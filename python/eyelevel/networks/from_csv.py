@@ -18,6 +18,7 @@ from eyelevel.errors import NetworkError
 from eyelevel.from_outside.csv_rows import csv_rows
 from eyelevel.from_outside.limits import TABLE
 from eyelevel.from_outside.source import Source
+from eyelevel.from_outside.words import quoted
 from eyelevel.networks.network import Network, loss_of_each_direction
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 
@@ -91,16 +92,17 @@ def _columns(heading: Sequence[str], where: str) -> dict[str, tuple[int, float]]
         word = cell.strip().lower()
         if word not in known:
             raise NetworkError(
-                f"{where}: unknown column `{cell.strip()}`; use {', '.join(n for n, _ in _COLUMNS)}"
+                f"{where}: unknown column `{quoted(cell.strip())}`; use "
+                f"{', '.join(name for name, _ in _COLUMNS)}"
             )
         name, scale = known[word]
         if name in columns:
-            raise NetworkError(f"{where}: two columns say `{name}`; keep one")
+            raise NetworkError(f"{where}: two columns say `{quoted(name)}`; keep one")
         columns[name] = (index, scale)
     for name in ("rtt_ms", "down_mbit_s"):
         if name not in columns:
             raise NetworkError(
-                f"{where}: no column `{name}`; round trips and rates are both needed"
+                f"{where}: no column `{quoted(name)}`; round trips and rates are both needed"
             )
     if "percentile" in columns and "weight" in columns:
         raise NetworkError(f"{where}: percentiles are weights of their own; drop one of the two")
@@ -119,7 +121,7 @@ def _row(
         try:
             value = float(text.removeprefix("p") if name == "percentile" else text) * scale
         except ValueError:
-            raise NetworkError(f"{where}: {name} is `{text}`, no number") from None
+            raise NetworkError(f"{where}: {name} is `{quoted(text)}`, no number") from None
         low, high = _RANGES[name]
         if not (math.isfinite(value) and low <= value <= high):
             raise NetworkError(f"{where}: {name} is {text}; it must be from {low:g} to {high:g}")
@@ -150,7 +152,9 @@ def _of_classes(rows: Rows, file: str) -> list[WeightedNetwork]:
     for index, ((number, row), weight) in enumerate(zip(rows, weights, strict=True), start=1):
         name = str(row.get("name", f"users-{index}"))
         if name in names:
-            raise NetworkError(f"{file}:{number}: the name `{name}` comes twice; rename one")
+            raise NetworkError(
+                f"{file}:{number}: the name `{quoted(name)}` comes twice; rename one"
+            )
         names.add(name)
         if weight > 0:
             networks.append(WeightedNetwork(_network(name, row), weight / total))

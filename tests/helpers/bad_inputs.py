@@ -1,0 +1,344 @@
+"""Bad inputs of every kind: seeded mutants of real samples, each with the command that reads it."""
+
+import contextlib
+import gzip
+import io
+import json
+import random
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from mutants import mutants
+from repository import ROOT
+from sample_record import sample_connection, sample_object, sample_request
+
+from eyelevel.store.schema import hash_of_key
+
+GOLDEN = ROOT / "vectors" / "golden"
+CORPUS = ROOT / "crates" / "fuzz" / "corpus"
+
+TOKENS = (
+    *(b"\0", b"\xff\xfe", b"\xe9", b"\x1b[2J\x1b]0;x\x07", "\u202e".encode(), b"[/b]", b"\r\n"),
+    *(
+        b"9" * 25,
+        b"9" * 5000,
+        b"1e999",
+        b"-1e999",
+        b"NaN",
+        b"Infinity",
+        b"-0",
+        b"0x10",
+        b"\xed\xa0",
+    ),
+    *(b"[" * 20_000, b'{"a":' * 20_000, b"(" * 5000, b"y" * 300_000, b".".join([b"a"] * 2000)),
+    *(b'"', b"'", b",", b";", b"#", b"=", b"null", b"[]", b"{}", b"true", b"\\u0000", b"../../x"),
+)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One reader through its command: `words` with FILE for the input, OUT for what it writes."""
+
+    words: tuple[str, ...]
+    samples: Callable[[], list[bytes]]
+    mutated: Callable[[bytes, random.Random], bytes]
+    file: str = "input"
+    """The input's name; with slashes, below a copy of the golden run, and FILE is its folder."""
+
+
+def flipped(sample: bytes, chance: random.Random) -> bytes:
+    """One to four changes of bytes: flips, cuts, tokens, moved pieces."""
+    content = sample
+    for _ in range(chance.randint(1, 4)):
+        at = chance.randrange(len(content) + 1)
+        change = chance.randrange(5)
+        if change == 0 and content:
+            at = min(at, len(content) - 1)
+            content = (
+                content[:at] + bytes([content[at] ^ 1 << chance.randrange(8)]) + content[at + 1 :]
+            )
+        elif change == 1:
+            content = content[:at]
+        elif change == 2:
+            end = min(len(content), at + chance.randrange(200))
+            content = content[:at] + content[end:]
+        elif change == 3:
+            content = content[:at] + chance.choice(TOKENS) + content[at:]
+        else:
+            end = min(len(content), at + chance.randrange(200))
+            content = content[:at] + content[at:end] * 2 + content[end:]
+    return content
+
+
+def of_json(sample: bytes, chance: random.Random) -> bytes:
+    """Another value or none somewhere, or other bytes."""
+    if chance.random() < 0.3:
+        return flipped(sample, chance)
+    return _dumped(next(mutants(json.loads(sample), chance, 1)))
+
+
+def of_lines(sample: bytes, chance: random.Random) -> bytes:
+    """One line of JSON changed, or other bytes."""
+    lines = sample.splitlines(keepends=True)
+    at = chance.randrange(len(lines))
+    if chance.random() < 0.3:
+        return flipped(sample, chance)
+    lines[at] = _dumped(next(mutants(json.loads(lines[at]), chance, 1))) + b"\n"
+    return b"".join(lines)
+
+
+def of_record(sample: bytes, chance: random.Random) -> bytes:
+    """A record whose hash is right however it was changed, or whose bytes were."""
+    which = chance.random()
+    if which < 0.15:
+        return flipped(sample, chance)
+    plain = gzip.decompress(sample)
+    if which < 0.25:
+        return gzip.compress(flipped(plain, chance), 1)
+    record = next(mutants(json.loads(plain), chance, 1))
+    with contextlib.suppress(TypeError, KeyError, ValueError, OverflowError):
+        record["trial"]["hash"] = hash_of_key(record["trial"])
+    return gzip.compress(_dumped(record), 1)
+
+
+def of_zip(sample: bytes, chance: random.Random) -> bytes:
+    """Other bytes, or another member."""
+    if chance.random() < 0.4:
+        return flipped(sample, chance)
+    members = _members(sample)
+    name = chance.choice(list(members))
+    members[name] = flipped(members[name], chance)
+    return _zipped(members)
+
+
+def of_bundle(sample: bytes, chance: random.Random) -> bytes:
+    """A bundle with another list of files, another plan whose digest is right, or other bytes."""
+    which = chance.random()
+    if which < 0.3:
+        return of_zip(sample, chance)
+    members = _members(sample)
+    manifest = json.loads(members["bundle.json"])
+    if which < 0.5:
+        manifest = next(mutants(manifest, chance, 1))
+    elif which < 0.6:
+        manifest["files"][chance.choice(("../x", "run/../../x", "", "/x", "run/\0", "x"))] = (
+            "0" * 64
+        )
+    elif which < 0.7:
+        members.pop(chance.choice(list(members)))
+    else:
+        members["run/plan.json"] = of_json(members["run/plan.json"], chance)
+        manifest["files"]["run/plan.json"] = sha256(members["run/plan.json"]).hexdigest()
+    members["bundle.json"] = members.get("bundle.json") and _dumped(manifest)
+    return _zipped({name: content for name, content in members.items() if content is not None})
+
+
+def _members(sample: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(sample)) as pack:
+        return {name: pack.read(name) for name in pack.namelist()}
+
+
+def _zipped(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as pack:
+        for name, content in members.items():
+            pack.writestr(name, content)
+    return buffer.getvalue()
+
+
+def _dumped(value: Any) -> bytes:
+    try:
+        return json.dumps(value).encode()
+    except ValueError:  # a number of more digits than Python writes
+        return b"[" + b"9" * 5000 + b"]"
+
+
+def golden(pattern: str) -> Callable[[], list[bytes]]:
+    """Files of the golden vectors."""
+    return lambda: [path.read_bytes() for path in sorted(GOLDEN.glob(pattern))]
+
+
+def corpus(target: str) -> Callable[[], list[bytes]]:
+    """What a fuzz target begins with, but for what it is told of a file beside it."""
+    return lambda: [path.read_bytes() for path in sorted((CORPUS / target).iterdir())]
+
+
+def texts(*samples: str) -> Callable[[], list[bytes]]:
+    """Samples as they stand here."""
+    return lambda: [sample.encode() for sample in samples]
+
+
+def plans() -> list[bytes]:
+    """The golden plan, and one that says much."""
+    much = (
+        'title = "x"\nsites = ["plain", "api"]\nreference = "tcp"\nblocks = 7\nseed = 3\n'
+        'device = "moto-g"\nvisit = "repeat"\nblocked_hosts = ["ads.example"]\nlogs = ["qlog"]\n'
+        'stacks = ["tcp", { name = "x", base = "quic", external_server = { command = ["a"], '
+        'protocols = ["h3"] } }]\n[stop]\ninterval_width_max = 0.1\n[[networks]]\nbase = "dsl"\n'
+        'name = "y"\nloss_two_way = "1 %"\n[[networks]]\nname = "z"\nrate_down_bit_s = "1 Mbit/s"\n'
+        'rate_up_bit_s = 1_000_000\nrtt_ms_min = "20 ms"\nqueue_ms = 200\n'
+    )
+    small = 'sites = ["plain"]\nnetworks = ["dsl"]\nstacks = ["tcp", "quic"]\nreference = "tcp"\n'
+    return [much.encode(), (small + "blocks = 2\n").encode()]
+
+
+def records() -> list[bytes]:
+    """The golden records, each with an object, a request and a connection more."""
+    full = []
+    for content in golden("run/trials/*/record.json.gz")():
+        record = json.loads(gzip.decompress(content))
+        record["objects"].append(sample_object())
+        record["requests"].append(sample_request())
+        record["connections"].append(sample_connection(sent_bytes=9))
+        full.append(gzip.compress(json.dumps(record).encode(), 1))
+    return full
+
+
+def probe_rows() -> list[bytes]:
+    """Rows as the prober writes them."""
+    row = {
+        "event": "attempt", "host": "a.example", "port": 443, "address": "192.0.2.1", "path": "/",
+        "at_unix_us": 1_700_000_000_000_000, "connection_us": 30_000, "tcp_handshake_us": 10_000,
+        "dns_us": 900, "resumed": False, "split_connection": False, "failure": None,
+        "vantage": "here",
+    }  # fmt: skip
+    lines = [
+        json.dumps(row | {"protocol": protocol, "version": protocol, "connection_us": us})
+        for protocol, us in (("tls1.3", 30_000), ("quic", 20_000), ("tls1.2", 45_000))
+    ]
+    return ["\n".join([*lines, *lines, ""]).encode()]
+
+
+def parquet() -> list[bytes]:
+    """The same rows as a table."""
+    import polars as pl
+
+    buffer = io.BytesIO()
+    rows = [json.loads(line) for line in probe_rows()[0].splitlines()]
+    pl.DataFrame(rows).write_parquet(buffer)
+    return [buffer.getvalue()]
+
+
+THESIS = (
+    "DnsLookupTime;TimeOfMeasurement;Url;Path;Ip;Port;ConnectionEstablishmentTime;HttpResponse;"
+    "Protocol;TcpHandshakeTimeOptional\n0.5;1600000000;a.example;/;192.0.2.1;443;30.5;200;"
+    "TCP/TLS1.3;10.1\n0.5;1600000001;a.example;/;192.0.2.1;443;20.5;200;QUICv1;\n"
+)
+TRIAL = "run/trials/{first}/"
+REPORT = ("report", "FILE")
+HAR = ("export", "FILE", "--har", "--out", "OUT")
+EXPLAIN = ("explain", "trial", "FILE", "--out", "OUT.html")
+
+KINDS: dict[str, Kind] = {
+    "plan": Kind(("plan", "check", "FILE"), plans, flipped, "plan.toml"),
+    "plan.json": Kind(REPORT, golden("run/plan.json"), of_json, "run/plan.json"),
+    "environment": Kind(REPORT, golden("run/environment.json"), of_json, "run/environment.json"),
+    "record in a report": Kind(REPORT, records, of_record, TRIAL + "record.json.gz"),
+    "record in HAR": Kind(HAR, records, of_record, TRIAL + "record.json.gz"),
+    "record explained": Kind(
+        ("explain", "trial", "FILE/../trials/{first}", "--out", "OUT.html"),
+        records, of_record, TRIAL + "record.json.gz",
+    ),
+    "frames": Kind(REPORT, golden("run/trials/*/frames.npz"), of_zip, TRIAL + "frames.npz"),
+    "last picture": Kind(REPORT, golden("run/pictures/*.webp"), flipped, "run/pictures/{picture}"),
+    "bundle": Kind(("rerun", "FILE", "--out", "OUT"), golden("run.zip"), of_bundle, "run.zip"),
+    "users": Kind(
+        ("network", "from-csv", "FILE"),
+        texts(
+            "percentile,rtt_ms,down_mbit_s\n25,20,50\n50,40,20\n75,90,5\n",
+            "name;weight;rtt_ms;down_mbit_s;loss_two_way\na;2;20;50;0\nb;1;90;5;0.01\n",
+        ),
+        flipped, "users.csv",
+    ),
+    "scan list": Kind(
+        ("scan", "FILE", "--out", "OUT"), texts("1,a.example\n2,b.example\n\nc.example\n"),
+        flipped, "names.csv",
+    ),
+    "opt-out list": Kind(
+        ("scan", "NAMES", "--opt-out", "FILE", "--out", "OUT"),
+        texts("a.example\n*.b.example\n192.0.2.0/24 # c\n2001:db8::/32\n"), flipped, "optout",
+    ),
+    "probe rows": Kind(("probe", "report", "FILE"), probe_rows, of_lines, "rows.jsonl"),
+    "probe table": Kind(("probe", "report", "FILE"), parquet, flipped, "rows.parquet"),
+    "thesis rows": Kind(("probe", "report", "FILE"), texts(THESIS), flipped, "a_v4_b.csv"),
+    "script": Kind(
+        ("record", "https://a.example/", "--script", "FILE", "--out", "OUT"),
+        texts("# a\nscroll end\nclick #more\nscript 1 + 1\nscroll 800\n"), flipped, "script",
+    ),
+    "trace": Kind(("trace", "info", "FILE"), texts("1\n5\n5\n90\n"), flipped, "a.trace"),
+    "rates": Kind(("trace", "info", "FILE"), texts("time_ms;kbps\n0;5\n9;8\n"), flipped, "a.csv"),
+    "path log": Kind(("path", "fates", "FILE", "OUT"), corpus("path_log"), flipped, "down.log"),
+    "archive": Kind(("site", "info", "FILE"), golden("small.wacz"), of_zip, "a.wacz"),
+    "HAR": Kind(("site", "import", "FILE", "--out", "OUT.wacz"), corpus("har"), flipped, "a.har"),
+    "mitmproxy": Kind(
+        ("site", "import", "FILE", "--out", "OUT.wacz"), corpus("mitmproxy"), flipped, "a.flow"
+    ),
+    "WPR": Kind(("site", "import", "FILE", "--out", "OUT.wacz"), corpus("wpr"), flipped, "a.wprgo"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Placed:
+    """An input on the disk: the command that reads it, and the name that its message must have."""
+
+    words: list[str]
+    named: str
+
+
+def place(kind: Kind, content: bytes, folder: Path) -> Placed:
+    """Write the input below `folder`, in a copy of the golden run where it is a file of one."""
+    trials = sorted(path.name for path in (GOLDEN / "run" / "trials").iterdir())
+    pictures = sorted(path.name for path in (GOLDEN / "run" / "pictures").iterdir())
+    names = {"first": trials[0], "picture": pictures[0]}
+    relative = kind.file.format(**names)
+    target = folder / relative
+    within = "/" in relative
+    if within:
+        shutil.copytree(GOLDEN / "run", folder / "run")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        if target.name == "record.json.gz":
+            target = _of_its_hash(folder, target, content)
+    target.write_bytes(content)
+    (folder / "names").write_text("a.example\n")
+    file = folder / "run" if within else target
+    words = [
+        word.format(**names | {"first": target.parent.name if "record" in kind.file else trials[0]})
+        .replace("FILE/..", str(file))
+        .replace("FILE", str(file))
+        .replace("OUT", str(folder / "out"))
+        .replace("NAMES", str(folder / "names"))
+        for word in kind.words
+    ]
+    return Placed(words, str(file))
+
+
+def _of_its_hash(folder: Path, target: Path, content: bytes) -> Path:
+    """The record's folder under the hash that it says, so that more of it is read."""
+    try:
+        name = json.loads(gzip.decompress(content))["trial"]["hash"]
+    except Exception:  # whatever is wrong with it, its reader says so
+        return target
+    if not isinstance(name, str) or not name.isalnum() or len(name) > 64:
+        return target
+    moved = target.parent.parent / name
+    if not moved.exists():
+        target.parent.rename(moved)
+    elif moved != target.parent:
+        shutil.rmtree(target.parent)
+    return moved / target.name
+
+
+def bad_inputs(name: str, seed: int, count: int) -> Iterator[bytes]:
+    """`count` mutants of a kind, the first of them its samples as they are."""
+    kind = KINDS[name]
+    samples = kind.samples()
+    for number in range(count):
+        sample = samples[number % len(samples)]
+        chance = random.Random(f"{seed} {name} {number}")
+        yield sample if number < len(samples) else kind.mutated(sample, chance)
