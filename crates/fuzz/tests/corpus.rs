@@ -1,9 +1,10 @@
 //! Every input of the corpus through its target.
 
-use eyelevel_fuzz::TARGETS;
+use eyelevel_fuzz::{TARGETS, Target, find};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus")
@@ -31,11 +32,36 @@ fn every_target_has_a_corpus_and_every_corpus_a_target() {
 #[test]
 fn every_input_holds() {
     for (name, target) in TARGETS {
-        let folder = corpus().join(name);
         target(b"");
-        for file in names(&folder) {
-            println!("{name}/{file}");
-            target(&fs::read(folder.join(file)).unwrap());
-        }
+        read_all(name, target, &corpus().join(name));
+    }
+}
+
+/// What the runs of `docs/decisions/fuzzing.md` reached, too.
+#[test]
+fn every_input_that_was_found_holds() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("found");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("found.tar.gz");
+    let unpacked = Command::new("tar")
+        .arg("-xzf")
+        .arg(&packed)
+        .arg("-C")
+        .arg(&folder)
+        .status();
+    assert!(unpacked.unwrap().success(), "{}", packed.display());
+    let found = names(&folder);
+    assert!(!found.is_empty());
+    for name in &found {
+        let target = find(name).unwrap_or_else(|| panic!("{name} is no target"));
+        read_all(name, target, &folder.join(name));
+    }
+}
+
+fn read_all(name: &str, target: Target, folder: &Path) {
+    for file in names(folder) {
+        println!("{name}/{file}");
+        target(&fs::read(folder.join(file)).unwrap());
     }
 }
