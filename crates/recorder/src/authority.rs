@@ -42,7 +42,8 @@ fn is_of(named: &str, target: &Target) -> bool {
             .and_then(|host| host.strip_suffix(']')),
         false => Some(host),
     };
-    port == Some(target.port) && host.is_some_and(|host| host.eq_ignore_ascii_case(&target.host))
+    let is_host = |host: &str| host.is_ascii() && host.eq_ignore_ascii_case(&target.host);
+    port == Some(target.port) && host.is_some_and(is_host)
 }
 
 fn is_port(text: &str) -> bool {
@@ -94,6 +95,9 @@ mod tests {
         ] {
             assert_eq!(named("/x", hosts, &secure), Err(told.to_owned()));
         }
+        // What stands for a field that is no text is nobody's name.
+        let no_text = target(Scheme::Https, "\u{fffd}", 443);
+        assert!(!is_of("\u{fffd}", &no_text));
         assert!(named("https://a.example/x", &["b.example"], &secure).is_err());
         assert!(named("https://b.example/x", &["a.example"], &secure).is_err());
         assert!(named("https://b.example/x", &[], &secure).is_err());
