@@ -156,6 +156,7 @@ def environment() -> dict[str, Any]:
         "cores": 2,
         "tcp_congestion_controls": ["cubic", "bbr", "reno"],
         "realtime_allowed": True,
+        "confined": True,
     }
 
 

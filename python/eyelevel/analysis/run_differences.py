@@ -8,7 +8,7 @@ from eyelevel.json_types import JsonMapping
 NAMED_MAX = 8  # of one line: a corpus that was recorded anew has hundreds of sites
 
 # Of the environment: a difference in one of these is a reason for a gain of its own.
-_COMPARED = ("cpu", "cores", "machine", "versions", "data_plane", "realtime_allowed")
+_COMPARED = ("cpu", "cores", "machine", "versions", "data_plane", "realtime_allowed", "confined")
 
 
 def run_differences(old: Contents, new: Contents) -> list[str]:
