@@ -1,7 +1,7 @@
 """How much is read of each kind of thing that comes from elsewhere: one table, with its reasons.
 
 Far beyond what is met and far below what would take a machine's memory. Depth is bounded for all:
-JSON by its parser, which goes 200 deep, TOML by `TOML_DEPTH_MAX`.
+JSON by its parser (`pydantic_core`), which goes 200 deep, TOML by `TOML_DEPTH_MAX`.
 """
 
 from dataclasses import dataclass
@@ -9,8 +9,6 @@ from dataclasses import dataclass
 MB = 10**6
 TOML_DEPTH_MAX = 20
 """A plan is three deep, a stage of a network five."""
-JSON_DEPTH_MAX = 200
-"""Of the parser (`pydantic_core`); a record is six deep."""
 INTEGER_MAX = 2**63 - 1
 """What a column of a table holds; seeds have 63 bits."""
 

@@ -5,7 +5,7 @@ import os
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import count
 from types import SimpleNamespace
 
@@ -146,7 +146,7 @@ def test_labs_side_by_side_and_how_fast_the_machine_is_change_nothing(
             yield [one, other]
 
     monkeypatch.setattr(loop, "lanes", threads)
-    monkeypatch.setattr(loop, "core_sets", lambda processors, jobs: [frozenset({0})] * jobs)
+    monkeypatch.setattr(loop, "claimed_sets", lambda jobs: nullcontext([frozenset({0})] * jobs))
     clock = count(0, step_s)
     paced = SimpleNamespace(monotonic=lambda: float(next(clock)))
     monkeypatch.setattr(loop, "time", paced)
