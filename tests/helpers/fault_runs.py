@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -65,11 +66,17 @@ class Work:
     prepare: Callable[[Path], None] = lambda _: None
 
 
+@cache
+def stub_frames(repetition: int, stack: str) -> Frames:
+    """Two pictures, the last of which all loads of a stack share."""
+    pictures = [np.full((8, 8, 3), repetition, np.uint8)]
+    pictures.append(np.full((8, 8, 3), 100 + len(stack), np.uint8))
+    return Frames.of([Frame(0.0, pictures[0]), Frame(40.0, pictures[1])])
+
+
 def stub_result(trial: Trial) -> TrialResult:
-    """The same for the same trial: two pictures, the last of which all loads of a stack share."""
-    pictures = [np.full((8, 8, 3), trial.repetition, np.uint8)]
-    pictures.append(np.full((8, 8, 3), 100 + len(trial.stack), np.uint8))
-    frames = Frames.of([Frame(0.0, pictures[0]), Frame(40.0, pictures[1])])
+    """The same for the same trial."""
+    frames = stub_frames(trial.repetition, trial.stack)
     record = sample_record() | {"trial": trial.record_key()}
     return TrialResult(record, frames, (frames,), {"logs/browser.json": trial.hash.encode()})
 
@@ -190,6 +197,14 @@ def forked(work: Callable[[Path], None], disk: Path, told: Callable[[str], None]
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
+def warm_up(work: Work, folder: Path) -> None:
+    """Do it once here, so that no forked process has to import and to encode again what this one
+    has: that took most of a case's time."""
+    folder.mkdir()
+    work.prepare(folder)
+    work.do(folder)
+
+
 def tree(disk: Path) -> Tree:
     """All files: their permissions and bytes."""
     files = (path for path in disk.rglob("*") if path.is_file())
@@ -301,6 +316,7 @@ def main() -> None:
     options = f"size={DISK_BYTES}".encode()
     if _libc.mount(b"none", str(disk).encode(), b"tmpfs", 0, options) != 0:
         sys.exit("no disk can be mounted")
+    warm_up(WORKS[arguments.work], arguments.folder / "warm")
     gc.freeze()  # a forked process then copies less of this one
     gc.disable()
     runs = Runs(arguments.work, disk)
