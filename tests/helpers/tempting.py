@@ -2,8 +2,8 @@
 
 Its one argument is JSON: `page` (the port of the page on 127.0.0.1, or null), `listen` (pairs of
 address and port, TCP and UDP each) and `ask` (`host:port` of everything that the page tries). Each
-line of its input is answered with a line of JSON: how often each listener was reached, and what the
-page said that it had reached.
+line of its input is answered with a line of JSON: how often each listener was reached, what its
+visitors spoke first, and what the page said that it had reached.
 """
 
 import http.server
@@ -11,9 +11,11 @@ import json
 import socket
 import sys
 import threading
+from contextlib import suppress
 from typing import Any
 
 HITS: dict[str, int] = {}
+HEARD: dict[str, set[str]] = {}
 SAID: list[str] = []
 
 PAGE = """<!doctype html><title>tempting</title><link rel=icon href=data:,><body><script>
@@ -117,7 +119,7 @@ def listen(address: str, port: int) -> None:
     datagrams.bind((address, port))
     for kind, waiting in (("tcp", stream.accept), ("udp", lambda: datagrams.recvfrom(2000))):
         name = f"{kind} {address} {port}"
-        HITS[name] = 0
+        HITS[name], HEARD[name] = 0, set()
         threading.Thread(target=_count, args=(name, waiting), daemon=True).start()
 
 
@@ -126,8 +128,28 @@ def _count(name: str, waiting: Any) -> None:
         first, _ = waiting()
         HITS[name] += 1
         if isinstance(first, socket.socket):
-            first.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nOK")
-            first.close()
+            threading.Thread(target=_answer, args=(name, first), daemon=True).start()
+        else:
+            HEARD[name].add(_kind(first))
+
+
+def _answer(name: str, connection: socket.socket) -> None:
+    with connection, suppress(OSError):
+        connection.settimeout(2)
+        with suppress(TimeoutError):
+            HEARD[name].add(_kind(connection.recv(2000)))
+        connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nOK")
+
+
+def _kind(sent: bytes) -> str:
+    """What began so: STUN or TURN (RFC 8489), TLS, QUIC, or the first line's first words."""
+    if b"\x21\x12\xa4\x42" in sent[:12]:
+        return "stun"
+    if sent[:2] == b"\x16\x03":
+        return "tls"
+    if sent and sent[0] & 0xC0 == 0xC0:
+        return "quic"
+    return b" ".join(sent.split(b" ")[:2])[:40].decode("latin-1")
 
 
 def main() -> None:
@@ -140,7 +162,8 @@ def main() -> None:
         threading.Thread(target=server.serve_forever, daemon=True).start()
     print("ready", flush=True)
     for _ in sys.stdin:
-        print(json.dumps({"hits": HITS, "said": SAID}), flush=True)
+        heard = {name: sorted(said.copy()) for name, said in HEARD.items()}
+        print(json.dumps({"hits": HITS, "heard": heard, "said": SAID}), flush=True)
 
 
 if __name__ == "__main__":

@@ -3,44 +3,14 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
-import tempting
 from hang import HANG_S
 from labs import run_in
+from tempting_machine import METADATA, machine, told, touch
 
 PAGE_PORT = 8000
-METADATA = "169.254.169.254"
 # Names of the lab's two sides, as they stand in its /etc/hosts.
 SERVER_NAME = "far"
-
-TOUCH = """
-import socket, sys
-for address, port in zip(sys.argv[1::2], sys.argv[2::2]):
-    socket.create_connection((address, int(port)), timeout=10).close()
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    socket.socket(family, socket.SOCK_DGRAM).sendto(b"x", (address, int(port)))
-"""
-
-
-@contextmanager
-def machine(prefix, **config) -> Iterator[subprocess.Popen[str]]:
-    """A tempting machine behind the prefix, once it listens."""
-    command = [*prefix, sys.executable, tempting.__file__, json.dumps(config)]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, text=True, **pipes) as process:
-        try:
-            assert process.stdout.readline() == "ready\n"
-            yield process
-        finally:
-            process.kill()
-
-
-def told(process):
-    process.stdin.write("\n")
-    process.stdin.flush()
-    return json.loads(process.stdout.readline())
 
 
 def test_a_recorded_page_reaches_only_what_the_command_line_names(new_lab, tmp_path):
@@ -60,9 +30,7 @@ def test_a_recorded_page_reaches_only_what_the_command_line_names(new_lab, tmp_p
             machine(lab.server_command_prefix, page=None, listen=[[far, 9004]], ask=[]) as there,
         ):
             # Each of them is there, for whoever records.
-            places = [str(part) for place in (*own, [far, 9004]) for part in place]
-            touched = run_in(lab, sys.executable, "-c", TOUCH, *places)
-            assert touched.returncode == 0, touched.stderr
+            touch(lab.command_prefix, [(place[0], place[1]) for place in (*own, [far, 9004])])
             command = [*lab.command_prefix, sys.executable, "-m", "eyelevel.cli.main", "record"]
             command += [f"http://127.0.0.1:{PAGE_PORT}/", "--out", str(out), "--json"]
             command += ["--wait-idle", "15s"]

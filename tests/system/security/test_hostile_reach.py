@@ -1,0 +1,135 @@
+"""A page that a lab serves reaches nothing else, whatever it tries, and is an outcome."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, get_args
+
+import pytest
+from hang import HANG_S
+from labs import run_in
+from raw_lab import NOBODY
+from reaching_site import DONE, pack_reaching_site
+from tempting_machine import METADATA, machine, told, touch
+
+from eyelevel.browser.browsers import find_browser, load_page
+from eyelevel.browser.observations import Ended, LoadSettings
+from eyelevel.errors import BrowserStartError
+from eyelevel.plan.browser import Browser
+from eyelevel.store.outcomes import OUTCOMES_BY_NAME
+
+BROWSERS = ("chromium", "firefox")
+LOOPBACK = [("127.0.0.1", 9001), ("::1", 9002), ("127.0.0.1", 9003)]
+FORMS = ("127.0.0.1:9001", "[::ffff:127.0.0.1]:9001", "2130706433:9001", "[::1]:9002")
+RESOLVER = "127.0.0.53"
+COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
+NAMES = ("localhost:9003", "far:9006", "tempting.example:9001")
+"""The loopback's, a lab's other side's, and one that nobody knows."""
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """One that every user may read."""
+    with TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def needs(name: str, **more: Any) -> Browser:
+    """The browser's settings, where it is installed."""
+    settings = Browser(browser=name, capture=False, **more)
+    try:
+        find_browser(settings)
+    except BrowserStartError as error:
+        pytest.skip(str(error))
+    if name == "firefox" and shutil.which("certutil") is None:
+        pytest.skip("not installed: certutil")
+    return settings
+
+
+@pytest.mark.parametrize(
+    ("name", "user"),
+    [("chromium", ()), ("firefox", ()), ("chromium", NOBODY)],
+    ids=["chromium", "firefox", "chromium of an ordinary user"],
+)
+def test_a_page_in_a_lab_reaches_nothing_outside_of_it(new_lab, folder, name, user):
+    needs(name)
+    with new_lab(site=None) as host, new_lab(site=None) as second:
+        # The first lab's client side is the machine that loads; its server side is another network.
+        far, near = host.ready.server_address, host.ready.client_address
+        for word in (
+            f"ip address add {METADATA}/32 dev lo",
+            f"echo nameserver {RESOLVER} > /etc/resolv.conf",
+        ):
+            done = run_in(host, "sh", "-c", word)
+            assert done.returncode == 0, done.stderr
+        own = [*LOOPBACK, (METADATA, 80), (near, 9005), (RESOLVER, 53)]
+        theirs = [(second.ready.client_address, 9007), (second.ready.server_address, 9008)]
+        targets = [*FORMS, *NAMES, f"{METADATA}:80", f"{near}:9005", f"{far}:9006"]
+        targets += [f"{address}:{port}" for address, port in theirs]
+        site = pack_reaching_site(folder, targets)
+        with ExitStack() as stack:
+            places = (
+                (host.command_prefix, own, host.command_prefix),
+                (host.server_command_prefix, [(far, 9006)], host.command_prefix),
+                (second.command_prefix, theirs[:1], second.server_command_prefix),
+                (second.server_command_prefix, theirs[1:], second.command_prefix),
+            )
+            machines = []
+            for prefix, listen, neighbour in places:
+                made = machine(prefix, page=None, listen=listen, ask=[])
+                machines.append(stack.enter_context(made))
+                # Each of them is there, for whoever may reach it.
+                touch(neighbour, listen)
+            command = [*host.command_prefix, *user, *COMMAND, "load", str(site), "--json"]
+            command += ["--network", "lte", "--browser", name, "--no-capture", "--timeout", "8s"]
+            done = subprocess.run(
+                command,
+                cwd="/",
+                env={**os.environ, "HOME": "/nonexistent"},
+                capture_output=True,
+                text=True,
+                timeout=HANG_S,
+                check=False,
+            )
+            hits = [told(each)["hits"] for each in machines]
+    assert [set(each.values()) for each in hits] == [{1}] * 4, hits
+    assert "Traceback" not in done.stderr and done.stdout, done.stderr
+    (load,) = json.loads(done.stdout)
+    assert load["outcome"] in OUTCOMES_BY_NAME, load["outcome_detail"]
+    tried = {item["url"] for item in load["objects"]}
+    assert f"https://{METADATA}:80/fetch" in tried, (load["outcome_detail"], tried)
+    assert DONE in tried or load["outcome"] != "ok"
+
+
+@pytest.mark.parametrize("name", BROWSERS)
+def test_nothing_but_the_network_refuses_the_tries(new_lab, folder, name):
+    """Within the lab itself they arrive: at each listener, by TCP and by UDP."""
+    settings = needs(name, timeout_s=8.0)
+    listen = [*LOOPBACK, (METADATA, 80)]
+    site = pack_reaching_site(folder, [*FORMS, NAMES[0], f"{METADATA}:80"])
+    with new_lab(site=site) as lab:
+        added = run_in(lab, "ip", "address", "add", f"{METADATA}/32", "dev", "lo")
+        assert added.returncode == 0, added.stderr
+        with machine(lab.command_prefix, page=None, listen=listen, ask=[]) as inside:
+            raw = load_page(
+                LoadSettings(
+                    lab.ready.main_url,
+                    browser=settings,
+                    spki_sha256=lab.ready.spki_sha256,
+                    ca_certificate=lab.ready.ca_certificate,
+                    command_prefix=lab.command_prefix,
+                )
+            )
+            seen = told(inside)
+    assert raw.ended in get_args(Ended)
+    assert all(count > 3 for count in seen["hits"].values()), seen["hits"]
+    by_udp = {"chromium": "stun", "firefox": "quic"}[name]
+    for place, heard in seen["heard"].items():
+        assert ("tls" if place.startswith("tcp") else by_udp) in heard, seen["heard"]
