@@ -4,9 +4,10 @@ import hashlib
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import TypeVar
 
 import polars as pl
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from eyelevel.analysis.decisions import STOP_VERSION, judged
 from eyelevel.analysis.trials.table import Columns, Measure, trials_table
@@ -19,6 +20,9 @@ from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, STOP_FILE, read_document
 from eyelevel.store.environment import ENVIRONMENT
+from eyelevel.store.stopped import STOPPED
+
+T = TypeVar("T")
 
 
 def read_plan_document(directory: Path) -> JsonObject:
@@ -83,15 +87,19 @@ def planned_hashes(plan: JsonMapping) -> pl.DataFrame:
 
 
 def read_stopped(directory: Path) -> JsonMapping | None:
-    """`stop.json`, if something was decided before all blocks; StoreError if of another version."""
+    """`stop.json`, checked, if something was decided before all blocks.
+
+    Raises StoreError if it is damaged or of another version.
+    """
     if not (directory / STOP_FILE).exists():
         return None
     stopped = read_document(directory, STOP_FILE)
-    if stopped.get("version") != STOP_VERSION:
+    if (version := stopped.get("version")) != STOP_VERSION:
         raise StoreError(
-            f"reading {directory / STOP_FILE}: version {stopped.get('version')!r}, but this "
+            f"reading {directory / STOP_FILE}: version {quoted(version)}, but this "
             f"eyelevel reads version {STOP_VERSION}; use the eyelevel that wrote it"
         )
+    _check(STOPPED, stopped, directory / STOP_FILE)
     return stopped
 
 
@@ -103,13 +111,18 @@ def read_environment(directory: Path) -> JsonMapping:
             "give the directory that `eyelevel run` wrote"
         )
     environment = read_document(directory, ENVIRONMENT_FILE)
+    _check(ENVIRONMENT, environment, directory / ENVIRONMENT_FILE)
+    return environment
+
+
+def _check(schema: TypeAdapter[T], document: JsonMapping, file: Path) -> None:
+    """StoreError names the first place that is not as the schema has it."""
     try:
-        ENVIRONMENT.validate_python(environment)
+        schema.validate_python(document)
     except ValidationError as error:
         first = error.errors()[0]
         key = quoted(".".join(str(part) for part in first["loc"]))
         raise StoreError(
-            f"reading {directory / ENVIRONMENT_FILE}: `{key}`: {first['msg']}; restore it from "
-            "where the run was copied from"
+            f"reading {file}: `{key}`: {first['msg']}; restore it from where the run was copied "
+            "from"
         ) from error
-    return environment

@@ -5,7 +5,7 @@ from typing import NotRequired
 from pydantic import TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
-from eyelevel.json_types import JsonObject
+from eyelevel.store.measured import LevelMeasured, StackCell
 from eyelevel.store.values import OBSERVED, Count, Number
 
 
@@ -19,15 +19,6 @@ class PathCheck(TypedDict):
 
 
 @with_config(OBSERVED)
-class LevelMeasured(TypedDict):
-    """Of a pair of stacks (`eyelevel validate level`)."""
-
-    first: str
-    second: str
-    complete: bool
-
-
-@with_config(OBSERVED)
 class Environment(TypedDict):
     """Machine, kernel, versions, and what was measured when the run began."""
 
@@ -35,7 +26,7 @@ class Environment(TypedDict):
     cores: NotRequired[Count | None]
     load_1min: NotRequired[Number | None]
     path_checks: NotRequired[dict[str, PathCheck]]
-    stacks_validated: NotRequired[list[JsonObject] | None]
+    stacks_validated: NotRequired[list[StackCell] | None]
     levels: NotRequired[list[LevelMeasured] | None]
     altered_sites: NotRequired[dict[str, list[str]]]
     secure_shares: NotRequired[dict[str, Number]]

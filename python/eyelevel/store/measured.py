@@ -1,0 +1,100 @@
+"""The schemas of what was measured of stacks when a run began: rows of `environment.json`.
+
+A level's rows are as docs/reference/level.md has them, the yardstick's cells as
+docs/reference/yardstick.md; what a reader needs of them is checked, and they may say more.
+"""
+
+from typing import Annotated, Literal, NotRequired, get_args
+
+from pydantic import AfterValidator, Field, with_config
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
+
+from eyelevel.store.values import OBSERVED, Count, Number
+
+Word = Literal["equal", "inherent", "browser", "unequal", "unknown", "absent"]
+CLASSES: tuple[Word, ...] = get_args(Word)
+"""What a level says of a row."""
+
+
+@with_config(OBSERVED)
+class Interval(TypedDict):
+    """A value with its interval; null: undetermined."""
+
+    value: Number | None
+    low: Number | None
+    high: Number | None
+
+
+def _both_ends(found: Interval) -> Interval:
+    if (found["low"] is None) != (found["high"] is None):
+        raise ValueError("its interval has one end")
+    return found
+
+
+def _all_or_none(found: Interval) -> Interval:
+    if len({each is None for each in (found["value"], found["low"], found["high"])}) > 1:
+        raise ValueError("its value and its interval are not both there")
+    return found
+
+
+Ratio = Annotated[Interval, AfterValidator(_both_ends)]
+"""Of one run the value is known and its interval is not."""
+Difference = Annotated[Interval, AfterValidator(_all_or_none)]
+
+
+@with_config(OBSERVED)
+class LevelRow(TypedDict):
+    """One aspect of a pair of stacks on one network; `runs` are of both sides."""
+
+    aspect: str
+    scenario: str
+    unit: str
+    first: str | Number | None
+    second: str | Number | None
+    difference: Difference
+    margin: Number
+    allowed_low: NotRequired[Number | None]
+    allowed_high: NotRequired[Number | None]
+    word: Word
+    because: str
+    settings: list[str]
+    runs: Annotated[list[Count], Field(min_length=2, max_length=2)]
+
+
+@with_config(OBSERVED)
+class LevelMeasured(TypedDict):
+    """Of a pair of stacks (`eyelevel validate level`), and what measured it."""
+
+    first: str
+    second: str
+    complete: bool
+    eyelevel: str
+    binary: str
+    kernel: str
+    browser: str | None
+    rows: list[LevelRow]
+
+
+@with_config(OBSERVED)
+class StackMoved(TypedDict):
+    """What one stack of the yardstick moved: medians of its runs."""
+
+    corrected_bit_s: Number
+    retransmitted_share: Number
+    queue_delay_ms_p95: Number | None
+    lateness_us_p99: Number | None
+    lost_outside_packets: Count
+    failed_runs: Count
+
+
+@with_config(OBSERVED)
+class StackCell(TypedDict):
+    """One network and congestion control of the yardstick (`eyelevel validate stacks`)."""
+
+    network: str
+    loss: Number
+    congestion_control: str
+    tcp: StackMoved
+    quic: StackMoved
+    ratio: Ratio
+    few_losses: bool

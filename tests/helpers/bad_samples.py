@@ -1,0 +1,157 @@
+"""Samples of every kind of file that people hand on, for tests of damaged ones."""
+
+import gzip
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+from levels import level
+from repository import ROOT
+from sample_record import sample_connection, sample_object, sample_request
+
+from eyelevel.analysis.decisions import STOP_VERSION
+from eyelevel.stats.estimate import undetermined
+from eyelevel.validation.stack_cells import Cell, Side
+
+GOLDEN = ROOT / "vectors" / "golden"
+CORPUS = ROOT / "crates" / "fuzz" / "corpus"
+
+STOPPED: dict[str, Any] = {
+    "version": STOP_VERSION,
+    "repetition": None,
+    "reason": "quic against tcp on traced after 1 of 2 blocks: a clear sign",
+    "networks": {"traced": 1},
+    "comparisons": [
+        {"network": "traced", "stack": "quic", "reference": "tcp", "state": "clear sign",
+         "width": 0.1, "repetition": 1},
+        {"network": "traced+cross", "stack": "quic", "reference": "tcp", "state": "open",
+         "width": None, "repetition": None},
+    ],
+}  # fmt: skip
+"""Of the golden plan, if it may stop."""
+
+
+def environment() -> dict[str, Any]:
+    """The golden run's, with a measured level and two cells of the yardstick, as JSON has it."""
+    of_run = json.loads((GOLDEN / "run" / "environment.json").read_bytes())
+    levels = [level(("tcp", "quic"), quic_ecn=1.0) | {"complete": True}]
+    cells = [
+        Cell.of("10ms-1.0%", 0.01, "bbr", _side("tcp", 9.5e6), _side("quic", 9.1e6)).as_json(),
+        Cell.of("10ms", 0.0, "cubic", _side("tcp"), _side("quic")).as_json()
+        | {"ratio": undetermined("one run shows no spread", value=1.3).as_json()},
+    ]
+    filled = of_run | {"levels": levels, "stacks_validated": cells}
+    read: dict[str, Any] = json.loads(json.dumps(filled))
+    return read
+
+
+def environments() -> list[bytes]:
+    """Of a run before which nothing was measured, and before which much was."""
+    return [*golden("run/environment.json")(), json.dumps(environment()).encode()]
+
+
+def stops() -> list[bytes]:
+    """`STOPPED` as a file."""
+    return [json.dumps(STOPPED).encode()]
+
+
+def stop_plan() -> bytes:
+    """The golden plan as one that may stop early."""
+    plan = json.loads((GOLDEN / "run" / "plan.json").read_bytes())
+    rule = {"interval_width_max": 0.1, "blocks_min": 2, "clear_sign": True, "futility": True}
+    return json.dumps(plan | {"stop": rule}).encode()
+
+
+def warcs() -> list[bytes]:
+    """Sites as they are recorded elsewhere, plain and packed; some hold nothing whole."""
+    return [sample for sample in corpus("archive")() if not sample.startswith(b"PK")]
+
+
+def _side(stack: str, goodput_bit_s: float = 1e7) -> Side:
+    return Side(
+        stack=stack,
+        goodput_bit_s=goodput_bit_s,
+        corrected_bit_s=goodput_bit_s / 0.95,
+        retransmitted_packets=12,
+        retransmitted_share=0.01,
+        queue_delay_ms_p50=3.0,
+        queue_delay_ms_p95=None,
+        lateness_us_p99=90.0,
+        lost_outside_packets=0,
+        failed_runs=0,
+        runs=(goodput_bit_s, goodput_bit_s * 1.01),
+    )
+
+
+def golden(pattern: str) -> Callable[[], list[bytes]]:
+    """Files of the golden vectors."""
+    return lambda: [path.read_bytes() for path in sorted(GOLDEN.glob(pattern))]
+
+
+def corpus(target: str) -> Callable[[], list[bytes]]:
+    """What a fuzz target begins with, but for what it is told of a file beside it."""
+    return lambda: [path.read_bytes() for path in sorted((CORPUS / target).iterdir())]
+
+
+def texts(*samples: str) -> Callable[[], list[bytes]]:
+    """Samples as they stand here."""
+    return lambda: [sample.encode() for sample in samples]
+
+
+def plans() -> list[bytes]:
+    """The golden plan, and one that says much."""
+    much = (
+        'title = "x"\nsites = ["plain", "api"]\nreference = "tcp"\nblocks = 7\nseed = 3\n'
+        'device = "moto-g"\nvisit = "repeat"\nblocked_hosts = ["ads.example"]\nlogs = ["qlog"]\n'
+        'stacks = ["tcp", { name = "x", base = "quic", external_server = { command = ["a"], '
+        'protocols = ["h3"] } }]\n[stop]\ninterval_width_max = 0.1\n[[networks]]\nbase = "dsl"\n'
+        'name = "y"\nloss_two_way = "1 %"\n[[networks]]\nname = "z"\nrate_down_bit_s = "1 Mbit/s"\n'
+        'rate_up_bit_s = 1_000_000\nrtt_ms_min = "20 ms"\nqueue_ms = 200\n'
+    )
+    small = 'sites = ["plain"]\nnetworks = ["dsl"]\nstacks = ["tcp", "quic"]\nreference = "tcp"\n'
+    return [much.encode(), (small + "blocks = 2\n").encode()]
+
+
+def records() -> list[bytes]:
+    """The golden records, each with an object, a request and a connection more."""
+    full = []
+    for content in golden("run/trials/*/record.json.gz")():
+        record = json.loads(gzip.decompress(content))
+        record["objects"].append(sample_object())
+        record["requests"].append(sample_request())
+        record["connections"].append(sample_connection(sent_bytes=9))
+        full.append(gzip.compress(json.dumps(record).encode(), 1))
+    return full
+
+
+def probe_rows() -> list[bytes]:
+    """Rows as the prober writes them."""
+    row = {
+        "event": "attempt", "host": "a.example", "port": 443, "address": "192.0.2.1", "path": "/",
+        "at_unix_us": 1_700_000_000_000_000, "connection_us": 30_000, "tcp_handshake_us": 10_000,
+        "dns_us": 900, "resumed": False, "split_connection": False, "failure": None,
+        "vantage": "here",
+    }  # fmt: skip
+    lines = [
+        json.dumps(row | {"protocol": protocol, "version": protocol, "connection_us": us})
+        for protocol, us in (("tls1.3", 30_000), ("quic", 20_000), ("tls1.2", 45_000))
+    ]
+    return ["\n".join([*lines, *lines, ""]).encode()]
+
+
+def parquet() -> list[bytes]:
+    """The same rows as a table."""
+    import polars as pl
+
+    buffer = io.BytesIO()
+    rows = [json.loads(line) for line in probe_rows()[0].splitlines()]
+    pl.DataFrame(rows).write_parquet(buffer)
+    return [buffer.getvalue()]
+
+
+THESIS = (
+    "DnsLookupTime;TimeOfMeasurement;Url;Path;Ip;Port;ConnectionEstablishmentTime;HttpResponse;"
+    "Protocol;TcpHandshakeTimeOptional\n0.5;1600000000;a.example;/;192.0.2.1;443;30.5;200;"
+    "TCP/TLS1.3;10.1\n0.5;1600000001;a.example;/;192.0.2.1;443;20.5;200;QUICv1;\n"
+)
