@@ -13,14 +13,24 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from bad_samples import (
+    GOLDEN,
+    THESIS,
+    corpus,
+    environments,
+    golden,
+    parquet,
+    plans,
+    probe_rows,
+    records,
+    stop_plan,
+    stops,
+    texts,
+    warcs,
+)
 from mutants import mutants
-from repository import ROOT
-from sample_record import sample_connection, sample_object, sample_request
 
 from eyelevel.store.schema import hash_of_key
-
-GOLDEN = ROOT / "vectors" / "golden"
-CORPUS = ROOT / "crates" / "fuzz" / "corpus"
 
 TOKENS = (
     *(b"\0", b"\xff\xfe", b"\xe9", b"\x1b[2J\x1b]0;x\x07", "\u202e".encode(), b"[/b]", b"\r\n"),
@@ -38,6 +48,7 @@ TOKENS = (
     *(b"[" * 20_000, b'{"a":' * 20_000, b"(" * 5000, b"y" * 300_000, b".".join([b"a"] * 2000)),
     *(b'"', b"'", b",", b";", b"#", b"=", b"null", b"[]", b"{}", b"true", b"\\u0000", b"../../x"),
 )
+GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
@@ -48,7 +59,9 @@ class Kind:
     samples: Callable[[], list[bytes]]
     mutated: Callable[[bytes, random.Random], bytes]
     file: str = "input"
-    """The input's name; with slashes, below a copy of the golden run, and FILE is its folder."""
+    """The input's name. With a slash FILE is its folder: below `run/` a copy of the golden run."""
+    beside: Callable[[], dict[str, bytes]] = dict
+    """Other files, by name."""
 
 
 def flipped(sample: bytes, chance: random.Random) -> bytes:
@@ -106,6 +119,13 @@ def of_record(sample: bytes, chance: random.Random) -> bytes:
     return gzip.compress(_dumped(record), 1)
 
 
+def of_warc(sample: bytes, chance: random.Random) -> bytes:
+    """Other bytes of what is packed, or of what packs it."""
+    if not sample.startswith(GZIP) or chance.random() < 0.4:
+        return flipped(sample, chance)
+    return gzip.compress(flipped(gzip.decompress(sample), chance), 1)
+
+
 def of_zip(sample: bytes, chance: random.Random) -> bytes:
     """Other bytes, or another member."""
     if chance.random() < 0.4:
@@ -158,86 +178,19 @@ def _dumped(value: Any) -> bytes:
         return b"[" + b"9" * 5000 + b"]"
 
 
-def golden(pattern: str) -> Callable[[], list[bytes]]:
-    """Files of the golden vectors."""
-    return lambda: [path.read_bytes() for path in sorted(GOLDEN.glob(pattern))]
-
-
-def corpus(target: str) -> Callable[[], list[bytes]]:
-    """What a fuzz target begins with, but for what it is told of a file beside it."""
-    return lambda: [path.read_bytes() for path in sorted((CORPUS / target).iterdir())]
-
-
-def texts(*samples: str) -> Callable[[], list[bytes]]:
-    """Samples as they stand here."""
-    return lambda: [sample.encode() for sample in samples]
-
-
-def plans() -> list[bytes]:
-    """The golden plan, and one that says much."""
-    much = (
-        'title = "x"\nsites = ["plain", "api"]\nreference = "tcp"\nblocks = 7\nseed = 3\n'
-        'device = "moto-g"\nvisit = "repeat"\nblocked_hosts = ["ads.example"]\nlogs = ["qlog"]\n'
-        'stacks = ["tcp", { name = "x", base = "quic", external_server = { command = ["a"], '
-        'protocols = ["h3"] } }]\n[stop]\ninterval_width_max = 0.1\n[[networks]]\nbase = "dsl"\n'
-        'name = "y"\nloss_two_way = "1 %"\n[[networks]]\nname = "z"\nrate_down_bit_s = "1 Mbit/s"\n'
-        'rate_up_bit_s = 1_000_000\nrtt_ms_min = "20 ms"\nqueue_ms = 200\n'
-    )
-    small = 'sites = ["plain"]\nnetworks = ["dsl"]\nstacks = ["tcp", "quic"]\nreference = "tcp"\n'
-    return [much.encode(), (small + "blocks = 2\n").encode()]
-
-
-def records() -> list[bytes]:
-    """The golden records, each with an object, a request and a connection more."""
-    full = []
-    for content in golden("run/trials/*/record.json.gz")():
-        record = json.loads(gzip.decompress(content))
-        record["objects"].append(sample_object())
-        record["requests"].append(sample_request())
-        record["connections"].append(sample_connection(sent_bytes=9))
-        full.append(gzip.compress(json.dumps(record).encode(), 1))
-    return full
-
-
-def probe_rows() -> list[bytes]:
-    """Rows as the prober writes them."""
-    row = {
-        "event": "attempt", "host": "a.example", "port": 443, "address": "192.0.2.1", "path": "/",
-        "at_unix_us": 1_700_000_000_000_000, "connection_us": 30_000, "tcp_handshake_us": 10_000,
-        "dns_us": 900, "resumed": False, "split_connection": False, "failure": None,
-        "vantage": "here",
-    }  # fmt: skip
-    lines = [
-        json.dumps(row | {"protocol": protocol, "version": protocol, "connection_us": us})
-        for protocol, us in (("tls1.3", 30_000), ("quic", 20_000), ("tls1.2", 45_000))
-    ]
-    return ["\n".join([*lines, *lines, ""]).encode()]
-
-
-def parquet() -> list[bytes]:
-    """The same rows as a table."""
-    import polars as pl
-
-    buffer = io.BytesIO()
-    rows = [json.loads(line) for line in probe_rows()[0].splitlines()]
-    pl.DataFrame(rows).write_parquet(buffer)
-    return [buffer.getvalue()]
-
-
-THESIS = (
-    "DnsLookupTime;TimeOfMeasurement;Url;Path;Ip;Port;ConnectionEstablishmentTime;HttpResponse;"
-    "Protocol;TcpHandshakeTimeOptional\n0.5;1600000000;a.example;/;192.0.2.1;443;30.5;200;"
-    "TCP/TLS1.3;10.1\n0.5;1600000001;a.example;/;192.0.2.1;443;20.5;200;QUICv1;\n"
-)
 TRIAL = "run/trials/{first}/"
 REPORT = ("report", "FILE")
+IMPORT = ("site", "import", "FILE", "--out", "OUT.wacz")
 HAR = ("export", "FILE", "--har", "--out", "OUT")
 EXPLAIN = ("explain", "trial", "FILE", "--out", "OUT.html")
 
 KINDS: dict[str, Kind] = {
     "plan": Kind(("plan", "check", "FILE"), plans, flipped, "plan.toml"),
     "plan.json": Kind(REPORT, golden("run/plan.json"), of_json, "run/plan.json"),
-    "environment": Kind(REPORT, golden("run/environment.json"), of_json, "run/environment.json"),
+    "environment": Kind(REPORT, environments, of_json, "run/environment.json"),
+    "stop.json": Kind(
+        REPORT, stops, of_json, "run/stop.json", lambda: {"run/plan.json": stop_plan()}
+    ),
     "record in a report": Kind(REPORT, records, of_record, TRIAL + "record.json.gz"),
     "record in HAR": Kind(HAR, records, of_record, TRIAL + "record.json.gz"),
     "record explained": Kind(
@@ -271,14 +224,17 @@ KINDS: dict[str, Kind] = {
         texts("# a\nscroll end\nclick #more\nscript 1 + 1\nscroll 800\n"), flipped, "script",
     ),
     "trace": Kind(("trace", "info", "FILE"), texts("1\n5\n5\n90\n"), flipped, "a.trace"),
-    "rates": Kind(("trace", "info", "FILE"), texts("time_ms;kbps\n0;5\n9;8\n"), flipped, "a.csv"),
+    "rates": Kind(
+        ("trace", "info", "FILE"), texts("time_ms;kbps\n0;5000\n90;8000\n"), flipped, "a.csv"
+    ),
     "path log": Kind(("path", "fates", "FILE", "OUT"), corpus("path_log"), flipped, "down.log"),
     "archive": Kind(("site", "info", "FILE"), golden("small.wacz"), of_zip, "a.wacz"),
-    "HAR": Kind(("site", "import", "FILE", "--out", "OUT.wacz"), corpus("har"), flipped, "a.har"),
-    "mitmproxy": Kind(
-        ("site", "import", "FILE", "--out", "OUT.wacz"), corpus("mitmproxy"), flipped, "a.flow"
-    ),
-    "WPR": Kind(("site", "import", "FILE", "--out", "OUT.wacz"), corpus("wpr"), flipped, "a.wprgo"),
+    "WARC": Kind(("site", "info", "FILE"), warcs, of_warc, "a.warc"),
+    "WARC imported": Kind(IMPORT, warcs, of_warc, "a.warc"),
+    "Mahimahi": Kind(IMPORT, corpus("mahimahi"), flipped, "saved/save.1"),
+    "HAR": Kind(IMPORT, corpus("har"), flipped, "a.har"),
+    "mitmproxy": Kind(IMPORT, corpus("mitmproxy"), flipped, "a.flow"),
+    "WPR": Kind(IMPORT, corpus("wpr"), flipped, "a.wprgo"),
 }  # fmt: skip
 
 
@@ -297,16 +253,16 @@ def place(kind: Kind, content: bytes, folder: Path) -> Placed:
     names = {"first": trials[0], "picture": pictures[0]}
     relative = kind.file.format(**names)
     target = folder / relative
-    within = "/" in relative
-    if within:
+    if relative.startswith("run/"):
         shutil.copytree(GOLDEN / "run", folder / "run")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.unlink(missing_ok=True)
-        if target.name == "record.json.gz":
-            target = _of_its_hash(folder, target, content)
-    target.write_bytes(content)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if target.name == "record.json.gz":
+        target = _of_its_hash(folder, target, content)
+    for path, other in (kind.beside() | {str(target.relative_to(folder)): content}).items():
+        (folder / path).unlink(missing_ok=True)
+        (folder / path).write_bytes(other)
     (folder / "names").write_text("a.example\n")
-    file = folder / "run" if within else target
+    file = folder / relative.split("/")[0] if "/" in relative else target
     words = [
         word.format(**names | {"first": target.parent.name if "record" in kind.file else trials[0]})
         .replace("FILE/..", str(file))
