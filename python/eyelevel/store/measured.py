@@ -4,7 +4,7 @@ A level's rows are as docs/reference/level.md has them, the yardstick's cells as
 docs/reference/yardstick.md; what a reader needs of them is checked, and they may say more.
 """
 
-from typing import Annotated, Literal, NotRequired, get_args
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import AfterValidator, Field, with_config
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
@@ -12,7 +12,6 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 from eyelevel.store.values import OBSERVED, Count, Number
 
 Word = Literal["equal", "inherent", "browser", "unequal", "unknown", "absent"]
-CLASSES: tuple[Word, ...] = get_args(Word)
 """What a level says of a row."""
 
 

@@ -2,6 +2,7 @@
 
 import json
 from copy import deepcopy
+from typing import get_args
 
 import pytest
 from bad_samples import STOPPED, environment
@@ -10,7 +11,7 @@ from eyelevel.analysis.run_files import read_environment, read_stopped
 from eyelevel.errors import StoreError
 from eyelevel.level.classes import CLASS_NAMES
 from eyelevel.store.directory import ENVIRONMENT_FILE, STOP_FILE
-from eyelevel.store.measured import CLASSES
+from eyelevel.store.measured import Word
 
 ROW, CELL = ("levels", 0, "rows", 0), ("stacks_validated", 0)
 
@@ -97,4 +98,4 @@ def test_what_a_stop_lacks_is_named(tmp_path, key):
 
 
 def test_a_rows_classes_are_those_of_the_level():
-    assert set(CLASSES) == CLASS_NAMES.keys()
+    assert set(get_args(Word)) == CLASS_NAMES.keys()
