@@ -56,12 +56,16 @@ def unprivileged_user() -> tuple[int, int] | None:
 
 
 def confined(
-    prefix: Sequence[str], writable: Iterable[Path], readable: Iterable[Path] = ()
+    prefix: Sequence[str],
+    writable: Iterable[Path],
+    readable: Iterable[Path] = (),
+    descriptors: int = 0,
 ) -> tuple[str, ...]:
     """`prefix`, a command that runs a command, with the confinement inside of it.
 
-    `writable` and `readable` are absolute paths beyond the system's. Raises `ConfinementError`, and
-    `LabError` without the data plane's program.
+    `writable` and `readable` are absolute paths beyond the system's, `descriptors` how many it
+    keeps after standard error. Raises `ConfinementError`, and `LabError` without the data plane's
+    program.
     """
     if is_unsafe():
         return tuple(prefix)
@@ -71,6 +75,8 @@ def confined(
     for option, paths in (("--writable", writable), ("--readable", readable)):
         for path in paths:
             options += [option, str(path)]
+    if descriptors:
+        options += ["--descriptors", str(descriptors)]
     return (*prefix, find_binary(), "confine", *options, "--")
 
 
@@ -84,9 +90,29 @@ def hand_over(folder: Path) -> None:
 
 
 def beside_the_system(program: str) -> tuple[Path, ...]:
-    """The folder of a program that is no part of the system, which sees none else."""
+    """The folder of a program that is no part of the system, which sees none else.
+
+    Raises `ConfinementError` where that shows the caller's home.
+    """
     folder = Path(program).resolve().parent
-    return () if any(folder.is_relative_to(known) for known in SYSTEM_FOLDERS) else (folder,)
+    if is_unsafe() or _is_of_system(folder):
+        return ()
+    if Path.home().resolve().is_relative_to(folder):
+        raise ConfinementError(
+            f"{program} lies in {folder}, where a page's code would read everything beside it; "
+            "move it to a folder of its own"
+        )
+    return (folder,)
+
+
+def where_it_is_seen(program: str) -> str:
+    """The program's path as the confined command names it: a link elsewhere is not there."""
+    seen = is_unsafe() or _is_of_system(Path(program).absolute())
+    return program if seen else str(Path(program).resolve())
+
+
+def _is_of_system(path: Path) -> bool:
+    return any(path.is_relative_to(known) for known in SYSTEM_FOLDERS)
 
 
 def _is_only_user() -> bool:

@@ -11,6 +11,7 @@ from eyelevel.confinement import (
     confined,
     hand_over,
     unprivileged_user,
+    where_it_is_seen,
 )
 from eyelevel.errors import ConfinementError
 
@@ -94,3 +95,22 @@ def test_a_program_elsewhere_brings_its_folder(tmp_path):
     link.symlink_to(program)
     assert beside_the_system(str(link)) == (tmp_path.resolve(),)
     assert beside_the_system("/usr/bin/env") == ()
+
+
+def test_a_program_that_lies_in_a_home_shows_none_of_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for place in (tmp_path / "home", tmp_path):
+        place.mkdir(exist_ok=True)
+        (place / "chrome").touch()
+        with pytest.raises(ConfinementError, match="folder of its own"):
+            beside_the_system(str(place / "chrome"))
+    own = tmp_path / "home" / "browser"
+    own.mkdir()
+    assert beside_the_system(str(own / "chrome")) == (own,)
+
+
+def test_a_link_outside_of_the_system_is_started_as_what_it_leads_to(tmp_path):
+    (tmp_path / "chrome").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "chrome")
+    assert where_it_is_seen(str(tmp_path / "link")) == str((tmp_path / "chrome").resolve())
+    assert where_it_is_seen("/usr/bin/env") == "/usr/bin/env"

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from escapes import escapes
+from hang import HANG_S
 from raw_lab import NOBODY, raw_lab
 
 from eyelevel.binary import find_binary
@@ -95,3 +97,51 @@ def test_nothing_but_the_confinement_refuses_the_tries(new_lab, host):
         "listen to all packets",
     } <= set(got)
     assert host.reached() == 1
+
+
+def run_confined(script: str, *descriptors: int, keeps: int = 0, umask: int = -1) -> str:
+    done = subprocess.run(
+        [*confined((), [], (), keeps), "/bin/sh", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=HANG_S,
+        check=True,
+        pass_fds=descriptors,
+        umask=umask,
+    )
+    return done.stdout
+
+
+def test_an_open_folder_of_the_callers_leads_nowhere():
+    """It would lead to every file of the host that the program's user may read."""
+    with ExitStack() as stack:
+        folder = os.open("/", os.O_RDONLY)
+        stack.callback(os.close, folder)
+        pipes = []
+        for _ in range(2):
+            ends = os.pipe()
+            pipes.extend(ends)
+        for end in pipes:
+            stack.callback(os.close, end)
+        assert run_confined("ls /proc/self/fd", folder) == "0\n1\n2\n3\n"
+        last = max(folder, *pipes)
+        script = f"[ -e /proc/self/fd/{last} ] && echo there; true"
+        assert run_confined(script, last, keeps=last - 2) == "there\n"
+        assert run_confined(script, last, keeps=last - 3) == ""
+
+
+def test_the_view_is_the_same_under_every_umask():
+    script = "touch /var/tmp/own && head -c 1 /dev/zero | wc -c && id -un"
+    assert run_confined(script, umask=0o077) == "1\nbrowser\n"
+
+
+def test_copies_of_the_users_tell_nothing():
+    script = "cat /etc/passwd- /etc/group- /etc/subuid /etc/subgid 2>/dev/null; true"
+    assert run_confined(script) == ""
+
+
+def test_all_of_the_machine_is_no_path_to_show():
+    command = [find_binary(), "confine", "--user", "1:1", "--readable", "/", "--", "true"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    assert done.returncode != 0
+    assert done.stderr.count("\n") == 1 and "all of the machine" in done.stderr

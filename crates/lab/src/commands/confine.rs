@@ -16,6 +16,9 @@ pub struct ConfineArguments {
     /// A folder, file or socket beside the system's that the command may read; repeatable
     #[arg(long, value_name = "PATH")]
     readable: Vec<PathBuf>,
+    /// How many descriptors after standard error the command keeps
+    #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..100))]
+    descriptors: u32,
     /// The command and its arguments
     #[arg(last = true, required = true)]
     command: Vec<String>,
@@ -32,11 +35,25 @@ pub fn run(arguments: ConfineArguments) -> Result<i32, Error> {
         let path = path.display();
         return Err(Error::Config(format!("the path {path} must be absolute")));
     }
+    if paths
+        .into_iter()
+        .flatten()
+        .any(|path| path.parent().is_none())
+    {
+        return Err(Error::Config(
+            "the path / is all of the machine; name folders of it".into(),
+        ));
+    }
     let view = View {
         writable: arguments.writable,
         readable: arguments.readable,
     };
-    Ok(confine::run(identity, &view, &arguments.command)?)
+    Ok(confine::run(
+        identity,
+        &view,
+        arguments.descriptors,
+        &arguments.command,
+    )?)
 }
 
 fn identity(text: &str) -> Result<Identity, String> {

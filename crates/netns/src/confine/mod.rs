@@ -28,7 +28,13 @@ pub use view::View;
 /// The status of a command that cannot be started, as a shell reports it.
 const EXIT_NOT_STARTED: i32 = 127;
 
+/// What the folders of the view are made under, whatever the caller's is: its user has to pass them.
+const UMASK: libc::mode_t = 0o022;
+
 /// Runs `command` confined and returns its exit status, or 128 plus the signal that ended it.
+/// Of the caller's descriptors it gets the first three and `descriptors` after them: an open folder
+/// of the host's would lead out of the view.
+///
 /// It ends with the caller's parent at the latest. The caller must have one thread and may not use
 /// its own namespaces for anything else.
 ///
@@ -37,7 +43,12 @@ const EXIT_NOT_STARTED: i32 = 127;
 ///
 /// # Errors
 /// Where the kernel refuses a step, with the step; nothing is left behind.
-pub fn run(identity: Identity, view: &View, command: &[String]) -> Result<i32, Error> {
+pub fn run(
+    identity: Identity,
+    view: &View,
+    descriptors: u32,
+    command: &[String],
+) -> Result<i32, Error> {
     identity::become_root_of_own_namespace()?;
     let directory = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let flags = libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWCGROUP;
@@ -47,10 +58,11 @@ pub fn run(identity: Identity, view: &View, command: &[String]) -> Result<i32, E
         close_all_above_errors();
         return sandbox::supervise(pid);
     }
-    let status = first_process(identity, view, &directory, command).unwrap_or_else(|error| {
-        eprintln!("eyelevel-lab: {error}");
-        EXIT_NOT_STARTED
-    });
+    let status =
+        first_process(identity, view, descriptors, &directory, command).unwrap_or_else(|error| {
+            eprintln!("eyelevel-lab: {error}");
+            EXIT_NOT_STARTED
+        });
     std::process::exit(status)
 }
 
@@ -58,17 +70,22 @@ pub fn run(identity: Identity, view: &View, command: &[String]) -> Result<i32, E
 fn first_process(
     identity: Identity,
     view: &View,
+    descriptors: u32,
     directory: &Path,
     command: &[String],
 ) -> Result<i32, Error> {
     sandbox::die_with_parent()?;
+    // SAFETY: takes an integer and cannot fail.
+    let umask = unsafe { libc::umask(UMASK) };
     view.enter()?;
+    // SAFETY: as above.
+    unsafe { libc::umask(umask) };
     let (mut to_child, mut from_parent) = pipe()?;
     let (mut to_parent, mut from_child) = pipe()?;
     let child = clone(0, "start a confined program")?;
     if child == 0 {
         drop((to_child, from_child));
-        return become_program(identity, directory, command, || {
+        return become_program(identity, descriptors, directory, command, || {
             say(&mut to_parent)?;
             hear(&mut from_parent)
         });
@@ -88,6 +105,7 @@ fn first_process(
 
 fn become_program(
     identity: Identity,
+    descriptors: u32,
     directory: &Path,
     command: &[String],
     be_mapped: impl FnOnce() -> io::Result<()>,
@@ -103,6 +121,7 @@ fn become_program(
     if std::env::set_current_dir(directory).is_err() {
         std::env::set_current_dir("/").map_err(|e| Error::new("enter /", e))?;
     }
+    close_on_exec(3 + descriptors)?;
     filter::install()?;
     let error = Command::new(&command[0]).args(&command[1..]).exec();
     Err(Error::new(format!("run {} confined", command[0]), error)
@@ -136,6 +155,16 @@ fn clone(flags: libc::c_int, attempt: &str) -> Result<i32, Error> {
 fn close_all_above_errors() {
     // SAFETY: nothing in this process uses a descriptor above 2 from here on.
     unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
+}
+
+fn close_on_exec(first: u32) -> Result<(), Error> {
+    let flags = libc::CLOSE_RANGE_CLOEXEC;
+    // SAFETY: takes integers; nothing is closed before the command is executed.
+    let result = unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, flags) };
+    check(result as i32, || {
+        "keep descriptors from a confined program".into()
+    })
+    .map(drop)
 }
 
 fn pipe() -> Result<(std::fs::File, std::fs::File), Error> {

@@ -51,6 +51,13 @@ const OWN_FILES: &[(&str, &str)] = &[
         "root:x:0:0::/:/bin/sh\nbrowser:x:1000:1000::/tmp:/bin/sh\n",
     ),
     ("/etc/group", "root:x:0:\nbrowser:x:1000:\n"),
+    // Copies of earlier days, and whose ids are whose.
+    ("/etc/passwd-", ""),
+    ("/etc/group-", ""),
+    ("/etc/subuid", ""),
+    ("/etc/subuid-", ""),
+    ("/etc/subgid", ""),
+    ("/etc/subgid-", ""),
     ("/etc/hostname", "lab\n"),
     ("/etc/machine-id", "00000000000000000000000000000001\n"),
     (

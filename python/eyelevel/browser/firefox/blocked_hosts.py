@@ -12,6 +12,9 @@ from pathlib import Path
 
 from eyelevel.json_types import JsonObject
 
+EXTENSION = "blocked-hosts"
+"""The extension's folder in a profile."""
+
 KINDS = [
     "main_frame",
     "sub_frame",

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from eyelevel.browser.cross_check import differences_ms, disagreement
 from eyelevel.browser.firefox.bidi import BiDi
-from eyelevel.browser.firefox.blocked_hosts import write_extension
+from eyelevel.browser.firefox.blocked_hosts import EXTENSION
 from eyelevel.browser.firefox.input import BiDiInput
 from eyelevel.browser.firefox.process import Firefox, window_px
 from eyelevel.browser.firefox.screen import Screen
@@ -206,8 +206,7 @@ class _Load:
         return tab
 
     def _block(self, bidi: BiDi, deadline: float) -> None:
-        folder = self._firefox.profile / "blocked-hosts"
-        write_extension(folder, self._settings.browser.blocked_hosts)
+        folder = self._firefox.profile / EXTENSION
         parameters = {"extensionData": {"type": "path", "path": str(folder)}}
         bidi.call("webExtension.install", parameters, deadline)
 

@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 from eyelevel.browser.firefox.bidi import BiDi, WebSocket
+from eyelevel.browser.firefox.blocked_hosts import EXTENSION, write_extension
 from eyelevel.browser.firefox.preferences import preferences
 from eyelevel.browser.firefox.screen import SCREEN_AUTHORITY, Screen, write_private
 from eyelevel.browser.observations import LoadSettings
@@ -106,6 +107,9 @@ class Firefox(BrowserProgram):
             write_private(self.profile / SCREEN_AUTHORITY, self._screen.authority)
         if self._settings.ca_certificate is not None:
             trust_authority(self.profile, self._settings.ca_certificate)
+        if hosts := self._settings.browser.blocked_hosts:
+            # Before the folder is Firefox's own: later it could lay a link in our way.
+            write_extension(self.profile / EXTENSION, hosts)
 
     def _start(self) -> None:
         self._make_profile()
@@ -182,12 +186,14 @@ def environment(profile: Path, screen: Screen | None) -> dict[str, str]:
 
 
 _REACH = """
-import json, socket, sys, time
+import json, os, socket, sys, time
+def no_link(path, flags):
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 out, until = socket.socket(fileno=3), time.monotonic() + 60
 while time.monotonic() < until:
     try:
-        with open(sys.argv[1]) as file:
-            port = json.load(file)["ws_port"]
+        with open(sys.argv[1], opener=no_link) as file:
+            port = json.loads(file.read(1000))["ws_port"]
         connected = socket.create_connection(("127.0.0.1", port))
     except (OSError, ValueError):
         time.sleep(0.005)

@@ -75,8 +75,8 @@ def served_lab(stack: Stack, archive: str, config: LabConfig) -> Iterator[Lab]:
         lab = left.enter_context(Lab(replace(config, certificates=str(folder))))
         addresses = dict.fromkeys(origin["address"] for origin in lab.ready.origins)
         place = Place(folder, tuple(addresses))
-        # Nobody else may read the key that it gets.
-        hand_over(place.folder / KEY)
+        # It must read all of it whatever our umask is, and nobody else the key.
+        hand_over(place.folder)
         left.enter_context(_running(stack.external_server, place, lab, stack))
         yield lab
 
@@ -86,7 +86,6 @@ def _running(server: ExternalServer, place: Place, lab: Lab, stack: Stack) -> It
     command, shown = _absolute(server.command)
     readable = (place.folder, *shown, *map(_there, server.paths))
     work = place.folder / WORK
-    hand_over(work)
     with (place.folder / SAID).open("wb") as output:
         process = subprocess.Popen(
             [*confined(lab.external_server_prefix, [work], readable), *command],
