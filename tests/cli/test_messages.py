@@ -49,7 +49,11 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
         (("run", "quickstar", "--out", "x"), 2, "no plan file `quickstar` and no preset"),
         (("ask", "https:///", "--change", "http3"), 2, "names no host; write it as `https://"),
         (("ask", "https://[", "--change", "http3"), 2, "names no host; write it as `https://"),
-        (("ask", "agency", "--change", "http3", "--users", "./no.csv"), 2, "reading no.csv: No"),
+        (
+            ("ask", "agency", "--change", "http3", "--users", "./no.csv"),
+            2,
+            "reading no.csv: there is no such file",
+        ),
         (("ask", "x", "--change", "h3", "--users", "a", "--networks", "dsl"), 2, "give one of"),
         (("record", "www.example.org"), 2, "`www.example.org` is no page's URL; write it as `h"),
         (("record", "https://[", "--out", "x.wacz"), 2, "`https://[` is no page's URL"),

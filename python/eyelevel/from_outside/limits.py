@@ -76,7 +76,10 @@ PATH_LOG = Limit(
     "log a shorter time",
 )
 TRACE = Limit(
-    "trace", 256 * MB, "an hour at 100 Mbit/s takes 240 MB", "cut it: a trace repeats from its end"
+    "packet trace",
+    256 * MB,
+    "an hour at 100 Mbit/s takes 240 MB",
+    "cut it: a trace repeats from its end",
 )
 TABLE = Limit("table", 16 * MB, "a row a class of users, some hundreds", "export fewer rows")
 NAMES = Limit(

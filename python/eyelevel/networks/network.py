@@ -148,6 +148,26 @@ class Network(Settings):
             "course": self.course(),
         }
 
+    def refusal(self) -> str:
+        """Why no link can have these numbers; empty if one can, or stages say what it does."""
+        if self.is_staged:
+            return ""
+        if self.queue_ms <= 0:
+            return "`queue_ms` must be above 0: a link without a queue drops every packet"
+        if not (self.rate_down_bit_s > 0 and self.rate_up_bit_s > 0):
+            return "its rates must be above 0"
+        return ""
+
+    def stages_as_read(self, way: str) -> JsonObject:
+        """The stages of one direction, `down` or `up`, and what they come to: a `StagesRead`
+        without its files. What both come to is kept as a sum and as the larger of two."""
+        return {
+            "stages": getattr(self, f"stages_{way}"),
+            "rate_bit_s": getattr(self, f"rate_{way}_bit_s"),
+            "delay_ms_min": self.rtt_ms_min if way == "down" else 0.0,
+            "queue_ms_max": self.queue_ms,
+        }
+
     def file_digests(self) -> list[str]:
         """Of all files that it needs."""
         digests = [digest for digest in (self.trace_down_sha256, self.trace_up_sha256) if digest]

@@ -62,12 +62,8 @@ def _of_network(network: Network) -> Iterator[str]:
     for digest in (network.trace_down_sha256, network.trace_up_sha256):
         if digest is not None and not _DIGEST.fullmatch(digest):
             yield "a trace's file is named by no digest"
-    if network.is_staged:
-        return
-    if network.queue_ms <= 0:
-        yield "`queue_ms` must be above 0: a link without a queue drops every packet"
-    if not (network.rate_down_bit_s > 0 and network.rate_up_bit_s > 0):
-        yield "its rates must be above 0"
+    if reason := network.refusal():
+        yield reason
 
 
 def _references(

@@ -42,7 +42,7 @@ class Stage:
     record: JsonMapping
     films: Mapping[str, Frames]
     """Frames by their file, none empty."""
-    logs: Mapping[str, bytes]
+    log_files: Mapping[str, bytes]
     won: bool = True
     """False when another writer's trial was there first."""
 
@@ -68,7 +68,7 @@ def _write_films(stage: Stage) -> None:
 
 
 def _write_logs(stage: Stage) -> None:
-    for log, content in stage.logs.items():
+    for log, content in stage.log_files.items():
         (stage.folder / log).parent.mkdir(exist_ok=True)
         write_synced(stage.folder / log, content)
 
@@ -80,7 +80,7 @@ def _write_record(stage: Stage) -> None:
 
 
 def _sync(stage: Stage) -> None:
-    for folder in {(stage.folder / log).parent for log in stage.logs} | {stage.folder}:
+    for folder in {(stage.folder / log).parent for log in stage.log_files} | {stage.folder}:
         sync_directory(folder)
     stage.folder.chmod(0o777 & ~umask())  # private until now
 

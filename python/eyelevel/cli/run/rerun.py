@@ -17,8 +17,9 @@ from eyelevel.cli.run.run import run_plan
 from eyelevel.errors import PlanError
 from eyelevel.metrics.compute import measure
 from eyelevel.plan.plan import Plan
-from eyelevel.run.bundle.unpack import check_sites, commands_of, open_bundle
+from eyelevel.run.bundle.unpack import check_sites, open_bundle
 from eyelevel.run.study.loop import Execution
+from eyelevel.run.trial.external_server import commands_of
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
 
 LEFT_SHOWN = 3

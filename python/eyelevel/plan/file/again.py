@@ -68,7 +68,7 @@ def _told_by(
                 table[f"trace_{way}"], traces[use] = use, digest
             spelled = getattr(network, f"stages_{way}")
             if isinstance(table.get(way), str) and spelled is not None:
-                table[way], stages[use] = use, _stages_read(network, way)
+                table[way], stages[use] = use, StagesRead(files={}, **network.stages_as_read(way))
 
     def trace(use: str) -> TraceFile:
         if use not in traces:
@@ -81,17 +81,6 @@ def _told_by(
         return stages[use]
 
     return Readers(trace, stages_of)
-
-
-def _stages_read(network: Network, way: str) -> StagesRead:
-    # What the directions come to is kept as a sum and as the larger of two.
-    return StagesRead(
-        stages=getattr(network, f"stages_{way}"),
-        files={},
-        rate_bit_s=getattr(network, f"rate_{way}_bit_s"),
-        delay_ms_min=network.rtt_ms_min if way == "down" else 0.0,
-        queue_ms_max=network.queue_ms,
-    )
 
 
 def _difference(has: object, would: object, key: str = "") -> tuple[str, object, object] | None:

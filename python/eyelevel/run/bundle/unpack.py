@@ -169,12 +169,6 @@ def check_sites(bundle: Bundle, file: Path) -> None:
             )
 
 
-def commands_of(plan: Plan) -> list[tuple[str, ...]]:
-    """What a plan would start here beside eyelevel's own programs: servers of its stacks."""
-    servers = (stack.external_server for stack in plan.stacks)
-    return list(dict.fromkeys(server.command for server in servers if server is not None))
-
-
 def _is_digest(value: object) -> bool:
     return isinstance(value, str) and len(value) == _DIGEST_HEX and value.isalnum()
 

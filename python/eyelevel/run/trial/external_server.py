@@ -14,6 +14,7 @@ from eyelevel.confinement import confined, hand_over
 from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import LabError
 from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import ExternalServer, Stack
 
 LISTEN_TIMEOUT_S = 10.0
@@ -26,6 +27,12 @@ KEY = "key.pem"
 WORK = "work"
 _POLL_S = 0.01
 _TCP_LISTEN = "0A"
+
+
+def commands_of(plan: Plan) -> list[tuple[str, ...]]:
+    """What a plan would start here beside eyelevel's own programs: servers of its stacks."""
+    servers = (stack.external_server for stack in plan.stacks)
+    return list(dict.fromkeys(server.command for server in servers if server is not None))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from eyelevel.errors import ExpectedError, PlanError, StoreError
 from eyelevel.run.bundle.bundle import write_bundle
 from eyelevel.run.bundle.inputs import RunInputs
 from eyelevel.run.bundle.members import Member, kind_of
-from eyelevel.run.bundle.unpack import commands_of, open_bundle
+from eyelevel.run.bundle.unpack import open_bundle
+from eyelevel.run.trial.external_server import commands_of
 from eyelevel.sites.recorded import RecordedSite
 from eyelevel.store.directory import PLAN_FILE, read_document
 
