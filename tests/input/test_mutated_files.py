@@ -83,13 +83,16 @@ READERS: dict[str, tuple[Callable[[bytes], None], list[bytes]]] = {
 def test_a_damaged_file_is_read_or_refused_in_one_line(reader: str) -> None:
     read, seeds = READERS[reader]
     rng = np.random.default_rng(SEED)
-    accepted = 0
+    accepted = seeds_read = 0
     for number in range(MUTANTS):
         seed = seeds[number % len(seeds)]
         content = mutated(rng, seed) if number >= len(seeds) else seed
-        accepted += is_read(read, content, f"{reader}, seed {SEED}, mutant {number}")
+        was_read = is_read(read, content, f"{reader}, seed {SEED}, mutant {number}")
+        accepted += was_read
+        seeds_read += was_read and number < len(seeds)
     # Neither everything nor nothing: the mutants reach both ends.
     assert 0 < accepted < MUTANTS
+    assert seeds_read, "where each seed is refused its mutants do not come far"
 
 
 def is_read(read: Callable[[bytes], None], content: bytes, which: str) -> bool:
