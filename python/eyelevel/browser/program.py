@@ -42,9 +42,10 @@ def browser_environment(profile: Path) -> dict[str, str]:
         "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
         "LANG": "C.UTF-8",
         "TZ": "UTC",
-        # All leftovers (caches, key files, shared memory) go with the profile.
+        # All leftovers (caches, key files, shared memory) go with the profile, or with the confined
+        # browser's own /tmp. In a profile with a long name Chromium's socket has no room for its path.
         "HOME": str(profile),
-        "TMPDIR": str(profile),
+        "TMPDIR": str(profile) if is_unsafe() else "/tmp",
         # Without a bus address the browser would try to start one.
         "DBUS_SESSION_BUS_ADDRESS": "disabled:",
     }

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,3 +145,27 @@ def test_an_ordinary_user_loads_a_page(labs):
     )
     # Without real-time priority a busy machine starves the path; the page has loaded all the same.
     assert done.stderr.strip() in ("load 1 of 1: ok", "load 1 of 1: starved"), done.stderr
+
+
+def test_neither_umask_nor_a_long_temporary_folder_keeps_a_browser_from_its_own(
+    new_lab, monkeypatch, tmp_path
+):
+    """A socket's path has 107 characters at most; a folder that nobody may pass is of our making."""
+    folder = tmp_path / ("long" * 20)
+    folder.mkdir(mode=0o700)
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    umask = os.umask(0o077)
+    try:
+        with new_lab(site=CORPUS / "dashboard.wacz") as lab:
+            raw = load_page(
+                LoadSettings(
+                    lab.ready.main_url,
+                    quiet_s=0.1,
+                    spki_sha256=lab.ready.spki_sha256,
+                    command_prefix=lab.command_prefix,
+                )
+            )
+    finally:
+        os.umask(umask)
+    assert raw.ended == "complete", raw.detail
+    assert not list(folder.iterdir())
