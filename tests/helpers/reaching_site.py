@@ -10,6 +10,7 @@ MAIN = "https://reaching.example/"
 TARGETS_MAX = 32
 ESCAPES = "\x1b]0;owned\x07\x9b31m"
 MARKUP = "<script>document.title = 'ran'</script>"
+WORDS = ESCAPES + MARKUP
 DONE = MAIN + "done"
 """What the page asks for once it has tried everything."""
 
@@ -112,7 +113,7 @@ def pack_reaching_site(folder: Path, targets: list[str]) -> Path:
         exchanges.append({"url": MAIN + path, "status": 302, "headers": [["location", to]]})
 
     # `</` would end the script before its time.
-    words = json.dumps(ESCAPES + MARKUP).replace("</", "<\\/")
+    words = json.dumps(WORDS).replace("</", "<\\/")
     script = SCRIPT.replace("WORDS", words).replace("TARGETS", json.dumps(targets))
     answer(
         "",
@@ -127,7 +128,7 @@ def pack_reaching_site(folder: Path, targets: list[str]) -> Path:
         for scheme in ("http", "https"):
             redirect(f"to/{scheme}/{number}", f"{scheme}://{target}/redirected")
     manifest = folder / "manifest.json"
-    about = {"title": ESCAPES + MARKUP, "main_url": MAIN, "created_at": "2026-01-01T00:00:00Z"}
+    about = {"title": WORDS, "main_url": MAIN, "created_at": "2026-01-01T00:00:00Z"}
     addresses = {"reaching.example": "192.0.2.1"}
     manifest.write_text(json.dumps(about | {"addresses": addresses, "exchanges": exchanges}))
     out = folder / "reaching.wacz"

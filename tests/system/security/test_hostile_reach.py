@@ -7,15 +7,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
+import made_up_run
 import pytest
 from hang import HANG_S
 from labs import run_in
 from raw_lab import NOBODY
-from reaching_site import DONE, pack_reaching_site
+from reaching_site import DONE, MARKUP, WORDS, pack_reaching_site
 from tempting_machine import METADATA, machine, told, touch
 
 from eyelevel.browser.browsers import find_browser, load_page
@@ -100,6 +102,7 @@ def test_a_page_in_a_lab_reaches_nothing_outside_of_it(new_lab, folder, name, us
             )
             hits = [told(each)["hits"] for each in machines]
     assert [set(each.values()) for each in hits] == [{1}] * 4, hits
+    assert not any(byte in done.stdout + done.stderr for byte in "\x1b\x07\x9b")
     assert "Traceback" not in done.stderr and done.stdout, done.stderr
     (load,) = json.loads(done.stdout)
     assert load["outcome"] in OUTCOMES_BY_NAME, load["outcome_detail"]
@@ -129,7 +132,34 @@ def test_nothing_but_the_network_refuses_the_tries(new_lab, folder, name):
             )
             seen = told(inside)
     assert raw.ended in get_args(Ended)
+    assert raw.console_errors[0] == WORDS
     assert all(count > 3 for count in seen["hits"].values()), seen["hits"]
     by_udp = {"chromium": "stun", "firefox": "quic"}[name]
     for place, heard in seen["heard"].items():
         assert ("tls" if place.startswith("tcp") else by_udp) in heard, seen["heard"]
+
+
+def test_its_words_are_text_in_terminal_and_report(folder, monkeypatch):
+    """Its title, an element's name and a load's detail as this page has them."""
+    site = pack_reaching_site(folder, [])
+    info = subprocess.run(
+        [*COMMAND, "site", "info", str(site)], capture_output=True, text=True, check=True
+    )
+    record_of = made_up_run.record_of
+
+    def worded(*arguments: Any) -> dict[str, Any]:
+        record = record_of(*arguments)
+        record["navigation"]["largest_contentful_paint_element"] = f"h1#{WORDS}"
+        record["outcome_detail"] = record["outcome_detail"] and WORDS
+        return record
+
+    monkeypatch.setattr(made_up_run, "record_of", worded)
+    made_up_run.write_run(folder / "run", outcomes={("startup/dsl/1", "quic"): "starved"})
+    shown = subprocess.run(
+        [*COMMAND, "report", str(folder / "run")], capture_output=True, text=True, check=True
+    )
+    (page,) = (folder / "run").glob("report*.html")
+    text = page.read_text(encoding="utf-8")
+    assert MARKUP not in text and escape(MARKUP) in text
+    for said in (info.stdout, shown.stdout, shown.stderr):
+        assert not any(byte in said for byte in "\x1b\x07\x9b")
