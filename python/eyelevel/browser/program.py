@@ -43,7 +43,7 @@ def browser_environment(profile: Path) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "TZ": "UTC",
         # All leftovers (caches, key files, shared memory) go with the profile, or with the confined
-        # browser's own /tmp. In a profile with a long name Chromium's socket has no room for its path.
+        # browser's own /tmp. Chromium's socket has no room for the path of a long profile.
         "HOME": str(profile),
         "TMPDIR": str(profile) if is_unsafe() else "/tmp",
         # Without a bus address the browser would try to start one.

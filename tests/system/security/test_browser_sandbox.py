@@ -150,7 +150,7 @@ def test_an_ordinary_user_loads_a_page(labs):
 def test_neither_umask_nor_a_long_temporary_folder_keeps_a_browser_from_its_own(
     new_lab, monkeypatch, tmp_path
 ):
-    """A socket's path has 107 characters at most; a folder that nobody may pass is of our making."""
+    """A socket's path has 107 characters at most; folders of our making are for it to pass."""
     folder = tmp_path / ("long" * 20)
     folder.mkdir(mode=0o700)
     monkeypatch.setattr(tempfile, "tempdir", str(folder))

@@ -1,6 +1,8 @@
 """A program in the browser's place finds no way out: files, sockets, processes, mounts, devices."""
 
 import os
+import random
+import select
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -145,3 +147,21 @@ def test_all_of_the_machine_is_no_path_to_show():
     done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
     assert done.returncode != 0
     assert done.stderr.count("\n") == 1 and "all of the machine" in done.stderr
+
+
+def test_a_confined_program_ends_with_who_waits_for_it_whenever_that_is_killed():
+    """Not only after it has asked for that. What lives holds the pipe."""
+    moments = random.Random(1)
+    read_end, write_end = os.pipe()
+    command = [*confined((), []), "sleep", "9000"]
+    for _ in range(100):
+        with subprocess.Popen(command, stdout=write_end, stderr=write_end) as process:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(moments.uniform(0.0, 0.02))
+            process.kill()
+    os.close(write_end)
+    with os.fdopen(read_end, "rb") as everybody:
+        assert select.select([everybody], [], [], HANG_S)[0]
+        while select.select([everybody], [], [], HANG_S)[0] and os.read(read_end, 4096):
+            pass
+        assert select.select([everybody], [], [], 0)[0] and os.read(read_end, 1) == b""

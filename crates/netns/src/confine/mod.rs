@@ -19,7 +19,7 @@ use crate::error::check;
 use crate::sandbox;
 pub use identity::Identity;
 use std::io::{self, Read, Write};
-use std::os::fd::FromRawFd;
+use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -53,13 +53,15 @@ pub fn run(
     let directory = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let flags = libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWCGROUP;
     sandbox::die_with_parent()?;
+    let caller = Caller::open()?;
     let pid = clone(flags, "create the namespaces of a confined program")?;
     if pid > 0 {
+        drop(caller);
         close_all_above_errors();
         return sandbox::supervise(pid);
     }
-    let status =
-        first_process(identity, view, descriptors, &directory, command).unwrap_or_else(|error| {
+    let status = first_process(&caller, identity, view, descriptors, &directory, command)
+        .unwrap_or_else(|error| {
             eprintln!("eyelevel-lab: {error}");
             EXIT_NOT_STARTED
         });
@@ -68,13 +70,14 @@ pub fn run(
 
 /// What process 1 does: the view, the child, and the end of all rights.
 fn first_process(
+    caller: &Caller,
     identity: Identity,
     view: &View,
     descriptors: u32,
     directory: &Path,
     command: &[String],
 ) -> Result<i32, Error> {
-    sandbox::die_with_parent()?;
+    caller.die_with_it()?;
     // SAFETY: takes an integer and cannot fail.
     let umask = unsafe { libc::umask(UMASK) };
     view.enter()?;
@@ -97,10 +100,42 @@ fn first_process(
         let _ = say(&mut to_child);
     }
     drop((to_child, from_child));
-    close_all_above_errors();
     identity.give_up_rights_as_first_process()?;
-    sandbox::die_with_parent()?;
+    // Another user's process has lost the bond.
+    caller.die_with_it()?;
+    close_all_above_errors();
     Ok(wait_as_first_process(child))
+}
+
+/// The process that waits, held from before the other's beginning: who was killed sooner than the
+/// other asked to die with it would be survived. Nobody sees his parent's number from process 1.
+struct Caller(std::fs::File);
+
+impl Caller {
+    fn open() -> Result<Self, Error> {
+        // SAFETY: takes integers.
+        let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, libc::getpid(), 0) } as i32;
+        check(descriptor, || "hold on to this process".into())?;
+        // SAFETY: a new descriptor, owned here alone.
+        Ok(Self(unsafe { std::fs::File::from_raw_fd(descriptor) }))
+    }
+
+    fn die_with_it(&self) -> Result<(), Error> {
+        sandbox::die_with_parent()?;
+        let mut ended = libc::pollfd {
+            fd: self.0.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        // SAFETY: one valid entry, and no waiting.
+        match unsafe { libc::poll(&raw mut ended, 1, 0) } {
+            0 => Ok(()),
+            _ => Err(Error::new(
+                "go on without the process that waits",
+                io::ErrorKind::BrokenPipe.into(),
+            )),
+        }
+    }
 }
 
 fn become_program(
