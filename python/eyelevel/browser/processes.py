@@ -143,7 +143,10 @@ class ProcessSession:
 def last_words(log: Path) -> str:
     """The end of a process's output on one line, for messages; empty if there is none."""
     try:
-        text = log.read_bytes()[-LAST_WORDS_BYTES_MAX:]
+        with log.open("rb") as file:
+            # It may be as long as a hostile page wants.
+            file.seek(-min(LAST_WORDS_BYTES_MAX, file.seek(0, os.SEEK_END)), os.SEEK_END)
+            text = file.read(LAST_WORDS_BYTES_MAX)
     except OSError:
         return ""
     return " | ".join(text.decode(errors="replace").split("\n")).strip(" |")

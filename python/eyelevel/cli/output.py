@@ -5,8 +5,6 @@ So every string is text and never markup, and what would steer the terminal is s
 """
 
 import json
-import re
-import unicodedata
 from collections.abc import Iterable
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -15,7 +13,7 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from eyelevel.from_outside.words import STEERING, plain
+from eyelevel.from_outside.words import plain, plain_json
 
 
 class Screen(Console):
@@ -75,11 +73,6 @@ def complain(message: str) -> None:
     hints.print(f"eyelevel: {message}", style="red", soft_wrap=True)
 
 
-_STEERING_IN_JSON = re.compile("[^\x00-\x7e\xa0-\u04ff\u3000-\ud7ff]")
-"""What may be no text: JSON itself escapes C0, and these ranges but for soft hyphens are letters
-and signs."""
-
-
 def print_json(value: object) -> None:
     """A result for machines."""
     print(json_text(value, indent=2))
@@ -87,13 +80,7 @@ def print_json(value: object) -> None:
 
 def json_text(value: object, indent: int | None = None) -> str:
     """JSON that reads well on a terminal and steers it nowhere: what would is escaped."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
-    return _STEERING_IN_JSON.sub(_escaped, text).replace("\xad", "\\u00ad")
-
-
-def _escaped(found: re.Match[str]) -> str:
-    c = found[0]
-    return json.dumps(c)[1:-1] if c == "\x7f" or unicodedata.category(c) in STEERING else c
+    return plain_json(json.dumps(value, ensure_ascii=False, indent=indent))
 
 
 def coloured(text: str, style: str) -> Text:

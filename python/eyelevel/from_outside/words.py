@@ -1,5 +1,7 @@
 """What strangers wrote, as words of a message: no part of it steers a terminal."""
 
+import json
+import re
 import unicodedata
 
 STEERING = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
@@ -17,6 +19,21 @@ def plain(text: str, keep: str = "\n") -> str:
     return "".join(
         ascii(c)[1:-1] if unicodedata.category(c) in STEERING and c not in keep else c for c in text
     )
+
+
+_STEERING_IN_JSON = re.compile("[^\x00-\x7e\xa0-\u04ff\u3000-\ud7ff]")
+"""What may be no text: JSON itself escapes C0, and these ranges but for soft hyphens are letters
+and signs."""
+
+
+def plain_json(text: str) -> str:
+    """JSON of the same value, in which all that would steer a terminal is escaped."""
+    return _STEERING_IN_JSON.sub(_escaped, text).replace("\xad", "\\u00ad")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    c = found[0]
+    return json.dumps(c)[1:-1] if c == "\x7f" or unicodedata.category(c) in STEERING else c
 
 
 def quoted(value: object) -> str:

@@ -5,6 +5,8 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
+from eyelevel.from_outside.words import plain, plain_json
+
 
 class Markup(str):
     """Text that is HTML already and is not escaped again."""
@@ -13,8 +15,8 @@ class Markup(str):
 
 
 def escape(value: object) -> Markup:
-    """Text as HTML; markup stays as it is."""
-    return value if isinstance(value, Markup) else Markup(html.escape(str(value)))
+    """Text as HTML, nothing of which steers a terminal or turns the writing; markup stays."""
+    return value if isinstance(value, Markup) else Markup(html.escape(plain(str(value))))
 
 
 def join(parts: Iterable[object]) -> Markup:
@@ -25,7 +27,7 @@ def join(parts: Iterable[object]) -> Markup:
 def element(name: str, *content: object, **attributes: str) -> Markup:
     """One element; `class_` and `for_` stand for the words that Python keeps, `_` for `-`."""
     written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{html.escape(value)}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
         for key, value in attributes.items()
     )
     return Markup(f"<{name}{written}>{join(content)}</{name}>")
@@ -74,7 +76,7 @@ def script_note(text: str) -> Markup:
 def data_block(identity: str, value: object) -> Markup:
     """JSON for the page's script, safe inside a script element."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    safe = text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    safe = plain_json(text).replace("<", "\\u003c")
     return Markup(f'<script type="application/json" id="{identity}">{safe}</script>')
 
 
@@ -82,8 +84,8 @@ def options(values: Iterable[tuple[str, str]], chosen: str) -> Markup:
     """The options of a select: value and text."""
     return join(
         Markup(
-            f'<option value="{html.escape(value)}"{" selected" if value == chosen else ""}>'
-            f"{html.escape(text)}</option>"
+            f'<option value="{escape(value)}"{" selected" if value == chosen else ""}>'
+            f"{escape(text)}</option>"
         )
         for value, text in values
     )

@@ -13,7 +13,7 @@ from eyelevel.analysis.study import read_contents
 from eyelevel.errors import StoreError
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.first_screen.warnings import warnings
-from eyelevel.report.html import data_block, element, table, with_code
+from eyelevel.report.html import data_block, element, options, table, with_code
 from eyelevel.report.page import build_report, summary_of
 from eyelevel.report.sections.appendix import appendix_section
 from eyelevel.report.sections.charts import _extent
@@ -239,6 +239,20 @@ def test_text_from_records_cannot_become_markup():
     block = data_block("x", {"a": "</script><script>"})
     assert "</script><script>" not in block
     assert json.loads(re.search(r">(.*)</script>", block)[1]) == {"a": "</script><script>"}
+
+
+def test_no_text_of_a_page_steers_a_terminal_or_the_direction_of_writing():
+    said = "a\x1b]0;x\x07b\x9b\u202ec\u2028"
+    for part in (
+        table("c", ["x"], [[said]]),
+        element("p", said, title=said),
+        options([(said,) * 2], ""),
+    ):
+        assert part.replace("\n", "").isprintable()
+        assert "a\\x1b]0;x\\x07b\\x9b\\u202ec\\u2028" in part
+    block = data_block("x", {"a": said})
+    assert block.isprintable()
+    assert json.loads(re.search(r">(.*)</script>", block)[1]) == {"a": said}
 
 
 def test_the_methods_paragraph_has_the_plans_numbers(text, contents):
