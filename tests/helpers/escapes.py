@@ -50,6 +50,7 @@ def device(path):
 
 attempt("read a file of the host", lambda: open(file).read())
 attempt("list the host's home", lambda: os.listdir("/root"))
+attempt("learn the host's name", lambda: os.uname().nodename != "lab" or os.listdir("/none"))
 attempt("list all homes", lambda: os.listdir("/home"))
 attempt("read the passwords", lambda: open("/etc/shadow").read())
 attempt("read a disk", lambda: open("/dev/vda", "rb").read(1))

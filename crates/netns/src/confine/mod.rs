@@ -25,6 +25,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 pub use view::View;
 
+/// What a confined program's machine is called: the host's own name is nobody's business.
+const HOST: &str = "lab";
+
 /// The status of a command that cannot be started, as a shell reports it.
 const EXIT_NOT_STARTED: i32 = 127;
 
@@ -51,7 +54,11 @@ pub fn run(
 ) -> Result<i32, Error> {
     identity::become_root_of_own_namespace()?;
     let directory = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    let flags = libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWCGROUP;
+    let flags = libc::CLONE_NEWPID
+        | libc::CLONE_NEWNS
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWUTS
+        | libc::CLONE_NEWCGROUP;
     sandbox::die_with_parent()?;
     let caller = Caller::open()?;
     let pid = clone(flags, "create the namespaces of a confined program")?;
@@ -78,6 +85,11 @@ fn first_process(
     command: &[String],
 ) -> Result<i32, Error> {
     caller.die_with_it()?;
+    // SAFETY: the name has the length that is given.
+    check(
+        unsafe { libc::sethostname(HOST.as_ptr().cast(), HOST.len()) },
+        || "name a confined program's machine".into(),
+    )?;
     // SAFETY: takes an integer and cannot fail.
     let umask = unsafe { libc::umask(UMASK) };
     view.enter()?;
