@@ -43,7 +43,7 @@ COST_STACKS = ("tcp+", "quic")
 def startup(folder: Path, runs: int) -> list[Figure]:
     """From the lab's start until its servers answer, with one origin and with sixty."""
     sites = {n: many_origins(_subfolder(folder, f"origins{n}"), n) for n in (1, 60)}
-    figures = {n: Figure(f"lab up, {n} origins, ms", "<= 150") for n in sites}
+    figures = {n: Figure(f"lab up, {n} origins, ms", "<= 60") for n in sites}
     for _ in range(runs):
         for number, site in sites.items():
             with _lab(site, STACKS_BY_NAME["tcp+"], NETWORKS_BY_NAME["dsl"]) as lab:
