@@ -40,6 +40,7 @@ def report(tmp_path_factory):
     except BrowserStartError as error:
         pytest.skip(str(error))
     directory = tmp_path_factory.mktemp("run")
+    directory.chmod(0o755)  # the browser is somebody else
     write_run(directory, {("dashboard/lte/1", "tcp"): "timeout"})
     return build_report(directory, metrics_of)
 
