@@ -24,6 +24,7 @@ def recorded(new_lab, tmp_path):
     with new_lab(site=served) as lab:
         authority.write_text(lab.ready.ca_certificate, encoding="ascii")
         command = [*lab.command_prefix, sys.executable, "-m", "eyelevel.cli.main", "record", MAIN]
+        command += ["--allow", "192.0.2.0/24", "--allow", "198.51.100.0/24"]
         command += ["--out", str(out), "--upstream-ca", str(authority), "--wait-idle", "1s"]
         command += ["--script", str(script)]
         done = subprocess.run(
