@@ -251,3 +251,90 @@ fn jump(code: u32, k: u32, jt: u8, jf: u8) -> sock_filter {
         k,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the kernel would do with a call: the filter's instructions, one by one.
+    fn judged(architecture: u32, number: u32, arguments: [u32; 2]) -> u32 {
+        let code = program();
+        let (mut at, mut value) = (0, 0);
+        loop {
+            let it = code[at];
+            at += 1;
+            let operation = u32::from(it.code);
+            let holds = match operation {
+                LOAD => {
+                    value = match it.k {
+                        NUMBER_AT => number,
+                        ARCHITECTURE_AT => architecture,
+                        k if k == argument_at(0) => arguments[0],
+                        k if k == argument_at(1) => arguments[1],
+                        k => panic!("loads from {k}"),
+                    };
+                    continue;
+                }
+                _ if operation == BPF_RET | BPF_K => return it.k,
+                _ if operation == BPF_JMP | BPF_JEQ | BPF_K => value == it.k,
+                _ if operation == BPF_JMP | BPF_JGE | BPF_K => value >= it.k,
+                _ if operation == BPF_JMP | BPF_JSET | BPF_K => value & it.k != 0,
+                _ => panic!("an instruction {operation}"),
+            };
+            at += usize::from(if holds { it.jt } else { it.jf });
+        }
+    }
+
+    fn errno(error: i32) -> u32 {
+        libc::SECCOMP_RET_ERRNO | error as u32
+    }
+
+    #[test]
+    fn each_call_is_let_through_or_refused_as_the_list_says() {
+        for number in 0..=NEWEST_JUDGED {
+            let listed = REFUSED
+                .iter()
+                .find(|group| group.calls.contains(&c_long::from(number)));
+            let wanted = listed.map_or(libc::SECCOMP_RET_ALLOW, |group| errno(group.error));
+            // An Internet socket, and no request to a terminal.
+            let arguments = [libc::AF_INET as u32, 0];
+            assert_eq!(judged(ARCHITECTURE, number, arguments), wanted, "{number}");
+        }
+    }
+
+    #[test]
+    fn what_is_newer_or_of_another_abi_does_not_exist() {
+        for number in [NEWEST_JUDGED + 1, 600, X32_BIT, X32_BIT + 101, u32::MAX] {
+            assert_eq!(judged(ARCHITECTURE, number, [0; 2]), errno(libc::ENOSYS));
+        }
+        let i386 = 0x4000_0003;
+        assert_eq!(judged(i386, 11, [0; 2]), libc::SECCOMP_RET_KILL_PROCESS);
+    }
+
+    #[test]
+    fn sockets_have_four_families_and_terminals_type_for_nobody() {
+        for call in [libc::SYS_socket, libc::SYS_socketpair] {
+            for family in 0..64 {
+                let wanted = if FAMILIES.contains(&family) {
+                    libc::SECCOMP_RET_ALLOW
+                } else {
+                    errno(libc::EAFNOSUPPORT)
+                };
+                assert_eq!(
+                    judged(ARCHITECTURE, call as u32, [family as u32, 0]),
+                    wanted
+                );
+            }
+        }
+        for request in [libc::TIOCSTI, libc::TIOCLINUX] {
+            let found = judged(ARCHITECTURE, libc::SYS_ioctl as u32, [0, request as u32]);
+            assert_eq!(found, errno(libc::EPERM));
+        }
+        let size = judged(
+            ARCHITECTURE,
+            libc::SYS_ioctl as u32,
+            [0, libc::TIOCGWINSZ as u32],
+        );
+        assert_eq!(size, libc::SECCOMP_RET_ALLOW);
+    }
+}
