@@ -97,7 +97,7 @@ def beside_the_system(program: str) -> tuple[Path, ...]:
     folder = Path(program).resolve().parent
     if is_unsafe() or _is_of_system(folder):
         return ()
-    if Path.home().resolve().is_relative_to(folder):
+    if _home().resolve().is_relative_to(folder):
         raise ConfinementError(
             f"{program} lies in {folder}, where a page's code would read everything beside it; "
             "move it to a folder of its own"
@@ -109,6 +109,13 @@ def where_it_is_seen(program: str) -> str:
     """The program's path as the confined command names it: a link elsewhere is not there."""
     seen = is_unsafe() or _is_of_system(Path(program).absolute())
     return program if seen else str(Path(program).resolve())
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # a user whom the machine does not know, as in some containers
+        return Path("/nonexistent")
 
 
 def _is_of_system(path: Path) -> bool:

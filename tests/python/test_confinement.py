@@ -114,3 +114,9 @@ def test_a_link_outside_of_the_system_is_started_as_what_it_leads_to(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "chrome")
     assert where_it_is_seen(str(tmp_path / "link")) == str((tmp_path / "chrome").resolve())
     assert where_it_is_seen("/usr/bin/env") == "/usr/bin/env"
+
+
+def test_a_user_without_a_home_has_none_to_show(monkeypatch, tmp_path):
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 4242)
+    assert beside_the_system(str(tmp_path / "chrome")) == (tmp_path.resolve(),)

@@ -65,14 +65,15 @@ def names_in(text: str) -> set[str]:
     return found
 
 
-SCHEMA = PACKAGE / "store" / "told.py"
-"""What is read of a record, by type: it declares the record's words, which are the settings'."""
+SCHEMAS = tuple(PACKAGE / "store" / name for name in ("told.py", "measured.py"))
+"""What is read of a record and of a run's environment, by type: they declare the words of these,
+which are the settings'."""
 
 
 FILES_NAMING = Counter(
     name
     for file in PACKAGE.rglob("*.py")
-    if file != SCHEMA
+    if file not in SCHEMAS
     for name in names_in(file.read_text(encoding="utf-8"))
 )
 

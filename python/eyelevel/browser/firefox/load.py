@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 
 from eyelevel.browser.cross_check import differences_ms, disagreement
 from eyelevel.browser.firefox.bidi import BiDi
-from eyelevel.browser.firefox.blocked_hosts import EXTENSION
 from eyelevel.browser.firefox.input import BiDiInput
 from eyelevel.browser.firefox.process import Firefox, window_px
 from eyelevel.browser.firefox.screen import Screen
@@ -176,8 +175,9 @@ class _Load:
         session_info = bidi.call("session.new", {"capabilities": {}}, deadline)
         self._version = session_info["capabilities"]["browserVersion"]
         self._phases.mark("start")
-        if settings.browser.blocked_hosts:
-            self._block(bidi, deadline)
+        if (extension := self._firefox.extension) is not None:
+            data = {"type": "path", "path": str(extension)}
+            bidi.call("webExtension.install", {"extensionData": data}, deadline)
         if settings.same_page is not None and settings.browser.javascript:
             declared = f"() => {{ {settings.same_page.script()} }}"
             preload = {"functionDeclaration": declared}
@@ -204,11 +204,6 @@ class _Load:
         tab = FirefoxTab(self._bidi, self._settings, self._version, self._phases)
         tab.open(deadline)
         return tab
-
-    def _block(self, bidi: BiDi, deadline: float) -> None:
-        folder = self._firefox.profile / EXTENSION
-        parameters = {"extensionData": {"type": "path", "path": str(folder)}}
-        bidi.call("webExtension.install", parameters, deadline)
 
     def _visit_first(self) -> None:
         """Make the visit before the measured one, in a tab of its own, and clear up after it."""

@@ -57,6 +57,8 @@ class Firefox(BrowserProgram):
         shown = [X_SOCKETS / f"X{screen.display.strip(':')}"] if screen else []
         super().__init__(folder, settings.command_prefix, shown)
         self._settings = settings
+        self.extension: Path | None = None
+        """To be installed once it runs, where some hosts are blocked."""
         self._screen = screen
         self._web_socket: WebSocket | None = None
 
@@ -109,7 +111,8 @@ class Firefox(BrowserProgram):
             trust_authority(self.profile, self._settings.ca_certificate)
         if hosts := self._settings.browser.blocked_hosts:
             # Before the folder is Firefox's own: later it could lay a link in our way.
-            write_extension(self.profile / EXTENSION, hosts)
+            self.extension = self.profile / EXTENSION
+            write_extension(self.extension, hosts)
 
     def _start(self) -> None:
         self._make_profile()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import eyelevel
 from eyelevel.browser.chromium.process import find_executable
+from eyelevel.confinement import is_unsafe
 from eyelevel.disk.whole import write_whole
 from eyelevel.errors import OutsideError
 from eyelevel.from_outside.files import lines_of, read_bytes
@@ -63,6 +64,7 @@ class Kept:
             "build": build(),
             "code": code_digest(),
             "browser": browser_version(),
+            "confined": not is_unsafe(),
             "stacks": settings[::-1] if self._turned else settings,
             "scenarios": [asdict(scenario) for scenario in SCENARIOS],
             "page": _page_digest(),

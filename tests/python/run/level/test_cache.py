@@ -1,5 +1,7 @@
 from eyelevel.browser.chromium.process import EXECUTABLE_VARIABLE
-from eyelevel.run.level.cache import browser_version
+from eyelevel.confinement import UNSAFE_VARIABLE
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.run.level.cache import Kept, browser_version
 
 
 def test_another_browser_has_another_version(tmp_path, monkeypatch):
@@ -9,3 +11,12 @@ def test_another_browser_has_another_version(tmp_path, monkeypatch):
         program.chmod(0o755)
         monkeypatch.setenv(EXECUTABLE_VARIABLE, str(program))
         assert browser_version() == f"browser {name}"
+
+
+def test_what_was_measured_unconfined_is_kept_apart(monkeypatch):
+    pair = (STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"])
+    monkeypatch.delenv(UNSAFE_VARIABLE, raising=False)
+    confined = Kept(pair).key
+    assert Kept(pair[::-1]).key == confined
+    monkeypatch.setenv(UNSAFE_VARIABLE, "1")
+    assert Kept(pair).key != confined
