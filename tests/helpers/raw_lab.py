@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,13 @@ def inside(
     enter = [find_binary(), "enter", "--pid", str(ready["init_pid"])]
     enter += ["--server-tid", str(ready["server_tid"])] if server else []
     command = [*enter, "--", sys.executable, "-c", script, *arguments]
+    with once_ready(command) as process:
+        yield process
+
+
+@contextmanager
+def once_ready(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+    """A program from its line `ready` on; it is killed at the end."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, text=True, **pipes) as process:
         try:

@@ -9,6 +9,7 @@ from typing import Any
 
 import tempting
 from hang import HANG_S
+from raw_lab import once_ready
 
 METADATA = "169.254.169.254"
 TOUCH = """
@@ -27,14 +28,8 @@ Place = tuple[str, int]
 def machine(prefix: Sequence[str], **config: Any) -> Iterator[subprocess.Popen[str]]:
     """A tempting machine behind the prefix, once it listens."""
     command = [*prefix, sys.executable, tempting.__file__, json.dumps(config)]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, text=True, **pipes) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-            yield process
-        finally:
-            process.kill()
+    with once_ready(command) as process:
+        yield process
 
 
 def told(process: subprocess.Popen[str]) -> dict[str, Any]:

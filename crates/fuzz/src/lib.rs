@@ -2,7 +2,7 @@
 //! time (`scripts/fuzz`); `cargo test -p eyelevel-fuzz` puts every input of `corpus/` through its
 //! target, so an input that once failed stays a test.
 //!
-//! A new target is a file in `targets/`, a line in [`TARGETS`] and a folder in `corpus/`.
+//! A new target is a file in a room of `targets/`, a line in [`TARGETS`] and a folder in `corpus/`.
 
 mod targets;
 
@@ -11,32 +11,35 @@ pub type Target = fn(&[u8]);
 
 /// All targets by name; `corpus/NAME` holds where each begins.
 pub const TARGETS: [(&str, Target); 26] = [
-    ("archive", targets::archive::run),
-    ("certificate_names", targets::certificate_names::run),
-    ("client_hello", targets::client_hello::run),
-    ("coding", targets::coding::run),
-    ("dns_answer", targets::dns_answer::run),
-    ("dns_query", targets::dns_query::run),
-    ("har", targets::har::run),
-    ("http2_frames", targets::http2_frames::run),
-    ("http3_response", targets::http3_response::run),
-    ("http3_streams", targets::http3_streams::run),
-    ("lab_configuration", targets::lab_configuration::run),
-    ("mahimahi", targets::mahimahi::run),
-    ("matcher", targets::matcher::run),
-    ("mitmproxy", targets::mitmproxy::run),
-    ("path_log", targets::path_log::run),
-    ("priority", targets::priority::run),
-    ("qpack", targets::qpack::run),
-    ("quic_datagram", targets::quic_datagram::run),
-    ("range", targets::range::run),
-    ("request_authority", targets::request_authority::run),
-    ("scan_prefix", targets::scan_prefix::run),
-    ("stages_json", targets::stages_json::run),
-    ("stages_text", targets::stages_text::run),
-    ("tls_records", targets::tls_records::run),
-    ("trace", targets::trace::run),
-    ("wpr", targets::wpr::run),
+    ("archive", targets::sites::archive::run),
+    (
+        "certificate_names",
+        targets::servers::certificate_names::run,
+    ),
+    ("client_hello", targets::servers::client_hello::run),
+    ("coding", targets::sites::coding::run),
+    ("dns_answer", targets::prober::dns_answer::run),
+    ("dns_query", targets::servers::dns_query::run),
+    ("har", targets::sites::har::run),
+    ("http2_frames", targets::servers::http2_frames::run),
+    ("http3_response", targets::prober::http3_response::run),
+    ("http3_streams", targets::servers::http3_streams::run),
+    ("lab_configuration", targets::paths::lab_configuration::run),
+    ("mahimahi", targets::sites::mahimahi::run),
+    ("matcher", targets::servers::matcher::run),
+    ("mitmproxy", targets::sites::mitmproxy::run),
+    ("path_log", targets::paths::path_log::run),
+    ("priority", targets::servers::priority::run),
+    ("qpack", targets::servers::qpack::run),
+    ("quic_datagram", targets::prober::quic_datagram::run),
+    ("range", targets::servers::range::run),
+    ("request_authority", targets::sites::request_authority::run),
+    ("scan_prefix", targets::prober::scan_prefix::run),
+    ("stages_json", targets::paths::stages_json::run),
+    ("stages_text", targets::paths::stages_text::run),
+    ("tls_records", targets::prober::tls_records::run),
+    ("trace", targets::paths::trace::run),
+    ("wpr", targets::sites::wpr::run),
 ];
 
 /// The target of that name.

@@ -1,4 +1,4 @@
-use super::check_message;
+use crate::targets::check_message;
 use eyelevel_link::{Direction, FileText, Packet, StageSpec};
 use eyelevel_units::{Duration, Instant, Seed};
 

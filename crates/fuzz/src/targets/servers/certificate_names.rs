@@ -1,4 +1,4 @@
-use super::check_message;
+use crate::targets::check_message;
 use eyelevel_recorder::wire::Certificate;
 use eyelevel_replay::CertificateKey;
 use eyelevel_replay::tls::{Authority, Chains};

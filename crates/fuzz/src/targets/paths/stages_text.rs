@@ -1,4 +1,5 @@
-use super::{check_message, stages};
+use super::stages;
+use crate::targets::check_message;
 use eyelevel_link::StageSpec;
 
 /// Stages in the text form of the shell.

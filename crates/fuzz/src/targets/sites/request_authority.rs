@@ -1,4 +1,4 @@
-use super::check_message;
+use crate::targets::check_message;
 use eyelevel_archive::Scheme;
 use eyelevel_recorder::Reach;
 use eyelevel_recorder::wire::{Target, check_authority};

@@ -1,4 +1,4 @@
-use super::check_message;
+use crate::targets::check_message;
 use eyelevel_probe::wire::heard_by_a_client;
 use eyelevel_probe::{Protocol, Trust};
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-use super::check_message;
+use crate::targets::check_message;
 use eyelevel_addresses::{Prefix, special};
 use std::net::IpAddr;
 

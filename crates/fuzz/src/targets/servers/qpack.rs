@@ -1,4 +1,4 @@
-use super::check_message;
+use crate::targets::check_message;
 use eyelevel_http3::head;
 use eyelevel_http3::qpack::{Decoded, Decoder, Encoder, FieldLine, Indexing};
 

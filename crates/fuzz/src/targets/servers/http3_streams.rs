@@ -1,4 +1,4 @@
-use super::check_message;
+use crate::targets::check_message;
 use bytes::Bytes;
 use eyelevel_http3::{Control, ControlEvent, Error, Message, MessageEvent, Side, Unidirectional};
 

@@ -1,4 +1,4 @@
-use super::check_message;
+use crate::targets::check_message;
 use eyelevel_probe::Asked;
 use eyelevel_probe::wire::{request_stream, response_status};
 

@@ -1,4 +1,4 @@
-use super::check_message;
+use crate::targets::check_message;
 use bytes::Bytes;
 use eyelevel_archive::{Site, response_headers_to_send};
 

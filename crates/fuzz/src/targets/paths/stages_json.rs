@@ -1,4 +1,5 @@
-use super::{check_message, stages};
+use super::stages;
+use crate::targets::check_message;
 use eyelevel_link::StageSpec;
 use eyelevel_units::one_line;
 

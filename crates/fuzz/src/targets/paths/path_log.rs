@@ -1,4 +1,4 @@
-use super::check_message;
+use crate::targets::check_message;
 use eyelevel_path::check_log;
 
 /// A path's log: its head, its records, and the model that is fed with them.

@@ -1,4 +1,4 @@
-use super::check_message;
+use crate::targets::check_message;
 use eyelevel_link::Trace;
 
 /// A packet-delivery trace in Mahimahi's format.

@@ -1,0 +1,7 @@
+//! What the prober hears, and whom it may ask.
+
+pub(crate) mod dns_answer;
+pub(crate) mod http3_response;
+pub(crate) mod quic_datagram;
+pub(crate) mod scan_prefix;
+pub(crate) mod tls_records;

@@ -1,0 +1,11 @@
+//! Recorded sites: archives, other tools' recordings, and whom the recorder's requests are for.
+
+pub(crate) mod archive;
+pub(crate) mod coding;
+pub(crate) mod har;
+pub(crate) mod mahimahi;
+pub(crate) mod mitmproxy;
+pub(crate) mod request_authority;
+pub(crate) mod wpr;
+
+mod imported;
