@@ -25,6 +25,7 @@ INFO = {
     "body_bytes_max": 1,
     "body_bytes": 1,
     "secure_share": 1.0,
+    "secure_bytes_share": 1.0,
     "dependency_depth": 1,
     "digest": "x",
     "media_types": {MARKUP + STEERING: {"objects": 1, "body_bytes": 1}},

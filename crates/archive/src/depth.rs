@@ -1,7 +1,6 @@
 //! How long the chains of dependent requests of a page are.
 
-use std::collections::HashMap;
-
+use crate::askers::{self, Asker, Askers};
 use crate::exchange::Exchange;
 use crate::url::Url;
 
@@ -12,31 +11,14 @@ use crate::url::Url;
 /// itself counts each of its URLs once. Takes time and memory in proportion to the exchanges: a
 /// hostile recording may be one chain.
 pub fn of(exchanges: &[Exchange], main_url: &Url) -> usize {
-    let mut numbers: HashMap<&Url, usize> = HashMap::new();
-    for exchange in exchanges {
-        let next = numbers.len();
-        numbers.entry(&exchange.url).or_insert(next);
-    }
+    let Askers { numbers, asked_by } = askers::of(exchanges);
     let main = numbers.get(main_url).copied();
-    // By the URL's number: none not seen yet, else its parent's, where that is in the recording.
-    let mut parents: Vec<Option<Option<usize>>> = vec![None; numbers.len()];
-    for exchange in exchanges {
-        let named = exchange.initiator.as_deref();
-        let parent = named
-            .or_else(|| exchange.request_header("referer"))
-            .and_then(|url| url.parse::<Url>().ok());
-        let parent = parent.map_or(main, |url| numbers.get(&url).copied());
-        let number = numbers[&exchange.url];
-        parents[number].get_or_insert(parent);
-        let target = exchange
-            .response_header("location")
-            .filter(|_| (300..400).contains(&exchange.status))
-            .and_then(|location| exchange.url.join(location).ok());
-        if let Some(&redirected) = target.and_then(|url| numbers.get(&url)) {
-            parents[redirected] = Some(Some(number));
-        }
-    }
-    let mut parents: Vec<Option<usize>> = parents.into_iter().map(Option::flatten).collect();
+    let parent = |asker: &Asker| match asker {
+        Asker::Recorded(number) => Some(*number),
+        Asker::Elsewhere(_) => None,
+        Asker::Unnamed => main,
+    };
+    let mut parents: Vec<Option<usize>> = asked_by.iter().map(parent).collect();
     // Every chain begins with the page, whatever is recorded as what asked for it.
     if let Some(main) = main {
         parents[main] = None;

@@ -35,6 +35,8 @@ pub struct SiteInfo {
     pub body_bytes_max: u64,
     /// Share of exchanges over https, 0 to 1.
     pub secure_share: f64,
+    /// Share of the bodies' bytes over https, 0 to 1; that of the exchanges where all are empty.
+    pub secure_bytes_share: f64,
     /// Number of exchanges and their bytes by media type.
     pub media_types: BTreeMap<String, MediaType>,
     /// Longest chain of exchanges in which each made the browser ask for the next, the page's own
@@ -79,10 +81,15 @@ impl Site {
             media_type.objects += 1;
             media_type.body_bytes += exchange.body.len() as u64;
         }
-        let secure = exchanges
-            .iter()
-            .filter(|each| each.url.scheme == Scheme::Https)
-            .count();
+        let (mut secure, mut secure_bytes) = (0, 0);
+        for exchange in exchanges {
+            if exchange.url.scheme == Scheme::Https {
+                secure += 1;
+                secure_bytes += exchange.body.len() as u64;
+            }
+        }
+        let body_bytes = sizes.iter().sum();
+        let secure_share = f64::from(secure) / exchanges.len() as f64;
         let addresses: BTreeSet<_> = self.origins().iter().map(|origin| origin.address).collect();
         SiteInfo {
             name: self.name().to_owned(),
@@ -91,10 +98,14 @@ impl Site {
             origins: self.origins().to_vec(),
             server_addresses: addresses.len(),
             objects: exchanges.len(),
-            body_bytes: sizes.iter().sum(),
+            body_bytes,
             body_bytes_median: sizes[(sizes.len() - 1) / 2],
             body_bytes_max: sizes[sizes.len() - 1],
-            secure_share: secure as f64 / exchanges.len() as f64,
+            secure_share,
+            secure_bytes_share: match body_bytes {
+                0 => secure_share,
+                all => secure_bytes as f64 / all as f64,
+            },
             media_types,
             dependency_depth: depth::of(exchanges, self.main_url()),
             recorded_at_unix_ms: exchanges

@@ -4,6 +4,7 @@
 //! packs exchanges into a WACZ that other tools read too. `spec/archive.md` says what of both
 //! formats is used and which metadata is added.
 
+mod askers;
 mod base64;
 mod budget;
 mod coding;
@@ -23,6 +24,7 @@ mod pack;
 mod provenance;
 mod secure;
 mod site;
+mod start;
 mod timestamp;
 mod url;
 mod verify;
@@ -45,7 +47,8 @@ pub use origin::Origin;
 pub use pack::pack;
 pub use provenance::Provenance;
 pub use secure::secure;
-pub use site::{Site, start_page};
+pub use site::Site;
+pub use start::start_page;
 pub use url::{Scheme, Url, UrlError};
 pub use verify::Verification;
 pub use warc::http1::{StatusLine, response_head};

@@ -11,11 +11,11 @@ use crate::digest::hexadecimal;
 use crate::error::Error;
 use crate::exchange::screenshot::Screenshot;
 use crate::exchange::{Exchange, Note};
-use crate::limits::REDIRECTS_MAX;
 use crate::links::cleartext;
 use crate::map::map_file;
 use crate::origin::{self, Origin};
 use crate::provenance::Provenance;
+use crate::start::start_page;
 use crate::url::Url;
 use crate::wacz::{self, Wacz};
 use crate::warc::gzip;
@@ -66,17 +66,20 @@ impl Site {
             index.add(warc_file, records, &mut budget)?;
         }
         let (exchanges, notes, screenshot) = index.finish();
-        if exchanges.is_empty() {
+        let named = container
+            .main_url
+            .filter(|url| exchanges.iter().any(|each| each.url == *url));
+        let Some(main_url) = named.or_else(|| start_page(&exchanges)) else {
             return Err(Error::Empty {
                 file: file_name.to_owned(),
                 records: records_read,
             });
-        }
+        };
         Ok(Site {
             file_name: file_name.to_owned(),
             name: site_name(file_name),
             digest: OnceLock::new(),
-            main_url: main_url(&exchanges, container.main_url),
+            main_url,
             origins: origin::list(&exchanges, &container.provenance.certificate_names),
             provenance: container.provenance,
             file,
@@ -119,8 +122,8 @@ impl Site {
 
     /// The page to load.
     ///
-    /// In a WACZ, the page that it names. Otherwise the first HTML response with status 200 that
-    /// was navigated to, or, if redirects led there, the first of them.
+    /// In a WACZ, the page that it names. Otherwise the HTML document from which most of the
+    /// recording was asked for, or, if redirects led there, the first of them.
     pub fn main_url(&self) -> &Url {
         &self.main_url
     }
@@ -193,50 +196,4 @@ fn site_name(file_name: &str) -> String {
         .or_else(|| stem.strip_suffix(".wacz"))
         .unwrap_or(stem);
     stem.to_owned()
-}
-
-/// The page that a reader of these exchanges would take for the one to load (`spec/archive.md`);
-/// none where there is no exchange.
-pub fn start_page(exchanges: &[Exchange]) -> Option<Url> {
-    (!exchanges.is_empty()).then(|| main_url(exchanges, None))
-}
-
-fn main_url(exchanges: &[Exchange], named: Option<Url>) -> Url {
-    if let Some(url) = named.filter(|url| exchanges.iter().any(|exchange| exchange.url == *url)) {
-        return url;
-    }
-    let pages = || {
-        let is_page = |exchange: &&Exchange| {
-            exchange.method == "GET" && exchange.status == 200 && exchange.is_html()
-        };
-        exchanges.iter().filter(is_page)
-    };
-    let page = pages()
-        .find(|page| page.request_header("sec-fetch-dest") == Some("document"))
-        .or_else(|| pages().find(|page| page.request_header("referer").is_none()))
-        .or_else(|| pages().next())
-        .unwrap_or(&exchanges[0]);
-    start_of_redirects(exchanges, &page.url)
-}
-
-/// Follows redirects backwards from `url` to the request that began them.
-fn start_of_redirects(exchanges: &[Exchange], url: &Url) -> Url {
-    let mut start = url;
-    let mut seen = vec![start];
-    for _ in 0..REDIRECTS_MAX {
-        let leads_to_start = |exchange: &&Exchange| {
-            matches!(exchange.status, 301 | 302 | 303 | 307 | 308)
-                && !seen.contains(&&exchange.url)
-                && exchange
-                    .response_header("location")
-                    .and_then(|location| exchange.url.join(location).ok())
-                    .is_some_and(|target| target == *start)
-        };
-        let Some(exchange) = exchanges.iter().find(leads_to_start) else {
-            break;
-        };
-        start = &exchange.url;
-        seen.push(start);
-    }
-    start.clone()
 }

@@ -23,7 +23,7 @@ use crate::exchange::screenshot::Screenshot;
 use crate::limits::EXCHANGES_MAX;
 use crate::map::map_file;
 use crate::provenance::Provenance;
-use crate::site::start_page;
+use crate::start::start_page;
 use crate::timestamp;
 use crate::url::Url;
 use crate::warc::gzip;

@@ -39,10 +39,16 @@ fn essence(exchange: &Exchange) -> (String, String, u16, Vec<u8>) {
 #[test]
 fn mahimahi_folders_are_read_whole_and_become_secure() {
     let Some(folder) = recordings() else { return };
-    for (name, objects, hosts) in [
-        ("apple-2015", 30, 3),
-        ("stackoverflow-2015", 33, 14),
-        ("imgur-2015", 106, 20),
+    for (name, objects, hosts, page, secure_objects) in [
+        ("apple-2015", 30, 3, "http://www.apple.com/", 0.0),
+        (
+            "stackoverflow-2015",
+            33,
+            14,
+            "http://stackoverflow.com/",
+            0.0,
+        ),
+        ("imgur-2015", 106, 20, "http://imgur.com/", 10.0),
     ] {
         let mut imported = import(&[folder.join(name)]).unwrap();
         let (_file, site) = packed(&imported, name);
@@ -58,6 +64,19 @@ fn mahimahi_folders_are_read_whole_and_become_secure() {
             site.provenance().left_out
         );
         assert!(site.provenance().altered.is_empty());
+        assert_eq!(site.main_url().to_string(), page);
+        let info = site.info();
+        let share = secure_objects / info.objects as f64;
+        assert!((info.secure_share - share).abs() < 1e-9, "{name}");
+        let bytes = |each: &&Exchange| each.url.scheme == Scheme::Https;
+        let secure_bytes: usize = site
+            .exchanges()
+            .iter()
+            .filter(bytes)
+            .map(|each| each.body.len())
+            .sum();
+        let share = secure_bytes as f64 / info.body_bytes as f64;
+        assert!((info.secure_bytes_share - share).abs() < 1e-9, "{name}");
         secure(&mut imported);
         let (_file, site) = packed(&imported, &format!("{name}-secure"));
         let is_secure = |each: &Exchange| each.url.scheme == Scheme::Https;

@@ -13,4 +13,5 @@ mod recordings;
 mod records;
 mod round_trip;
 mod secure;
+mod start;
 mod support;

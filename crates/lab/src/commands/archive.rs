@@ -241,7 +241,11 @@ fn print_info(info: &SiteInfo) {
     println!("body bytes      {}", info.body_bytes);
     println!("median object   {} bytes", info.body_bytes_median);
     println!("largest object  {} bytes", info.body_bytes_max);
-    println!("secure share    {:.0} %", info.secure_share * 100.0);
+    println!(
+        "secure share    {:.0} % of the exchanges, {:.0} % of the bytes",
+        info.secure_share * 100.0,
+        info.secure_bytes_share * 100.0
+    );
     println!(
         "origins         {} on {} addresses",
         info.origins.len(),

@@ -26,7 +26,10 @@ def info(
 def print_info(found: JsonMapping) -> None:
     """What `site info` prints of a recording, for people."""
     say(results, f"{found['name']}: {found['main_url']}")
-    secure = f"{found['secure_share']:.0%} of the objects"
+    secure = (
+        f"{found['secure_share']:.0%} of the objects, "
+        f"{found['secure_bytes_share']:.0%} of the bytes"
+    )
     for name, value in (
         ("origins", str(len(found["origins"]))),
         ("server addresses", str(found["server_addresses"])),

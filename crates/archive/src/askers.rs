@@ -1,0 +1,68 @@
+//! What made the browser ask for each recorded URL.
+
+use std::collections::HashMap;
+
+use crate::exchange::Exchange;
+use crate::url::Url;
+
+/// What made the browser ask for a URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// Nothing that its request names.
+    Unnamed,
+    /// What was not recorded under this URL.
+    Elsewhere(Url),
+    /// A recorded URL, by its number.
+    Recorded(usize),
+}
+
+/// The recorded URLs, numbered in the order of their first exchanges, and what asked for each.
+pub(crate) struct Askers<'a> {
+    pub numbers: HashMap<&'a Url, usize>,
+    pub asked_by: Vec<Asker>,
+}
+
+/// A redirect's target is asked for by the redirect; anything else by the recorded initiator, else by
+/// what its `Referer` names. The first exchange of a URL says it.
+pub(crate) fn of(exchanges: &[Exchange]) -> Askers<'_> {
+    let mut numbers: HashMap<&Url, usize> = HashMap::new();
+    for exchange in exchanges {
+        let next = numbers.len();
+        numbers.entry(&exchange.url).or_insert(next);
+    }
+    let mut asked_by: Vec<Option<Asker>> = vec![None; numbers.len()];
+    for exchange in exchanges {
+        let number = numbers[&exchange.url];
+        asked_by[number].get_or_insert_with(|| {
+            named_by(exchange).map_or(Asker::Unnamed, |url| match numbers.get(&url) {
+                Some(&number) => Asker::Recorded(number),
+                None => Asker::Elsewhere(url),
+            })
+        });
+        let target = redirect_target(exchange);
+        if let Some(&redirected) = target.and_then(|url| numbers.get(&url)) {
+            asked_by[redirected] = Some(Asker::Recorded(number));
+        }
+    }
+    let asked_by = asked_by
+        .into_iter()
+        .map(|asker| asker.unwrap_or(Asker::Unnamed))
+        .collect();
+    Askers { numbers, asked_by }
+}
+
+/// What the request itself says of what made the browser ask: the initiator, else its `Referer`.
+pub(crate) fn named_by(exchange: &Exchange) -> Option<Url> {
+    let named = exchange.initiator.as_deref();
+    named
+        .or_else(|| exchange.request_header("referer"))
+        .and_then(|url| url.parse().ok())
+}
+
+/// Where an exchange sends the browser.
+pub(crate) fn redirect_target(exchange: &Exchange) -> Option<Url> {
+    let location = exchange.response_header("location");
+    location
+        .filter(|_| (300..400).contains(&exchange.status))
+        .and_then(|location| exchange.url.join(location).ok())
+}

@@ -1,0 +1,231 @@
+//! Which page a recording is of, where its file does not say.
+
+use eyelevel_archive::{Provenance, Site, SiteMetadata, write_wacz};
+
+use crate::support::{open, page, request, response};
+
+/// Records of an exchange of `url` with this content type, asked for with these fields.
+fn asked(id: &str, url: &str, content_type: &str, fields: &str) -> Vec<u8> {
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n\r\n");
+    let concurrent = format!("WARC-Concurrent-To: <urn:test:{id}>");
+    let message = format!("GET / HTTP/1.1\r\n{fields}\r\n");
+    [
+        response(id, url, &[], &head),
+        request(&format!("{id}-request"), url, &[&concurrent], &message),
+    ]
+    .concat()
+}
+
+fn named_by(url: &str) -> String {
+    format!("Referer: {url}\r\n")
+}
+
+fn start_of(records: &[Vec<u8>]) -> String {
+    open(records).unwrap().main_url().to_string()
+}
+
+/// A page whose images name it, with a beacon of its own that names nothing and answers HTML.
+fn page_and_beacon(page_url: &str, beacon_url: &str) -> Vec<Vec<u8>> {
+    let html = "text/html; charset=utf-8";
+    let mut records = vec![
+        // The page came from a search engine or a link, which is not in the recording.
+        asked("page", page_url, html, &named_by("http://search.test/?q=a")),
+        asked("beacon", beacon_url, html, ""),
+    ];
+    for number in 0..30 {
+        let url = format!("{page_url}image-{number}.png");
+        records.push(asked(
+            &format!("image-{number}"),
+            &url,
+            "image/png",
+            &named_by(page_url),
+        ));
+    }
+    records
+}
+
+#[test]
+fn a_beacon_that_answers_html_is_no_page() {
+    for (page_url, beacon_url) in [
+        (
+            "https://www.portal.test/",
+            "https://s.portal.test/qdas/s.htm?p=a",
+        ),
+        ("http://www.news.test/", "http://i.go.news.test/count/v?a=b"),
+    ] {
+        let mut records = page_and_beacon(page_url, beacon_url);
+        assert_eq!(start_of(&records), page_url);
+        records.reverse(); // a folder's files have no order
+        assert_eq!(start_of(&records), page_url);
+    }
+}
+
+#[test]
+fn what_style_sheets_scripts_and_frames_led_to_counts_for_the_page() {
+    let (sheet, script) = ("https://c.test/a.css", "https://c.test/a.js");
+    let mut records = vec![
+        // Were only those counted that name it themselves, the frame would be the page.
+        asked(
+            "frame",
+            "https://f.test/",
+            "text/html",
+            &named_by("https://a.test/"),
+        ),
+        asked("sheet", sheet, "text/css", &named_by("https://a.test/")),
+        asked("script", script, "text/javascript", &named_by(sheet)),
+        asked(
+            "page",
+            "https://a.test/",
+            "text/html",
+            &named_by("https://b.test/"),
+        ),
+    ];
+    for number in 0..3 {
+        let by = ["https://f.test/", script, sheet][number % 3];
+        let url = format!("https://a.test/{number}.png");
+        records.push(asked(
+            &format!("i{number}"),
+            &url,
+            "image/png",
+            &named_by(by),
+        ));
+        let url = format!("https://f.test/{number}.png");
+        records.push(asked(
+            &format!("f{number}"),
+            &url,
+            "image/png",
+            &named_by("https://f.test/"),
+        ));
+    }
+    assert_eq!(start_of(&records), "https://a.test/");
+}
+
+#[test]
+fn what_redirects_led_to_counts_for_the_page_that_they_began_at() {
+    let moved = |to: &str| format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\n\r\n");
+    let mut records = vec![
+        page("beacon", "https://beacon.test/"),
+        response("1", "http://a.test/", &[], &moved("https://a.test/")),
+        response("2", "https://a.test/", &[], &moved("/home")),
+        page("page", "https://a.test/home"),
+    ];
+    let image = "https://a.test/1.png";
+    records.push(asked(
+        "3",
+        image,
+        "image/png",
+        &named_by("https://a.test/home"),
+    ));
+    assert_eq!(start_of(&records), "http://a.test/");
+    // A beacon of the page's own that is sent to it is not where it began.
+    let by_page = "WARC-Concurrent-To: <urn:test:4>";
+    let message = "GET / HTTP/1.1\r\nReferer: https://a.test/home\r\n\r\n";
+    let back = moved("http://a.test/");
+    records.push(response("4", "https://count.test/", &[], &back));
+    records.push(request("5", "https://count.test/", &[by_page], message));
+    assert_eq!(start_of(&records), "http://a.test/");
+}
+
+#[test]
+fn a_referer_of_an_origin_alone_stands_for_its_page() {
+    // What browsers send to other origins since 2020.
+    let mut records = vec![
+        page("beacon", "https://beacon.test/"),
+        page("page", "https://a.test/news?id=1"),
+    ];
+    records.push(asked(
+        "1",
+        "https://b.test/1.png",
+        "image/png",
+        &named_by("https://a.test/"),
+    ));
+    assert_eq!(start_of(&records), "https://a.test/news?id=1");
+}
+
+#[test]
+fn what_a_browser_asked_for_as_a_frame_is_no_page() {
+    let as_document = "Sec-Fetch-Dest: document\r\n";
+    let as_frame = "Sec-Fetch-Dest: iframe\r\n";
+    let mut records = vec![
+        asked("frame", "https://f.test/", "text/html", as_frame),
+        asked("page", "https://a.test/", "text/html", as_document),
+    ];
+    for number in 0..3 {
+        let url = format!("https://f.test/{number}.png");
+        records.push(asked(
+            &format!("{number}"),
+            &url,
+            "image/png",
+            &named_by("https://f.test/"),
+        ));
+    }
+    assert_eq!(start_of(&records), "https://a.test/");
+}
+
+#[test]
+fn of_pages_that_led_to_as_much_the_first_that_nothing_asked_for_is_the_page() {
+    let circle = [
+        asked(
+            "1",
+            "https://a.test/1",
+            "text/html",
+            &named_by("https://a.test/2"),
+        ),
+        asked(
+            "2",
+            "https://a.test/2",
+            "text/html",
+            &named_by("https://a.test/1"),
+        ),
+        asked(
+            "self",
+            "https://a.test/3",
+            "text/html",
+            &named_by("https://a.test/3"),
+        ),
+    ];
+    assert_eq!(start_of(&circle), "https://a.test/1");
+    let strangers = [
+        asked(
+            "1",
+            "https://a.test/1",
+            "text/html",
+            &named_by("https://b.test/"),
+        ),
+        page("2", "https://a.test/2"),
+        page("3", "https://a.test/3"),
+    ];
+    assert_eq!(start_of(&strangers), "https://a.test/2");
+}
+
+#[test]
+fn the_page_that_a_recording_names_is_the_page() {
+    let site = open(&page_and_beacon("https://a.test/", "https://b.test/v?a=b")).unwrap();
+    let named = site.exchanges()[1].url.clone();
+    let metadata = SiteMetadata {
+        title: "a beacon".to_owned(),
+        description: String::new(),
+        main_url: named.clone(),
+        created_at_unix_ms: 0,
+        provenance: Provenance::default(),
+        screenshot: None,
+    };
+    let name = format!("eyelevel-archive-{}-named.wacz", std::process::id());
+    let file = std::env::temp_dir().join(name);
+    write_wacz(&file, site.exchanges(), &metadata).unwrap();
+    let opened = Site::open(&file);
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(*opened.unwrap().main_url(), named);
+}
+
+#[test]
+fn a_long_chain_is_followed_whole() {
+    let records: Vec<Vec<u8>> = (0..20_000)
+        .map(|number| {
+            let by = named_by(&format!("https://a.test/{}", number + 1));
+            let url = format!("https://a.test/{number}");
+            asked(&number.to_string(), &url, "text/html", &by)
+        })
+        .collect();
+    assert_eq!(start_of(&records), "https://a.test/19999");
+}
