@@ -29,19 +29,24 @@ def find_binary() -> str:
 
 
 def run_tool(
-    arguments: Sequence[str], *, accept: Sequence[int] = (0,), prints_json: bool = True
+    arguments: Sequence[str],
+    *,
+    accept: Sequence[int] = (0,),
+    prints_json: bool = True,
+    within_s: float = TOOL_TIMEOUT_S,
 ) -> Any:
     """Run a one-shot command of the binary and return the JSON that it prints, or None.
 
-    Raises LabError with the command's own message if its exit status is not in `accept`.
+    Raises LabError with the command's own message if its exit status is not in `accept`, and if it
+    takes longer than `within_s`.
     """
     command = [find_binary(), *arguments]
     try:
         process = subprocess.run(
-            command, capture_output=True, text=True, timeout=TOOL_TIMEOUT_S, check=False
+            command, capture_output=True, text=True, timeout=within_s, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise LabError(f"{' '.join(command)} took longer than {TOOL_TIMEOUT_S:g} s") from error
+        raise LabError(f"{' '.join(command)} took longer than {within_s:g} s") from error
     if process.returncode not in accept:
         message = process.stderr.strip() or process.stdout.strip() or "it said nothing"
         raise LabError(message.removeprefix(f"{NAME}: "))

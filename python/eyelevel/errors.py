@@ -47,6 +47,10 @@ class ConnectionLogError(ExpectedError):
     """A log that cannot be read, or a connection that is not there."""
 
 
+class CorpusError(ExpectedError):
+    """A corpus, a list of pages or a selection is refused; one line with the way out."""
+
+
 class ExportError(ExpectedError):
     """A load or a site cannot be written in another tool's format as asked."""
 

@@ -12,6 +12,7 @@ LINES_MIN = 25
 SIBLINGS = {"metrics", "run/trial/rules", "stats", "stats/hypothesis"}
 """Folders of siblings of one kind: a metric, a rule or a statistic each; many, and short."""
 TABLES = {
+    "cli/corpus/commands.py",
     "cli/site/commands.py",
     "json_types.py",
     "traces/spec.py",

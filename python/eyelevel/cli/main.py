@@ -47,6 +47,7 @@ SUBCOMMANDS: dict[str, str] = {
     "doctor": "doctor",
     "site": "site.commands",
     "record": "site.record",
+    "corpus": "corpus.commands",
 }
 
 

@@ -88,8 +88,11 @@ def is_named(descriptor: int, path: Path) -> bool:
 def _make(parent: Path, prefix: str) -> tuple[Path, int]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         # Between making and locking it somebody may take it for an orphan and remove it.
+        try:
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            continue
         if lock(descriptor) is not False and is_named(descriptor, folder):
             return folder, descriptor
         os.close(descriptor)

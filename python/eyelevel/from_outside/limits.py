@@ -82,6 +82,20 @@ TRACE = Limit(
     "cut it: a trace repeats from its end",
 )
 TABLE = Limit("table", 16 * MB, "a row a class of users, some hundreds", "export fewer rows")
+LEDGER = Limit(
+    "table of a corpus",
+    64 * MB,
+    "100,000 recordings of 300 bytes",
+    "correct it, or remove it: what is there is then imported again",
+)
+PAGES = Limit("list of pages", 8 * MB, "10,000 pages of 200 bytes", "split it", 100_000)
+CHECKED = Limit(
+    "file of a check",
+    64 * MB,
+    "ten loads that miss a thousand objects each take 3 MB",
+    "remove it: the recording is then checked again",
+    1_000_000,
+)
 NAMES = Limit(
     "list of names",
     1_000 * MB,
@@ -114,4 +128,5 @@ WORD_LINE_BYTES_MAX = 4096
 LIMITS: tuple[Limit, ...] = (
     *(PLAN, PLAN_DOCUMENT, DOCUMENT, RECORD, FRAMES, PICTURE, MANIFEST, BUNDLE, LOG, PATH_LOG),
     *(TRACE, TABLE, NAMES, OPT_OUT, PROBES, PARQUET, SCRIPT, KEPT),
+    *(LEDGER, PAGES, CHECKED),
 )

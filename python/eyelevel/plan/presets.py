@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eyelevel.errors import PlanError, unknown
+from eyelevel.plan.synthetic_site import like_sites
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,22 @@ SMALLEST_EFFECT_REASON = (
 """Of the presets and of `eyelevel ask`, which have the default's 5 %."""
 
 SMALL_SITES_MAX = 4
+
+SINGLE_ORIGIN = tuple(
+    f"synthetic:objects={objects},object_bytes={size}"
+    for objects, size in ((2, 8000), (4, 15000), (8, 15000), (16, 10000), (32, 10000), (64, 5000))
+)
+"""One connection carries the page: what a round trip less is worth stands alone. Wikipedia's page
+of 2018 has 6 objects, the shipped `plain` 2; the others lie between these and Das's median page."""
+
+MANY_SMALL = tuple(
+    f"synthetic:objects={objects},object_bytes={size},origins={origins}"
+    for objects, size in ((100, 3000), (200, 1000), (400, 500))
+    for origins in (1, 20)
+)
+"""From the median object of Das's table 4.1 downwards; on one origin, and on as many as his median
+site has addresses."""
+
 SCALES = ("full", "small")
 
 PRESETS: tuple[Preset, ...] = (
@@ -72,14 +89,15 @@ blocks = 2
         "The study of Das 2014: HTTP/1.1, HTTP/2 and QUIC over a grid of 10 rates x 10 RTTs, and "
         "the 24 Mbit/s of figure 5-1. His HTTP/1.1 was cleartext: that is `http1-plain`; `http1` "
         "is the same over TLS. His QUIC was unpaced, with a window of 10 packets of 1200 bytes: "
-        "`quic+das-2014`, not `quic`. `unshaped` is the reference of his optimal load times.",
+        "`quic+das-2014`, not `quic`. `unshaped` is the reference of his optimal load times. Its "
+        "500 sites are made, like his table 4.1; `--corpus` takes others, or a selection of them.",
         None,
         """\
 title = "Where over rate and round-trip time does QUIC help?"
 networks = ["das-[0-9]*", "unshaped"]
 stacks = ["http1-plain", "http1", "tcp", "quic+das-2014"]
 comparisons = [["quic+das-2014", "http1-plain"], ["tcp", "http1-plain"], ["quic+das-2014", "tcp"]]
-blocks = 5
+blocks = 2
 primary_metric = "page_load_time_ms"
 """,
         """\
@@ -88,8 +106,8 @@ networks = [
     "das-3-30", "das-3-120", "das-3-300",
     "das-25-30", "das-25-120", "das-25-300",
 ]
-blocks = 2
 """,
+        sites=like_sites("das2014"),
     ),
     Preset(
         "das-2014-cellular",
@@ -156,6 +174,45 @@ primary_metric = "page_load_time_ms"
 capture = false
 """,
         sites=tuple(f"synthetic:object_bytes={size}" for size in (2, 10_000, 1_000_000, 10**7)),
+    ),
+    Preset(
+        "wolsing-2019-single-origin",
+        "Table 3 of Wolsing et al. 2019: what remains of QUIC's advantage on pages of one origin "
+        "once a round trip is subtracted. Their gnu.org and wikipedia.org are not here; `--corpus` "
+        "takes recordings of them.",
+        None,
+        """\
+title = "What remains of QUIC's advantage on one origin, less a round trip?"
+networks = ["dsl", "lte", "3g", "da2gc", "mss"]
+stacks = ["tcp+", "tcp+bbr", "quic", "quic+bbr"]
+comparisons = [["quic", "tcp+"], ["quic+bbr", "tcp+bbr"]]
+blocks = 31
+""",
+        """\
+networks = ["dsl", "da2gc"]
+blocks = 2
+""",
+        sites=("plain", *SINGLE_ORIGIN),
+    ),
+    Preset(
+        "many-small-objects",
+        "Do streams that do not wait for each other help pages of many small objects? The question "
+        "of Das 2014, section 5.2, which his corpus left open: its pages of many objects had large "
+        "ones, too.",
+        None,
+        """\
+title = "Does QUIC help pages of many small objects?"
+networks = ["dsl", "lte", "3g", "da2gc"]
+stacks = ["http1", "tcp+", "quic"]
+comparisons = [["quic", "tcp+"], ["tcp+", "http1"]]
+blocks = 15
+primary_metric = "page_load_time_ms"
+""",
+        """\
+networks = ["dsl", "da2gc"]
+blocks = 2
+""",
+        sites=MANY_SMALL,
     ),
     Preset(
         "initial-window",

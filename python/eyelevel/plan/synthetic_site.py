@@ -1,4 +1,5 @@
-"""Synthetic sites by name: `synthetic:objects=20,object_bytes=10000,origins=2`."""
+"""Synthetic sites by name: `synthetic:objects=20,object_bytes=10000,origins=2`, or one of many that
+are like published ones: `synthetic:like=das2014,site=17`."""
 
 from dataclasses import asdict, dataclass
 
@@ -8,6 +9,37 @@ PREFIX = "synthetic:"
 BOUNDS = {"objects": (1, 2000), "object_bytes": (2, 50_000_000), "origins": (1, 200)}
 MARKUP_BYTES = 300
 """What a page's own markup takes: a smaller one has none, and so no further objects."""
+
+
+LIKE = ("das2014", "httparchive2025")
+"""Whose distributions sites can have (`eyelevel.sites.synthetic.published`)."""
+LIKE_BOUNDS = {"site": (1, 10_000), "count": (1, 10_000), "seed": (0, 2**31)}
+LIKE_COUNT = 500
+"""Das's corpus has as many."""
+
+
+@dataclass(frozen=True)
+class LikeSite:
+    """One of `count` sites that together have a published distribution, drawn with a seed."""
+
+    like: str
+    site: int
+    count: int = LIKE_COUNT
+    seed: int = 1
+
+    @property
+    def name(self) -> str:
+        """In tables and files, as `eyelevel site synth` calls it."""
+        number = f"{self.site:0{len(str(self.count))}}"
+        of = "" if self.count == LIKE_COUNT else f"of{self.count}"
+        return f"{self.like}-{self.seed}-{number}{of}"
+
+    @property
+    def in_plan(self) -> str:
+        """As a plan's `sites` have it."""
+        usual = self.count == LIKE_COUNT and self.seed == 1
+        drawn = "" if usual else f",count={self.count},seed={self.seed}"
+        return f"{PREFIX}like={self.like},site={self.site}{drawn}"
 
 
 @dataclass(frozen=True)
@@ -32,19 +64,48 @@ def is_synthetic(site: str) -> bool:
     return site.startswith(PREFIX)
 
 
-def parse_synthetic(site: str) -> SyntheticSite:
+def parse_synthetic(site: str) -> SyntheticSite | LikeSite:
     """What the text describes; ValueError says what is wrong with it."""
-    values = asdict(SyntheticSite())
+    given = {}
     for part in filter(None, site.removeprefix(PREFIX).split(",")):
         key, _, value = (word.strip() for word in part.partition("="))
-        if key not in BOUNDS:
-            raise ValueError(f"site `{site}`: {unknown('key', key, BOUNDS)}")
-        low, high = BOUNDS[key]
-        if not value.isdecimal() or not low <= int(value) <= high:
-            raise ValueError(f"site `{site}`: `{key}` is a whole number from {low} to {high}")
-        values[key] = int(value)
+        given[key] = value
+    if "like" in given:
+        return _like(site, given)
+    values = asdict(SyntheticSite()) | _whole_numbers(site, given, BOUNDS)
     if values["objects"] > 1 and values["object_bytes"] < MARKUP_BYTES:
         raise ValueError(f"site `{site}`: a page with objects has at least {MARKUP_BYTES} bytes")
     if values["origins"] > values["objects"]:
         raise ValueError(f"site `{site}`: more origins than objects")
     return SyntheticSite(**values)
+
+
+def like_sites(like: str, count: int = LIKE_COUNT, seed: int = 1) -> tuple[str, ...]:
+    """All `count` sites of one drawing, as a plan names them."""
+    return tuple(LikeSite(like, site, count, seed).in_plan for site in range(1, count + 1))
+
+
+def _like(site: str, given: dict[str, str]) -> LikeSite:
+    like = given.pop("like")
+    if like not in LIKE:
+        raise ValueError(f"site `{site}`: {unknown('source', like, LIKE)}")
+    if "site" not in given:
+        raise ValueError(f"site `{site}`: say which one, such as `site=17`")
+    made = LikeSite(like, **_whole_numbers(site, given, LIKE_BOUNDS))
+    if made.site > made.count:
+        raise ValueError(f"site `{site}`: there are {made.count} sites, so no {made.site}")
+    return made
+
+
+def _whole_numbers(
+    site: str, given: dict[str, str], bounds: dict[str, tuple[int, int]]
+) -> dict[str, int]:
+    values = {}
+    for key, value in given.items():
+        if key not in bounds:
+            raise ValueError(f"site `{site}`: {unknown('key', key, [*bounds, 'like'])}")
+        low, high = bounds[key]
+        if not value.isdecimal() or len(value) > 18 or not low <= int(value) <= high:
+            raise ValueError(f"site `{site}`: `{key}` is a whole number from {low} to {high}")
+        values[key] = int(value)
+    return values

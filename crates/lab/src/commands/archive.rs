@@ -73,6 +73,9 @@ enum ArchiveCommand {
         /// One line of JSON instead of a table
         #[arg(long)]
         json: bool,
+        /// With --json: also the size of each body as sent, in recorded order
+        #[arg(long, requires = "json")]
+        sizes: bool,
     },
     /// Write the recorded picture of the page to a file
     Screenshot {
@@ -96,6 +99,15 @@ enum ArchiveCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// What a site consists of, with what a table of many sites takes its quantiles from.
+#[derive(Serialize)]
+struct InfoWithSizes {
+    #[serde(flatten)]
+    info: SiteInfo,
+    /// Bytes of each body as sent, in recorded order.
+    body_sizes: Vec<usize>,
 }
 
 /// A check ran and found a difference; 1 is for a check that could not run.
@@ -152,12 +164,16 @@ pub fn run(arguments: ArchiveArguments) -> Result<i32, Error> {
             }
             print_json(&site.info());
         }
-        ArchiveCommand::Info { file, json } => {
-            let info = Site::open(file)?.info();
-            if json {
-                print_json(&info)
-            } else {
-                print_info(&info)
+        ArchiveCommand::Info { file, json, sizes } => {
+            let site = Site::open(file)?;
+            let info = site.info();
+            match (json, sizes) {
+                (false, _) => print_info(&info),
+                (true, false) => print_json(&info),
+                (true, true) => print_json(&InfoWithSizes {
+                    info,
+                    body_sizes: site.exchanges().iter().map(|e| e.body.len()).collect(),
+                }),
             }
         }
         ArchiveCommand::Screenshot { file, out } => {

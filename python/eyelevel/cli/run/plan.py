@@ -9,14 +9,14 @@ import typer
 from eyelevel.analysis.conditions import smallest_effect_said
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.cli.results.gate import read_conditions
-from eyelevel.cli.run.plan_text import read_plan
+from eyelevel.cli.run.plan_text import Corpus, read_plan
+from eyelevel.cli.run.sites import open_sites
 from eyelevel.cli.values import duration
 from eyelevel.plan.trials import expand
 from eyelevel.run.study.estimate import estimate as estimate_plan
 from eyelevel.run.study.sequential_estimate import SequentialEstimate
 from eyelevel.run.study.time_limits import check_time_limits, limits_said
 from eyelevel.sites.cleartext import check_secure
-from eyelevel.sites.recorded import open_site
 
 app = typer.Typer(
     help="Check a plan, list its trials, predict what it costs.", no_args_is_help=True
@@ -31,10 +31,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command("check")
-def check(plan: PlanArgument, site: Sites = None, scale: Scale = "full") -> None:
+def check(
+    plan: PlanArgument, site: Sites = None, corpus: Corpus = None, scale: Scale = "full"
+) -> None:
     """Check a plan; every problem is named with file, line and the nearest known word."""
-    parsed = read_plan(plan, site or [], scale)
-    sites = [open_site(name) for name in parsed.sites]
+    parsed = read_plan(plan, site or [], scale, corpus=corpus)
+    sites = open_sites(parsed.sites)
     check_secure(parsed.stacks, sites)
     check_time_limits(parsed, sites)
     trials = len(expand(parsed, [site.of_plan() for site in sites]))
@@ -51,11 +53,15 @@ def check(plan: PlanArgument, site: Sites = None, scale: Scale = "full") -> None
 
 @app.command("expand")
 def expand_(
-    plan: PlanArgument, site: Sites = None, scale: Scale = "full", as_json: Json = False
+    plan: PlanArgument,
+    site: Sites = None,
+    corpus: Corpus = None,
+    scale: Scale = "full",
+    as_json: Json = False,
 ) -> None:
     """List every trial in its order, tab-separated: hash, block, stack, position, seed."""
-    parsed = read_plan(plan, site or [], scale)
-    trials = expand(parsed, [open_site(name).of_plan() for name in parsed.sites])
+    parsed = read_plan(plan, site or [], scale, corpus=corpus)
+    trials = expand(parsed, [site.of_plan() for site in open_sites(parsed.sites)])
     if as_json:
         print_json([trial.record_key() for trial in trials])
         return
@@ -68,6 +74,7 @@ def expand_(
 def estimate(
     plan: PlanArgument,
     site: Sites = None,
+    corpus: Corpus = None,
     scale: Scale = "full",
     like: Annotated[
         Path | None, typer.Option(help="An earlier run's directory, whose loads to go by.")
@@ -78,8 +85,8 @@ def estimate(
     as_json: Json = False,
 ) -> None:
     """Predict time, disk, the smallest effect that the blocks can show, and a gate's blocks."""
-    parsed = read_plan(plan, site or [], scale)
-    sites = [open_site(name) for name in parsed.sites]
+    parsed = read_plan(plan, site or [], scale, corpus=corpus)
+    sites = open_sites(parsed.sites)
     check_time_limits(parsed, sites)
     conditions = read_conditions(fail_if, parsed)
     estimated = estimate_plan(parsed, sites, like, conditions)

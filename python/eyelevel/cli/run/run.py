@@ -16,7 +16,8 @@ from eyelevel.cli.output import hints, print_json
 from eyelevel.cli.results.export import Exports, export_all
 from eyelevel.cli.results.gate import UnsureOption, conclude, read_conditions
 from eyelevel.cli.results.report import make_report, print_summary
-from eyelevel.cli.run.plan_text import read_plan
+from eyelevel.cli.run.plan_text import Corpus, read_plan
+from eyelevel.cli.run.sites import open_sites
 from eyelevel.cli.values import duration
 from eyelevel.plan.plan import Plan
 from eyelevel.run.study.attempts import RETRIES, RETRIES_MAX
@@ -26,7 +27,6 @@ from eyelevel.run.study.loop import Execution, prepare, run_trials
 from eyelevel.run.study.progress import Progress as RunProgress
 from eyelevel.run.study.stopping import stopping_rule
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
-from eyelevel.sites.recorded import open_site
 
 EXIT_INTERRUPTED = 130
 ENDING = "ending after the current load; Ctrl-C again breaks it off"
@@ -44,6 +44,7 @@ def run(
     site: Annotated[
         list[str] | None, typer.Option(help="Of a preset: recorded sites instead of its own.")
     ] = None,
+    corpus: Corpus = None,
     scale: Annotated[str, typer.Option(help="Of a preset: `small` makes a smoke test.")] = "full",
     resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False,
     peek: Annotated[
@@ -68,7 +69,7 @@ def run(
 
     Ctrl-C ends after the current load; run again with --resume to continue.
     """
-    parsed = read_plan(plan, site or [], scale)
+    parsed = read_plan(plan, site or [], scale, corpus=corpus)
     conditions = read_conditions(fail_if, parsed)
     check_conditions(conditions, parsed.blocks, may_stop=parsed.stop is not None)
     again = f"eyelevel run {plan} --out {out} --resume"
@@ -103,7 +104,7 @@ def run_plan(
     """
     execution = execution or Execution(trace_files=plan.trace_files)
     check_jobs(execution.jobs)
-    sites = [open_site(name) for name in plan.sites]
+    sites = open_sites(plan.sites)
     trials = prepare(plan, sites, out, resume=resume)
     archives = {site.name: str(site.path.resolve()) for site in sites}
     rest = f"the rest: {how_to_resume}"

@@ -57,8 +57,8 @@ def check(
     if loads:
         page = _load(archive, site.name, loads)
         failure = page.failure()
-        pictures = _write_pictures(page, archive, picture or Path(f"{site.name}.check.png"))
-        report["page"] = _as_json(page) | pictures
+        pictures = write_pictures(page, archive, picture or Path(f"{site.name}.check.png"))
+        report["page"] = page_as_json(page) | pictures
         if not as_json:
             _print_page(page, pictures)
     if as_json:
@@ -136,7 +136,7 @@ def _console_errors(page: PageFindings) -> list[str]:
     return list(dict.fromkeys(error for load in page.loads for error in load.console_errors))
 
 
-def _write_pictures(page: PageFindings, archive: Path, out: Path) -> JsonObject:
+def write_pictures(page: PageFindings, archive: Path, out: Path) -> JsonObject:
     """The page as recorded, if that is known, and as replayed over each protocol."""
     by_version = {load.http_version: load.screenshot for load in page.loads if load.screenshot}
     panels = [(f"replayed over {name}", image) for name, image in by_version.items()]
@@ -157,7 +157,8 @@ def _recorded_picture(archive: Path) -> bytes:
         return out.read_bytes() if written else b""
 
 
-def _as_json(page: PageFindings) -> JsonObject:
+def page_as_json(page: PageFindings) -> JsonObject:
+    """What `--json` says of the loads."""
     return {
         "failure": page.failure() or None,
         "misses": [asdict(miss) for miss in page.misses],

@@ -1,16 +1,20 @@
 """Make the recordings of synthetic sites: the same name gives the same bytes."""
 
 import os
+from functools import lru_cache
 from pathlib import Path
 
 from eyelevel.disk.whole import folder_beside
-from eyelevel.plan.synthetic_site import MARKUP_BYTES, SyntheticSite
+from eyelevel.plan.synthetic_site import MARKUP_BYTES, LikeSite, SyntheticSite
 from eyelevel.sites.pack import MadeExchange, pack_site
+from eyelevel.sites.synthetic.published import PUBLISHED
+from eyelevel.sites.synthetic.shapes import SiteShape, site_shapes
+from eyelevel.sites.synthetic.write import write_site
 
 _COLOURS = ("#264653", "#2a9d8f", "#e9c46a", "#f4a261", "#e76f51")
 
 
-def make_synthetic(site: SyntheticSite) -> Path:
+def make_synthetic(site: SyntheticSite | LikeSite) -> Path:
     """The recording of `site`, kept in the user's cache; raises LabError if it cannot be packed.
 
     It is written under a name of its own and renamed: two commands at once cannot spoil it.
@@ -21,9 +25,18 @@ def make_synthetic(site: SyntheticSite) -> Path:
     kept.parent.mkdir(parents=True, exist_ok=True)
     with folder_beside(kept) as folder:
         out = folder / kept.name
-        _pack(site, out)
+        if isinstance(site, LikeSite):
+            write_site(_shapes(site.like, site.count, site.seed)[site.site - 1], site.name, out)
+        else:
+            _pack(site, out)
         out.rename(kept)
     return kept
+
+
+@lru_cache(maxsize=4)
+def _shapes(like: str, count: int, seed: int) -> tuple[SiteShape, ...]:
+    """All sites of a drawing: each one's place in it is known only with the others'."""
+    return site_shapes(PUBLISHED[like], count, seed)
 
 
 def _cache() -> Path:

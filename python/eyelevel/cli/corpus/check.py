@@ -1,0 +1,96 @@
+"""`eyelevel corpus check`: every recording replayed, compared and loaded; results kept."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eyelevel.binary import run_tool
+from eyelevel.cli.corpus.info import CorpusArgument
+from eyelevel.cli.corpus.steps import Steps
+from eyelevel.cli.options import UnsafeBrowserOption
+from eyelevel.cli.output import print_json, results, say
+from eyelevel.cli.site.check import TOOL_FOUND_DIFFERENCES, page_as_json, write_pictures
+from eyelevel.corpora.checks import Check, folder_of, keep_check, read_check
+from eyelevel.corpora.members import Member, members
+from eyelevel.errors import BrowserError, BrowserStartError, ExpectedError
+from eyelevel.sites.check import check_page
+from eyelevel.sites.recorded import open_site
+from eyelevel.store.claim import claim
+
+LOADS_MAX = 10
+EXIT_NOT_FIT = 1
+
+
+def check_corpus(
+    corpus: CorpusArgument,
+    loads: Annotated[
+        int, typer.Option(min=0, max=LOADS_MAX, help="Of each page, over h1, h2 and h3 in turn.")
+    ] = LOADS_MAX,
+    again: Annotated[
+        bool, typer.Option("--again", help="Also those whose check is kept from an earlier call.")
+    ] = False,
+    _unsafe_browser: UnsafeBrowserOption = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Check each recording of a corpus as `site check` does, and keep what was found.
+
+    One after the other; each result, with a picture, is kept in the corpus's folder `checks` as
+    soon as it is known, so the same command goes on after an interruption. Exits 1 if a recording
+    is not fit to be measured.
+    """
+    found = members(corpus)
+    folder = folder_of(corpus)
+    claim(folder)
+    checks = []
+    with Steps("checking", len(found)) as steps:
+        for member in found:
+            steps.begin(member.name)
+            check, is_kept = check_member(member, folder, loads, again=again)
+            steps.end(member.name, passed_over=is_kept)
+            checks.append(check)
+            if check.reason:
+                say(steps.screen, f"{check.name}: not fit to be measured: {check.reason}")
+    fit = [check.name for check in checks if not check.reason]
+    if as_json:
+        reasons = {check.name: check.reason for check in checks if check.reason}
+        print_json({"checks": str(folder), "fit": fit, "not_fit": reasons})
+    else:
+        say(results, f"{len(fit)} of {len(checks)} recordings are fit to be measured: {folder}")
+    if len(fit) < len(checks):
+        raise typer.Exit(EXIT_NOT_FIT)
+
+
+def check_member(
+    member: Member, folder: Path, loads: int, *, again: bool = False
+) -> tuple[Check, bool]:
+    """One recording's check, and whether it was kept from before: of the same file, with no fewer
+    loads.
+
+    A recording that cannot be opened, or makes the browser fail, is not fit. Raises
+    BrowserStartError, which says nothing of the recording, and OSError.
+    """
+    kept = None if again else read_check(folder, member.name)
+    try:
+        site = open_site(member.site)
+        if kept and kept.digest == site.digest and kept.loads >= loads:
+            return kept, True
+        archive = site.path.resolve()
+        report = run_tool(["archive", "check", str(archive)], accept=(0, TOOL_FOUND_DIFFERENCES))
+        differences = sum(len(protocol["differences"]) for protocol in report["protocols"])
+        failure = ""
+        if loads:
+            page = check_page(archive, loads)
+            failure = page.failure()
+            folder.mkdir(parents=True, exist_ok=True)
+            picture = write_pictures(page, archive, folder / f"{member.name}.png")
+            report["page"] = page_as_json(page) | picture
+    except BrowserStartError:
+        raise
+    except (ExpectedError, BrowserError) as error:
+        reason = " ".join(str(error).split())
+        digest = kept.digest if kept else ""
+        return Check(member.name, digest, 0, 0, reason or type(error).__name__), False
+    check = Check(member.name, site.digest, loads, differences, failure)
+    keep_check(folder, check, report)
+    return check, False

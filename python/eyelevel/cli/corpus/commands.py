@@ -1,0 +1,17 @@
+"""`eyelevel corpus`: corpora of recordings made, checked, described and drawn from."""
+
+import typer
+
+from eyelevel.cli.corpus.check import check_corpus
+from eyelevel.cli.corpus.importing import import_corpus
+from eyelevel.cli.corpus.info import info
+from eyelevel.cli.corpus.select import select_sites
+
+app = typer.Typer(
+    help="Make, check, describe corpora of many recordings, and select from them.",
+    no_args_is_help=True,
+)
+app.command("import")(import_corpus)
+app.command("check")(check_corpus)
+app.command("info")(info)
+app.command("select")(select_sites)

@@ -1,0 +1,86 @@
+"""`eyelevel corpus import`: a folder of other tools' recordings, all at once."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eyelevel.cli.corpus.steps import Steps
+from eyelevel.cli.output import hints, print_json, results, say
+from eyelevel.cli.values import viewport_px
+from eyelevel.corpora.importing import TIME_LIMIT_S, Wishes, import_all
+from eyelevel.corpora.ledger import FILE, Entry, own_ledger
+from eyelevel.corpora.sources import find_sources
+from eyelevel.errors import CorpusError
+
+
+def import_corpus(
+    folder: Annotated[
+        Path,
+        typer.Argument(help="Searched at any depth: Mahimahi folders, WARC, WACZ, HAR and others."),
+    ],
+    out: Annotated[Path, typer.Option(help="The corpus's folder, made if it is missing.")],
+    secure: Annotated[
+        bool,
+        typer.Option(
+            "--secure", help="Make http origins https and rewrite links; each is marked as altered."
+        ),
+    ] = False,
+    viewport: Annotated[
+        str, typer.Option(help="What the pages were recorded in, CSS pixels, like 1366x768.")
+    ] = "",
+    time_limit_s: Annotated[
+        float,
+        typer.Option("--time-limit", min=1, max=600, help="Seconds for one recording, at most."),
+    ] = TIME_LIMIT_S,
+    again: Annotated[
+        bool, typer.Option("--again", help="Try once more what was refused before.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Bring hundreds of other tools' recordings into one folder, with a table of all.
+
+    A recording that is refused says why in one line, here and in the table, and the others go on.
+    Give the same command again after an interruption: what is there already is passed over. Exits
+    1 if none of the recordings could be read.
+    """
+    if viewport:
+        try:
+            viewport_px(viewport)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--viewport") from error
+    if out.resolve().is_relative_to(folder.resolve()):
+        raise CorpusError(f"--out {out} lies in {folder}, which is searched; name one outside")
+    with hints.waiting(f"searching {folder}"):
+        sources, others = find_sources(folder)
+    if not sources:
+        raise CorpusError(f"{folder}: no recording among {others:,} files; known are {KINDS}")
+    ledger = own_ledger(out)
+    wishes = Wishes(secure, viewport, time_limit_s, again)
+    seen: list[Entry] = []
+    with Steps("importing", len(sources)) as steps:
+
+        def tell(entry: Entry, is_passed_over: bool) -> None:
+            seen.append(entry)
+            steps.end(entry.name, passed_over=is_passed_over)
+            if not entry.is_there:
+                say(steps.screen, f"{entry.source}: {entry.outcome}: {entry.reason}")
+
+        import_all(sources, ledger, out, wishes, tell)
+    counts = Counter(entry.outcome for entry in seen)
+    if as_json:
+        print_json({"out": str(out), "other_files": others} | dict(counts))
+    else:
+        say(
+            results,
+            f"{out}: {counts['imported']} of {len(seen)} recordings imported, "
+            f"{counts['refused']} refused; {others:,} other files; each in {out / FILE}",
+        )
+    if not counts["imported"]:
+        raise typer.Exit(1)
+
+
+KINDS = (
+    "WACZ, WARC and HAR files, Mahimahi's folders, Web Page Replay's archives, mitmproxy's flows"
+)

@@ -1,0 +1,131 @@
+"""`eyelevel corpus info`: what a corpus consists of, site by site and as a whole."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eyelevel.cli.corpus.steps import Steps
+from eyelevel.cli.output import hints, print_json, results, say, table
+from eyelevel.corpora.attributes import SiteAttributes, Unit, Unreadable, read_attributes
+from eyelevel.corpora.members import members
+from eyelevel.corpora.table import DAS_2014, copies, rows_of, spreads, spreads_as_json
+from eyelevel.errors import CorpusError, unknown
+from eyelevel.figures.chart import FORMATS
+from eyelevel.figures.corpus import corpus_points
+
+CorpusArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="FOLDER|LIST|NAME", help="A folder of recordings, a list of them, or a made corpus."
+    ),
+]
+SITES_SHOWN_MAX = 50
+"""Rows for people; `--json` and `--csv` have all."""
+
+
+def info(
+    corpus: CorpusArgument,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw each site's bytes, objects and addresses: svg, pdf.")
+    ] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write a row a site.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print what a corpus consists of: each site, and Das's table 4.1 with range and median.
+
+    A recording that cannot be read is named with its reason, and the others are described. Exits 1
+    if none can be.
+    """
+    if figure and figure.suffix[1:] not in FORMATS:
+        raise CorpusError(f"--figure {figure}: {unknown('format', figure.suffix[1:], FORMATS)}")
+    sites, refused = read_corpus(corpus)
+    for each in refused:
+        say(hints, f"{each.name}: not read: {each.reason}")
+    if not sites:
+        raise typer.Exit(1)
+    if csv:
+        rows_of(sites).write_csv(csv)
+    if figure:
+        figure.write_bytes(FORMATS[figure.suffix[1:]](corpus_points(rows_of(sites))))
+    alike = copies(sites)
+    if as_json:
+        print_json(
+            {
+                "sites": rows_of(sites).to_dicts(),
+                "table": spreads_as_json(sites),
+                "copies": alike,
+                "unreadable": {each.name: each.reason for each in refused},
+            }
+        )
+        return
+    print_sites(sites)
+    _print_table(sites)
+    for names in alike:
+        say(results, f"the same page with the same objects: {', '.join(names)}")
+    for path in filter(None, (csv, figure)):
+        say(hints, f"wrote {path}")
+
+
+def read_corpus(corpus: str) -> tuple[list[SiteAttributes], list[Unreadable]]:
+    """What of a corpus can be read, and what cannot, with a bar beside it. Raises CorpusError."""
+    found = members(corpus)
+    sites: list[SiteAttributes] = []
+    refused: list[Unreadable] = []
+    with Steps("reading", len(found)) as steps:
+        for each in read_attributes(found):
+            if isinstance(each, Unreadable):
+                refused.append(each)
+            else:
+                sites.append(each)
+            steps.end(each.name)
+    return sites, refused
+
+
+def print_sites(sites: list[SiteAttributes]) -> None:
+    """A row a site, in the columns of Das's table 5.1."""
+    numbers = ("addresses", "objects", "mean object", "total size", "secure", "depth")
+    shown = table("site", *numbers, right=numbers)
+    for site in sites[:SITES_SHOWN_MAX]:
+        shown.add_row(
+            site.name,
+            str(site.server_addresses),
+            str(site.objects),
+            _said(site.object_bytes_mean, "bytes"),
+            _said(site.body_bytes, "bytes"),
+            f"{site.secure_share:.0%}",
+            str(site.dependency_depth),
+        )
+    results.print(shown)
+    if len(sites) > SITES_SHOWN_MAX:
+        say(results, f"and {len(sites) - SITES_SHOWN_MAX} more; --csv FILE has all")
+
+
+def _print_table(sites: list[SiteAttributes]) -> None:
+    numbers = ("least", "median", "largest", "Das 2014")
+    shown = table(f"{len(sites)} sites", *numbers, right=numbers)
+    for name, spread in spreads(sites).items():
+        values = [_said(v, spread.unit) for v in (spread.least, spread.median, spread.largest)]
+        shown.add_row(spread.title, *values, _das(name))
+    results.print()
+    results.print(shown)
+
+
+def _das(name: str) -> str:
+    """Range and median of his table 4.1."""
+    if name not in DAS_2014:
+        return ""
+    das = DAS_2014[name]
+    least, middle, largest = (_said(v, das.unit) for v in (das.least, das.median, das.largest))
+    return f"{least} to {largest}, median {middle}"
+
+
+def _said(value: float, unit: Unit) -> str:
+    if unit == "share":
+        return f"{value:.0%}"
+    if unit != "bytes":
+        return f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"
+    for name, scale in (("MB", 1e6), ("kB", 1e3)):
+        if value >= scale:
+            return f"{value / scale:.3g} {name}"
+    return f"{value:.0f} B"

@@ -1,0 +1,105 @@
+"""`eyelevel corpus select`: some sites of a corpus, drawn by strata of their attributes."""
+
+import shutil
+from os.path import relpath
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eyelevel.cli.corpus.info import CorpusArgument, read_corpus
+from eyelevel.cli.output import print_json, results, say, table
+from eyelevel.corpora.attributes import SiteAttributes
+from eyelevel.corpora.checks import fit_alone
+from eyelevel.corpora.selection import Allocation, By, parse_by, select, strata, where
+from eyelevel.disk.whole import folder_beside, write_whole
+from eyelevel.errors import CorpusError
+from eyelevel.plan.plan import is_archive_path
+
+
+def select_sites(
+    corpus: CorpusArgument,
+    out_: Annotated[
+        str,
+        typer.Option(
+            "--out", help="A list's file; or, with `/` at its end, a new folder of copies."
+        ),
+    ],
+    count: Annotated[int, typer.Option(min=1, help="How many sites.")],
+    by: Annotated[
+        str,
+        typer.Option(
+            help="Strata: attributes with commas between, each with its classes after `:`."
+        ),
+    ] = "body_bytes,server_addresses",
+    conditions: Annotated[
+        list[str] | None,
+        typer.Option("--where", help="Only sites such as `server_addresses=1`. Repeatable."),
+    ] = None,
+    fit: Annotated[
+        bool, typer.Option("--fit", help="Only those that `corpus check` found fit.")
+    ] = False,
+    allocation: Annotated[
+        Allocation, typer.Option(help="As each stratum has of the corpus, or of each alike.")
+    ] = "proportional",
+    seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same sites.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Select sites from a corpus by strata, seeded; plans and `--corpus` take what is written.
+
+    The attributes are server_addresses, origins, objects, object_bytes_mean, body_bytes,
+    secure_share and dependency_depth.
+    """
+    cut = parse_by(by)
+    out = Path(out_)
+    if out.exists():
+        raise CorpusError(f"--out {out} is there already; name another one")
+    sites, _ = read_corpus(corpus)
+    left = where(sites, conditions or ())
+    if fit:
+        left = fit_alone(corpus, left)
+    drawn = select(left, cut, count, seed, allocation)
+    about = [
+        f"# {len(drawn)} of {len(left)} sites of {corpus}, seed {seed}, {allocation} by {by}",
+        *(f"# where {condition}" for condition in conditions or ()),
+    ]
+    if out_.endswith("/"):
+        _copy(drawn, out)
+    else:
+        lines = [*about, *(_line(site, out.parent) for site in drawn)]
+        write_whole(out, "".join(f"{line}\n" for line in lines).encode("utf-8"))
+    if as_json:
+        print_json({"out": str(out), "sites": [site.name for site in drawn]})
+        return
+    _print_strata(left, drawn, cut)
+    say(results, f"{len(drawn)} of {len(left)} sites: {out}")
+
+
+def _line(site: SiteAttributes, folder: Path) -> str:
+    if not is_archive_path(site.site):
+        return site.site
+    path = relpath(site.site, folder)
+    return path if "/" in path else f"./{path}"
+
+
+def _copy(drawn: list[SiteAttributes], out: Path) -> None:
+    if unlike := [site.site for site in drawn if not is_archive_path(site.site)]:
+        raise CorpusError(f"{unlike[0]} has no file of its own; write a list: --out LIST.txt")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with folder_beside(out) as draft:
+        made = draft / "sites"
+        made.mkdir()
+        for site in drawn:
+            shutil.copy2(site.site, made)
+        made.rename(out)
+
+
+def _print_strata(sites: list[SiteAttributes], drawn: list[SiteAttributes], by: list[By]) -> None:
+    names = {site.name for site in drawn}
+    columns = [each.attribute for each in by]
+    shown = table(*columns, "sites", "drawn", right=(*columns, "sites", "drawn"))
+    for cell in strata(sites, by):
+        ranges = [f"{low:,.4g} to {high:,.4g}" for _, low, high in cell.ranges]
+        count = sum(site.name in names for site in cell.sites)
+        shown.add_row(*ranges, str(len(cell.sites)), str(count))
+    results.print(shown)

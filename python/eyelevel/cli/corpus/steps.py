@@ -1,0 +1,70 @@
+"""How far a command is in a corpus: a bar with the time left, and lines that stay above it."""
+
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from eyelevel.cli.output import Screen, hints
+from eyelevel.cli.values import duration
+
+
+class Steps:
+    """A bar of `total` recordings on standard error, from `with` to its end.
+
+    Ctrl-C ends the command; what has ended before stays, and the bar says nothing of it.
+    """
+
+    def __init__(self, what: str, total: int) -> None:
+        self._what, self._total = what, total
+        self._bar = Progress(
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[left]}"),
+            TextColumn("{task.description}", markup=False),
+            console=hints,
+            auto_refresh=False,  # nothing is drawn beside a load
+        )
+        self._began_s = time.monotonic()
+        self._done = self._passed = 0
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        self._task = self._bar.add_task(self._what, total=self._total, left="")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+
+    @property
+    def screen(self) -> Screen:
+        """Where lines go that stay."""
+        return hints
+
+    def begin(self, name: str) -> None:
+        """`name` is at work."""
+        self._show(f"{self._what} {name}")
+
+    def end(self, name: str, *, passed_over: bool = False) -> None:
+        """`name` is done; of what was done in an earlier call nothing is learnt for the rest."""
+        self._done += 1
+        self._passed += passed_over
+        self._show(name)
+
+    def _show(self, said: str) -> None:
+        worked = self._done - self._passed
+        each_s = (time.monotonic() - self._began_s) / worked if worked else 0.0
+        left_s = each_s * (self._total - self._done)
+        self._bar.update(
+            self._task,
+            completed=self._done,
+            description=said,
+            left=f"{duration(left_s)} left" if left_s >= 1 else "",
+            refresh=True,
+        )

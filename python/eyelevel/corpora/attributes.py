@@ -1,0 +1,105 @@
+"""What each recording of a corpus consists of, read once."""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal
+
+from eyelevel.binary import run_tool
+from eyelevel.corpora.members import Member
+from eyelevel.errors import ExpectedError
+from eyelevel.sites.recorded import open_site
+
+READ_AT_ONCE = 2
+"""Each is a process of the data plane that reads and digests a file."""
+TIME_LIMIT_S = 120.0
+
+Unit = Literal["", "bytes", "share"]
+
+
+@dataclass(frozen=True)
+class SiteAttributes:
+    """One recording in numbers; sizes are response bodies as sent, in bytes."""
+
+    name: str
+    site: str
+    """What `open_site` takes."""
+    page: str
+    digest: str
+    server_addresses: int
+    origins: int
+    objects: int
+    object_bytes: tuple[int, ...]
+    """Of each object, in recorded order."""
+    body_bytes: int
+    secure_share: float
+    """Of the objects, 0 to 1."""
+    dependency_depth: int
+    """The longest chain of objects in which each made the browser ask for the next."""
+
+    @property
+    def object_bytes_mean(self) -> float:
+        """As Das's table 5.1 has it."""
+        return self.body_bytes / self.objects
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One number of a site by which sites are described, ordered and drawn."""
+
+    name: str
+    title: str
+    of: Callable[[SiteAttributes], float]
+    unit: Unit = ""
+
+
+ATTRIBUTES = (
+    Attribute("server_addresses", "server addresses", lambda site: site.server_addresses),
+    Attribute("origins", "origins", lambda site: site.origins),
+    Attribute("objects", "objects", lambda site: site.objects),
+    Attribute("object_bytes_mean", "mean object", lambda site: site.object_bytes_mean, "bytes"),
+    Attribute("body_bytes", "total size", lambda site: site.body_bytes, "bytes"),
+    Attribute("secure_share", "secure share", lambda site: site.secure_share, "share"),
+    Attribute("dependency_depth", "dependency depth", lambda site: site.dependency_depth),
+)
+ATTRIBUTES_BY_NAME = {attribute.name: attribute for attribute in ATTRIBUTES}
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A recording that is none, or damaged, and why."""
+
+    name: str
+    site: str
+    reason: str
+
+
+def read_attributes(found: Iterable[Member]) -> Iterator[SiteAttributes | Unreadable]:
+    """Each recording's, in the order of the members."""
+    with ThreadPoolExecutor(READ_AT_ONCE) as pool:
+        try:
+            yield from pool.map(_read, found)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _read(member: Member) -> SiteAttributes | Unreadable:
+    try:
+        path = open_site(member.site).path.resolve()
+        command = ["archive", "info", str(path), "--json", "--sizes"]
+        said = run_tool(command, within_s=TIME_LIMIT_S)
+    except ExpectedError as error:
+        return Unreadable(member.name, member.site, " ".join(str(error).split()))
+    return SiteAttributes(
+        name=member.name,
+        site=member.site,
+        page=said["main_url"],
+        digest=said["digest"],
+        server_addresses=said["server_addresses"],
+        origins=len(said["origins"]),
+        objects=said["objects"],
+        object_bytes=tuple(said["body_sizes"]),
+        body_bytes=said["body_bytes"],
+        secure_share=said["secure_share"],
+        dependency_depth=said["dependency_depth"],
+    )

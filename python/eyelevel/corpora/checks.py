@@ -1,0 +1,89 @@
+"""What loads of each recording have shown, kept beside them: fit to be measured, or why not."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from eyelevel.corpora.attributes import SiteAttributes
+from eyelevel.disk.whole import write_whole
+from eyelevel.errors import CorpusError
+from eyelevel.from_outside.files import read_bytes
+from eyelevel.from_outside.json_text import parse_object
+from eyelevel.from_outside.limits import CHECKED
+from eyelevel.from_outside.source import Source
+from eyelevel.json_types import JsonMapping
+
+FOLDER = "checks"
+"""In a corpus's folder, a file a recording; of a list `LIST.checks` beside it."""
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a check of one recording came to."""
+
+    name: str
+    digest: str
+    """Of the recording that was checked."""
+    loads: int
+    """How many were asked for."""
+    differences: int
+    """Bytes aside: exchanges that came back otherwise than recorded, of all protocols."""
+    failure: str
+    """Why the page cannot be measured; empty if it can."""
+
+    @property
+    def reason(self) -> str:
+        """Why it is not fit; empty if it is."""
+        if self.differences:
+            return f"{self.differences} exchanges came back otherwise than recorded"
+        return self.failure
+
+
+def folder_of(corpus: str) -> Path:
+    """Where a corpus's checks are kept; of a made corpus in the folder of the call."""
+    path = Path(corpus)
+    return path / FOLDER if path.is_dir() else Path(f"{corpus}.{FOLDER}")
+
+
+def read_check(folder: Path, name: str) -> Check | None:
+    """The check that is kept of a recording, if there is one. Raises CorpusError."""
+    file = folder / f"{name}.json"
+    if not file.exists():
+        return None
+    source = Source(str(file), CHECKED, CorpusError)
+    kept = parse_object(read_bytes(file, source), source)
+    wanted = {"digest": str, "loads": int, "differences": int, "failure": str}
+    if kept.get("version") != VERSION or any(
+        type(kept.get(key)) is not kind for key, kind in wanted.items()
+    ):
+        raise source.refusal("no check of a recording")
+    return Check(name, kept["digest"], kept["loads"], kept["differences"], kept["failure"])
+
+
+def keep_check(folder: Path, check: Check, details: JsonMapping) -> None:
+    """Write a check with what `site check --json` says of it. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    said = {
+        "version": VERSION,
+        "digest": check.digest,
+        "loads": check.loads,
+        "differences": check.differences,
+        "failure": check.failure,
+        "details": details,
+    }
+    write_whole(folder / f"{check.name}.json", f"{json.dumps(said, indent=1)}\n".encode())
+
+
+def fit_alone(corpus: str, sites: Sequence[SiteAttributes]) -> list[SiteAttributes]:
+    """Those whose kept check is of this very recording and found it fit. Raises CorpusError where
+    nothing has been checked."""
+    folder = folder_of(corpus)
+    if not folder.is_dir():
+        raise CorpusError(f"--fit: nothing of {corpus} was checked; first: corpus check {corpus}")
+    kept = {site.name: read_check(folder, site.name) for site in sites}
+    fit = {
+        name: check.digest for name, check in kept.items() if check is not None and not check.reason
+    }
+    return [site for site in sites if fit.get(site.name) == site.digest]

@@ -1,0 +1,98 @@
+"""The table beside a corpus's recordings: what each was made of, and why some are not there."""
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from eyelevel.disk.whole import write_whole
+from eyelevel.errors import CorpusError
+from eyelevel.from_outside.csv_rows import csv_rows
+from eyelevel.from_outside.files import read_text
+from eyelevel.from_outside.limits import LEDGER
+from eyelevel.from_outside.source import Source
+from eyelevel.from_outside.words import plain
+from eyelevel.store.claim import claim
+
+FILE = "corpus.csv"
+"""In the corpus's folder."""
+
+Outcome = Literal["recorded", "imported", "refused", "failed"]
+"""`recorded` and `imported` are there; `refused` is what cannot be read as a recording, `failed` a
+page that could not be recorded."""
+THERE: tuple[Outcome, ...] = ("recorded", "imported")
+_COLUMNS = ("name", "source", "outcome", "reason", "source_bytes")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line: a page or a file of somebody else, and what became of it."""
+
+    name: str
+    """Of the recording, without its ending."""
+    source: str
+    """A page's URL, or a path below the folder that was imported."""
+    outcome: Outcome
+    reason: str = ""
+    """Why it is not there."""
+    source_bytes: int = 0
+    """Of what was imported: another size is another recording."""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the corpus has a recording of it."""
+        return self.outcome in THERE
+
+
+class Ledger:
+    """The table in `folder`; `put` writes it, whole, each time.
+
+    Raises CorpusError if it cannot be read.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / FILE
+        self.entries: dict[str, Entry] = {}
+        """By source, in the order in which they came."""
+        if self._file.exists():
+            self.entries = {entry.source: entry for entry in _read(self._file)}
+
+    def put(self, entry: Entry) -> None:
+        """Add an entry, or replace that of the same source. Raises OSError."""
+        self.entries[entry.source] = entry
+        text = io.StringIO()
+        rows = csv.writer(text, lineterminator="\n")
+        rows.writerow(_COLUMNS)
+        for each in self.entries.values():
+            reason = plain(each.reason, keep="")
+            rows.writerow((each.name, each.source, each.outcome, reason, each.source_bytes))
+        write_whole(self._file, text.getvalue().encode("utf-8"))
+
+    def names(self) -> set[str]:
+        """Those that are taken."""
+        return {entry.name for entry in self.entries.values()}
+
+
+def own_ledger(folder: Path) -> Ledger:
+    """The table of a folder that this process alone writes from now on, made if it is missing.
+
+    Raises StoreError if another process writes it, and CorpusError if the table cannot be read.
+    """
+    claim(folder)
+    return Ledger(folder)
+
+
+def _read(file: Path) -> Iterator[Entry]:
+    source = Source(str(file), LEDGER, CorpusError)
+    rows = csv_rows(read_text(file, source), source)
+    for number, cells in rows:
+        if tuple(cells) == _COLUMNS:
+            continue
+        if len(cells) != len(_COLUMNS) or cells[2] not in get_args(Outcome):
+            raise source.refusal("no line of a corpus's table", str(number))
+        name, origin, outcome, reason, size = cells
+        if not size.isdecimal():
+            raise source.refusal(f"`{size[:20]}` is no size", str(number))
+        yield Entry(name, origin, outcome, reason, int(size[:18]))  # type: ignore[arg-type]

@@ -1,0 +1,44 @@
+"""Corpora that are made: synthetic sites, many under one name, each made when it is opened."""
+
+from dataclasses import dataclass
+
+from eyelevel.plan.presets import MANY_SMALL, SINGLE_ORIGIN
+from eyelevel.plan.synthetic_site import like_sites
+
+
+@dataclass(frozen=True)
+class MadeCorpus:
+    """A name that stands for synthetic sites."""
+
+    name: str
+    purpose: str
+    sites: tuple[str, ...]
+    """As a plan names them."""
+
+
+MADE = (
+    MadeCorpus(
+        "das2014",
+        "500 sites whose objects, bytes and addresses have the ranges and medians of Das's table "
+        "4.1; what it does not give is assumed.",
+        like_sites("das2014"),
+    ),
+    MadeCorpus(
+        "httparchive2025",
+        "500 sites with the HTTP Archive's quantiles of desktop pages of 2025.",
+        like_sites("httparchive2025"),
+    ),
+    MadeCorpus(
+        "single-origin",
+        "Six pages of 2 to 64 objects on one origin, where a round trip can be subtracted (Wolsing "
+        "et al., table 3).",
+        SINGLE_ORIGIN,
+    ),
+    MadeCorpus(
+        "many-small",
+        "Six pages of 100 to 400 objects of 0.5 to 3 kB on 1 to 20 origins: what multiplexing and "
+        "the heads of requests cost.",
+        MANY_SMALL,
+    ),
+)
+MADE_BY_NAME = {corpus.name: corpus for corpus in MADE}

@@ -1,0 +1,115 @@
+"""The recordings of a corpus: of a folder, of a list, or of a made corpus by its name."""
+
+from dataclasses import dataclass
+from glob import escape
+from pathlib import Path
+
+from eyelevel.corpora.made import MADE_BY_NAME
+from eyelevel.errors import CorpusError, nearest
+from eyelevel.from_outside.files import lines_of
+from eyelevel.from_outside.limits import PAGES, WORD_LINE_BYTES_MAX
+from eyelevel.from_outside.source import Source
+from eyelevel.from_outside.words import quoted
+from eyelevel.plan.plan import is_archive_path
+from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
+from eyelevel.sites.recorded import matching, recording_name, shipped
+
+
+@dataclass(frozen=True)
+class Member:
+    """One recording of a corpus."""
+
+    name: str
+    """As plans and tables call it."""
+    site: str
+    """A path, a shipped site's name or a synthetic one's: what `open_site` takes."""
+
+    @property
+    def of_plan(self) -> str:
+        """As a plan's `sites` have it, in which `[` begins a pattern."""
+        return escape(self.site) if is_archive_path(self.site) else self.site
+
+
+def members(corpus: str) -> list[Member]:
+    """The recordings of a folder, a list's file or a made corpus, in their order.
+
+    A list has a recording a line: a path, relative to the list's folder, a shipped site's name or a
+    synthetic one's. Raises CorpusError where there is none, two have one name, or a line is none.
+    """
+    path = Path(corpus)
+    if path.is_dir():
+        found = [_of_file(file) for file in matching(f"{path}/") if "/." not in file]
+        if not found:
+            raise CorpusError(
+                f"{corpus} holds no WACZ or WARC file; make recordings with `eyelevel corpus "
+                f"record LIST --out {corpus}`, or `corpus import`"
+            )
+    elif path.is_file() and not corpus.endswith((".wacz", ".warc", ".warc.gz")):
+        found = _of_list(path)
+    elif corpus in MADE_BY_NAME:
+        found = [_synthetic(site) for site in MADE_BY_NAME[corpus].sites]
+    else:
+        close = nearest(corpus, MADE_BY_NAME)
+        meant = f"did you mean `{close}`?" if close else f"made ones: {', '.join(MADE_BY_NAME)}"
+        raise CorpusError(
+            f"there is no corpus `{quoted(corpus)}`: no folder of recordings, no list; {meant}"
+        )
+    _refuse_same_names(corpus, found)
+    return found
+
+
+def _of_file(file: str) -> Member:
+    if not file.isprintable():
+        raise CorpusError(f"`{quoted(file)}` has a character that no name can have; rename it")
+    return Member(recording_name(Path(file)), file)
+
+
+def _synthetic(site: str) -> Member:
+    return Member(parse_synthetic(site).name, site)
+
+
+def _of_list(file: Path) -> list[Member]:
+    source = Source(str(file), PAGES, CorpusError)
+    found = []
+    for number, line in lines_of(file, source, WORD_LINE_BYTES_MAX):
+        word = line.strip()
+        if not word or word.startswith("#"):
+            continue
+        place = f"{file}:{number}"
+        if word.startswith(("http://", "https://")):
+            raise CorpusError(
+                f"{place}: `{quoted(word)}` is a page, not a recording; record the list first: "
+                f"eyelevel corpus record {file} --out FOLDER"
+            )
+        found.append(_of_line(word, file.parent, place))
+    if not found:
+        raise CorpusError(f"{file} names no recording; give one a line")
+    return found
+
+
+def _of_line(word: str, folder: Path, place: str) -> Member:
+    if is_synthetic(word):
+        try:
+            return _synthetic(word)
+        except ValueError as error:
+            raise CorpusError(f"{place}: {error}") from error
+    if word in shipped():
+        return Member(word, word)
+    path = folder / word
+    if is_archive_path(word) and path.is_file():
+        return _of_file(str(path) if is_archive_path(str(path)) else f"./{path}")
+    raise CorpusError(
+        f"{place}: `{quoted(word)}` is no recording: no WACZ or WARC file relative to the list's "
+        "folder, and no shipped site"
+    )
+
+
+def _refuse_same_names(corpus: str, found: list[Member]) -> None:
+    first: dict[str, Member] = {}
+    for member in found:
+        other = first.setdefault(member.name, member)
+        if other is not member:
+            raise CorpusError(
+                f"{corpus}: {other.site} and {member.site} have one name, by which results are "
+                "told apart; rename one"
+            )

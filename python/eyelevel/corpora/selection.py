@@ -1,0 +1,157 @@
+"""Draw sites from a corpus: by conditions, then from strata of their attributes, seeded (pure)."""
+
+import operator
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Literal
+
+from eyelevel.corpora.attributes import ATTRIBUTES_BY_NAME, SiteAttributes
+from eyelevel.errors import CorpusError, unknown
+
+CLASSES = 3
+"""Into which an attribute is cut where nobody says otherwise: low, middle and high."""
+CLASSES_MAX = 20
+_CONDITION = re.compile(r"\s*([a-z_]+)\s*(<=|>=|<|>|=)\s*([0-9.]+(?:e[0-9]+)?)\s*")
+_SIGNS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
+_SIGNS |= {"=": operator.eq}
+
+Allocation = Literal["proportional", "equal"]
+"""How many come of each stratum: as many as it has of the corpus, or of each alike."""
+
+
+@dataclass(frozen=True)
+class By:
+    """An attribute that is cut into classes of like many sites."""
+
+    attribute: str
+    classes: int = CLASSES
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Sites whose attributes are alike: a range of each."""
+
+    ranges: tuple[tuple[str, float, float], ...]
+    """Attribute, its least and its largest value here."""
+    sites: tuple[SiteAttributes, ...]
+
+
+def parse_by(text: str) -> list[By]:
+    """`body_bytes:4,server_addresses`; raises CorpusError."""
+    found = []
+    for part in filter(None, (word.strip() for word in text.split(","))):
+        name, _, classes = part.partition(":")
+        _known(name)
+        if classes and not (classes.isdecimal() and 2 <= int(classes[:9]) <= CLASSES_MAX):
+            raise CorpusError(f"`{part}`: classes are a whole number from 2 to {CLASSES_MAX}")
+        found.append(By(name, int(classes) if classes else CLASSES))
+    return found
+
+
+def where(sites: Sequence[SiteAttributes], conditions: Sequence[str]) -> list[SiteAttributes]:
+    """Those that meet each condition, such as `objects>=100`. Raises CorpusError."""
+    kept = list(sites)
+    for condition in conditions:
+        found = _CONDITION.fullmatch(condition)
+        if not found:
+            raise CorpusError(
+                f"--where `{condition}`: write it as an attribute, a sign and a number, such as "
+                "`objects>=100`"
+            )
+        attribute = ATTRIBUTES_BY_NAME[_known(found[1])]
+        try:
+            value = float(found[3])
+        except ValueError as error:
+            raise CorpusError(f"--where `{condition}`: `{found[3]}` is no number") from error
+        kept = [site for site in kept if _SIGNS[found[2]](attribute.of(site), value)]
+    return kept
+
+
+def strata(sites: Sequence[SiteAttributes], by: Sequence[By]) -> list[Stratum]:
+    """The sites in classes of each attribute, crossed; those without a site are left out.
+
+    A class has like many sites where values allow: sites of one value are of one class.
+    """
+    if not sites:
+        return []
+    cells: dict[tuple[int, ...], list[SiteAttributes]] = defaultdict(list)
+    edges = [_edges([ATTRIBUTES_BY_NAME[b.attribute].of(site) for site in sites], b) for b in by]
+    for site in sites:
+        values = (ATTRIBUTES_BY_NAME[each.attribute].of(site) for each in by)
+        cells[tuple(map(bisect_right, edges, values))].append(site)
+    return [_stratum(cells[place], by) for place in sorted(cells)]
+
+
+def select(
+    sites: Sequence[SiteAttributes],
+    by: Sequence[By],
+    count: int,
+    seed: int,
+    allocation: Allocation = "proportional",
+) -> list[SiteAttributes]:
+    """`count` sites, drawn within strata by `seed`, in the order of the corpus.
+
+    The same sites, wherever they come in the corpus's order, give the same selection. Raises
+    CorpusError where there are fewer.
+    """
+    if count > len(sites):
+        raise CorpusError(f"--count {count}: only {len(sites)} sites are left to draw from")
+    cells = strata(sorted(sites, key=lambda site: site.name), by)
+    drawn: set[str] = set()
+    random = Random(f"corpus-select {seed}")
+    for cell, quota in zip(cells, _quotas(cells, count, allocation, random), strict=True):
+        drawn |= {site.name for site in random.sample(cell.sites, quota)}
+    return [site for site in sites if site.name in drawn]
+
+
+def _edges(values: list[float], by: By) -> list[float]:
+    """The least value of each class but the first. Where the first cut falls on the least value of
+    all, which is one that many sites have, the class begins at the next one."""
+    ranked = sorted(values)
+    found: set[float] = set()
+    for number in range(1, by.classes):
+        edge = ranked[len(ranked) * number // by.classes]
+        larger = (value for value in ranked if value > ranked[0])
+        found.add(edge if edge > ranked[0] else next(larger, edge))
+    return sorted(found)
+
+
+def _stratum(sites: list[SiteAttributes], by: Sequence[By]) -> Stratum:
+    ranges = []
+    for each in by:
+        values = [ATTRIBUTES_BY_NAME[each.attribute].of(site) for site in sites]
+        ranges.append((each.attribute, min(values), max(values)))
+    return Stratum(tuple(ranges), tuple(sites))
+
+
+def _quotas(
+    cells: Sequence[Stratum], count: int, allocation: Allocation, random: Random
+) -> list[int]:
+    """How many of each stratum: wholes first, then the largest remainders, ties by chance."""
+    sizes = [len(cell.sites) for cell in cells]
+    quotas = [0] * len(cells)
+    while (left := count - sum(quotas)) > 0:
+        room = [size - quota for size, quota in zip(sizes, quotas, strict=True)]
+        weights = [
+            (size if allocation == "proportional" else 1) * (space > 0)
+            for size, space in zip(sizes, room, strict=True)
+        ]
+        shares = [left * weight / sum(weights) for weight in weights]
+        wholes = [min(int(share), space) for share, space in zip(shares, room, strict=True)]
+        if any(wholes):
+            quotas = [quota + whole for quota, whole in zip(quotas, wholes, strict=True)]
+            continue
+        order = sorted(range(len(cells)), key=lambda n: (-shares[n], random.random()))
+        for place in order[:left]:
+            quotas[place] += room[place] > 0
+    return quotas
+
+
+def _known(name: str) -> str:
+    if name not in ATTRIBUTES_BY_NAME:
+        raise CorpusError(unknown("attribute", name, ATTRIBUTES_BY_NAME))
+    return name

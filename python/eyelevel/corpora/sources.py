@@ -1,0 +1,138 @@
+"""Recordings of other tools in a folder: found at any depth, by their content or their names."""
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from eyelevel.errors import CorpusError
+from eyelevel.from_outside.words import plain
+
+RECORDED = (".wacz", ".warc", ".warc.gz")
+"""Endings of files that replay as they are."""
+CONVERTED = (".har", ".wprgo", ".wpr", ".flow", ".flows", ".mitm")
+"""Endings of files that are converted; what each is, the importer tells by its beginning."""
+MAHIMAHI_FILE = "save."
+"""How Mahimahi's recorder names the files of a folder, one an exchange."""
+
+SOURCES_MAX = 100_000
+DEPTH_MAX = 30
+_PROBED_MAX = 8
+"""Files of a folder that are opened to see whether it is one of Mahimahi's."""
+_ADDRESS = re.compile(rb"[0-9.]{7,15}|[0-9a-fA-F:.]{2,45}")
+_NAME_MAX = 80
+
+
+@dataclass(frozen=True)
+class Source:
+    """One recording that somebody else made."""
+
+    path: Path
+    key: str
+    """The path below the folder that was searched, in characters that steer nothing."""
+    bytes: int
+    """Of the file, or of all files of the folder."""
+
+    @property
+    def replays_as_it_is(self) -> bool:
+        """Whether it need not be converted."""
+        return self.path.name.endswith(RECORDED)
+
+    @property
+    def ending(self) -> str:
+        """Of the recording that is made of it."""
+        endings = (ending for ending in RECORDED if self.path.name.endswith(ending))
+        return max(endings, key=len, default=".wacz")
+
+
+def find_sources(folder: Path) -> tuple[list[Source], int]:
+    """The recordings in and below `folder` in the order of their paths, and how many other files
+    there are.
+
+    Links to folders are not followed; what is no ordinary file is none. Raises CorpusError.
+    """
+    if not folder.is_dir():
+        raise CorpusError(f"{folder} is no folder; give one with recordings of other tools in it")
+    found: list[Source] = []
+    others = 0
+    for place, files in _folders(folder):
+        sizes = dict(_ordinary(place, files))
+        recordings = [name for name in sizes if name.lower().endswith((*RECORDED, *CONVERTED))]
+        rest = [name for name in sizes if name not in recordings]
+        found += [_source(folder, place / name, sizes[name]) for name in recordings]
+        if rest and _is_mahimahi(place, rest):
+            found.append(_source(folder, place, sum(sizes[name] for name in rest)))
+        else:
+            others += len(rest)
+        if len(found) > SOURCES_MAX:
+            raise CorpusError(f"{folder} has over {SOURCES_MAX:,} recordings; give its parts")
+    return sorted(found, key=lambda source: source.key), others
+
+
+def name_of(source: Source, taken: set[str]) -> str:
+    """A name for tables and files: of the file or folder, with those above it where it is taken."""
+    base = source.path.name.lower().removesuffix(source.ending)
+    parts = [*Path(source.key).parts[:-1], base]
+    for ending in CONVERTED:
+        parts[-1] = parts[-1].removesuffix(ending)
+    for count in range(1, len(parts) + 1):
+        name = plain_name("-".join(parts[-count:]))
+        if name not in taken:
+            return name
+    return next(each for n in range(2, SOURCES_MAX) if (each := f"{name}-{n}") not in taken)
+
+
+def plain_name(text: str) -> str:
+    """Letters, digits, dots, underscores and hyphens alone, as a file and a table can have them."""
+    name = re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")
+    return name[:_NAME_MAX].rstrip("-.").lower() or "site"
+
+
+def _folders(top: Path) -> Iterator[tuple[Path, list[str]]]:
+    depth = len(top.parts)
+    for place, below, files in os.walk(top):
+        at = Path(place)
+        # Drafts of a killed import are no recordings.
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        if len(at.parts) - depth >= DEPTH_MAX:
+            below.clear()
+        yield at, sorted(name for name in files if not name.startswith("."))
+
+
+def _ordinary(place: Path, names: list[str]) -> Iterator[tuple[str, int]]:
+    for name in names:
+        try:
+            status = (place / name).stat()
+        except OSError:  # a link to nothing
+            continue
+        if stat.S_ISREG(status.st_mode):
+            yield name, status.st_size
+
+
+def _source(top: Path, path: Path, size: int) -> Source:
+    key = path.name if path == top else str(path.relative_to(top))
+    said = plain(key, keep="")
+    # A cell of a table has no spaces at its ends.
+    return Source(path, said if said == said.strip() else f"'{said}'", size)
+
+
+def _is_mahimahi(folder: Path, names: list[str]) -> bool:
+    """Whether a file is named as Mahimahi's recorder does, or begins as its records do."""
+    if any(name.startswith(MAHIMAHI_FILE) for name in names):
+        return True
+    return any(_begins_as_record(folder / name) for name in names[:_PROBED_MAX])
+
+
+def _begins_as_record(file: Path) -> bool:
+    """Field 1 of the protobuf is the server's address as text, and field 2 its port."""
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(64)
+    except OSError:
+        return False
+    if len(head) < 2 or head[0] != 0x0A:
+        return False
+    address, rest = head[2 : 2 + head[1]], head[2 + head[1] : 3 + head[1]]
+    return bool(_ADDRESS.fullmatch(address)) and rest == b"\x10"

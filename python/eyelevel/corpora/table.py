@@ -1,0 +1,75 @@
+"""What a corpus consists of as a whole: Das's table 4.1, beside his own values."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+
+import polars as pl
+
+from eyelevel.corpora.attributes import ATTRIBUTES, ATTRIBUTES_BY_NAME, SiteAttributes, Unit
+from eyelevel.json_types import JsonObject
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The least value, the median and the largest, of sites or of all their objects."""
+
+    title: str
+    least: float
+    median: float
+    largest: float
+    unit: Unit = ""
+
+
+DAS_2014: dict[str, Spread] = {
+    "server_addresses": Spread("server addresses", 1, 22, 66),
+    "objects": Spread("objects", 2, 100, 680),
+    "object_bytes": Spread("object size", 53, 3.0e3, 43e6, "bytes"),
+    "body_bytes": Spread("total size", 15e3, 1.2e6, 51e6, "bytes"),
+}
+"""Das 2014, table 4.1: his 500 pages."""
+
+
+def spreads(sites: Sequence[SiteAttributes]) -> dict[str, Spread]:
+    """Range and median of each attribute over sites, and of `object_bytes` over all objects of all
+    sites; at least one site. Das's rows come first, in his order."""
+    found = {
+        attribute.name: _spread(
+            attribute.title, [attribute.of(site) for site in sites], attribute.unit
+        )
+        for attribute in ATTRIBUTES
+    }
+    sizes = [size for site in sites for size in site.object_bytes]
+    found["object_bytes"] = _spread("object size", sizes, "bytes")
+    return {name: found[name] for name in [*DAS_2014, *found]}
+
+
+def _spread(title: str, values: Sequence[float], unit: Unit) -> Spread:
+    return Spread(title, min(values), float(median(values)), max(values), unit)
+
+
+def spreads_as_json(sites: Sequence[SiteAttributes]) -> JsonObject:
+    """By attribute: `least`, `median` and `largest`, and Das's where he has them."""
+    return {
+        name: {"least": spread.least, "median": spread.median, "largest": spread.largest}
+        | ({"das_2014": asdict(DAS_2014[name])} if name in DAS_2014 else {})
+        for name, spread in spreads(sites).items()
+    }
+
+
+def rows_of(sites: Sequence[SiteAttributes]) -> pl.DataFrame:
+    """A row a site: `site`, `page`, and a column for each of `ATTRIBUTES`."""
+    return pl.DataFrame(
+        {"site": [site.name for site in sites], "page": [site.page for site in sites]}
+        | {name: [each.of(site) for site in sites] for name, each in ATTRIBUTES_BY_NAME.items()}
+    )
+
+
+def copies(sites: Sequence[SiteAttributes]) -> list[tuple[str, ...]]:
+    """Names of recordings that are of the same page with the same objects, each group once: a
+    corpus would count such a page several times."""
+    alike: dict[object, list[str]] = defaultdict(list)
+    for site in sites:
+        alike[site.page, site.object_bytes].append(site.name)
+    return [tuple(names) for names in alike.values() if len(names) > 1]

@@ -1,0 +1,45 @@
+"""Small recordings in the formats of other tools, made here, and real ones where they are."""
+
+import json
+from pathlib import Path
+
+import pytest
+from labs import CORPUS
+from repository import ROOT
+
+from eyelevel.binary import run_tool
+
+SHARED = ROOT.parent / "shared" / "data" / "sites"
+
+
+def real_recordings() -> Path:
+    """The folder of other people's recordings; skips where it is not there."""
+    if not SHARED.is_dir():
+        pytest.skip(f"the recordings of others are not in {SHARED}")
+    return SHARED
+
+
+def as_mahimahi(folder: Path, site: str = "plain") -> Path:
+    """A shipped site as a folder of Mahimahi's."""
+    run_tool(["archive", "export", str(CORPUS / f"{site}.wacz"), "--mahimahi", str(folder)])
+    return folder
+
+
+def as_har(file: Path, site: str = "plain") -> Path:
+    """A shipped site as a HAR file."""
+    run_tool(["archive", "export", str(CORPUS / f"{site}.wacz"), "--har", str(file)])
+    return file
+
+
+def har_of(file: Path, url: str, text: str = "<p>a page") -> Path:
+    """A HAR file of one page."""
+    content = {"mimeType": "text/html", "text": text, "size": len(text)}
+    request = {"method": "GET", "url": url, "httpVersion": "HTTP/1.1", "headers": []}
+    response = {
+        "status": 200, "statusText": "OK", "httpVersion": "HTTP/1.1", "content": content,
+        "headers": [{"name": "content-type", "value": "text/html"}],
+    }  # fmt: skip
+    entry = {"startedDateTime": "2026-01-01T00:00:00Z", "time": 1}
+    log = {"version": "1.2", "entries": [entry | {"request": request, "response": response}]}
+    file.write_text(json.dumps({"log": log}))
+    return file

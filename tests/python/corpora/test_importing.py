@@ -1,0 +1,158 @@
+"""Recordings come in one by one; none that is damaged ends or crashes the others."""
+
+import random
+import shutil
+
+import pytest
+from labs import CORPUS
+from recordings import as_har, as_mahimahi, har_of, real_recordings
+
+from eyelevel.corpora.importing import Wishes, import_all, recording_in
+from eyelevel.corpora.ledger import FILE, Entry, Ledger
+from eyelevel.corpora.sources import find_sources
+from eyelevel.errors import CorpusError
+from eyelevel.sites.recorded import site_info
+
+SEED = 20261123
+MUTANTS = 120
+
+
+def bring(folder, out, **wishes):
+    """What became of each source, and which were passed over."""
+    out.mkdir(exist_ok=True)
+    told: dict[str, Entry] = {}
+    passed = set()
+
+    def tell(entry, is_passed_over):
+        told[entry.source] = entry
+        passed.update({entry.source} if is_passed_over else ())
+
+    import_all(find_sources(folder)[0], Ledger(out), out, Wishes(**wishes), tell)
+    return told, passed
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    folder = tmp_path / "mixed"
+    as_mahimahi(folder / "mahimahi" / "plain")
+    as_har(folder / "page.har")
+    shutil.copy(CORPUS / "plain.wacz", folder / "own.wacz")
+    (folder / "broken.har").write_text('{"log": 3}')
+    (folder / "broken.warc").write_text("no record")
+    return folder
+
+
+def test_all_formats_come_in_and_what_is_refused_says_why(mixed, tmp_path):
+    told, _ = bring(mixed, tmp_path / "out")
+    assert {key: entry.outcome for key, entry in told.items()} == {
+        "broken.har": "refused", "broken.warc": "refused", "mahimahi/plain": "imported",
+        "own.wacz": "imported", "page.har": "imported",
+    }  # fmt: skip
+    for key in ("broken.har", "broken.warc"):
+        reason = told[key].reason
+        assert reason and "\n" not in reason and str(tmp_path / "out") not in reason
+    pages = {
+        site_info(recording_in(tmp_path / "out", entry))["objects"]
+        for entry in told.values()
+        if entry.is_there
+    }
+    assert pages == {2}
+    # What replays as it is stays as it was.
+    assert (tmp_path / "out" / "own.wacz").read_bytes() == (mixed / "own.wacz").read_bytes()
+    assert Ledger(tmp_path / "out").entries == told
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == sorted(
+        ["own.wacz", "page.wacz", "plain.wacz", FILE]
+    )
+
+
+def test_what_is_there_is_passed_over_and_what_changed_or_went_comes_again(mixed, tmp_path):
+    out = tmp_path / "out"
+    first, _ = bring(mixed, out)
+    again, passed = bring(mixed, out)
+    assert again == first and passed == set(first)
+    (out / "plain.wacz").unlink()
+    har_of(mixed / "broken.har", "https://mended.example/")
+    _, passed = bring(mixed, out)
+    assert set(first) - passed == {"mahimahi/plain", "broken.har"}
+    _, passed = bring(mixed, out, again=True)
+    assert set(first) - passed == {"broken.warc"}
+
+
+def test_an_interrupted_import_goes_on(mixed, tmp_path):
+    out, seen = tmp_path / "out", []
+    out.mkdir()
+
+    def tell(entry, _):
+        seen.append(entry)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        import_all(find_sources(mixed)[0], Ledger(out), out, Wishes(), tell)
+    told, passed = bring(mixed, out)
+    assert passed == {entry.source for entry in seen} and len(told) == 5
+    assert not [file for file in out.iterdir() if file.name.startswith(".")]
+
+
+def test_wishes_hold_for_recordings_that_would_replay_as_they_are(mixed, tmp_path):
+    bring(mixed, tmp_path / "out", viewport="1920x1200")
+    info = site_info(tmp_path / "out" / "own.wacz")
+    assert info["provenance"]["viewport_px"] == [1920, 1200]
+
+
+def test_one_that_takes_too_long_is_refused(tmp_path):
+    (tmp_path / "in").mkdir()
+    as_har(tmp_path / "in" / "slow.har", "gallery")
+    told, _ = bring(tmp_path / "in", tmp_path / "out", time_limit_s=0.001)
+    assert told["slow.har"].outcome == "refused" and "longer than" in told["slow.har"].reason
+
+
+def test_mutants_of_every_format_neither_crash_nor_hang_the_rest(tmp_path):
+    """Seeded; a process that dies by a signal would show as "it said nothing"."""
+    print(f"seed {SEED}")
+    chance = random.Random(SEED)
+    folder = tmp_path / "in"
+    for number in range(MUTANTS):
+        kind = number % 4
+        if kind == 0:
+            made = as_mahimahi(folder / f"m{number}")
+            victim = sorted(made.iterdir())[0]
+        elif kind == 1:
+            victim = as_har(folder / f"h{number}.har")
+        else:
+            victim = folder / f"w{number}.wacz"
+            shutil.copy(CORPUS / "plain.wacz", victim)
+        content = bytearray(victim.read_bytes())
+        for _ in range(chance.choice((1, 3, 30))):
+            content[chance.randrange(len(content))] = chance.randrange(256)
+        victim.write_bytes(content[: chance.choice((len(content), chance.randrange(len(content))))])
+    as_har(folder / "zz-whole.har")
+    told, _ = bring(folder, tmp_path / "out")
+    assert len(told) == MUTANTS + 1 and told["zz-whole.har"].outcome == "imported"
+    refused = [entry for entry in told.values() if not entry.is_there]
+    assert len(refused) > MUTANTS / 4
+    for entry in refused:
+        assert entry.reason and "it said nothing" not in entry.reason
+        assert "panicked" not in entry.reason
+    assert Ledger(tmp_path / "out").entries == told
+
+
+def test_real_recordings_come_in(tmp_path):
+    told, _ = bring(real_recordings(), tmp_path / "out")
+    objects = {
+        entry.name: site_info(recording_in(tmp_path / "out", entry))["objects"]
+        for entry in told.values()
+    }
+    assert objects == {
+        "apple-2015": 30, "imgur-2015": 106, "stackoverflow-2015": 33, "baidu-2018": 15,
+        "reddit-2018": 69, "wikipedia-2018": 6, "youtube-2018": 62,
+    }  # fmt: skip
+
+
+def test_a_table_that_is_none_is_refused_with_its_line(tmp_path):
+    (tmp_path / FILE).write_text("name,source,outcome,reason,source_bytes\na,b,lost,,1\n")
+    with pytest.raises(CorpusError, match=r"corpus\.csv:2: no line of a corpus's table"):
+        Ledger(tmp_path)
+    (tmp_path / FILE).write_text("a,b,imported,,many\n")
+    with pytest.raises(CorpusError, match=r"corpus\.csv:1: `many` is no size"):
+        Ledger(tmp_path)
