@@ -3,6 +3,8 @@
 
 mod prefix;
 mod special;
+mod verdicts;
 
 pub use prefix::Prefix;
-pub use special::{Special, special};
+pub use special::{Special, special, special_ranges};
+pub use verdicts::{Verdict, verdicts_v4};

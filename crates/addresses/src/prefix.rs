@@ -11,6 +11,35 @@ pub struct Prefix {
 }
 
 impl Prefix {
+    /// Its first address.
+    pub fn base(&self) -> IpAddr {
+        let free = |width: u8| u32::from(width - self.bits.min(width));
+        match self.base {
+            IpAddr::V4(v4) => {
+                let kept = u32::MAX.checked_shl(free(32)).unwrap_or(0);
+                IpAddr::V4((v4.to_bits() & kept).into())
+            }
+            IpAddr::V6(v6) => {
+                let kept = u128::MAX.checked_shl(free(128)).unwrap_or(0);
+                IpAddr::V6((v6.to_bits() & kept).into())
+            }
+        }
+    }
+
+    /// How many bits its addresses share.
+    pub fn bits(&self) -> u8 {
+        self.bits
+    }
+
+    /// Whether all of `other` lies in it.
+    pub fn holds(&self, other: &Self) -> bool {
+        self.bits <= other.bits && self.contains(other.base) && self.is_of_family(other)
+    }
+
+    fn is_of_family(&self, other: &Self) -> bool {
+        self.base.is_ipv4() == other.base.is_ipv4()
+    }
+
     /// Whether an address lies in it; one of IPv4 in IPv6's clothes counts as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         let (base, address) = (self.base.to_canonical(), address.to_canonical());
@@ -52,6 +81,14 @@ impl FromStr for Prefix {
     }
 }
 
+impl From<IpAddr> for Prefix {
+    fn from(address: IpAddr) -> Self {
+        let bits = if address.is_ipv4() { 32 } else { 128 };
+        let base = address;
+        Self { base, bits }
+    }
+}
+
 impl TryFrom<String> for Prefix {
     type Error = String;
 
@@ -79,6 +116,27 @@ mod tests {
             let range: Prefix = range.parse().unwrap();
             assert!(range.contains(inside.parse().unwrap()), "{range:?}");
             assert!(!range.contains(outside.parse().unwrap()), "{range:?}");
+        }
+        for (wider, narrower, expected) in [
+            ("10.0.0.0/8", "10.1.0.0/16", true),
+            ("10.0.0.0/8", "10.0.0.0/8", true),
+            ("10.0.0.0/16", "10.0.0.0/8", false),
+            ("10.0.0.0/8", "11.0.0.1", false),
+            ("::/0", "10.0.0.1", false),
+        ] {
+            let (wider, narrower): (Prefix, Prefix) =
+                (wider.parse().unwrap(), narrower.parse().unwrap());
+            assert_eq!(wider.holds(&narrower), expected, "{wider:?} {narrower:?}");
+        }
+        for (range, first) in [
+            ("10.1.2.3/8", "10.0.0.0"),
+            ("10.1.2.3", "10.1.2.3"),
+            ("1.2.3.4/0", "0.0.0.0"),
+            ("2001:db8::1/32", "2001:db8::"),
+            ("::1/0", "::"),
+        ] {
+            let range: Prefix = range.parse().unwrap();
+            assert_eq!(range.base().to_string(), first);
         }
         for wrong in ["", "a", "192.0.2.0/33", "192.0.2.0/", "::/129"] {
             assert!(wrong.parse::<Prefix>().is_err(), "{wrong}");

@@ -111,6 +111,11 @@ pub fn special(address: IpAddr) -> Option<&'static Special> {
     TABLE.iter().find(|row| row.range.contains(judged))
 }
 
+/// All ranges at which no public server is.
+pub fn special_ranges() -> impl Iterator<Item = &'static Special> {
+    TABLE.iter()
+}
+
 fn carried(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let bits = address.to_bits();
     let is_carrier = |prefix: &Ipv6Addr| prefix.to_bits() >> 32 == bits >> 32;

@@ -9,6 +9,7 @@ mod emit;
 mod ends;
 mod error;
 mod logs;
+mod names;
 mod servers;
 mod shell;
 mod threads;
@@ -18,8 +19,8 @@ mod uplink;
 
 use clap::{Parser, Subcommand};
 use commands::{
-    archive, bulk, confine, doctor, path_check, probe, record, scan, simulate, stages, tables,
-    traffic,
+    archive, bulk, confine, doctor, live, path_check, probe, record, scan, simulate, stages,
+    tables, traffic,
 };
 use error::Error;
 use eyelevel_netns::{RealtimePriority, Side, request_realtime};
@@ -69,6 +70,8 @@ enum Command {
     Archive(archive::ArchiveArguments),
     /// Record what passes through a proxy on loopback as a site
     Record(record::RecordArguments),
+    /// A network for browsers that reaches public servers alone, until standard input ends
+    Live(live::LiveArguments),
     /// Read and check stages; prints them as JSON
     Stages(stages::StagesArguments),
     /// Feed a path log's arrivals to the pure model and compare; exits 2 on a difference
@@ -126,6 +129,7 @@ pub fn main() {
         }),
         Command::Archive(arguments) => reported(archive::run(arguments)),
         Command::Record(arguments) => reported(record::run(arguments)),
+        Command::Live(arguments) => reported(live::run(&arguments)),
         Command::Stages(arguments) => reported(stages::run(&arguments)),
         Command::PathCheck { file } => reported(path_check::run(&file)),
         Command::Traffic(arguments) => reported(traffic::run(arguments)),

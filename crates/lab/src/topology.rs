@@ -51,7 +51,8 @@ impl TcpSettings {
         }
     }
 
-    fn apply(&self) -> Result<(), Error> {
+    /// Sets the calling thread's network namespace to them, routes aside.
+    pub fn apply(&self) -> Result<(), Error> {
         let triple = |stock: [u64; 3]| {
             let buffer = self
                 .receive_window_bytes

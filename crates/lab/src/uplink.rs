@@ -4,6 +4,7 @@
 use crate::Error;
 use crate::config::LabConfig;
 use crate::ends::Ends;
+use eyelevel_addresses::Verdict;
 use eyelevel_netns::{Masquerade, Netlink, RouteDestination, in_network_namespace, set_sysctl};
 use std::fs::{self, File};
 use std::net::Ipv4Addr;
@@ -29,10 +30,17 @@ impl Uplink {
         if !config.internet {
             return Ok(None);
         }
-        let refuse = |text: &str| Err(Error::Config(format!("internet: {text}")));
         if config.site.is_some() {
-            return refuse("a lab with a recorded site has no way out; leave one of them out");
+            return Err(Error::Config(
+                "internet: a lab with a recorded site has no way out; leave one of them out".into(),
+            ));
         }
+        Self::look("internet").map(Some)
+    }
+
+    /// Looks whether there can be one, for what `wish` names.
+    pub fn look(wish: &str) -> Result<Self, Error> {
+        let refuse = |text: &str| Err(Error::Config(format!("{wish}: {text}")));
         if !eyelevel_netns::is_root() {
             return refuse("needs root, to translate addresses outside the path; use sudo");
         }
@@ -41,12 +49,12 @@ impl Uplink {
             return refuse("this machine forwards no packets; sysctl -w net.ipv4.ip_forward=1");
         }
         let namespace = File::open("/proc/self/ns/net")
-            .map_err(|error| Error::Config(format!("internet: open this network: {error}")))?;
-        Ok(Some(Self {
+            .map_err(|error| Error::Config(format!("{wish}: open this network: {error}")))?;
+        Ok(Self {
             namespace,
             resolv_conf: resolv_conf(),
             hosts: fs::read_to_string("/etc/hosts").unwrap_or_default(),
-        }))
+        })
     }
 
     /// Joins the far end, whose namespace is that of the lab's thread `server_tid`, to the outside.
@@ -54,14 +62,27 @@ impl Uplink {
     pub fn join(self, ends: &Ends, server_tid: u32, lab_pid: u32) -> Result<Masquerade, Error> {
         let far = File::open(format!("/proc/self/task/{server_tid}/ns/net"))
             .map_err(|error| Error::Config(format!("internet: open the far end: {error}")))?;
+        self.join_namespace(ends, &far, lab_pid, None)
+    }
+
+    /// The same where the far end is a namespace that passes packets on for the client: with
+    /// `verdicts` to what they say alone, and so not to this machine itself.
+    pub fn join_namespace(
+        &self,
+        ends: &Ends,
+        far: &File,
+        lab_pid: u32,
+        verdicts: Option<&[Verdict]>,
+    ) -> Result<Masquerade, Error> {
         let [network, near_side, far_side] = [0, 5, 6].map(|host| ends.beside_v4(host));
         let client = ends.client.0;
         let name = format!("eyl{lab_pid}");
         let masquerade = in_network_namespace(&self.namespace, || {
             let mut netlink = Netlink::open()?;
-            netlink.add_veth_into(&name, DEVICE, &far)?;
-            bring_up(&mut netlink, &name, near_side, far_side)?;
-            let index = netlink.link_index(&name)?;
+            netlink.add_veth_into(&name, DEVICE, far)?;
+            let index = bring_up(&mut netlink, &name, near_side)?;
+            let peer = RouteDestination::Host(far_side.into());
+            netlink.add_route(index, peer, near_side.into(), &Default::default())?;
             netlink.add_route_via(
                 index,
                 RouteDestination::Host(client.into()),
@@ -69,29 +90,53 @@ impl Uplink {
             )?;
             Masquerade::of(network, &name)
         })?;
-        in_network_namespace(&far, || {
+        in_network_namespace(far, || {
             let mut netlink = Netlink::open()?;
-            bring_up(&mut netlink, DEVICE, far_side, near_side)?;
-            let index = netlink.link_index(DEVICE)?;
-            netlink.add_route_via(index, RouteDestination::Default, near_side.into())?;
+            let index = bring_up(&mut netlink, DEVICE, far_side)?;
+            match verdicts {
+                Some(verdicts) => add_verdicts(&mut netlink, index, near_side, verdicts)?,
+                None => {
+                    let peer = RouteDestination::Host(near_side.into());
+                    netlink.add_route(index, peer, far_side.into(), &Default::default())?;
+                    netlink.add_route_via(index, RouteDestination::Default, near_side.into())?;
+                }
+            }
             set_sysctl("net.ipv4.ip_forward", "1")
         })?;
         Ok(masquerade)
     }
 }
 
-fn bring_up(
+/// Gives a device its address and sets it up; its number.
+pub fn bring_up(
     netlink: &mut Netlink,
     name: &str,
     own: Ipv4Addr,
-    peer: Ipv4Addr,
-) -> Result<(), eyelevel_netns::Error> {
+) -> Result<u32, eyelevel_netns::Error> {
     let _ = set_sysctl(&format!("net.ipv6.conf.{name}.disable_ipv6"), "1");
     let index = netlink.link_index(name)?;
     netlink.set_up(index, None)?;
     netlink.add_address(index, own.into())?;
-    let peer = RouteDestination::Host(peer.into());
-    netlink.add_route(index, peer, own.into(), &Default::default())
+    Ok(index)
+}
+
+/// Routes by a neighbour to all that the verdicts let pass, and to nothing else.
+pub fn add_verdicts(
+    netlink: &mut Netlink,
+    index: u32,
+    neighbour: Ipv4Addr,
+    verdicts: &[Verdict],
+) -> Result<(), eyelevel_netns::Error> {
+    for verdict in verdicts {
+        let (first, bits) = (verdict.range.base(), verdict.range.bits());
+        if !verdict.is_reached {
+            netlink.add_refusal(first, bits)?;
+        } else if bits > 0 {
+            let range = RouteDestination::Range(first, bits);
+            netlink.add_route_via_neighbour(index, range, neighbour.into())?;
+        }
+    }
+    netlink.add_route_via_neighbour(index, RouteDestination::Default, neighbour.into())
 }
 
 /// A resolver on this machine's loopback is not there inside a lab.

@@ -35,7 +35,7 @@ pub use device::losses::Lost;
 pub use device::read_packet::ReadPacket;
 pub use enter::{Side, enter};
 pub use error::Error;
-pub use loopback_only::{LoopbackOnly, loopback_only};
+pub use loopback_only::{LoopbackOnly, loopback_only, without_devices};
 pub use masquerade::Masquerade;
 pub use netlink::Netlink;
 pub use offload::{OFFLOAD_HEADER_BYTES, OffloadHeader, READ_BYTES_MAX, Segmentation};
@@ -48,5 +48,5 @@ pub use relay::{
     waiting_signal,
 };
 pub use routes::{RouteDestination, RouteSettings};
-pub use sandbox::{in_network_namespace, is_root, unshare_network};
+pub use sandbox::{in_network_namespace, is_root, new_network_namespace, unshare_network};
 pub use sysctl::set_sysctl;

@@ -2,8 +2,8 @@ use crate::Error;
 use crate::netlink::{Netlink, family, host_prefix};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
-    RouteScope, RouteType,
+    RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteMetric,
+    RouteProtocol, RouteScope, RouteType,
 };
 use std::net::IpAddr;
 
@@ -15,6 +15,8 @@ const TABLE_LOCAL: u8 = 255;
 pub enum RouteDestination {
     /// One address.
     Host(IpAddr),
+    /// All addresses that share so many bits with the first of them.
+    Range(IpAddr, u8),
     /// Everything that no other route names.
     Default,
 }
@@ -85,14 +87,46 @@ impl Netlink {
         destination: RouteDestination,
         gateway: IpAddr,
     ) -> Result<(), Error> {
-        let mut message = route(index, destination, gateway);
-        message
-            .attributes
-            .push(RouteAttribute::Gateway(route_address(gateway)));
+        let message = route_via(index, destination, gateway);
         self.create(RouteNetlinkMessage::NewRoute(message), || {
             format!("add a route to {destination:?} by {gateway}")
         })
     }
+
+    /// The same by a gateway that is taken to be right behind the interface: no route leads to it,
+    /// so that nobody reaches the gateway itself.
+    pub fn add_route_via_neighbour(
+        &mut self,
+        index: u32,
+        destination: RouteDestination,
+        gateway: IpAddr,
+    ) -> Result<(), Error> {
+        let mut message = route_via(index, destination, gateway);
+        message.header.flags = RouteFlags::Onlink;
+        self.create(RouteNetlinkMessage::NewRoute(message), || {
+            format!("add a route to {destination:?} by the neighbour {gateway}")
+        })
+    }
+
+    /// Refuses what goes to a range of addresses, whichever way it would have left.
+    pub fn add_refusal(&mut self, first: IpAddr, bits: u8) -> Result<(), Error> {
+        let mut message = route(0, RouteDestination::Range(first, bits), first);
+        message
+            .attributes
+            .retain(|each| !matches!(each, RouteAttribute::Oif(_)));
+        message.header.kind = RouteType::Unreachable;
+        self.create(RouteNetlinkMessage::NewRoute(message), || {
+            format!("refuse {first}/{bits}")
+        })
+    }
+}
+
+fn route_via(index: u32, destination: RouteDestination, gateway: IpAddr) -> RouteMessage {
+    let mut message = route(index, destination, gateway);
+    message
+        .attributes
+        .push(RouteAttribute::Gateway(route_address(gateway)));
+    message
 }
 
 /// A route of the main table over the interface `index`, for the family of `address`.
@@ -103,11 +137,16 @@ fn route(index: u32, destination: RouteDestination, address: IpAddr) -> RouteMes
     message.header.protocol = RouteProtocol::Boot;
     message.header.scope = RouteScope::Universe;
     message.header.kind = RouteType::Unicast;
-    if let RouteDestination::Host(address) = destination {
-        message.header.destination_prefix_length = host_prefix(address);
+    let range = match destination {
+        RouteDestination::Host(address) => Some((address, host_prefix(address))),
+        RouteDestination::Range(first, bits) => Some((first, bits)),
+        RouteDestination::Default => None,
+    };
+    if let Some((first, bits)) = range {
+        message.header.destination_prefix_length = bits;
         message
             .attributes
-            .push(RouteAttribute::Destination(route_address(address)));
+            .push(RouteAttribute::Destination(route_address(first)));
     }
     message.attributes.push(RouteAttribute::Oif(index));
     message

@@ -77,6 +77,22 @@ pub fn unshare_network() -> Result<(), Error> {
     .map(drop)
 }
 
+/// A new network namespace without a process, for as long as the file is open.
+///
+/// # Errors
+/// Where the kernel refuses it.
+pub fn new_network_namespace() -> Result<fs::File, Error> {
+    let own = || {
+        unshare_network()?;
+        fs::File::open("/proc/thread-self/ns/net")
+            .map_err(|error| Error::new("open a new network namespace", error))
+    };
+    std::thread::spawn(own).join().unwrap_or_else(|_| {
+        let error = io::Error::other("a panic, reported above");
+        Err(Error::new("create a network namespace", error))
+    })
+}
+
 /// Whether the caller has root's rights over its network namespace, as root itself or as root of the
 /// user namespace that an outer lab made.
 pub fn is_root() -> bool {

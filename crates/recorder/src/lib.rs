@@ -34,6 +34,7 @@ pub mod wire {
     pub use crate::target::Target;
 }
 
+pub use certificate::spki_sha256;
 pub use credentials::Credentials;
 pub use error::RecordError;
 pub use reach::Reach;

@@ -117,6 +117,9 @@ PARQUET = Limit(
     20_000_000,
 )
 SCRIPT = Limit("script", 1 * MB, "100 steps", "shorten it")
+CERTIFICATES = Limit(
+    "file of certificates", 4 * MB, "a system's own takes 250 kB", "name fewer of them", 1_000
+)
 KEPT = Limit(
     "file of a cache", 64 * MB, "runs of a pair of stacks take 1 MB", "remove it", 1_000_000
 )
@@ -127,6 +130,6 @@ WORD_LINE_BYTES_MAX = 4096
 
 LIMITS: tuple[Limit, ...] = (
     *(PLAN, PLAN_DOCUMENT, DOCUMENT, RECORD, FRAMES, PICTURE, MANIFEST, BUNDLE, LOG, PATH_LOG),
-    *(TRACE, TABLE, NAMES, OPT_OUT, PROBES, PARQUET, SCRIPT, KEPT),
+    *(TRACE, TABLE, NAMES, OPT_OUT, PROBES, PARQUET, SCRIPT, CERTIFICATES, KEPT),
     *(LEDGER, PAGES, CHECKED),
 )

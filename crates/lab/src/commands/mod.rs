@@ -5,6 +5,7 @@ pub mod archive;
 pub mod bulk;
 pub mod confine;
 pub mod doctor;
+pub mod live;
 pub mod path_check;
 pub mod probe;
 pub mod record;

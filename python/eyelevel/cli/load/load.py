@@ -2,12 +2,20 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from eyelevel.cli.load.cross import CROSS_HELP, harm_of, print_harm
+from eyelevel.cli.load.live import (
+    LiveAllowOption,
+    UpstreamCaOption,
+    live_loads,
+    refuse_emulated,
+    refuse_live,
+)
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption, with_browser_options
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.cli.results.export import EXPORTS, Exports, write_exports
@@ -17,11 +25,12 @@ from eyelevel.errors import PlanError, StoreError
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import metrics_of
-from eyelevel.networks.cross_traffic import parse_all_cross_traffic
+from eyelevel.networks.cross_traffic import CrossTraffic, parse_all_cross_traffic
 from eyelevel.networks.presets import find_network
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.trials import Trial, expand
+from eyelevel.run.live.load import LivePage
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import open_site
@@ -34,8 +43,12 @@ EXIT_NOT_OK = 1
 @with_browser_options
 def load(
     site: Annotated[
-        str, typer.Argument(help="A recorded site: its file, or a shipped one's name.")
+        str,
+        typer.Argument(
+            help="A recorded site: its file, or a shipped one's name; with --live a page's URL."
+        ),
     ],
+    context: typer.Context,
     network: Annotated[str, typer.Option(help="A network: see `eyelevel list networks`.")] = "dsl",
     stack: Annotated[
         str, typer.Option(help="A protocol stack: see `eyelevel list stacks`.")
@@ -50,6 +63,11 @@ def load(
         list[str] | None,
         typer.Option(help=f"{CROSS_HELP} Every load is done without them, too, for the harm."),
     ] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="From the page's real servers, over the real network.")
+    ] = False,
+    allow: LiveAllowOption = None,
+    upstream_ca: UpstreamCaOption = None,
     out: Annotated[
         Path | None, typer.Option(help="Keep each load's record and frames in this directory.")
     ] = None,
@@ -64,6 +82,9 @@ def load(
 ) -> None:
     """Load one recorded site in a real browser and print what a person would have seen when.
 
+    With --live, load a page from its real servers: nothing is emulated, public addresses alone are
+    reached (and what --allow names), and --stack says what protocol the browser may speak.
+
     Exits 1 where no load was ok.
     """
     if (har or video or filmstrip or settings.logs_kept()) and out is None:
@@ -72,19 +93,28 @@ def load(
     named = named_stack(stack)
     if refused := settings.refused_stack(named):
         raise PlanError([f"--stack {refused}"])
-    recorded = open_site(site)
-    networks = [find_network(network)]
-    if kinds := parse_all_cross_traffic(cross or []):
-        networks.append(replace(networks[0], name=f"{network}+cross", cross_traffic=kinds))
-    plan = one_cell(recorded.name, networks, named, runs, seed, settings)
-    trials = expand(plan, [recorded.of_plan()])
+    wait = HostWait(host_wait_s, told=_told_once())
+    kinds: Sequence[CrossTraffic] = ()
+    if live:
+        refuse_emulated(context)
+        page = LivePage(site, allow or (), upstream_ca)
+        trials, load_once = live_loads(page, named, runs, seed, settings, wait)
+    else:
+        refuse_live(allow, upstream_ca)
+        recorded = open_site(site)
+        networks = [find_network(network)]
+        if kinds := parse_all_cross_traffic(cross or []):
+            networks.append(replace(networks[0], name=f"{network}+cross", cross_traffic=kinds))
+        plan = one_cell(recorded.name, networks, named, runs, seed, settings)
+        trials = expand(plan, [recorded.of_plan()])
+        archive = str(recorded.path.resolve())
+        load_once = partial(run_trial, archive=archive, url=url, host_wait=wait)
     if out is not None:
         _refuse_kept(out, trials)
     rows: list[JsonObject] = []
     exports = Exports(har, video, filmstrip)
-    wait = HostWait(host_wait_s, told=_told_once())
     for trial in trials:
-        result = run_trial(trial, str(recorded.path.resolve()), url, host_wait=wait)
+        result = load_once(trial)
         if out is not None:
             _keep(out, result, exports)
         rows.append(_row(result))

@@ -17,7 +17,7 @@ from eyelevel.run.trial.rules.external_server_errors import external_server_erro
 from eyelevel.run.trial.rules.first_flight import reduced, wrong_first_flight
 from eyelevel.run.trial.rules.first_window import wrong_first_window
 from eyelevel.run.trial.rules.header_tables import wrong_header_tables
-from eyelevel.run.trial.rules.starved import starved
+from eyelevel.run.trial.rules.starved import starved, stolen
 from eyelevel.run.trial.rules.wire_ecn import wrong_ecn
 from eyelevel.sites.rendering import blocks_rendering
 from eyelevel.store.outcomes import NOT_RECORDED
@@ -43,6 +43,7 @@ _TRANSPORT_ERRORS = (
     "NS_ERROR_GENERATE_FAILURE",
     "NS_ERROR_NET_",
 )
+_NOT_REACHED = ("net::ERR_ADDRESS_UNREACHABLE", "net::ERR_INTERNET_DISCONNECTED")
 # An object whose server could not agree with the browser on TLS over TCP: the lab's fault, and no
 # network's, so that a page which fails like this is no timeout.
 _HANDSHAKE_ERRORS = ("net::ERR_SSL_", "net::ERR_BAD_SSL_")
@@ -97,6 +98,15 @@ def judge(load: Observed) -> tuple[str, str]:
     return "ok", ""
 
 
+def judge_live(load: Observed) -> tuple[str, str]:
+    """The same of a load without servers and path of ours: `requests`, `connections` and `path` are
+    empty. An object that did not come is part of such a page: it may be missing for everybody."""
+    for outcome, rule in _LIVE_RULES:
+        if detail := rule(load):
+            return outcome, detail
+    return "ok", ""
+
+
 def misses(load: Observed) -> set[str]:
     """URLs that the page asked for and the recording does not hold."""
     unanswered = {r["url"] for r in load.requests if r["match"] == "miss"}
@@ -114,6 +124,14 @@ def _lab_failed(load: Observed) -> str:
     if load.ended == "complete" and not load.requests and load.stack.is_ours:
         return "the page loaded, but no server saw a request"
     return ""
+
+
+def _not_reached(load: Observed) -> str:
+    if load.ended != "navigation-failed" or _is_transport_error(load.detail):
+        return ""
+    if any(error in load.detail for error in _NOT_REACHED):
+        return f"{load.detail}; a live load reaches public addresses alone, and what --allow names"
+    return load.detail
 
 
 def _starved(load: Observed) -> str:
@@ -280,5 +298,14 @@ _RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
     ("missed-requests", _missed),
     ("timeout", _timeout),
     ("different-page", _different_page),
+    ("capture-incomplete", _capture_incomplete),
+)
+
+_LIVE_RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
+    ("browser-crashed", _crashed),
+    ("lab-failed", _not_reached),
+    ("starved", lambda load: stolen(load.host)),
+    ("timeout", _timeout),
+    ("different-page", lambda load: load.failed_step),
     ("capture-incomplete", _capture_incomplete),
 )

@@ -24,7 +24,7 @@ def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Load
         stack=trial.stack_settings,
         browser=trial.browser,
         viewport_px=screen.viewport_px,
-        picture_px=_picture_px(screen),
+        picture_px=picture_px(screen),
         mobile=screen.mobile,
         device_scale=screen.device_scale,
         device_model=screen.model,
@@ -44,7 +44,7 @@ def same_page(trial: Trial, archive: str) -> SameRequests | None:
     return SameRequests(site_info(Path(archive))["recorded_at_unix_ms"])
 
 
-def _picture_px(screen: Screen) -> tuple[int, int]:
+def picture_px(screen: Screen) -> tuple[int, int]:
     """A phone held upright has an upright picture, of as many pixels at most."""
     longer, shorter = PICTURE_PX
     width, height = screen.viewport_px

@@ -148,7 +148,7 @@ def _run_trial(
         found = NO_PICTURES
         if outcome == "ok":
             outcome, detail = "capture-incomplete", str(error)
-    return _result(trial, started_at, outcome, detail, raw, found, summary, host)
+    return trial_result(trial, started_at, outcome, detail, raw, found, summary, host)
 
 
 def _let_settle(trial: Trial) -> None:
@@ -160,33 +160,36 @@ def _judge(
     trial: Trial, raw: RawLoad | None, summary: LabSummary, host: JsonMapping
 ) -> tuple[str, str]:
     assert raw is not None and summary.path is not None
-    return judge(
-        Observed(
-            ended=raw.ended,
-            detail=raw.detail,
-            objects=all_objects(raw),
-            frames=len(raw.frames) if trial.browser.capture else None,
-            frames_lost=raw.frames_lost,
-            first_contentful_paint_ms=raw.navigation.first_contentful_paint_ms,
-            page_load_time_ms=raw.navigation.page_load_time_ms,
-            final_picture_matches=all_pictures_match(raw),
-            failed_step=failed_step(raw),
-            requests=summary.requests,
-            connections=summary.connections,
-            path=summary.path,
-            host=host,
-            stack=trial.stack_settings,
-            network=trial.network_settings,
-            browser=trial.browser,
-            requests_lost=raw.requests_lost,
-            timings_refused=raw.timings_refused,
-            connection_type=raw.effective_connection_type,
-            kernel=platform.release(),
-        )
+    return judge(observed(trial, raw, summary, host))
+
+
+def observed(trial: Trial, raw: RawLoad, summary: LabSummary, host: JsonMapping) -> Observed:
+    """One load as its judge sees it; without a lab its `summary` is empty."""
+    return Observed(
+        ended=raw.ended,
+        detail=raw.detail,
+        objects=all_objects(raw),
+        frames=len(raw.frames) if trial.browser.capture else None,
+        frames_lost=raw.frames_lost,
+        first_contentful_paint_ms=raw.navigation.first_contentful_paint_ms,
+        page_load_time_ms=raw.navigation.page_load_time_ms,
+        final_picture_matches=all_pictures_match(raw),
+        failed_step=failed_step(raw),
+        requests=summary.requests,
+        connections=summary.connections,
+        path=summary.path or {},
+        host=host,
+        stack=trial.stack_settings,
+        network=trial.network_settings,
+        browser=trial.browser,
+        requests_lost=raw.requests_lost,
+        timings_refused=raw.timings_refused,
+        connection_type=raw.effective_connection_type,
+        kernel=platform.release(),
     )
 
 
-def _result(
+def trial_result(
     trial: Trial,
     started_at: str,
     outcome: str,
@@ -196,17 +199,18 @@ def _result(
     summary: LabSummary,
     host: JsonMapping,
 ) -> TrialResult:
+    """The record of one load and what is kept beside it; `host` as the record has it."""
     frames, steps = pictures.frames, pictures.steps
-    observed = raw.as_record() if raw else {"navigation": None, "objects": [], "browser": {}}
-    browser = {**observed["browser"], "final_picture": pictures.final}
+    told = raw.as_record() if raw else {"navigation": None, "objects": [], "browser": {}}
+    browser = {**told["browser"], "final_picture": pictures.final}
     record = {
         "version": RECORD_VERSION,
         "trial": trial.record_key(),
         "outcome": outcome,
         "outcome_detail": detail,
         "started_at": started_at,
-        "navigation": observed["navigation"],
-        "objects": observed["objects"],
+        "navigation": told["navigation"],
+        "objects": told["objects"],
         "requests": list(summary.requests),
         "connections": list(summary.connections),
         "path": summary.path,
@@ -215,7 +219,7 @@ def _result(
             summary.cross_traffic,
             raw.navigation_start_ns if raw else None,
             raw.navigation.page_load_time_ms if raw else None,
-            observed["objects"],
+            told["objects"],
         ),
         "host": dict(host),
         "browser": browser,

@@ -24,6 +24,11 @@ def starved(path: JsonMapping, host: JsonMapping, rtt_ms_min: float) -> str:
     for end in path["lost_outside"]:
         if counts := [f"{source} {count}" for place, source, count in lost if place == end]:
             return f"packets were lost beside the emulated path at the {end}: {', '.join(counts)}"
+    return stolen(host)
+
+
+def stolen(host: JsonMapping) -> str:
+    """The same where there is no path of ours."""
     steal = host["cpu_steal_share"]
     if steal > CPU_STEAL_SHARE_MAX:
         return f"the hypervisor took {steal:.1%} of the CPU time"

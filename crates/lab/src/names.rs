@@ -1,0 +1,165 @@
+//! Names for a network without a route to the caller's resolver: what is asked on its loopback is
+//! passed on to that resolver, byte for byte, from the caller's own network.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{self, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+/// Where the loopback's side listens.
+pub const PLACE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 53);
+const PORT: u16 = 53;
+/// As many as the C library asks.
+const NAMESERVERS_MAX: usize = 3;
+/// As long as the C library waits for one of them (resolv.conf(5)).
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+/// A page of hundreds of hosts asks twice for each, and again after a timeout.
+const QUESTIONS_MAX: usize = 1024;
+const TCP_MAX: usize = 64;
+/// The largest datagram.
+const MESSAGE_BYTES_MAX: usize = 65_535;
+
+/// What of the caller's `resolv.conf` holds inside: all but who answers, and those who do.
+pub fn split(resolv_conf: &str) -> (String, Vec<SocketAddr>) {
+    let mut inside = format!("nameserver {}\n", PLACE.ip());
+    let mut servers = Vec::new();
+    for line in resolv_conf.lines() {
+        match line.split_once(char::is_whitespace) {
+            Some(("nameserver", rest)) => {
+                let address = rest.trim().split('%').next().unwrap_or_default();
+                servers.extend(address.parse().map(|ip: IpAddr| SocketAddr::new(ip, PORT)));
+            }
+            Some(("search" | "domain" | "options", _)) => {
+                inside.push_str(line);
+                inside.push('\n');
+            }
+            _ => (),
+        }
+    }
+    if servers.is_empty() {
+        // What resolv.conf(5) says of a file that names none.
+        servers.push(PLACE);
+    }
+    servers.truncate(NAMESERVERS_MAX);
+    (inside, servers)
+}
+
+/// Sockets of the loopback's side.
+pub struct Asked {
+    datagrams: UdpSocket,
+    streams: TcpListener,
+}
+
+impl Asked {
+    /// Listens in the calling thread's network namespace.
+    pub fn listen() -> io::Result<Self> {
+        Ok(Self {
+            datagrams: UdpSocket::bind(PLACE)?,
+            streams: TcpListener::bind(PLACE)?,
+        })
+    }
+
+    /// Passes questions on until it is dropped; in a runtime whose threads stand in the caller's
+    /// network.
+    pub async fn serve(self, servers: Vec<SocketAddr>) -> io::Result<()> {
+        self.datagrams.set_nonblocking(true)?;
+        self.streams.set_nonblocking(true)?;
+        let datagrams = net::UdpSocket::from_std(self.datagrams)?;
+        let streams = net::TcpListener::from_std(self.streams)?;
+        let servers: Arc<[SocketAddr]> = servers.into();
+        tokio::join!(
+            answer_datagrams(datagrams.into(), servers.clone()),
+            answer_streams(streams, servers)
+        );
+        Ok(())
+    }
+}
+
+async fn answer_datagrams(socket: Arc<net::UdpSocket>, servers: Arc<[SocketAddr]>) {
+    let places = Arc::new(Semaphore::new(QUESTIONS_MAX));
+    let mut buffer = vec![0; MESSAGE_BYTES_MAX];
+    loop {
+        let Ok((length, sender)) = socket.recv_from(&mut buffer).await else {
+            continue;
+        };
+        // One too many goes unanswered, as at any resolver; who asked asks again.
+        let Ok(place) = places.clone().try_acquire_owned() else {
+            continue;
+        };
+        let (question, socket, servers) =
+            (buffer[..length].to_vec(), socket.clone(), servers.clone());
+        tokio::spawn(async move {
+            for server in &*servers {
+                let asked = timeout(ANSWER_TIMEOUT, ask(*server, &question)).await;
+                if let Ok(Ok(answer)) = asked {
+                    let _ = socket.send_to(&answer, sender).await;
+                    break;
+                }
+            }
+            drop(place);
+        });
+    }
+}
+
+/// From a port of its own, so that nobody who did not see the question can answer it.
+async fn ask(server: SocketAddr, question: &[u8]) -> io::Result<Vec<u8>> {
+    let any: IpAddr = match server {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => std::net::Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = net::UdpSocket::bind((any, 0)).await?;
+    socket.connect(server).await?;
+    socket.send(question).await?;
+    let mut answer = vec![0; MESSAGE_BYTES_MAX];
+    let length = socket.recv(&mut answer).await?;
+    answer.truncate(length);
+    Ok(answer)
+}
+
+async fn answer_streams(listener: net::TcpListener, servers: Arc<[SocketAddr]>) {
+    let places = Arc::new(Semaphore::new(TCP_MAX));
+    loop {
+        let Ok(place) = places.clone().acquire_owned().await else {
+            return;
+        };
+        let Ok((mut asking, _)) = listener.accept().await else {
+            continue;
+        };
+        let servers = servers.clone();
+        tokio::spawn(async move {
+            for server in &*servers {
+                if let Ok(Ok(mut answering)) =
+                    timeout(ANSWER_TIMEOUT, TcpStream::connect(*server)).await
+                {
+                    let both = tokio::io::copy_bidirectional(&mut asking, &mut answering);
+                    let _ = timeout(2 * ANSWER_TIMEOUT, both).await;
+                    break;
+                }
+            }
+            drop(place);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_answers_is_replaced_and_all_else_stays() {
+        let (inside, servers) = split(
+            "# a comment\nnameserver 10.0.0.53\nsearch lan example\nnameserver fe80::1%eth0\n\
+             options ndots:2\nnameserver 127.0.0.53\nnameserver 9.9.9.9\nnameserver x\n",
+        );
+        assert_eq!(
+            inside,
+            "nameserver 127.0.0.1\nsearch lan example\noptions ndots:2\n"
+        );
+        let expected = ["10.0.0.53:53", "[fe80::1]:53", "127.0.0.53:53"];
+        assert_eq!(servers, expected.map(|each| each.parse().unwrap()));
+        assert_eq!(split("").1, [PLACE]);
+    }
+}

@@ -1,0 +1,75 @@
+"""`eyelevel load URL --live`: a page from its real servers, by the browser of every other load."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eyelevel.cli.values import EXAMPLE, is_page_url
+from eyelevel.errors import PlanError
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.stacks import Stack
+from eyelevel.plan.trials import Trial
+from eyelevel.run.live.load import LivePage, run_live_trial
+from eyelevel.run.live.trials import live_site, live_trials
+from eyelevel.run.trial.quiet_host import HostWait
+from eyelevel.run.trial.trial import TrialResult
+
+LiveAllowOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow",
+        metavar="ADDRESS|RANGE",
+        help="A live load reaches it although it is not public. Repeatable.",
+    ),
+]
+UpstreamCaOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--upstream-ca", help="Live: certificates (PEM) to trust beside the browser's own."
+    ),
+]
+NOT_LIVE = ("network", "url", "cross")
+"""Options that belong to an emulated network or a recording."""
+
+
+def refuse_emulated(context: typer.Context) -> None:
+    """Raises PlanError for what a live load has not."""
+    for name in NOT_LIVE:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise PlanError(
+                [f"--{name}: a live load has the network and the page that there are; leave it out"]
+            )
+
+
+def refuse_live(allow: Sequence[str] | None, upstream_ca: Path | None) -> None:
+    """Raises PlanError for what only a live load has."""
+    for flag, value in (("--allow", allow), ("--upstream-ca", upstream_ca)):
+        if value:
+            raise PlanError([f"{flag}: a replay reaches its lab alone; give it with --live"])
+
+
+def check_live(url: str, stack: Stack) -> None:
+    """Raises PlanError for what cannot be loaded live."""
+    if not is_page_url(url):
+        raise PlanError([f"`{url}` is no page's URL; write it as `{EXAMPLE}`"])
+    if not stack.is_ours:
+        raise PlanError([f"--stack {stack.name}: a live page has servers of its own"])
+
+
+def live_loads(
+    page: LivePage, stack: Stack, runs: int, seed: int, settings: Browser, wait: HostWait
+) -> tuple[Sequence[Trial], Callable[[Trial], TrialResult]]:
+    """The trials, and what runs one."""
+    check_live(page.url, stack)
+    trials = live_trials(live_site(page.url), stack, runs, seed, settings)
+    if trials[0].browser.is_again:
+        raise PlanError(["--visit: a live load is a first visit; leave it out"])
+    if trials[0].browser.logs:
+        raise PlanError(
+            ["--logs: a live load's connections are not ours to log; --netlog has them"]
+        )
+    return trials, partial(run_live_trial, page=page, host_wait=wait)

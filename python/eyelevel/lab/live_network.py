@@ -1,0 +1,51 @@
+"""One running live network (spec/lab-events.md, "A live network")."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+from eyelevel.binary import find_binary
+from eyelevel.lab.conversation import Conversation
+
+READY_TIMEOUT_S = 30.0
+"""It is there in 30 ms on a quiet machine."""
+
+END_GRACE_S = 1.0
+
+
+class LiveNetwork:
+    """A network namespace that reaches public servers alone, from `with` to its end.
+
+    Browsers behind `command_prefix` have connections of their own to the real servers. What is not
+    public is reached where `allow` names its address or range. `upstream_ca` is a file of
+    certificates (PEM) to trust beside the browser's own.
+    Raises LabError on entry if it cannot be made.
+    """
+
+    def __init__(self, allow: Sequence[str] = (), upstream_ca: Path | None = None) -> None:
+        command = [find_binary(), "live"]
+        for entry in allow:
+            command += ["--allow", entry]
+        if upstream_ca is not None:
+            command += ["--upstream-ca", str(upstream_ca.resolve())]
+        self._command = command
+        self.spki_sha256: str | None = None
+        """What Chromium must be told to trust: keys, with commas between."""
+        self.command_prefix: tuple[str, ...] = ()
+        """Put before a browser's command."""
+        self.startup_ms = 0.0
+
+    def __enter__(self) -> Self:
+        self._conversation = Conversation("the live network", self._command)
+        try:
+            ready = self._conversation.wait_for("ready", READY_TIMEOUT_S)
+        except BaseException:
+            self._conversation.end(END_GRACE_S)
+            raise
+        self.spki_sha256 = ",".join(ready["spki_sha256"]) or None
+        self.command_prefix = (find_binary(), "enter", "--pid", str(ready["init_pid"]), "--")
+        self.startup_ms = ready["startup_ms"]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._conversation.end(END_GRACE_S)

@@ -1,0 +1,120 @@
+"""One live load: the page from its real servers, with the record of any other trial."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from eyelevel.browser.browsers import load_page
+from eyelevel.browser.observations import LoadSettings, RawLoad
+from eyelevel.browser.same_requests import SameRequests
+from eyelevel.errors import BrowserMessageError, BrowserStartError
+from eyelevel.from_outside.files import read_text
+from eyelevel.from_outside.limits import CERTIFICATES
+from eyelevel.from_outside.source import Source
+from eyelevel.lab.client import LabSummary
+from eyelevel.lab.live_network import LiveNetwork
+from eyelevel.plan.trials import Trial
+from eyelevel.run.trial.coding import NO_PICTURES, Coding, coding
+from eyelevel.run.trial.host import HostSample
+from eyelevel.run.trial.judge import judge_live
+from eyelevel.run.trial.load_settings import picture_px
+from eyelevel.run.trial.quiet_host import HostWait, remember
+from eyelevel.run.trial.trial import TrialResult, observed, trial_result
+from eyelevel.sites.recorded import Screen
+
+SCREEN = Screen((1366, 768))
+"""Of a page without a recording: what `eyelevel record` has."""
+
+
+@dataclass(frozen=True)
+class LivePage:
+    """What is opened and how it is reached: `allow` names addresses and ranges that are not public,
+    `upstream_ca` a file of certificates (PEM) to trust, `quic_origins` the `host:port` that a
+    browser over QUIC asks by nothing else."""
+
+    url: str
+    allow: Sequence[str] = ()
+    upstream_ca: Path | None = None
+    screen: Screen = SCREEN
+    quic_origins: tuple[str, ...] = ()
+
+
+def run_live_trial(trial: Trial, page: LivePage, host_wait: HostWait | None = None) -> TrialResult:
+    """Load the page once; every failure of the load is an outcome.
+
+    Raises LabError where this machine has no live network to load from.
+    """
+    with LiveNetwork(page.allow, page.upstream_ca) as network, coding() as pictures:
+        # Nobody shall wait for a machine that cannot load anything.
+        waited_ms = host_wait.wait() * 1e3 if host_wait else 0.0
+        result = _load(trial, page, network, pictures)
+    host = result.record["host"]
+    host["waited_for_host_ms"] = round(waited_ms, 3)
+    host["wall_ms"] += host["waited_for_host_ms"]
+    return result
+
+
+def _load(trial: Trial, page: LivePage, network: LiveNetwork, pictures: Coding) -> TrialResult:
+    started_at = datetime.now(UTC).isoformat(timespec="seconds")
+    started_s = time.monotonic()
+    before = HostSample.take(started_s)
+    over: HostSample | None = None
+    settings = live_settings(trial, page, network)
+    raw: RawLoad | None = None
+    failure: tuple[str, str] | None = None
+
+    def end(seen: RawLoad) -> None:
+        nonlocal over
+        over = HostSample.take(time.monotonic())
+        remember(over)
+        pictures.begin(seen)
+
+    try:
+        raw = load_page(replace(settings, when_over=end))
+    except BrowserStartError as error:
+        failure = ("browser-crashed", str(error))
+    ended = over or HostSample.take(time.monotonic())
+    wall_ms = (time.monotonic() - started_s) * 1e3
+    host = {
+        **before.until(ended),
+        "wall_ms": round(wall_ms, 3),
+        "lab_startup_ms": network.startup_ms,
+    }
+    if raw is not None:
+        failure = judge_live(observed(trial, raw, LabSummary(), host))
+    assert failure is not None
+    outcome, detail = failure
+    try:
+        found = pictures.result()
+    except BrowserMessageError as error:
+        found = NO_PICTURES
+        if outcome == "ok":
+            outcome, detail = "capture-incomplete", str(error)
+    return trial_result(trial, started_at, outcome, detail, raw, found, LabSummary(), host)
+
+
+def live_settings(trial: Trial, page: LivePage, network: LiveNetwork) -> LoadSettings:
+    """What the browser is asked to do: as in a replay, but with the real date, whose pages a server
+    may refuse to bring at another one."""
+    screen = page.screen
+    same = SameRequests(recorded_at_unix_ms=None) if trial.browser.same_requests else None
+    authority = None
+    if page.upstream_ca is not None:
+        authority = read_text(page.upstream_ca, Source(str(page.upstream_ca), CERTIFICATES))
+    return LoadSettings(
+        url=page.url,
+        stack=trial.stack_settings,
+        browser=trial.browser,
+        viewport_px=screen.viewport_px,
+        picture_px=picture_px(screen),
+        mobile=screen.mobile,
+        device_scale=screen.device_scale,
+        device_model=screen.model,
+        quic_origins=page.quic_origins,
+        spki_sha256=network.spki_sha256,
+        ca_certificate=authority,
+        command_prefix=network.command_prefix,
+        same_page=same,
+    )

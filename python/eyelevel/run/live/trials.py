@@ -1,0 +1,26 @@
+"""The trials of live loads: one browser, one page, and nothing emulated."""
+
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from eyelevel.networks.network import Network
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.single_load_plan import one_cell
+from eyelevel.plan.stacks import Stack
+from eyelevel.plan.trials import Site, Trial, expand
+from eyelevel.store.hashing import content_hash
+
+LIVE = Network("live", 0, 0, 0.0, 0.0, stages_down=(), stages_up=())
+"""No stage in either direction: whatever is between browser and servers is there by itself."""
+
+
+def live_site(url: str) -> Site:
+    """A page as a trial's site: its host's name, and its URL in the place of a recording."""
+    return Site(urlsplit(url).hostname or url, content_hash({"url": url}))
+
+
+def live_trials(
+    site: Site, stack: Stack, runs: int, seed: int, settings: Browser
+) -> Sequence[Trial]:
+    """`runs` live loads of the site by a browser that speaks what the stack speaks."""
+    return expand(one_cell(site.name, [LIVE], stack, runs, seed, settings), [site])

@@ -1,0 +1,110 @@
+"""A made Internet: a lab whose far side has servers of others at public addresses, with names.
+
+What runs on its near side has the emulated path in front of it and nothing else: no packet leaves
+this machine. The page is nginx's, its style and pictures are Caddy's.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import internet_servers
+import pytest
+from hang import HANG_S
+from labs import run_in
+from pages import image
+from raw_lab import once_ready
+
+from eyelevel.lab.client import Lab, LabConfig
+
+WWW, STATIC = "www.made-live.example", "static.made-live.example"
+URL = f"https://{WWW}/"
+ADDRESSES = {WWW: "198.41.0.4", STATIC: "192.33.4.12"}
+RESOLVER = "199.7.83.42"
+PROGRAMS = ("nginx", "caddy", "openssl")
+IMAGES = 4
+PAGE = (
+    "<!doctype html><title>live</title><link rel=icon href=data:,>"
+    f"<link rel=stylesheet href=https://{STATIC}/style.css><h1>A heading</h1>"
+    + "".join(f"<img src=https://{STATIC}/{n}.png width=200 height=100>" for n in range(IMAGES))
+)
+
+
+@dataclass(frozen=True)
+class Internet:
+    """What a test needs of it."""
+
+    lab: Lab
+    authority: Path
+    """PEM, of the servers' certificates."""
+
+    def eyelevel(self, *words: str, timeout_s: float = HANG_S) -> subprocess.CompletedProcess[str]:
+        """The command on the near side, which is the machine that loads."""
+        command = [*self.lab.command_prefix, sys.executable, "-m", "eyelevel.cli.main", *words]
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=timeout_s, check=False, cwd="/"
+        )
+
+
+def needs_programs() -> None:
+    """Skips where servers of others are not installed."""
+    for program in PROGRAMS:
+        if not shutil.which(program):
+            pytest.skip(f"not installed: {program}")
+
+
+@contextmanager
+def made_internet(
+    folder: Path, rtt_ms: float = 20.0, more: Sequence[dict[str, Any]] = ()
+) -> Iterator[Internet]:
+    """Servers behind this round trip and `more` stages down; their files are in `folder`."""
+    authority = _certificates(folder)
+    _write_files(folder / "files")
+    about = {"nginx": ADDRESSES[WWW], "caddy": ADDRESSES[STATIC], "resolver": RESOLVER}
+    about |= {"names": ADDRESSES, "files": str(folder / "files")}
+    about |= {"certificate": str(folder / "chain.pem"), "key": str(folder / "leaf.key")}
+    (folder / "internet.json").write_text(json.dumps(about))
+    delay = {"stage": "delay", "delay_ms": rtt_ms / 2}
+    with Lab(LabConfig({"down": [delay, *more], "up": [delay]}, seed=1)) as lab:
+        far = lab.server_command_prefix
+        for address in (*ADDRESSES.values(), RESOLVER):
+            subprocess.run([*far, "ip", "address", "add", f"{address}/32", "dev", "lo"], check=True)
+        word = f"echo nameserver {RESOLVER} > /etc/resolv.conf"
+        assert run_in(lab, "sh", "-c", word).returncode == 0
+        with once_ready([*far, sys.executable, internet_servers.__file__, str(folder)]):
+            yield Internet(lab, authority)
+
+
+def _write_files(files: Path) -> None:
+    files.mkdir(exist_ok=True)
+    (files / "index.html").write_text(PAGE)
+    (files / "style.css").write_text("body { margin: 0; background: rgb(230, 230, 255) }")
+    for number in range(IMAGES):
+        (files / f"{number}.png").write_bytes(image(number * 40))
+
+
+def _certificates(folder: Path) -> Path:
+    """An authority and a chain of it, made once a folder."""
+    authority, chain = folder / "ca.pem", folder / "chain.pem"
+    if chain.exists():
+        return authority
+    new_key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    names = ",".join(f"DNS:{name}" for name in ADDRESSES)
+    (folder / "names").write_text(f"subjectAltName={names}\nextendedKeyUsage=serverAuth\n")
+
+    def openssl(*words: str) -> None:
+        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+    openssl("req", "-x509", *new_key, "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=made")
+    openssl("req", *new_key, "-keyout", "leaf.key", "-out", "leaf.csr", "-subj", f"/CN={WWW}")
+    signer = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "30"]
+    openssl("x509", "-req", "-in", "leaf.csr", *signer, "-extfile", "names", "-out", "leaf.pem")
+    # The authority, too: a browser that is told a key must be shown it.
+    chain.write_bytes((folder / "leaf.pem").read_bytes() + authority.read_bytes())
+    return authority

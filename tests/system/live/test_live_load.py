@@ -1,0 +1,54 @@
+"""A live load: the page from servers of others, over the network that is there."""
+
+import json
+from pathlib import Path
+
+from made_internet import ADDRESSES, IMAGES, STATIC, URL, WWW, made_internet, needs_programs
+
+RTT_MS = 40.0
+
+
+def test_a_page_comes_from_its_own_servers_over_connections_of_the_browsers_own(
+    labs: None, tmp_path: Path
+) -> None:
+    needs_programs()
+    with made_internet(tmp_path, RTT_MS) as internet:
+        done = internet.eyelevel(
+            *("load", URL, "--live", "--upstream-ca", str(internet.authority), "--json")
+        )
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)
+    assert row["outcome"] == "ok", row["outcome_detail"]
+    assert row["network"] == "live" and row["path"] is None and row["connections"] == []
+    assert len(row["objects"]) == 2 + IMAGES
+    for item in row["objects"]:
+        host = item["url"].split("/")[2]
+        assert (item["status"], item["protocol"]) == (200, "h2"), item
+        # The server itself, and nothing that stands before it.
+        assert item["address"].startswith(ADDRESSES[host]), item
+    (page,) = [item for item in row["objects"] if item["url"] == URL]
+    opened, ended = page["connect_ms"]
+    # TCP's handshake and TLS's, of one round trip each, in whole.
+    assert ended - opened >= 2 * RTT_MS
+    assert {item["url"].split("/")[2] for item in row["objects"]} == {WWW, STATIC}
+
+
+def test_what_a_live_load_lacks_is_one_line(labs: None, tmp_path: Path) -> None:
+    needs_programs()
+    with made_internet(tmp_path, 1.0) as internet:
+        for words, told in (
+            (["https://nobody.example/"], "net::ERR_NAME_NOT_RESOLVED"),
+            (["http://10.1.2.3/"], "a live load reaches public addresses alone"),
+            ([URL], "net::ERR_CERT_AUTHORITY_INVALID"),
+        ):
+            done = internet.eyelevel("load", *words, "--live", "--json")
+            (row,) = json.loads(done.stdout)
+            assert (done.returncode, row["outcome"]) == (1, "lab-failed")
+            assert told in row["outcome_detail"]
+        for words, told in (
+            (["--allow", "intranet.example"], "judged by addresses of IPv4"),
+            (["--upstream-ca", "/nowhere.pem"], "read certificates from /nowhere.pem"),
+        ):
+            done = internet.eyelevel("load", URL, "--live", *words)
+            assert done.returncode == 2 and told in done.stderr, done.stderr
+            assert done.stderr.count("\n") == 1
