@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from eyelevel.cli.output import print_json, results, table
+from eyelevel.corpora.made import MADE
+from eyelevel.corpora.published import PUBLISHED_LISTS
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.presets import GROUPS
 from eyelevel.plan.devices import DEVICES
@@ -40,6 +42,7 @@ class Kind(StrEnum):
     sites = "sites"
     plans = "plans"
     devices = "devices"
+    corpora = "corpora"
 
 
 def list_presets(
@@ -49,7 +52,7 @@ def list_presets(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the networks, stacks, shipped sites, plan presets or devices."""
+    """List the networks, stacks, shipped sites, plan presets, devices or corpora."""
     lines = _LINES[kind]()
     if name:
         lines = _named(lines, name)
@@ -133,10 +136,31 @@ def _devices() -> list[Listed]:
     ]
 
 
+def _corpora() -> list[Listed]:
+    made = [
+        {"name": each.name, "kind": "made", "sites": len(each.sites), "what": each.purpose}
+        for each in MADE
+    ]
+    published = [
+        {
+            "name": each.name,
+            "kind": "list of pages",
+            "sites": each.count,
+            "what": f"{each.chosen}. The text names {len(each.named)}, {each.unknown} are unknown.",
+            "source": each.source,
+            "named": [asdict(site) for site in each.named],
+        }
+        for each in PUBLISHED_LISTS.values()
+    ]
+    shown = ("name", "kind", "sites", "what")
+    return [Listed(one, {key: str(one[key]) for key in shown}) for one in (*made, *published)]
+
+
 _LINES: dict[Kind, Callable[[], list[Listed]]] = {
     Kind.networks: _networks,
     Kind.stacks: _stacks,
     Kind.sites: _sites,
     Kind.plans: _plans,
     Kind.devices: _devices,
+    Kind.corpora: _corpora,
 }

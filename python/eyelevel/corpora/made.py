@@ -19,13 +19,13 @@ class MadeCorpus:
 MADE = (
     MadeCorpus(
         "das2014",
-        "500 sites whose objects, bytes and addresses have the ranges and medians of Das's table "
+        "Sites whose objects, bytes and addresses have the ranges and medians of Das's table "
         "4.1; what it does not give is assumed.",
         like_sites("das2014"),
     ),
     MadeCorpus(
         "httparchive2025",
-        "500 sites with the HTTP Archive's quantiles of desktop pages of 2025.",
+        "Sites with the HTTP Archive's quantiles of desktop pages of 2025.",
         like_sites("httparchive2025"),
     ),
     MadeCorpus(

@@ -5,6 +5,7 @@ from glob import escape
 from pathlib import Path
 
 from eyelevel.corpora.made import MADE_BY_NAME
+from eyelevel.corpora.published import PUBLISHED_LISTS
 from eyelevel.errors import CorpusError, nearest
 from eyelevel.from_outside.files import lines_of
 from eyelevel.from_outside.limits import PAGES, WORD_LINE_BYTES_MAX
@@ -48,6 +49,11 @@ def members(corpus: str) -> list[Member]:
         found = _of_list(path)
     elif corpus in MADE_BY_NAME:
         found = [_synthetic(site) for site in MADE_BY_NAME[corpus].sites]
+    elif corpus in PUBLISHED_LISTS:
+        raise CorpusError(
+            f"`{corpus}` is a list of pages, of which no recordings come with eyelevel; record "
+            f"them first: eyelevel corpus record {corpus} --out FOLDER"
+        )
     else:
         close = nearest(corpus, MADE_BY_NAME)
         meant = f"did you mean `{close}`?" if close else f"made ones: {', '.join(MADE_BY_NAME)}"

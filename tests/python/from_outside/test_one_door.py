@@ -36,6 +36,7 @@ ELSEWHERE = {
     "cli/main.py": CODE,
     "cli/site/check.py": "a picture that our own binary wrote, which `pictures.beside` opens",
     "confinement.py": KERNEL,
+    "corpora/recorded_page.py": OURS,
     "connections/transport.py": "a line of a log that was read by its bounds, by its schema",
     "disk/locks.py": KERNEL,
     "disk/whole.py": KERNEL,

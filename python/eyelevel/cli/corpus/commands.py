@@ -5,12 +5,14 @@ import typer
 from eyelevel.cli.corpus.check import check_corpus
 from eyelevel.cli.corpus.importing import import_corpus
 from eyelevel.cli.corpus.info import info
+from eyelevel.cli.corpus.record import record_corpus
 from eyelevel.cli.corpus.select import select_sites
 
 app = typer.Typer(
     help="Make, check, describe corpora of many recordings, and select from them.",
     no_args_is_help=True,
 )
+app.command("record")(record_corpus)
 app.command("import")(import_corpus)
 app.command("check")(check_corpus)
 app.command("info")(info)

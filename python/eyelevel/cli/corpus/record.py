@@ -1,0 +1,164 @@
+"""`eyelevel corpus record`: the pages of a list, one at a time, each checked."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eyelevel.cli.corpus.check import check_member
+from eyelevel.cli.corpus.steps import Steps
+from eyelevel.cli.options import AllowOption, UnsafeBrowserOption
+from eyelevel.cli.output import hints, print_json, results, say
+from eyelevel.cli.site.record import record_page
+from eyelevel.corpora.checks import folder_of
+from eyelevel.corpora.importing import recording_in
+from eyelevel.corpora.ledger import FILE, Entry, Ledger, own_ledger
+from eyelevel.corpora.members import Member
+from eyelevel.corpora.pages import name_of_page, read_pages
+from eyelevel.corpora.published import PUBLISHED_LISTS
+from eyelevel.corpora.recorded_page import page_status
+from eyelevel.disk.whole import folder_beside
+from eyelevel.errors import BrowserError, BrowserStartError, CorpusError, ExpectedError
+
+PAUSE_S = 5.0
+LOADS = 3
+"""One over each HTTP version; `corpus check` makes more."""
+FAILED_IN_A_ROW_MAX = 10
+"""Then it is the network, or this machine, and not the pages."""
+ERROR_STATUS = 400
+
+
+def record_corpus(
+    pages: Annotated[
+        str,
+        typer.Argument(
+            metavar="LIST", help="A file with a URL or host a line; or a published list's name."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The corpus's folder, made if it is missing.")],
+    pause_s: Annotated[
+        float, typer.Option("--pause", min=0, max=3600, help="Seconds between two pages.")
+    ] = PAUSE_S,
+    first: Annotated[
+        int | None, typer.Option(min=1, help="Only so many pages of the list, from its top.")
+    ] = None,
+    loads: Annotated[
+        int, typer.Option(min=0, max=10, help="Of each recording, to check it; 0: none.")
+    ] = LOADS,
+    again: Annotated[
+        bool, typer.Option("--again", help="Try what failed before once more.")
+    ] = False,
+    upstream_ca: Annotated[
+        Path | None, typer.Option(help="Certificates (PEM) to trust beside the platform's.")
+    ] = None,
+    allow: AllowOption = None,
+    _unsafe_browser: UnsafeBrowserOption = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Record the pages of a list, one at a time with a pause, and check each recording.
+
+    What is recorded already is passed over, so the same command goes on after an interruption. A
+    page that fails, or answers with an error, is not kept and says why, here and in the table. Ends
+    after ten failures in a row. Exits 1 if nothing of the list is recorded.
+    """
+    urls = read_pages(pages)[:first]
+    if pages in PUBLISHED_LISTS and not Path(pages).is_file():
+        _tell_unknown(pages)
+    ledger = own_ledger(out)
+    session = _Session(out, ledger, loads, upstream_ca, allow or ())
+    seen: list[Entry] = []
+    in_a_row = 0
+    visited = False
+    with Steps("recording", len(urls)) as steps:
+        for url in urls:
+            before = ledger.entries.get(url)
+            if before and not _is_wanted(before, out, again):
+                steps.end(before.name, passed_over=True)
+                seen.append(before)
+                continue
+            if visited:
+                time.sleep(pause_s)
+            visited = True
+            steps.begin(url)
+            entry = session.record(url, before)
+            seen.append(entry)
+            steps.end(entry.name)
+            if entry.reason:
+                say(steps.screen, f"{url}: {entry.outcome}: {entry.reason}")
+            elif unfit := session.check(entry):
+                say(steps.screen, f"{url}: recorded, but not fit to be measured: {unfit}")
+            in_a_row = 0 if entry.is_there else in_a_row + 1
+            if in_a_row == FAILED_IN_A_ROW_MAX:
+                raise CorpusError(
+                    f"{in_a_row} pages in a row failed, the last: {entry.reason}; mend that, then "
+                    "go on with --again"
+                )
+    counts = Counter(entry.outcome for entry in seen)
+    if as_json:
+        print_json({"out": str(out)} | dict(counts))
+    else:
+        said = f"{counts['recorded']} of {len(seen)} pages recorded, {counts['failed']} failed"
+        say(results, f"{out}: {said}; each in {out / FILE}, checks in {folder_of(str(out))}")
+    if not counts["recorded"]:
+        raise typer.Exit(1)
+
+
+@dataclass(frozen=True)
+class _Session:
+    """How the pages of one call are recorded."""
+
+    out: Path
+    ledger: Ledger
+    loads: int
+    upstream_ca: Path | None
+    allow: Sequence[str]
+
+    def record(self, url: str, before: Entry | None) -> Entry:
+        """One page; its line is in the table. Raises BrowserStartError and OSError."""
+        name = before.name if before else name_of_page(url, self.ledger.names())
+        file = self.out / f"{name}.wacz"
+        reason = ""
+        with folder_beside(file) as draft:
+            made = draft / file.name
+            try:
+                record_page(url, made, self.upstream_ca, self.allow)
+                status = page_status(made)
+                if status is None or status >= ERROR_STATUS:
+                    reason = f"the page answered {status or 'nothing'}, so it is not kept"
+                else:
+                    made.chmod(0o644)
+                    made.rename(file)
+            except BrowserStartError:
+                raise
+            except (ExpectedError, BrowserError) as error:
+                said = " ".join(str(error).split()) or type(error).__name__
+                reason = said.removeprefix(f"recording {url} failed: ")
+        entry = Entry(name, url, "failed" if reason else "recorded", reason)
+        self.ledger.put(entry)
+        return entry
+
+    def check(self, entry: Entry) -> str:
+        """Why a recording is not fit to be measured; empty if it is, or is not to be checked."""
+        if not self.loads:
+            return ""
+        member = Member(entry.name, str(recording_in(self.out, entry)))
+        return check_member(member, folder_of(str(self.out)), self.loads)[0].reason
+
+
+def _is_wanted(before: Entry, out: Path, again: bool) -> bool:
+    return recording_in(out, before) is None if before.is_there else again
+
+
+def _tell_unknown(name: str) -> None:
+    published = PUBLISHED_LISTS[name]
+    without = len(published.named) - len(published.urls)
+    also = f", {without} more by names without an address" if without else ""
+    say(
+        hints,
+        f"{name}: {len(published.urls)} of {published.count} pages are given in the text{also}; "
+        f"{published.unknown} are unknown ({published.source})",
+    )

@@ -1,0 +1,77 @@
+"""The sites of the texts that this project begins with, as far as the texts name them."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class NamedSite:
+    """A site that a text names."""
+
+    name: str
+    place: str
+    """Where in the text it stands."""
+    url: str = ""
+    """Its start page, if the text gives a host or an address; empty if it gives a name alone."""
+
+
+@dataclass(frozen=True)
+class PublishedList:
+    """The sites of a study; of those that its text does not name nothing is known here."""
+
+    name: str
+    source: str
+    chosen: str
+    """How the study came to its sites."""
+    count: int
+    named: tuple[NamedSite, ...]
+
+    @property
+    def unknown(self) -> int:
+        """How many sites the text does not name."""
+        return self.count - len(self.named)
+
+    @property
+    def urls(self) -> list[str]:
+        """The start pages that can be recorded."""
+        return [site.url for site in self.named if site.url]
+
+
+def _table_5_1(rows: str, place: str) -> tuple[NamedSite, ...]:
+    return tuple(NamedSite(name.strip(), place) for name in rows.split(","))
+
+
+WOLSING_2019 = PublishedList(
+    "wolsing-2019",
+    "Wolsing et al. 2019, sections 3.1 and 4; figure 1, which names all, is not in the text",
+    "All but two sites of Wijnants et al. 2018, of the lists of Alexa and Moz, spread over sizes "
+    "and numbers of resources",
+    38,
+    (
+        NamedSite("github.com", "section 3.1", "https://github.com/"),
+        NamedSite("nytimes.com", "section 4, figure 4", "https://nytimes.com/"),
+        NamedSite("wikipedia.org", "section 4, table 3", "https://wikipedia.org/"),
+        NamedSite("gnu.org", "section 4, table 3", "https://gnu.org/"),
+    ),
+)
+DAS_2014 = PublishedList(
+    "das-2014",
+    "Das 2014, sections 4.1 and 4.4, table 5.1; the recordings are Mahimahi's, "
+    "https://github.com/ravinet/sites",
+    "The most popular sites in the United States by Alexa, 2014",
+    500,
+    (
+        NamedSite("Google", "section 4.1", "https://www.google.com/"),
+        NamedSite("YouTube", "section 4.1, figure 4-2", "https://www.youtube.com/"),
+        NamedSite("pandora.com", "section 4.4", "http://www.pandora.com/"),
+        *_table_5_1(
+            "Answers, BuzzFeed, CVS, People, Credit 6, Twitch, Pogo, TMZ, Fast Daily Find, Zeobit",
+            "table 5.1, hurt most",
+        ),
+        *_table_5_1(
+            "HootSuite, USPS, ADP, SiteScout, LinkedIn, Sears, SunTrust, Wikimedia, U.S. Bank, "
+            "Washington Post",
+            "table 5.1, helped most",
+        ),
+    ),
+)
+PUBLISHED_LISTS = {each.name: each for each in (WOLSING_2019, DAS_2014)}

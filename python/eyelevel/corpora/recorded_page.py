@@ -1,0 +1,35 @@
+"""What a recording's page answered, so that an error page is not taken for the page."""
+
+import json
+from pathlib import Path
+from urllib.parse import urljoin
+
+from eyelevel.binary import run_tool
+from eyelevel.disk.folders import temporary_folder
+from eyelevel.sites.recorded import site_info
+
+REDIRECTS_MAX = 10
+
+
+def page_status(archive: Path) -> int | None:
+    """The status with which the page was answered, redirects followed; None if it is not there.
+
+    Raises LabError.
+    """
+    with temporary_folder("status") as folder:
+        har = folder / "site.har"
+        run_tool(["archive", "export", str(archive), "--har", str(har)])
+        entries = json.loads(har.read_text(encoding="utf-8"))["log"]["entries"]
+    answers = {entry["request"]["url"]: entry["response"] for entry in reversed(entries)}
+    url = str(site_info(archive)["main_url"])
+    status = None
+    for _ in range(REDIRECTS_MAX + 1):
+        answer = answers.get(url.partition("#")[0])
+        if answer is None:
+            return status
+        status = int(answer["status"])
+        location = [h["value"] for h in answer["headers"] if h["name"].lower() == "location"]
+        if not (300 <= status < 400 and location):
+            return status
+        url = urljoin(url, location[0])
+    return status

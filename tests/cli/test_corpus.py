@@ -1,0 +1,153 @@
+"""`eyelevel corpus` as a user calls it: lines, exits, interruption, `--corpus` of presets."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+from hang import HANG_S
+from labs import CORPUS
+from recordings import as_har, as_mahimahi
+
+from eyelevel.corpora.ledger import Ledger
+
+COMMAND = [sys.executable, "-m", "eyelevel.cli.main"]
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        capture_output=True, text=True, timeout=HANG_S, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """A folder of three recordings of others, one of which is none."""
+    as_mahimahi(tmp_path / "in" / "plain")
+    as_har(tmp_path / "in" / "blog.har", "blog")
+    (tmp_path / "in" / "broken.har").write_text("{}")
+    return tmp_path / "in"
+
+
+def test_import_says_what_came_and_what_did_not(corpus, tmp_path):
+    done = run("corpus", "import", corpus, "--out", tmp_path / "out")
+    assert done.returncode == 0
+    assert "2 of 3 recordings imported, 1 refused; 0 other files" in done.stdout.replace("\n", " ")
+    assert "broken.har: refused: " in done.stderr
+    told = json.loads(run("corpus", "import", corpus, "--out", tmp_path / "out", "--json").stdout)
+    assert (told["imported"], told["refused"]) == (2, 1)
+
+
+def test_import_with_nothing_to_import_is_refused(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "notes.txt").write_text("x")
+    done = run("corpus", "import", tmp_path / "in", "--out", tmp_path / "out")
+    assert done.returncode == 2 and "no recording among 1 files" in done.stderr
+    assert not (tmp_path / "out").exists()
+    done = run("corpus", "import", tmp_path / "in", "--out", tmp_path / "in" / "out")
+    assert done.returncode == 2 and "name one outside" in done.stderr
+    (tmp_path / "in" / "x.har").write_text("{}")
+    assert run("corpus", "import", tmp_path / "in", "--out", tmp_path / "out").returncode == 1
+
+
+INTERRUPTED = """
+import os, signal, sys
+from eyelevel.cli.corpus.steps import Steps
+from eyelevel.cli.main import main
+ended, count = Steps.end, 0
+def end(self, name, **more):
+    global count
+    ended(self, name, **more)
+    count += 1
+    if count == 3:
+        os.kill(os.getpid(), signal.SIGINT)
+Steps.end = end
+sys.argv[0] = "eyelevel"
+sys.exit(main())
+"""
+
+
+def test_an_interrupted_import_ends_in_one_line_and_is_gone_on_with(tmp_path):
+    as_har(tmp_path / "page.har")
+    for number in range(7):
+        (tmp_path / "in").mkdir(exist_ok=True)
+        shutil.copy(tmp_path / "page.har", tmp_path / "in" / f"{number}.har")
+    given = ["corpus", "import", str(tmp_path / "in"), "--out", str(tmp_path / "out")]
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, *given],
+        capture_output=True, text=True, timeout=HANG_S, check=False,
+    )  # fmt: skip
+    assert done.returncode == 130, done.stderr
+    assert "interrupted" in done.stderr and "Traceback" not in done.stderr
+    assert len(Ledger(tmp_path / "out").entries) == 3
+    assert not list((tmp_path / "out").glob(".*"))
+    files = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").glob("*.wacz")}
+    assert len(files) == 3
+    done = run(*given)
+    assert "7 of 7 recordings imported" in done.stdout.replace("\n", " "), done.stderr
+    assert all(file.stat().st_mtime_ns == before for file, before in files.items())
+
+
+def test_info_writes_rows_a_figure_and_the_table(corpus, tmp_path):
+    out = tmp_path / "out"
+    run("corpus", "import", corpus, "--out", out)
+    done = run("corpus", "info", out, "--csv", tmp_path / "x.csv", "--figure", tmp_path / "x.svg")
+    assert done.returncode == 0, done.stderr
+    for row in ("server addresses", "object size", "dependency depth", "1 to 66, median 22"):
+        assert row in done.stdout
+    assert (tmp_path / "x.csv").read_text().startswith("site,page,server_addresses,origins,objects")
+    assert (tmp_path / "x.svg").read_bytes().startswith(b"<svg")
+    assert "unknown format" in run("corpus", "info", out, "--figure", "x.bmp").stderr
+
+
+def test_a_preset_takes_a_corpus_and_a_selection(tmp_path):
+    sites = tmp_path / "sites"
+    sites.mkdir()
+    for name in ("plain", "blog", "article", "[x]"):
+        shutil.copy(CORPUS / f"{name if name != '[x]' else 'api'}.wacz", sites / f"{name}.wacz")
+    done = run("plan", "check", "wolsing-2019", "--corpus", sites)
+    assert done.returncode == 0 and ": 4 sites x 5 networks" in done.stdout, done.stderr
+    drawn = tmp_path / "drawn.txt"
+    selected = run("corpus", "select", sites, "--count", 2, "--by", "body_bytes", "--out", drawn)
+    assert selected.returncode == 0, selected.stderr
+    assert drawn.read_text().startswith("# 2 of 4 sites of")
+    done = run("plan", "check", "wolsing-2019", "--corpus", drawn)
+    assert done.returncode == 0 and ": 2 sites x" in done.stdout.replace("loads: ", ": "), (
+        done.stderr
+    )
+    again = run("corpus", "select", sites, "--count", 2, "--out", drawn)
+    assert again.returncode == 2 and "is there already" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("plan", "check", "quickstart", "--corpus", "das204"), "did you mean `das2014`"),
+        (("plan", "check", "quickstart", "--corpus", "wolsing-2019"), "is a list of pages"),
+        (("corpus", "record", "nothing.txt", "--out", "x"), "there is no list `nothing.txt`"),
+        (("corpus", "check", "nothing", "--loads", "0"), "there is no corpus"),
+        (("corpus", "check", "das2014", "--loads", "11"), "less than or equal to 10"),
+        (("corpus", "import", "nothing", "--out", "x"), "is no folder"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(arguments, said, tmp_path):
+    done = subprocess.run(
+        [*COMMAND, *arguments],
+        capture_output=True, text=True, timeout=HANG_S, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 2 and said in done.stderr, done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_plan_file_takes_no_corpus(tmp_path):
+    (tmp_path / "plan.toml").write_text("title = 'x'\n")
+    done = run("plan", "check", tmp_path / "plan.toml", "--corpus", "single-origin")
+    assert done.returncode == 2 and 'sites = ["FOLDER/"]' in done.stderr
+
+
+def test_corpora_are_listed():
+    rows = {row["name"]: row for row in json.loads(run("list", "corpora", "--json").stdout)}
+    assert rows["das2014"]["sites"] == rows["das-2014"]["sites"] == 500
+    assert rows["wolsing-2019"]["sites"] == 38 and len(rows["wolsing-2019"]["named"]) == 4

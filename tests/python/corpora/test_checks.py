@@ -1,0 +1,44 @@
+"""What is kept of checks: read back as it was, and only of the very recording."""
+
+import shutil
+
+import pytest
+from labs import CORPUS
+
+from eyelevel.corpora.attributes import read_attributes
+from eyelevel.corpora.checks import Check, fit_alone, folder_of, keep_check, read_check
+from eyelevel.corpora.members import members
+from eyelevel.errors import CorpusError
+
+FIT = Check("plain", "ab", 3, 0, "")
+
+
+def test_a_check_is_kept_and_read(tmp_path):
+    assert read_check(tmp_path, "plain") is None
+    for check in (FIT, Check("plain", "ab", 3, 0, "it is blank"), Check("plain", "ab", 0, 2, "")):
+        keep_check(tmp_path / "checks", check, {"page": {}})
+        assert read_check(tmp_path / "checks", "plain") == check
+    assert "2 exchanges came back otherwise" in Check("plain", "ab", 0, 2, "x").reason
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", '{"version": 1}', '{"version": 1, "digest": 3, "loads": 1}']
+)
+def test_a_check_that_is_none_is_refused(tmp_path, text):
+    (tmp_path / "plain.json").write_text(text)
+    with pytest.raises(CorpusError, match=r"plain\.json"):
+        read_check(tmp_path, "plain")
+
+
+def test_fit_are_those_whose_check_is_of_this_recording(tmp_path):
+    for name in ("plain", "blog", "api", "admin"):
+        shutil.copy(CORPUS / f"{name}.wacz", tmp_path)
+    sites = list(read_attributes(members(str(tmp_path))))
+    with pytest.raises(CorpusError, match="nothing of"):
+        fit_alone(str(tmp_path), sites)
+    digests = {site.name: site.digest for site in sites}
+    folder = folder_of(str(tmp_path))
+    keep_check(folder, Check("plain", digests["plain"], 1, 0, ""), {})
+    keep_check(folder, Check("blog", digests["blog"], 1, 0, "it is blank"), {})
+    keep_check(folder, Check("api", "another's", 1, 0, ""), {})
+    assert [site.name for site in fit_alone(str(tmp_path), sites)] == ["plain"]
