@@ -45,7 +45,7 @@ pub use info::{MediaType, SiteInfo};
 pub use map::{map_file, map_open_file};
 pub use origin::Origin;
 pub use pack::pack;
-pub use provenance::Provenance;
+pub use provenance::{HandshakeRtt, Provenance};
 pub use secure::secure;
 pub use site::Site;
 pub use start::start_page;

@@ -56,3 +56,10 @@ pub const METADATA_BYTES_MAX: u64 = 16 << 20;
 /// Redirects that are followed back to a recording's start page; browsers stop at 20 (Fetch,
 /// section 4.4).
 pub const REDIRECTS_MAX: usize = 20;
+
+/// Round trip of a TCP handshake, milliseconds: who waits for a server longer than a minute has
+/// given up before.
+pub const HANDSHAKE_RTT_MS_MAX: f64 = 60_000.0;
+
+/// Servers of one recording whose handshakes are kept; pages have tens of hosts.
+pub const HANDSHAKE_SERVERS_MAX: usize = 10_000;

@@ -6,10 +6,11 @@ use std::net::{IpAddr, Ipv4Addr};
 use serde::Serialize;
 
 use crate::exchange::Exchange;
+use crate::provenance::{HandshakeRtt, Provenance};
 use crate::url::Scheme;
 
 /// One origin (RFC 6454) with the address of its server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Origin {
     /// http or https.
     pub scheme: Scheme,
@@ -23,6 +24,13 @@ pub struct Origin {
     pub address_recorded: bool,
     /// The names of the recorded certificate; empty where they were not recorded.
     pub certificate_names: Vec<String>,
+    /// Least round trip of the recorded TCP handshakes with the host, milliseconds; none where no
+    /// handshake was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handshake_rtt_ms_min: Option<f64>,
+    /// Of how many handshakes it is the least.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub handshakes: u32,
 }
 
 /// The first address for hosts without a recorded one, in the block for benchmarks of network
@@ -33,10 +41,7 @@ const FIRST_ASSIGNED: Ipv4Addr = Ipv4Addr::new(198, 18, 1, 0);
 ///
 /// A host keeps its first recorded address that a lab can route. Hosts without one get an address
 /// each, in the order of their names; those whose recorded private address was the same share one.
-pub fn list(
-    exchanges: &[Exchange],
-    certificate_names: &BTreeMap<String, Vec<String>>,
-) -> Vec<Origin> {
+pub fn list(exchanges: &[Exchange], provenance: &Provenance) -> Vec<Origin> {
     let mut origins = BTreeSet::new();
     let mut recorded: BTreeMap<&str, IpAddr> = BTreeMap::new();
     for exchange in exchanges {
@@ -53,16 +58,40 @@ pub fn list(
     let assigned = assign(origins.iter().map(|&(host, ..)| host), &recorded);
     let origin = |(host, port, scheme): (&str, u16, Scheme)| {
         let substitute = assigned.get(host).copied();
+        let names = provenance.certificate_names.get(host);
+        let (handshake_rtt_ms_min, handshakes) =
+            handshakes(host, recorded.get(host).copied(), provenance);
         Origin {
             scheme,
             host: host.to_owned(),
             port,
             address: substitute.unwrap_or_else(|| recorded[host]),
             address_recorded: substitute.is_none(),
-            certificate_names: certificate_names.get(host).cloned().unwrap_or_default(),
+            certificate_names: names.cloned().unwrap_or_default(),
+            handshake_rtt_ms_min,
+            handshakes,
         }
     };
     origins.into_iter().map(origin).collect()
+}
+
+/// The least round trip of the handshakes with a host and how many they are: of those at `address`,
+/// which its exchanges came from first, if there are any; the path to another may be another one.
+fn handshakes(host: &str, address: Option<IpAddr>, provenance: &Provenance) -> (Option<f64>, u32) {
+    let of_host = |each: &&HandshakeRtt| each.host == host && each.is_possible();
+    let of_host = || provenance.handshake_rtts.iter().filter(of_host);
+    let is_there = |each: &&HandshakeRtt| Some(each.address) == address;
+    let has_there = of_host().any(|each| is_there(&each));
+    let counted = of_host().filter(|each| !has_there || is_there(each));
+    counted.fold((None, 0), |(least, count), each| {
+        let rtt = each.handshake_rtt_ms_min;
+        let least: f64 = least.map_or(rtt, |least: f64| least.min(rtt));
+        (Some(least), count.saturating_add(each.handshakes))
+    })
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Addresses for the hosts that have no routable recorded one.
@@ -112,5 +141,49 @@ fn is_private(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => v4.is_private(),
         IpAddr::V6(v6) => v6.is_unique_local(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+    const THERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2));
+
+    fn told(each: &[(&str, IpAddr, f64)]) -> Provenance {
+        let mut provenance = Provenance::default();
+        for (host, address, rtt_ms) in each {
+            provenance.add_handshake(host, 443, *address, *rtt_ms);
+        }
+        provenance
+    }
+
+    #[test]
+    fn a_hosts_round_trip_is_the_least_to_the_address_where_it_is_replayed() {
+        let told = told(&[
+            ("a.test", HERE, 30.5),
+            ("a.test", HERE, 20.5),
+            ("a.test", THERE, 5.0),
+            ("b.test", HERE, 1.0),
+        ]);
+        assert_eq!(handshakes("a.test", Some(HERE), &told), (Some(20.5), 2));
+        // A recording whose exchanges have no address, or another one.
+        assert_eq!(handshakes("a.test", None, &told), (Some(5.0), 3));
+        assert_eq!(handshakes("c.test", Some(HERE), &told), (None, 0));
+    }
+
+    #[test]
+    fn no_file_makes_a_round_trip_that_cannot_be() {
+        let mut told = told(&[("a.test", HERE, -1.0), ("a.test", HERE, 1e9)]);
+        assert_eq!(told, Provenance::default());
+        told.handshake_rtts = vec![HandshakeRtt {
+            host: "a.test".to_owned(),
+            port: 443,
+            address: HERE,
+            handshake_rtt_ms_min: -1.0,
+            handshakes: u32::MAX,
+        }];
+        assert_eq!(handshakes("a.test", Some(HERE), &told), (None, 0));
     }
 }

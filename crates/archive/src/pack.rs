@@ -13,7 +13,7 @@ use crate::exchange::Exchange;
 use crate::exchange::header::Header;
 use crate::limits::METADATA_BYTES_MAX;
 use crate::map::map_file;
-use crate::provenance::Provenance;
+use crate::provenance::{HandshakeRtt, Provenance};
 use crate::timestamp;
 use crate::url::Url;
 use crate::writer::{SiteMetadata, write_wacz};
@@ -34,6 +34,9 @@ struct Manifest {
     /// The names in each host's certificate; a host without any has one of its own.
     #[serde(default)]
     certificate_names: BTreeMap<String, Vec<String>>,
+    /// Of TCP handshakes, as the provenance has them.
+    #[serde(default)]
+    handshake_rtts: Vec<HandshakeRtt>,
     /// How the site came about, for the provenance.
     source: Option<String>,
 }
@@ -110,16 +113,18 @@ pub fn pack(manifest: &Path, out: &Path) -> Result<(), Error> {
             site.main_url
         )));
     }
+    let mut provenance = Provenance {
+        source: site.source,
+        certificate_names: site.certificate_names,
+        ..Provenance::default()
+    };
+    provenance.merge_handshakes(&site.handshake_rtts);
     let metadata = SiteMetadata {
         title: site.title,
         description: site.description,
         main_url: site.main_url,
         created_at_unix_ms,
-        provenance: Provenance {
-            source: site.source,
-            certificate_names: site.certificate_names,
-            ..Provenance::default()
-        },
+        provenance,
         screenshot: None,
     };
     write_wacz(out, &exchanges, &metadata)

@@ -10,6 +10,7 @@
 mod authority;
 mod certificate;
 mod client;
+mod connect;
 mod credentials;
 mod error;
 mod forward;

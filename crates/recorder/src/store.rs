@@ -1,6 +1,7 @@
 //! What the proxy has kept.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::net::IpAddr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,6 +19,7 @@ use crate::certificate::Certificate;
 use crate::merge::merge;
 use crate::notes::Notes;
 use crate::spool::Spool;
+use crate::target::Target;
 use crate::tee::Budget;
 
 /// Hosts whose certificates are kept.
@@ -43,6 +45,8 @@ struct Inner {
     left_out: Notes,
     refused: Notes,
     certificates: BTreeMap<String, Certificate>,
+    /// The handshakes alone.
+    handshakes: Provenance,
 }
 
 #[derive(Debug)]
@@ -101,6 +105,7 @@ impl Store {
                 left_out: Notes::default(),
                 refused: Notes::default(),
                 certificates: BTreeMap::new(),
+                handshakes: Provenance::default(),
             }),
             budget: Arc::default(),
             keep_cookies,
@@ -191,6 +196,12 @@ impl Store {
         }
     }
 
+    pub(crate) fn keep_handshake(&self, target: &Target, address: IpAddr, rtt_ms: f64) {
+        let mut inner = self.lock();
+        let (host, port) = (target.url_host(), target.port);
+        inner.handshakes.add_handshake(&host, port, address, rtt_ms);
+    }
+
     /// Writes what is stored as a WACZ.
     pub fn write(&self, out: &Path, writing: Writing) -> Result<(), RecordError> {
         let mut inner = self.lock();
@@ -260,6 +271,10 @@ impl Inner {
         wanted: Option<HashSet<String>>,
         cookies_kept: bool,
     ) -> Provenance {
+        let mut handshake_rtts = self.handshakes.handshake_rtts.clone();
+        if let Some(hosts) = &wanted {
+            handshake_rtts.retain(|each| hosts.contains(&each.host));
+        }
         let is_wanted = |text: &str| {
             wanted
                 .as_ref()
@@ -279,6 +294,7 @@ impl Inner {
             certificate_chain_bytes: hosts()
                 .map(|(host, each)| (host.clone(), each.chain_bytes))
                 .collect(),
+            handshake_rtts,
             source: Some("record".to_owned()),
             cookies_kept,
             left_out,

@@ -16,9 +16,14 @@ pub struct Target {
 impl Target {
     /// `host:port`, an IPv6 address in brackets.
     pub fn authority(&self) -> String {
+        format!("{}:{}", self.url_host(), self.port)
+    }
+
+    /// The host as a URL has it: an IPv6 address in brackets.
+    pub fn url_host(&self) -> String {
         match self.host.contains(':') {
-            true => format!("[{}]:{}", self.host, self.port),
-            false => format!("{}:{}", self.host, self.port),
+            true => format!("[{}]", self.host),
+            false => self.host.clone(),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The server's side of a client's connection.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use eyelevel_archive::Scheme;
 use http::{Request, Response};
@@ -10,20 +10,19 @@ use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::ServerName;
-use tokio::net::{TcpStream, lookup_host};
+use tokio::net::TcpStream;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 use crate::RecordError;
 use crate::certificate::Certificate;
+use crate::connect::{CONNECT_TIMEOUT, connect};
 use crate::shared::Shared;
 use crate::tap::{SharedHead, Tap};
 use crate::target::Target;
 use crate::tee::Tee;
 
-/// For the name, the connection and the handshake each; a server that takes longer is down.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Chromium's own windows (6 MB a stream, 15 MB a connection), so that the recorder is no brake.
 const STREAM_WINDOW_BYTES: u32 = 6 << 20;
 const CONNECTION_WINDOW_BYTES: u32 = 15 << 20;
@@ -68,51 +67,6 @@ pub struct Answer {
     pub first_byte_at: Instant,
     /// The response's head as it was on the wire; of HTTP/1 only.
     pub head: Option<SharedHead>,
-}
-
-/// Finds a server and connects to it, trying each of its addresses that the page may reach. What
-/// was judged is what is connected to: there is no second lookup.
-///
-/// # Errors
-/// [`RecordError::Refused`], which is noted already, or that nothing answers there.
-pub async fn connect(shared: &Shared, target: &Target) -> Result<TcpStream, RecordError> {
-    let subject = || target.authority();
-    let connecting = async {
-        let addresses = allowed(shared, target).await?;
-        let connected = TcpStream::connect(&addresses[..]).await;
-        connected.map_err(|error| RecordError::upstream("connecting to", subject(), error))
-    };
-    let stream = timeout(CONNECT_TIMEOUT, connecting)
-        .await
-        .map_err(|_| RecordError::upstream("connecting to", subject(), "no answer in 30 s"))??;
-    let _ = stream.set_nodelay(true); // as browsers do; without it the recording is only slower
-    Ok(stream)
-}
-
-/// Those of a server's addresses that may be reached; at least one.
-async fn allowed(shared: &Shared, target: &Target) -> Result<Vec<SocketAddr>, RecordError> {
-    let key = (target.host.clone(), target.port);
-    if let Some(address) = shared.addresses.get(&key) {
-        return Ok(vec![*address]); // the command line names it
-    }
-    let failed = |error| RecordError::upstream("looking up", target.authority(), error);
-    let found = lookup_host((target.host.as_str(), target.port)).await;
-    let mut addresses = Vec::new();
-    let mut refused = None;
-    for address in found.map_err(|error: std::io::Error| failed(error.to_string()))? {
-        match shared.reach.judge(target, address) {
-            Ok(()) => addresses.push(address),
-            Err(reason) => {
-                shared.store.refuse(&reason);
-                refused = Some(RecordError::Refused { reason });
-            }
-        }
-    }
-    match refused {
-        Some(refused) if addresses.is_empty() => Err(refused),
-        _ if addresses.is_empty() => Err(failed("no address".to_owned())),
-        _ => Ok(addresses),
-    }
 }
 
 impl Upstream {

@@ -60,7 +60,7 @@ impl Service {
         Self {
             matcher: Matcher::new(site.exchanges(), rules),
             responses: Responses::new(site.exchanges().len()),
-            think_ns: think::times_ns(site.exchanges(), stack.think_time),
+            think_ns: think::times_ns(site.exchanges(), site.origins(), stack.think_time),
             priorities: stack.priorities,
             alt_svc: stack.names_alt_svc(),
             hosts: Mutex::default(),

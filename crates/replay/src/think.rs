@@ -1,35 +1,27 @@
 //! How long the servers think before they answer; pure.
 
 use crate::{NamedThinkTime, ThinkTime};
-use eyelevel_archive::{Exchange, Scheme};
+use eyelevel_archive::{Exchange, Origin, Scheme};
 use std::collections::HashMap;
 
 /// Nanoseconds for each exchange; empty where no answer is kept back.
 ///
-/// A recorded time to first byte holds the round trip to the server. The smallest that the origin
-/// showed stands for it and is taken off; an exchange without a recorded time is answered at once.
-pub(crate) fn times_ns(exchanges: &[Exchange], think_time: ThinkTime) -> Vec<u64> {
+/// A recorded time to first byte holds the round trip to the server: that of its handshakes where
+/// they were recorded, and where not, the smallest time that the origin showed stands for it. It is
+/// taken off; an exchange without a recorded time is answered at once.
+pub(crate) fn times_ns(
+    exchanges: &[Exchange],
+    origins: &[Origin],
+    think_time: ThinkTime,
+) -> Vec<u64> {
     match think_time {
         ThinkTime::Named(NamedThinkTime::None) => Vec::new(),
         ThinkTime::Ms(ms) => vec![nanos(ms); exchanges.len()],
         ThinkTime::Named(NamedThinkTime::Recorded) => {
-            let mut least: HashMap<(Scheme, &str, u16), f64> = HashMap::new();
-            let origin = |exchange: &'_ Exchange| {
-                let url = &exchange.url;
-                (url.scheme, url.port)
-            };
-            for exchange in exchanges {
-                if let Some(ms) = exchange.time_to_first_byte_ms {
-                    let (scheme, port) = origin(exchange);
-                    let key = (scheme, exchange.url.host.as_str(), port);
-                    let known = least.entry(key).or_insert(ms);
-                    *known = known.min(ms);
-                }
-            }
+            let round_trips = round_trips_ms(exchanges, origins);
             let above = |exchange: &Exchange| {
-                let (scheme, port) = origin(exchange);
-                let least = least.get(&(scheme, exchange.url.host.as_str(), port))?;
-                Some(nanos(exchange.time_to_first_byte_ms? - least))
+                let round_trip_ms = round_trips.get(&origin(exchange))?;
+                Some(nanos(exchange.time_to_first_byte_ms? - round_trip_ms))
             };
             let times = exchanges
                 .iter()
@@ -39,7 +31,82 @@ pub(crate) fn times_ns(exchanges: &[Exchange], think_time: ThinkTime) -> Vec<u64
     }
 }
 
+type Key<'a> = (Scheme, &'a str, u16);
+
+fn origin(exchange: &Exchange) -> Key<'_> {
+    let url = &exchange.url;
+    (url.scheme, url.host.as_str(), url.port)
+}
+
+/// What stands for the round trip to each origin.
+fn round_trips_ms<'a>(exchanges: &'a [Exchange], origins: &'a [Origin]) -> HashMap<Key<'a>, f64> {
+    let mut found: HashMap<Key<'_>, f64> = HashMap::new();
+    for exchange in exchanges {
+        if let Some(ms) = exchange.time_to_first_byte_ms {
+            let known = found.entry(origin(exchange)).or_insert(ms);
+            *known = known.min(ms);
+        }
+    }
+    let of_handshakes = origins.iter().filter_map(|each| {
+        let key = (each.scheme, each.host.as_str(), each.port);
+        Some((key, each.handshake_rtt_ms_min?))
+    });
+    found.extend(of_handshakes);
+    found
+}
+
 fn nanos(ms: f64) -> u64 {
     // A cast of a float saturates; what is not above 0 gives 0.
     (ms * 1e6) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eyelevel_archive::Site;
+
+    /// Two exchanges of one origin, of which the first took 30 ms to its first byte, the second 80.
+    fn recorded() -> Site {
+        let warc = |path: &str, ms: &str| {
+            let uri = format!("WARC-Target-URI: https://a.test/{path}\r\n");
+            let head = |kind: &str, id: &str, more: &str, block: &str| {
+                let length = block.len();
+                format!(
+                    "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:{id}{path}>\r\n\
+                     WARC-Date: 2026-01-01T00:00:00Z\r\n{uri}{more}\
+                     Content-Length: {length}\r\n\r\n{block}\r\n\r\n"
+                )
+            };
+            let http = "Content-Type: application/http; msgtype=response\r\n";
+            let answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+            let of = format!(
+                "Content-Type: application/warc-fields\r\nWARC-Concurrent-To: <urn:r{path}>\r\n"
+            );
+            let fields = format!("timeToFirstByteMs: {ms}\r\n");
+            head("response", "r", http, answer) + &head("metadata", "m", &of, &fields)
+        };
+        let file = warc("1", "30") + &warc("2", "80");
+        Site::from_bytes("two.warc", file.into_bytes().into()).unwrap()
+    }
+
+    fn think_ms(handshake_rtt_ms_min: Option<f64>) -> Vec<u64> {
+        let site = recorded();
+        let mut origins = site.origins().to_vec();
+        origins[0].handshake_rtt_ms_min = handshake_rtt_ms_min;
+        let recorded = ThinkTime::Named(NamedThinkTime::Recorded);
+        let times = times_ns(site.exchanges(), &origins, recorded);
+        times.iter().map(|ns| ns / 1_000_000).collect()
+    }
+
+    #[test]
+    fn the_round_trip_of_the_handshakes_is_taken_off() {
+        assert_eq!(think_ms(Some(20.0)), [10, 60]);
+        // The path was never faster than a handshake, whatever a file says.
+        assert_eq!(think_ms(Some(40.0)), [0, 40]);
+    }
+
+    #[test]
+    fn without_one_the_least_time_stands_for_it() {
+        assert_eq!(think_ms(None), [0, 50]);
+    }
 }

@@ -10,7 +10,8 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-use super::har_log::{Content, Entry, Field};
+use super::har_handshakes::HarHandshakes;
+use super::har_log::{Content, Entry, Field, Timings};
 use super::json::{self, Elements, Member};
 use super::{Imported, blank};
 use crate::budget::ReadBudget;
@@ -38,14 +39,17 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), S
         entries: 0,
         compressed: 0,
         from_cache: 0,
+        handshakes: HarHandshakes::default(),
     };
     let entries = Elements::new(|entry| reading.take(entry));
     json::read(json, Member::new("log", Member::new("entries", entries)))?;
     let Reading {
         compressed,
         from_cache,
+        handshakes,
         ..
     } = reading;
+    handshakes.told_to(&mut imported.provenance);
     leave_out_not_modified(imported, first);
     if compressed > 0 {
         imported.provenance.altered.push(format!(
@@ -69,6 +73,7 @@ struct Reading<'a> {
     entries: usize,
     compressed: usize,
     from_cache: usize,
+    handshakes: HarHandshakes,
 }
 
 impl Reading<'_> {
@@ -86,8 +91,12 @@ impl Reading<'_> {
         let content = entry.response.content.as_mut();
         let body = content.map_or(Ok(None), Content::take_body);
         let body = body.map_err(|reason| place(reason.to_owned()))?;
-        match exchange(entry, body) {
+        let timings = entry.timings.take();
+        match exchange(entry, body, timings.as_ref()) {
             Ok((exchange, was_compressed)) => {
+                if let Some(timings) = &timings {
+                    self.handshakes.add(&exchange, timings);
+                }
                 let bytes = exchange.body.len() + exchange.request_body.len();
                 let kept = self.budget.keep(bytes as u64);
                 kept.map_err(|damage| place(damage.to_string()))?;
@@ -125,7 +134,11 @@ fn leave_out_not_modified(imported: &mut Imported, first: usize) {
     }
 }
 
-fn exchange(entry: Entry, body: Option<Vec<u8>>) -> Result<(Exchange, bool), String> {
+fn exchange(
+    entry: Entry,
+    body: Option<Vec<u8>>,
+    timings: Option<&Timings>,
+) -> Result<(Exchange, bool), String> {
     let Entry {
         request, response, ..
     } = entry;
@@ -187,8 +200,7 @@ fn exchange(entry: Entry, body: Option<Vec<u8>>) -> Result<(Exchange, bool), Str
             .and_then(|text| text.trim_matches(['[', ']']).parse().ok()),
         protocol: protocol(&response.http_version).to_owned(),
         recorded_at_unix_ms: started.and_then(timestamp::parse_with_offset),
-        time_to_first_byte_ms: entry
-            .timings
+        time_to_first_byte_ms: timings
             .and_then(|timings| timings.wait)
             .filter(|wait| *wait >= 0.0),
         initiator: entry

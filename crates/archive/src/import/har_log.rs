@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::json::list_of_fields;
-use super::json_loose::UrlOf;
+use super::json_loose::{Number, UrlOf};
 use crate::base64;
 
 /// A request with its answer.
@@ -21,10 +21,13 @@ pub struct Entry {
     pub initiator: Option<UrlOf>,
 }
 
-/// Durations, ms.
+/// Durations, ms; below 0 where one does not apply.
 #[derive(Deserialize)]
 pub struct Timings {
     pub wait: Option<f64>,
+    /// TLS included.
+    pub connect: Option<Number>,
+    pub ssl: Option<Number>,
 }
 
 /// What was asked.

@@ -13,6 +13,24 @@ impl<'de> Deserialize<'de> for UrlOf {
     }
 }
 
+/// A number; none of everything else.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub enum Number {
+    Is(f64),
+    IsNot(IgnoredAny),
+}
+
+impl Number {
+    /// The number, where it is one.
+    pub fn get(&self) -> Option<f64> {
+        match self {
+            Self::Is(number) => Some(*number),
+            Self::IsNot(_) => None,
+        }
+    }
+}
+
 /// What is wanted of a value of any kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Loose {

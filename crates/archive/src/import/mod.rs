@@ -1,6 +1,7 @@
 //! Recordings of other tools as exchanges; one format a file.
 
 pub(crate) mod har;
+mod har_handshakes;
 mod har_log;
 mod json;
 mod json_loose;

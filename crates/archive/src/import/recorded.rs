@@ -28,7 +28,8 @@ pub fn is_recording(content: &[u8]) -> bool {
 /// Takes every exchange; the first recording's page, picture and description stay.
 pub fn import(path: &Path, _: Bytes, imported: &mut Imported) -> Result<(), String> {
     let site = Site::open(path).map_err(|error| error.to_string())?;
-    if imported.exchanges.is_empty() {
+    let is_first = imported.exchanges.is_empty();
+    if is_first {
         imported.provenance = Provenance {
             left_out: std::mem::take(&mut imported.provenance.left_out),
             altered: std::mem::take(&mut imported.provenance.altered),
@@ -55,6 +56,9 @@ pub fn import(path: &Path, _: Bytes, imported: &mut Imported) -> Result<(), Stri
             .certificate_chain_bytes
             .entry(host.clone());
         known.or_insert(*size_bytes);
+    }
+    if !is_first {
+        imported.provenance.merge_handshakes(&said.handshake_rtts);
     }
     let mut budget = ReadBudget::for_file(site.file().len() as u64);
     for exchange in site.exchanges() {

@@ -93,3 +93,50 @@ fn a_304_without_a_body_is_left_out_unless_another_answer_has_it() {
         assert!(sentence.starts_with(&expected), "{sentence}");
     }
 }
+
+/// An entry with timings and an address.
+fn timed(url: &str, version: &str, timings: &str) -> String {
+    format!(
+        r#"{{"request": {{"method": "GET", "url": "{url}"}}, "serverIPAddress": "192.0.2.7",
+         "timings": {timings},
+         "response": {{"status": 200, "httpVersion": "{version}", "headers": [],
+         "content": {{"text": "a"}}}}}}"#
+    )
+}
+
+/// Host, least round trip and count of what came of the entries' timings.
+fn round_trips(entries: &[String]) -> Vec<(String, f64, u32)> {
+    let told = har(entries).provenance.handshake_rtts;
+    let each = told
+        .into_iter()
+        .map(|each| (each.host, each.handshake_rtt_ms_min, each.handshakes));
+    each.collect()
+}
+
+#[test]
+fn what_is_left_of_connect_without_tls_is_the_handshakes_round_trip() {
+    let found = round_trips(&[
+        timed("https://a.test/1", "h2", r#"{"connect": 61, "ssl": 40}"#),
+        timed("https://a.test/2", "h2", r#"{"connect": 60, "ssl": 40}"#),
+        timed("https://a.test/3", "h2", r#"{"connect": -1, "ssl": -1}"#),
+        timed("https://a.test/4", "h2", r#"{"connect": 7}"#),
+        timed("https://a.test/6", "h2", r#"{"connect": "7", "ssl": {}}"#),
+        timed("https://a.test/5", "h3", r#"{"connect": 9, "ssl": 5}"#),
+        timed("http://b.test/", "http/1.1", r#"{"connect": 30}"#),
+    ]);
+    let wanted = [
+        ("a.test".to_owned(), 20.0, 2),
+        ("b.test".to_owned(), 30.0, 1),
+    ];
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn a_writer_that_leaves_tls_out_of_connect_tells_no_round_trip_over_tls() {
+    let found = round_trips(&[
+        timed("https://a.test/1", "h2", r#"{"connect": 30, "ssl": 20}"#),
+        timed("https://a.test/2", "h2", r#"{"connect": 20, "ssl": 21}"#),
+        timed("http://b.test/", "http/1.1", r#"{"connect": 30}"#),
+    ]);
+    assert_eq!(found, [("b.test".to_owned(), 30.0, 1)]);
+}

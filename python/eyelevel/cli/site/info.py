@@ -49,7 +49,23 @@ def print_info(found: JsonMapping) -> None:
     for name, counted in by_size:
         types.add_row(name or "(none)", str(counted["objects"]), _size(counted["body_bytes"]))
     results.print(types)
+    print_round_trips(found)
     print_marks(found)
+
+
+def print_round_trips(found: JsonMapping) -> None:
+    """The recorded round trips by host, the slowest first; nothing where none were recorded."""
+    timed = [origin for origin in found["origins"] if "handshake_rtt_ms_min" in origin]
+    if not timed:
+        return
+    shown = table("host", "address", "RTT ms", "handshakes", right=("RTT ms", "handshakes"))
+    cells = {
+        (each["host"], each["address"], each["handshake_rtt_ms_min"], each["handshakes"])
+        for each in timed
+    }
+    for host, address, rtt_ms, handshakes in sorted(cells, key=lambda row: (-row[2], row[0])):
+        shown.add_row(host, address, f"{rtt_ms:.1f}", str(handshakes))
+    results.print(shown)
 
 
 def print_marks(found: JsonMapping) -> None:

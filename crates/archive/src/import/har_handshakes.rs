@@ -1,0 +1,56 @@
+//! Round trips of TCP handshakes in a HAR's timings.
+//!
+//! `connect` has `ssl` in it (HAR 1.2), so that what is left is TCP's part. Some writers leave TLS
+//! out of `connect`; a `connect` below its `ssl` tells them, and none of such a file's https entries
+//! is taken, since what is left then means nothing. A reused connection has no `connect`, and that
+//! of HTTP/3 is QUIC's handshake.
+
+use super::har_log::Timings;
+use super::json_loose::Number;
+use crate::exchange::Exchange;
+use crate::provenance::Provenance;
+use crate::url::Scheme;
+
+/// What the entries of one file say.
+#[derive(Default)]
+pub struct HarHandshakes {
+    in_clear: Provenance,
+    over_tls: Provenance,
+    is_tls_apart: bool,
+}
+
+impl HarHandshakes {
+    /// Notes an entry's, if a connection was opened for it.
+    pub fn add(&mut self, exchange: &Exchange, timings: &Timings) {
+        let (Some(connect_ms), Some(address)) = (known(&timings.connect), exchange.address) else {
+            return;
+        };
+        if connect_ms <= 0.0 || exchange.protocol == "h3" {
+            return;
+        }
+        let (host, port) = (&exchange.url.host, exchange.url.port);
+        if exchange.url.scheme == Scheme::Http {
+            return self.in_clear.add_handshake(host, port, address, connect_ms);
+        }
+        let Some(ssl_ms) = known(&timings.ssl).filter(|ssl_ms| *ssl_ms > 0.0) else {
+            return;
+        };
+        self.is_tls_apart |= connect_ms < ssl_ms;
+        if connect_ms > ssl_ms {
+            let rtt_ms = connect_ms - ssl_ms;
+            self.over_tls.add_handshake(host, port, address, rtt_ms);
+        }
+    }
+
+    /// Adds what can be taken for round trips to what a recording says of itself.
+    pub fn told_to(self, provenance: &mut Provenance) {
+        provenance.merge_handshakes(&self.in_clear.handshake_rtts);
+        if !self.is_tls_apart {
+            provenance.merge_handshakes(&self.over_tls.handshake_rtts);
+        }
+    }
+}
+
+fn known(duration_ms: &Option<Number>) -> Option<f64> {
+    duration_ms.as_ref().and_then(Number::get)
+}

@@ -1,0 +1,71 @@
+//! Finds servers and connects to them, and times the handshake.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use eyelevel_replay::tcp::tcp_info;
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::timeout;
+
+use crate::RecordError;
+use crate::shared::Shared;
+use crate::target::Target;
+
+/// For the name, the connection and the handshake each; a server that takes longer is down.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Finds a server and connects to it, trying each of its addresses that the page may reach. What
+/// was judged is what is connected to: there is no second lookup.
+///
+/// # Errors
+/// [`RecordError::Refused`], which is noted already, or that nothing answers there.
+pub async fn connect(shared: &Shared, target: &Target) -> Result<TcpStream, RecordError> {
+    let subject = || target.authority();
+    let connecting = async {
+        let addresses = allowed(shared, target).await?;
+        let connected = TcpStream::connect(&addresses[..]).await;
+        connected.map_err(|error| RecordError::upstream("connecting to", subject(), error))
+    };
+    let stream = timeout(CONNECT_TIMEOUT, connecting)
+        .await
+        .map_err(|_| RecordError::upstream("connecting to", subject(), "no answer in 30 s"))??;
+    let _ = stream.set_nodelay(true); // as browsers do; without it the recording is only slower
+    note_round_trip(shared, target, &stream);
+    Ok(stream)
+}
+
+/// Keeps the handshake's round trip as the kernel timed it, from SYN to SYN-ACK: what waits for a
+/// processor here does not count, and a SYN that was lost is no round trip.
+fn note_round_trip(shared: &Shared, target: &Target, stream: &TcpStream) {
+    let rtt_us = tcp_info(stream).ok().and_then(|info| info.rtt_us_min);
+    if let (Some(rtt_us), Ok(peer)) = (rtt_us, stream.peer_addr()) {
+        let rtt_ms = f64::from(rtt_us) / 1e3;
+        shared.store.keep_handshake(target, peer.ip(), rtt_ms);
+    }
+}
+
+/// Those of a server's addresses that may be reached; at least one.
+async fn allowed(shared: &Shared, target: &Target) -> Result<Vec<SocketAddr>, RecordError> {
+    let key = (target.host.clone(), target.port);
+    if let Some(address) = shared.addresses.get(&key) {
+        return Ok(vec![*address]); // the command line names it
+    }
+    let failed = |error| RecordError::upstream("looking up", target.authority(), error);
+    let found = lookup_host((target.host.as_str(), target.port)).await;
+    let mut addresses = Vec::new();
+    let mut refused = None;
+    for address in found.map_err(|error: std::io::Error| failed(error.to_string()))? {
+        match shared.reach.judge(target, address) {
+            Ok(()) => addresses.push(address),
+            Err(reason) => {
+                shared.store.refuse(&reason);
+                refused = Some(RecordError::Refused { reason });
+            }
+        }
+    }
+    match refused {
+        Some(refused) if addresses.is_empty() => Err(refused),
+        _ if addresses.is_empty() => Err(failed("no address".to_owned())),
+        _ => Ok(addresses),
+    }
+}
