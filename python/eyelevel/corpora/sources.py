@@ -22,6 +22,7 @@ DEPTH_MAX = 30
 _PROBED_MAX = 8
 """Files of a folder that are opened to see whether it is one of Mahimahi's."""
 _ADDRESS = re.compile(rb"[0-9.]{7,15}|[0-9a-fA-F:.]{2,45}")
+_OF_2014 = re.compile(rb"\x08[\x80-\xff]{0,2}[\x00-\x7f]\x12[\x04\x05]HTTP")
 _NAME_MAX = 80
 
 
@@ -126,12 +127,15 @@ def _is_mahimahi(folder: Path, names: list[str]) -> bool:
 
 
 def _begins_as_record(file: Path) -> bool:
-    """Field 1 of the protobuf is the server's address as text, and field 2 its port."""
+    """Fields 1 and 2 of the protobuf are the server's address as text and its port; in the layout
+    of January 2014 its port, and the scheme as text."""
     try:
         with file.open("rb") as stream:
             head = stream.read(64)
     except OSError:
         return False
+    if _OF_2014.match(head):
+        return True
     if len(head) < 2 or head[0] != 0x0A:
         return False
     address, rest = head[2 : 2 + head[1]], head[2 + head[1] : 3 + head[1]]

@@ -39,6 +39,17 @@ def test_a_folder_of_mahimahi_is_known_by_its_files_content_if_they_have_other_n
     assert keys(tmp_path) == []
 
 
+def test_the_folders_of_das_are_known(tmp_path):
+    """https://github.com/ravinet/sites has files like `163/103224889`, laid out as in 2014."""
+    for number, head in enumerate((b"\x08P\x12\x04HTTP", b"\x08\xbb\x03\x12\x05HTTPS")):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "103224889").write_bytes(head + b"\x1a\x09192.0.2.1")
+    (tmp_path / "2").mkdir()
+    (tmp_path / "2" / "x").write_bytes(b"\x08P\x12\x04FTP.")
+    assert keys(tmp_path) == ["0", "1"]
+
+
 def test_links_to_folders_what_is_no_file_and_hidden_drafts_are_passed_over(tmp_path):
     as_mahimahi(tmp_path / "outside" / "site")
     inside = tmp_path / "inside"

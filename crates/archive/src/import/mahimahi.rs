@@ -1,4 +1,10 @@
 //! Mahimahi's recordings: a folder of protobuf files, one an exchange, in no order.
+//!
+//! Two layouts are read. Today's (<https://github.com/ravinet/mahimahi>, `http_record.proto`) has the
+//! address, the port and the scheme's number in fields 1, 2 and 3, and headers as pairs. That of
+//! January 2014 (<https://github.com/ravinet/sites>, the 500 sites of Das 2014) has the port, the
+//! scheme's name and the address there; lines keep their CRLF, headers are lines, and a body begins
+//! with the empty line before it.
 
 use std::fs::Metadata;
 use std::path::Path;
@@ -17,6 +23,15 @@ use crate::warc::http1::{self, Message};
 
 /// The number that stands for https in the field `scheme`.
 const SCHEME_HTTPS: u64 = 2;
+
+/// How a file is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// Since the autumn of 2014: headers are pairs.
+    Pairs,
+    /// Of January 2014: headers are lines.
+    Lines,
+}
 
 /// Reads a folder. Its exchanges are put in the order of their `Date` fields, then of their names.
 pub fn import(folder: &Path, _: Bytes, imported: &mut Imported) -> Result<(), String> {
@@ -82,9 +97,14 @@ enum Problem {
 
 fn exchange(content: &Bytes, budget: &mut ReadBudget) -> Result<crate::Exchange, Problem> {
     let (mut scheme, mut address, mut request, mut response) = (None, None, None, None);
+    let mut layout = Layout::Pairs;
     for field in protobuf::fields(content) {
         match field.map_err(Problem::Broken)? {
-            (1, value) => address = address.or(Some(value)),
+            (2, value @ Value::Bytes(_)) => {
+                layout = Layout::Lines;
+                scheme = scheme.or(Some(value));
+            }
+            (1 | 3, value @ Value::Bytes(_)) => address = address.or(Some(value)),
             (3, value) => scheme = scheme.or(Some(value)),
             (4, value) => request = request.or(Some(value)),
             (5, value) => response = response.or(Some(value)),
@@ -94,10 +114,14 @@ fn exchange(content: &Bytes, budget: &mut ReadBudget) -> Result<crate::Exchange,
     let message = |value: Option<Value>, what: &str| {
         let bytes = value.as_ref().and_then(Value::bytes);
         let bytes = bytes.ok_or_else(|| Problem::Broken(format!("it has no {what}")))?;
-        parse_message(bytes).map_err(Problem::Broken)
+        parse_message(bytes, layout).map_err(Problem::Broken)
     };
     let (request, response) = (message(request, "request")?, message(response, "response")?);
-    let is_secure = scheme == Some(Value::Number(SCHEME_HTTPS));
+    let is_secure = match &scheme {
+        Some(Value::Number(number)) => *number == SCHEME_HTTPS,
+        Some(name) => name.text() == Some("HTTPS"),
+        None => false,
+    };
     let scheme = if is_secure { "https" } else { "http" };
     let mut words = request.start_line.split(' ');
     let (method, target) = (words.next().unwrap_or(""), words.next().unwrap_or("/"));
@@ -130,7 +154,7 @@ fn exchange(content: &Bytes, budget: &mut ReadBudget) -> Result<crate::Exchange,
     })
 }
 
-fn parse_message(bytes: &Bytes) -> Result<Message, String> {
+fn parse_message(bytes: &Bytes, layout: Layout) -> Result<Message, String> {
     let mut message = Message {
         start_line: String::new(),
         headers: Vec::new(),
@@ -150,12 +174,24 @@ fn parse_message(bytes: &Bytes) -> Result<Message, String> {
             2 if message.headers.len() == HEAD_FIELDS_MAX => {
                 return Err(format!("its head has more than {HEAD_FIELDS_MAX} fields"));
             }
+            2 if layout == Layout::Lines => message.headers.extend(header_line(&bytes)),
             2 => message.headers.extend(header(&bytes)?),
+            3 if layout == Layout::Lines && bytes.starts_with(b"\r\n") => {
+                message.raw_body = bytes.slice(2..);
+            }
             3 => message.raw_body = bytes,
             _ => {}
         }
     }
     Ok(message)
+}
+
+/// None where there is no colon.
+fn header_line(line: &Bytes) -> Option<Header> {
+    let colon = line.iter().position(|&byte| byte == b':')?;
+    let name = std::str::from_utf8(&line[..colon]).ok()?;
+    let value = line.slice_ref(line[colon + 1..].trim_ascii());
+    Some(Header::new(name.trim(), value))
 }
 
 /// None where the name or the value lacks.
