@@ -29,6 +29,10 @@ pub struct RequestEvent {
     pub status: u16,
     /// How the answer was found: see `docs/reference/matching.md`.
     pub r#match: &'static str,
+    /// The position of the exchange that answers, from 0, in the order of the recording; absent where
+    /// none does (`miss`, `preflight`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exchange: Option<usize>,
     /// The recorded URL that is most like the one asked for; of a miss only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest_url: Option<String>,

@@ -197,12 +197,14 @@ impl Service {
         (started_ns, head_bytes): (u64, Option<u64>),
     ) {
         self.requests.fetch_add(1, Ordering::Relaxed);
-        let (nearest_url, difference) = match answer {
+        let (exchange, nearest_url, difference) = match answer {
             Answer::Miss(miss) => {
                 self.misses.fetch_add(1, Ordering::Relaxed);
-                (miss.nearest_url.clone(), Some(miss.difference.to_owned()))
+                let difference = Some(miss.difference.to_owned());
+                (None, miss.nearest_url.clone(), difference)
             }
-            Answer::Match { .. } | Answer::Preflight => (None, None),
+            Answer::Match { exchange, .. } => (Some(*exchange), None, None),
+            Answer::Preflight => (None, None, None),
         };
         let at_ns = self.now_ns();
         self.emit(Event::Request(Box::new(RequestEvent {
@@ -213,6 +215,7 @@ impl Service {
             head_bytes,
             status: reply.status.as_u16(),
             r#match: answer.how().as_str(),
+            exchange,
             nearest_url,
             difference,
             body_bytes: reply.body.len() as u64,

@@ -20,7 +20,7 @@ LEVELS_ALIKE = 24
 
 def difference_share(first: bytes, second: bytes) -> float | None:
     """The share of points, 0 to 1, that differ visibly in a colour; None for unequal sizes."""
-    one, other = _opened(first), _opened(second)
+    one, other = opened(first), opened(second)
     if one.size != other.size:
         return None
     levels = np.abs(np.asarray(one, dtype=np.int16) - np.asarray(other, dtype=np.int16))
@@ -29,7 +29,7 @@ def difference_share(first: bytes, second: bytes) -> float | None:
 
 def beside(panels: Sequence[tuple[str, bytes]]) -> bytes:
     """PNG of all pictures in a row, each under its caption, scaled to one width."""
-    pictures = [(caption, _scaled(_opened(image))) for caption, image in panels]
+    pictures = [(caption, _scaled(opened(image))) for caption, image in panels]
     height = max(picture.height for _, picture in pictures) + CAPTION_HEIGHT_PX + 2 * MARGIN_PX
     width = len(pictures) * (PANEL_WIDTH_PX + MARGIN_PX) + MARGIN_PX
     canvas = Image.new("RGB", (width, height), "#e8e8ec")
@@ -44,7 +44,8 @@ def beside(panels: Sequence[tuple[str, bytes]]) -> bytes:
     return encoded.getvalue()
 
 
-def _opened(image: bytes) -> Image.Image:
+def opened(image: bytes) -> Image.Image:
+    """A page's picture in RGB; raises OutsideError if it is none."""
     try:
         return open_picture(image)
     except PictureError as error:

@@ -12,16 +12,22 @@ from eyelevel.browser.observations import LoadSettings, ObjectLoad, RawLoad
 from eyelevel.browser.same_requests import SameRequests
 from eyelevel.lab.client import Lab, LabConfig, LabSummary
 from eyelevel.networks.presets import find_network
+from eyelevel.pictures.blank import is_blank
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import HttpVersion
-from eyelevel.sites.misses import Miss, Texts, in_order, miss_of, recorded_texts
+from eyelevel.sites.contents import Contents, RecordedObject, Texts, contents_of
+from eyelevel.sites.misses import Miss, in_order, miss_of
 from eyelevel.sites.recorded import recorded_screen, site_info
+from eyelevel.sites.use import USED_SHARE_MIN, Use, use_of
 from eyelevel.store.outcomes import NOT_RECORDED
 
 STACKS: dict[HttpVersion, str] = {"h1": "http1", "h2": "tcp", "h3": "quic"}
 """What a page is loaded over, in turn; without a path between them their tuning is no matter."""
+
+LOADS_MAX = 10
+"""What there is to see of a recording is seen by then: three loads and more over each protocol."""
 
 UNSHAPED: dict[str, list[object]] = {"down": [], "up": []}
 TIMEOUT_S = 60.0
@@ -39,11 +45,26 @@ class PageLoad:
     detail: str
     asked: frozenset[str]
     """URLs over the network, misses included, without their fragments."""
+    answered: frozenset[int]
+    """Positions of the recorded exchanges that answered."""
+    painted: bool
+    """Whether the page's first text or picture was seen by the browser."""
     misses: tuple[Miss, ...]
     """Those that hold the page's rendering come first."""
     console_errors: tuple[str, ...]
     screenshot: bytes
     """PNG of the viewport."""
+
+    def failure(self) -> str:
+        """Why it did not show the page; empty if it did."""
+        over = f"over {self.http_version}"
+        if self.ended != "complete":
+            return f"{over} the page did not load: {self.detail}"
+        if not self.painted:
+            return f"{over} the page painted neither text nor picture"
+        if self.screenshot and is_blank(self.screenshot):
+            return f"{over} the page's picture is blank: of one colour"
+        return ""
 
 
 @dataclass(frozen=True)
@@ -64,6 +85,8 @@ class PageFindings:
     """The same of URLs that scripts made up."""
     lacking_share: float
     """The same of URLs that a recorded text names: gaps of the recording, alike in every replay."""
+    use: Use
+    """How much of the recording all loads together asked for."""
 
     @property
     def misses(self) -> tuple[Miss, ...]:
@@ -79,18 +102,20 @@ class PageFindings:
         missed = {frozenset(request_key(miss.url) for miss in load.misses) for load in self.loads}
         return len(missed) == 1
 
-    def failure(self) -> str:
-        """Why this page cannot be measured; empty if it can."""
-        for load in self.loads:
-            if load.ended != "complete":
-                return f"over {load.http_version} the page did not load: {load.detail}"
+    def failure(self, used_share_min: float = USED_SHARE_MIN) -> str:
+        """Why this page cannot be measured; empty if it can.
+
+        `used_share_min`: of the recording's objects and bytes, what the loads use at least.
+        """
+        if failed := next(filter(None, (load.failure() for load in self.loads)), ""):
+            return failed
         if blocking := [miss for miss in self.misses if miss.render_blocking]:
             return f"render-blocking {blocking[0].url} is not in the recording"
         if not self.misses_agree:
             return "not every load missed the same URLs"
         if self.missing_share > MISSING_SHARE_MAX:
             return f"{self.missing_share:.0%} of the requests are not in the recording"
-        return ""
+        return self.use.failure(used_share_min)
 
 
 def check_page(
@@ -104,15 +129,18 @@ def check_page(
     A load ends when the page asked for nothing for `quiet_s` after its load event.
     """
     versions = tuple(STACKS)
-    texts = recorded_texts(archive)
+    contents = contents_of(archive)
     done = []
     for number in range(loads):
-        done.append(_load(archive, versions[number % len(versions)], texts, quiet_s))
+        done.append(_load(archive, versions[number % len(versions)], contents, quiet_s))
         on_load(done[-1])
-    return findings(done, {origin["host"] for origin in site_info(archive)["origins"]})
+    hosts = {origin["host"] for origin in site_info(archive)["origins"]}
+    return findings(done, hosts, contents.objects)
 
 
-def findings(loads: Sequence[PageLoad], recorded_hosts: set[str]) -> PageFindings:
+def findings(
+    loads: Sequence[PageLoad], recorded_hosts: set[str], recorded: Sequence[RecordedObject]
+) -> PageFindings:
     """What loads of one page show together: pure."""
     requested = [(load.http_version, {request_key(url) for url in load.asked}) for load in loads]
     always = set.intersection(*(keys for _, keys in requested)) if requested else set()
@@ -144,6 +172,7 @@ def findings(loads: Sequence[PageLoad], recorded_hosts: set[str]) -> PageFinding
         missing_share=share(False, True),
         made_up_share=share(False),
         lacking_share=share(True),
+        use=use_of(recorded, frozenset().union(*(load.answered for load in loads))),
     )
 
 
@@ -156,7 +185,7 @@ def request_key(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{path}" + ("?" + "&".join(names) if names else "")
 
 
-def _load(archive: Path, http_version: HttpVersion, texts: Texts, quiet_s: float) -> PageLoad:
+def _load(archive: Path, http_version: HttpVersion, contents: Contents, quiet_s: float) -> PageLoad:
     screen = recorded_screen(archive)
     # The network only sizes buffers, of which these stacks have none of their own.
     stack = STACKS_BY_NAME[STACKS[http_version]]
@@ -178,7 +207,7 @@ def _load(archive: Path, http_version: HttpVersion, texts: Texts, quiet_s: float
         )
         raw = load_page(settings)
         summary = lab.stop()
-    return observed(http_version, raw, summary, texts)
+    return observed(http_version, raw, summary, contents.texts)
 
 
 def observed(
@@ -205,6 +234,10 @@ def observed(
         ended=raw.ended,
         detail=raw.detail,
         asked=frozenset(_without_fragment(item.url) for item in web if item.source == "network"),
+        answered=frozenset(
+            request["exchange"] for request in summary.requests if "exchange" in request
+        ),
+        painted=raw.navigation.first_contentful_paint_ms is not None,
         misses=in_order(misses),
         console_errors=raw.console_errors,
         screenshot=raw.screenshot,

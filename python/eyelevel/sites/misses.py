@@ -1,29 +1,19 @@
 """What a page asked for and its recording does not hold, and why."""
 
-import base64
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from urllib.parse import urlsplit
 
-from eyelevel.binary import run_tool
 from eyelevel.browser.observations import ObjectLoad
-from eyelevel.disk.folders import temporary_folder
 from eyelevel.json_types import JsonMapping
+from eyelevel.sites.contents import Texts
 from eyelevel.sites.rendering import IN_BODY, blocks_rendering, only_scripts_below
 
 _NAME_MIN = 4
 """A shorter path, as of a site's root, stands in texts by chance."""
 
-_BINARY = ("image/", "font/", "video/", "audio/")
-_ESCAPED = (("\\/", "/"), ("&amp;", "&"), ("\\u0026", "&"))
-
 _SHOWN_MAX = 80
 """Characters of a URL inside a phrase."""
-
-Texts = Mapping[str, str]
-"""Recorded texts by their URL, decoded."""
 
 
 @dataclass(frozen=True)
@@ -107,25 +97,6 @@ def named_in(url: str, texts: Texts) -> str | None:
         if f"//{parts.netloc}{target}" in text or (on_its_own and target in text):
             return source
     return None
-
-
-def recorded_texts(archive: Path) -> dict[str, str]:
-    """Texts of a recording, with slashes and ampersands as a browser reads them."""
-    with temporary_folder("misses") as folder:
-        har = folder / "site.har"
-        run_tool(["archive", "export", str(archive), "--har", str(har)])
-        entries = json.loads(har.read_text(encoding="utf-8"))["log"]["entries"]
-    texts: dict[str, str] = {}
-    for entry in entries:
-        content = entry["response"]["content"]
-        # With a comment it is as sent, in a coding that the archive's reader does not know.
-        if content["comment"] or content["mimeType"].startswith(_BINARY):
-            continue
-        plain = base64.b64decode(content["text"]).decode("utf-8", "replace")
-        for written, meant in _ESCAPED:
-            plain = plain.replace(written, meant)
-        texts.setdefault(entry["request"]["url"], plain)
-    return texts
 
 
 def in_order(misses: Iterable[Miss]) -> tuple[Miss, ...]:

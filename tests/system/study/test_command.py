@@ -147,7 +147,11 @@ def test_a_check_compares_every_byte(tmp_path: Path) -> None:
     done = eyelevel("site", "check", "dashboard", "--json", "--picture", str(picture))
     assert done.returncode == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
-    found = json.loads(done.stdout)["protocols"]
+    report = json.loads(done.stdout)
+    page = report["page"]
+    assert page["objects_used"] == page["objects_recorded"] == 21
+    assert page["body_bytes_used"] == page["body_bytes_recorded"] > 0 and page["unused"] == []
+    found = report["protocols"]
     assert [(each["protocol"], each["compared"], each["differences"]) for each in found] == [
         ("http/1.1", 21, []),
         ("h2", 21, []),

@@ -84,7 +84,7 @@ def check_member(
             failure = page.failure()
             folder.mkdir(parents=True, exist_ok=True)
             picture = write_pictures(page, archive, folder / f"{member.name}.png")
-            report["page"] = page_as_json(page) | picture
+            report["page"] = page_as_json(page, failure) | picture
     except BrowserStartError:
         raise
     except (ExpectedError, BrowserError) as error:

@@ -10,12 +10,14 @@ import typer
 from eyelevel.binary import run_tool
 from eyelevel.cli.options import UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results, say
-from eyelevel.cli.site.info import print_marks
+from eyelevel.cli.site.info import print_marks, size
 from eyelevel.disk.folders import temporary_folder
+from eyelevel.errors import ExportError
 from eyelevel.json_types import JsonObject
 from eyelevel.pictures.beside import beside, difference_share
-from eyelevel.sites.check import PageFindings, PageLoad, check_page
+from eyelevel.sites.check import LOADS_MAX, PageFindings, PageLoad, check_page
 from eyelevel.sites.recorded import open_site, site_info
+from eyelevel.sites.use import USED_SHARE_MIN, Use
 
 EXIT_DIFFERS = 1
 TOOL_FOUND_DIFFERENCES = 2
@@ -23,6 +25,8 @@ NOT_LOADED = "Failed to load resource: "
 """How Chromium's console tells what the misses say already, in other words over each protocol."""
 LISTED_MAX = 20
 """Lines of a list for people; `--json` has them all."""
+UNUSED_MAX = 5
+"""The same of what was not asked for, which is no fault by itself."""
 
 
 def check(
@@ -30,12 +34,24 @@ def check(
         str, typer.Argument(help="A recorded site: its file, or a shipped one's name.")
     ],
     loads: Annotated[
-        int, typer.Option(min=0, max=100, help="Loads of the page, over h1, h2 and h3 in turn.")
-    ] = 10,
+        int,
+        typer.Option(min=0, max=LOADS_MAX, help="Loads of the page, over h1, h2 and h3 in turn."),
+    ] = LOADS_MAX,
     picture: Annotated[
         Path | None,
-        typer.Option(help="Where the pictures go; else SITE.check.png in this folder."),
+        typer.Option(
+            help="Write how the page looked, recorded and over each protocol: a PNG, or the folder "
+            "for SITE.check.png. Without it no file is written."
+        ),
     ] = None,
+    min_used: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=1,
+            help="How much of the recording the loads use at least; 0 for one of several pages.",
+        ),
+    ] = USED_SHARE_MIN,
     _unsafe_browser: UnsafeBrowserOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -43,10 +59,11 @@ def check(
 
     The page is loaded without shaping. What it asks for and the recording does not hold is listed,
     what holds its rendering first. Exits 1 on a difference, and if the page cannot be
-    measured: a load fails, or misses what blocks rendering, or other URLs than the other loads, or
-    over 5 % of its requests.
+    measured: a load fails, paints nothing, or misses what blocks rendering, or other URLs than the
+    other loads, or over 5 % of its requests; or all loads use less than half of the recording.
     """
     site = open_site(file)
+    picture = _place(picture, site.name) if picture else None
     archive = Path(site.path).resolve()
     with hints.waiting(f"replaying {site.name} over HTTP/1.1, 2 and 3"):
         report = run_tool(["archive", "check", str(archive)], accept=(0, TOOL_FOUND_DIFFERENCES))
@@ -56,17 +73,25 @@ def check(
     failure = ""
     if loads:
         page = _load(archive, site.name, loads)
-        failure = page.failure()
-        pictures = write_pictures(page, archive, picture or Path(f"{site.name}.check.png"))
-        report["page"] = page_as_json(page) | pictures
+        failure = page.failure(min_used)
+        pictures = write_pictures(page, archive, picture)
+        report["page"] = page_as_json(page, failure) | pictures
         if not as_json:
-            _print_page(page, pictures)
+            _print_page(page, failure, pictures)
     if as_json:
         print_json(report)
     else:
         print_marks(site_info(archive))
     if differs or failure:
         raise typer.Exit(EXIT_DIFFERS)
+
+
+def _place(picture: Path, name: str) -> Path:
+    """Where the pictures go; refused before anything is loaded if they cannot."""
+    file = picture / f"{name}.check.png" if picture.is_dir() else picture
+    if not file.parent.is_dir():
+        raise ExportError(f"writing {file}: there is no folder {file.parent}; make it first")
+    return file
 
 
 def _load(archive: Path, name: str, loads: int) -> PageFindings:
@@ -93,10 +118,10 @@ def _print_bytes(found: JsonObject) -> None:
             say(results, f"  {difference['url']}: {difference['what']}")
 
 
-def _print_page(page: PageFindings, pictures: JsonObject) -> None:
-    failure = page.failure()
+def _print_page(page: PageFindings, failure: str, pictures: JsonObject) -> None:
     state = f"not fit to be measured: {failure}" if failure else "fit to be measured"
     say(results, f"page      {len(page.loads)} loads over h1, h2 and h3 in turn: {state}")
+    _print_use(page.use)
     requests = max(len(load.asked) for load in page.loads)
     agree = "the same" if page.misses_agree else "not the same"
     shares = f"{page.lacking_share:.1%} the recording's own, {page.made_up_share:.1%} made up"
@@ -128,7 +153,20 @@ def _print_page(page: PageFindings, pictures: JsonObject) -> None:
     for name, share in pictures["picture_difference_shares"].items():
         alike = "of another size" if share is None else f"{share:.1%} of the points differ"
         say(results, f"picture   {name}: {alike}")
-    say(results, f"pictures  {pictures['pictures']}")
+    if pictures["pictures"]:
+        say(results, f"pictures  {pictures['pictures']}")
+
+
+def _print_use(use: Use) -> None:
+    say(
+        results,
+        f"used      {use.objects_used} of {use.objects_recorded} recorded objects, "
+        f"{size(use.body_bytes_used)} of {size(use.body_bytes_recorded)}",
+    )
+    for one in use.unused[:UNUSED_MAX]:
+        say(results, f"  not asked for: {one.url[:200]}, {size(one.body_bytes)}")
+    if len(use.unused) > UNUSED_MAX:
+        say(results, f"  not asked for: {len(use.unused) - UNUSED_MAX} more; see --json")
 
 
 def _console_errors(page: PageFindings) -> list[str]:
@@ -136,8 +174,9 @@ def _console_errors(page: PageFindings) -> list[str]:
     return list(dict.fromkeys(error for load in page.loads for error in load.console_errors))
 
 
-def write_pictures(page: PageFindings, archive: Path, out: Path) -> JsonObject:
-    """The page as recorded, if that is known, and as replayed over each protocol."""
+def write_pictures(page: PageFindings, archive: Path, out: Path | None) -> JsonObject:
+    """By how much the page differs as recorded, if that is known, and as replayed over each
+    protocol; all pictures beside each other in `out`."""
     by_version = {load.http_version: load.screenshot for load in page.loads if load.screenshot}
     panels = [(f"replayed over {name}", image) for name, image in by_version.items()]
     if recorded := _recorded_picture(archive):
@@ -145,9 +184,10 @@ def write_pictures(page: PageFindings, archive: Path, out: Path) -> JsonObject:
     shares: dict[str, float | None] = {}
     for caption, image in panels[1:]:
         shares[f"{panels[0][0]} and {caption}"] = difference_share(panels[0][1], image)
-    if panels:
-        out.write_bytes(beside(panels))
-    return {"pictures": str(out) if panels else None, "picture_difference_shares": shares}
+    written = out if panels else None
+    if written is not None:
+        written.write_bytes(beside(panels))
+    return {"pictures": str(written) if written else None, "picture_difference_shares": shares}
 
 
 def _recorded_picture(archive: Path) -> bytes:
@@ -157,10 +197,16 @@ def _recorded_picture(archive: Path) -> bytes:
         return out.read_bytes() if written else b""
 
 
-def page_as_json(page: PageFindings) -> JsonObject:
-    """What `--json` says of the loads."""
+def page_as_json(page: PageFindings, failure: str) -> JsonObject:
+    """What all loads showed; `failure`: why it is not fit to be measured, or nothing."""
+    use = page.use
     return {
-        "failure": page.failure() or None,
+        "failure": failure or None,
+        "objects_used": use.objects_used,
+        "objects_recorded": use.objects_recorded,
+        "body_bytes_used": use.body_bytes_used,
+        "body_bytes_recorded": use.body_bytes_recorded,
+        "unused": [asdict(one) for one in use.unused],
         "misses": [asdict(miss) for miss in page.misses],
         "misses_agree": page.misses_agree,
         "missing_share": page.missing_share,
@@ -173,6 +219,7 @@ def page_as_json(page: PageFindings) -> JsonObject:
             {
                 "http_version": load.http_version,
                 "ended": load.ended,
+                "failure": load.failure() or None,
                 "requests": len(load.asked),
                 "misses": len(load.misses),
                 "console_errors": load.console_errors,

@@ -34,9 +34,9 @@ def print_info(found: JsonMapping) -> None:
         ("origins", str(len(found["origins"]))),
         ("server addresses", str(found["server_addresses"])),
         ("objects", str(found["objects"])),
-        ("median object", _size(found["body_bytes_median"])),
-        ("largest object", _size(found["body_bytes_max"])),
-        ("total size", _size(found["body_bytes"])),
+        ("median object", size(found["body_bytes_median"])),
+        ("largest object", size(found["body_bytes_max"])),
+        ("total size", size(found["body_bytes"])),
         ("secure", secure),
         ("dependency depth", str(found["dependency_depth"])),
         ("digest", found["digest"]),
@@ -47,7 +47,7 @@ def print_info(found: JsonMapping) -> None:
         found["media_types"].items(), key=lambda media_type: -media_type[1]["body_bytes"]
     )
     for name, counted in by_size:
-        types.add_row(name or "(none)", str(counted["objects"]), _size(counted["body_bytes"]))
+        types.add_row(name or "(none)", str(counted["objects"]), size(counted["body_bytes"]))
     results.print(types)
     print_round_trips(found)
     print_marks(found)
@@ -80,7 +80,8 @@ def print_marks(found: JsonMapping) -> None:
         say(results, f"left out: {len(left_out) - 20} more; see --json")
 
 
-def _size(size_bytes: int) -> str:
+def size(size_bytes: int) -> str:
+    """`1.4 MB`, `3.9 kB`, `43 B`."""
     for unit, scale in (("MB", 1e6), ("kB", 1e3)):
         if size_bytes >= scale:
             return f"{size_bytes / scale:.1f} {unit}"

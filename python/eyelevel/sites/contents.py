@@ -1,0 +1,58 @@
+"""What a recording holds, exchange by exchange."""
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from eyelevel.binary import run_tool
+from eyelevel.disk.folders import temporary_folder
+
+_BINARY = ("image/", "font/", "video/", "audio/")
+_ESCAPED = (("\\/", "/"), ("&amp;", "&"), ("\\u0026", "&"))
+
+Texts = Mapping[str, str]
+"""Recorded texts by their URL, decoded."""
+
+
+@dataclass(frozen=True)
+class RecordedObject:
+    """One recorded exchange."""
+
+    method: str
+    url: str
+    body_bytes: int
+    """Of its answer, as sent."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A whole recording."""
+
+    objects: tuple[RecordedObject, ...]
+    """In recorded order, as the `exchange` of a server's answer counts them."""
+    texts: Texts
+    """With slashes and ampersands as a browser reads them."""
+
+
+def contents_of(archive: Path) -> Contents:
+    """Read a recording; raises LabError for a damaged or missing file."""
+    with temporary_folder("contents") as folder:
+        har = folder / "site.har"
+        run_tool(["archive", "export", str(archive), "--har", str(har)])
+        entries = json.loads(har.read_text(encoding="utf-8"))["log"]["entries"]
+    objects = []
+    texts: dict[str, str] = {}
+    for entry in entries:
+        request, response = entry["request"], entry["response"]
+        objects.append(RecordedObject(request["method"], request["url"], response["bodySize"]))
+        content = response["content"]
+        # With a comment it is as sent, in a coding that the archive's reader does not know.
+        if content["comment"] or content["mimeType"].startswith(_BINARY):
+            continue
+        plain = base64.b64decode(content["text"]).decode("utf-8", "replace")
+        for written, meant in _ESCAPED:
+            plain = plain.replace(written, meant)
+        texts.setdefault(request["url"], plain)
+    return Contents(tuple(objects), texts)
