@@ -1,4 +1,4 @@
-"""Pictures of one page beside each other, and how much they differ."""
+"""Pictures of one page beside each other, how much they differ, and whether one shows anything."""
 
 from __future__ import annotations
 
@@ -20,16 +20,25 @@ LEVELS_ALIKE = 24
 
 def difference_share(first: bytes, second: bytes) -> float | None:
     """The share of points, 0 to 1, that differ visibly in a colour; None for unequal sizes."""
-    one, other = opened(first), opened(second)
+    one, other = _opened(first), _opened(second)
     if one.size != other.size:
         return None
     levels = np.abs(np.asarray(one, dtype=np.int16) - np.asarray(other, dtype=np.int16))
     return float((levels.max(axis=2) > LEVELS_ALIKE).mean())
 
 
+def is_blank(image: bytes) -> bool:
+    """Whether all its points have one colour, but for what compression changes.
+
+    Raises OutsideError if it is no picture.
+    """
+    points = np.asarray(_opened(image), dtype=np.int16).reshape(-1, 3)
+    return bool((np.abs(points - points[0]) <= LEVELS_ALIKE).all())
+
+
 def beside(panels: Sequence[tuple[str, bytes]]) -> bytes:
     """PNG of all pictures in a row, each under its caption, scaled to one width."""
-    pictures = [(caption, _scaled(opened(image))) for caption, image in panels]
+    pictures = [(caption, _scaled(_opened(image))) for caption, image in panels]
     height = max(picture.height for _, picture in pictures) + CAPTION_HEIGHT_PX + 2 * MARGIN_PX
     width = len(pictures) * (PANEL_WIDTH_PX + MARGIN_PX) + MARGIN_PX
     canvas = Image.new("RGB", (width, height), "#e8e8ec")
@@ -44,7 +53,7 @@ def beside(panels: Sequence[tuple[str, bytes]]) -> bytes:
     return encoded.getvalue()
 
 
-def opened(image: bytes) -> Image.Image:
+def _opened(image: bytes) -> Image.Image:
     """A page's picture in RGB; raises OutsideError if it is none."""
     try:
         return open_picture(image)

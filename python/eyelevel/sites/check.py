@@ -12,7 +12,7 @@ from eyelevel.browser.observations import LoadSettings, ObjectLoad, RawLoad
 from eyelevel.browser.same_requests import SameRequests
 from eyelevel.lab.client import Lab, LabConfig, LabSummary
 from eyelevel.networks.presets import find_network
-from eyelevel.pictures.blank import is_blank
+from eyelevel.pictures.beside import is_blank
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.stack_presets import STACKS_BY_NAME

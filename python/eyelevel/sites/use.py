@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from eyelevel.sites.contents import RecordedObject
 
 USED_SHARE_MIN = 0.5
-"""Of a recording's objects and of its bytes. Recordings of others that were fit had 77 % and more,
+"""Of a recording's objects and of its bytes. Recordings of others that were fit had 89 % and more,
 those whose start was a beacon 2 of 136 and 2 of 56 objects (docs/decisions/recordings.md)."""
 
 
@@ -43,7 +43,7 @@ class Use:
         if self.body_bytes_share < share_min:
             return (
                 f"its loads use {self.body_bytes_share:.0%} of the recorded bytes ({of}), less "
-                f"than {share_min:.0%} of the recording"
+                f"than {share_min:.0%} of the recording; was it recorded in another viewport?"
             )
         return ""
 

@@ -179,7 +179,7 @@ def test_many_small_objects_are_not_half_of_the_bytes():
     found = findings([page()], {"a.example"}, [*RECORDED, large])
     assert found.failure() == (
         "its loads use 29% of the recorded bytes (40 of 41 recorded objects), "
-        "less than 50% of the recording"
+        "less than 50% of the recording; was it recorded in another viewport?"
     )
     assert found.use.unused == (large,)
 
