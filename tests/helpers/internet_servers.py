@@ -1,20 +1,16 @@
-"""The far side of a made Internet: nginx, Caddy and a resolver, each at an address of its own.
+"""The far side of a made Internet: nginx and Caddy, each at an address of its own.
 
-Run as a script there, with a folder that has `internet.json`: `nginx`, `caddy` and `resolver`,
-addresses; `names`, an address each; `files`, `certificate`, `key`. Prints `ready` once all answer,
-and ends with its input.
+Run as a script there, with a folder that has `internet.json`: `nginx` and `caddy`, addresses;
+`files`, `certificate`, `key`. Prints `ready` once both answer, and ends with its input.
 """
 
 import json
 import socket
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
-# A pointer to the question's name, type A, class IN, a minute to live, four bytes.
-ANSWER = b"\xc0\x0c\x00\x01\x00\x01\x00\x00\x00\x3c\x00\x04"
 POLL_S, START_S = 0.02, 20.0
 
 NGINX = """daemon off; pid {folder}/nginx.pid; error_log {folder}/nginx.log; user root;
@@ -50,25 +46,6 @@ https:// {{
 """
 
 
-def answer_names(address: str, names: dict[str, str]) -> None:
-    """A for the names, nothing for all else."""
-    datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    datagrams.bind((address, 53))
-    while True:
-        query, sender = datagrams.recvfrom(1500)
-        end = query.index(b"\x00", 12) + 5
-        labels, at = [], 12
-        while query[at]:
-            labels.append(query[at + 1 : at + 1 + query[at]].decode())
-            at += 1 + query[at]
-        found = names.get(".".join(labels).lower())
-        is_v4 = query[end - 4 : end - 2] == b"\x00\x01"
-        answer = ANSWER + socket.inet_aton(found) if found and is_v4 else b""
-        flags = b"\x81\x80" if found else b"\x81\x83"
-        counts = b"\x00\x01" + bytes([0, bool(answer)]) + bytes(4)
-        datagrams.sendto(query[:2] + flags + counts + query[12:end] + answer, sender)
-
-
 def wait_for(address: str) -> None:
     deadline = time.monotonic() + START_S
     while socket.socket().connect_ex((address, 443)):
@@ -87,8 +64,6 @@ def main() -> None:
     caddy = ["caddy", "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
     said = (folder / "said.txt").open("wb")
     servers = [subprocess.Popen(each, stdout=said, stderr=said) for each in (nginx, caddy)]
-    arguments = (about["resolver"], about["names"])
-    threading.Thread(target=answer_names, args=arguments, daemon=True).start()
     for address in (about["nginx"], about["caddy"]):
         wait_for(address)
     print("ready", flush=True)

@@ -8,13 +8,14 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import internet_servers
+import names_of
 import pytest
 from hang import HANG_S
 from labs import run_in
@@ -26,7 +27,8 @@ from eyelevel.lab.client import Lab, LabConfig
 WWW, STATIC = "www.made-live.example", "static.made-live.example"
 URL = f"https://{WWW}/"
 ADDRESSES = {WWW: "198.41.0.4", STATIC: "192.33.4.12"}
-RESOLVER = "199.7.83.42"
+RESOLVER = "127.0.0.53"
+"""The machine's own, as systemd's: what it knows takes no round trip."""
 PROGRAMS = ("nginx", "caddy", "openssl")
 IMAGES = 4
 PAGE = (
@@ -61,23 +63,31 @@ def needs_programs() -> None:
 
 @contextmanager
 def made_internet(
-    folder: Path, rtt_ms: float = 20.0, more: Sequence[dict[str, Any]] = ()
+    folder: Path,
+    rtt_ms: float = 20.0,
+    more: Sequence[dict[str, Any]] = (),
+    names: Mapping[str, str] | None = None,
 ) -> Iterator[Internet]:
-    """Servers behind this round trip and `more` stages down; their files are in `folder`."""
+    """Servers behind this round trip and `more` stages down; their files are in `folder`.
+
+    `names`: what the resolver knows beside theirs.
+    """
     authority = _certificates(folder)
     _write_files(folder / "files")
-    about = {"nginx": ADDRESSES[WWW], "caddy": ADDRESSES[STATIC], "resolver": RESOLVER}
-    about |= {"names": ADDRESSES, "files": str(folder / "files")}
+    about = {"nginx": ADDRESSES[WWW], "caddy": ADDRESSES[STATIC], "files": str(folder / "files")}
     about |= {"certificate": str(folder / "chain.pem"), "key": str(folder / "leaf.key")}
     (folder / "internet.json").write_text(json.dumps(about))
     delay = {"stage": "delay", "delay_ms": rtt_ms / 2}
     with Lab(LabConfig({"down": [delay, *more], "up": [delay]}, seed=1)) as lab:
         far = lab.server_command_prefix
-        for address in (*ADDRESSES.values(), RESOLVER):
+        for address in ADDRESSES.values():
             subprocess.run([*far, "ip", "address", "add", f"{address}/32", "dev", "lo"], check=True)
         word = f"echo nameserver {RESOLVER} > /etc/resolv.conf"
         assert run_in(lab, "sh", "-c", word).returncode == 0
-        with once_ready([*far, sys.executable, internet_servers.__file__, str(folder)]):
+        servers = [*far, sys.executable, internet_servers.__file__, str(folder)]
+        known = json.dumps(dict(names or {}) | ADDRESSES)
+        resolver = [*lab.command_prefix, sys.executable, names_of.__file__, RESOLVER, known]
+        with once_ready(servers), once_ready(resolver):
             yield Internet(lab, authority)
 
 

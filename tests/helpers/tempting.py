@@ -1,9 +1,9 @@
 """A machine with what no page may reach: run as a script, it listens, counts and serves a page.
 
-Its one argument is JSON: `page` (the port of the page on 127.0.0.1, or null), `listen` (pairs of
-address and port, TCP and UDP each) and `ask` (`host:port` of everything that the page tries). Each
-line of its input is answered with a line of JSON: how often each listener was reached, what its
-visitors spoke first, and what the page said that it had reached.
+Its one argument is JSON: `page` (a port, or null) and `at` (the page's address, 127.0.0.1 where it
+lacks), `listen` (pairs of address and port, TCP and UDP each) and `ask` (`host:port` of everything
+that the page tries). Each line of its input is answered with a line of JSON: how often each
+listener was reached, what its visitors spoke first, and what the page said that it had reached.
 """
 
 import http.server
@@ -158,7 +158,8 @@ def main() -> None:
         listen(address, port)
     if config["page"] is not None:
         Handler.ask = tuple(config["ask"])
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", config["page"]), Handler)
+        place = config.get("at", "127.0.0.1"), config["page"]
+        server = http.server.ThreadingHTTPServer(place, Handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
     print("ready", flush=True)
     for _ in sys.stdin:

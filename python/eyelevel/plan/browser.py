@@ -159,6 +159,11 @@ class Browser(Settings):
         return {key: value for key, value in wanted.items() if value}
 
     @property
+    def of_lab(self) -> bool:
+        """Whether something is to be logged that only a lab sees."""
+        return bool(self.logs)
+
+    @property
     def is_again(self) -> bool:
         """Whether a load comes before the measured one."""
         return self.visit != "first" or self.visitor == "known"

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,14 +15,13 @@ import made_up_run
 import pytest
 from hang import HANG_S
 from labs import run_in
+from needed_browser import needs
 from raw_lab import NOBODY
 from reaching_site import DONE, MARKUP, WORDS, pack_reaching_site
 from tempting_machine import METADATA, machine, told, touch
 
-from eyelevel.browser.browsers import find_browser, load_page
+from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import Ended, LoadSettings
-from eyelevel.errors import BrowserStartError
-from eyelevel.plan.browser import Browser
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
 BROWSERS = ("chromium", "firefox")
@@ -41,18 +39,6 @@ def folder() -> Iterator[Path]:
     with TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         yield Path(name)
-
-
-def needs(name: str, **more: Any) -> Browser:
-    """The browser's settings, where it is installed."""
-    settings = Browser(browser=name, capture=False, **more)
-    try:
-        find_browser(settings)
-    except BrowserStartError as error:
-        pytest.skip(str(error))
-    if name == "firefox" and shutil.which("certutil") is None:
-        pytest.skip("not installed: certutil")
-    return settings
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def live_loads(
     trials = live_trials(live_site(page.url), stack, runs, seed, settings)
     if trials[0].browser.is_again:
         raise PlanError(["--visit: a live load is a first visit; leave it out"])
-    if trials[0].browser.logs:
+    if trials[0].browser.of_lab:
         raise PlanError(
             ["--logs: a live load's connections are not ours to log; --netlog has them"]
         )

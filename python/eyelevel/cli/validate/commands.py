@@ -9,6 +9,7 @@ from rich.text import Text
 
 from eyelevel.cli.output import coloured, hints, print_json, results, table
 from eyelevel.cli.validate.level import level
+from eyelevel.cli.validate.live import live
 from eyelevel.cli.validate.stacks import stacks
 from eyelevel.validation.path import Check, validate_path
 
@@ -27,6 +28,7 @@ app = typer.Typer(
 
 app.command("stacks")(stacks)
 app.command("level")(level)
+app.command("live")(live)
 
 
 @app.command("path")

@@ -30,7 +30,11 @@ def commit_trial(
     def run() -> TrialResult:
         return run_trial(trial, archive, trace_files=trace_files, host_wait=host_wait)
 
-    result = with_retries(run, retries)
+    return commit_result(directory, with_retries(run, retries))
+
+
+def commit_result(directory: Path, result: TrialResult) -> str:
+    """Write its record under `directory`; its outcome."""
     write_trial(directory, result.record, result.frames, result.step_frames, result.logs)
     return str(result.record["outcome"])
 

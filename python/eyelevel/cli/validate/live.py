@@ -1,0 +1,163 @@
+"""`eyelevel validate live`: a page and its replay, side by side; figure 4-2 of Das 2014."""
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import polars as pl
+import typer
+
+from eyelevel.cli.load.live import LiveAllowOption, UpstreamCaOption, check_live
+from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption, with_browser_options
+from eyelevel.cli.output import hints, print_json, results, say
+from eyelevel.cli.site.record import record_page
+from eyelevel.cli.validate.live_output import print_study
+from eyelevel.cli.values import duration, named_stack
+from eyelevel.disk.whole import write_whole
+from eyelevel.figures.chart import FORMATS
+from eyelevel.figures.live import live_against_replay
+from eyelevel.json_types import JsonObject
+from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.networks.presets import UNSHAPED, find_network
+from eyelevel.plan.browser import Browser
+from eyelevel.run.live.comparison import COMPARED, Load, by_origin, compare, protocols, verdict
+from eyelevel.run.live.load import LivePage
+from eyelevel.run.live.study import Done, LiveStudy, problems, read_loads, run_study
+from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
+from eyelevel.sites.recorded import RecordedSite, open_site, recorded_screen
+from eyelevel.store.directory import json_bytes
+
+RECORDING = "recording.wacz"
+EXIT_NOT_OK = 1
+BLOCKS = 40
+"""A bias of a fifth of live loads' standard deviation is then found four times in five."""
+
+
+@with_browser_options
+def live(
+    url: Annotated[str, typer.Argument(help="The page.")],
+    out: Annotated[
+        Path, typer.Option(help="Keep recording, loads, JSON and chart in this directory.")
+    ] = Path("live"),
+    against: Annotated[
+        str | None,
+        typer.Option(help="A recording of the page; without it one is made first, in --out."),
+    ] = None,
+    blocks: Annotated[
+        int, typer.Option(min=1, max=1000, help="How many live loads, and as many replays.")
+    ] = BLOCKS,
+    network: Annotated[
+        str, typer.Option(help="Replays' network: see `eyelevel list networks`.")
+    ] = UNSHAPED,
+    stack: Annotated[
+        str, typer.Option(help="Replays' stack; of it a live load has what is the browser's.")
+    ] = "tcp+",
+    seed: Annotated[int, typer.Option(min=0, help="Decides the order within blocks.")] = 1,
+    settings: Browser = Browser(),  # noqa: B008 (frozen)
+    allow: LiveAllowOption = None,
+    upstream_ca: UpstreamCaOption = None,
+    host_wait_s: HostWaitOption = WAIT_S_MAX,
+    _unsafe_browser: UnsafeBrowserOption = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Load a page live and replay its recording, in turns, and say by how much they differ.
+
+    Both arms have the same browser and settings; replays have the recorded think times. The bias is
+    replay - live within blocks of neighbouring loads, with its 95 % interval. An interrupted study
+    goes on with the same command. Exits 1 where no block has both loads.
+    """
+    named = named_stack(stack)
+    check_live(url, named)
+    out.mkdir(parents=True, exist_ok=True)
+    recording = _recording(url, against, out, upstream_ca, allow or ())
+    page = LivePage(url, allow or (), upstream_ca, recorded_screen(recording.path))
+    study = LiveStudy(
+        page,
+        recording,
+        find_network(network),
+        named,
+        blocks,
+        seed,
+        settings,
+    )
+    try:
+        run_study(study, out, HostWait(host_wait_s), _tell)
+    except KeyboardInterrupt:
+        hints.print("a load was broken off; the same command does the rest", soft_wrap=True)
+        raise
+    loads = list(read_loads(study, out))
+    found = _as_json(study, loads)
+    _write(out, loads, found)
+    if as_json:
+        print_json(found)
+    else:
+        print_study(found)
+        say(results, f"loads, JSON, rows and chart: {out}/trials, live.json, live.csv, live.svg")
+    if not found["blocks_compared"]:
+        raise typer.Exit(EXIT_NOT_OK)
+
+
+def _recording(
+    url: str, against: str | None, out: Path, upstream_ca: Path | None, allow: Sequence[str]
+) -> RecordedSite:
+    if against is not None:
+        return open_site(against)
+    file = out / RECORDING
+    if not file.exists():
+        record_page(url, file, upstream_ca, allow)
+    return open_site(str(file))
+
+
+def _tell(done: Done) -> None:
+    left = f"; {duration(done.left_s)} left" if done.left_s else ""
+    block = f"{done.turn.arm} of block {done.turn.trial.repetition}"
+    hints.print(f"load {done.done} of {done.total}: {block}: {done.outcome}{left}", markup=False)
+
+
+def _as_json(study: LiveStudy, loads: Sequence[Load]) -> JsonObject:
+    compared = compare(loads)
+    outcomes = problems(loads)
+    primary = next((each for each in compared if each.name == COMPARED[0]), None)
+    return {
+        "url": study.page.url,
+        "recording": str(study.recording.path),
+        "recording_digest": study.recording.digest,
+        "network": {"name": study.network.name, **study.network.settings()},
+        "stack": study.stack.name,
+        "blocks": study.blocks,
+        "blocks_compared": primary.bias.n if primary else 0,
+        "outcomes": outcomes,
+        "details": sorted({load.outcome_detail for load in loads if load.outcome_detail}),
+        "verdict": verdict(primary) if primary else "no load brought the page",
+        "metrics": {each.name: each.as_json() for each in compared},
+        "origins": by_origin(loads),
+        "protocols": protocols(loads),
+    }
+
+
+def _write(out: Path, loads: Sequence[Load], found: JsonObject) -> None:
+    write_whole(out / "live.json", json_bytes(found))
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["arm", "block", "outcome", *METRICS_BY_NAME])
+    for load in loads:
+        values = [load.metrics.get(name) for name in METRICS_BY_NAME]
+        table.writerow([load.arm, load.repetition, load.outcome, *values])
+    write_whole(out / "live.csv", text.getvalue().encode())
+    rows = _curves(loads)
+    if rows.height:
+        write_whole(out / "live.svg", FORMATS["svg"](live_against_replay(rows)))
+
+
+def _curves(loads: Sequence[Load]) -> pl.DataFrame:
+    rows = [
+        (METRICS_BY_NAME[name].title, load.arm, value / 1e3)
+        for name in COMPARED
+        if name.endswith("_ms")
+        for load in loads
+        if (value := load.metrics.get(name)) is not None
+    ]
+    names = {"metric": pl.String, "arm": pl.String, "seconds": pl.Float64}
+    return pl.DataFrame(rows, schema=names, orient="row")

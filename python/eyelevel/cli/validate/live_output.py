@@ -1,0 +1,75 @@
+"""What `eyelevel validate live` prints: both arms, the bias, and where it may come from."""
+
+from collections.abc import Sequence
+
+from eyelevel.cli.output import results, table
+from eyelevel.json_types import JsonMapping
+from eyelevel.run.live.comparison import ARMS, PARTS, PUBLISHED
+
+TITLES = {
+    "page_load_time_ms": "PLT, ms",
+    "time_to_first_byte_ms": "TTFB, ms",
+    "first_contentful_paint_ms": "FCP, ms",
+    "largest_contentful_paint_ms": "LCP, ms",
+    "speed_index_ms": "SI, ms",
+    "object_count": "objects",
+    "received_bytes": "bytes",
+}
+WORDS = dict(zip(PARTS, ("name", "connect", "wait"), strict=True))
+
+
+def print_study(found: JsonMapping) -> None:
+    """The JSON of a study as people read it."""
+    results.print(f"{found['url']}: {found['verdict']}", markup=False, soft_wrap=True)
+    results.print()
+    _print_metrics(found["metrics"])
+    _print_origins(found["origins"])
+    for arm, counts in found["outcomes"].items():
+        bad = [f"{count} {name}" for name, count in counts.items() if name != "ok"]
+        if bad:
+            results.print(f"{arm} loads that do not count: {', '.join(bad)}", markup=False)
+    for detail in found["details"]:
+        results.print(f"  {detail}", markup=False, soft_wrap=True)
+    over = [
+        f"{arm}: {', '.join(f'{count} over {name}' for name, count in counts.items())}"
+        for arm, counts in found["protocols"].items()
+    ]
+    results.print(f"objects, {'; '.join(over)}", markup=False, soft_wrap=True)
+    published = [
+        f"{arm} {mean:.0f} ± {spread:.0f} ms ({spread / mean:.1%})"
+        for arm, (mean, spread) in PUBLISHED.items()
+    ]
+    results.print(f"published, 100 loads of another page (Das 2014): {', '.join(published)}")
+
+
+def _print_metrics(metrics: JsonMapping) -> None:
+    columns = ("live", "varies", "replay", "varies ", "bias", "95 % interval", "blocks")
+    shown = table("", *columns, right=columns)
+    for name, compared in metrics.items():
+        cells = []
+        for arm in ARMS:
+            side = compared[arm]
+            mean, spread = side["mean"], side["standard_deviation"]
+            share = side["coefficient_of_variation"]
+            around = "" if spread is None else f" ± {spread:.0f}"
+            cells += [
+                "-" if mean is None else f"{mean:.0f}{around}",
+                "-" if share is None else f"{share:.1%}",
+            ]
+        bias = compared["bias"]
+        known = bias["low"] is not None
+        interval = f"{bias['low']:+.0f} to {bias['high']:+.0f}" if known else "-"
+        value = "-" if bias["value"] is None else f"{bias['value']:+.0f}"
+        shown.add_row(TITLES[name], *cells, value, interval, str(compared["blocks"]))
+    results.print(shown)
+    results.print("mean ± standard deviation; bias is replay - live within blocks")
+    results.print()
+
+
+def _print_origins(origins: Sequence[JsonMapping]) -> None:
+    columns = [f"{WORDS[part]} {arm}" for part in PARTS for arm in ARMS]
+    shown = table("host, medians in ms", *columns, right=tuple(columns))
+    for origin in origins:
+        cells = [origin[arm][part] for part in PARTS for arm in ARMS]
+        shown.add_row(origin["host"], *("-" if ms is None else f"{ms:.1f}" for ms in cells))
+    results.print(shown)

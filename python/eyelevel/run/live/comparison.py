@@ -1,0 +1,190 @@
+"""By how much replays differ from live loads: from their records to numbers; pure.
+
+Das 2014, figure 4-2: 100 loads of a page over QUIC took 718 ± 95 ms live and 743 ± 18 ms replayed.
+Replays vary less, which is what they are for; what must not be is a bias, a difference that stays
+however often both are repeated. Loads of one block are neighbours in time, so that what the network
+does for a while meets both.
+"""
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.stats.estimate import Estimate
+from eyelevel.stats.paired import hodges_lehmann
+
+LIVE_ARM, REPLAY_ARM = "live", "replay"
+ARMS = (LIVE_ARM, REPLAY_ARM)
+COMPARED = (
+    "page_load_time_ms",
+    "time_to_first_byte_ms",
+    "first_contentful_paint_ms",
+    "largest_contentful_paint_ms",
+    "speed_index_ms",
+    "object_count",
+    "received_bytes",
+)
+"""The first decides; the last two say whether it was the same page."""
+PARTS = ("lookup_ms", "connect_ms", "wait_ms")
+"""Of a request, in their order."""
+PUBLISHED = {LIVE_ARM: (718.0, 95.0), REPLAY_ARM: (743.0, 18.0)}
+"""Mean and standard deviation of the page load time, ms: Das 2014, section 3.2."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """One load of either arm; the metrics are None where it was not `ok`."""
+
+    arm: str
+    repetition: int
+    outcome: str
+    outcome_detail: str
+    metrics: Mapping[str, float | None]
+    objects: Sequence[JsonMapping] = ()
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether it counts."""
+        return self.outcome == "ok"
+
+
+@dataclass(frozen=True)
+class Side:
+    """One metric of one arm, over its loads that are `ok`, in the metric's unit."""
+
+    loads: int
+    mean: float | None
+    median: float | None
+    standard_deviation: float | None
+
+    @property
+    def variation(self) -> float | None:
+        """The standard deviation as a share of the mean."""
+        if self.standard_deviation is None or not self.mean:
+            return None
+        return self.standard_deviation / self.mean
+
+    def as_json(self) -> JsonObject:
+        """Under the same names."""
+        return {
+            "loads": self.loads,
+            "mean": self.mean,
+            "median": self.median,
+            "standard_deviation": self.standard_deviation,
+            "coefficient_of_variation": self.variation,
+        }
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One metric: both sides, and replay - live within blocks whose loads are both `ok`."""
+
+    name: str
+    sides: Mapping[str, Side]
+    bias: Estimate
+
+    def as_json(self) -> JsonObject:
+        """Under the same names."""
+        sides = {arm: side.as_json() for arm, side in self.sides.items()}
+        return {**sides, "bias": self.bias.as_json(), "blocks": self.bias.n}
+
+
+def compare(loads: Sequence[Load]) -> list[Compared]:
+    """Every metric of COMPARED that some load has."""
+    found = []
+    for name in COMPARED:
+        sides = {arm: _side(_values(loads, arm, name)) for arm in ARMS}
+        live, replay = (_values(loads, arm, name) for arm in ARMS)
+        both = sorted(live.keys() & replay.keys())
+        bias = hodges_lehmann([replay[n] for n in both], [live[n] for n in both])
+        if live or replay:
+            found.append(Compared(name, sides, bias))
+    return found
+
+
+def verdict(primary: Compared) -> str:
+    """What the first metric says, in one sentence."""
+    bias, title = primary.bias, METRICS_BY_NAME[primary.name].title
+    if bias.value is None or bias.low is None or bias.high is None:
+        return f"whether replays are biased is not known: {bias.reason}"
+    interval = f"{bias.low:+.0f} to {bias.high:+.0f} ms"
+    if not bias.excludes_zero:
+        return f"no bias is told: {title} differs by {bias.value:+.0f} ms ({interval})"
+    way = "slower" if bias.value > 0 else "faster"
+    return f"replays are {way} than the page: {title} differs by {bias.value:+.0f} ms ({interval})"
+
+
+def by_origin(loads: Iterable[Load]) -> list[JsonObject]:
+    """Of each host and arm the medians of what its connections and its answers took, in ms.
+
+    `lookup_ms` is the name's, `connect_ms` TCP's and TLS's opening together, `wait_ms` from a
+    request's last byte to its response's first; None where no load has any. Where they differ, so
+    do the resolver, round trips or servers.
+    """
+    seen: dict[tuple[str, str, str], list[float]] = {}
+    hosts: dict[str, None] = {}
+    for load in loads:
+        for item in load.objects if load.is_ok else ():
+            host = urlsplit(item["url"]).hostname or ""
+            if item["from"] != "network" or not host:
+                continue
+            hosts.setdefault(host)
+            for part, length_ms in _parts(item):
+                seen.setdefault((host, load.arm, part), []).append(length_ms)
+    return [
+        {
+            "host": host,
+            **{
+                arm: {part: _median(seen.get((host, arm, part), ())) for part in PARTS}
+                for arm in ARMS
+            },
+        }
+        for host in hosts
+    ]
+
+
+def _parts(item: JsonMapping) -> Iterator[tuple[str, float]]:
+    """What of PARTS an object's request had, and its length."""
+    for part in PARTS[:2]:
+        if item[part] is not None:
+            began, ended = item[part]
+            yield part, ended - began
+    if item["sent_ms"] is not None and item["response_ms"] is not None:
+        yield PARTS[2], item["response_ms"] - item["sent_ms"]
+
+
+def protocols(loads: Iterable[Load]) -> dict[str, dict[str, int]]:
+    """How many objects came over what, by arm."""
+    counted = {arm: Counter[str]() for arm in ARMS}
+    for load in loads:
+        for item in load.objects if load.is_ok else ():
+            if item["from"] == "network" and item["protocol"] is not None:
+                counted[load.arm][item["protocol"]] += 1
+    return {arm: dict(counts.most_common()) for arm, counts in counted.items()}
+
+
+def _values(loads: Iterable[Load], arm: str, name: str) -> dict[int, float]:
+    """By repetition."""
+    return {
+        load.repetition: value
+        for load in loads
+        if load.arm == arm and load.is_ok and (value := load.metrics.get(name)) is not None
+    }
+
+
+def _side(by_repetition: Mapping[int, float]) -> Side:
+    values = list(by_repetition.values())
+    if not values:
+        return Side(0, None, None, None)
+    mean = math.fsum(values) / len(values)
+    spread = statistics.stdev(values) if len(values) > 1 else None
+    return Side(len(values), mean, statistics.median(values), spread)
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return round(statistics.median(values), 3) if values else None

@@ -1,0 +1,134 @@
+"""Live loads and replays of one page in turns, committed one by one: what is there stays.
+
+A block is a live load and a replay, in random order. Whatever ends the command, the next one with
+the same directory and settings goes on where it was.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.metrics.compute import metrics_of
+from eyelevel.networks.network import Network
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.single_load_plan import one_cell
+from eyelevel.plan.stacks import Stack
+from eyelevel.plan.trials import Trial, expand, random_number
+from eyelevel.run.live.comparison import LIVE_ARM, REPLAY_ARM, Load
+from eyelevel.run.live.load import LivePage, run_live_trial
+from eyelevel.run.live.trials import live_trials
+from eyelevel.run.study.attempts import RETRIES, commit_result, with_retries
+from eyelevel.run.trial.quiet_host import HostWait
+from eyelevel.run.trial.trial import TrialResult, run_trial
+from eyelevel.sites.recorded import RecordedSite
+from eyelevel.store.directory import StoredTrial, committed, read_trial, remove_leftovers
+
+FIRST_GUESS_S = 8.0
+"""For a load before the first is done."""
+
+
+@dataclass(frozen=True)
+class LiveStudy:
+    """What is loaded how often: the page, its recording, the network of the replays, and the
+    stack of both, of which a live load has what is the browser's."""
+
+    page: LivePage
+    recording: RecordedSite
+    network: Network
+    stack: Stack
+    blocks: int
+    seed: int
+    browser: Browser
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One load to be done."""
+
+    arm: str
+    trial: Trial
+
+
+@dataclass(frozen=True)
+class Done:
+    """How far a study is; `left_s` is what the rest may take."""
+
+    done: int
+    total: int
+    left_s: float
+    turn: Turn
+    outcome: str
+
+
+def turns(study: LiveStudy) -> list[Turn]:
+    """All loads in their order: blocks one after the other, each in random order."""
+    site = study.recording.of_plan()
+    # Whatever is asked of it, the recording's servers take as long as the real ones did.
+    replayed = replace(study.stack, think_time="recorded")
+    plan = one_cell(site.name, [study.network], replayed, study.blocks, study.seed, study.browser)
+    live = live_trials(site, study.stack, study.blocks, study.seed, study.browser)
+    ordered: list[Turn] = []
+    for pair in zip(live, expand(plan, [site]), strict=True):
+        block = [Turn(arm, trial) for arm, trial in zip((LIVE_ARM, REPLAY_ARM), pair, strict=True)]
+        ordered += sorted(
+            block, key=lambda turn: random_number(study.seed, turn.arm, turn.trial.repetition)
+        )
+    return ordered
+
+
+def run_study(
+    study: LiveStudy, directory: Path, host_wait: HostWait, told: Callable[[Done], None]
+) -> None:
+    """Do what is not done yet; `told` hears of each load."""
+    remove_leftovers(directory)
+    order, there = turns(study), committed(directory)
+    rest = [turn for turn in order if turn.trial.hash not in there]
+    lengths_s: list[float] = []
+    for number, turn in enumerate(rest, start=1):
+        began_s = time.monotonic()
+        outcome = commit_result(directory, with_retries(_once(study, turn, host_wait), RETRIES))
+        lengths_s.append(time.monotonic() - began_s)
+        left_s = (len(rest) - number) * sorted(lengths_s)[len(lengths_s) // 2]
+        done = len(order) - len(rest) + number
+        told(Done(done, len(order), left_s, turn, outcome))
+
+
+def _once(study: LiveStudy, turn: Turn, host_wait: HostWait) -> Callable[[], TrialResult]:
+    if turn.arm == LIVE_ARM:
+        return partial(run_live_trial, turn.trial, study.page, host_wait)
+    archive = str(study.recording.path.resolve())
+    return partial(run_trial, turn.trial, archive, study.page.url, host_wait=host_wait)
+
+
+def read_loads(study: LiveStudy, directory: Path) -> Iterator[Load]:
+    """What is there of the study's loads, in their order."""
+    there = committed(directory)
+    for turn in turns(study):
+        if turn.trial.hash in there:
+            yield _load(turn, read_trial(directory, turn.trial.hash))
+
+
+def _load(turn: Turn, stored: StoredTrial) -> Load:
+    record = stored.record
+    is_ok = record["outcome"] == "ok"
+    metrics = metrics_of(record, stored.frames()) if is_ok else dict.fromkeys(METRICS_BY_NAME)
+    return Load(
+        turn.arm,
+        turn.trial.repetition,
+        record["outcome"],
+        record["outcome_detail"],
+        metrics,
+        record["objects"],
+    )
+
+
+def problems(loads: Sequence[Load]) -> dict[str, dict[str, int]]:
+    """How often each arm ended how."""
+    found: dict[str, dict[str, int]] = {LIVE_ARM: {}, REPLAY_ARM: {}}
+    for load in loads:
+        counts = found[load.arm]
+        counts[load.outcome] = counts.get(load.outcome, 0) + 1
+    return found

@@ -1,0 +1,97 @@
+"""Live loads against replays: both sides, the bias within blocks, and where it comes from."""
+
+import random
+from statistics import mean, stdev
+
+import pytest
+
+from eyelevel.run.live.comparison import Load, by_origin, compare, protocols, verdict
+from eyelevel.stats.paired import hodges_lehmann
+
+SEED = 20140
+
+
+def loads(bias_ms: float, blocks: int, fat: bool = True) -> list[Load]:
+    """Live loads with the fat tail of figure 4-2, and replays near their quiet ones."""
+    random_ = random.Random(SEED)
+    made = []
+    for block in range(1, blocks + 1):
+        tail_ms = random_.expovariate(1 / 60) if fat else 0.0
+        values = {
+            "live": 700 + random_.gauss(0, 15) + tail_ms,
+            "replay": 700 + random_.gauss(0, 15) + bias_ms,
+        }
+        made += [Load(arm, block, "ok", "", {"page_load_time_ms": v}) for arm, v in values.items()]
+    return made
+
+
+def test_both_sides_have_mean_and_deviation_and_the_bias_is_within_blocks() -> None:
+    made = loads(20.0, 40, fat=False)
+    (primary,) = compare(made)
+    sides = {
+        arm: [load.metrics["page_load_time_ms"] for load in made if load.arm == arm]
+        for arm in ("live", "replay")
+    }
+    for arm, values in sides.items():
+        side = primary.as_json()[arm]
+        assert side["loads"] == 40
+        assert side["mean"] == pytest.approx(mean(values))
+        assert side["coefficient_of_variation"] == pytest.approx(stdev(values) / mean(values))
+    assert primary.bias == hodges_lehmann(sides["replay"], sides["live"])
+    assert primary.bias.low <= 20.0 <= primary.bias.high and primary.bias.excludes_zero
+    assert verdict(primary).startswith("replays are slower than the page")
+
+
+def test_none_is_told_where_none_is() -> None:
+    (primary,) = compare(loads(0.0, 40, fat=False))
+    assert verdict(primary).startswith("no bias is told")
+
+
+def test_a_live_page_that_is_slower_makes_replays_faster() -> None:
+    (primary,) = compare(loads(-100.0, 20))
+    assert verdict(primary).startswith("replays are faster than the page")
+    # The fat tail is the live page's alone.
+    assert primary.sides["live"].variation > 2 * primary.sides["replay"].variation
+
+
+def test_a_block_counts_where_both_loads_do() -> None:
+    made = loads(20.0, 8, fat=False)
+    made[0] = Load("live", 1, "timeout", "the page never came", {})
+    made = [load for load in made if (load.arm, load.repetition) != ("replay", 2)]
+    (primary,) = compare(made)
+    assert primary.bias.n == 6
+    assert {arm: side.loads for arm, side in primary.sides.items()} == {"live": 7, "replay": 7}
+
+
+def test_few_blocks_have_no_interval_and_say_so() -> None:
+    (primary,) = compare(loads(20.0, 3))
+    assert verdict(primary).endswith("3 blocks are too few for a 95% interval")
+    assert compare([]) == []
+
+
+def test_a_host_shows_where_time_went() -> None:
+    def item(host: str, connect_ms: float | None, wait_ms: float) -> dict[str, object]:
+        return {
+            "url": f"https://{host}/x",
+            "from": "network",
+            "protocol": "h2",
+            "lookup_ms": None if connect_ms is None else [0.0, 1.0],
+            "connect_ms": None if connect_ms is None else [1.0, 1.0 + connect_ms],
+            "sent_ms": 100.0,
+            "response_ms": 100.0 + wait_ms,
+        }
+
+    cached = {**item("a.example", 0.0, 0.0), "from": "cache"}
+    made = [
+        Load("live", 1, "ok", "", {}, [item("a.example", 60, 40), item("a.example", None, 42)]),
+        Load("replay", 1, "ok", "", {}, [item("a.example", 40, 20), cached]),
+        Load("replay", 2, "timeout", "", {}, [item("b.example", 1, 1)]),
+    ]
+    assert by_origin(made) == [
+        {
+            "host": "a.example",
+            "live": {"lookup_ms": 1.0, "connect_ms": 60.0, "wait_ms": 41.0},
+            "replay": {"lookup_ms": 1.0, "connect_ms": 40.0, "wait_ms": 20.0},
+        }
+    ]
+    assert protocols(made) == {"live": {"h2": 2}, "replay": {"h2": 1}}
