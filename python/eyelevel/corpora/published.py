@@ -55,13 +55,13 @@ WOLSING_2019 = PublishedList(
 )
 DAS_2014 = PublishedList(
     "das-2014",
-    "Das 2014, sections 4.1 and 4.4, table 5.1; the recordings are Mahimahi's, "
+    "Das 2014, chapter 4, section 4.4, table 5.1; the recordings are Mahimahi's, "
     "https://github.com/ravinet/sites",
     "The most popular sites in the United States by Alexa, 2014",
     500,
     (
-        NamedSite("Google", "section 4.1", "https://www.google.com/"),
-        NamedSite("YouTube", "section 4.1, figure 4-2", "https://www.youtube.com/"),
+        NamedSite("Google", "chapter 4", "https://www.google.com/"),
+        NamedSite("YouTube", "chapter 4, figure 4-2", "https://www.youtube.com/"),
         NamedSite("pandora.com", "section 4.4", "http://www.pandora.com/"),
         *_table_5_1(
             "Answers, BuzzFeed, CVS, People, Credit 6, Twitch, Pogo, TMZ, Fast Daily Find, Zeobit",

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from eyelevel.corpora.made import MADE
+from eyelevel.corpora.published import PUBLISHED_LISTS
 from eyelevel.networks.presets import DAS_RATES_MBIT_S, DAS_RTTS_MS, GROUPS, NetworkGroup
 from eyelevel.plan.devices import DEVICES
 from eyelevel.plan.presets import PRESETS
@@ -45,10 +47,33 @@ def presets_page() -> str:
         "",
         *_table(["plan", "what it asks"], plans),
         "",
+        "## Corpora",
+        "",
+        "Made ones, whose sites `--corpus NAME` puts in the place of a preset's own:",
+        "",
+        *_table(["name", "sites", "what"], _made()),
+        "",
+        "Lists of pages, of which `eyelevel corpus record NAME` records those with an address:",
+        "",
+        *_table(["name", "sites", "how they were chosen", "source", "named there"], _published()),
+        "",
         "Written by `python -m eyelevel.reference.presets`; a test compares the two.",
         "",
     ]
     return "\n".join(lines)
+
+
+def _made() -> list[list[str]]:
+    return [[f"`{each.name}`", str(len(each.sites)), each.purpose] for each in MADE]
+
+
+def _published() -> list[list[str]]:
+    rows = []
+    for each in PUBLISHED_LISTS.values():
+        named = "; ".join(f"{site.url or site.name} ({site.place})" for site in each.named)
+        known = f"{named}. The other {each.unknown} are unknown"
+        rows.append([f"`{each.name}`", str(each.count), each.chosen, each.source, known])
+    return rows
 
 
 def _group(group: NetworkGroup) -> list[str]:
