@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from eyelevel.corpora.sources import plain_name
 from eyelevel.disk.whole import write_whole
 from eyelevel.errors import CorpusError
 from eyelevel.from_outside.csv_rows import csv_rows
 from eyelevel.from_outside.files import read_text
 from eyelevel.from_outside.limits import LEDGER
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import plain
+from eyelevel.from_outside.words import plain, quoted
 from eyelevel.store.claim import claim
 
 FILE = "corpus.csv"
@@ -94,5 +95,7 @@ def _read(file: Path) -> Iterator[Entry]:
             raise source.refusal("no line of a corpus's table", str(number))
         name, origin, outcome, reason, size = cells
         if not size.isdecimal():
-            raise source.refusal(f"`{size[:20]}` is no size", str(number))
+            raise source.refusal(f"`{quoted(size)}` is no size", str(number))
+        if name != plain_name(name):  # it becomes a file's, which lies in this folder
+            raise source.refusal(f"`{quoted(name)}` is no recording's name", str(number))
         yield Entry(name, origin, outcome, reason, int(size[:18]))  # type: ignore[arg-type]

@@ -102,12 +102,19 @@ def _of_line(word: str, folder: Path, place: str) -> Member:
     if word in shipped():
         return Member(word, word)
     path = folder / word
-    if is_archive_path(word) and path.is_file():
+    if is_archive_path(word) and _is_file(path):
         return _of_file(str(path) if is_archive_path(str(path)) else f"./{path}")
     raise CorpusError(
         f"{place}: `{quoted(word)}` is no recording: no WACZ or WARC file relative to the list's "
         "folder, and no shipped site"
     )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long
+        return False
 
 
 def _refuse_same_names(corpus: str, found: list[Member]) -> None:

@@ -4,6 +4,7 @@ are like published ones: `synthetic:like=das2014,site=17`."""
 from dataclasses import asdict, dataclass
 
 from eyelevel.errors import unknown
+from eyelevel.from_outside.words import plain, quoted
 
 PREFIX = "synthetic:"
 BOUNDS = {"objects": (1, 2000), "object_bytes": (2, 50_000_000), "origins": (1, 200)}
@@ -74,9 +75,9 @@ def parse_synthetic(site: str) -> SyntheticSite | LikeSite:
         return _like(site, given)
     values = asdict(SyntheticSite()) | _whole_numbers(site, given, BOUNDS)
     if values["objects"] > 1 and values["object_bytes"] < MARKUP_BYTES:
-        raise ValueError(f"site `{site}`: a page with objects has at least {MARKUP_BYTES} bytes")
+        raise _refused(site, f"a page with objects has at least {MARKUP_BYTES} bytes")
     if values["origins"] > values["objects"]:
-        raise ValueError(f"site `{site}`: more origins than objects")
+        raise _refused(site, "more origins than objects")
     return SyntheticSite(**values)
 
 
@@ -88,12 +89,12 @@ def like_sites(like: str, count: int = LIKE_COUNT, seed: int = 1) -> tuple[str, 
 def _like(site: str, given: dict[str, str]) -> LikeSite:
     like = given.pop("like")
     if like not in LIKE:
-        raise ValueError(f"site `{site}`: {unknown('source', like, LIKE)}")
+        raise _refused(site, unknown("source", like, LIKE))
     if "site" not in given:
-        raise ValueError(f"site `{site}`: say which one, such as `site=17`")
+        raise _refused(site, "say which one, such as `site=17`")
     made = LikeSite(like, **_whole_numbers(site, given, LIKE_BOUNDS))
     if made.site > made.count:
-        raise ValueError(f"site `{site}`: there are {made.count} sites, so no {made.site}")
+        raise _refused(site, f"there are {made.count} sites, so no {made.site}")
     return made
 
 
@@ -103,9 +104,13 @@ def _whole_numbers(
     values = {}
     for key, value in given.items():
         if key not in bounds:
-            raise ValueError(f"site `{site}`: {unknown('key', key, [*bounds, 'like'])}")
+            raise _refused(site, unknown("key", key, [*bounds, "like"]))
         low, high = bounds[key]
         if not value.isdecimal() or len(value) > 18 or not low <= int(value) <= high:
-            raise ValueError(f"site `{site}`: `{key}` is a whole number from {low} to {high}")
+            raise _refused(site, f"`{key}` is a whole number from {low} to {high}")
         values[key] = int(value)
     return values
+
+
+def _refused(site: str, why: str) -> ValueError:
+    return ValueError(f"site `{quoted(site)}`: {plain(why, keep='')}")

@@ -153,6 +153,9 @@ def test_a_table_that_is_none_is_refused_with_its_line(tmp_path):
     (tmp_path / FILE).write_text("name,source,outcome,reason,source_bytes\na,b,lost,,1\n")
     with pytest.raises(CorpusError, match=r"corpus\.csv:2: no line of a corpus's table"):
         Ledger(tmp_path)
+    (tmp_path / FILE).write_text("../a,b,imported,,1\n")
+    with pytest.raises(CorpusError, match=r"corpus\.csv:1: `\.\./a` is no recording's name"):
+        Ledger(tmp_path)
     (tmp_path / FILE).write_text("a,b,imported,,many\n")
     with pytest.raises(CorpusError, match=r"corpus\.csv:1: `many` is no size"):
         Ledger(tmp_path)
