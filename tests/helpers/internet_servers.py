@@ -33,7 +33,7 @@ CADDY = """{{
     auto_https off
     storage file_system {folder}/storage
     servers {{
-        protocols h1 h2
+        protocols h1 h2 h3
     }}
 }}
 https:// {{

@@ -8,11 +8,10 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import internet_servers
 import names_of
@@ -65,10 +64,11 @@ def needs_programs() -> None:
 def made_internet(
     folder: Path,
     rtt_ms: float = 20.0,
-    more: Sequence[dict[str, Any]] = (),
+    own_rtt_ms: Mapping[str, float] | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Iterator[Internet]:
-    """Servers behind this round trip and `more` stages down; their files are in `folder`.
+    """Servers behind this round trip, and hosts behind `own_rtt_ms` more; their files are in
+    `folder`, made once.
 
     `names`: what the resolver knows beside theirs.
     """
@@ -77,8 +77,10 @@ def made_internet(
     about = {"nginx": ADDRESSES[WWW], "caddy": ADDRESSES[STATIC], "files": str(folder / "files")}
     about |= {"certificate": str(folder / "chain.pem"), "key": str(folder / "leaf.key")}
     (folder / "internet.json").write_text(json.dumps(about))
-    delay = {"stage": "delay", "delay_ms": rtt_ms / 2}
-    with Lab(LabConfig({"down": [delay, *more], "up": [delay]}, seed=1)) as lab:
+    own_ms = {ADDRESSES[host]: own / 2 for host, own in (own_rtt_ms or {}).items()}
+    delay = {"stage": "address_delay", "delays_ms": own_ms, "default_ms": 0}
+    path = [delay, {"stage": "delay", "delay_ms": rtt_ms / 2}]
+    with Lab(LabConfig({"down": path, "up": path[::-1]}, seed=1)) as lab:
         far = lab.server_command_prefix
         for address in ADDRESSES.values():
             subprocess.run([*far, "ip", "address", "add", f"{address}/32", "dev", "lo"], check=True)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings, RawLoad
@@ -31,14 +32,19 @@ SCREEN = Screen((1366, 768))
 @dataclass(frozen=True)
 class LivePage:
     """What is opened and how it is reached: `allow` names addresses and ranges that are not public,
-    `upstream_ca` a file of certificates (PEM) to trust, `quic_origins` the `host:port` that a
-    browser over QUIC asks by nothing else."""
+    `upstream_ca` a file of certificates (PEM) to trust."""
 
     url: str
     allow: Sequence[str] = ()
     upstream_ca: Path | None = None
     screen: Screen = SCREEN
-    quic_origins: tuple[str, ...] = ()
+
+    @property
+    def origin(self) -> tuple[str, ...]:
+        """Its own, as `host:port`, which a browser over QUIC asks by nothing else: whether others
+        have it, a first visit learns from them. None over cleartext."""
+        parts = urlsplit(self.url)
+        return (f"{parts.hostname}:{parts.port or 443}",) if parts.scheme == "https" else ()
 
 
 def run_live_trial(trial: Trial, page: LivePage, host_wait: HostWait | None = None) -> TrialResult:
@@ -112,7 +118,7 @@ def live_settings(trial: Trial, page: LivePage, network: LiveNetwork) -> LoadSet
         mobile=screen.mobile,
         device_scale=screen.device_scale,
         device_model=screen.model,
-        quic_origins=page.quic_origins,
+        quic_origins=page.origin,
         spki_sha256=network.spki_sha256,
         ca_certificate=authority,
         command_prefix=network.command_prefix,
