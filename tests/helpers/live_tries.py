@@ -1,6 +1,10 @@
-"""Tries to leave a live network, as a program in the browser's place could: run as a script on the
-machine that loads, with JSON: `public` (what must be reached), `refused` (what must not), and
-`allow`. The confined program sends TCP and UDP to each, by the routes and bound to the device."""
+"""Tries to leave a live network, as a program in the browser's place could.
+
+Run as a script on the machine that loads, with JSON: `places` (addresses and ports),
+`gateway_ports` (tried at each end of the network's devices), `allow`, and `router_alone` (without
+the refusals of the browser's own namespace). The confined program sends TCP and UDP to each, by the
+routes and bound to the device.
+"""
 
 import json
 import subprocess
@@ -47,6 +51,9 @@ def main() -> None:
         folder.mkdir()
         Path(name).chmod(0o755)
         hand_over(folder)
+        if about["router_alone"]:
+            flush = ["ip", "route", "flush", "type", "unreachable"]
+            subprocess.run([*network.command_prefix, *flush], check=True)
         prefix = confined(network.command_prefix, [folder], [Path(sys.base_prefix)])
         words = [json.dumps(about["places"]), DEVICE, json.dumps(about["gateway_ports"])]
         command = [*prefix, str(python), "-I", "-c", TRIES, *words]

@@ -95,9 +95,10 @@ def test_a_live_page_reaches_nothing_that_is_not_public(new_lab, name):
 def test_nor_does_a_program_in_the_browsers_place(new_lab):
     with world(new_lab, []) as found:
         refused = [*found.own, *found.beyond]
-        assert _tries(found, refused, []) == 0
-        hits = found.hits()
-        assert hits == dict.fromkeys(hits, 1)
+        for router_alone in (False, True):
+            assert _tries(found, refused, [], router_alone=router_alone) == 0
+            hits = found.hits()
+            assert hits == dict.fromkeys(hits, 1)
         # The tries are real: what the command line names is reached by each of them.
         assert _tries(found, refused, [f"{PRIVATE}/31", OWN_PUBLIC]) == 0
         hits = found.hits()
@@ -110,9 +111,18 @@ def test_nor_does_a_program_in_the_browsers_place(new_lab):
     assert {place: count for place, count in hits.items() if count > 1} == expected
 
 
-def _tries(found: World, places: list[tuple[str, int]], allow: list[str]) -> int:
+def _tries(
+    found: World, places: list[tuple[str, int]], allow: list[str], *, router_alone: bool = False
+) -> int:
     ports = sorted({port for _, port in found.own})
-    about = json.dumps({"places": places, "gateway_ports": ports, "allow": allow})
+    about = json.dumps(
+        {
+            "places": places,
+            "gateway_ports": ports,
+            "allow": allow,
+            "router_alone": router_alone,
+        }
+    )
     done = run_in(found.lab, sys.executable, live_tries.__file__, about)
     assert "tried" in done.stdout, done.stderr + done.stdout
     return done.returncode
