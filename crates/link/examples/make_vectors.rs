@@ -12,7 +12,7 @@ const SEED: u64 = 20_261_121;
 const PACKETS: u64 = 160;
 
 /// A file's name and its stages, in the text form or as JSON.
-const CASES: [(&str, &str); 24] = [
+const CASES: [(&str, &str); 26] = [
     ("none", "none"),
     ("delay", "delay 12.345678ms"),
     ("rate", "rate 7 Mbit/s"),
@@ -29,11 +29,13 @@ const CASES: [(&str, &str); 24] = [
         "rate 3 Mbit/s, queue fq_codel interval 20ms flows 8 limit 40",
     ),
     ("pie", "rate 3 Mbit/s, queue pie burst 0ms ecn"),
+    ("red", "rate 3 Mbit/s, queue red min 2 max 6 weight 0.1 ecn"),
     ("dualpi2", "rate 3 Mbit/s, queue dualpi2"),
     (
         "schedule",
         "schedule 0ms=9Mbit/s 20ms=0 25ms=2 Mbit/s repeat 60ms, queue droptail 9 packets",
     ),
+    ("token-bucket", "token_bucket 3 Mbit/s 9 kB"),
     ("loss", "loss 10%"),
     ("gilbert-elliott", "gilbert-elliott 5% 30% 1% 80%"),
     ("jitter-normal", "jitter normal 5ms 3ms"),

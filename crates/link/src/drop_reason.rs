@@ -16,11 +16,13 @@ pub enum DropReason {
     Outage,
     /// The direction held as many packets as it ever may.
     Bound,
+    /// It exceeded a policer's rate and burst.
+    Policed,
 }
 
 impl DropReason {
     /// Every reason, in the order of its number.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::QueueFull,
         Self::QueueHead,
         Self::ActiveQueue,
@@ -28,6 +30,7 @@ impl DropReason {
         Self::Recorded,
         Self::Outage,
         Self::Bound,
+        Self::Policed,
     ];
 
     /// The reason's name in logs.
@@ -40,6 +43,7 @@ impl DropReason {
             Self::Recorded => "recorded",
             Self::Outage => "outage",
             Self::Bound => "bound",
+            Self::Policed => "policed",
         }
     }
 }

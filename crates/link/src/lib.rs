@@ -44,7 +44,7 @@ pub use drop_reason::DropReason;
 pub use error::SpecError;
 pub use observer::{Event, EventKind, Observer};
 pub use packet::{Ecn, Packet};
-pub use queue::{CodelSpec, DualPi2Spec, FqCodelSpec, LimitsSpec, PieSpec, QueueSpec};
+pub use queue::{CodelSpec, DualPi2Spec, FqCodelSpec, LimitsSpec, PieSpec, QueueSpec, RedSpec};
 pub use recorded::{FileText, ReadFile, Recorded, VALUES_MAX};
 pub use stage::*;
 pub use text::QUEUE_FOLLOWS;

@@ -10,7 +10,7 @@ use crate::{QueueSpec, SpecError, StageSpec};
 
 /// What follows `queue`, as users read of it (`docs/reference/stages.md`).
 pub const QUEUE_FOLLOWS: &str = "`infinite`; `droptail` or `drophead` with limits (TIME, SIZE, COUNT \
-    `packets`); `codel`, `fq_codel`, `pie`, `dualpi2` with their settings";
+    `packets`); `codel`, `fq_codel`, `pie`, `red`, `dualpi2` with their settings";
 
 impl StageSpec {
     /// Reads stages in the text form. Files that they name are not read: see

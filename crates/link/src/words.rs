@@ -133,6 +133,12 @@ impl<'a> Words<'a> {
             .map_err(|_| self.error(&format!("{text:?} is no limit"), REMEDY))
     }
 
+    /// A size in bytes.
+    pub(crate) fn bytes(&mut self, expected: &str) -> Result<u64, SpecError> {
+        let text = self.quantity(expected)?;
+        Ok(text.parse::<Bytes>().at(|| self.place())?.get())
+    }
+
     /// A count of packets, with or without the word "packets".
     pub(crate) fn packets(&mut self) -> Result<u64, SpecError> {
         let count = self.count("write a count of packets, such as 1000")?;

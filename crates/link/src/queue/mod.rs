@@ -10,6 +10,7 @@ mod fq_codel;
 mod infinite;
 mod limits;
 mod pie;
+mod red;
 
 use crate::SpecError;
 use crate::observer::{Observer, Reports};
@@ -29,6 +30,8 @@ use limits::Limits;
 pub use limits::LimitsSpec;
 use pie::Pie;
 pub use pie::PieSpec;
+use red::Red;
+pub use red::RedSpec;
 use serde::{Deserialize, Serialize};
 
 /// What flows through a queue without a bound are given to fill it.
@@ -55,6 +58,8 @@ pub enum QueueSpec {
     FqCodel(FqCodelSpec),
     /// Proportional integral controller.
     Pie(PieSpec),
+    /// Random early detection.
+    Red(RedSpec),
     /// Two coupled queues, for L4S.
     Dualpi2(DualPi2Spec),
 }
@@ -89,13 +94,15 @@ impl QueueSpec {
         match self {
             Self::Infinite => INFINITE_MS,
             Self::Droptail(limits) | Self::Drophead(limits) => limits.ms_max(rate),
+            Self::Red(red) => red.ms_max(rate),
             Self::Codel(_) | Self::FqCodel(_) | Self::Pie(_) | Self::Dualpi2(_) => MANAGED_MS,
         }
     }
 
     /// Reads what follows `queue` in the text form.
     pub(crate) fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        const NAMES: &str = "use infinite, droptail, drophead, codel, fq_codel, pie or dualpi2";
+        const NAMES: &str =
+            "use infinite, droptail, drophead, codel, fq_codel, pie, red or dualpi2";
         let name = words
             .word("a queue discipline, such as \"droptail 200ms\"")?
             .replace('-', "_");
@@ -106,6 +113,7 @@ impl QueueSpec {
             "codel" => CodelSpec::parse(words).map(Self::Codel),
             "fq_codel" => FqCodelSpec::parse(words).map(Self::FqCodel),
             "pie" => PieSpec::parse(words).map(Self::Pie),
+            "red" => RedSpec::parse(words).map(Self::Red),
             "dualpi2" => DualPi2Spec::parse(words).map(Self::Dualpi2),
             other => Err(words.error(&format!("unknown queue discipline {other:?}"), NAMES)),
         }
@@ -121,6 +129,7 @@ pub(crate) enum Queue<P> {
     Codel(Box<Codel<P>>),
     FqCodel(Box<FqCodel<P>>),
     Pie(Box<Pie<P>>),
+    Red(Box<Red<P>>),
     DualPi2(Box<DualPi2<P>>),
 }
 
@@ -145,6 +154,9 @@ impl<P> Queue<P> {
                 Self::FqCodel(Box::new(FqCodel::new(spec, seed.child("fq_codel"), place)?))
             }
             QueueSpec::Pie(spec) => Self::Pie(Box::new(Pie::new(spec, seed.child("pie"), place)?)),
+            QueueSpec::Red(spec) => {
+                Self::Red(Box::new(Red::new(spec, rate, seed.child("red"), place)?))
+            }
             QueueSpec::Dualpi2(spec) => Self::DualPi2(Box::new(DualPi2::new(spec, place)?)),
         })
     }
@@ -153,6 +165,7 @@ impl<P> Queue<P> {
     pub(crate) fn start(&mut self, origin: Instant) {
         match self {
             Self::Pie(queue) => queue.start(origin),
+            Self::Red(queue) => queue.start(origin),
             Self::DualPi2(queue) => queue.start(origin),
             _ => {}
         }
@@ -173,6 +186,7 @@ impl<P> Queue<P> {
             Self::Codel(queue) => queue.enqueue(at, queued_packet, reports),
             Self::FqCodel(queue) => queue.enqueue(at, queued_packet, reports),
             Self::Pie(queue) => queue.enqueue(at, queued_packet, reports),
+            Self::Red(queue) => queue.enqueue(at, queued_packet, reports),
             Self::DualPi2(queue) => queue.enqueue(at, queued_packet, reports),
         }
     }
@@ -191,6 +205,7 @@ impl<P> Queue<P> {
             Self::Codel(queue) => queue.dequeue(at, reports),
             Self::FqCodel(queue) => queue.dequeue(at, reports),
             Self::Pie(queue) => queue.dequeue(at),
+            Self::Red(queue) => queue.dequeue(at),
             Self::DualPi2(queue) => queue.dequeue(at, reports),
         }
     }
@@ -203,6 +218,7 @@ impl<P> Queue<P> {
             Self::Codel(queue) => queue.is_empty(),
             Self::FqCodel(queue) => queue.is_empty(),
             Self::Pie(queue) => queue.is_empty(),
+            Self::Red(queue) => queue.is_empty(),
             Self::DualPi2(queue) => queue.is_empty(),
         }
     }

@@ -9,28 +9,40 @@ use serde::Serialize;
 pub(crate) struct Effect<'a> {
     /// By how much every packet is delayed at least, without the time on a link.
     pub delay_min: Duration,
-    /// Of a link: its mean rate in the long run, and its queue.
-    pub link: Option<(BitRate, &'a QueueSpec)>,
+    /// Of what limits the rate: the mean in the long run.
+    pub rate: Option<BitRate>,
+    /// Of a link: its queue.
+    pub queue: Option<&'a QueueSpec>,
 }
 
 impl<'a> Effect<'a> {
     /// Some packets pass at once, and none waits for another.
     pub const NONE: Self = Self {
         delay_min: Duration::ZERO,
-        link: None,
+        rate: None,
+        queue: None,
     };
 
     pub fn delay(delay_min: Duration) -> Self {
         Self {
             delay_min,
-            link: None,
+            ..Self::NONE
+        }
+    }
+
+    /// A limit of the rate behind which nothing waits.
+    pub fn policer(rate: BitRate) -> Self {
+        Self {
+            rate: Some(rate),
+            ..Self::NONE
         }
     }
 
     pub fn link(rate_mean: BitRate, queue: &'a QueueSpec) -> Self {
         Self {
-            delay_min: Duration::ZERO,
-            link: Some((rate_mean, queue)),
+            rate: Some(rate_mean),
+            queue: Some(queue),
+            ..Self::NONE
         }
     }
 }
@@ -38,7 +50,7 @@ impl<'a> Effect<'a> {
 /// What a direction's stages come to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DirectionFacts {
-    /// The lowest mean rate of the links; 0 without a link.
+    /// The lowest mean rate of links and policers; 0 without one.
     pub rate_bit_s: u64,
     /// By how much every packet is delayed at least, without the time on links.
     pub delay_ms_min: f64,
@@ -57,12 +69,10 @@ impl DirectionFacts {
             .map(StageSpec::effect)
             .collect::<Result<Vec<_>, _>>()?;
         let delay_min: Duration = effects.iter().map(|effect| effect.delay_min).sum();
-        let links = || effects.iter().filter_map(|effect| effect.link);
-        let slowest = links().map(|(rate, _)| rate).min();
+        let slowest = effects.iter().filter_map(|effect| effect.rate).min();
         let queue_ms_max = slowest.map_or(0.0, |rate| {
-            links()
-                .map(|(_, queue)| queue.ms_max(rate))
-                .fold(0.0, f64::max)
+            let queues = effects.iter().filter_map(|effect| effect.queue);
+            queues.map(|queue| queue.ms_max(rate)).fold(0.0, f64::max)
         });
         Ok(Self {
             rate_bit_s: slowest.map_or(0, BitRate::bits_per_second),

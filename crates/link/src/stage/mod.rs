@@ -15,6 +15,7 @@ mod outage;
 mod rate;
 mod recorded_loss;
 mod schedule;
+mod token_bucket;
 mod trace;
 
 use crate::observer::{Observer, Reports};
@@ -51,6 +52,8 @@ pub use recorded_loss::RecordedLossSpec;
 use schedule::Schedule;
 pub use schedule::{ScheduleSpec, ScheduleStep};
 use serde::{Deserialize, Serialize};
+use token_bucket::TokenBucket;
+pub use token_bucket::TokenBucketSpec;
 use trace::TraceLink;
 pub use trace::TraceSpec;
 
@@ -226,6 +229,10 @@ stages! {
         "FILE [`once`]",
         "`trace` (opportunities in whole milliseconds, or a file), `once` (false), \
          `opportunity_bytes` (1500), `packet_overhead_bytes` (0), `queue`";
+    /// A policer: what exceeds its rate and burst is dropped, nothing is queued.
+    "token_bucket": TokenBucket(TokenBucketSpec) => TokenBucket,
+        "RATE BURST, such as `5 Mbit/s 64 kB`",
+        "`rate_bit_s`, `burst_bytes` (at least 1500; the bucket is full at the start)";
     /// Each packet is lost independently.
     "loss": Loss(LossSpec) => Loss,
         "PROBABILITY",

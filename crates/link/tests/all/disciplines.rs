@@ -2,7 +2,7 @@
 //! nanosecond.
 
 use crate::common::{Arrival, arrivals, overload, parsed, run};
-use crate::models::{Codel, DropHead, DropTail, DualPi2, FqCodel, Model, Pie};
+use crate::models::{Codel, DropHead, DropTail, DualPi2, FqCodel, Model, Pie, Red};
 use eyelevel_link::{DropReason, Ecn, QueueSpec, RateSpec, StageSpec};
 use eyelevel_units::Seed;
 use proptest::prelude::*;
@@ -27,6 +27,24 @@ fn pie(limit: usize, ecn: bool) -> Pie {
         limit,
         ecn,
     )
+}
+
+fn red(min: u32, max: u32, weight: f64, limit: usize, gentle: bool, ecn: bool) -> Red {
+    Red {
+        queue: Vec::new(),
+        random: Seed::new(1).child_numbered(0).child("red").generator(),
+        min_th: min.into(),
+        max_th: max.into(),
+        max_p: 0.1,
+        w_q: weight,
+        gentle,
+        limit,
+        ecn,
+        avg: 0.0,
+        count: -1,
+        q_time: 0,
+        rate: RATE,
+    }
 }
 
 proptest! {
@@ -99,6 +117,24 @@ proptest! {
     }
 
     #[test]
+    fn red_as_in_the_paper(
+        arrivals in prop_oneof![arrivals(600), overload(900)],
+        (min, span) in (0_u32..12, 1_u32..25),
+        weight in prop_oneof![Just(0.002), 0.01..1.0],
+        limit in 40_usize..400,
+        gentle: bool,
+        ecn: bool,
+    ) {
+        let max = min + span;
+        let flags = [if gentle { "gentle" } else { "no-gentle" }, if ecn { "ecn" } else { "no-ecn" }];
+        let queue = format!(
+            "red min {min} max {max} packets weight {weight} limit {limit} {} {}",
+            flags[0], flags[1],
+        );
+        compare(&queue, &mut red(min, max, weight, limit, gentle, ecn), &arrivals)?;
+    }
+
+    #[test]
     fn dualpi2_as_with_a_timer(
         arrivals in prop_oneof![arrivals(600), overload(900)],
         limit in 10_usize..400,
@@ -121,7 +157,7 @@ fn flood(ecn: [Ecn; 2]) -> Vec<Arrival> {
 #[test]
 fn active_queues_act_on_an_overload() {
     // So that the properties above cannot hold because nothing ever happened.
-    for queue in ["codel ecn", "fq_codel", "pie ecn", "dualpi2"] {
+    for queue in ["codel ecn", "fq_codel", "pie ecn", "red ecn", "dualpi2"] {
         let stages = parsed(&format!("rate 7 Mbit/s, queue {queue}"));
         let (outcome, _) = run(&stages, 1, &flood([Ecn::NotEct, Ecn::Ect0]), true);
         let drops = outcome

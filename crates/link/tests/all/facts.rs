@@ -28,6 +28,12 @@ fn the_slowest_link_counts_with_its_mean() {
     assert_eq!(rate("rate 14 Mbit/s, trace t"), 12_000_000);
     assert_eq!(rate("schedule 0s=1kbit/s 100ms=4kbit/s"), 4000);
     assert_eq!(rate("schedule 0s=1kbit/s 100ms=4kbit/s repeat 300ms"), 3000);
+    // What a policer lets pass is the rate, too.
+    assert_eq!(
+        rate("rate 14 Mbit/s, token_bucket 5 Mbit/s 64 kB"),
+        5_000_000
+    );
+    assert_eq!(rate("token_bucket 5 Mbit/s 64 kB"), 5_000_000);
     // What ends in silence has carried something before.
     assert_eq!(rate("schedule 0s=1kbit/s 100ms=0"), 1000);
 }
@@ -58,6 +64,7 @@ fn only_what_every_packet_waits_for_is_delay() {
 fn the_tightest_limit_is_the_queue_and_the_longest_queue_counts() {
     let queue = |text| facts(text).queue_ms_max;
     assert_eq!(queue("delay 1ms"), 0.0);
+    assert_eq!(queue("token_bucket 5 Mbit/s 64 kB"), 0.0);
     assert_eq!(
         queue("rate 10 Mbit/s, queue droptail 200ms 10packets"),
         12.0
@@ -65,6 +72,7 @@ fn the_tightest_limit_is_the_queue_and_the_longest_queue_counts() {
     assert_eq!(queue("rate 10 Mbit/s, queue drophead 50ms"), 50.0);
     assert_eq!(queue("rate 1 Mbit/s, queue droptail 1kB"), 8.0);
     assert_eq!(queue("rate 1 Mbit/s, queue codel"), 100.0);
+    assert_eq!(queue("rate 1 Mbit/s, queue red max 10"), 240.0);
     assert_eq!(
         queue("rate 1 Mbit/s, queue droptail 1kB, rate 2 Mbit/s"),
         1000.0

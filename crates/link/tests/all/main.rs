@@ -7,6 +7,7 @@ mod disciplines;
 mod facts;
 mod losses;
 mod models;
+mod policing;
 mod text;
 mod trace;
 mod vectors;

@@ -2,7 +2,7 @@
 
 use eyelevel_link::{
     CodelSpec, DelaySpec, Direction, FileText, FqCodelSpec, JitterDistribution, OutageSpec,
-    QueueSpec, RateSpec, StageSpec,
+    QueueSpec, RateSpec, StageSpec, TokenBucketSpec,
 };
 use eyelevel_units::Seed;
 
@@ -108,9 +108,10 @@ fn every_stage_has_a_text_form() {
          jitter recorded delays.txt 10ms, schedule 0s=10Mbit/s 5s=0 6s=2 Mbit/s repeat 10s, \
          trace lte.trace once, queue fq_codel limit 500 packets flows 16 no-ecn, loss 1%, \
          gilbert-elliott 1% 30%, recorded_loss losses.txt period 1000, fates log.txt repeat, \
-         duplicate 0.1%, corrupt 0.0001, outage periodic 10s 500ms",
+         duplicate 0.1%, corrupt 0.0001, outage periodic 10s 500ms, \
+         token-bucket 5 Mbit/s 64 kB",
     );
-    assert_eq!(stages.len(), 15);
+    assert_eq!(stages.len(), 16);
     assert_eq!(stages[0], StageSpec::Delay(DelaySpec { delay_ms: 0.04 }));
     let StageSpec::Jitter(jitter) = &stages[3] else {
         panic!("{:?}", stages[3])
@@ -154,6 +155,13 @@ fn every_stage_has_a_text_form() {
             off_ms: 500.0
         })
     );
+    assert_eq!(
+        stages[15],
+        StageSpec::TokenBucket(TokenBucketSpec {
+            rate_bit_s: 5_000_000,
+            burst_bytes: 64_000,
+        })
+    );
     assert_eq!(parsed("none"), []);
 }
 
@@ -164,7 +172,9 @@ fn the_json_form_of_every_stage_reads_back() {
          jitter recorded delays.txt 10ms, rate 1 Mbit/s, queue pie ecn, \
          schedule 0s=10Mbit/s, queue dualpi2 target 20ms, trace a.trace, \
          queue drophead 10ms 3packets, loss 1%, gilbert-elliott 1% 30%, recorded_loss l.txt, \
-         fates log.txt, duplicate 1%, corrupt 1%, outage exponential 10s 1s",
+         fates log.txt, duplicate 1%, corrupt 1%, outage exponential 10s 1s, \
+         rate 1 Mbit/s, queue red min 3 max 9 probability 2% weight 0.01 no-gentle ecn, \
+         token_bucket 5 Mbit/s 64 kB",
     ) {
         let json = serde_json::to_string(&stage).unwrap();
         assert!(
@@ -193,12 +203,16 @@ fn a_wrong_clause_is_quoted_with_the_way_out() {
     assert!(refused("delay 20ms,").starts_with("clause 2 (\"\")"));
     assert!(refused("rate 0 Mbit/s").contains("above 0"));
     assert!(refused("rate -3 Mbit/s").contains("above 0"));
+    assert!(refused("token_bucket 5 Mbit/s").contains("add a burst, such as 64 kB"));
+    assert!(refused("token_bucket 5 Mbit/s 3 ms").contains("\"3ms\" is not"));
     assert!(refused("loss 101%").contains("from 0 to 1"));
     assert!(refused("delay 20ms 30ms").contains("\"30ms\" is too much"));
     assert!(refused("delay").contains("add a time, such as 20 ms"));
-    assert!(refused("rate 1 Mbit/s, queue red").contains("use infinite, droptail"));
+    assert!(refused("rate 1 Mbit/s, queue blue").contains("use infinite, droptail"));
     assert!(refused("rate 1 Mbit/s, queue droptail 3 apples").contains("use a time (200 ms)"));
     assert!(refused("rate 1 Mbit/s, queue codel size 3").contains("use target, interval"));
+    assert!(refused("rate 1 Mbit/s, queue red size 3").contains("use min, max, probability"));
+    assert!(refused("rate 1 Mbit/s, queue red weight x").contains("\"x\" is no number"));
     assert!(refused("address-delay nowhere=3ms").contains("is no IP address"));
     assert!(refused("schedule 0s").contains("has no \"=\""));
     assert!(refused("outage daily 1s 1s").contains("use exponential or periodic"));

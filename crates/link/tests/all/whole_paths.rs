@@ -7,7 +7,7 @@ use eyelevel_units::{Instant, Seed};
 use proptest::prelude::*;
 
 /// Clauses from which whole paths are put together.
-const STAGES: [&str; 22] = [
+const STAGES: [&str; 24] = [
     "delay 0ms",
     "delay 7.3ms",
     "jitter normal 5ms 3ms",
@@ -19,8 +19,10 @@ const STAGES: [&str; 22] = [
     "rate 6 Mbit/s, queue fq_codel interval 20ms flows 4 limit 30",
     "rate 6 Mbit/s, queue pie burst 0ms ecn limit 100",
     "rate 6 Mbit/s, queue dualpi2",
+    "rate 6 Mbit/s, queue red weight 0.1 ecn",
     "schedule 0ms=9Mbit/s 11ms=0 13ms=3 Mbit/s repeat 40ms, queue droptail 20 packets",
     "schedule 0ms=2Mbit/s 50ms=20Mbit/s",
+    "token-bucket 4 Mbit/s 9 kB",
     "loss 3%",
     "gilbert-elliott 2% 20%",
     "duplicate 10%",

@@ -6,12 +6,14 @@ mod dualpi2;
 mod fifo;
 mod fq_codel;
 mod pie;
+mod red;
 
 pub use codel::Codel;
 pub use dualpi2::DualPi2;
 pub use fifo::{DropHead, DropTail};
 pub use fq_codel::FqCodel;
 pub use pie::Pie;
+pub use red::Red;
 
 use crate::common::{Arrival, Outcome};
 use eyelevel_link::{DropReason, Ecn};
