@@ -39,7 +39,7 @@ def members(corpus: str) -> list[Member]:
     """
     path = Path(corpus)
     if path.is_dir():
-        found = [_of_file(file) for file in matching(f"{path}/") if "/." not in file]
+        found = [_of_file(file) for file in matching(f"{path}/")]
         if not found:
             raise CorpusError(
                 f"{corpus} holds no WACZ or WARC file; make recordings with `eyelevel corpus "

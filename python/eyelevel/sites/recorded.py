@@ -46,14 +46,20 @@ def shipped() -> dict[str, Path]:
 def matching(pattern: str) -> list[str]:
     """The sites that a pattern stands for: shipped ones by name, recordings by path; sorted.
 
-    A folder, with `/` at its end, stands for all recordings in and below it.
+    A folder, with `/` at its end, stands for all recordings in and below it but hidden ones, the
+    drafts of a command that was killed.
     """
     if pattern.endswith("/"):
-        files = Path(pattern).rglob("*")
-        return sorted(str(file) for file in files if file.name.endswith(ARCHIVE_SUFFIXES))
+        top = Path(pattern)
+        files = (file for file in top.rglob("*") if file.name.endswith(ARCHIVE_SUFFIXES))
+        return sorted(str(file) for file in files if not _is_hidden(file.relative_to(top)))
     if is_archive_path(pattern):
         return sorted(glob(pattern, recursive=True))  # noqa: PTH207 (a Path has no pattern from "/")
     return [name for name in shipped() if fnmatchcase(name, pattern)]
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def open_site(name: str) -> RecordedSite:

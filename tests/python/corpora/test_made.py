@@ -1,6 +1,7 @@
 """What made corpora have in common with the texts: their numbers, and how far off they are."""
 
 import pytest
+from repository import ROOT
 
 from eyelevel.corpora.table import DAS_2014, Spread
 from eyelevel.plan.presets import MANY_SMALL, PRESETS_BY_NAME, SINGLE_ORIGIN
@@ -42,6 +43,30 @@ def test_500_sites_have_the_ranges_and_medians_of_table_4_1(das, name):
     pairs = ((made.least, asked.least), (made.median, asked.median), (made.largest, asked.largest))
     for (value, his), off in zip(pairs, OFF[name], strict=True):
         assert value == pytest.approx(his, rel=max(off, 1e-9)), (name, value, his)
+
+
+def test_the_values_of_table_4_1_are_those_of_the_text():
+    thesis = ROOT.parent / "shared" / "papers" / "das-2014-thesis.txt"
+    if not thesis.is_file():
+        pytest.skip(f"the thesis is not there: {thesis}")
+    rows = {
+        "server_addresses": "Number of server addresses 1 - 66 22",
+        "objects": "Number of objects 2 - 680 100",
+        "object_bytes": "Object size 53 bytes - 43 MB 3.0 kB",
+        "body_bytes": "Total size 15 kB – 51 MB 1.2 MB",
+    }
+    units = {"bytes": 1, "kB": 1e3, "MB": 1e6}
+    text = " ".join(thesis.read_text().split())
+    for name, row in rows.items():
+        assert row in text
+        words = [word for word in row.split() if word in units or word[0].isdigit()]
+        values = [
+            float(word) * units.get(after, 1)
+            for word, after in zip(words, [*words[1:], ""], strict=True)
+            if word not in units
+        ]
+        das = DAS_2014[name]
+        assert values == [das.least, das.largest, das.median]
 
 
 def test_the_preset_has_his_500_sites_and_his_grid():

@@ -26,6 +26,12 @@ def test_a_folder_has_its_recordings_and_no_drafts(folder):
     assert found[1].of_plan == f"{folder}/below/b[[]1].wacz"
 
 
+def test_a_corpus_in_a_hidden_folder_has_its_recordings(tmp_path):
+    (tmp_path / ".cache").mkdir()
+    shutil.copy(CORPUS / "plain.wacz", tmp_path / ".cache" / "a.wacz")
+    assert [member.name for member in members(str(tmp_path / ".cache"))] == ["a"]
+
+
 def test_a_list_names_paths_shipped_and_synthetic_sites(folder):
     file = folder / "list.txt"
     lines = ["# a comment", "", "a.wacz", "plain", "synthetic:objects=3", "./below/b[1].wacz"]
