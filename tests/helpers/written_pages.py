@@ -76,8 +76,8 @@ def _timeline(stack: str, protocol: str, speed: float) -> Timeline:
         ((speed * 300.0, 2), (speed * 420.0, 1)),
     )
     return Timeline(
-        stack, 0, protocol, "192.0.2.1", (1.0, 60.0), 30.0, 60.0, objects, transport, {}, 900.0,
-        "lte", "dashboard", "ok", None,
+        stack, 0, protocol, "https", "192.0.2.1", (1.0, 60.0), 30.0, 60.0, objects, transport, {},
+        900.0, "lte", "dashboard", "ok", None,
     )  # fmt: skip
 
 

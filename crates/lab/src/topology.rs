@@ -5,7 +5,7 @@ use crate::ends::Ends;
 use eyelevel_netns::{
     Device, Netlink, RouteDestination, RouteSettings, set_sysctl, unshare_network,
 };
-use eyelevel_replay::{Ecn, StackConfig};
+use eyelevel_replay::{Ecn, HttpVersion, StackConfig};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Name of the device on both sides.
@@ -21,6 +21,10 @@ const SEND_BUFFER: [u64; 3] = [4096, 16_384, 4_194_304];
 /// (`TCP_DEFAULT_SCALING_RATIO`), and offers the rest.
 const BUFFER_PER_WINDOW: u64 = 2;
 
+/// What browsers' QUIC grants a connection at first, which stacks over TCP that are compared with it
+/// have as well (Wolsing et al. 2019, table 1): recorded http origins get it with QUIC, too.
+const QUIC_RECEIVE_WINDOW_BYTES: u32 = 15 << 20;
+
 /// What TCP of both ends is set to. Without a stack the kernel's own values hold.
 #[derive(Clone, Debug, Default)]
 pub struct TcpSettings {
@@ -31,7 +35,8 @@ pub struct TcpSettings {
 }
 
 impl TcpSettings {
-    /// The settings of a stack; a QUIC stack's TCP is not used, and is left as the kernel has it.
+    /// The settings of a stack. Of a QUIC stack, too: recorded http origins come over TCP with it, and
+    /// must begin as they do with the TCP stack that it is compared with.
     pub fn of(stack: Option<&StackConfig>) -> Self {
         match stack {
             None => Self {
@@ -46,7 +51,9 @@ impl TcpSettings {
                 },
                 slow_start_after_idle: stack.slow_start_after_idle,
                 ecn: Some(stack.ecn),
-                receive_window_bytes: stack.receive_window_bytes,
+                receive_window_bytes: stack.receive_window_bytes.or_else(|| {
+                    (stack.http_version == HttpVersion::H3).then_some(QUIC_RECEIVE_WINDOW_BYTES)
+                }),
             },
         }
     }

@@ -1,3 +1,4 @@
+use eyelevel_archive::Scheme;
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -61,6 +62,8 @@ pub struct ConnectionEvent {
     pub connection: u64,
     /// `http/1.1`, `h2` or `h3`.
     pub protocol: &'static str,
+    /// `http`: cleartext, as a recorded http origin is served with every stack; `https`: TLS or QUIC.
+    pub scheme: Scheme,
     /// `CLOCK_MONOTONIC` when the server knew of it: over TCP after TCP's own handshake, over QUIC
     /// with its first datagram.
     pub accepted_at_ns: u64,

@@ -58,6 +58,8 @@ class LoadSettings:
     viewport costs a load a third of what full size does (docs/decisions/frame-capture.md)."""
     same_page: SameRequests | None = None
     """Hold the page's date and randomness, so that every load asks for the same URLs."""
+    as_recorded: bool = False
+    """Of a replay: what was recorded over http is asked for over http, and never upgraded."""
     proxy: str | None = None
     """`host:port` of an HTTP proxy for everything, loopback included; for recording."""
     between_visits: Callable[[], None] = lambda: None

@@ -37,6 +37,8 @@ class Timeline:
     stack: str
     connection: int
     protocol: str
+    scheme: str | None
+    """`http`: in cleartext; None: a record of before it was told."""
     address: str
     connect_ms: tuple[float, float] | None
     accepted_ms: float | None
@@ -91,6 +93,7 @@ def timeline_of(trial: StoredTrial, connection: int) -> Timeline:
         stack=record["trial"]["stack"],
         connection=connection,
         protocol=entry["protocol"],
+        scheme=entry.get("scheme"),
         address=entry["address"] or "",
         connect_ms=_connect(objects),
         accepted_ms=since_start(entry["accepted_at_ns"]),

@@ -3,6 +3,7 @@
 from eyelevel.level import settings_said as said
 from eyelevel.level.aspect import PAGES, Aspect, Measure
 from eyelevel.level.classes import Bound
+from eyelevel.plan.in_force import tcp_controller
 from eyelevel.plan.stacks import Stack
 
 
@@ -70,6 +71,14 @@ def _record(s: Stack) -> str:
     return "a packet" if s.over_quic else f"records of {s.tls_record_bytes:,} bytes"
 
 
+@said.of_our_servers
+def _http_origins(s: Stack) -> str:
+    """What recorded http origins come over: the stack's settings of TCP hold with QUIC, too."""
+    controller = tcp_controller(s.congestion_control)
+    paced = "paced" if s.pacing else "not paced"
+    return f"HTTP/1.1 in cleartext, {controller}, {s.initial_window_packets} packets, {paced}"
+
+
 OF_WIRE: tuple[Aspect, ...] = (
     Aspect(
         "late urgent request",
@@ -97,6 +106,11 @@ OF_WIRE: tuple[Aspect, ...] = (
             none_of=said.no_scheduler,
         ),
         switch={"unsent_bytes_max": 65_536},
+    ),
+    Aspect(
+        "recorded http origins",
+        _http_origins,
+        ("congestion_control", "initial_window_packets", "pacing"),
     ),
     Aspect(
         "ECN bits",

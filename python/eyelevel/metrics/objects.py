@@ -1,4 +1,4 @@
-"""Objects: how many answers the page got over the network."""
+"""Objects: how many answers the page got over the network, and how much of them in cleartext."""
 
 from __future__ import annotations
 
@@ -17,3 +17,13 @@ def fetched(record: JsonMapping) -> list[JsonMapping]:
         for item in record["objects"]
         if item["from"] == "network" and item["status"] is not None
     ]
+
+
+def cleartext_share(record: JsonMapping) -> float | None:
+    """The share of bytes that came over http, 0 to 1, as the browser counts them; None of none.
+
+    Whatever the stack, they came over HTTP/1.1 without TLS, as they were recorded.
+    """
+    sizes = [(item["url"], item["encoded_bytes"] or 0) for item in fetched(record)]
+    whole = sum(size for _, size in sizes)
+    return sum(size for url, size in sizes if url.startswith("http:")) / whole if whole else None

@@ -9,6 +9,7 @@ from eyelevel.plan.connection_type import connection_type
 from eyelevel.plan.stacks import (
     BLOCKED_STREAMS_MAX,
     HEADER_TABLE_BYTES,
+    KERNEL_CONGESTION_CONTROLS,
     UNSENT_BYTES_MAX,
     UNSENT_RATE_BIT_S_MAX,
     Stack,
@@ -91,3 +92,9 @@ def stack_message(stack: Stack) -> JsonObject:
     stated = stack.stated()
     message = {key: stated[key] for key in _OF_SERVERS if stated[key] is not None}
     return {"name": stack.name, **message}
+
+
+def tcp_controller(congestion_control: str) -> str:
+    """What TCP has in a stack's place of this controller: with QUIC recorded http origins, and the
+    browser's own packets, come over TCP as well."""
+    return congestion_control if congestion_control in KERNEL_CONGESTION_CONTROLS else "cubic"

@@ -204,6 +204,7 @@ def _load(archive: Path, http_version: HttpVersion, contents: Contents, quiet_s:
             screenshot=True,
             same_page=SameRequests(site_info(archive)["recorded_at_unix_ms"]),
             quiet_s=quiet_s,
+            as_recorded=True,
         )
         raw = load_page(settings)
         summary = lab.stop()

@@ -110,7 +110,12 @@ def test_a_busy_machine_is_warned_of(contents):
 def test_objects_in_cleartext_are_warned_of(contents):
     partly = replace(contents, environment={"secure_shares": {"startup": 0.75}})
     head, text = warnings(partly)[0]
-    assert head == "startup is not all https." and text.startswith("25.0")
+    assert head == "startup is not all https." and text.startswith(
+        "25.0\N{NO-BREAK SPACE}% of its objects were"
+    )
+    half = contents.table.with_columns(cleartext_share=pl.lit(0.5))
+    _, text = warnings(replace(partly, table=half))[0]
+    assert "50.0\N{NO-BREAK SPACE}% of the bytes of its loads" in text
 
 
 def test_different_failure_rates_are_said_before_the_numbers(tmp_path):

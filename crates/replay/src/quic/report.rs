@@ -5,6 +5,7 @@ use super::http3::{Compression, EarlyRequests};
 use crate::scheduler::Gate;
 use crate::tls::SUITE_TLS13;
 use crate::{ConnectionEvent, Event, HttpVersion, InForce, Service, StackConfig};
+use eyelevel_archive::Scheme;
 use noq::PathId;
 use noq::crypto::rustls::HandshakeData;
 use std::net::SocketAddr;
@@ -123,6 +124,7 @@ impl Drop for Report {
                 at_ns: self.service.now_ns(),
                 connection: self.number,
                 protocol: HttpVersion::H3.protocol(),
+                scheme: Scheme::Https,
                 accepted_at_ns: self.accepted_at_ns,
                 ready_at_ns: self.ready_at_ns.get().copied(),
                 address: self.address,

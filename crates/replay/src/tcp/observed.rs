@@ -46,6 +46,7 @@ pub(super) struct ConnectionRecord {
     accepted_at_ns: u64,
     ready_at_ns: Option<u64>,
     protocol: &'static str,
+    scheme: Scheme,
     in_force: InForce,
     first_flight: FirstFlight,
 }
@@ -77,6 +78,7 @@ impl Observed {
             accepted_at_ns,
             ready_at_ns: None,
             protocol,
+            scheme,
             in_force,
             first_flight: FirstFlight::default(),
         }));
@@ -204,6 +206,7 @@ impl Drop for Observed {
                 at_ns: self.service.now_ns(),
                 connection: record.connection,
                 protocol: record.protocol,
+                scheme: record.scheme,
                 accepted_at_ns: record.accepted_at_ns,
                 ready_at_ns: record.ready_at_ns,
                 address: self.stream.local_addr().ok(),

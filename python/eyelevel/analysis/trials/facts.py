@@ -12,6 +12,7 @@ import polars as pl
 from eyelevel.analysis.trials.downlink import MEASURES, measures_of
 from eyelevel.analysis.trials.limits import LIMITS, limits_of
 from eyelevel.json_types import JsonMapping
+from eyelevel.metrics.objects import cleartext_share
 from eyelevel.store.hashing import canonical_json
 from eyelevel.store.in_vain import connections_in_vain, outlives_visits
 from eyelevel.store.outcomes import NOT_RECORDED
@@ -44,6 +45,7 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "objects": pl.Int64(),  # that came from the network
     "origins": pl.Int64(),
     "encoded_bytes": pl.Int64(),
+    "cleartext_share": pl.Float64(),  # of the bytes of answers; null: none came
     "request_head_bytes": pl.Float64(),  # as coded, mean, with what fills QPACK's table
     "response_head_bytes": pl.Float64(),
     "connections_opened": pl.Float64(),  # as the servers saw them; null: nobody counted
@@ -81,6 +83,7 @@ def facts_of(record: JsonMapping) -> tuple[object, ...]:
         len(fetched),
         len({urlsplit(item["url"]).netloc for item in fetched}),
         sum(item["encoded_bytes"] for item in fetched),
+        cleartext_share(record),
         _head_bytes(record, "request_head_bytes", "encoder_received_bytes"),
         _head_bytes(record, "response_head_bytes", "encoder_sent_bytes"),
         *_in_vain(record),

@@ -18,6 +18,7 @@ class Measured:
 MEASURED: tuple[Measured, ...] = (
     Measured("head of a request as coded, mean", "request_head_bytes", "{:.0f} bytes"),
     Measured("head of a response as coded, mean", "response_head_bytes", "{:.0f} bytes"),
+    Measured("bytes in cleartext", "cleartext_share", "{:.0%}"),
     Measured("connections opened", "connections_opened", "{:.0f}"),
     Measured("of them without a request", "connections_in_vain", "{:.0f}"),
     Measured("bytes on these", "bytes_in_vain", "{:,.0f} bytes"),

@@ -65,6 +65,7 @@ def load_in_chromium(settings: LoadSettings) -> RawLoad:
             settings.unasked_hosts,
             settings.browser.forced_connection_type,
             settings.browser.is_again,
+            settings.as_recorded,
         )
         if settings.browser.netlog:
             arguments += netlog_arguments(folder / PROFILE)

@@ -102,6 +102,16 @@ DISABLED_FEATURES: tuple[Flag, ...] = (
 )
 """Values of --disable-features."""
 
+AS_RECORDED_DISABLED = Flag(
+    "AutoupgradeMixedContent", "a recorded http picture of an https page is asked for over http"
+)
+AS_RECORDED_ENABLED = Flag(
+    "HstsTopLevelNavigationsOnly",
+    "recorded http objects are asked for over http, whatever the browser's list of hosts with "
+    "strict transport security says; pages themselves it still upgrades",
+)
+"""Features of replays alone: live pages are loaded and recorded as the browser would load them."""
+
 PROTOCOL_FLAGS: dict[str, tuple[Flag, ...]] = {
     "h1": (
         Flag("--disable-quic", "TCP only"),
@@ -129,6 +139,7 @@ def browser_arguments(
     unasked_hosts: Sequence[tuple[str, str]] = (),
     effective_connection_type: str | None = None,
     is_visited_before: bool = False,
+    as_recorded: bool = False,
 ) -> list[str]:
     """The browser's arguments without its executable.
 
@@ -140,11 +151,14 @@ def browser_arguments(
         # Without this list Chromium bypasses a proxy for the machine itself.
         arguments += [f"--proxy-server=http://{proxy}", "--proxy-bypass-list=<-loopback>"]
     arguments += [flag.argument for flag in PROTOCOL_FLAGS[http_version]]
-    arguments.append(
-        "--disable-features=" + ",".join(feature.argument for feature in DISABLED_FEATURES)
-    )
-    if early_data:
-        arguments.append(f"--enable-features={TCP_EARLY_DATA}")
+    disabled = [feature.argument for feature in DISABLED_FEATURES]
+    enabled = [TCP_EARLY_DATA] if early_data else []
+    if as_recorded:
+        disabled.append(AS_RECORDED_DISABLED.argument)
+        enabled.append(AS_RECORDED_ENABLED.argument)
+    arguments.append(f"--disable-features={','.join(disabled)}")
+    if enabled:
+        arguments.append(f"--enable-features={','.join(enabled)}")
     arguments.append(f"--window-size={width},{height + WINDOW_MARGIN_PX}")
     if http_version == "h3" and quic_origins:
         arguments.append("--origin-to-force-quic-on=" + ",".join(quic_origins))

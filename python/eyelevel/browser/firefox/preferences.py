@@ -42,6 +42,12 @@ COMMON_PREFERENCES: Mapping[str, bool | int | str] = {
     "print.enabled": False,
 }
 
+AS_RECORDED_PREFERENCES: Mapping[str, bool | int | str] = {
+    # What was recorded over http is asked for over http.
+    "network.stricttransportsecurity.preloadlist": False,
+    "security.mixed_content.upgrade_display_content": False,
+}
+
 PROTOCOL_PREFERENCES: Mapping[str, Mapping[str, bool | int | str]] = {
     "h1": {"network.http.http2.enabled": False, "network.http.http3.enable": False},
     "h2": {"network.http.http3.enable": False},
@@ -76,6 +82,8 @@ def preferences(settings: LoadSettings) -> dict[str, bool | int | str]:
         # Firefox marks what it sends and reports marks unless it is told not to.
         for key in ("mark", "report"):
             chosen[f"network.http.http3.ecn_{key}"] = settings.stack.ecn == "on"
+    if settings.as_recorded:
+        chosen |= AS_RECORDED_PREFERENCES
     if settings.mobile:
         chosen |= MOBILE_PREFERENCES
     chosen["layout.css.devPixelsPerPx"] = f"{settings.device_scale}"

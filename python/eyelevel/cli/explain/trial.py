@@ -12,6 +12,7 @@ from eyelevel.connections.timeline import Timeline, busiest_connection, timeline
 from eyelevel.errors import ConnectionLogError
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.compute import metrics_of
+from eyelevel.metrics.objects import cleartext_share
 from eyelevel.report.pages.connection import connection_page
 from eyelevel.store.directory import StoredTrial, has_record, read_trial
 
@@ -54,10 +55,17 @@ def trial(
     paints = [_paint_of(trial) for trial in stored]
     shown = [(title, [text(shown) for shown in timelines]) for title, text in _ROWS]
     shown += [(title, [_milliseconds(paint[name]) for paint in paints]) for name, title in _PAINT]
+    shares = [cleartext_share(trial.record) for trial in stored]
+    shown.append(
+        ("bytes of the load in cleartext", ["-" if s is None else f"{s:.0%}" for s in shares])
+    )
     target.write_text(connection_page(timelines, names, shown), encoding="utf-8")
     if as_json:
-        both = zip(timelines, paints, strict=True)
-        print_json({"page": str(target), "connections": [_numbers_of(t) | p for t, p in both]})
+        said = [
+            _numbers_of(timeline) | paint | {"cleartext_share": share}
+            for timeline, paint, share in zip(timelines, paints, shares, strict=True)
+        ]
+        print_json({"page": str(target), "connections": said})
     else:
         grid = table("", *names)
         for title, values in shown:
@@ -122,6 +130,7 @@ def _numbers_of(timeline: Timeline) -> JsonObject:
         "outcome": timeline.outcome,
         "connection": timeline.connection,
         "protocol": timeline.protocol,
+        "scheme": timeline.scheme,
         "address": timeline.address,
         "connect_ms": timeline.connect_ms,
         "accepted_ms": timeline.accepted_ms,
@@ -170,6 +179,11 @@ def _of(key: str, form: str = "{}", scale: float = 1.0) -> Callable[[Timeline], 
     return text
 
 
+def _protocol(timeline: Timeline) -> str:
+    said = "in cleartext: the origin was recorded over http"
+    return f"{timeline.protocol} {said}" if timeline.scheme == "http" else timeline.protocol
+
+
 def _handshake(timeline: Timeline) -> str:
     if timeline.connect_ms is None:
         return "before any object waited"
@@ -179,7 +193,7 @@ def _handshake(timeline: Timeline) -> str:
 
 _ROWS: tuple[tuple[str, Callable[[Timeline], str]], ...] = (
     ("network", _of("network")),
-    ("protocol", _of("protocol")),
+    ("protocol", _protocol),
     ("address", _of("address")),
     ("outcome", _of("outcome")),
     ("connecting (browser)", _handshake),

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import polars as pl
+
 from eyelevel.analysis.decisions import rule_of
 from eyelevel.analysis.formats import NO_BREAK, format_percent
 from eyelevel.analysis.gains.sequential import (
@@ -80,10 +82,15 @@ def _of_sites(contents: Contents) -> list[Warning]:
         text = f"{'. '.join(altered)}. Its loads say how the altered page behaves."
         found.append((f"{site} is not as it was recorded.", text))
     for site, share in contents.environment.get("secure_shares", {}).items():
+        seen = contents.table.filter((pl.col("site") == site) & (pl.col("outcome") == "ok"))
+        middle = seen["cleartext_share"].median()
+        loaded = ""
+        if isinstance(middle, float):
+            loaded = f" ({format_percent(middle, signed=False)} of the bytes of its loads)"
         text = (
-            f"{format_percent(1 - share, signed=False)} of its objects were recorded over http: "
-            "they come in cleartext over HTTP/1.1 with every stack, so that stacks look more alike "
-            "than they are."
+            f"{format_percent(1 - share, signed=False)} of its objects{loaded} were recorded over "
+            "http: they come in cleartext over HTTP/1.1 with every stack, as they did, so that "
+            "stacks have less to tell them apart than on a page of https."
         )
         found.append((f"{site} is not all https.", text))
     return found

@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.network import Network
 from eyelevel.plan.browser import Browser
+from eyelevel.plan.in_force import tcp_controller
 from eyelevel.plan.stacks import Stack
 from eyelevel.run.trial.rules.external_server_errors import external_server_error
-from eyelevel.run.trial.rules.first_flight import reduced, wrong_first_flight
+from eyelevel.run.trial.rules.first_flight import lost_window, reduced, wrong_first_flight
 from eyelevel.run.trial.rules.first_window import wrong_first_window
 from eyelevel.run.trial.rules.header_tables import wrong_header_tables
 from eyelevel.run.trial.rules.starved import starved, stolen
@@ -30,6 +31,8 @@ CIPHERS = {
     "1.3": "TLS13_AES_128_GCM_SHA256",
 }
 """The one suite that our servers have, by TLS version and the certificate's key."""
+CLEARTEXT_PROTOCOLS = ("http/1.1", "http/1.0")
+"""What recorded http origins are served over, whatever the stack."""
 _EXEMPT_TYPES = ("WebSocket", "Preflight")
 # A page or an object that the network never delivered: a result of stack and network.
 _TRANSPORT_ERRORS = (
@@ -147,6 +150,8 @@ def _wrong_protocol(load: Observed) -> str:
         if item["resource_type"] in _EXEMPT_TYPES:
             continue
         schemes.add(scheme := urlsplit(item["url"]).scheme)
+        if scheme == "http" and item["protocol"] not in CLEARTEXT_PROTOCOLS:
+            return f"{item['url']} came over {item['protocol']} though it was recorded in cleartext"
         if scheme == "https" and item["protocol"] != expected:
             return f"{item['url']} came over {item['protocol']} instead of {expected}"
     if schemes == {"http"} and load.stack.over_tls:
@@ -162,6 +167,10 @@ def _wrong_stack(load: Observed) -> str:
     wanted = _in_force_wanted(stack)
     served = {request["connection"] for request in load.requests}
     for connection in load.connections:
+        if connection.get("scheme") == "http" and stack.over_tls:
+            if reason := _wrong_cleartext(stack, connection["in_force"]):
+                return f"connection {connection['connection']}, in cleartext: {reason}"
+            continue
         if connection["protocol"] != stack.protocol:
             continue
         which, in_force = f"connection {connection['connection']}", connection["in_force"]
@@ -184,6 +193,25 @@ def _wrong_stack(load: Observed) -> str:
     if reason := wrong_ecn(stack, load.connections, load.requests, load.path):
         return f"ecn is {stack.ecn}, but {reason}"
     return _wrong_connection_type(load) or _wrong_visit(load)
+
+
+def _wrong_cleartext(stack: Stack, in_force: JsonMapping) -> str:
+    """Recorded http origins are served as the stack's TCP has it, over QUIC as well, so that they
+    begin alike with both stacks of a comparison."""
+    if not stack.is_ours:
+        return ""
+    wanted = _of_transport(stack)
+    wanted["congestion_control"] = controller = tcp_controller(stack.congestion_control)
+    for name, value in wanted.items():
+        if name == "initial_window_packets" and lost_window(in_force):
+            continue
+        if in_force[name] not in (None, value):
+            return f"{name} was {in_force[name]}, not {value}"
+    paced = in_force["pacing_rate_bytes_s_max"] is not None
+    # BBR paces itself, whatever the stack says.
+    if controller != "bbr" and paced != stack.pacing:
+        return f"it was {'paced' if paced else 'not paced'}"
+    return ""
 
 
 def _wrong_connection_type(load: Observed) -> str:
@@ -220,11 +248,7 @@ def _wrong_visit(load: Observed) -> str:
 
 def _in_force_wanted(stack: Stack) -> JsonObject:
     """What a connection of this stack must say, where it says it."""
-    wanted: JsonObject = {
-        "congestion_control": stack.congestion_control,
-        "initial_window_packets": stack.initial_window_packets,
-        "slow_start_after_idle": stack.slow_start_after_idle,
-    }
+    wanted = _of_transport(stack)
     if stack.over_tls:
         version, key = stack.tls_version, stack.certificate_key.upper()
         wanted["tls_version"] = version
@@ -233,6 +257,14 @@ def _in_force_wanted(stack: Stack) -> JsonObject:
     if stack.over_quic:
         wanted["packet_bytes"] = stack.quic_packet_bytes
     return wanted
+
+
+def _of_transport(stack: Stack) -> JsonObject:
+    return {
+        "congestion_control": stack.congestion_control,
+        "initial_window_packets": stack.initial_window_packets,
+        "slow_start_after_idle": stack.slow_start_after_idle,
+    }
 
 
 def _knows_pacing(stack: Stack) -> bool:

@@ -34,6 +34,7 @@ def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Load
         ca_certificate=lab.ready.ca_certificate,
         command_prefix=lab.command_prefix,
         same_page=same_page(trial, archive),
+        as_recorded=True,
     )
 
 

@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 
 from eyelevel.browser.chromium.process import (
+    AS_RECORDED_DISABLED,
+    AS_RECORDED_ENABLED,
     DISABLED_FEATURES,
     FLAGS,
     PROTOCOL_FLAGS,
+    TCP_EARLY_DATA,
     browser_arguments,
 )
 
@@ -40,7 +43,7 @@ def test_one_key_is_trusted():
 
 
 def test_every_flag_is_given_once_and_has_a_reason():
-    flags = [*FLAGS, *DISABLED_FEATURES]
+    flags = [*FLAGS, *DISABLED_FEATURES, AS_RECORDED_DISABLED, AS_RECORDED_ENABLED]
     for protocol_flags in PROTOCOL_FLAGS.values():
         flags += protocol_flags
     assert all(flag.reason for flag in flags)
@@ -60,3 +63,20 @@ def test_a_connection_type_is_forced_by_chromiums_name(kind: str, said: str):
 
 def test_without_one_chromium_estimates():
     assert not any("connection-type" in argument for argument in arguments("h2"))
+
+
+def test_replays_alone_ask_for_http_what_was_recorded_so():
+    for early_data in (False, True):
+        given = browser_arguments(
+            "h2", (), None, (1280, 720), early_data=early_data, as_recorded=True
+        )
+        features = {
+            name: values.split(",")
+            for name, _, values in (argument.partition("=") for argument in given)
+            if name.endswith("-features")
+        }
+        assert "HstsTopLevelNavigationsOnly" in features["--enable-features"]
+        assert (TCP_EARLY_DATA in features["--enable-features"]) == early_data
+        assert {"HttpsUpgrades", "AutoupgradeMixedContent"} <= set(features["--disable-features"])
+        live = browser_arguments("h2", (), None, (1280, 720), early_data=early_data)
+        assert not any("Hsts" in one or "Autoupgrade" in one for one in live)

@@ -150,6 +150,50 @@ def test_some_objects_have_no_protocol_to_be_wrong(exempt: dict[str, Any]) -> No
     assert judge(replace(GOOD, objects=objects)) == ("ok", "")
 
 
+def cleartext_connection(**in_force: Any) -> dict[str, Any]:
+    nothing = dict.fromkeys(("tls_version", "cipher", "key_exchange"))
+    told = a_connection(**(nothing | in_force))
+    return told | {"protocol": "http/1.1", "scheme": "http", "connection": 1}
+
+
+@pytest.mark.parametrize("stack", ["tcp+", "quic"])
+def test_recorded_http_origins_are_in_cleartext_and_begin_as_the_stacks_tcp(stack: str) -> None:
+    over = STACKS_BY_NAME[stack]
+    plain = an_object(url="http://b.example/a.png", protocol="http/1.1")
+    secure = a_connection(packet_bytes=over.quic_packet_bytes) | {"protocol": over.protocol}
+
+    def judged(objects: list[Any], **in_force: Any) -> tuple[str, str]:
+        seen = [secure, cleartext_connection(**in_force)]
+        return judge(replace(GOOD, stack=over, objects=objects, connections=seen))
+
+    mixed = [an_object(protocol=over.protocol), plain]
+    assert judged(mixed) == ("ok", "")
+    upgraded = [an_object(protocol=over.protocol), plain | {"protocol": over.protocol}]
+    outcome, detail = judged(upgraded)
+    assert outcome == "wrong-protocol" and "though it was recorded in cleartext" in detail
+    for wrong in (
+        {"initial_window_packets": 10},
+        {"congestion_control": "reno"},
+        {"slow_start_after_idle": True},
+        {"pacing_rate_bytes_s_max": None},
+    ):
+        outcome, detail = judged(mixed, **wrong)
+        assert outcome == "wrong-stack" and "connection 1, in cleartext" in detail
+    lost = {"initial_window_packets": 1, "syn_ack_retransmitted_packets": 2}
+    assert judged(mixed, **lost) == ("ok", "")
+
+
+def test_what_exists_over_quic_alone_leaves_cleartext_to_cubic() -> None:
+    stack = replace(STACKS_BY_NAME["quic"], congestion_control="sprout_ewma", pacing=False)
+    secure = a_connection(congestion_control="sprout_ewma", pacing_rate_bytes_s_max=None)
+    secure |= {"protocol": "h3"}
+    secure["in_force"]["packet_bytes"] = stack.quic_packet_bytes
+    plain = cleartext_connection(congestion_control="cubic", pacing_rate_bytes_s_max=None)
+    objects = [an_object(protocol="h3")]
+    seen = replace(GOOD, stack=stack, objects=objects, connections=[secure, plain])
+    assert judge(seen) == ("ok", "")
+
+
 def test_a_page_in_cleartext_is_what_a_stack_without_tls_is_for() -> None:
     stack = replace(TUNED, http_version="h1", tls_version="none")
     objects = [an_object(url="http://a.example/", protocol="http/1.1")]

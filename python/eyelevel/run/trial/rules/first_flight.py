@@ -35,6 +35,10 @@ def reduced(stack: Stack, in_force: JsonMapping) -> bool:
     """Whether the network took TCP its initial window: it is one packet where the answer to its SYN
     had to be sent again (RFC 5681, section 3.1), in Linux more than once. That is what the stack
     does on such a path, and no failure of the instrument."""
+    return not stack.over_quic and lost_window(in_force)
+
+
+def lost_window(in_force: JsonMapping) -> bool:
+    """Of one connection over TCP."""
     again = in_force.get("syn_ack_retransmitted_packets") or 0
-    one = in_force["initial_window_packets"] == 1
-    return not stack.over_quic and one and again >= SYN_ACKS_AGAIN
+    return in_force["initial_window_packets"] == 1 and again >= SYN_ACKS_AGAIN

@@ -1,0 +1,41 @@
+"""Pages partly over http: cleartext and TLS mixed, with hosts that browsers would upgrade."""
+
+from pathlib import Path
+
+from pages import image
+
+from eyelevel.sites.pack import MadeExchange, pack_site
+
+PAGE_HOST, PLAIN, SECURE = "mixed.example", "http://plain.example", "https://secure.example"
+LISTED = "http://www.google-analytics.com"
+"""On every browser's list of hosts with strict transport security."""
+ADDRESSES = {
+    PAGE_HOST: "192.0.2.1",
+    "plain.example": "192.0.2.2",
+    "secure.example": "192.0.2.3",
+    "www.google-analytics.com": "192.0.2.4",
+}
+SCRIPT = b"document.body.append('script')"
+
+
+def pack_mixed(folder: Path, scheme: str) -> Path:
+    """A page over `scheme` with pictures, scripts and a frame over both."""
+    own = f"{scheme}://{PAGE_HOST}"
+    page = f"""<!doctype html><title>mixed</title><link rel=icon href=data:,>
+<link rel=stylesheet href={own}/style.css><h1>A heading</h1>
+<img src={PLAIN}/picture.png><img src={SECURE}/picture.png>
+<script src={SECURE}/script.js></script><script src={PLAIN}/script.js></script>
+<script src={LISTED}/analytics.js></script><iframe src={LISTED}/frame></iframe>"""
+    exchanges = [
+        MadeExchange(f"{own}/", "text/html", page.encode()),
+        MadeExchange(f"{own}/style.css", "text/css", b"h1 { color: red }"),
+        MadeExchange(f"{PLAIN}/picture.png", "image/png", image(20)),
+        MadeExchange(f"{SECURE}/picture.png", "image/png", image(90)),
+        MadeExchange(f"{SECURE}/script.js", "text/javascript", SCRIPT),
+        MadeExchange(f"{PLAIN}/script.js", "text/javascript", SCRIPT),
+        MadeExchange(f"{LISTED}/analytics.js", "text/javascript", SCRIPT),
+        MadeExchange(f"{LISTED}/frame", "text/html", b"<!doctype html><p>frame"),
+    ]
+    out = folder / f"mixed-{scheme}.wacz"
+    pack_site(out, exchanges, title="mixed", addresses=ADDRESSES)
+    return out
