@@ -100,6 +100,16 @@ def test_wishes_hold_for_recordings_that_would_replay_as_they_are(mixed, tmp_pat
     assert info["provenance"]["viewport_px"] == [1920, 1200]
 
 
+def test_a_recording_whose_bytes_are_not_its_digests_is_refused(tmp_path):
+    (tmp_path / "in").mkdir()
+    content = bytearray((CORPUS / "gallery.wacz").read_bytes())
+    content[len(content) // 2] ^= 1  # inside of a photograph
+    (tmp_path / "in" / "lost.wacz").write_bytes(content)
+    told, _ = bring(tmp_path / "in", tmp_path / "out")
+    assert told["lost.wacz"].outcome == "refused", "it opens, but a digest differs"
+    assert not list((tmp_path / "out").glob("*.wacz"))
+
+
 def test_one_that_takes_too_long_is_refused(tmp_path):
     (tmp_path / "in").mkdir()
     as_har(tmp_path / "in" / "slow.har", "gallery")
