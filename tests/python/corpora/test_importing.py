@@ -2,6 +2,7 @@
 
 import random
 import shutil
+import zipfile
 
 import pytest
 from labs import CORPUS
@@ -100,13 +101,17 @@ def test_wishes_hold_for_recordings_that_would_replay_as_they_are(mixed, tmp_pat
     assert info["provenance"]["viewport_px"] == [1920, 1200]
 
 
-def test_a_recording_whose_bytes_are_not_its_digests_is_refused(tmp_path):
+def test_a_recording_that_is_not_what_its_digests_say_is_refused(tmp_path):
     (tmp_path / "in").mkdir()
-    content = bytearray((CORPUS / "gallery.wacz").read_bytes())
-    content[len(content) // 2] ^= 1  # inside of a photograph
-    (tmp_path / "in" / "lost.wacz").write_bytes(content)
+    with (
+        zipfile.ZipFile(CORPUS / "plain.wacz") as whole,
+        zipfile.ZipFile(tmp_path / "in" / "changed.wacz", "w") as changed,
+    ):
+        for name in whole.namelist():
+            more = b"\n" if name == "pages/pages.jsonl" else b""
+            changed.writestr(name, whole.read(name) + more)
     told, _ = bring(tmp_path / "in", tmp_path / "out")
-    assert told["lost.wacz"].outcome == "refused", "it opens, but a digest differs"
+    assert told["changed.wacz"].outcome == "refused", "it opens, but a file's digest differs"
     assert not list((tmp_path / "out").glob("*.wacz"))
 
 

@@ -65,6 +65,8 @@ def test_equal_strata_take_from_a_rare_one_what_it_has():
     uneven = [site(n, 10, addresses=1) for n in range(30)] + [
         site(30 + n, 10, 9) for n in range(20)
     ]
+    drawn = select(uneven, [By("server_addresses", 2)], 25, 1)
+    assert Counter(each.server_addresses for each in drawn) == {1: 15, 9: 10}
     drawn = select(uneven, [By("server_addresses", 2)], 30, 1, "equal")
     assert Counter(each.server_addresses for each in drawn) == {1: 15, 9: 15}
     drawn = select(uneven, [By("server_addresses", 2)], 48, 1, "equal")

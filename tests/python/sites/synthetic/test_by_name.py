@@ -1,0 +1,18 @@
+"""A synthetic site that a plan names is the one that `eyelevel site synth` writes."""
+
+from eyelevel.plan.synthetic_site import LikeSite
+from eyelevel.sites.synthetic.by_name import make_synthetic
+from eyelevel.sites.synthetic.published import PUBLISHED
+from eyelevel.sites.synthetic.shapes import site_shapes
+from eyelevel.sites.synthetic.write import write_site
+
+
+def test_a_named_site_has_the_bytes_of_the_written_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    site = LikeSite("das2014", 2, 6, 4)
+    made = make_synthetic(site)
+    written = tmp_path / f"{site.name}.wacz"
+    write_site(site_shapes(PUBLISHED["das2014"], 6, 4)[1], site.name, written)
+    assert made.read_bytes() == written.read_bytes()
+    before = made.stat().st_mtime_ns
+    assert make_synthetic(site) == made and made.stat().st_mtime_ns == before
