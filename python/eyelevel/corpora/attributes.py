@@ -34,8 +34,16 @@ class SiteAttributes:
     body_bytes: int
     secure_share: float
     """Of the objects, 0 to 1."""
+    secure_bytes_share: float
+    """Of their bytes."""
     dependency_depth: int
     """The longest chain of objects in which each made the browser ask for the next."""
+
+    @property
+    def secure_page(self) -> float:
+        """1 where the page itself came over https, else 0: what Das calls an HTTPS website, 43 of
+        his 500 (section 5.4)."""
+        return float(self.page.startswith("https:"))
 
     @property
     def object_bytes_mean(self) -> float:
@@ -60,6 +68,13 @@ ATTRIBUTES = (
     Attribute("object_bytes_mean", "mean object", lambda site: site.object_bytes_mean, "bytes"),
     Attribute("body_bytes", "total size", lambda site: site.body_bytes, "bytes"),
     Attribute("secure_share", "secure share", lambda site: site.secure_share, "share"),
+    Attribute(
+        "secure_bytes_share",
+        "secure share of bytes",
+        lambda site: site.secure_bytes_share,
+        "share",
+    ),
+    Attribute("secure_page", "page over https", lambda site: site.secure_page, "share"),
     Attribute("dependency_depth", "dependency depth", lambda site: site.dependency_depth),
 )
 ATTRIBUTES_BY_NAME = {attribute.name: attribute for attribute in ATTRIBUTES}
@@ -101,5 +116,6 @@ def _read(member: Member) -> SiteAttributes | Unreadable:
         object_bytes=tuple(said["body_sizes"]),
         body_bytes=said["body_bytes"],
         secure_share=said["secure_share"],
+        secure_bytes_share=said["secure_bytes_share"],
         dependency_depth=said["dependency_depth"],
     )

@@ -14,7 +14,8 @@ def site(number, body_bytes, addresses=1, objects=10):
     return SiteAttributes(
         name=f"s{number:03}", site=f"s{number}.wacz", page="https://x.example/", digest=str(number),
         server_addresses=addresses, origins=addresses, objects=objects, object_bytes=(),
-        body_bytes=body_bytes, secure_share=1.0, dependency_depth=2,
+        body_bytes=body_bytes, secure_share=1.0, secure_bytes_share=1.0,
+        dependency_depth=2,
     )  # fmt: skip
 
 

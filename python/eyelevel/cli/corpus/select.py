@@ -48,7 +48,8 @@ def select_sites(
     """Select sites from a corpus by strata, seeded; plans and `--corpus` take what is written.
 
     The attributes are server_addresses, origins, objects, object_bytes_mean, body_bytes,
-    secure_share and dependency_depth.
+    secure_share (of the objects), secure_bytes_share, secure_page (1: the page came over https) and
+    dependency_depth.
     """
     cut = parse_by(by)
     out = Path(out_)

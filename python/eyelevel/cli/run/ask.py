@@ -185,6 +185,13 @@ def _record_where_absent(url: str, upstream_ca: Path | None, allow: Sequence[str
             markup=False,
             soft_wrap=True,
         )
+    elif info["secure_share"] < 1:
+        hints.print(
+            f"{1 - info['secure_share']:.0%} of its objects came over http and are loaded so, in "
+            "cleartext with every stack",
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 def _folder(site: str, words: Sequence[str]) -> str:
