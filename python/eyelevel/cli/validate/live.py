@@ -24,6 +24,7 @@ from eyelevel.networks.presets import UNSHAPED, find_network
 from eyelevel.plan.browser import Browser
 from eyelevel.run.live.comparison import COMPARED, Load, by_origin, compare, protocols, verdict
 from eyelevel.run.live.load import LivePage
+from eyelevel.run.live.recorded_way import at_recorded_round_trips
 from eyelevel.run.live.study import Done, LiveStudy, problems, read_loads, run_study
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.sites.recorded import RecordedSite, open_site, recorded_screen
@@ -49,8 +50,15 @@ def live(
         int, typer.Option(min=1, max=1000, help="How many live loads, and as many replays.")
     ] = BLOCKS,
     network: Annotated[
-        str, typer.Option(help="Replays' network: see `eyelevel list networks`.")
+        str, typer.Option(help="Replays' network, to which the recorded round trips are added.")
     ] = UNSHAPED,
+    recorded_rtt: Annotated[
+        bool,
+        typer.Option(
+            "--recorded-rtt/--no-recorded-rtt",
+            help="Replays have the round trips of the recording's handshakes, by origin.",
+        ),
+    ] = True,
     stack: Annotated[
         str, typer.Option(help="Replays' stack; of it a live load has what is the browser's.")
     ] = "tcp+",
@@ -64,19 +72,23 @@ def live(
 ) -> None:
     """Load a page live and replay its recording, in turns, and say by how much they differ.
 
-    Both arms have the same browser and settings; replays have the recorded think times. The bias is
-    replay - live within blocks of neighbouring loads, with its 95 % interval. An interrupted study
-    goes on with the same command. Exits 1 where no block has both loads.
+    Both arms have the same browser and settings. Replays have the recorded round trips by origin
+    and the recorded think times. The bias is replay - live within blocks of neighbouring loads,
+    with its 95 % interval. An interrupted study goes on with the same command. Exits 1 where no
+    block has both loads.
     """
     named = named_stack(stack)
     check_live(url, named)
     out.mkdir(parents=True, exist_ok=True)
     recording = _recording(url, against, out, upstream_ca, allow or ())
+    replayed = find_network(network)
+    if recorded_rtt:
+        replayed = at_recorded_round_trips(replayed, recording)
     page = LivePage(url, allow or (), upstream_ca, recorded_screen(recording.path))
     study = LiveStudy(
         page,
         recording,
-        find_network(network),
+        replayed,
         named,
         blocks,
         seed,

@@ -67,9 +67,13 @@ def _print_metrics(metrics: JsonMapping) -> None:
 
 
 def _print_origins(origins: Sequence[JsonMapping]) -> None:
-    columns = [f"{WORDS[part]} {arm}" for part in PARTS for arm in ARMS]
-    shown = table("host, medians in ms", *columns, right=tuple(columns))
+    columns = tuple(WORDS.values())
+    shown = table("medians in ms, live / replay", *columns, right=columns)
     for origin in origins:
-        cells = [origin[arm][part] for part in PARTS for arm in ARMS]
-        shown.add_row(origin["host"], *("-" if ms is None else f"{ms:.1f}" for ms in cells))
+        pairs = (" / ".join(_ms(origin[arm][part]) for arm in ARMS) for part in WORDS)
+        shown.add_row(origin["host"], *pairs)
     results.print(shown)
+
+
+def _ms(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"

@@ -26,14 +26,11 @@ from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import RecordedSite
 from eyelevel.store.directory import StoredTrial, committed, read_trial, remove_leftovers
 
-FIRST_GUESS_S = 8.0
-"""For a load before the first is done."""
-
 
 @dataclass(frozen=True)
 class LiveStudy:
-    """What is loaded how often: the page, its recording, the network of the replays, and the
-    stack of both, of which a live load has what is the browser's."""
+    """What is loaded how often: the page, its recording, the network of the replays, and the stack
+    of both, of which a live load has what is the browser's."""
 
     page: LivePage
     recording: RecordedSite
@@ -66,7 +63,7 @@ class Done:
 def turns(study: LiveStudy) -> list[Turn]:
     """All loads in their order: blocks one after the other, each in random order."""
     site = study.recording.of_plan()
-    # Whatever is asked of it, the recording's servers take as long as the real ones did.
+    # The recording's servers take as long as the real ones did.
     replayed = replace(study.stack, think_time="recorded")
     plan = one_cell(site.name, [study.network], replayed, study.blocks, study.seed, study.browser)
     live = live_trials(site, study.stack, study.blocks, study.seed, study.browser)
