@@ -5,8 +5,8 @@ They are made anew in any commit that changes a format, until the release freeze
 
     .venv/bin/python scripts/golden.py
 
-`inputs/` has a plan, a trace, and what a real run of this plan observed; the site is the small one
-of the tests. The same inputs give the same bytes. Observations are taken as they are. Where a key
+`inputs/` has a plan, a trace, and what a real run of this plan observed; the sites are the small one and
+the one partly over http of the tests. The same inputs give the same bytes. Observations are taken as they are. Where a key
 of them changes, change it in `inputs/loads.json`, too; or run the plan anew in `vectors/golden`
 (`eyelevel run inputs/plan.toml --out /tmp/run`) and keep what that observed, with `--observe
 /tmp/run`. `tests/formats/test_golden.py` reads all of it, and says when it is stale.
@@ -28,6 +28,7 @@ from PIL import Image
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "helpers"))
 
+from mixed_site import pack_mixed
 from small_site import BODIES, pack_small_site
 
 from eyelevel.cli.run.plan_text import read_plan
@@ -48,7 +49,7 @@ from eyelevel.store.schema import RECORD_VERSION
 
 GOLDEN = Path(__file__).resolve().parents[1] / "vectors" / "golden"
 INPUTS = GOLDEN / "inputs"
-SITE, RUN, BUNDLE = "small.wacz", "run", "run.zip"
+SITE, MIXED, RUN, BUNDLE = "small.wacz", "mixed.wacz", "run", "run.zip"
 LOCKS = {"installed.txt": b"eyelevel==0.1.0\n", "Cargo.lock": b"", "requirements.lock": b""}
 
 
@@ -76,6 +77,8 @@ def make(out: Path) -> None:
     bodies = {**BODIES, "picture.png": picture}
     with tempfile.TemporaryDirectory() as folder:
         shutil.copyfile(pack_small_site(Path(folder), bodies), out / SITE)
+        mixed = pack_mixed(Path(folder), "http", (picture[1], picture[1]))
+        shutil.copyfile(mixed, out / MIXED)
     with contextlib.chdir(GOLDEN):
         plan = read_plan(str(INPUTS / "plan.toml"), [])
     site, run = open_site(str(out / SITE)), out / RUN

@@ -26,6 +26,9 @@ RUN = GOLDEN / "run"
 SITE_SHA256 = "36bab4a2c1e2643cac1f5064d4a4fce23d3d65e7c7aadb3db612ce2cc9ae9b5e"
 TRACE_SHA256 = "0f9466ceaf3b4c0ccd2a06d260a2d6d249181123cdb8e1ea921a7f6e6bae0fc1"
 
+MIXED_BYTES = (1272, 0.292453)
+"""Of `mixed.wacz`: of all bodies, and the share of them over https."""
+
 FOUND = {
     ("traced", "quic"): (125.63, 1, False),
     ("traced", "tcp"): (151.627, 1, False),
@@ -43,6 +46,20 @@ def test_the_archive_is_the_small_page_with_its_style_and_picture() -> None:
     assert set(info["media_types"]) == {"text/html", "text/css", "image/png"}
     (origin,) = info["origins"]
     assert (origin["host"], origin["address"]) == ("small.example", "192.0.2.10")
+
+
+def test_a_page_partly_over_http_keeps_both_schemes_and_says_their_shares() -> None:
+    info = run_tool(["archive", "info", str(GOLDEN / "mixed.wacz"), "--json"])
+    assert info["main_url"] == "http://mixed.example/"
+    origins = {(each["scheme"], each["host"], each["port"]) for each in info["origins"]}
+    assert origins == {
+        ("http", "mixed.example", 80),
+        ("http", "plain.example", 80),
+        ("http", "www.google-analytics.com", 80),
+        ("https", "secure.example", 443),
+    }
+    assert (info["objects"], info["secure_share"]) == (8, 0.25)
+    assert (info["body_bytes"], round(info["secure_bytes_share"], 6)) == MIXED_BYTES
 
 
 def test_the_plan_is_read_and_gives_the_same_trials() -> None:

@@ -18,8 +18,9 @@ ADDRESSES = {
 SCRIPT = b"document.body.append('script')"
 
 
-def pack_mixed(folder: Path, scheme: str) -> Path:
+def pack_mixed(folder: Path, scheme: str, pictures: tuple[bytes, bytes] | None = None) -> Path:
     """A page over `scheme` with pictures, scripts and a frame over both."""
+    over_http, over_https = pictures or (image(20), image(90))
     own = f"{scheme}://{PAGE_HOST}"
     page = f"""<!doctype html><title>mixed</title><link rel=icon href=data:,>
 <link rel=stylesheet href={own}/style.css><h1>A heading</h1>
@@ -29,8 +30,8 @@ def pack_mixed(folder: Path, scheme: str) -> Path:
     exchanges = [
         MadeExchange(f"{own}/", "text/html", page.encode()),
         MadeExchange(f"{own}/style.css", "text/css", b"h1 { color: red }"),
-        MadeExchange(f"{PLAIN}/picture.png", "image/png", image(20)),
-        MadeExchange(f"{SECURE}/picture.png", "image/png", image(90)),
+        MadeExchange(f"{PLAIN}/picture.png", "image/png", over_http),
+        MadeExchange(f"{SECURE}/picture.png", "image/png", over_https),
         MadeExchange(f"{SECURE}/script.js", "text/javascript", SCRIPT),
         MadeExchange(f"{PLAIN}/script.js", "text/javascript", SCRIPT),
         MadeExchange(f"{LISTED}/analytics.js", "text/javascript", SCRIPT),
