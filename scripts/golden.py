@@ -5,11 +5,12 @@ They are made anew in any commit that changes a format, until the release freeze
 
     .venv/bin/python scripts/golden.py
 
-`inputs/` has a plan, a trace, and what a real run of this plan observed; the sites are the small one and
-the one partly over http of the tests. The same inputs give the same bytes. Observations are taken as they are. Where a key
-of them changes, change it in `inputs/loads.json`, too; or run the plan anew in `vectors/golden`
-(`eyelevel run inputs/plan.toml --out /tmp/run`) and keep what that observed, with `--observe
-/tmp/run`. `tests/formats/test_golden.py` reads all of it, and says when it is stale.
+`inputs/` has a plan, a trace, and what a real run of this plan observed; the sites are the small
+one of the tests and the one partly over http. The same inputs give the same bytes. Observations are
+taken as they are. Where a key of them changes, change it in `inputs/loads.json`, too; or run the
+plan anew in `vectors/golden` (`eyelevel run inputs/plan.toml --out /tmp/run`) and keep what that
+observed, with `--observe /tmp/run`. `tests/formats/test_golden.py` reads all of it, and says when
+it is stale.
 """
 
 import argparse

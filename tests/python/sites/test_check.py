@@ -188,7 +188,7 @@ def test_what_was_recorded_twice_counts_once():
     again = [replace(one, body_bytes=0) for one in RECORDED] * 2
     found = findings([page()], {"a.example"}, [*RECORDED, *again])
     assert (found.use.objects_used, found.use.objects_recorded) == (40, 40)
-    assert found.use.body_bytes_share == 1
+    assert found.use.body_bytes_used == found.use.body_bytes_recorded == 4000
 
 
 def test_a_page_that_paints_nothing_is_not_fit():
