@@ -162,4 +162,56 @@ mod tests {
         assert_eq!(servers, expected.map(|each| each.parse().unwrap()));
         assert_eq!(split("").1, [PLACE]);
     }
+
+    #[test]
+    fn questions_are_passed_on_as_they_are_to_the_first_that_answers() {
+        use std::io::{Read, Write};
+        use std::thread;
+        // Each answers with the question turned around; the first of the two servers is not there.
+        let any = SocketAddr::new(PLACE.ip(), 0);
+        let datagrams = UdpSocket::bind(any).unwrap();
+        let there = datagrams.local_addr().unwrap();
+        let streams = TcpListener::bind(there).unwrap();
+        let gone = UdpSocket::bind(any).unwrap().local_addr().unwrap();
+        thread::spawn(move || {
+            let mut question = [0; 100];
+            while let Ok((length, sender)) = datagrams.recv_from(&mut question) {
+                question[..length].reverse();
+                datagrams.send_to(&question[..length], sender).unwrap();
+            }
+        });
+        thread::spawn(move || {
+            let (mut stream, _) = streams.accept().unwrap();
+            let mut question = [0; 3];
+            stream.read_exact(&mut question).unwrap();
+            question.reverse();
+            stream.write_all(&question).unwrap();
+        });
+        let asked = Asked {
+            datagrams: UdpSocket::bind(any).unwrap(),
+            streams: TcpListener::bind(any).unwrap(),
+        };
+        let by_udp = asked.datagrams.local_addr().unwrap();
+        let by_tcp = asked.streams.local_addr().unwrap();
+        thread::spawn(move || {
+            let runtime = crate::threads::runtime().unwrap();
+            runtime.block_on(asked.serve(vec![gone, there])).unwrap();
+        });
+        let mut answer = [0; 100];
+        let client = UdpSocket::bind(any).unwrap();
+        client
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .unwrap();
+        for question in [b"abc", b"xyz"] {
+            client.send_to(question, by_udp).unwrap();
+            let length = client.recv(&mut answer).unwrap();
+            let turned: Vec<u8> = question.iter().rev().copied().collect();
+            assert_eq!(answer[..length], turned);
+        }
+        let mut stream = std::net::TcpStream::connect(by_tcp).unwrap();
+        stream.write_all(b"tcp").unwrap();
+        let mut answer = [0; 3];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"pct");
+    }
 }

@@ -30,7 +30,7 @@ def test_an_address_has_the_least_round_trip_of_its_hosts() -> None:
 
 def test_a_server_without_one_is_named() -> None:
     origins = [origin("a.example", "192.0.2.1", 20.0), origin("b.example", "192.0.2.2", None)]
-    with pytest.raises(PlanError, match="no recorded round trip of `b[.]example`"):
+    with pytest.raises(PlanError, match=r"no recorded round trip of `b[.]example`"):
         rtts_by_address(origins, RECORDING)
 
 
