@@ -58,7 +58,7 @@ ELSEWHERE = {
     "run/trial/host.py": KERNEL,
     "run/trial/trial.py": "our own servers wrote it during this load",
     "settings.py": "what was parsed before, as pydantic wants it",
-    "sites/misses.py": OURS,
+    "sites/contents.py": OURS,
     "store/directory.py": "a record that was unpacked by its bounds, by its schema",
     "validation/bulk.py": OURS,
     "validation/fine_grid.py": OURS,
