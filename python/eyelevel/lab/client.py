@@ -9,6 +9,8 @@ from eyelevel.binary import find_binary
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.conversation import Conversation
 
+HTTPS_PORT = 443
+
 READY_TIMEOUT_S = 30.0
 """A lab is up in 150 ms on a quiet machine; a busy one may take many times that."""
 
@@ -75,12 +77,16 @@ class Ready:
         return cls(**values)  # type: ignore[arg-type]
 
     def quic_origins(self) -> tuple[str, ...]:
-        """`host:port` of every secure origin, as Chromium's flag wants them."""
-        return tuple(
-            f"{origin['host']}:{origin['port']}"
-            for origin in self.origins
-            if origin["scheme"] == "https"
-        )
+        """`host:port` of every secure origin, as Chromium's flag wants them.
+
+        Hosts that were recorded over http alone are among them where there is a server for TLS at
+        all: what of them is asked for over https is a miss with every stack, and no refusal.
+        """
+        secure = [origin for origin in self.origins if origin["scheme"] == "https"]
+        found = [f"{origin['host']}:{origin['port']}" for origin in secure]
+        if any(origin["port"] == HTTPS_PORT for origin in secure):
+            found += [f"{origin['host']}:{HTTPS_PORT}" for origin in self.origins]
+        return tuple(dict.fromkeys(found))
 
     def unasked_hosts(self) -> tuple[tuple[str, str], ...]:
         """Hosts that a browser asks no resolver for, and their addresses in the lab.

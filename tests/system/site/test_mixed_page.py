@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 from loads import load
-from mixed_site import LISTED, PLAIN, SECURE, pack_mixed
+from mixed_site import ADDRESSES, LISTED, PLAIN, SECURE, pack_mixed
+from pages import image
 
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.errors import BrowserStartError
 from eyelevel.metrics.objects import cleartext_share
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.sites.check import STACKS, check_page
+from eyelevel.sites.pack import MadeExchange, pack_site
 from eyelevel.sites.recorded import site_info
 
 pytestmark = pytest.mark.usefixtures("labs")
@@ -65,6 +67,23 @@ def test_firefox_loads_both_as_they_were_recorded(tmp_path: Path) -> None:
     options = ("--browser", "firefox", "--stack", "quic", "--network", "cable")
     trial = load(str(archive), *options)
     check_all_as_recorded(trial, archive, "quic")
+
+
+def test_what_was_recorded_over_http_and_is_asked_for_over_https_is_missed_alike(
+    tmp_path: Path,
+) -> None:
+    page = f"""<!doctype html><link rel=icon href=data:,><h1>A heading</h1>
+<img src={SECURE}/picture.png><img src={PLAIN.replace("http:", "https:")}/picture.png>"""
+    archive = tmp_path / "asked.wacz"
+    exchanges = [
+        MadeExchange("http://mixed.example/", "text/html", page.encode()),
+        MadeExchange(f"{SECURE}/picture.png", "image/png", image(90)),
+        MadeExchange(f"{PLAIN}/picture.png", "image/png", image(20)),
+    ]
+    pack_site(archive, exchanges, title="asked", addresses=ADDRESSES)
+    found = check_page(archive, len(STACKS), quiet_s=0.3)
+    assert found.misses_agree and len(found.misses) == 1
+    assert found.misses[0].url == "https://plain.example/picture.png"
 
 
 def test_a_secure_page_has_http_pictures_and_no_http_scripts(tmp_path: Path) -> None:
