@@ -12,7 +12,7 @@ const SEED: u64 = 20_261_121;
 const PACKETS: u64 = 160;
 
 /// A file's name and its stages, in the text form or as JSON.
-const CASES: [(&str, &str); 26] = [
+const CASES: [(&str, &str); 27] = [
     ("none", "none"),
     ("delay", "delay 12.345678ms"),
     ("rate", "rate 7 Mbit/s"),
@@ -52,6 +52,13 @@ const CASES: [(&str, &str); 26] = [
         "trace",
         r#"[{"stage":"trace","trace":[0,1,1,1,4,9,9,15,16],
             "queue":{"discipline":"droptail","limit_packets":12}}]"#,
+    ),
+    (
+        "cell",
+        r#"[{"stage":"cell","idle_ms":3,"heavy":[0,1,1,2,4,9,9,15,16],"light":[
+            {"at_ms":0,"delay_ms":7,"opportunities_ms":[0,2,3]},
+            {"at_ms":100,"delay_ms":12,"opportunities_ms":[0,4]},
+            {"at_ms":250,"delay_ms":9.5,"opportunities_ms":[0]}]}]"#,
     ),
     (
         "recorded",

@@ -2,7 +2,7 @@
 //!
 //! Clauses are separated by commas and stand in the order in which a packet meets them. A clause is
 //! a stage's name (`-` may stand for `_`) and its values; a unit may follow its number after a
-//! space. `queue` is not a stage: it belongs to the rate, schedule or trace in the clause right
+//! space. `queue` is not a stage: it belongs to the rate, schedule, trace or cell in the clause right
 //! before it, or else right after it.
 
 use crate::words::Words;

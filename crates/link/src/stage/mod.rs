@@ -2,6 +2,7 @@
 //! and one table of them all.
 
 mod address_delay;
+mod cell;
 mod corrupt;
 mod delay;
 mod duplicate;
@@ -25,6 +26,8 @@ use crate::words::Words;
 use crate::{QueueSpec, SpecError};
 use address_delay::AddressDelay;
 pub use address_delay::AddressDelaySpec;
+use cell::Cell;
+pub use cell::{CellSpec, LightTrain};
 use corrupt::Corrupt;
 pub use corrupt::CorruptSpec;
 use delay::Delay;
@@ -229,6 +232,12 @@ stages! {
         "FILE [`once`]",
         "`trace` (opportunities in whole milliseconds, or a file), `once` (false), \
          `opportunity_bytes` (1500), `packet_overhead_bytes` (0), `queue`";
+    /// A cellular link from a light and a saturated recording of it.
+    "cell": Cell(CellSpec) => Box<Cell<P>>,
+        "LIGHT HEAVY [`idle` TIME], two files",
+        "`light` (list of `at_ms`, `delay_ms`, `opportunities_ms`, or a file with one such train a \
+         line: `AT DELAY OPPORTUNITY ...`), `heavy` (as `trace`), `idle_ms` (0), \
+         `opportunity_bytes` (1500), `queue`";
     /// A policer: what exceeds its rate and burst is dropped, nothing is queued.
     "token_bucket": TokenBucket(TokenBucketSpec) => TokenBucket,
         "RATE BURST, such as `5 Mbit/s 64 kB`",

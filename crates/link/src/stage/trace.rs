@@ -193,7 +193,8 @@ impl<P> StageState<P> for TraceLink<P> {
 }
 
 impl<P> TraceLink<P> {
-    fn is_idle(&self) -> bool {
+    /// Whether nothing waits and nothing is being sent.
+    pub(super) fn is_idle(&self) -> bool {
         self.in_transmission.is_none() && self.queue.is_empty()
     }
 

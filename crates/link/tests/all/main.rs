@@ -1,5 +1,6 @@
 //! The crate's tests from outside, in one program: each more would be linked on its own.
 
+mod cellular;
 mod common;
 mod delays;
 mod direction;

@@ -172,7 +172,7 @@ fn the_json_form_of_every_stage_reads_back() {
          jitter recorded delays.txt 10ms, rate 1 Mbit/s, queue pie ecn, \
          schedule 0s=10Mbit/s, queue dualpi2 target 20ms, trace a.trace, \
          queue drophead 10ms 3packets, loss 1%, gilbert-elliott 1% 30%, recorded_loss l.txt, \
-         fates log.txt, duplicate 1%, corrupt 1%, outage exponential 10s 1s, \
+         fates log.txt, duplicate 1%, corrupt 1%, outage exponential 10s 1s, cell l.txt h.txt idle 5ms, \
          rate 1 Mbit/s, queue red min 3 max 9 probability 2% weight 0.01 no-gentle ecn, \
          token_bucket 5 Mbit/s 64 kB",
     ) {

@@ -1,6 +1,7 @@
 //! Plain reference models of queue disciplines, written apart from the crate: vectors that are
 //! searched, timers that tick one by one, no attention to speed.
 
+mod cell;
 mod codel;
 mod dualpi2;
 mod fifo;
@@ -8,6 +9,7 @@ mod fq_codel;
 mod pie;
 mod red;
 
+pub use cell::Cell;
 pub use codel::Codel;
 pub use dualpi2::DualPi2;
 pub use fifo::{DropHead, DropTail};

@@ -1,0 +1,119 @@
+//! The light recording: what short trains of packets met, one after the other.
+
+use crate::SpecError;
+use crate::error::At;
+use eyelevel_units::{Duration, duration_from_ms};
+use serde::{Deserialize, Serialize};
+
+/// What a line of a light recording holds, for messages.
+pub(super) const LINE: &str = "a train: when, its delay and when its packets came, in milliseconds";
+
+/// More packets than a short train has.
+const OPPORTUNITIES_MAX: usize = 10_000;
+
+/// One train of a light recording. As text a line: `AT DELAY OPPORTUNITY ...`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LightTrain {
+    /// When it was sent, since the recording's start.
+    pub at_ms: f64,
+    /// One-way delay of its first packet.
+    pub delay_ms: f64,
+    /// For each packet when it came, since the first one did.
+    pub opportunities_ms: Vec<f64>,
+}
+
+/// One line: numbers between single spaces.
+pub(super) fn parse_line(line: &str) -> Option<LightTrain> {
+    let mut numbers = line.split(' ').map(crate::recorded::parse_ms);
+    let (at_ms, delay_ms) = (numbers.next()??, numbers.next()??);
+    let opportunities_ms = numbers.collect::<Option<Vec<f64>>>()?;
+    (1..=OPPORTUNITIES_MAX)
+        .contains(&opportunities_ms.len())
+        .then_some(LightTrain {
+            at_ms,
+            delay_ms,
+            opportunities_ms,
+        })
+}
+
+#[derive(Debug)]
+struct Train {
+    at: Duration,
+    delay: Duration,
+    opportunities: Vec<Duration>,
+}
+
+/// A light recording as the stage uses it: the last train is its end, at which it begins again.
+#[derive(Debug)]
+pub(super) struct Light {
+    trains: Vec<Train>,
+}
+
+impl Light {
+    /// Checks the trains; `place` says of which file or stage, and `line` how one is called there.
+    pub(super) fn new(trains: &[LightTrain], place: &str, line: &str) -> Result<Self, SpecError> {
+        let mut read: Vec<Train> = Vec::with_capacity(trains.len());
+        for (index, train) in trains.iter().enumerate() {
+            let place = || format!("{place}{line}{}", index + 1);
+            let ms = |ms: f64| duration_from_ms(ms).at(place);
+            let opportunities = train.opportunities_ms.iter().map(|at| ms(*at));
+            let next = Train {
+                at: ms(train.at_ms)?,
+                delay: ms(train.delay_ms)?,
+                opportunities: opportunities.collect::<Result<_, _>>()?,
+            };
+            let wrong =
+                |problem: &str, remedy: &str| Err(SpecError::setting(place(), problem, remedy));
+            if read.last().is_some_and(|before| before.at >= next.at) {
+                return wrong(
+                    "the train is not later than the one before",
+                    "sort them by time",
+                );
+            }
+            if next.opportunities.is_empty() || !next.opportunities.is_sorted() {
+                return wrong(
+                    "its packets do not come one after the other",
+                    "sort them by time",
+                );
+            }
+            read.push(next);
+        }
+        if read.len() < 2 {
+            return Err(SpecError::setting(
+                place,
+                "a light recording of one train",
+                "give at least two: the last one's time is the recording's length",
+            ));
+        }
+        Ok(Self { trains: read })
+    }
+
+    /// The least delay of a train.
+    pub(super) fn delay_min(&self) -> Duration {
+        let delays = self.trains.iter().map(|train| train.delay);
+        delays.min().unwrap_or(Duration::ZERO)
+    }
+
+    /// What a train meets that begins so long after the path did: the place of its opportunities, and
+    /// the delay between the two trains around it, by straight line.
+    pub(super) fn at(&self, elapsed: Duration) -> (usize, Duration) {
+        let length = self.trains[self.trains.len() - 1].at.as_nanos();
+        let within = elapsed.as_nanos() % length;
+        let after = self
+            .trains
+            .partition_point(|train| train.at.as_nanos() <= within);
+        let Some(before) = after.checked_sub(1) else {
+            return (0, self.trains[0].delay);
+        };
+        let (from, to) = (&self.trains[before], &self.trains[after]);
+        let (passed, span) = (within - from.at.as_nanos(), (to.at - from.at).as_nanos());
+        let weighted = from.delay.as_nanos() * (span - passed) + to.delay.as_nanos() * passed;
+        let nanos = u64::try_from(weighted / span).unwrap_or(u64::MAX);
+        (before, Duration::from_nanos(nanos))
+    }
+
+    pub(super) fn opportunities(&self, index: usize) -> &[Duration] {
+        &self.trains[index].opportunities
+    }
+}

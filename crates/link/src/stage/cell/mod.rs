@@ -1,0 +1,261 @@
+//! A cellular link from two recordings of it, one lightly used and one saturated.
+
+mod light;
+
+use super::effect::Effect;
+use super::interface::{StageSettings, StageState};
+use super::trace::{TraceLink, TraceSpec};
+use crate::error::At;
+use crate::observer::{EventKind, Observer, Reports};
+use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
+use crate::recorded::{ReadFile, Recorded};
+use crate::trace::OPPORTUNITY_BYTES;
+use crate::words::Words;
+use crate::{DropReason, QueueSpec, SpecError};
+use eyelevel_units::{Duration, Instant, Seed, duration_from_ms};
+use light::Light;
+pub use light::LightTrain;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// A cellular link that treats short trains and long flows each as it was recorded with such.
+///
+/// The idea and the two recordings are those of `CellReplay` (Sentosa, Chandrasekaran, Godfrey and
+/// Hassanieh, NSDI 2025). A packet that comes to an idle link begins a train: it waits the delay that
+/// the light recording has for that time, between two of its trains by straight line, and the packets
+/// after it leave at the opportunities of the train before. What comes when these are used up waits
+/// the same delay and then for the opportunities of the saturated recording, as at `trace`; so does
+/// what would else overtake it. The link is idle again when a packet would leave more than `idle_ms`
+/// after the one before it did. Both recordings begin again after their last line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellSpec {
+    /// The light recording; in a file one train a line.
+    pub light: Recorded<LightTrain>,
+    /// The saturated recording: opportunities in whole milliseconds; in a file one a line.
+    pub heavy: Recorded<u64>,
+    /// How long nothing leaves until the next packet begins a train.
+    #[serde(default)]
+    pub idle_ms: f64,
+    /// Bytes that an opportunity carries, in both.
+    #[serde(default = "opportunity_bytes")]
+    pub opportunity_bytes: u32,
+    /// The queue of what waits for the saturated recording's opportunities.
+    #[serde(default)]
+    pub queue: QueueSpec,
+}
+
+const fn opportunity_bytes() -> u32 {
+    OPPORTUNITY_BYTES
+}
+
+impl CellSpec {
+    fn of_heavy(&self) -> TraceSpec {
+        TraceSpec {
+            trace: self.heavy.clone(),
+            once: false,
+            opportunity_bytes: self.opportunity_bytes,
+            packet_overhead_bytes: 0,
+            queue: self.queue.clone(),
+        }
+    }
+}
+
+impl StageSettings for CellSpec {
+    const IS_LINK: bool = true;
+
+    fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
+        let (light, heavy) = (words.file()?, words.file()?);
+        let idle_ms = if words.take("idle") { words.ms()? } else { 0.0 };
+        Ok(Self {
+            light: Recorded::from_file(light),
+            heavy: Recorded::from_file(heavy),
+            idle_ms,
+            opportunity_bytes: OPPORTUNITY_BYTES,
+            queue: QueueSpec::Infinite,
+        })
+    }
+
+    fn effect(&self) -> Result<Effect<'_>, SpecError> {
+        let light = Light::new(self.light.values("light")?, "light", ": train ")?;
+        Ok(Effect {
+            delay_min: light.delay_min(),
+            rate: self.of_heavy().effect()?.rate,
+            queue: Some(&self.queue),
+        })
+    }
+
+    fn queue_mut(&mut self) -> Option<&mut QueueSpec> {
+        Some(&mut self.queue)
+    }
+
+    fn load_files(&mut self, read: &mut ReadFile<'_>) -> Result<(), SpecError> {
+        if let Some(file) = self.light.file().map(str::to_owned) {
+            self.light.load(read, light::parse_line, light::LINE)?;
+            Light::new(self.light.values(&file)?, &file, ":")?;
+        }
+        let mut heavy = self.of_heavy();
+        heavy.load_files(read)?;
+        self.heavy = heavy.trace;
+        Ok(())
+    }
+}
+
+/// The train at hand.
+#[derive(Debug)]
+struct Train {
+    began: Instant,
+    delay: Duration,
+    /// Where its opportunities are, the next of these, and what is left of that in bytes.
+    recorded: usize,
+    index: usize,
+    credit: u64,
+}
+
+/// A packet on its way, until its delay is over.
+#[derive(Debug)]
+struct Travelling<P> {
+    due: Instant,
+    /// Since when it is late, if a train's opportunity carries it; else the saturated link does.
+    light: Option<Instant>,
+    queued_packet: QueuedPacket<P>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Cell<P> {
+    light: Light,
+    idle: Duration,
+    opportunity_bytes: u64,
+    origin: Instant,
+    train: Option<Train>,
+    /// When the last packet leaves or has left, as far as it is known.
+    last_left: Instant,
+    travelling: VecDeque<Travelling<P>>,
+    heavy: TraceLink<P>,
+}
+
+impl<P> StageState<P> for Cell<P> {
+    type Settings = CellSpec;
+
+    fn new(settings: &CellSpec, seed: Seed, place: &str) -> Result<Self, SpecError> {
+        let of_light = format!("{place}: light");
+        Ok(Self {
+            light: Light::new(settings.light.values(&of_light)?, &of_light, ": train ")?,
+            idle: duration_from_ms(settings.idle_ms).at(|| format!("{place}: idle_ms"))?,
+            opportunity_bytes: settings.opportunity_bytes.into(),
+            origin: Instant::ZERO,
+            train: None,
+            last_left: Instant::ZERO,
+            travelling: VecDeque::new(),
+            heavy: TraceLink::new(&settings.of_heavy(), seed, place)?,
+        })
+    }
+
+    fn start(&mut self, origin: Instant) {
+        self.origin = origin;
+        StageState::start(&mut self.heavy, origin);
+    }
+
+    fn handle_packet<O: Observer<P>>(
+        &mut self,
+        at: Instant,
+        queued_packet: QueuedPacket<P>,
+        reports: &mut Reports<'_, O>,
+    ) -> Option<QueuedPacket<P>> {
+        if self.travelling.len() >= QUEUED_PACKETS_MAX {
+            reports.dropped(at, queued_packet, DropReason::Bound);
+            return None;
+        }
+        let (delay, opportunity) = self.opportunity(at, queued_packet.bytes());
+        let without_link = at + delay;
+        // Nothing overtakes: what would waits for the last, on the link.
+        let due = opportunity.unwrap_or(without_link);
+        let last_due = self
+            .travelling
+            .back()
+            .map_or(Instant::ZERO, |last| last.due);
+        let light = opportunity.map(|_| without_link);
+        let light = light.filter(|_| due >= last_due);
+        let due = due.max(last_due);
+        self.last_left = self.last_left.max(due);
+        self.travelling.push_back(Travelling {
+            due,
+            light,
+            queued_packet,
+        });
+        None
+    }
+
+    fn deadline(&self) -> Instant {
+        let travels = self
+            .travelling
+            .front()
+            .map_or(Instant::MAX, |first| first.due);
+        travels.min(StageState::<P>::deadline(&self.heavy))
+    }
+
+    fn handle_timeout<O: Observer<P>>(
+        &mut self,
+        at: Instant,
+        reports: &mut Reports<'_, O>,
+    ) -> Option<QueuedPacket<P>> {
+        // An opportunity first: who comes at its very instant is too late for it.
+        if StageState::<P>::deadline(&self.heavy) <= at {
+            let sent = self.heavy.handle_timeout(at, reports);
+            self.last_left = self.last_left.max(at);
+            return sent;
+        }
+        let mut first = self.travelling.pop_front()?;
+        match first.light {
+            Some(since) if self.heavy.is_idle() => {
+                let queued = at.since(since);
+                reports.event(at, &first.queued_packet, EventKind::Served { queued });
+                Some(first.queued_packet)
+            }
+            _ => {
+                first.queued_packet.entered = at;
+                self.heavy.handle_packet(at, first.queued_packet, reports)
+            }
+        }
+    }
+}
+
+impl<P> Cell<P> {
+    /// The delay of a packet that comes now, and when its opportunity of the light recording is, if
+    /// there is one for it.
+    fn opportunity(&mut self, at: Instant, bytes: u64) -> (Duration, Option<Instant>) {
+        let (last_left, idle) = (self.last_left, self.idle);
+        let goes_on = |train: &Train| at + train.delay <= last_left + idle;
+        let busy = !self.heavy.is_idle();
+        let train = match self.train.take().filter(|train| busy || goes_on(train)) {
+            Some(train) => self.train.insert(train),
+            None => {
+                let (recorded, delay) = self.light.at(at.since(self.origin));
+                self.train.insert(Train {
+                    began: at,
+                    delay,
+                    recorded,
+                    index: 0,
+                    credit: self.opportunity_bytes,
+                })
+            }
+        };
+        let opportunities = self.light.opportunities(train.recorded);
+        let elapsed = at.since(train.began);
+        // One is over, or has too little left.
+        while opportunities
+            .get(train.index)
+            .is_some_and(|next| *next < elapsed || train.credit < bytes.min(self.opportunity_bytes))
+        {
+            train.index += 1;
+            train.credit = self.opportunity_bytes;
+        }
+        let next = opportunities.get(train.index);
+        let next = next.filter(|_| bytes <= train.credit);
+        train.credit -= if next.is_some() { bytes } else { 0 };
+        (
+            train.delay,
+            next.map(|next| train.began + train.delay + *next),
+        )
+    }
+}

@@ -1,0 +1,340 @@
+//! `cell`: against a plain model, and against links whose behaviour is known, recorded lightly and
+//! saturated. `docs/reference/cell.md` has the figures that `figures` prints.
+
+use crate::common::{arrivals, config, run};
+use crate::models::Cell;
+use eyelevel_link::{
+    CellSpec, DelaySpec, Direction, LightTrain, Packet, QueueSpec, Recorded, StageSpec, TraceSpec,
+};
+use eyelevel_units::{Generator, Instant, Seed};
+use proptest::prelude::*;
+
+const MS: u64 = 1_000_000;
+/// Of the recordings.
+const LENGTH_MS: u64 = 60_000;
+/// Packets of the light recording's trains.
+const TRAIN: usize = 10;
+const IDLE_MS: u64 = 20;
+
+fn cell(light: Vec<LightTrain>, heavy: Vec<u64>, idle_ms: u64) -> StageSpec {
+    StageSpec::Cell(CellSpec {
+        light: Recorded::from_values(light),
+        heavy: Recorded::from_values(heavy),
+        idle_ms: idle_ms as f64,
+        opportunity_bytes: 1500,
+        queue: QueueSpec::Infinite,
+    })
+}
+
+fn trains() -> impl Strategy<Value = Vec<LightTrain>> {
+    let gaps = proptest::collection::vec(0_u32..12, 0..12);
+    let one = (1_u32..300, 0_u32..60, gaps);
+    proptest::collection::vec(one, 2..12).prop_map(|list| {
+        let mut at = 0;
+        let train = |(after, delay, gaps): (u32, u32, Vec<u32>)| {
+            at += after;
+            let mut came = 0;
+            let later = gaps.into_iter().map(|gap| {
+                came += gap;
+                f64::from(came)
+            });
+            LightTrain {
+                at_ms: f64::from(at),
+                delay_ms: f64::from(delay),
+                opportunities_ms: std::iter::once(0.0).chain(later).collect(),
+            }
+        };
+        list.into_iter().map(train).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(config(256))]
+
+    #[test]
+    fn it_is_as_its_plain_model(
+        arrivals in arrivals(300),
+        light in trains(),
+        gaps in proptest::collection::vec(0_u64..9, 1..60),
+        idle in 0_u64..40,
+    ) {
+        let mut at = 1;
+        let heavy: Vec<u64> = gaps.into_iter().map(|gap| { at += gap; at }).collect();
+        let model = Cell { light: light.clone(), heavy: heavy.clone(), idle: idle * MS };
+        let expected = model.carry(&arrivals);
+        let stages = [cell(light, heavy, idle)];
+        for punctual in [true, false] {
+            prop_assert_eq!(&run(&stages, 1, &arrivals, punctual).0, &expected);
+        }
+    }
+}
+
+/// Something that carries trains of packets of 1500 bytes, one after the other.
+trait Link {
+    /// The times at which so many packets leave that come at `at`.
+    fn train(&mut self, at: u64, packets: usize) -> Vec<u64>;
+}
+
+/// A cellular link whose behaviour is known. What comes to it after it was idle waits for a grant,
+/// and the first packets leave by small grants; who keeps sending gets all that the cell has to give.
+/// The way and the grants move slowly, and the rate faster.
+struct Known {
+    /// In turn: milliseconds of the way and the grant, and of a packet by small and by large grants;
+    /// each holds 50 ms.
+    course: Vec<(f64, f64, f64, f64)>,
+    last_left: u64,
+    /// Packets since the link was idle.
+    busy_packets: usize,
+}
+
+impl Known {
+    fn new(seed: u64, rate: f64) -> Self {
+        let mut random: Generator = Seed::new(seed).generator();
+        let (mut way, mut grant, mut large) = (0.5, 0.5, 0.5);
+        let mut walk = |value: &mut f64, step: f64| {
+            *value = (*value + (random.uniform() - 0.5) * step).clamp(0.0, 1.0);
+            *value
+        };
+        let steps = LENGTH_MS / 50 * 3;
+        let course = (0..steps).map(|_| {
+            let way = 18.0 + 14.0 * walk(&mut way, 0.12);
+            let grant = 4.0 + 8.0 * walk(&mut grant, 0.12);
+            let small = 2.4 / rate;
+            (
+                way,
+                grant,
+                small,
+                (0.4 + 0.3 * walk(&mut large, 0.3)) / rate,
+            )
+        });
+        Self {
+            course: course.collect(),
+            last_left: 0,
+            busy_packets: 0,
+        }
+    }
+
+    fn packet(&mut self, at: u64) -> u64 {
+        let now = |at: u64| self.course[(at / (50 * MS)) as usize % self.course.len()];
+        let (way, grant, ..) = now(at);
+        let ns = |ms: f64| (ms * 1e6) as u64;
+        if at + ns(way) > self.last_left + IDLE_MS * MS {
+            self.busy_packets = 0;
+            self.last_left = at + ns(way + grant);
+        } else {
+            let (.., small, large) = now(self.last_left);
+            self.busy_packets += 1;
+            let each = if self.busy_packets < TRAIN {
+                small
+            } else {
+                large
+            };
+            self.last_left = (at + ns(way)).max(self.last_left + ns(each));
+        }
+        self.last_left
+    }
+
+    /// As `CellReplay` records: whole milliseconds, a train every 200 ms.
+    fn light(mut self) -> Vec<LightTrain> {
+        let trains = (0..=LENGTH_MS / 200).map(|n| {
+            let sent = n * 200 * MS;
+            let left = self.train(sent, TRAIN);
+            let whole_ms = |ns: u64| (ns / MS) as f64;
+            LightTrain {
+                at_ms: whole_ms(sent),
+                delay_ms: whole_ms(left[0] - sent),
+                opportunities_ms: left.iter().map(|at| whole_ms(at - left[0])).collect(),
+            }
+        });
+        trains.collect()
+    }
+
+    /// As Mahimahi records: the link is kept full, and each packet's arrival noted.
+    fn heavy(mut self) -> Vec<u64> {
+        let left =
+            std::iter::from_fn(|| Some(self.packet(self.last_left.saturating_sub(60 * MS)) / MS));
+        left.skip(TRAIN).take_while(|ms| *ms <= LENGTH_MS).collect()
+    }
+}
+
+impl Link for Known {
+    fn train(&mut self, at: u64, packets: usize) -> Vec<u64> {
+        (0..packets).map(|_| self.packet(at)).collect()
+    }
+}
+
+struct Emulated(Direction<()>);
+
+impl Emulated {
+    fn new(stages: &[StageSpec]) -> Self {
+        let mut direction = Direction::new(stages, Seed::new(1)).unwrap();
+        direction.start(Instant::ZERO);
+        Self(direction)
+    }
+}
+
+impl Link for Emulated {
+    fn train(&mut self, at: u64, packets: usize) -> Vec<u64> {
+        for _ in 0..packets {
+            self.0
+                .handle_packet(Instant::from_nanos(at), Packet::new(1500, ()));
+        }
+        let mut left = Vec::new();
+        while let Some(wake) = self.0.poll_timeout() {
+            left.extend(std::iter::from_fn(|| self.0.poll_transmit(wake)).map(|r| r.at.as_nanos()));
+        }
+        left
+    }
+}
+
+/// Both directions of a link.
+type Path = (Box<dyn Link>, Box<dyn Link>);
+
+/// The seeds of the known link's directions, and how fast they are.
+const DOWN: (u64, f64) = (11, 1.0);
+const UP: (u64, f64) = (12, 0.4);
+
+fn known() -> Path {
+    let link = |(seed, rate)| Box::new(Known::new(seed, rate));
+    (link(DOWN), link(UP))
+}
+
+fn by_cell() -> Path {
+    let link = |(seed, rate): (u64, f64)| {
+        let (light, heavy) = (
+            Known::new(seed, rate).light(),
+            Known::new(seed, rate).heavy(),
+        );
+        Box::new(Emulated::new(&[cell(light, heavy, IDLE_MS)]))
+    };
+    (link(DOWN), link(UP))
+}
+
+/// The saturated recording alone with half of the least round trip that was seen, as usual with
+/// Mahimahi.
+fn by_trace() -> Path {
+    let least_ms = |(seed, rate): (u64, f64)| {
+        let trains = Known::new(seed, rate).light();
+        trains
+            .iter()
+            .map(|train| train.delay_ms)
+            .fold(f64::INFINITY, f64::min)
+    };
+    let delay_ms = f64::midpoint(least_ms(DOWN), least_ms(UP));
+    let link = |(seed, rate): (u64, f64)| {
+        let trace = StageSpec::Trace(TraceSpec {
+            trace: Recorded::from_values(Known::new(seed, rate).heavy()),
+            once: false,
+            opportunity_bytes: 1500,
+            packet_overhead_bytes: 0,
+            queue: QueueSpec::Infinite,
+        });
+        Box::new(Emulated::new(&[
+            StageSpec::Delay(DelaySpec { delay_ms }),
+            trace,
+        ]))
+    };
+    (link(DOWN), link(UP))
+}
+
+/// What pages and measurements ask for: milliseconds from each request to the answer's last packet,
+/// of `rounds` answers one right after the other, at times of no period within the recording.
+fn answered_ms(path: Path, rounds: &[usize]) -> Vec<f64> {
+    let (mut down, mut up) = path;
+    let mut random = Seed::new(7).generator();
+    // So far apart that none meets the one before, and all within the recording.
+    let every = if rounds.iter().sum::<usize>() > 1000 {
+        4800 * MS
+    } else {
+        950 * MS
+    };
+    let starts = (0..57_000 * MS / every).map(|n| n * every + random.below(400 * MS));
+    let answer = starts.map(|start| {
+        let end = rounds.iter().fold(start, |at, packets| {
+            let asked = up.train(at, 1)[0];
+            *down.train(asked, *packets).last().unwrap()
+        });
+        (end - start) as f64 / 1e6
+    });
+    answer.collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// By how much the emulated link's mean differs from the known one's, as a share.
+fn off(emulated: fn() -> Path, rounds: &[usize]) -> f64 {
+    let truth = mean(&answered_ms(known(), rounds));
+    mean(&answered_ms(emulated(), rounds)) / truth - 1.0
+}
+
+/// Three round trips of a handshake and a name, then a page as slow start sends it.
+const PAGE: [usize; 6] = [1, 1, 1, 10, 20, 40];
+const TRAINS: [usize; 4] = [1, 3, 5, 10];
+
+#[test]
+fn short_trains_take_as_long_as_on_the_known_link_and_on_a_trace_they_do_not() {
+    for packets in TRAINS {
+        let (cell, trace) = (off(by_cell, &[packets]), off(by_trace, &[packets]));
+        assert!(cell.abs() < 0.05, "{packets} packets: {cell}");
+        assert!(trace < -0.13, "{packets} packets: {trace}");
+    }
+}
+
+#[test]
+fn a_page_takes_as_long_as_on_the_known_link_and_on_a_trace_it_does_not() {
+    let (cell, trace) = (off(by_cell, &PAGE), off(by_trace, &PAGE));
+    assert!(cell.abs() < 0.05, "{cell}");
+    assert!(trace < -0.13, "{trace}");
+}
+
+#[test]
+fn long_flows_have_the_known_links_rate_and_those_between_are_close() {
+    let seconds = 3000;
+    let rate_off = off(by_cell, &[seconds]);
+    assert!(rate_off.abs() < 0.05, "{rate_off}");
+    for packets in [20, 40, 100, 300] {
+        let between = off(by_cell, &[packets]);
+        assert!(between.abs() < 0.05, "{packets} packets: {between}");
+    }
+}
+
+/// `cargo test --release -p eyelevel-link --test all cellular::figures -- --ignored --nocapture`.
+#[test]
+#[ignore = "prints the table of docs/reference/cell.md"]
+fn figures() {
+    let row = |name: String, rounds: &[usize]| {
+        let truth = mean(&answered_ms(known(), rounds));
+        let share = |emulated| 100.0 * off(emulated, rounds);
+        let (cell, trace) = (share(by_cell), share(by_trace));
+        println!("| {name} | {truth:.1} | {cell:+.1} % | {trace:+.1} % |");
+    };
+    for packets in [1, 3, 5, 10, 20, 40, 100, 300, 3000] {
+        row(format!("{packets} packets"), &[packets]);
+    }
+    row("a page".to_owned(), &PAGE);
+}
+
+#[test]
+fn a_light_recording_is_refused_with_file_line_and_remedy() {
+    let load = |light: &str| {
+        let mut stages = crate::common::parsed("cell light heavy idle 5ms, queue droptail 9 kB");
+        let mut read = |name: &str| {
+            Ok(eyelevel_link::FileText {
+                name: name.to_owned(),
+                text: if name == "light" { light } else { "1\n9\n" }.to_owned(),
+            })
+        };
+        stages[0].load_files(&mut read).map(|()| stages)
+    };
+    let message = |light: &str| load(light).unwrap_err().to_string();
+    assert!(load("0 20 0 1\n500 21.5 0 3 3\n").is_ok());
+    assert!(message("0 20 0\n5 x 0\n").starts_with("light:2: \"5 x 0\" is not a train"));
+    assert!(message("0 20\n5 1 0\n").starts_with("light:1: \"0 20\" is not a train"));
+    assert!(message("0 20 0\n0 1 0\n").starts_with("light:2: the train is not later than"));
+    assert!(message("0 20 3 2\n5 1 0\n").starts_with("light:1: its packets do not come"));
+    assert!(message("0 20 0\n").starts_with("light: a light recording of one train; give"));
+    let facts = eyelevel_link::DirectionFacts::new(&load("0 20 0\n9 18 0\n").unwrap()).unwrap();
+    assert_eq!((facts.delay_ms_min, facts.rate_bit_s), (18.0, 2_666_666));
+}
