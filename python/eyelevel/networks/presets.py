@@ -1,5 +1,6 @@
 """The networks that come with the project, as one table of groups."""
 
+import re
 from dataclasses import dataclass
 
 from eyelevel.errors import NetworkError, unknown
@@ -40,11 +41,11 @@ DAS_RATES_MBIT_S = (0.2, 0.3, 0.6, 1, 1.7, 3, 5, 8, 14, 25)
 DAS_RTTS_MS = (30, 60, 90, 120, 150, 180, 210, 240, 270, 300)
 
 
-def _das(rate_mbit_s: float, rtt_ms: int) -> Network:
+def _das(rate_mbit_s: float, rtt_ms: float) -> Network:
     # One bandwidth-delay product, but at least two full packets: at 0.2 Mbit/s and 30 ms a single
     # packet is already more than the product.
     rate_bit_s = round(rate_mbit_s * 1e6)
-    name = f"das-{rate_mbit_s:g}-{rtt_ms}"
+    name = f"das-{rate_mbit_s:.10g}-{rtt_ms:.10g}"
     return Network(name, rate_bit_s, rate_bit_s, rtt_ms, rtt_ms, queue_bytes_min=2 * PACKET_BYTES)
 
 
@@ -164,10 +165,31 @@ NETWORKS: tuple[Network, ...] = tuple(n for group in GROUPS for n in group.netwo
 NETWORKS_BY_NAME: dict[str, Network] = {network.name: network for network in NETWORKS}
 
 
+_OF_GRID = re.compile(r"das-(\d{1,6}(?:\.\d{1,6})?)-(\d{1,5}(?:\.\d{1,3})?)", re.ASCII)
+_RATES_MBIT_S = (0.001, 100_000.0)
+_RTTS_MS = (0.1, 10_000.0)
+
+
+def network_named(name: str) -> Network | None:
+    """The preset of this name, or the cell das-RATE-RTT at any rate (Mbit/s) and round trip (ms);
+    None where there is none. A cell is called as the grid has it: das-1.70-30 is das-1.7-30."""
+    if name in NETWORKS_BY_NAME:
+        return NETWORKS_BY_NAME[name]
+    found = _OF_GRID.fullmatch(name)
+    if found is None:
+        return None
+    rate_mbit_s, rtt_ms = float(found[1]), float(found[2])
+    within = (
+        _RATES_MBIT_S[0] <= rate_mbit_s <= _RATES_MBIT_S[1] and _RTTS_MS[0] <= rtt_ms <= _RTTS_MS[1]
+    )
+    return _das(rate_mbit_s, rtt_ms) if within else None
+
+
 def find_network(name: str) -> Network:
-    """The preset of this name; NetworkError with the nearest name where there is none."""
-    if name not in NETWORKS_BY_NAME:
+    """As `network_named`; NetworkError with the nearest name where there is none."""
+    if (network := network_named(name)) is None:
         raise NetworkError(
-            f"--network: {unknown('network', name, NETWORKS_BY_NAME)} (all: eyelevel list networks)"
+            f"--network: {unknown('network', name, NETWORKS_BY_NAME)} (all: eyelevel list "
+            "networks; das-RATE-RTT is one at any Mbit/s and ms)"
         )
-    return NETWORKS_BY_NAME[name]
+    return network

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from pydantic import ValidationError
 
 from eyelevel.errors import PlanError, unknown
-from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.networks.presets import NETWORKS_BY_NAME, network_named
 from eyelevel.plan.file.model import StackTable
 from eyelevel.plan.presets import SMALLEST_EFFECT_REASON
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
@@ -48,7 +48,7 @@ def question_plan(
     if not networks and not users:
         raise PlanError(["--networks: it names none; write them with commas between: `dsl,lte`"])
     for network in networks:
-        if network not in NETWORKS_BY_NAME:
+        if network_named(network) is None:
             raise PlanError([f"--networks: {unknown('network', network, NETWORKS_BY_NAME)}"])
     listed = [", ".join(map(_text, names)) for names in (sites, networks)]
     shown = ", ".join(PurePath(site).name.removesuffix(".wacz") for site in sites)

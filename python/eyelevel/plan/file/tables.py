@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from eyelevel.errors import unknown
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.network import Network, loss_of_each_direction
-from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.networks.presets import NETWORKS_BY_NAME, network_named
 from eyelevel.networks.stages import Stage
 from eyelevel.plan.file.cross_traffic import checked_cross_traffic
 from eyelevel.plan.file.model import Based, NetworkKeys, StackKeys
@@ -58,7 +58,8 @@ def network_of(table: NetworkKeys, readers: Readers | None, trace_files: dict[st
     The files of its traces are noted in `trace_files` by their digests.
     """
     changes = _changes(table)
-    if table.base is not None and table.base not in NETWORKS_BY_NAME:
+    base = network_named(table.base) if table.base is not None else None
+    if table.base is not None and base is None:
         raise ValueError(unknown("network", table.base, NETWORKS_BY_NAME))
     flows = checked_cross_traffic(changes.pop("cross_traffic", None))
     if flows is not None:  # `none` is what presets have
@@ -71,7 +72,6 @@ def network_of(table: NetworkKeys, readers: Readers | None, trace_files: dict[st
             raise ValueError("give `loss_two_way`, or `loss_down` and `loss_up`, not both")
         loss = loss_of_each_direction(changes.pop("loss_two_way"))
         changes |= {"loss_down": loss, "loss_up": loss}
-    base = NETWORKS_BY_NAME[table.base] if table.base is not None else None
     for direction in ("down", "up"):
         changes |= _course(changes, direction, base, readers, trace_files)
     if base is not None:
@@ -194,9 +194,10 @@ def _name_of(kind: str, table: Based, changes: JsonObject) -> str:
     if table.name is None:
         if table.base is None or changes:
             raise ValueError(f"a {kind} that differs from its preset needs a `name` of its own")
-        return table.base
-    presets = NETWORKS_BY_NAME if kind == "network" else STACKS_BY_NAME
-    if table.name in presets and (changes or table.name != table.base):
+        cell = network_named(table.base) if kind == "network" else None
+        return cell.name if cell else table.base
+    is_preset = network_named(table.name) if kind == "network" else table.name in STACKS_BY_NAME
+    if is_preset and (changes or table.name != table.base):
         raise ValueError(f"`{table.name}` is a preset's name; give this {kind} another one")
     return table.name
 
