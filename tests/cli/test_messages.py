@@ -33,6 +33,7 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
         (("load", "nowhere"), 2, "no recorded site `nowhere`; shipped: admin, agency"),
         (("load", "./nowhere.wacz"), 2, "nowhere.wacz"),
         (("load", "agency", "--network", "dls"), 2, "unknown network `dls`; did you mean `dsl`?"),
+        (("load", "agency", "--network", "das-0-9"), 2, "das-RATE-RTT takes a rate from 0.001 to"),
         (("load", "agency", "--stack", "quik"), 2, "unknown stack `quik`; did you mean `quic`?"),
         (("load", "agency", "--stack", "quic+0rtt"), 2, "(of a load: `--visit repeat`)"),
         (("validate", "level", "--stacks", "quic"), 2, "that is 1; give two, as tcp+,quic"),

@@ -12,7 +12,8 @@ from eyelevel.cli.output import print_json, results, table
 from eyelevel.corpora.made import MADE
 from eyelevel.corpora.published import PUBLISHED_LISTS
 from eyelevel.json_types import JsonObject
-from eyelevel.networks.presets import GROUPS
+from eyelevel.networks.network import Network
+from eyelevel.networks.presets import GROUPS, network_named
 from eyelevel.plan.devices import DEVICES
 from eyelevel.plan.presets import PRESETS
 from eyelevel.plan.stack_presets import STACKS
@@ -22,7 +23,8 @@ GRID = "das"
 """The group of a hundred networks, which one line stands for."""
 
 _GRID_HINT = (
-    "rates in Mbit/s; and the grid das-RATE-RTT of 100 networks: eyelevel list networks das"
+    "rates in Mbit/s; and the grid das-RATE-RTT of 100 networks (eyelevel list networks das), "
+    "whose name any other rate and round trip may have: das-1.7-151"
 )
 
 
@@ -55,7 +57,7 @@ def list_presets(
     """List the networks, stacks, shipped sites, plan presets, devices or corpora."""
     lines = _LINES[kind]()
     if name:
-        lines = _named(lines, name)
+        lines = _named(lines, name) or _between(kind, name)
     elif kind is Kind.networks and not as_json:
         lines = [line for line in lines if line.stated["group"] != GRID]
     if as_json:
@@ -83,15 +85,21 @@ def _named(lines: list[Listed], name: str) -> list[Listed]:
     return group or [line for line in lines if line.stated["name"].startswith(name)]
 
 
+def _between(kind: Kind, name: str) -> list[Listed]:
+    """The network between those of the grid, if the name is of one."""
+    network = network_named(name) if kind is Kind.networks else None
+    return [_network(network, GRID)] if network else []
+
+
 def _networks() -> list[Listed]:
-    return [
-        Listed(
-            {**network.stated(), "group": group.name, "course": network.course()},
-            {**network.cells(), "group": group.name},
-        )
-        for group in GROUPS
-        for network in group.networks
-    ]
+    return [_network(network, group.name) for group in GROUPS for network in group.networks]
+
+
+def _network(network: Network, group: str) -> Listed:
+    return Listed(
+        {**network.stated(), "group": group, "course": network.course()},
+        {**network.cells(), "group": group},
+    )
 
 
 def _stacks() -> list[Listed]:

@@ -20,7 +20,7 @@ from eyelevel.from_outside.limits import TABLE
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
 from eyelevel.networks.network import Network, loss_of_each_direction
-from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.networks.presets import network_named
 
 UP_SHARE = 0.2
 """Of the rate down where the table has no rate up: the `dsl` preset's relation."""
@@ -137,7 +137,7 @@ def _name(text: str, where: str) -> str:
             "digits and . _ + @ -"
         )
     # A plan takes a preset's name for the preset.
-    return f"users-{text}" if text in NETWORKS_BY_NAME else text
+    return f"users-{text}" if network_named(text) else text
 
 
 Rows = Sequence[tuple[int, Mapping[str, float | str]]]

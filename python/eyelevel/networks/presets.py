@@ -1,6 +1,7 @@
 """The networks that come with the project, as one table of groups."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from eyelevel.errors import NetworkError, unknown
@@ -185,11 +186,22 @@ def network_named(name: str) -> Network | None:
     return _das(rate_mbit_s, rtt_ms) if within else None
 
 
+def why_none(name: str, known: Iterable[str] = tuple(NETWORKS_BY_NAME)) -> str:
+    """Why `network_named` has none of this name: bounds of a cell's numbers, else the nearest of
+    those that are known."""
+    if _OF_GRID.fullmatch(name) is None:
+        return unknown("network", name, known)
+    return (
+        f"`{name}`: das-RATE-RTT takes a rate from {_RATES_MBIT_S[0]:g} to {_RATES_MBIT_S[1]:.0f} "
+        f"Mbit/s and a round trip from {_RTTS_MS[0]:g} to {_RTTS_MS[1]:.0f} ms"
+    )
+
+
 def find_network(name: str) -> Network:
-    """As `network_named`; NetworkError with the nearest name where there is none."""
+    """As `network_named`; NetworkError with the way out where there is none."""
     if (network := network_named(name)) is None:
         raise NetworkError(
-            f"--network: {unknown('network', name, NETWORKS_BY_NAME)} (all: eyelevel list "
-            "networks; das-RATE-RTT is one at any Mbit/s and ms)"
+            f"--network: {why_none(name)} (all: eyelevel list networks; das-RATE-RTT is one at "
+            "any Mbit/s and ms)"
         )
     return network

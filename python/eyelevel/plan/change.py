@@ -8,7 +8,7 @@ from pathlib import PurePath
 from pydantic import ValidationError
 
 from eyelevel.errors import PlanError, unknown
-from eyelevel.networks.presets import NETWORKS_BY_NAME, network_named
+from eyelevel.networks.presets import network_named, why_none
 from eyelevel.plan.file.model import StackTable
 from eyelevel.plan.presets import SMALLEST_EFFECT_REASON
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
@@ -49,7 +49,7 @@ def question_plan(
         raise PlanError(["--networks: it names none; write them with commas between: `dsl,lte`"])
     for network in networks:
         if network_named(network) is None:
-            raise PlanError([f"--networks: {unknown('network', network, NETWORKS_BY_NAME)}"])
+            raise PlanError([f"--networks: {why_none(network)}"])
     listed = [", ".join(map(_text, names)) for names in (sites, networks)]
     shown = ", ".join(PurePath(site).name.removesuffix(".wacz") for site in sites)
     title = f"What does {after} change against {before} for {shown}?"

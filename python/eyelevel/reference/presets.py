@@ -82,7 +82,13 @@ def _group(group: NetworkGroup) -> list[str]:
     if not rows:
         rates = ", ".join(f"{rate:g}" for rate in DAS_RATES_MBIT_S)
         rtts = ", ".join(f"{rtt}" for rtt in DAS_RTTS_MS)
-        return [*lines, f"Rates: {rates}. Minimum RTTs: {rtts}. Such as `das-1.7-150`.", ""]
+        return [
+            *lines,
+            f"Rates: {rates}. Minimum RTTs: {rtts}. Such as `das-1.7-150`.",
+            "",
+            "Any other rate and round trip is a network of this name, too: `das-1.7-151`.",
+            "",
+        ]
     return [*lines, *_cells(rows), ""]
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from threading import Event
 
 from eyelevel.disk.folders import temporary_folder
-from eyelevel.errors import LabError, NetworkError, unknown
+from eyelevel.errors import LabError, NetworkError
 from eyelevel.json_types import JsonMapping
 from eyelevel.networks.network import Network
-from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.networks.presets import NETWORKS_BY_NAME, network_named, why_none
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.validation.bulk import Bulk, bulk_site, transfer
 from eyelevel.validation.stack_cache import read_cell, write_cell
@@ -84,9 +84,11 @@ def grid() -> list[Network]:
 def network_of(name: str) -> Network:
     """A preset network or a cell of the grid; NetworkError with the nearest name otherwise."""
     known = NETWORKS_BY_NAME | {network.name: network for network in (*fast_presets(), *grid())}
-    if name not in known:
-        raise NetworkError(f"--network: {unknown('network', name, known)}")
-    return known[name]
+    if name in known:
+        return known[name]
+    if network := network_named(name):
+        return network
+    raise NetworkError(f"--network: {why_none(name, known)}")
 
 
 def validate_stacks(

@@ -9,7 +9,8 @@ from eyelevel.plan.file.parse import parse_plan
 
 
 def _plan(networks: str) -> str:
-    return f'sites = ["a"]\nnetworks = [{networks}]\nstacks = ["tcp", "quic"]\nreference = "tcp"\nblocks = 2\n'
+    stacks = 'stacks = ["tcp", "quic"]\nreference = "tcp"'
+    return f'sites = ["a"]\nnetworks = [{networks}]\n{stacks}\nblocks = 2\n'
 
 
 def test_a_cell_off_the_grid_has_its_numbers_and_the_grids_queue() -> None:

@@ -80,6 +80,12 @@ def test_no_network_is_no_question():
         question_plan(["a.wacz"], "http3", [])
 
 
+def test_a_question_takes_networks_by_their_numbers():
+    assert 'networks = ["das-1.7-151"]' in question_plan(["agency"], "http3", ["das-1.7-151"])
+    with pytest.raises(PlanError, match=r"--networks: `das-0-1`: das-RATE-RTT takes a rate from"):
+        question_plan(["agency"], "http3", ["das-0-1"])
+
+
 def test_users_stand_in_the_place_of_named_networks():
     made = networks_from_csv("percentile,rtt_ms,down_mbit_s\n25,30,40\n75,90,8\n", "f")
     text = question_plan(["a.wacz"], "http3", [], users=toml_of(made))

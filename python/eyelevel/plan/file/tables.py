@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from eyelevel.errors import unknown
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.network import Network, loss_of_each_direction
-from eyelevel.networks.presets import NETWORKS_BY_NAME, network_named
+from eyelevel.networks.presets import network_named, why_none
 from eyelevel.networks.stages import Stage
 from eyelevel.plan.file.cross_traffic import checked_cross_traffic
 from eyelevel.plan.file.model import Based, NetworkKeys, StackKeys
@@ -60,7 +60,7 @@ def network_of(table: NetworkKeys, readers: Readers | None, trace_files: dict[st
     changes = _changes(table)
     base = network_named(table.base) if table.base is not None else None
     if table.base is not None and base is None:
-        raise ValueError(unknown("network", table.base, NETWORKS_BY_NAME))
+        raise ValueError(why_none(table.base))
     flows = checked_cross_traffic(changes.pop("cross_traffic", None))
     if flows is not None:  # `none` is what presets have
         changes["cross_traffic"] = flows

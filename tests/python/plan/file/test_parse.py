@@ -118,6 +118,7 @@ def test_bare_loss_is_refused_with_what_to_write():
         ("window_packets =", "windows =", "did you mean `initial_window_packets`?"),
         ("initial_window_packets = 64", "tcp_fast_open = true", "Chromium has none"),
         ('"dsl"', '"dls"', "plan.toml:2: unknown network `dls`; did you mean `dsl`?"),
+        ('"dsl"', '"das-1-0"', "`das-1-0`: das-RATE-RTT takes a rate from 0.001 to 100000 Mbit/s"),
         ('["tcp",', '["tpc",', "plan.toml:3: unknown stack `tpc`; did you mean `tcp`?"),
         ('= "tcp"', '= "tcp+"', "plan.toml:4: unknown stack `tcp+`"),
         ('"agency"', '"agenci"', "plan.toml:1: unknown site `agenci`; did you mean `agency`?"),
