@@ -1,5 +1,7 @@
 """What is asked of a run: the comparisons that its plan declares, or others, chosen afterwards."""
 
+from collections.abc import Sequence
+
 from eyelevel.errors import PlanError, unknown
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.plan.comparisons import Comparison, against_one
@@ -12,23 +14,36 @@ def comparisons_of(plan: JsonMapping) -> Comparisons:
     return tuple(Comparison.read(asked) for asked in plan["comparisons"])
 
 
-def asked_afterwards(plan: JsonObject, reference: str | None) -> tuple[JsonObject, Comparisons]:
-    """The plan with every other stack against this one, and what it declares if that is not it.
+def asked_afterwards(
+    plan: JsonObject, reference: str | None, pairs: Sequence[str] = ()
+) -> tuple[JsonObject, Comparisons]:
+    """The plan with other comparisons, and what it declares if these are not they.
+
+    `reference`: every other stack against this one; `pairs`: each STACK/REFERENCE, in their order.
 
     Raises PlanError for an unknown stack, and for a study that may stop early: it stopped by what
     its own comparisons showed, so that the loads of others are chosen, too.
     """
-    if reference is None:
+    if reference is None and not pairs:
         return plan, ()
+    option = "--against" if reference else "--compare"
     twins = (plan.get("causes") or {}).get("stacks", {}).values()
     hidden = {name for of_stack in twins for name in of_stack.values()}
     stacks = [stack["name"] for stack in plan["stacks"] if stack["name"] not in hidden]
-    if reference not in stacks:
-        raise PlanError([f"--against: {unknown('stack', reference, stacks)}"])
+    named = [name for pair in pairs for name in pair.split("/")] + [reference or stacks[0]]
+    if any(pair.count("/") != 1 for pair in pairs):
+        raise PlanError([f"--compare: `{', '.join(pairs)}`: give STACK/REFERENCE, as quic/tcp+"])
+    for name in named:
+        if name not in stacks:
+            raise PlanError([f"{option}: {unknown('stack', name, stacks)}"])
     if plan.get("stop"):
         raise PlanError(
-            ["--against: the study may stop early, by the comparisons that its plan declares"]
+            [f"{option}: the study may stop early, by the comparisons that its plan declares"]
         )
-    asked, declared = against_one(reference, stacks), comparisons_of(plan)
+    chosen = tuple(dict.fromkeys(Comparison(*pair.split("/")) for pair in pairs))
+    if same := [each.stack for each in chosen if each.stack == each.reference]:
+        raise PlanError([f"--compare: `{same[0]}` is compared with itself; name two stacks"])
+    asked = chosen or against_one(named[-1], stacks)
+    declared = comparisons_of(plan)
     stated = [each.stated() for each in asked]
     return {**plan, "comparisons": stated}, () if asked == declared else declared

@@ -1,6 +1,7 @@
 """Everything that a report says, computed from a run's directory alone."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -213,6 +214,7 @@ def read_contents(
     measured_by: Measure = measure,
     processes: int = 1,
     against: str | None = None,
+    pairs: Sequence[str] = (),
 ) -> Contents:
     """Read and compare the run in `directory`.
 
@@ -220,8 +222,9 @@ def read_contents(
 
     `processes`: how many read records at once (`eyelevel.analysis.trials.table.trials_table`).
     `against`: every other stack is compared with this one, whatever the plan asks.
+    `pairs`: these alone are compared, each STACK/REFERENCE.
     """
-    plan, declared = asked_afterwards(read_plan_document(directory), against)
+    plan, declared = asked_afterwards(read_plan_document(directory), against, pairs)
     environment = read_environment(directory)
     every, facts = read_facts(directory, plan, measured_by, processes)
     found = facts.height

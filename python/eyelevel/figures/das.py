@@ -12,7 +12,7 @@ OPTIMAL = "optimal (unshaped)"
 STEPS_MAX = 100  # of a curve; of 500 sites each fifth
 
 
-def heat_map(rows: pl.DataFrame, metric: str) -> JsonObject:
+def heat_map(rows: pl.DataFrame, metric: str, comparisons: Sequence[str]) -> JsonObject:
     """Figure 5-2: the improvement of the median over sites by rate and round-trip time.
 
     `rows`: `rate_mbit_s`, `rtt_ms`, `comparison`, `improvement` (share; more is better), `claimed`:
@@ -36,7 +36,8 @@ def heat_map(rows: pl.DataFrame, metric: str) -> JsonObject:
         text=alt.Text("improvement:Q", format="+.0%"), color=ink.otherwise(alt.value("#5b656c"))
     )
     chart = layered(plain, squares, numbers).properties(width=320, height=260)
-    return specification(chart.facet(facet=alt.Facet("comparison:N", title=None), columns=2))
+    maps = alt.Facet("comparison:N", title=None, sort=list(comparisons))
+    return specification(chart.facet(facet=maps, columns=2))
 
 
 def site_curves(rows: pl.DataFrame, stacks: Sequence[str], metric: str, columns: int) -> JsonObject:

@@ -1,5 +1,7 @@
 """The figures of Wolsing et al. 2019: tables in, Vega-Lite specifications out; for print."""
 
+from typing import Literal
+
 import altair as alt
 import polars as pl
 
@@ -109,28 +111,35 @@ def significance_shares(cells: pl.DataFrame, comparisons: list[str]) -> JsonObje
 def against_attribute(
     cells: pl.DataFrame, comparisons: list[str], attribute: str, title: str
 ) -> JsonObject:
-    """Wolsing's slide 14: the difference in round trips against an attribute of the site.
+    """Wolsing's slide 14: the difference against an attribute of the site, in s and in round trips.
 
-    `cells`: `network`, `comparison`, `site`, `difference_rtts`, and `attribute`; what has one of
-    the last two null is counted and not drawn.
+    `cells`: `network`, `comparison`, `site`, `difference_ms`, `difference_rtts`, and `attribute`;
+    what has one of the last three null is counted and not drawn.
     """
-    columns = ("network", "comparison", "site", "difference_rtts", attribute)
-    drawn = cells.drop_nulls(["difference_rtts", attribute])
-    base = alt.Chart(inline(drawn, *columns))
-    dots = base.mark_point(filled=True, opacity=0.7).encode(
-        x=alt.X(f"{attribute}:Q", title=title),
-        y=alt.Y("difference_rtts:Q", title="difference in round trips"),
-        color=_colour(comparisons),
-    )
-    zero = base.mark_rule(strokeDash=[3, 3], color="gray").encode(y=alt.datum(0))
-    chart = layered(zero, dots).properties(width=180, height=140)
-    panels = chart.facet(facet="network:N", columns=3)
-    if lost := cells.height - drawn.height:
-        why = "undetermined, or without round trips to count in"
-        panels = panels.properties(
-            title=_note(f"{lost} of {cells.height} differences are not drawn: {why}")
+    rows = cells.with_columns(difference_s=pl.col("difference_ms") / 1e3)
+    scales = {"difference_s": "difference in s", "difference_rtts": "difference in round trips"}
+    charts = []
+    for value, axis in scales.items():
+        drawn = rows.drop_nulls([value, attribute])
+        base = alt.Chart(inline(drawn, "network", "comparison", "site", value, attribute))
+        dots = base.mark_point(filled=True, opacity=0.7).encode(
+            x=alt.X(f"{attribute}:Q", title=title, axis=alt.Axis(tickCount=4, format="~s")),
+            y=alt.Y(f"{value}:Q", title=axis),
+            color=_colour(comparisons, "top"),
         )
-    return specification(panels)
+        zero = base.mark_rule(strokeDash=[3, 3], color="gray").encode(y=alt.datum(0))
+        chart = layered(zero, dots).properties(width=180, height=140)
+        order = cells["network"].unique(maintain_order=True).to_list()
+        panels = chart.facet(facet=alt.Facet("network:N", title=None, sort=order), columns=3)
+        panels = panels.resolve_scale(y="independent")
+        if lost := cells.height - drawn.height:
+            why = "undetermined, or without round trips to count in"
+            panels = panels.properties(
+                title=_note(f"{lost} of {cells.height} differences are not drawn: {why}")
+            )
+        if drawn.height:
+            charts.append(panels)
+    return specification(alt.vconcat(*charts))
 
 
 def mean_gains(rows: pl.DataFrame, comparisons: list[str]) -> JsonObject:
@@ -215,8 +224,8 @@ def _note(text: str) -> alt.TitleParams:
     return alt.TitleParams(text, anchor="start", fontSize=10, fontWeight="normal")
 
 
-def _colour(comparisons: list[str]) -> alt.Color:
+def _colour(comparisons: list[str], place: Literal["top", "right"] = "right") -> alt.Color:
     """One a comparison, the same in every chart of them."""
-    legend = alt.Legend(values=comparisons, columns=3, labelLimit=300)
+    legend = alt.Legend(values=comparisons, columns=3, labelLimit=300, orient=place)
     scale = alt.Scale(domain=comparisons)
     return alt.Color("comparison:N", scale=scale, legend=legend, title=None)

@@ -27,6 +27,7 @@ from eyelevel.analysis.figures.load_traces import (
 )
 from eyelevel.analysis.figures.progress import mean_progress, typical_progress
 from eyelevel.analysis.figures.single_origin import single_origin
+from eyelevel.analysis.figures.site_gains import attribute_lines, extremes
 from eyelevel.analysis.gains.cells import Cell
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
@@ -106,29 +107,39 @@ def _primary(contents: Contents) -> pl.DataFrame:
     return _rows_of(cells, contents)
 
 
-def _extremes(contents: Contents) -> pl.DataFrame:
-    """Das 2014, table 5.1: by comparison the ten sites of the lowest and of the highest gains.
+def _differences(contents: Contents) -> pl.DataFrame:
+    """Mean differences over sites in ms ("-131.3 ms SI", Wolsing et al. 2019, section 4)."""
+    rows = [
+        {
+            "network": gain.network,
+            "metric": title_of(gain.metric),
+            "comparison": str(gain.comparison),
+            **gain.difference.as_columns("difference_ms"),
+            "difference_rtts": _in_round_trips(gain.difference.value, contents, gain.network),
+            "timeouts": (late.count + late.count_reference) if (late := gain.timeouts) else 0,
+        }
+        for gain in contents.gains
+        if gain.metric.endswith("_ms")
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None)
 
-    A site with an undetermined gain has no mean over the networks: ten of these follow, and
-    `sites_undetermined` counts all.
-    """
-    rows = _primary(contents)
-    if not rows.height:
-        return rows
-    lost = pl.col("ratio_of_means").null_count()
-    sites = (
-        rows.group_by("comparison", "site")
-        .agg(
-            ratio_of_means=pl.when(lost == 0).then(pl.col("ratio_of_means").mean()),
-            networks_undetermined=lost,
-            **{name: pl.col(name).first() for name in ("origins", "objects", "encoded_bytes")},
-        )
-        .sort("comparison", "ratio_of_means", "site", nulls_last=True)
-        .with_columns(sites_undetermined=pl.col("ratio_of_means").null_count().over("comparison"))
-    )
-    rank = pl.int_range(pl.len()).over("comparison")
-    known = pl.len().over("comparison") - pl.col("sites_undetermined")
-    return sites.filter((rank < 10) | ((rank >= known - 10) & (rank < known + 10)))
+
+def _in_round_trips(value: float | None, contents: Contents, network: str) -> float | None:
+    rtt_ms = contents.network(network).rtt_ms_min
+    return None if value is None or rtt_ms == 0 else value / rtt_ms
+
+
+def _significance(contents: Contents) -> pl.DataFrame:
+    """How many sites' means are lower, higher, neither by the papers' test, with their shares."""
+    cells = cell_rows(contents)
+    if not cells.height:
+        return cells
+    order = ["network", "metric", "comparison"]
+    verdicts = ("lower", "higher", "undetermined")
+    counts = {f"sites_{name}": (pl.col("anova") == name).sum() for name in verdicts}
+    table = cells.group_by(order, maintain_order=True).agg(sites=pl.len(), **counts)
+    shares = {f"share_{name}": pl.col(f"sites_{name}") / pl.col("sites") for name in verdicts}
+    return table.with_columns(**shares)
 
 
 def _loads(contents: Contents) -> pl.DataFrame:
@@ -180,6 +191,9 @@ FIGURES: tuple[PaperFigure, ...] = (
     PaperFigure("origins", "Difference against the number of origins",
                 "Wolsing et al. 2019, slide 14", _primary,
                 _attribute("origins", "number of origins")),
+    PaperFigure("objects", "Difference against the number of objects",
+                "Wolsing et al. 2019, slide 14", _primary,
+                _attribute("objects", "number of objects")),
     PaperFigure("bytes", "Difference against the bytes of a site",
                 "Wolsing et al. 2019, slide 14", _primary,
                 _attribute("encoded_bytes", "bytes on the wire")),
@@ -197,7 +211,7 @@ FIGURES: tuple[PaperFigure, ...] = (
     PaperFigure("heat-map", "Improvement of median load times over rate and RTT",
                 "Das 2014, figure 5-2", improvements,
                 lambda rows, contents: heat_map(
-                    rows, title_of(contents.primary_metric))),
+                    rows, title_of(contents.primary_metric), _asked(contents))),
     PaperFigure("cellular-cdf", "Load times over links whose rate varies",
                 "Das 2014, figure 6-1", varying_networks, _curves(3)),
     PaperFigure("trace-rate", "The rate of such a link over time",
@@ -232,6 +246,24 @@ class PaperTable:
 
 TABLES: tuple[PaperTable, ...] = (
     PaperTable(
+        "mean-differences",
+        "Mean differences over sites in ms and round trips",
+        "Wolsing et al. 2019, section 4",
+        _differences,
+    ),
+    PaperTable(
+        "significance-shares",
+        "Shares of sites by the papers' test",
+        "Wolsing et al. 2019, section 4",
+        _significance,
+    ),
+    PaperTable(
+        "attributes",
+        "How far attributes of sites foretell their gains",
+        "Das 2014, section 5.2",
+        attribute_lines,
+    ),
+    PaperTable(
         "single-origin",
         "Single-origin sites: QUIC - (TCP+ - 1 RTT)",
         "Wolsing et al. 2019, table 3",
@@ -247,7 +279,7 @@ TABLES: tuple[PaperTable, ...] = (
         "extremes",
         "The sites of the ten lowest and highest gains",
         "Das 2014, table 5.1",
-        _extremes,
+        extremes,
     ),
     PaperTable(
         "break-even-points",

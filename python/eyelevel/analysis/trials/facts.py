@@ -44,6 +44,7 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "lateness_us_max": pl.Float64(),
     "objects": pl.Int64(),  # that came from the network
     "origins": pl.Int64(),
+    "server_addresses": pl.Int64(),  # that objects came from; null: the browser told of none
     "encoded_bytes": pl.Int64(),
     "cleartext_share": pl.Float64(),  # of the bytes of answers; null: none came
     "request_head_bytes": pl.Float64(),  # as coded, mean, with what fills QPACK's table
@@ -82,6 +83,7 @@ def facts_of(record: JsonMapping) -> tuple[object, ...]:
         _lateness(record, "lateness_us_max"),
         len(fetched),
         len({urlsplit(item["url"]).netloc for item in fetched}),
+        _addresses(fetched),
         sum(item["encoded_bytes"] for item in fetched),
         cleartext_share(record),
         _head_bytes(record, "request_head_bytes", "encoder_received_bytes"),
@@ -98,6 +100,11 @@ def facts_of(record: JsonMapping) -> tuple[object, ...]:
         *measures_of(record),
         *limits_of(record),
     )
+
+
+def _addresses(fetched: Sequence[JsonMapping]) -> int | None:
+    """How many servers' addresses objects came from, whatever the port."""
+    return len({item["address"].rsplit(":", 1)[0] for item in fetched if item["address"]}) or None
 
 
 def _head_bytes(record: JsonMapping, heads: str, inserts: str) -> float | None:

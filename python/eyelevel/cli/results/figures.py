@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.analysis.figures.catalogue import FIGURES, TABLES, PaperFigure, PaperTable
+from eyelevel.analysis.figures.needs import why_not
 from eyelevel.analysis.gate_conditions import GateError
 from eyelevel.analysis.study import read_contents
 from eyelevel.cli.output import results
@@ -19,6 +20,13 @@ def figures(
     directory: Annotated[Path, typer.Argument(help="The directory of a run.")],
     format_: Annotated[str, typer.Option("--format", help="pdf, svg or png.")] = "svg",
     only: Annotated[list[str] | None, typer.Option(help="One figure or table by name.")] = None,
+    compare: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STACK/REFERENCE",
+            help="Compare these stacks, as quic/tcp+, and not those of the plan; again for more.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Where to; by default figures/ in the directory.")
     ] = None,
@@ -31,7 +39,7 @@ def figures(
     for name in only or []:
         if name not in names:
             raise GateError(f"--only: {unknown('figure', name, names)}")
-    contents = read_contents(directory, measure, len(os.sched_getaffinity(0)))
+    contents = read_contents(directory, measure, len(os.sched_getaffinity(0)), None, compare or ())
     target = out or directory / "figures"
     target.mkdir(parents=True, exist_ok=True)
     for entry in entries:
@@ -39,8 +47,8 @@ def figures(
             continue
         rows = entry.rows(contents)
         if not rows.height:
-            nothing = f"{entry.name}: this run has nothing for it ({entry.source})"
-            results.print(nothing, markup=False)
+            nothing = f"{entry.name} ({entry.source}): not made, {why_not(entry.name, contents)}"
+            results.print(nothing, markup=False, soft_wrap=True)
             continue
         rows.write_csv(target / f"{entry.name}.csv")
         files = f"{entry.name}.csv"

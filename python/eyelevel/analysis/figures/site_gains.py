@@ -1,0 +1,151 @@
+"""Das 2014, table 5.1 and what section 5.2 says of it: which sites gain, and what foretells it."""
+
+import math
+
+import polars as pl
+
+from eyelevel.analysis.study import Contents
+from eyelevel.stats.estimate import Estimate
+from eyelevel.stats.line import fit_line
+
+EXTREMES = 10
+ATTRIBUTES = (
+    "server_addresses", "objects", "mean_object_bytes", "encoded_bytes", "https_share",
+)  # fmt: skip
+LARGER, SMALLER = "mean of the highest", "mean of the lowest"
+CHANGE = "lowest over highest"
+
+
+def site_attributes(contents: Contents) -> pl.DataFrame:
+    """One row a site, medians of its counted loads: `origins` and ATTRIBUTES.
+
+    `https_share` is of bytes, over the stacks that have TLS: the largest of the stacks' medians.
+    """
+    secure = (1 - pl.col("cleartext_share")).median()
+    by_stack = contents.blocks.kept.group_by("site", "stack").agg(secure.alias("https_share"))
+    https = by_stack.group_by("site").agg(pl.col("https_share").max())
+    of_loads = pl.col("server_addresses", "origins", "objects", "encoded_bytes").median()
+    sites = contents.blocks.kept.group_by("site").agg(of_loads).join(https, on="site")
+    mean = pl.when(pl.col("objects") > 0).then(pl.col("encoded_bytes") / pl.col("objects"))
+    return sites.with_columns(mean_object_bytes=mean)
+
+
+def site_gains(contents: Contents) -> pl.DataFrame:
+    """One row a comparison and site: `ratio_of_means` over the networks, each counting alike, with
+    `networks_undetermined`; null if one is, as over the others it would be another gain."""
+    primary = contents.primary_metric
+    cells = [
+        (str(cell.comparison), cell.site, cell.ratio_of_means.value)
+        for cell in contents.cells
+        if cell.pairs and cell.metric == primary
+    ]
+    schema = {"comparison": pl.String, "site": pl.String, "ratio_of_means": pl.Float64}
+    rows = pl.DataFrame(cells, schema=schema, orient="row")
+    lost = pl.col("ratio_of_means").null_count()
+    gains = rows.group_by("comparison", "site").agg(
+        ratio_of_means=pl.when(lost == 0).then(pl.col("ratio_of_means").mean()),
+        networks_undetermined=lost,
+    )
+    return gains.join(site_attributes(contents), on="site", how="left")
+
+
+def extremes(contents: Contents) -> pl.DataFrame:
+    """Table 5.1: by comparison the ten sites of the lowest and of the highest gains, and three rows
+    more: the attributes' means of either, and the lowest's as multiples of the highest's.
+
+    Of less than twenty sites each half. A site with an undetermined gain has no place: ten of these
+    follow, and `sites_undetermined` counts all.
+    """
+    every = site_gains(contents)
+    parts = []
+    for asked in contents.comparisons:
+        own = every.filter(comparison=str(asked)).sort("ratio_of_means", "site", nulls_last=True)
+        if not own.height:
+            continue
+        known = own.filter(pl.col("ratio_of_means").is_not_null())
+        unknown = own.filter(pl.col("ratio_of_means").is_null())
+        some = min(EXTREMES, known.height // 2)
+        middle = known.slice(some, known.height - 2 * some)
+        lowest, highest = known.head(some), known.tail(some)
+        shown = [_grouped(lowest, "lowest"), _grouped(highest, "highest")]
+        if known.height < 2 * EXTREMES:
+            shown.insert(1, _grouped(middle, "between"))
+        shown.append(_grouped(unknown.head(EXTREMES), "undetermined"))
+        if some:
+            shown += _changes(str(asked), lowest, highest)
+        together = pl.concat(shown, how="diagonal_relaxed")
+        parts.append(together.with_columns(sites_undetermined=pl.lit(unknown.height)))
+    if not parts:
+        return pl.DataFrame()
+    first = ("comparison", "group", "site", "ratio_of_means")
+    return pl.concat(parts, how="diagonal_relaxed").select(*first, pl.exclude(first))
+
+
+def _grouped(rows: pl.DataFrame, group: str) -> pl.DataFrame:
+    return rows.with_columns(group=pl.lit(group))
+
+
+def _changes(comparison: str, lowest: pl.DataFrame, highest: pl.DataFrame) -> list[pl.DataFrame]:
+    names = ("ratio_of_means", "origins", *ATTRIBUTES)
+    of_lowest, of_highest = (
+        part.select(pl.col(names).cast(pl.Float64).mean()) for part in (lowest, highest)
+    )
+    change = {
+        name: _over(of_lowest[name][0], of_highest[name][0]) for name in ("origins", *ATTRIBUTES)
+    }
+    rows = [(SMALLER, of_lowest), (LARGER, of_highest), (CHANGE, pl.DataFrame([change]))]
+    return [
+        row.with_columns(pl.lit(comparison).alias("comparison"), pl.lit(name).alias("group"))
+        for name, row in rows
+    ]
+
+
+def _over(one: float | None, other: float | None) -> float | None:
+    return one / other if one is not None and other else None
+
+
+def attribute_lines(contents: Contents) -> pl.DataFrame:
+    """By comparison how far each attribute alone foretells the gains of sites, the best first.
+
+    A line of ln(1 + ratio of means over the networks) on log2 of the attribute (the https share as
+    it is): `change` is the share by which times change, against the reference's, with each
+    doubling (from none to all https). `best` is the largest positive `r_squared_held_out`; no
+    attribute is, where none foretells sites that it was not fitted to. Sites without a gain are
+    left out and counted.
+    """
+    every = site_gains(contents)
+    parts = []
+    for asked in contents.comparisons:
+        own = every.filter(comparison=str(asked))
+        rows = [_line(own, name) for name in ATTRIBUTES]
+        table = pl.DataFrame(rows, infer_schema_length=None) if own.height else pl.DataFrame()
+        if not own.height or table["r_squared"].null_count() == table.height:
+            continue
+        held = pl.col("r_squared_held_out")
+        best = ((held == held.max()) & (held > 0)).fill_null(value=False)
+        table = table.with_columns(pl.lit(str(asked)).alias("comparison"), best.alias("best"))
+        parts.append(table.sort("r_squared_held_out", descending=True, nulls_last=True))
+    if not parts:
+        return pl.DataFrame()
+    return pl.concat(parts, how="diagonal_relaxed").select("comparison", pl.exclude("comparison"))
+
+
+def _line(sites: pl.DataFrame, name: str) -> dict[str, object]:
+    known = sites.filter(pl.col("ratio_of_means") > -1, pl.col(name).is_not_null())
+    if name != "https_share":
+        known = known.filter(pl.col(name) > 0)
+    x = known[name].cast(pl.Float64) if name == "https_share" else known[name].log(2)
+    line = fit_line(x.to_numpy(), known["ratio_of_means"].log1p().to_numpy())
+    slope = line.slope
+    value, low, high = (
+        None if each is None else math.expm1(each) for each in (slope.value, slope.low, slope.high)
+    )
+    change = Estimate(value, low, high, slope.p, n=slope.n, reason=slope.reason)
+    return {
+        "attribute": name,
+        "sites": known.height,
+        "sites_left_out": sites.height - known.height,
+        **change.as_columns("change"),
+        "r_squared": line.r_squared,
+        "r_squared_held_out": line.r_squared_held_out,
+    }
