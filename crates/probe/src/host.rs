@@ -50,8 +50,15 @@ pub struct Target {
     pub connect: Option<IpAddr>,
 }
 
-/// What became known of a family: its address and the lookup's time, or why there is none.
-type Looked = Result<(IpAddr, Option<u64>), Failure>;
+/// What became known of a family, or why there is no address.
+type Looked = Result<Found, Failure>;
+
+/// An address; where it was looked up, with the lookup's time and the names on the way.
+struct Found {
+    address: IpAddr,
+    dns_us: Option<u64>,
+    cnames: Option<Vec<String>>,
+}
 
 /// Probes one host; each row is handed out as soon as it is complete.
 pub async fn probe_host(
@@ -81,9 +88,10 @@ pub async fn probe_host(
         row.vantage = settings.vantage.clone();
         (row.attempt, row.order) = (count, order as u32);
         match &families[family] {
-            Ok((address, dns_us)) => {
-                row.dns_us = *dns_us;
-                let plan = plan(target, settings, protocol, *address);
+            Ok(found) => {
+                row.dns_us = found.dns_us;
+                row.cnames = found.cnames.clone();
+                let plan = plan(target, settings, protocol, found.address);
                 attempt(&plan, trust, &mut row).await;
             }
             Err(failure) => {
@@ -128,7 +136,11 @@ async fn looked_up(target: &Target, settings: &Settings) -> Vec<Looked> {
         };
         let other = format!("{address} is of the other address family");
         return vec![if is_asked_for {
-            Ok((address, None))
+            Ok(Found {
+                address,
+                dns_us: None,
+                cnames: None,
+            })
         } else {
             Err(Failure::new(FailureClass::DnsNoAddress, other))
         }];
@@ -140,7 +152,11 @@ async fn looked_up(target: &Target, settings: &Settings) -> Vec<Looked> {
                 .resolver
                 .addresses(&target.host, is_v6, settings.timeout)
                 .await;
-            families.push(looked.map(|found| (found.addresses[0], Some(found.took_us))));
+            families.push(looked.map(|found| Found {
+                address: found.addresses[0],
+                dns_us: Some(found.took_us),
+                cnames: Some(found.cnames),
+            }));
         }
     }
     // Where either family will do, a host without one of them is not at fault.

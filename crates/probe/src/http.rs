@@ -9,7 +9,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
 
-/// Of `Alt-Svc` and the like; more is of no use.
+/// Of a field's value; more is of no use.
 const FIELD_BYTES_MAX: usize = 500;
 
 /// What is asked for.
@@ -24,12 +24,25 @@ pub struct Asked {
 }
 
 /// The head of a response.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Head {
     /// The status.
     pub status: u16,
     /// The field `Alt-Svc` (RFC 7838).
     pub alt_svc: Option<String>,
+    /// The field `Server` (RFC 9110, section 10.2.4).
+    pub server: Option<String>,
+}
+
+impl Head {
+    /// Of a response, whatever HTTP version it came over.
+    pub fn of(status: u16, headers: &HeaderMap) -> Self {
+        Self {
+            status,
+            alt_svc: text(headers, "alt-svc"),
+            server: text(headers, "server"),
+        }
+    }
 }
 
 /// Sends the request and waits for the head; the connection ends with the call.
@@ -66,14 +79,12 @@ where
         driver.spawn(async move { drop(connection.await) });
         session.send_request(request).await.map_err(failure)?
     };
-    Ok(Head {
-        status: response.status().as_u16(),
-        alt_svc: alt_svc(response.headers()),
-    })
+    Ok(Head::of(response.status().as_u16(), response.headers()))
 }
 
-fn alt_svc(headers: &HeaderMap) -> Option<String> {
-    let text = headers.get("alt-svc")?.to_str().ok()?;
+/// The first field of the name, if it is visible ASCII.
+fn text(headers: &HeaderMap, name: &str) -> Option<String> {
+    let text = headers.get(name)?.to_str().ok()?;
     Some(text.chars().take(FIELD_BYTES_MAX).collect())
 }
 

@@ -22,7 +22,8 @@ use eyelevel_netns::socket_times as kernel;
 /// The pure parsers of what strangers send, for `make fuzz`.
 pub mod wire {
     pub use crate::dns::{Answer, RecordType, parse as dns_answer, query as dns_query};
-    pub use crate::quic::{request_stream, response_status, to_version1, versions_offered};
+    pub use crate::http::Head;
+    pub use crate::quic::{Response, request_stream, to_version1, versions_offered};
     pub use crate::tls::heard_by_a_client;
 }
 

@@ -26,6 +26,10 @@ COLUMNS: dict[str, tuple[pl.DataType, str]] = {
     "at_unix_us": (_INT, "Unix time at its beginning: a label"),
     "at_ns": (_INT, "`CLOCK_MONOTONIC` at its beginning: every duration counts from here"),
     "address": (_TEXT, "the server's IP address"),
+    "cnames": (
+        pl.List(pl.String()),
+        "the names that `host` stands for (CNAME), in order; null: it was not looked up",
+    ),
     "local_port": (_INT, "the port sent from"),
     "dns_us": (_INT, "from query to answer, once for each host and family; in no other time"),
     "tcp_handshake_us": (_INT, "from SYN to SYN-ACK, as the kernel measured if no SYN was lost"),
@@ -44,6 +48,7 @@ COLUMNS: dict[str, tuple[pl.DataType, str]] = {
     "http_status": (_INT, "of the response"),
     "http_version": (_TEXT, "`http/1.1`, `h2` or `h3`"),
     "alt_svc": (_TEXT, "the field `Alt-Svc` of the response, its first 500 bytes"),
+    "server": (_TEXT, "the field `Server` of the response, its first 500 bytes"),
     "version": (_TEXT, "`TCP`, `TLSv1_2`, `TLSv1_3`, or QUIC's `1` or `2`"),
     "cipher": (_TEXT, "the cipher suite"),
     "key_exchange": (_TEXT, "the key exchange group"),

@@ -67,8 +67,11 @@ fn note_quic(outcome: &QuicOutcome, version: u32, row: &mut Row) {
     row.early_data_accepted = outcome.early_data_accepted;
     row.first_request_byte_us = outcome.first_request_byte_ns.map(since);
     row.first_byte_us = outcome.first_byte_ns.map(since);
-    row.http_status = outcome.status;
-    row.http_version = outcome.status.map(|_| "h3");
+    if let Some(head) = &outcome.head {
+        row.http_status = Some(head.status);
+        row.http_version = Some("h3");
+        (row.alt_svc, row.server) = (head.alt_svc.clone(), head.server.clone());
+    }
     row.cipher = outcome.facts.cipher.map(|cipher| format!("{cipher:?}"));
     note_key_exchange(row, outcome.facts.key_exchange.clone());
     note_kind(row, outcome.facts.kind);

@@ -142,7 +142,7 @@ async fn tls_exchange(
         .map_err(|_| timed_out(FailureClass::HttpTimeout, plan))?
         .map_err(known)?;
     row.http_status = Some(head.status);
-    row.alt_svc = head.alt_svc;
+    (row.alt_svc, row.server) = (head.alt_svc, head.server);
     let arrival_ns = {
         let seen = observed.lock().unwrap_or_else(PoisonError::into_inner);
         seen.last_arrival_ns

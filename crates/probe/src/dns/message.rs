@@ -1,5 +1,6 @@
 //! Pure: queries and answers (RFC 1035), HTTPS records (RFC 9460).
 
+use super::name::{name_at, skip_name};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// What is asked for.
@@ -35,6 +36,8 @@ pub struct Answer {
     pub addresses: Vec<IpAddr>,
     /// HTTPS records.
     pub https: Vec<HttpsRecord>,
+    /// The names that the one asked for stands for, in order (CNAME; RFC 1034, section 3.6.2).
+    pub cnames: Vec<String>,
 }
 
 const NAME_BYTES_MAX: usize = 253;
@@ -44,6 +47,7 @@ const RECORDS_MAX: usize = 64;
 /// Room that we offer for UDP answers (EDNS, RFC 6891; the size of DNS flag day 2020).
 const UDP_BYTES: u16 = 1232;
 const CLASS_IN: u16 = 1;
+const CNAME: u16 = 5;
 
 /// A query's bytes; none where the name cannot stand in one.
 pub fn query(id: u16, name: &str, kind: RecordType) -> Option<Vec<u8>> {
@@ -93,16 +97,32 @@ pub fn parse(bytes: &[u8], query: &[u8], kind: RecordType) -> Option<Answer> {
         }
         at = end;
     }
+    let mut aliases = Vec::new();
     for _ in 0..usize::from(number(bytes, 6)?).min(RECORDS_MAX) {
         let Some(record) = next_record(bytes, at) else {
             return answer.is_truncated.then_some(answer);
         };
-        at = record.end;
         if (record.kind, record.class) == (kind as u16, CLASS_IN) {
             read_record(kind, record.data, &mut answer)?;
+        } else if (record.kind, record.class) == (CNAME, CLASS_IN) {
+            let target_at = record.end - record.data.len();
+            // A name that cannot be read takes nothing from the addresses beside it.
+            aliases.extend(name_at(bytes, at).zip(name_at(bytes, target_at)));
         }
+        at = record.end;
     }
+    answer.cnames = chain(name_at(query, 12)?, aliases);
     Some(answer)
+}
+
+/// Where the aliases lead from a name, in whatever order they came; each is followed once.
+fn chain(mut name: String, mut aliases: Vec<(String, String)>) -> Vec<String> {
+    let mut chain = Vec::new();
+    while let Some(next) = aliases.iter().position(|(owner, _)| *owner == name) {
+        name = aliases.swap_remove(next).1;
+        chain.push(name.clone());
+    }
+    chain
 }
 
 struct Record<'a> {
@@ -175,18 +195,6 @@ fn number(bytes: &[u8], at: usize) -> Option<u16> {
     ))
 }
 
-/// Where a name ends; a pointer ends it (RFC 1035, section 4.1.4).
-fn skip_name(bytes: &[u8], mut at: usize) -> Option<usize> {
-    loop {
-        match *bytes.get(at)? {
-            0 => return Some(at + 1),
-            length if length & 0xc0 == 0xc0 => return Some(at + 2),
-            length if length & 0xc0 == 0 => at += 1 + usize::from(length),
-            _ => return None,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,12 +220,22 @@ mod tests {
         let bytes = answer(&asked, &[(5, &[1, b'x', 0]), (1, &[192, 0, 2, 1])]);
         let found = parse(&bytes, &asked, RecordType::A).unwrap();
         assert_eq!(found.addresses, ["192.0.2.1".parse::<IpAddr>().unwrap()]);
+        assert_eq!(found.cnames, ["x"]);
         let other = query(7, "www.example.org", RecordType::A).unwrap();
         assert_eq!(
             parse(&bytes, &other, RecordType::A),
             None,
             "another name's answer"
         );
+    }
+
+    #[test]
+    fn aliases_are_followed_in_any_order_and_never_twice() {
+        let pair = |owner: &str, target: &str| (owner.to_owned(), target.to_owned());
+        let aliases = vec![pair("b", "c"), pair("a", "b"), pair("z", "y")];
+        assert_eq!(chain("a".into(), aliases), ["b", "c"]);
+        let circle = vec![pair("a", "b"), pair("b", "a")];
+        assert_eq!(chain("a".into(), circle), ["b", "a"]);
     }
 
     #[test]

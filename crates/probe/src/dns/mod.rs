@@ -1,6 +1,7 @@
 //! A small resolver's client: A, AAAA and HTTPS records over UDP, over TCP where an answer is cut.
 
 mod message;
+mod name;
 mod resolver;
 
 pub use message::{Answer, HttpsRecord, RecordType, parse, query};

@@ -28,6 +28,8 @@ pub struct Resolved {
     pub addresses: Vec<IpAddr>,
     /// From the query to the answer's arrival, lost tries included.
     pub took_us: u64,
+    /// The names that the one asked for stands for, in order.
+    pub cnames: Vec<String>,
 }
 
 /// The first name server of this machine's configuration.
@@ -64,6 +66,7 @@ impl Resolver {
         Ok(Resolved {
             addresses: answer.addresses,
             took_us,
+            cnames: answer.cnames,
         })
     }
 

@@ -1,5 +1,6 @@
+use super::response::Response;
 use super::session::{ClientCrypto, SessionFacts};
-use crate::http::Asked;
+use crate::http::{Asked, Head};
 use crate::kernel::{self, Received};
 use crate::{Failure, FailureClass, Timeline};
 use noq_proto::congestion::NewRenoConfig;
@@ -54,8 +55,8 @@ pub struct QuicOutcome {
     pub first_request_byte_ns: Option<u64>,
     /// When the response's head was there.
     pub first_byte_ns: Option<u64>,
-    /// The response's status.
-    pub status: Option<u16>,
+    /// The response's head.
+    pub head: Option<Head>,
     /// Versions of a Version Negotiation packet.
     pub versions: Option<Vec<u32>>,
     /// Whether 0-RTT data were sent.
@@ -73,7 +74,7 @@ pub(super) struct Driver<'a> {
     pub(super) connection: Connection,
     pub(super) outcome: &'a mut QuicOutcome,
     pub(super) request: Option<StreamId>,
-    pub(super) response: Vec<u8>,
+    pub(super) response: Response,
     is_connected: bool,
     /// Cryptography before the first datagram went out, which is in no time.
     before_ns: u64,
@@ -112,7 +113,7 @@ pub async fn connect(attempt: &QuicAttempt<'_>, outcome: &mut QuicOutcome) -> Re
         connection,
         outcome,
         request: None,
-        response: Vec::new(),
+        response: Response::default(),
         is_connected: false,
         before_ns: 0,
         last: None,
@@ -190,7 +191,7 @@ impl Driver<'_> {
             }
         }
         self.read_response()?;
-        let has_response = self.attempt.asked.is_none() || self.outcome.status.is_some();
+        let has_response = self.attempt.asked.is_none() || self.outcome.head.is_some();
         let has_ticket = !self.attempt.needs_ticket || {
             self.note_facts();
             self.outcome.facts.tickets > 0

@@ -7,10 +7,12 @@ mod http3;
 mod keys;
 mod packets;
 mod request;
+mod response;
 mod retry;
 mod session;
 
 pub use connection::{QuicAttempt, QuicOutcome, connect, unpaced};
-pub use http3::{CONTROL_STREAM, RESPONSE_200, request_stream, response_status};
+pub use http3::{CONTROL_STREAM, RESPONSE_200, request_stream};
 pub use packets::{to_version1, versions_offered};
+pub use response::Response;
 pub use session::{ServerCrypto, SessionFacts};

@@ -1,7 +1,7 @@
 //! A connection's one request, and the head of its response.
 
 use super::connection::Driver;
-use super::{CONTROL_STREAM, request_stream, response_status};
+use super::{CONTROL_STREAM, request_stream};
 use crate::{Failure, FailureClass};
 use noq_proto::{Dir, ReadError, ReadableError};
 
@@ -27,7 +27,7 @@ impl Driver<'_> {
     }
 
     pub(super) fn read_response(&mut self) -> Result<(), Failure> {
-        let (Some(request), None) = (self.request, self.outcome.status) else {
+        let (Some(request), None) = (self.request, &self.outcome.head) else {
             return Ok(());
         };
         let mut stream = self.connection.recv_stream(request);
@@ -37,28 +37,23 @@ impl Driver<'_> {
             #[allow(unreachable_patterns)]
             Err(_) => return Ok(()),
         };
-        let mut is_over = false;
-        loop {
-            match chunks.next(usize::MAX) {
-                Ok(Some(chunk)) => self.response.extend_from_slice(&chunk.bytes),
-                Ok(None) => {
-                    is_over = true;
-                    break;
-                }
-                Err(ReadError::Blocked) => break,
-                Err(error) => {
-                    let _ = chunks.finalize();
-                    return Err(Failure::new(FailureClass::Closed, error));
-                }
-            }
-        }
-        let _ = chunks.finalize();
         let protocol = |reason| Failure::new(FailureClass::HttpProtocol, reason);
-        if let Some(status) = response_status(&self.response).map_err(protocol)? {
-            self.outcome.status = Some(status);
+        let read = loop {
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => match self.response.take(chunk.bytes) {
+                    Ok(None) => {}
+                    Ok(Some(head)) => break Ok(Some(head)),
+                    Err(reason) => break Err(protocol(reason)),
+                },
+                Ok(None) => break Err(protocol("the response ended before its head")),
+                Err(ReadError::Blocked) => break Ok(None),
+                Err(error) => break Err(Failure::new(FailureClass::Closed, error)),
+            }
+        };
+        let _ = chunks.finalize();
+        if let Some(head) = read? {
+            self.outcome.head = Some(head);
             self.outcome.first_byte_ns = self.last.map(|(received, _)| received.at_ns);
-        } else if is_over {
-            return Err(protocol("the response ended before its head"));
         }
         Ok(())
     }

@@ -116,6 +116,8 @@ fn note_addresses(
     row.address = v4_found.iter().copied().find(&is_allowed);
     row.address6 = v6_found.iter().copied().find(&is_allowed);
     row.dns_us = v4.as_ref().ok().map(|looked| looked.took_us);
+    let looked = v4.as_ref().ok().or_else(|| v6.as_ref()?.as_ref().ok());
+    row.cnames = looked.map(|looked| looked.cnames.clone());
     row.ipv6 = v6.as_ref().and_then(|looked| match looked {
         Ok(_) => Some(true),
         // A lookup that failed tells nothing of the name.

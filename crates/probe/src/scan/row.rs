@@ -16,6 +16,7 @@ pub struct ScanRow {
     pub dns_us: Option<u64>,
     pub address: Option<IpAddr>,
     pub address6: Option<IpAddr>,
+    pub cnames: Option<Vec<String>>,
     pub ipv6: Option<bool>,
     pub ipv6_reached: Option<bool>,
     pub ipv6_failure: Option<FailureClass>,
@@ -27,6 +28,7 @@ pub struct ScanRow {
     pub http2: Option<bool>,
     pub http_status: Option<u16>,
     pub alt_svc_h3: Option<bool>,
+    pub server: Option<String>,
     pub key_exchange: Option<String>,
     pub post_quantum: Option<bool>,
     pub certificate_bytes: Option<u64>,
@@ -81,6 +83,7 @@ impl ScanRow {
         self.http2 = row.http_version.map(|version| version == "h2");
         self.alt_svc_h3 = row.http_status.map(|_| offers_h3(row.alt_svc.as_deref()));
         self.http_status = row.http_status;
+        self.server = row.server;
         self.tls_version = row.version;
         self.key_exchange = row.key_exchange;
         self.certificate_bytes = row.certificate_bytes;

@@ -22,6 +22,11 @@ pub(crate) fn run(input: &[u8]) {
     let Some(answer) = dns_answer(&bytes, &query, kind) else {
         return;
     };
+    assert!(answer.cnames.len() <= ADDRESSES_MAX);
+    // A byte of a name on the wire is at most a backslash and three digits.
+    let is_name =
+        |name: &String| name.len() <= 4 * 255 && name.bytes().all(|b| b.is_ascii_graphic());
+    assert!(answer.cnames.iter().all(is_name), "{:?}", answer.cnames);
     let is_v4 = matches!(kind, RecordType::A);
     assert!(answer.addresses.len() <= ADDRESSES_MAX && answer.https.len() <= ADDRESSES_MAX);
     assert!(answer.addresses.iter().all(|each| each.is_ipv4() == is_v4));

@@ -1,24 +1,27 @@
 use crate::targets::check_message;
+use bytes::Bytes;
 use eyelevel_probe::Asked;
-use eyelevel_probe::wire::{request_stream, response_status};
+use eyelevel_probe::wire::{Head, Response, request_stream};
 
-/// The beginning of a response stream: its status is one that HTTP has and is told as soon as its
-/// bytes are there, not before; the input as a request's path makes one frame, which is no response.
+/// A response's head, whole: its status is one that HTTP has, what is kept of its fields is short
+/// and visible; in two pieces it is the same; the input as a request's path makes one frame, which
+/// is no response.
 pub(crate) fn run(input: &[u8]) {
-    match response_status(input) {
-        Ok(Some(status)) => {
-            assert!((200..=999).contains(&status), "{status}");
-            let longer = [input, &[0; 9]].concat();
-            assert_eq!(response_status(&longer), Ok(Some(status)));
+    let whole = read(&[input]);
+    match &whole {
+        Ok(Some(head)) => {
+            assert!((200..=999).contains(&head.status), "{}", head.status);
+            for text in head.server.iter().chain(&head.alt_svc) {
+                assert!(text.len() <= 500 && !text.contains(|c: char| c.is_control() && c != '\t'));
+            }
+            assert_eq!(read(&[&[input, &[0; 9]].concat()]), whole);
         }
         Ok(None) => assert!(input.len() <= 128 << 10),
-        Err(reason) => check_message(&reason),
+        Err(reason) => check_message(reason),
     }
     for end in 0..input.len().min(64) {
-        // What is known of a beginning stays true of the whole.
-        if let Ok(Some(status)) = response_status(&input[..end]) {
-            assert_eq!(response_status(input), Ok(Some(status)));
-        }
+        let (first, rest) = input.split_at(end);
+        assert_eq!(read(&[first, rest]), whole, "cut at {end}");
     }
     let asked = Asked {
         authority: "a.test".into(),
@@ -26,5 +29,16 @@ pub(crate) fn run(input: &[u8]) {
         user_agent: "x".into(),
     };
     let stream = request_stream(&asked);
-    assert!(response_status(&stream).is_err(), "a request has no status");
+    assert!(read(&[&stream]).is_err(), "a request has no status");
+}
+
+/// As the driver reads: until there is a head.
+fn read(pieces: &[&[u8]]) -> Result<Option<Head>, &'static str> {
+    let mut response = Response::default();
+    for piece in pieces {
+        if let Some(head) = response.take(Bytes::copy_from_slice(piece))? {
+            return Ok(Some(head));
+        }
+    }
+    Ok(None)
 }
