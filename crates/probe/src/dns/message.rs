@@ -105,14 +105,21 @@ pub fn parse(bytes: &[u8], query: &[u8], kind: RecordType) -> Option<Answer> {
         if (record.kind, record.class) == (kind as u16, CLASS_IN) {
             read_record(kind, record.data, &mut answer)?;
         } else if (record.kind, record.class) == (CNAME, CLASS_IN) {
-            let target_at = record.end - record.data.len();
             // A name that cannot be read takes nothing from the addresses beside it.
-            aliases.extend(name_at(bytes, at).zip(name_at(bytes, target_at)));
+            aliases.extend(alias(&bytes[..record.end], at, record.data.len()));
         }
         at = record.end;
     }
     answer.cnames = chain(name_at(query, 12)?, aliases);
     Some(answer)
+}
+
+/// The owner and the target of a CNAME that ends with the bytes. The target fills its record: one that
+/// runs on beyond would be made of what stands behind it.
+fn alias(bytes: &[u8], at: usize, data_bytes: usize) -> Option<(String, String)> {
+    let target_at = bytes.len() - data_bytes;
+    (skip_name(bytes, target_at)? == bytes.len()).then_some(())?;
+    name_at(bytes, at).zip(name_at(bytes, target_at))
 }
 
 /// Where the aliases lead from a name, in whatever order they came; each is followed once.
@@ -221,6 +228,11 @@ mod tests {
         let found = parse(&bytes, &asked, RecordType::A).unwrap();
         assert_eq!(found.addresses, ["192.0.2.1".parse::<IpAddr>().unwrap()]);
         assert_eq!(found.cnames, ["x"]);
+        for target in [&[5, b'x', 0][..], &[1, b'x', 0, 0]] {
+            let bytes = answer(&asked, &[(5, target), (1, &[192, 0, 2, 1])]);
+            let found = parse(&bytes, &asked, RecordType::A).unwrap();
+            assert_eq!((found.addresses.len(), found.cnames.len()), (1, 0));
+        }
         let other = query(7, "www.example.org", RecordType::A).unwrap();
         assert_eq!(
             parse(&bytes, &other, RecordType::A),
