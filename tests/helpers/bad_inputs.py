@@ -23,6 +23,7 @@ from bad_samples import (
     plans,
     probe_rows,
     records,
+    scan_rows,
     stop_plan,
     stops,
     texts,
@@ -211,6 +212,13 @@ KINDS: dict[str, Kind] = {
     "scan list": Kind(
         ("scan", "FILE", "--out", "OUT"), texts("1,a.example\n2,b.example\n\nc.example\n"),
         flipped, "names.csv",
+    ),
+    "scan rows": Kind(
+        ("scan", "NAMES", "--names-with", "tls1.3,quic", "--out", "FILE"), scan_rows, of_lines,
+        "rows.jsonl",
+    ),
+    "scan rows gone on with": Kind(
+        ("scan", "NAMES", "--resume", "--out", "FILE"), scan_rows, of_lines, "rows.jsonl"
     ),
     "opt-out list": Kind(
         ("scan", "NAMES", "--opt-out", "FILE", "--out", "OUT"),

@@ -140,6 +140,18 @@ def probe_rows() -> list[bytes]:
     return ["\n".join([*lines, *lines, ""]).encode()]
 
 
+def scan_rows() -> list[bytes]:
+    """Rows as the scanner writes them; the first name is in the list beside them."""
+    row = {
+        "event": "scan", "name": "a.example", "host": "www.a.example", "port": 443,
+        "address": "192.0.2.1", "address6": None, "tls_version": "TLSv1_3", "tls13": True,
+        "quic": True, "http2": True, "skipped": None, "failure": None,
+    }  # fmt: skip
+    failed = row | {"name": "b.example", "tls_version": None, "failure": "refused"}
+    rows = [row, failed, row | {"name": "c.example", "port": 8443, "host": "2001:db8::1"}]
+    return ["".join(json.dumps(each) + "\n" for each in rows).encode()]
+
+
 def parquet() -> list[bytes]:
     """The same rows as a table."""
     import polars as pl

@@ -15,12 +15,16 @@ FEATURES = {
     "http2": ("HTTP/2", "reached"),
     "post_quantum": ("post-quantum key exchange", "reached"),
     "quic": ("QUIC, by trying", "resolved"),
+    "tls13_and_quic": ("TLS 1.3 and QUIC", "reached"),
     "alt_svc_h3": ("HTTP/3 in Alt-Svc", "reached"),
     "https_record_h3": ("HTTP/3 in an HTTPS record", "resolved"),
     "ipv6": ("IPv6 address", "resolved"),
     "ipv6_reached": ("TCP over IPv6", "resolved"),
 }
 """A row's field, what it says, and of which names its share is."""
+
+TOGETHER = {"tls13_and_quic": ("tls13", "quic")}
+"""Features that are several fields of a row; known where each of these is."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +89,10 @@ class Summary:
         self.bases.update(base for base, holds in bases.items() if holds)
         for feature, (_, of_names) in FEATURES.items():
             # If a feature is unknown of a name, the name is in no share: neither a yes nor a no.
-            if bases[of_names] and row.get(feature) is not None:
+            values = [row.get(field) for field in TOGETHER.get(feature, (feature,))]
+            if bases[of_names] and None not in values:
                 self._known[feature] += 1
-                self._counts[feature] += bool(row[feature])
+                self._counts[feature] += all(values)
 
     def shares(self) -> list[Share]:
         """One of each feature."""

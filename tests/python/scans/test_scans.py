@@ -47,6 +47,8 @@ def test_shares_leave_out_what_is_unknown_and_have_wilsons_intervals() -> None:
     assert (found["skipped"], found["failures"]) == ({"opt-out": 1}, {"dns-no-such-name": 1})
     tls13 = found["shares"][0]
     assert (tls13["feature"], tls13["count"], tls13["of"]) == ("tls13", 10, 11)
+    together = next(each for each in found["shares"] if each["feature"] == "tls13_and_quic")
+    assert (together["count"], together["of"]) == (0, 11), "one of the two is not enough"
     # Wilson (1927); 81 of 263 is the example of Newcombe (1998), Table I: .2553 to .3662.
     low, high = wilson_95(81, 263) or (0, 0)
     assert (round(low, 4), round(high, 4)) == (0.2553, 0.3662)

@@ -69,6 +69,9 @@ def test_a_scan_tells_who_supports_what_and_goes_on_where_it_stopped(tmp_path: P
         assert done.returncode == 0, done.stderr
         found = rows(out)
         assert scanned(lab, *options).returncode == 2, "the file exists"
+        both = scanned(lab, *options[:3], "--names-with", "tls1.3,quic", "--opt-out", options[4])
+        assert both.returncode == 0, both.stderr
+        assert both.stdout.split() == ["both.lab", "www.only.lab", "wrong.lab"]
         # Killed in the middle of a row, and one row short.
         text = out.read_text(encoding="utf-8")
         out.write_text(text[: text[:-1].rindex("\n") + 40], encoding="utf-8")
@@ -96,7 +99,8 @@ def test_a_scan_tells_who_supports_what_and_goes_on_where_it_stopped(tmp_path: P
         summary = json.loads(said.stdout)
         assert (summary["names"], summary["skipped"]) == (7, {"opt-out list": 1})
         shares = {share["feature"]: share for share in summary["shares"]}
-        assert (shares["tls13"]["count"], shares["tls13"]["of"]) == (3, 3)
+        for feature in ("tls13", "tls13_and_quic"):
+            assert (shares[feature]["count"], shares[feature]["of"]) == (3, 3)
         assert shares["https_record_h3"]["share"]["high"] <= 1
 
 

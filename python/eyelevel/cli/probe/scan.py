@@ -14,14 +14,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.cli.probe.appended import mend
-from eyelevel.errors import OutsideError, ScanError
-from eyelevel.from_outside.files import lines_of
-from eyelevel.from_outside.json_text import parse_object
-from eyelevel.from_outside.limits import DOCUMENT, LINE_BYTES_MAX, PROBES
-from eyelevel.from_outside.source import Source
+from eyelevel.errors import ScanError
+from eyelevel.from_outside.words import quoted
 from eyelevel.lab.prober import probe_events
 from eyelevel.probes.targets import parse_duration_s, parse_resolver
 from eyelevel.scans.names import OptOut, read_names, read_opt_out
+from eyelevel.scans.rows import parse_wanted, read_rows, targets_with
 from eyelevel.scans.summary import FEATURES, Summary
 
 LINE_EVERY_S = 30.0
@@ -118,12 +116,19 @@ def scan(
     resolver: Annotated[str | None, typer.Option(help="Ask this one, ADDRESS[:PORT].")] = None,
     ca: Annotated[Path | None, typer.Option(help="Trust these roots (PEM) alone.")] = None,
     vantage: Annotated[str | None, typer.Option(help="This place's name, in every row.")] = None,
+    names_with: Annotated[
+        str | None, typer.Option(help="Ask nothing; print --out's hosts that have tls1.3,quic.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Ask each name of a list once what it supports; a row a name, and a summary.
 
     Before you scan the Internet, read docs/guides/probing.md on how to behave.
     """
+    out = out or Path(f"{list_.stem}.scan.jsonl")
+    if names_with is not None:
+        _print_names(list_, top, out, names_with, opt_out, as_json=as_json)
+        return
     chosen = _chosen(only)
     if rate <= 0:
         raise ScanError(f"--rate {rate:g}: at least some connections a second, such as 0.5")
@@ -143,7 +148,6 @@ def scan(
         "vantage": vantage,
         "user_agent": USER_AGENT.format(contact=f"; {contact}" if contact else ""),
     }
-    out = out or Path(f"{list_.stem}.scan.jsonl")
     summary = Summary()
     done = _done(out, summary, resume=resume)
     total = sum(1 for _ in read_names(list_, top))
@@ -191,14 +195,13 @@ def _done(out: Path, summary: Summary, *, resume: bool) -> set[str]:
         raise ScanError(f"{out} exists: go on with it by --resume, or choose another --out")
     mend(out)
     done = set()
-    for number, line in lines_of(out, Source(str(out), PROBES, ScanError), LINE_BYTES_MAX):
+    for row in read_rows(out):
         try:
-            row = parse_object(line.encode(), Source("", DOCUMENT))
-            done.add(str(row["name"]))
             summary.take(row)
-        except (OutsideError, TypeError, LookupError, AttributeError, ValueError) as error:
-            message = f"{out}, line {number}: no row of a scan: choose another --out"
+        except (TypeError, LookupError, AttributeError, ValueError) as error:
+            message = f"{out}: `{quoted(row['name'])}` is no row of a scan: choose another --out"
             raise ScanError(message) from error
+        done.add(row["name"])
     return done
 
 
@@ -212,3 +215,22 @@ def _names_left(
                 summary.take({"skipped": "opt-out list"})
             elif name not in done:
                 yield name
+
+
+def _print_names(
+    path: Path, top: int | None, out: Path, text: str, opt_out: Path | None, *, as_json: bool
+) -> None:
+    """Hosts of the file's rows that have all, each once, in the list's order."""
+    if as_json:
+        raise ScanError("--names-with prints a list: leave --json out")
+    fields = parse_wanted(text)
+    excluded = read_opt_out(opt_out) if opt_out else OptOut()
+    targets = targets_with(read_rows(out), fields)
+    shown = set()
+    with contextlib.closing(read_names(path, top)) as names:
+        for name in names:
+            target = targets.get(name)
+            if target is not None and target not in shown and not excluded.covers(name):
+                shown.add(target)
+                print(target)
+    hints.print(f"{len(shown)} of {path} have {text} in {out}", markup=False, soft_wrap=True)

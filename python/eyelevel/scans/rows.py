@@ -1,0 +1,73 @@
+"""Rows of a scan's file, and which of its hosts have what."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from ipaddress import IPv6Address
+from pathlib import Path
+
+from eyelevel.errors import ScanError
+from eyelevel.from_outside.files import lines_of
+from eyelevel.from_outside.json_text import parse_object
+from eyelevel.from_outside.limits import DOCUMENT, LINE_BYTES_MAX, PROBES
+from eyelevel.from_outside.source import Source
+from eyelevel.from_outside.words import quoted
+from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.scans.names import NAME
+
+PROTOCOLS = {"tls1.3": "tls13", "quic": "quic", "http2": "http2"}
+"""What names can be chosen by, and the field of a row that says it."""
+
+HTTPS_PORT = 443
+
+
+def read_rows(path: Path) -> Iterator[JsonObject]:
+    """Each row, one at a time. A last line that was cut off when its writer ended is passed over.
+
+    Raises ScanError naming the line that is no row.
+    """
+    broken: ScanError | None = None
+    for number, line in lines_of(path, Source(str(path), PROBES, ScanError), LINE_BYTES_MAX):
+        if broken is not None:
+            raise broken
+        place = f"{path}, line {number}"
+        try:
+            row = parse_object(line.encode(), Source(place, DOCUMENT, ScanError))
+        except ScanError:
+            broken = ScanError(f"{place}: no row of a scan: choose another --out")
+            continue
+        if not isinstance(row.get("name"), str):
+            raise ScanError(f"{place}: no row of a scan: choose another --out")
+        yield row
+
+
+def parse_wanted(text: str) -> list[str]:
+    """Fields of a row that are all to hold, of a list with commas. Raises ScanError."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names or set(names) - PROTOCOLS.keys():
+        known = ", ".join(PROTOCOLS)
+        raise ScanError(f"--names-with {text}: choose among {known}, with commas between")
+    return [PROTOCOLS[name] for name in dict.fromkeys(names)]
+
+
+def targets_with(rows: Iterable[JsonMapping], fields: Sequence[str]) -> dict[str, str]:
+    """Name to `HOST[:PORT]`, the host being what had it: the name, or `www.` before it.
+
+    A field that is not known of a name is none that it has. Raises ScanError for a host that is no
+    name.
+    """
+    found = {}
+    for row in rows:
+        if all(row.get(field) is True for field in fields):
+            found[row["name"]] = _target(row.get("host"), row.get("port"))
+    return found
+
+
+def _target(host: object, port: object) -> str:
+    text = host if isinstance(host, str) else ""
+    if not NAME.fullmatch(text.lower()):
+        try:
+            text = f"[{IPv6Address(text)}]"
+        except ValueError:
+            raise ScanError(f"a row's host is no name: `{quoted(host)}`; drop the row") from None
+    if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536:
+        raise ScanError(f"a row's port is none: `{quoted(port)}`; drop the row")
+    return text if port == HTTPS_PORT else f"{text}:{port}"
