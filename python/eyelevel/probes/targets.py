@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eyelevel.errors import ProbeError
+from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonObject
 from eyelevel.probes.protocols import THESIS_NAMES
 
@@ -47,13 +48,13 @@ def _ascii(host: str, text: str) -> str:
         raise ProbeError(f"{text!r}: the name cannot stand in DNS: {error}") from error
 
 
-def parse_protocols(text: str) -> list[str]:
-    """A list with commas; ProbeError naming the ones that are known."""
+def parse_protocols(text: str, option: str = "--protocols") -> list[str]:
+    """A list with commas; ProbeError naming the option and the ones that are known."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in THESIS_NAMES]
     if unknown or not names:
         known = ", ".join(THESIS_NAMES)
-        raise ProbeError(f"--protocols {text}: choose among {known}, with commas between")
+        raise ProbeError(f"{option} {quoted(text)}: choose among {known}, with commas between")
     return list(dict.fromkeys(names))
 
 

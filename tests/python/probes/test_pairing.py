@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 from repository import ROOT
 
-from eyelevel.probes.analysis import analyse, pair_rows
+from eyelevel.probes.analysis import analyse
+from eyelevel.probes.pairing import pair_rows
 from eyelevel.probes.reading import SCHEMA, read_file
 
 DATA = ROOT.parent / "shared" / "data" / "jaeger"

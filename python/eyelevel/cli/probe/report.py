@@ -4,11 +4,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.json_types import JsonObject
-from eyelevel.probes.analysis import analyse, file_labels
+from eyelevel.probes.analysis import Analysis, analyse, file_labels
+from eyelevel.probes.datasets import period
 from eyelevel.probes.reading import read_files
+from eyelevel.probes.selection import only_connected_by, only_hosts
+from eyelevel.probes.targets import parse_protocols
 from eyelevel.report.pages.probe import write_probe_page
 
 QUANTILES = ("p5_ms", "p50_ms", "p95_ms")
@@ -16,15 +20,51 @@ QUANTILES = ("p5_ms", "p50_ms", "p95_ms")
 
 def report(
     files: Annotated[list[Path], typer.Argument(help="JSON lines, Parquet, thesis CSVs.")],
+    host: Annotated[
+        list[str] | None, typer.Option(help="Only rows of this host; repeatable.")
+    ] = None,
+    connected_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PROTOCOLS",
+            help="Only hosts that connected over each of these, file by file: tls1.2,tls1.3,quic.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
     page: Annotated[Path | None, typer.Option(help="Write the offline page here.")] = None,
 ) -> None:
     """Connection times, their paired differences and DNS times, from one or many vantage points."""
-    analysis = analyse(read_files(files))
+    protocols = parse_protocols(connected_by, "--connected-by") if connected_by is not None else []
+    tables = read_files(files)
+    if host:
+        tables = only_hosts(tables, host)
+    if connected_by is not None:
+        tables = only_connected_by(tables, protocols)
+    analysis = analyse(tables)
     written = write_probe_page(page, analysis) if page else None
     if as_json:
         print_json(analysis.as_json() | {"page": str(written) if written else None})
         return
+    _print_datasets(analysis)
+    _print_pairs(analysis)
+    if written:
+        results.print(f"page: {written}", soft_wrap=True)
+
+
+def _print_datasets(analysis: Analysis) -> None:
+    numbers = ("samples", "hosts", "failures")
+    shown = table("file", "samples", "measured (UTC)", "from", *numbers[1:], right=numbers)
+    labels = file_labels(row["file"] for row in analysis.datasets)
+    for row in analysis.datasets:
+        where = " ".join([*row["vantages"], *row["families"]]) or "unknown"
+        counts = (str(row[name]) for name in numbers[1:])
+        # A name that is cut short names no file.
+        label = Text(labels[row["file"]], overflow="fold")
+        shown.add_row(label, str(row["samples"]), period(row), where, *counts)
+    results.print(shown)
+
+
+def _print_pairs(analysis: Analysis) -> None:
     for file, label in file_labels(pair["file"] for pair in analysis.pairs).items():
         results.print(label, markup=False, style="bold", soft_wrap=True)
         results.print(_table([pair for pair in analysis.pairs if pair["file"] == file]))
@@ -37,8 +77,6 @@ def report(
     else:
         none = "no pairs: no two protocols connected to one host within 60 s, without resumption"
         results.print(none, soft_wrap=True)
-    if written:
-        results.print(f"page: {written}", soft_wrap=True)
 
 
 def _table(pairs: list[JsonObject]) -> object:

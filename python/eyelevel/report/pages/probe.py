@@ -1,23 +1,15 @@
 """The report on probes: one HTML file that needs no network, in the style of a run's report."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import numpy as np
-import polars as pl
-
 from eyelevel.analysis.formats import format_p_equation
-from eyelevel.figures.distribution import curves_chart
-from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.probes.analysis import (
-    NO_CLEAR_DIFFERENCE,
-    PERCENTS,
-    THRESHOLDS_MS,
-    Analysis,
-    file_labels,
-)
-from eyelevel.probes.protocols import FAILURE_CLASSES, THESIS_NAMES
-from eyelevel.report.html import Markup, element, join, table, titled_section
+from eyelevel.json_types import JsonMapping
+from eyelevel.probes.analysis import Analysis, file_labels
+from eyelevel.probes.differences import NO_CLEAR_DIFFERENCE
+from eyelevel.report.html import Markup, element, join, titled_section
+from eyelevel.report.pages import probe_tables
+from eyelevel.report.pages.probe_charts import charts_of, figures
 from eyelevel.report.shell import shell
 from eyelevel.stats.estimate import UNDETERMINED
 
@@ -32,13 +24,24 @@ def write_probe_page(path: Path, analysis: Analysis) -> Path:
 
 def probe_page(analysis: Analysis) -> str:
     """The whole page as text."""
-    charts = _charts(analysis)
+    charts = charts_of(analysis)
+    differences = join([figures(charts, "differences"), probe_tables.differences(analysis)])
+    times = join(
+        [
+            figures(charts, "connection time"),
+            figures(charts, "DNS"),
+            probe_tables.times(analysis),
+        ]
+    )
     main = element(
         "main",
         _opening(analysis),
-        titled_section("differences", "Paired differences", _differences(analysis, charts)),
-        titled_section("times", "Connection and DNS times", _times(analysis, charts)),
-        titled_section("failures", "Failures and split connections", _failures(analysis)),
+        titled_section("datasets", "What was measured", probe_tables.datasets(analysis)),
+        titled_section("differences", "Paired differences", differences),
+        titled_section("times", "Connection and DNS times", times),
+        titled_section(
+            "failures", "Failures and split connections", probe_tables.failures(analysis)
+        ),
     )
     specifications = {f"chart-{i}": spec for i, (_, _, spec) in enumerate(charts)}
     return shell(TITLE, main, {"specs": specifications}, "probe.js")
@@ -102,144 +105,3 @@ def _verdict(pair: JsonMapping) -> str:
         f"{faster} was faster than {slower}, by {abs(median['value']):.1f} ms in the median host "
         f"(95 % interval {low:.1f} to {high:.1f} ms, {hosts}, {p})"
     )
-
-
-Chart = tuple[str, Mapping[str, int], JsonObject]
-
-
-def _charts(analysis: Analysis) -> list[Chart]:
-    """Title, curves with their colours' numbers, and specification; differences first."""
-    charts: list[Chart] = []
-    labels = file_labels(analysis.table["file"].unique(maintain_order=True))
-    for a, b in dict.fromkeys((pair["a"], pair["b"]) for pair in analysis.pairs):
-        samples = {
-            labels[file]: values
-            for (file, first, second), values in analysis.differences.items()
-            if (first, second) == (a, b)
-        }
-        x_title = f"{a} - {b}, ms: right of 0 {b} is faster"
-        charts.append(_chart(f"differences {a} - {b}", samples, x_title, list(labels.values())))
-    good = analysis.table.filter(pl.col("failure").is_null() & ~pl.col("resumed"))
-    parts = good.drop_nulls("family").partition_by(["family", "vantage"], as_dict=True)
-    for what, title in (("connection_ms", "connection time"), ("dns_ms", "DNS lookup time")):
-        for (family, vantage), rows in sorted(parts.items(), key=str):
-            samples = _by_protocol(rows, what)
-            if samples:
-                part_title = f"{title}, {family}" + (f", from {vantage}" if vantage else "")
-                charts.append(_chart(part_title, samples, "ms", list(THESIS_NAMES)))
-    return charts
-
-
-def _chart(
-    title: str, samples: Mapping[str, np.ndarray], x_title: str, names: Sequence[str]
-) -> Chart:
-    colours = {name: names.index(name) for name in samples}
-    return title, colours, curves_chart(samples, x_title, names)
-
-
-def _by_protocol(rows: pl.DataFrame, what: str) -> dict[str, np.ndarray]:
-    samples = {}
-    for protocol in THESIS_NAMES:
-        values = rows.filter(pl.col("protocol") == protocol)[what].drop_nulls().to_numpy()
-        if values.size:
-            samples[protocol] = values
-    return samples
-
-
-def _figures(charts: Sequence[Chart], chosen: str) -> Markup:
-    figures = []
-    for index, (title, names, _) in enumerate(charts):
-        if title.startswith(chosen):
-            keys = [
-                element(
-                    "span",
-                    element("span", class_=f"swatch stack-{n % 8}", aria_hidden="true"),
-                    name,
-                    class_="key",
-                )
-                for name, n in names.items()
-            ]
-            chart = element(
-                "div", id=f"chart-{index}", class_="chart", role="group", aria_label=title
-            )
-            legend = element("span", *keys, class_="legend")
-            figures.append(element("figure", element("figcaption", title), legend, chart))
-    return element("div", *figures, class_="pair")
-
-
-def _differences(analysis: Analysis, charts: Sequence[Chart]) -> Markup:
-    labels = file_labels(analysis.table["file"].unique(maintain_order=True))
-    by_file = table(
-        "A - B in milliseconds, by file",
-        ("file", "A - B", "pairs", "hosts", *_names()),
-        (tuple(_difference_row(labels[row["file"]], row)) for row in analysis.pairs),
-        class_="differences",
-    )
-    by_group = table(
-        "A - B in milliseconds, by address family and vantage point",
-        ("group", "A - B", "pairs", "hosts", *_names()),
-        (
-            tuple(_difference_row(f"{row['family']}, {row['vantage']}", row))
-            for row in analysis.groups
-        ),
-        class_="differences",
-    )
-    return join([_figures(charts, "differences"), by_file, by_group])
-
-
-def _names() -> list[str]:
-    return [f"p{p}" for p in PERCENTS] + [f"above {t} ms" for t in THRESHOLDS_MS]
-
-
-def _difference_row(name: str, row: JsonMapping) -> Iterable[object]:
-    yield from (name, f"{row['a']} - {row['b']}", row["n"], row["hosts"])
-    for p in PERCENTS:
-        yield _with_interval(row[f"p{p}_ms"], "{:.3f}")
-    for t in THRESHOLDS_MS:
-        yield _with_interval(row[f"share_above_{t}"], "{:.1%}")
-
-
-def _with_interval(estimate: JsonMapping, form: str) -> Markup:
-    low, high = estimate["low"], estimate["high"]
-    text = form.format(estimate["value"])
-    if low is None or high is None:
-        return join([text])
-    return join([text, element("small", f" [{form.format(low)}, {form.format(high)}]")])
-
-
-def _times(analysis: Analysis, charts: Sequence[Chart]) -> Markup:
-    names = {"connection_ms": "connection", "tcp_ms": "TCP handshake", "dns_ms": "DNS"}
-    rows = (
-        (
-            names[row["what"]],
-            row["protocol"] + (", resumed" if row["resumed"] else ""),
-            row["family"] or "unknown",
-            row["vantage"] or "unnamed",
-            row["n"],
-            row["hosts"],
-            *(_with_interval(row[f"p{p}_ms"], "{:.3f}") for p in PERCENTS),
-        )
-        for row in analysis.times
-    )
-    columns = ("time", "protocol", "family", "vantage", "n", "hosts", *_names()[: len(PERCENTS)])
-    return join(
-        [
-            _figures(charts, "connection time"),
-            _figures(charts, "DNS"),
-            table("Milliseconds of successful attempts", columns, rows, class_="differences"),
-        ]
-    )
-
-
-def _failures(analysis: Analysis) -> Markup:
-    rows = []
-    for row in analysis.failures:
-        classes = ", ".join(
-            f"{name}: {count} ({FAILURE_CLASSES.get(name, 'unknown class')})"
-            for name, count in row["classes"].items()
-        )
-        split = row["split_connections"]
-        cells = (row["protocol"], row["attempts"], row["failed"], classes or "none")
-        rows.append((*cells, "not recorded" if split is None else split))
-    columns = ("protocol", "attempts", "failed", "by class", "split by a proxy")
-    return table("Every attempt ends in a time or in one class", columns, rows)

@@ -1,0 +1,49 @@
+"""What was measured, a row a file, as table 3.1 of the thesis describes its data."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+import polars as pl
+
+from eyelevel.json_types import JsonObject
+
+
+def datasets_of(tables: Iterable[pl.DataFrame]) -> list[JsonObject]:
+    """One row a table that has rows.
+
+    `samples` counts every attempt, the failed ones, too (the thesis counted each file's header,
+    so its numbers are larger by one); `first_at` and `last_at` are times of UTC to the second,
+    null if no row has a time.
+    """
+    return [_dataset(table) for table in tables if table.height]
+
+
+def _dataset(table: pl.DataFrame) -> JsonObject:
+    at_s = table.filter(pl.col("at_s") > 0)["at_s"]
+    return {
+        "file": table["file"][0],
+        "samples": table.height,
+        "first_at": _utc(at_s.min()),
+        "last_at": _utc(at_s.max()),
+        "vantages": table["vantage"].drop_nulls().unique().sort().to_list(),
+        "families": table["family"].drop_nulls().unique().sort().to_list(),
+        "hosts": table["host"].n_unique(),
+        "failures": table["failure"].is_not_null().sum(),
+    }
+
+
+def _utc(at_s: object) -> str | None:
+    if not isinstance(at_s, float):
+        return None
+    try:
+        return datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError, OSError):
+        return None  # a year that no calendar has
+
+
+def period(row: JsonObject) -> str:
+    """From the first to the last day of a dataset, in UTC; one day alone has no second."""
+    if row["first_at"] is None:
+        return "not recorded"
+    first, last = row["first_at"][:10], row["last_at"][:10]
+    return first if first == last else f"{first} to {last}"

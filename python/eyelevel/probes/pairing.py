@@ -1,0 +1,59 @@
+"""Which rows are partners: the rule of the thesis, section 4.2."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from eyelevel.probes.protocols import version_rank
+
+APART_S_MAX = 60.0
+"""`Happened in the same minute against the same URL` (the thesis, section 4.2)."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Differences A - B in milliseconds, in the order of A's rows, and the host of each."""
+
+    difference_ms: NDArray[np.float64]
+    hosts: tuple[str, ...]
+    families: tuple[str | None, ...]
+    vantages: tuple[str | None, ...]
+
+
+def pair_rows(table: pl.DataFrame, a: str, b: str) -> Pairs:
+    """Each row of `a` in file order with the first row of `b` of the same URL within 60 s.
+
+    `b`'s rows are searched in file order, those of Google's QUIC version by version. A row of `b`
+    may serve several of `a`; a row of `a` without a partner is left out. Rows are partners only
+    within one vantage point and address family. Failed rows, resumed rows and rows without a
+    connection time are never paired.
+    """
+    usable = table.filter(
+        pl.col("failure").is_null() & pl.col("connection_ms").is_not_null() & ~pl.col("resumed")
+    )
+    candidates = defaultdict(list)
+    ranked = usable.filter(pl.col("protocol") == b).to_dicts()
+    for row in sorted(ranked, key=lambda row: version_rank(row["version"])):
+        candidates[_key(row)].append((row["at_s"], row["connection_ms"]))
+    times = {key: np.array(rows, dtype=float) for key, rows in candidates.items()}
+    differences, hosts, families, vantages = [], [], [], []
+    for row in usable.filter(pl.col("protocol") == a).iter_rows(named=True):
+        of_host = times.get(_key(row))
+        if of_host is None:
+            continue
+        near = np.abs(of_host[:, 0] - row["at_s"]) <= APART_S_MAX
+        if not near.any():
+            continue
+        differences.append(row["connection_ms"] - of_host[int(near.argmax()), 1])
+        hosts.append(row["host"])
+        families.append(row["family"])
+        vantages.append(row["vantage"])
+    return Pairs(np.array(differences), tuple(hosts), tuple(families), tuple(vantages))
+
+
+def _key(row: Mapping[str, object]) -> tuple[object, ...]:
+    return row["host"], row["family"], row["vantage"], row["file"]

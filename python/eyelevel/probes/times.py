@@ -1,0 +1,55 @@
+"""Connection, TCP and DNS times of successful attempts, by protocol and what they depend on."""
+
+import numpy as np
+import polars as pl
+
+from eyelevel.json_types import JsonObject
+from eyelevel.probes.intervals import quantile_estimates
+from eyelevel.probes.protocols import THESIS_NAMES
+from eyelevel.stats.estimate import undetermined
+
+PERCENTS = (1, 5, 10, 25, 50, 75, 90, 95, 99)
+BOUNDED_PERCENTS = (50, 90)
+"""Those of times that have an interval."""
+NO_INTERVAL = "no interval is computed of this percentile"
+
+FILES_MAX = 8
+"""Of more files, the rows of one vantage point are taken together."""
+
+
+def are_merged(table: pl.DataFrame) -> bool:
+    """Whether there are too many files for times and curves of each."""
+    return table["file"].n_unique() > FILES_MAX
+
+
+def times_of(table: pl.DataFrame) -> list[JsonObject]:
+    """One row a time, file, protocol, family, vantage point and whether resumed.
+
+    `file` is null where the rows of many files stand together (`are_merged`).
+    """
+    rows = []
+    if are_merged(table):
+        table = table.with_columns(file=pl.lit(None, pl.String))
+    good = table.filter(pl.col("failure").is_null())
+    for what in ("connection_ms", "tcp_ms", "dns_ms"):
+        known = good.filter(pl.col(what).is_not_null())
+        keys = ["protocol", "file", "family", "vantage", "resumed"]
+        for key, part in sorted(known.partition_by(keys, as_dict=True).items(), key=_sortable):
+            protocol, file, family, vantage, resumed = key
+            values = part[what].to_numpy()
+            quantiles = dict(zip(PERCENTS, np.percentile(values, PERCENTS), strict=True))
+            estimates = {p: undetermined(NO_INTERVAL, value=float(v)) for p, v in quantiles.items()}
+            with_bounds = quantile_estimates(values, part["host"].to_list(), BOUNDED_PERCENTS)
+            estimates |= dict(zip(BOUNDED_PERCENTS, with_bounds, strict=True))
+            row: JsonObject = {"what": what, "file": file, "protocol": protocol, "family": family}
+            row |= {"vantage": vantage, "resumed": resumed, "n": part.height}
+            row |= {"hosts": part["host"].n_unique()}
+            rows.append(row | {f"p{p}_ms": e.as_json() for p, e in estimates.items()})
+    return rows
+
+
+def _sortable(item: tuple[tuple[object, ...], pl.DataFrame]) -> tuple[object, ...]:
+    protocol, *rest = item[0]
+    names = list(THESIS_NAMES)
+    rank = names.index(protocol) if protocol in names else len(names)
+    return rank, *(str(part) for part in rest)
