@@ -19,6 +19,7 @@ from bad_samples import (
     corpus,
     environments,
     golden,
+    listed_rows,
     parquet,
     plans,
     probe_rows,
@@ -223,6 +224,15 @@ KINDS: dict[str, Kind] = {
     "opt-out list": Kind(
         ("scan", "NAMES", "--opt-out", "FILE", "--out", "OUT"),
         texts("a.example\n*.b.example\n192.0.2.0/24 # c\n2001:db8::/32\n"), flipped, "optout",
+    ),
+    "probe list": Kind(
+        ("probe", "measure", "--list", "FILE", "--out", "OUT"),
+        texts("# a\na.example\nhttps://b.example:8443/x?y # b\n\n[2001:db8::1]:444\n"),
+        flipped, "hosts.txt",
+    ),
+    "probe rows gone on with": Kind(
+        ("probe", "measure", "--list", "NAMES", "--resume", "--out", "FILE"), listed_rows, of_lines,
+        "rows.jsonl",
     ),
     "probe rows": Kind(("probe", "report", "FILE"), probe_rows, of_lines, "rows.jsonl"),
     "probe table": Kind(("probe", "report", "FILE"), parquet, flipped, "rows.parquet"),

@@ -140,6 +140,13 @@ def probe_rows() -> list[bytes]:
     return ["\n".join([*lines, *lines, ""]).encode()]
 
 
+def listed_rows() -> list[bytes]:
+    """The same rows of a list that was stopped; its one name is in the list beside them."""
+    begun = json.dumps({"event": "list", "targets": 2}) + "\n"
+    done = json.dumps({"event": "target", "host": "a.example", "port": 443, "path": "/"}) + "\n"
+    return [begun.encode() + probe_rows()[0] + done.encode()]
+
+
 def scan_rows() -> list[bytes]:
     """Rows as the scanner writes them; the first name is in the list beside them."""
     row = {

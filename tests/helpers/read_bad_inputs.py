@@ -14,7 +14,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ class TooLongError(BaseException):
 
 def _harmless() -> None:
     """What would leave this process ends the command in order, as if it had been done."""
+    import eyelevel.cli.probe.listed as listed
     import eyelevel.cli.probe.scan as scan
     import eyelevel.cli.run.rerun as rerun
     import eyelevel.cli.site.record as record
@@ -41,12 +42,12 @@ def _harmless() -> None:
     def done(*_: object, **__: object) -> Any:
         raise typer.Exit(0)
 
-    def read_all(_: object, __: object, lines: Iterator[str]) -> Iterator[Any]:
+    def read_all(_: object, __: object, lines: Iterable[str] = ()) -> Iterator[Any]:
         for _name in lines:
             pass
         yield from ()
 
-    scan.probe_events = read_all
+    scan.probe_events = listed.probe_events = read_all
     rerun.run_plan = done
     rerun.check_sites = lambda *_: None
     record.Recorder = done

@@ -96,6 +96,9 @@ CHECKED = Limit(
     "remove it: the recording is then checked again",
     1_000_000,
 )
+TARGETS = Limit(
+    "list of hosts to probe", 8 * MB, "100,000 hosts of 80 bytes", "split the list", 100_000
+)
 NAMES = Limit(
     "list of names",
     1_000 * MB,
@@ -131,5 +134,5 @@ WORD_LINE_BYTES_MAX = 4096
 LIMITS: tuple[Limit, ...] = (
     *(PLAN, PLAN_DOCUMENT, DOCUMENT, RECORD, FRAMES, PICTURE, MANIFEST, BUNDLE, LOG, PATH_LOG),
     *(TRACE, TABLE, NAMES, OPT_OUT, PROBES, PARQUET, SCRIPT, CERTIFICATES, KEPT),
-    *(LEDGER, PAGES, CHECKED),
+    *(LEDGER, PAGES, CHECKED, TARGETS),
 )

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from eyelevel.cli.probe.listed import measure_list, resumable
 from eyelevel.cli.probe.output import Sink, make_sink
 from eyelevel.cli.probe.report import report
 from eyelevel.cli.probe.rounds import alone, repeat
@@ -19,6 +20,7 @@ from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.lab.prober import ProbeTarget, probe_events
 from eyelevel.networks.network import lab_path
 from eyelevel.networks.presets import find_network
+from eyelevel.probes.target_list import read_targets
 from eyelevel.probes.targets import (
     parse_connect,
     parse_duration_s,
@@ -111,7 +113,11 @@ class Request:
 
 @app.command("measure")
 def measure(
-    hosts: Annotated[list[str], typer.Argument(help="HOST[:PORT][/PATH], or `lab`.")],
+    hosts: Annotated[list[str] | None, typer.Argument(help="HOST[:PORT][/PATH], or `lab`.")] = None,
+    list_: Annotated[
+        Path | None, typer.Option("--list", help="Hosts, one a line; # comments.")
+    ] = None,
+    resume: Annotated[bool, typer.Option(help="Go on with a --list in --out.")] = False,
     protocols: Annotated[
         str | None, typer.Option(help="Of tcp, tls1.2, tls1.3, quic, quic-v2.")
     ] = None,
@@ -142,6 +148,11 @@ def measure(
     DNS is asked once for each host, and attempts on one host are in random order. What was measured
     is analysed by `eyelevel probe report FILE…`.
     """
+    if (list_ is None) == (not hosts):
+        raise ProbeError("write hosts to probe, or their --list, and not both")
+    if resume and (list_ is None or every):
+        raise ProbeError("--resume goes on with one round of a --list")
+    resumed = resumable(out, parquet) if resume else None
     in_lab = hosts == [LAB]
     if in_lab and (connect or resolver or ca):
         raise ProbeError("a lab has its own address, names and roots: leave --connect and so on")
@@ -156,8 +167,9 @@ def measure(
     both = v4 == v6
     if connect:
         connect = parse_connect(connect, v4=v4 or both, v6=v6 or both)
-    config = {
-        "targets": [parse_target(host).as_config(connect) for host in hosts],
+    targets = read_targets(list_) if list_ else [parse_target(host) for host in hosts or []]
+    config: JsonObject = {
+        "targets": [target.as_config(connect) for target in targets],
         "protocols": parse_protocols(protocols or PROTOCOLS),
         "v4": v4 or both,
         "v6": v6 or both,
@@ -176,7 +188,10 @@ def measure(
     request = Request(config, (network or "dsl") if in_lab else None, stack)
     if every is None and for_ is None:
         with make_sink(out, parquet, as_csv=as_csv, as_json=as_json) as sink:
-            _drain(request.rows(), sink)
+            if list_ is not None:
+                measure_list(config, sink, resumed)
+            else:
+                _drain(request.rows(), sink)
         return
     if every is None or for_ is None or out is None:
         raise ProbeError("--every and --for go together, and need --out for what they measure")

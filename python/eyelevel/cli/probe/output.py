@@ -140,6 +140,17 @@ class Sink:
         else:
             self._shown.append(row)
 
+    @property
+    def has_file(self) -> bool:
+        """Whether rows go to a file to go on with."""
+        return self._out is not None
+
+    def mark(self, event: JsonObject) -> None:
+        """A line between rows, of the file alone: what reads rows passes it over."""
+        if self._out is not None:
+            self._out.write(json_text(event) + "\n")
+            self._out.flush()
+
     def round_over(self) -> None:
         """Show what a round gave."""
         if self._shown:

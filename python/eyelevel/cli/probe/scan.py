@@ -3,17 +3,15 @@
 import contextlib
 import json
 import resource
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.cli.probe.appended import mend
+from eyelevel.cli.probe.progress import progress
 from eyelevel.errors import ScanError
 from eyelevel.from_outside.words import quoted
 from eyelevel.lab.prober import probe_events
@@ -21,45 +19,6 @@ from eyelevel.probes.targets import parse_duration_s, parse_resolver
 from eyelevel.scans.names import OptOut, read_names, read_opt_out
 from eyelevel.scans.rows import parse_wanted, read_rows, targets_with
 from eyelevel.scans.summary import FEATURES, Summary
-
-LINE_EVERY_S = 30.0
-"""Where standard error is no terminal, a log gets a line now and then."""
-REDRAW_EVERY_S = 0.5
-
-
-@contextmanager
-def progress(total: int) -> Iterator[Callable[[Summary], None]]:
-    """Gives what is to be called after each row."""
-    began, state = time.monotonic(), {"at": 0.0, "first": -1}
-    bar = Progress(
-        TextColumn("names"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
-        TimeRemainingColumn(),
-        console=hints,
-        disable=not hints.is_terminal,
-    )
-    with bar:
-        task = bar.add_task("names", total=total, note="")
-
-        def shown(summary: Summary) -> None:
-            now = time.monotonic()
-            if state["first"] < 0:
-                state["first"] = summary.names
-            every_s = REDRAW_EVERY_S if hints.is_terminal else LINE_EVERY_S
-            if now - state["at"] < every_s and summary.names < total:
-                return
-            state["at"] = now
-            note = f"{summary.bases['reached']} reached"
-            bar.update(task, completed=summary.names, note=note)
-            if not hints.is_terminal:
-                fresh = summary.names - int(state["first"])
-                left_s = (now - began) * (total - summary.names) / fresh if fresh else None
-                left = "" if left_s is None else f", {left_s:.0f} s left"
-                hints.print(f"{summary.names} of {total} names, {note}{left}")
-
-        yield shown
 
 
 def show(summary: Summary, out: Path) -> None:
@@ -152,15 +111,15 @@ def scan(
     done = _done(out, summary, resume=resume)
     total = sum(1 for _ in read_names(list_, top))
     names = _names_left(list_, top, done, excluded, summary)
-    with out.open("a", encoding="utf-8") as stream, progress(total) as shown:
-        shown(summary)
+    with out.open("a", encoding="utf-8") as stream, progress("names", total) as shown:
+        shown(summary.names, _reached(summary))
         try:
             for row in probe_events("scan", config, lines=names):
                 stream.write(json.dumps(row, ensure_ascii=False) + "\n")
                 # A row at most is lost with this process.
                 stream.flush()
                 summary.take(row)
-                shown(summary)
+                shown(summary.names, _reached(summary))
         except KeyboardInterrupt:
             hints.print(f"stopped after {summary.names} names: go on with --resume", markup=False)
             raise
@@ -168,6 +127,10 @@ def scan(
         print_json(summary.as_json() | {"out": str(out)})
     else:
         show(summary, out)
+
+
+def _reached(summary: Summary) -> str:
+    return f"{summary.bases['reached']} reached"
 
 
 def _chosen(only: str) -> list[str]:

@@ -1,0 +1,63 @@
+"""`probe --list`: many hosts one after the other, with progress; what was stopped goes on."""
+
+from pathlib import Path
+
+from eyelevel.cli.output import hints
+from eyelevel.cli.probe.output import Sink
+from eyelevel.cli.probe.progress import progress
+from eyelevel.errors import ProbeError
+from eyelevel.json_types import JsonObject
+from eyelevel.lab.prober import probe_events
+from eyelevel.probes.target_list import Key, begun, done, key_of, read_done
+
+
+def resumable(out: Path | None, parquet: Path | None) -> Path:
+    """The file to go on with. Raises ProbeError."""
+    if out is None:
+        raise ProbeError("--resume needs --out, the file to go on with")
+    if parquet is not None:
+        raise ProbeError("--resume goes on with --out: leave --parquet out, which begins anew")
+    if not out.exists():
+        raise ProbeError(f"{out} is not there: leave --resume out to begin")
+    return out
+
+
+def measure_list(config: JsonObject, sink: Sink, resumed: Path | None) -> None:
+    """One round over all targets, but for those that `resumed` has all rows of.
+
+    A host that was broken off is measured again as a whole; its rows stay.
+    """
+    before = read_done(resumed) if resumed else set()
+    left = [target for target in config["targets"] if key_of(target) not in before]
+    total = len(config["targets"])
+    count = total - len(left)
+    if resumed:
+        hints.print(f"{count} of {total} hosts are in {resumed}", markup=False, soft_wrap=True)
+    else:
+        sink.mark(begun(total))
+    if not left:
+        return
+    current: Key | None = None
+    with progress("hosts", total) as shown:
+        shown(count, f"now {left[0]['host']}")
+        try:
+            for row in probe_events("probe", config | {"targets": left}):
+                if current is not None and key_of(row) != current:
+                    count += 1
+                    _end(sink, current)
+                    shown(count, f"now {row['host']}")
+                current = key_of(row)
+                sink.take(row)
+            if current is not None:
+                count += 1
+                _end(sink, current)
+                shown(count, "all measured")
+        except KeyboardInterrupt:
+            on = ": go on with --resume and the same --out" if sink.has_file else ""
+            hints.print(f"stopped after {count} of {total} hosts{on}", markup=False)
+            raise
+
+
+def _end(sink: Sink, key: Key) -> None:
+    sink.mark(done(key))
+    sink.round_over()

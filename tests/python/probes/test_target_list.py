@@ -1,0 +1,46 @@
+"""Lists of hosts, and where a list was stopped."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from eyelevel.errors import ProbeError
+from eyelevel.probes.target_list import begun, done, key_of, read_done, read_targets
+
+
+def test_each_target_of_a_list_is_read_once(tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    text = "\ufeff# all\na.example\n\nb.example:8443/x # why\n  a.example/\n[2001:db8::1]/y\n"
+    path.write_text(text, encoding="utf-8")
+    found = [(each.host, each.port, each.path) for each in read_targets(path)]
+    assert found == [
+        ("a.example", 443, "/"),
+        ("b.example", 8443, "/x"),
+        ("[2001:db8::1]", 443, "/y"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text, said", [("# none\n", "names no host"), ("a\nb c\n", "line 2: `b c`")]
+)
+def test_what_is_no_list_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "hosts"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ProbeError, match=said):
+        read_targets(path)
+
+
+def test_a_host_counts_as_measured_once_its_end_is_in_the_last_lists_rows(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    rows = [{"event": "attempt", "host": host, "port": 443, "path": "/"} for host in ("a", "b")]
+    ends = [done(key_of(row)) for row in rows]
+    lines = [begun(2), rows[0], ends[0], rows[1], ends[1], begun(2), rows[0], ends[0], rows[1]]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert read_done(path) == {("a", 443, "/")}
+    path.write_text(json.dumps(rows[0]) + "\n", encoding="utf-8")
+    with pytest.raises(ProbeError, match="leave --resume out"):
+        read_done(path)
+    path.write_text('{"event": "list"}\n{"event": "target", "host": 1}\n', encoding="utf-8")
+    with pytest.raises(ProbeError, match="line 2"):
+        read_done(path)
