@@ -17,6 +17,7 @@ from bad_samples import (
     GOLDEN,
     THESIS,
     corpus,
+    delays_and_rates,
     environments,
     golden,
     listed_rows,
@@ -244,6 +245,17 @@ KINDS: dict[str, Kind] = {
     "trace": Kind(("trace", "info", "FILE"), texts("1\n5\n5\n90\n"), flipped, "a.trace"),
     "rates": Kind(
         ("trace", "info", "FILE"), texts("time_ms;kbps\n0;5000\n90;8000\n"), flipped, "a.csv"
+    ),
+    "trace imported": Kind(
+        ("trace", "import", "FILE", "--out", "OUT"), texts("1\n5\n5\n90\n"), flipped, "a.trace"
+    ),
+    "delay and rate": Kind(
+        ("trace", "import", "FILE", "--out", "OUT"), delays_and_rates, flipped, "a.csv"
+    ),
+    "light recording": Kind(
+        ("trace", "import", "FILE", "FILE.heavy", "--out", "OUT"),
+        texts("0 20 0 0 1.5\n500 25.5 0 1\n1000 20 0\n"), flipped, "a.light",
+        lambda: {"a.light.heavy": b"1\n9\n"},
     ),
     "path log": Kind(("path", "fates", "FILE", "OUT"), corpus("path_log"), flipped, "down.log"),
     "archive": Kind(("site", "info", "FILE"), golden("small.wacz"), of_zip, "a.wacz"),

@@ -125,6 +125,14 @@ def records() -> list[bytes]:
     return full
 
 
+def delays_and_rates() -> list[bytes]:
+    """Series of delay and rate, with other columns, other separators and comments."""
+    return texts(
+        "time_s,rtt_ms,down_mbps,up_mbps,sat\n0,40,12,3,a\n1,50.5,9,2.5,b\n2,45,0,2,b\n",
+        "# of a terminal\nmbit_s;timestamp_ms;owd_ms\n8;1700000000000;20\n\n9;1700000000015;21\n",
+    )()
+
+
 def probe_rows() -> list[bytes]:
     """Rows as the prober writes them."""
     row = {

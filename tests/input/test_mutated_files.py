@@ -9,12 +9,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from bad_samples import delays_and_rates
 from repository import ROOT
 
 from eyelevel.errors import ExpectedError
 from eyelevel.pathlog.reading import read_log
 from eyelevel.pathlog.series import series_of
 from eyelevel.pathlog.summary import summarise
+from eyelevel.traces.imported import import_traces
 from eyelevel.traces.info import trace_info
 from eyelevel.traces.mahimahi import parse_mahimahi
 from eyelevel.traces.rate_csv import parse_rates
@@ -66,6 +68,16 @@ def rates(content: bytes) -> None:
     parse_rates(content.decode("utf-8", errors="replace"), "file")
 
 
+def imported(content: bytes) -> None:
+    """As `eyelevel trace import` does."""
+    list(import_traces([("file", content)], "out"))
+
+
+def light(content: bytes) -> None:
+    """The same with a light recording."""
+    list(import_traces([("file", content), ("file", b"1\n9\n")], "out"))
+
+
 def corpus(target: str) -> list[bytes]:
     """The seeds that the fuzz target of the same files begins with."""
     return [path.read_bytes() for path in sorted((CORPUS / target).iterdir())]
@@ -76,6 +88,8 @@ READERS: dict[str, tuple[Callable[[bytes], None], list[bytes]]] = {
     "Mahimahi's log": (log_of_ours, [MAHIMAHI_LOG]),
     "trace": (trace, corpus("trace")),
     "rates": (rates, RATES),
+    "delay and rate": (imported, delays_and_rates()),
+    "light recording": (light, [b"0 20 0 0 1.5\n500 25.5 0 1\n1000 20 0\n"]),
 }
 
 

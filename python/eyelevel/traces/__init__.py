@@ -6,5 +6,8 @@ section 4). `mahimahi` and `rate_csv` are its formats, `rates` turns opportuniti
 back, `info` describes; `synth` makes traces by one of the `models`, the same numbers for the same
 `spec` on every machine.
 
+`imported` tells other tools' recordings by their content and makes what the stages replay of them:
+`light` is CellReplay's, `delay_rate` series of delay and rate.
+
 `spec` is light on purpose: a network's identity without the arithmetic. Callers open files.
 """

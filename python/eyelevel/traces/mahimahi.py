@@ -4,6 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyelevel.errors import TraceError
+from eyelevel.from_outside.number_columns import first_line, lines_without_ends, numbers
+from eyelevel.from_outside.words import quoted
 from eyelevel.lab_tables import LIMITS
 
 OPPORTUNITY_BYTES = 1500
@@ -12,8 +14,6 @@ OPPORTUNITY_BITS = OPPORTUNITY_BYTES * 8
 OPPORTUNITIES_MAX = int(LIMITS["opportunities"].max)
 MS_MAX = int(LIMITS["opportunity_ms"].max)  # 30 days: a later opportunity is a mistake of units
 
-DIGITS_MAX = 40  # leading zeros are allowed, thousands of digits are no number
-
 
 def parse_mahimahi(text: str, name: str) -> NDArray[np.int64]:
     """The opportunities that `text` lists; `name` is the file's for messages.
@@ -21,34 +21,48 @@ def parse_mahimahi(text: str, name: str) -> NDArray[np.int64]:
     Raises TraceError for a line that is no whole number, is less than the one before or beyond 30
     days, and for a trace without duration: what the path refuses, with the same remedies.
     """
-    lines = text.splitlines()
-    if not lines:
+    if not text:
         raise TraceError(f"{name}: the file is empty; write a whole number of milliseconds a line")
-    values = np.empty(len(lines), dtype=np.int64)
-    before = 0
-    for number, line in enumerate(lines, start=1):
-        # As Mahimahi and the path read it: digits and nothing else.
-        if not (line.isascii() and line.isdigit()):
-            shown = f"`{line[:40]}`" if line else "an empty line"
-            raise TraceError(
-                f"{name}:{number}: {shown} is not a whole number of milliseconds; write one a line"
-            )
-        # The length first: Python refuses to read numbers of thousands of digits.
-        value = int(line) if len(line) <= DIGITS_MAX else MS_MAX + 1
-        if value > MS_MAX:
-            raise TraceError(
-                f"{name}:{number}: {line[:40]} ms is beyond 30 days; write milliseconds"
-            )
-        if value < before:
-            raise TraceError(
-                f"{name}:{number}: {value} comes after {before}; put the lines in ascending order"
-            )
-        values[number - 1] = before = value
-    if before == 0:
+    content = lines_without_ends(text.encode("utf-8", "surrogatepass"))
+    # As Mahimahi and the path read it: digits and nothing else.
+    wrong = -1
+    if content.translate(None, b"0123456789\n") or _has_empty_line(content):
+        wrong = first_line(content, bytes.isdigit)
+        before = content.split(b"\n", wrong)
+        content = b"\n".join(before[:wrong])
+    values = numbers(content, "\n", np.int64).astype(np.int64)
+    _check_order(values, content, name)
+    if wrong >= 0:
+        line = before[wrong].partition(b"\n")[0].decode("utf-8", "replace")
+        shown = f"`{quoted(line)[:40]}`" if line else "an empty line"
         raise TraceError(
-            f"{name}:{len(lines)}: the trace has no duration; its last line must be above 0"
+            f"{name}:{wrong + 1}: {shown} is not a whole number of milliseconds; write one a line"
+        )
+    if values[-1] == 0:
+        raise TraceError(
+            f"{name}:{len(values)}: the trace has no duration; its last line must be above 0"
         )
     return values
+
+
+def _has_empty_line(content: bytes) -> bool:
+    return not content or content[:1] == b"\n" or content[-1:] == b"\n" or b"\n\n" in content
+
+
+def _check_order(values: NDArray[np.int64], content: bytes, name: str) -> None:
+    """Raise TraceError for the first that is beyond 30 days or less than the one before."""
+    wrong = values > MS_MAX
+    wrong[1:] |= values[1:] < values[:-1]
+    if not wrong.any():
+        return
+    at = int(np.argmax(wrong))
+    if values[at] > MS_MAX:
+        shown = content.split(b"\n", at + 1)[at][:40].decode()
+        raise TraceError(f"{name}:{at + 1}: {shown} ms is beyond 30 days; write milliseconds")
+    raise TraceError(
+        f"{name}:{at + 1}: {values[at]} comes after {values[at - 1]}; put the lines in ascending "
+        "order"
+    )
 
 
 def format_mahimahi(opportunities_ms: NDArray[np.int64]) -> str:

@@ -1,8 +1,8 @@
 """Commands around emulated paths: `path`, `trace` and `network`.
 
 `path` itself is the data plane's own shell, which starts without Python; `plot` and `fates` read
-the log that it wrote. `trace` describes, converts and makes packet-delivery traces; `network`
-makes networks from what a site's own users have.
+the log that it wrote. `trace` describes, imports, converts and makes packet-delivery traces;
+`network` makes networks from what a site's own users have.
 
 Logs are read by `eyelevel.pathlog`, traces by `eyelevel.traces`, networks by `eyelevel.networks`;
 files are opened here, since those are pure.

@@ -1,4 +1,4 @@
-"""`eyelevel trace`: describe, convert and make packet-delivery traces."""
+"""`eyelevel trace`: describe, import, convert and make packet-delivery traces."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -10,6 +10,7 @@ import typer
 from numpy.typing import NDArray
 
 from eyelevel.cli.output import hints, print_json, results, table
+from eyelevel.cli.path.trace_import import import_
 from eyelevel.errors import TraceError
 from eyelevel.from_outside.files import read_text
 from eyelevel.from_outside.limits import TRACE
@@ -44,7 +45,10 @@ def write_trace(file: Path, opportunities_ms: NDArray[np.int64], bin_ms: int) ->
 
 BIN_MS_MAX = 3_600_000
 
-app = typer.Typer(help="Describe, convert and make packet-delivery traces.", no_args_is_help=True)
+app = typer.Typer(
+    help="Describe, import, convert and make packet-delivery traces.", no_args_is_help=True
+)
+app.command("import")(import_)
 
 
 @app.command("info")

@@ -1,0 +1,87 @@
+"""`eyelevel trace import`: other tools' recordings of links, as what the stages replay."""
+
+import filecmp
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eyelevel.cli.output import hints, print_json, results, say
+from eyelevel.disk.whole import folder_beside, write_synced
+from eyelevel.errors import TraceError
+from eyelevel.from_outside.files import read_bytes
+from eyelevel.from_outside.limits import TRACE
+from eyelevel.from_outside.source import Source
+from eyelevel.from_outside.words import plain
+from eyelevel.traces.imported import Imported, import_traces
+
+_STEERS_STAGES = frozenset(" \t\n,\"'")
+
+
+def import_(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="Recordings; CellReplay's light one right before its saturated one."),
+    ],
+    out: Annotated[Path, typer.Option(help="The folder for what the stages replay.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Check other tools' recordings and write what the stages replay, with the stages' text.
+
+    Mahimahi's packet-delivery traces, CellReplay's two parts, and CSV of delay and rate over time,
+    each told by its content. Nothing is written where one of them is refused.
+    """
+    if _STEERS_STAGES & set(str(out)):
+        raise TraceError(
+            f"importing to `{plain(str(out), keep='')}`: stages take no spaces, commas or quotes "
+            "in names; name a folder without"
+        )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    done: list[Imported] = []
+    with folder_beside(out) as draft:
+        wrote: dict[str, str] = {}
+        for each in import_traces(_contents(files), str(out)):
+            _write(each, draft, out, wrote)
+            done.append(_without_contents(each))
+        out.mkdir(exist_ok=True)
+        for name in wrote:
+            (draft / name).replace(out / name)
+    if as_json:
+        print_json(
+            [
+                {"file": each.source, "form": each.form, "stages": each.stages, "said": each.said}
+                for each in done
+            ]
+        )
+        return
+    for each in done:
+        say(hints, f"{each.source}: {each.form}, {each.said}")
+        for way, stages in each.stages.items():
+            option = "--down or --up" if way == "either" else f"--{way}"
+            say(results, f'  {option} "{stages}"')
+
+
+def _contents(files: list[Path]) -> Iterator[tuple[str, bytes]]:
+    for file in files:
+        yield str(file), read_bytes(file, Source(str(file), TRACE, TraceError))
+
+
+def _write(each: Imported, draft: Path, out: Path, wrote: dict[str, str]) -> None:
+    for name, content in each.files.items():
+        if name in wrote:
+            raise TraceError(
+                f"{each.source}: `{name}` would be that of {wrote[name]}, too; import them into "
+                "folders of their own"
+            )
+        wrote[name] = each.source
+        write_synced(draft / name, content)
+        there = out / name
+        if there.exists() and not filecmp.cmp(there, draft / name, shallow=False):
+            raise TraceError(
+                f"{each.source}: there is another {there} already; name another folder"
+            )
+
+
+def _without_contents(each: Imported) -> Imported:
+    return Imported(each.source, each.form, each.said, {}, each.stages)

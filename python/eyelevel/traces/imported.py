@@ -1,0 +1,178 @@
+"""Other tools' recordings of links as files that the stages replay, and the text of these stages.
+
+The form is told by what the first line holds, never by the file's name. Pure: callers read and
+write the files.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyelevel.errors import TraceError
+from eyelevel.from_outside.csv_rows import csv_rows
+from eyelevel.from_outside.files import text_of
+from eyelevel.from_outside.limits import TRACE
+from eyelevel.from_outside.source import Source
+from eyelevel.from_outside.words import quoted
+from eyelevel.traces.delay_rate import DelayRate, is_delay_rate, parse_delay_rate
+from eyelevel.traces.light import LINE, parse_light
+from eyelevel.traces.mahimahi import format_mahimahi, mean_rate_bit_s, parse_mahimahi
+from eyelevel.traces.rates import opportunities_of
+
+HEAD_BYTES = 1 << 16
+"""Of a file, in which its first line must end to tell its form; a train has a long one."""
+
+FORMS = (
+    "packet-delivery traces (a whole millisecond a line), CellReplay's light recordings (`AT DELAY "
+    "OPPORTUNITY ...`) and CSV with a heading such as `time_s,rtt_ms,down_mbps,up_mbps`"
+)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """One recording: the files to write by name, and the stages by direction (`down`, `up`).
+
+    The direction is `either` where the recording does not say which it is.
+    """
+
+    source: str
+    form: str
+    said: str
+    files: dict[str, bytes] = field(repr=False)
+    stages: dict[str, str]
+
+
+def import_traces(inputs: Iterable[tuple[str, bytes]], folder: str) -> Iterator[Imported]:
+    """Each recording (name, content), its files placed in `folder`; a light one with the next.
+
+    Raises TraceError with file, line and remedy.
+    """
+    light: tuple[str, bytes] | None = None
+    for name, content in inputs:
+        form = _form(name, content)
+        if light is not None:
+            if form != "trace":
+                raise _alone(light[0])
+            yield _cell(light, (name, content), folder)
+            light = None
+        elif form == "light":
+            light = (name, content)
+        elif form == "trace":
+            yield _trace(name, content, folder)
+        else:
+            yield _delay_rate(name, content, folder)
+    if light is not None:
+        raise _alone(light[0])
+
+
+def _form(name: str, content: bytes) -> str:
+    lines = content[:HEAD_BYTES].removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    rows = (line.strip() for line in lines)
+    head = next((row for row in rows if row and not row.startswith(b"#")), b"")
+    if head.isdigit():
+        return "trace"
+    if LINE.fullmatch(head) or (len(lines) == 1 and LINE.match(head)):
+        return "light"
+    source = Source(name, TRACE, TraceError)
+    if any(sign in head for sign in b",;\t"):
+        _, cells = next(csv_rows(head.decode("utf-8", "replace"), source), (1, []))
+        if is_delay_rate(cells):
+            return "delay and rate"
+    shown = f"`{quoted(head.decode('utf-8', 'replace'))[:40]}`" if head else "nothing"
+    raise source.refusal(f"{shown} begins no form that is known", "1", f"known: {FORMS}")
+
+
+def _trace(name: str, content: bytes, folder: str) -> Imported:
+    opportunities_ms = _checked(name, content)
+    file = f"{_stem(name)}.trace"
+    return Imported(
+        name,
+        "packet-delivery trace",
+        _described(opportunities_ms),
+        {file: content},
+        {"either": f"trace {folder}/{file}"},
+    )
+
+
+def _cell(light: tuple[str, bytes], heavy: tuple[str, bytes], folder: str) -> Imported:
+    trains = parse_light(light[1], Source(light[0], TRACE, TraceError))
+    opportunities_ms = _checked(*heavy)
+    files = {f"{_stem(light[0])}.light": light[1], f"{_stem(heavy[0])}.trace": heavy[1]}
+    delays = np.percentile(trains.delay_ms, (5, 50, 95))
+    said = (
+        f"{len(trains.at_ms)} trains in {trains.at_ms[-1] / 1000:g} s, of "
+        f"{trains.packets.min()} to {trains.packets.max()} packets, one way "
+        f"{delays[0]:.3g}, {delays[1]:.3g}, {delays[2]:.3g} ms (p5, p50, p95); saturated "
+        f"({heavy[0]}): {_described(opportunities_ms)}"
+    )
+    names = " ".join(f"{folder}/{file}" for file in files)
+    return Imported(light[0], "CellReplay's two parts", said, files, {"either": f"cell {names}"})
+
+
+def _delay_rate(name: str, content: bytes, folder: str) -> Imported:
+    series = parse_delay_rate(content, Source(name, TRACE, TraceError))
+    stem, files, said = _stem(name), dict[str, bytes](), [f"{series.at_ms[-1] / 1000:g} s"]
+    delay = ""
+    if (steps := series.delay_steps(name)) is not None:
+        interval_ms, delay_ms = steps
+        files[f"{stem}.delays"] = _lines(delay_ms)
+        delay = f"jitter recorded {folder}/{stem}.delays {interval_ms:.9g}ms"
+        half = ", half of each round trip" if series.of_round_trips else ""
+        said.append(f"one way {delay_ms.min():.4g} to {delay_ms.max():.4g} ms{half}")
+    stages = {}
+    rates = {"down": series.down_mbit_s, "up": series.up_mbit_s}
+    for way, mbit_s in rates.items():
+        if mbit_s is not None:
+            opportunities_ms = opportunities_of(series.rates(mbit_s), name)
+            files[f"{stem}.{way}.trace"] = format_mahimahi(opportunities_ms).encode()
+            said.append(f"{way} {_rate(opportunities_ms)}")
+            link = f"trace {folder}/{stem}.{way}.trace"
+            # A packet meets delay and link in opposite orders on its ways, as with `--rtt`.
+            both = (delay, link) if way == "down" else (link, delay)
+            stages[way] = ", ".join(part for part in both if part)
+        elif delay and (series.of_round_trips or way == "down"):
+            stages[way] = delay
+    said += [f"passed over: {', '.join(map(quoted, series.passed_over))}"] * bool(
+        series.passed_over
+    )
+    return Imported(name, _named(series), "; ".join(said), files, stages)
+
+
+def _named(series: DelayRate) -> str:
+    has_rate = series.down_mbit_s is not None or series.up_mbit_s is not None
+    parts = ["delay"] * (series.delay_ms is not None) + ["rate"] * has_rate
+    return " and ".join(parts) + " over time"
+
+
+def _checked(name: str, content: bytes) -> NDArray[np.int64]:
+    return parse_mahimahi(text_of(content, Source(name, TRACE, TraceError)), name)
+
+
+def _described(opportunities_ms: NDArray[np.int64]) -> str:
+    return f"{opportunities_ms[-1] / 1000:g} s, {_rate(opportunities_ms)}"
+
+
+def _rate(opportunities_ms: NDArray[np.int64]) -> str:
+    return f"{mean_rate_bit_s(opportunities_ms) / 1e6:.3g} Mbit/s in the mean"
+
+
+def _lines(values: NDArray[np.float64]) -> bytes:
+    """Without exponents, which the path does not read."""
+    return "".join(f"{value:.6f}\n" for value in values.tolist()).encode()
+
+
+def _stem(name: str) -> str:
+    """The file's name as a word of a stage: without folders, one suffix of text, and spaces."""
+    last = name.rpartition("/")[2]
+    base = re.sub(r"\.(csv|txt|trace|light)$", "", last, flags=re.IGNORECASE)
+    return re.sub(r"[^A-Za-z0-9._-]", "-", base).lstrip(".") or "trace"
+
+
+def _alone(name: str) -> TraceError:
+    return TraceError(
+        f"{name}: a light recording without its saturated one; name that right behind it, as "
+        "`down-delay-light-pdo down-pdo`"
+    )

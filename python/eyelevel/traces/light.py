@@ -1,0 +1,89 @@
+"""CellReplay's light recording: short trains of packets, each with its delay.
+
+A line is `AT DELAY OPPORTUNITY ...`, numbers between single spaces: when the train was sent, the
+one-way delay of its first packet, and when each packet came since the first did, in milliseconds
+(Sentosa et al., NSDI 2025; `docs/reference/cell.md`). Refused is what the stage `cell` refuses.
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyelevel.from_outside.number_columns import first_line, lines_without_ends, numbers
+from eyelevel.from_outside.source import Source
+from eyelevel.from_outside.words import quoted
+from eyelevel.traces.mahimahi import MS_MAX
+
+OPPORTUNITIES_MAX = 10_000
+"""Of a train: more than a short one has."""
+DELAY_MS_MAX = 60_000.0
+
+_NUMBER = rb"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+LINE = re.compile(rb"%b(?: %b){2,}" % (_NUMBER, _NUMBER))
+_AS = "write `AT DELAY OPPORTUNITY ...` in milliseconds, single spaces between"
+
+
+@dataclass(frozen=True)
+class Light:
+    """Its trains, in their order; the last one's time is the recording's length."""
+
+    at_ms: NDArray[np.float64]
+    delay_ms: NDArray[np.float64]
+    packets: NDArray[np.int64]
+
+
+def parse_light(content: bytes, source: Source) -> Light:
+    """The trains. Raises the source's error with the line of the first that is wrong."""
+    text = lines_without_ends(content)
+    if text.translate(None, b"0123456789. \n") or _has_gap(text):
+        raise _no_train(text, source)
+    found = numbers(text, " ", float).astype(np.float64)
+    signs = np.frombuffer(text, np.uint8)
+    ends = np.flatnonzero((signs == 32) | (signs == 10))
+    if len(found) != len(ends) + 1:
+        raise _no_train(text, source)
+    first = np.concatenate(([0], np.flatnonzero(signs[ends] == 10) + 1))
+    count = np.diff(np.append(first, len(found)))
+    packets = count - 2
+    wrong = (packets < 1) | (packets > OPPORTUNITIES_MAX)
+    _refuse(wrong, f"a train of no packets, or of over {OPPORTUNITIES_MAX}", _AS, source)
+    at_ms, delay_ms = found[first], found[first + 1]
+    later = np.append(True, np.diff(at_ms) > 0)
+    _refuse(~later, "the train is not later than the one before", "sort them by time", source)
+    far = (at_ms > MS_MAX) | (delay_ms > DELAY_MS_MAX)
+    _refuse(far, "a train beyond 30 days, or a delay beyond 60 s", "write milliseconds", source)
+    back = np.append(False, np.diff(found) < 0)
+    back[first] = back[first + 1] = back[first + 2] = False
+    _refuse(
+        np.logical_or.reduceat(back, first),
+        "its packets do not come one after the other",
+        "sort them by time",
+        source,
+    )
+    if len(at_ms) < 2:
+        raise source.refusal(
+            "a light recording of one train", "1", "give two: the last one's time is its length"
+        )
+    return Light(at_ms, delay_ms, packets)
+
+
+def _has_gap(text: bytes) -> bool:
+    edges = text[:1] + text[-1:]
+    return (
+        edges.strip() != edges
+        or not text
+        or any(two in text for two in (b"  ", b"\n\n", b" \n", b"\n "))
+    )
+
+
+def _no_train(text: bytes, source: Source) -> Exception:
+    row = max(0, first_line(text, lambda line: LINE.fullmatch(line) is not None))
+    shown = quoted(text.split(b"\n", row + 1)[row].decode("utf-8", "replace"))[:40]
+    return source.refusal(f"`{shown}` is no train", str(row + 1), _AS)
+
+
+def _refuse(wrong: NDArray[np.bool_], fault: str, remedy: str, source: Source) -> None:
+    if wrong.any():
+        raise source.refusal(fault, str(int(np.argmax(wrong)) + 1), remedy)
