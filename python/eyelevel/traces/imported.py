@@ -54,13 +54,13 @@ def import_traces(inputs: Iterable[tuple[str, bytes]], folder: str) -> Iterator[
     for name, content in inputs:
         form = _form(name, content)
         if light is not None:
-            if form != "trace":
+            if form != "opportunities":
                 raise _alone(light[0])
             yield _cell(light, (name, content), folder)
             light = None
         elif form == "light":
             light = (name, content)
-        elif form == "trace":
+        elif form == "opportunities":
             yield _trace(name, content, folder)
         else:
             yield _delay_rate(name, content, folder)
@@ -73,7 +73,7 @@ def _form(name: str, content: bytes) -> str:
     rows = (line.strip() for line in lines)
     head = next((row for row in rows if row and not row.startswith(b"#")), b"")
     if head.isdigit():
-        return "trace"
+        return "opportunities"
     if LINE.fullmatch(head) or (len(lines) == 1 and LINE.match(head)):
         return "light"
     source = Source(name, TRACE, TraceError)
@@ -168,7 +168,7 @@ def _stem(name: str) -> str:
     """The file's name as a word of a stage: without folders, one suffix of text, and spaces."""
     last = name.rpartition("/")[2]
     base = re.sub(r"\.(csv|txt|trace|light)$", "", last, flags=re.IGNORECASE)
-    return re.sub(r"[^A-Za-z0-9._-]", "-", base).lstrip(".") or "trace"
+    return re.sub(r"[^A-Za-z0-9._-]", "-", base).lstrip(".") or "link"
 
 
 def _alone(name: str) -> TraceError:
