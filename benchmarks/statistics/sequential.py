@@ -1,9 +1,10 @@
 """How often `eyelevel ask` finds a difference: `python -m benchmarks.statistics.sequential`.
 
-Made-up studies of at most 60 blocks by `ask`'s own rule (`eyelevel.plan.change.question_plan`). A
-block's log ratio is normal with the standard deviation `sd`, around the true one; of several
-comparisons, a network each, all have that truth. With tails a share of the loads takes so many
-times as long, in both stacks or in the reference alone, where the truth is the mean's.
+Made-up studies of at most 60 blocks by `ask`'s own rule
+(`eyelevel.plan.file.change.question_plan`). A block's log ratio is normal with the standard
+deviation `sd`, around the true one; of several comparisons, a network each, all have that truth.
+With tails a share of the loads takes so many times as long, in both stacks or in the reference
+alone, where the truth is the mean's.
 
 Printed for every cell: the share of comparisons that are called faster, the median number of blocks
 that a comparison used, the share that ended before the last block; and of studies those of which
@@ -30,7 +31,7 @@ from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.trials.table import Measure
 from eyelevel.metrics.compute import measure
 from eyelevel.networks.presets import NETWORKS
-from eyelevel.plan.change import BLOCKS_MAX, BLOCKS_MIN, question_plan
+from eyelevel.plan.file.change import BLOCKS_MAX, BLOCKS_MIN, question_plan
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.stats.stopping_rule import Rule, run_studies
 

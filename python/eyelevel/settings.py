@@ -115,7 +115,8 @@ _SIZE = Units((("B", 1), ("kB", 10**3), ("KiB", 2**10), ("MB", 10**6), ("MiB", 2
 RateBitS = Annotated[
     int, Units((("bit/s", 1), ("kbit/s", 10**3), ("Mbit/s", 10**6), ("Gbit/s", 10**9)))
 ]
-DurationMs = Annotated[float, Ge(0), Units((("us", 0.001), ("µs", 0.001), ("ms", 1), ("s", 1000)))]
+IN_MS = Units((("us", 0.001), ("µs", 0.001), ("ms", 1), ("s", 1000)))
+DurationMs = Annotated[float, Ge(0), IN_MS]
 DurationS = Annotated[float, Gt(0), Units((("ms", 0.001), ("s", 1), ("min", 60)))]
 Share = Annotated[float, Ge(0), Lt(1), Units((("%", 0.01),))]
 SizeBytes = Annotated[int, Ge(0), _SIZE]

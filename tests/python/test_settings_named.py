@@ -48,6 +48,7 @@ CEILINGS = {
     "after_load": 20,
     "trace": 7,
     "logs": 10,
+    "origin_rtt": 9,
 }
 """As many as name them today, where theory, judgement and validation compute with them, or where
 the word means something else, too; a ceiling may only fall."""

@@ -10,6 +10,7 @@ from eyelevel.level.aspect import Aspect
 from eyelevel.level.aspects_of_browser import OF_BROWSER
 from eyelevel.level.aspects_of_handshake import OF_HANDSHAKE
 from eyelevel.level.aspects_of_wire import OF_WIRE
+from eyelevel.networks.origin_rtt import described
 from eyelevel.plan.stacks import Stack
 
 
@@ -56,6 +57,11 @@ def _think_time(s: Stack) -> str:
     return s.think_time if isinstance(s.think_time, str) else f"{s.think_time:g} ms"
 
 
+def _origin_rtt(s: Stack) -> str:
+    """`origin_rtt`: beyond the network's."""
+    return described(s.origin_rtt)
+
+
 def _names(s: Stack) -> str:
     """`coalescing`."""
     if not s.over_tls:
@@ -70,6 +76,7 @@ SETTINGS: tuple[Aspect, ...] = (
     Aspect("slow start after idle", _idle, ("slow_start_after_idle",)),
     Aspect("scheduler", _scheduler, ("priorities",)),
     Aspect("server think time", _think_time, ("think_time",)),
+    Aspect("round trips by origin", _origin_rtt, ("origin_rtt",)),
     Aspect("certificate names", _names, ("coalescing",)),
 )
 """Settings that only say themselves: those of congestion control are read back on every load."""

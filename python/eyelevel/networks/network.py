@@ -168,6 +168,10 @@ class Network(Settings):
             "queue_ms_max": self.queue_ms,
         }
 
+    def farther(self, own_rtt_ms: float) -> "Network":
+        """The network as an origin has it that lies so much farther."""
+        return replace(self, rtt_ms_min=self.rtt_ms_min + own_rtt_ms)
+
     def file_digests(self) -> list[str]:
         """Of all files that it needs."""
         digests = [digest for digest in (self.trace_down_sha256, self.trace_up_sha256) if digest]
@@ -220,22 +224,6 @@ def lab_path(network: Network, trace_files: Mapping[str, str] | None = None) -> 
         "down": [delay, down, *_loss(network.loss_down)],
         "up": [*_loss(network.loss_up), up, delay],
     }
-
-
-def with_ways_beyond(network: Network, name: str, rtts_ms: Mapping[str, float]) -> Network:
-    """The network, under another name, with what packets travel beyond it, by server address: half
-    of each round trip before all that the network does down, and after it up. The least of them
-    counts to its own round trip."""
-    path = lab_path(network)
-    delays_ms = {address: rtt_ms / 2 for address, rtt_ms in rtts_ms.items()}
-    beyond = {"stage": "address_delay", "delays_ms": delays_ms}
-    return replace(
-        network,
-        name=name,
-        rtt_ms_min=network.rtt_ms_min + min(rtts_ms.values(), default=0.0),
-        stages_down=(beyond, *path["down"]),
-        stages_up=(*path["up"], beyond),
-    )
 
 
 def _with_names(stages: Sequence[Stage], files: Mapping[str, str]) -> list[Stage]:

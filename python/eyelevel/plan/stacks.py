@@ -9,6 +9,7 @@ from annotated_types import MinLen
 
 from eyelevel.json_types import JsonObject
 from eyelevel.lab_tables import LIMITS
+from eyelevel.networks.origin_rtt import OriginRtts
 from eyelevel.plan.connection_type import ConnectionTypeSetting
 from eyelevel.settings import LISTED, About, DurationMs, Settings, SizeBytes, within
 
@@ -172,6 +173,7 @@ class Stack(Settings):
     """None: the plan's, as with the next two, which are the browser's and not the servers'."""
     visitor: Visitor | None = None
     effective_connection_type: ConnectionTypeSetting | None = None
+    origin_rtt: Annotated[OriginRtts | None, About("origins' own round trips, by host")] = None
     external_server: Annotated[
         ExternalServer | None, About("somebody else's server in the place of ours")
     ] = None

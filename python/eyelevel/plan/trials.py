@@ -22,8 +22,10 @@ from dataclasses import dataclass, fields
 from eyelevel.errors import PlanError
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.network import Network, lab_path
+from eyelevel.networks.origin_rtt import Place, with_own_rtts
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import browser_in_force, stack_in_force, stack_message, with_browser
+from eyelevel.plan.origin_rtts import OwnRtts
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack
 from eyelevel.store.hashing import canonical_json, content_hash, short_hash
@@ -41,6 +43,8 @@ class Site:
     name: str
     digest: str
     body_bytes: float = 0.0
+    places: tuple[Place, ...] = ()
+    """Its hosts, which round trips are asked of."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +71,17 @@ class Trial:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**values, **_stated(self.network_settings, self.stack_settings, self.browser)}
 
-    def lab_path(self, trace_files: Mapping[str, str] | None = None) -> JsonObject:
-        """The lab's `path` object."""
-        return lab_path(self.network_settings, trace_files)
+    def lab_path(
+        self, trace_files: Mapping[str, str] | None = None, places: Sequence[Place] = ()
+    ) -> JsonObject:
+        """The lab's `path` object; KeyError where a host with an own round trip has no place."""
+        path = lab_path(self.network_settings, trace_files)
+        return with_own_rtts(path, self.own_rtts_ms, places)
+
+    @property
+    def own_rtts_ms(self) -> dict[str, float]:
+        """What origins have beyond the network's round trip, by host."""
+        return {host: float(rtt) for host, rtt in (self.stack_settings.origin_rtt or {}).items()}
 
     def lab_cross_traffic(self) -> tuple[JsonObject, ...]:
         """The lab's `cross_traffic`."""
@@ -94,13 +106,15 @@ def _stated(network: Network, stack: Stack, browser: Browser) -> JsonObject:
 def expand(plan: Plan, sites: Sequence[Site]) -> list[Trial]:
     """All trials of `plan` on the opened `sites`, in the order in which they are to run.
 
-    Raises PlanError when two sites share name or content, or when there are too many trials.
+    Raises PlanError when two sites share name or content, when there are too many trials, or when
+    origins cannot have the round trips that are asked for.
     """
     _check_sites(sites)
     count = plan.blocks * len(sites) * len(plan.networks) * len(plan.stacks)
     if count > TRIALS_MAX:
         raise PlanError([f"the plan has {count} trials, more than {TRIALS_MAX}; split it"])
-    return list(_ordered(plan, sites))
+    own = OwnRtts.of(plan.stacks, {site.name: site.places for site in sites})
+    return list(_ordered(plan, sites, own))
 
 
 def block_name(site: str, network: str, repetition: int) -> str:
@@ -136,20 +150,28 @@ def random_number(seed: int, *names: str | int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
-def _ordered(plan: Plan, sites: Sequence[Site]) -> Iterator[Trial]:
+def _ordered(plan: Plan, sites: Sequence[Site], own: OwnRtts) -> Iterator[Trial]:
     limits = {
-        (site.name, network.name): plan.browser.limit_of(site.body_bytes, network)
+        (site.name, network.name): plan.browser.limit_of(
+            site.body_bytes, own.farthest(network, site.name)
+        )
         for site in sites
         for network in plan.networks
     }
-    shared: dict[tuple[str, str, float], JsonObject] = {}
+    shared: dict[tuple[str, str, float, str], JsonObject] = {}
     hashers = {}
+
+    def kind(site: Site, network: Network, stack: Stack) -> tuple[str, str, float, str]:
+        """What makes settings: the site where origins have round trips of their own."""
+        limit_s = limits[site.name, network.name]
+        return network.name, stack.name, limit_s, site.name if stack.origin_rtt else ""
+
     for network in plan.networks:
         for stack in plan.stacks:
-            for limit_s in {limits[site.name, network.name] for site in sites}:
-                key = network.name, stack.name, limit_s
-                browser = browser_in_force(plan.browser, stack, network, limit_s)
-                in_force = with_browser(stack_in_force(stack, network), browser)
+            for key, site in {kind(site, network, stack): site for site in sites}.items():
+                browser = browser_in_force(plan.browser, stack, network, key[2])
+                in_force = stack_in_force(own.stack(stack, site.name), network)
+                in_force = with_browser(in_force, browser)
                 of_cell = {"network": network.name, "stack": stack.name}
                 shared[key] = {
                     **of_cell,
@@ -166,7 +188,7 @@ def _ordered(plan: Plan, sites: Sequence[Site]) -> Iterator[Trial]:
             names = (site.name, network.name, repetition)
             block = block_name(*names)
             for position, stack in enumerate(_shuffled_stacks(plan, names), start=1):
-                key = network.name, stack.name, limits[site.name, network.name]
+                key = kind(site, network, stack)
                 seed = random_number(plan.seed, "trial", *names, stack.name)
                 yield Trial(
                     hash=hashers[key].trial_hash(repetition, seed, digests[site.digest]),

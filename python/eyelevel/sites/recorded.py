@@ -9,6 +9,7 @@ from pathlib import Path
 from eyelevel.binary import run_tool
 from eyelevel.errors import PlanError
 from eyelevel.json_types import JsonObject
+from eyelevel.networks.origin_rtt import places_of
 from eyelevel.plan.plan import ARCHIVE_SUFFIXES, is_archive_path
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
 from eyelevel.plan.trials import Site
@@ -31,7 +32,8 @@ class RecordedSite:
 
     def of_plan(self) -> Site:
         """As plans know it."""
-        return Site(self.name, self.digest, self.body_bytes())
+        places = places_of(site_info(self.path).get("origins", ()))
+        return Site(self.name, self.digest, self.body_bytes(), places)
 
     def body_bytes(self) -> float:
         """Of all bodies together, as they travel."""

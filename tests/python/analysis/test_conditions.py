@@ -5,7 +5,7 @@ from made_up_run import SITES, metrics_of, write_run
 
 from eyelevel.analysis.conditions import conditions_said, stacks_planned
 from eyelevel.analysis.study import read_contents
-from eyelevel.plan.change import question_plan
+from eyelevel.plan.file.change import question_plan
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.page import build_report
 from eyelevel.report.sections.methods import paragraph

@@ -4,7 +4,7 @@ import pytest
 
 from eyelevel.errors import NetworkError, PlanError
 from eyelevel.networks.presets import NETWORKS_BY_NAME, find_network, network_named
-from eyelevel.plan.change import question_plan
+from eyelevel.plan.file.change import question_plan
 from eyelevel.plan.file.parse import parse_plan
 
 

@@ -31,7 +31,7 @@ UpstreamCaOption = Annotated[
         "--upstream-ca", help="Live: certificates (PEM) to trust beside the browser's own."
     ),
 ]
-NOT_LIVE = ("network", "url", "cross")
+NOT_LIVE = ("network", "url", "cross", "origin_rtt")
 """Options that belong to an emulated network or a recording."""
 
 
@@ -40,8 +40,9 @@ def refuse_emulated(context: typer.Context) -> None:
     for name in NOT_LIVE:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
+            flag = f"--{name.replace('_', '-')}"
             raise PlanError(
-                [f"--{name}: a live load has the network and the page that there are; leave it out"]
+                [f"{flag}: a live load has the network and the page that there are; leave it out"]
             )
 
 

@@ -16,6 +16,7 @@ from eyelevel.cli.load.live import (
     refuse_emulated,
     refuse_live,
 )
+from eyelevel.cli.load.origin_rtt import OriginRttOption, parse_origin_rtt
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption, with_browser_options
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.cli.results.export import EXPORTS, Exports, write_exports
@@ -28,6 +29,7 @@ from eyelevel.metrics.compute import metrics_of
 from eyelevel.networks.cross_traffic import CrossTraffic, parse_all_cross_traffic
 from eyelevel.networks.presets import find_network
 from eyelevel.plan.browser import Browser
+from eyelevel.plan.origin_rtts import with_plans
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.trials import Trial, expand
 from eyelevel.run.live.load import LivePage
@@ -63,6 +65,7 @@ def load(
         list[str] | None,
         typer.Option(help=f"{CROSS_HELP} Every load is done without them, too, for the harm."),
     ] = None,
+    origin_rtt: OriginRttOption = None,
     live: Annotated[
         bool, typer.Option("--live", help="From the page's real servers, over the real network.")
     ] = False,
@@ -102,6 +105,8 @@ def load(
     else:
         refuse_live(allow, upstream_ca)
         recorded = open_site(site)
+        if origin_rtt is not None:
+            (named,) = with_plans([named], parse_origin_rtt(origin_rtt))
         networks = [find_network(network)]
         if kinds := parse_all_cross_traffic(cross or []):
             networks.append(replace(networks[0], name=f"{network}+cross", cross_traffic=kinds))

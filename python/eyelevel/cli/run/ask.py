@@ -21,7 +21,7 @@ from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import PlanError
 from eyelevel.metrics.catalogue import PRIMARY_METRICS
 from eyelevel.networks.from_csv import toml_of
-from eyelevel.plan.change import BLOCKS_MAX, DEFAULT_BASE, question_plan
+from eyelevel.plan.file.change import BLOCKS_MAX, DEFAULT_BASE, question_plan
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan
 from eyelevel.report.first_screen.warnings import said_first
@@ -45,7 +45,11 @@ def ask(
         typer.Argument(help="A page's URL, which is recorded first; or a recorded site."),
     ],
     change: Annotated[
-        str, typer.Option(help='What is changed: "http3", "iw=10→32", "cc=bbr", "tcp→quic".')
+        str,
+        typer.Option(
+            help='What is changed: "http3", "iw=10→32", "cc=bbr", "tcp→quic", '
+            '"rtt:cdn.example=90→20".'
+        ),
     ],
     networks: Annotated[
         str | None, typer.Option(help=f"Networks, with commas between; {NETWORKS} by default.")

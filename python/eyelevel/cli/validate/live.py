@@ -20,11 +20,11 @@ from eyelevel.figures.chart import FORMATS
 from eyelevel.figures.live import live_against_replay
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.networks.origin_rtt import OTHERS, RECORDED
 from eyelevel.networks.presets import UNSHAPED, find_network
 from eyelevel.plan.browser import Browser
 from eyelevel.run.live.comparison import COMPARED, Load, by_origin, compare, protocols, verdict
 from eyelevel.run.live.load import LivePage
-from eyelevel.run.live.recorded_way import at_recorded_round_trips
 from eyelevel.run.live.study import Done, LiveStudy, problems, read_loads, run_study
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.sites.recorded import RecordedSite, open_site, recorded_screen
@@ -81,18 +81,16 @@ def live(
     check_live(url, named)
     out.mkdir(parents=True, exist_ok=True)
     recording = _recording(url, against, out, upstream_ca, allow or ())
-    replayed = find_network(network)
-    if recorded_rtt:
-        replayed = at_recorded_round_trips(replayed, recording)
     page = LivePage(url, allow or (), upstream_ca, recorded_screen(recording.path))
     study = LiveStudy(
         page,
         recording,
-        replayed,
+        find_network(network),
         named,
         blocks,
         seed,
         settings,
+        {OTHERS: RECORDED} if recorded_rtt else None,
     )
     try:
         run_study(study, out, HostWait(host_wait_s), _tell)
@@ -138,6 +136,7 @@ def _as_json(study: LiveStudy, loads: Sequence[Load]) -> JsonObject:
         "recording_digest": study.recording.digest,
         "network": {"name": study.network.name, **study.network.settings()},
         "stack": study.stack.name,
+        "origin_rtt": study.own_rtts,
         "blocks": study.blocks,
         "blocks_compared": primary.bias.n if primary else 0,
         "outcomes": outcomes,

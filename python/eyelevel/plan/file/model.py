@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.network import CrossTraffics, Network
+from eyelevel.networks.origin_rtt import OriginRtts
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.causes import Cause
 from eyelevel.plan.plan import (
@@ -79,6 +80,7 @@ class PlanKeys(Table):
     smallest_effect_of_interest: SmallestEffect = SMALLEST_EFFECT
     smallest_effect_reason: str = ""
     cross_traffic: CrossTraffics | None = None
+    origin_rtt: OriginRtts | None = None
     stop: StopRule | None = None
     causes: Annotated[list[Cause], MinLen(1)] | None = None
 

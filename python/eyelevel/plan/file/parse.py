@@ -20,6 +20,7 @@ from eyelevel.plan.file.cross_traffic import checked_cross_traffic, with_twins
 from eyelevel.plan.file.diagnostics import Problems, Report, explain_mistake
 from eyelevel.plan.file.model import PlanKeys, read_plan_file
 from eyelevel.plan.file.tables import KeyedError, Readers, network_of, stack_of
+from eyelevel.plan.origin_rtts import with_plans
 from eyelevel.plan.plan import Plan, is_archive_path
 from eyelevel.plan.stacks import Stack
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
@@ -87,6 +88,7 @@ def plan_of_toml(
     _check_names(parsed, stacks, site_names, metric_names, problems.add)
     compared = comparisons_of(parsed, [stack.name for stack in stacks], problems.add)
     problems.refuse_any()
+    stacks = with_plans(stacks, parsed.origin_rtt)
     weights = _weights(parsed, networks)
     key = "cross_traffic"
     try:

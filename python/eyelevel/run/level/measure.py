@@ -118,7 +118,8 @@ def stacks_of(plan: Plan) -> list[Stack]:
         apart: JsonObject = {
             name: value if value != getattr(usual, name) else None for name, value in given.items()
         }
-        stacks.append(replace(stack, **apart))
+        # The made page has no origin of the plan's: what differs besides is found without.
+        stacks.append(replace(stack, origin_rtt=None, **apart))
     return stacks
 
 

@@ -13,7 +13,9 @@ from pathlib import Path
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.networks.network import Network
+from eyelevel.networks.origin_rtt import OriginRtts
 from eyelevel.plan.browser import Browser
+from eyelevel.plan.origin_rtts import with_plans
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stacks import Stack
 from eyelevel.plan.trials import Trial, expand, random_number
@@ -29,8 +31,9 @@ from eyelevel.store.directory import StoredTrial, committed, read_trial, remove_
 
 @dataclass(frozen=True)
 class LiveStudy:
-    """What is loaded how often: the page, its recording, the network of the replays, and the stack
-    of both, of which a live load has what is the browser's."""
+    """What is loaded how often: the page, its recording, the network of the replays and what their
+    origins have beyond it, and the stack of both, of which a live load has what is the browser's.
+    """
 
     page: LivePage
     recording: RecordedSite
@@ -39,6 +42,7 @@ class LiveStudy:
     blocks: int
     seed: int
     browser: Browser
+    own_rtts: OriginRtts | None = None
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,8 @@ def turns(study: LiveStudy) -> list[Turn]:
     """All loads in their order: blocks one after the other, each in random order."""
     site = study.recording.of_plan()
     # The recording's servers take as long as the real ones did.
-    replayed = replace(study.stack, think_time="recorded")
+    slow = replace(study.stack, think_time="recorded")
+    (replayed,) = with_plans([slow], study.own_rtts)
     plan = one_cell(site.name, [study.network], replayed, study.blocks, study.seed, study.browser)
     live = live_trials(site, study.stack, study.blocks, study.seed, study.browser)
     ordered: list[Turn] = []

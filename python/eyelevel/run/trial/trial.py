@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 from types import MappingProxyType
 
 from eyelevel.browser.browsers import load_page
@@ -16,6 +17,7 @@ from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import BrowserMessageError, BrowserStartError, LabError
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import LabConfig, LabSummary, Ready
+from eyelevel.networks.origin_rtt import Place, places_of
 from eyelevel.plan.trials import Trial
 from eyelevel.run.trial.coding import NO_PICTURES, Coding, Pictures, coding
 from eyelevel.run.trial.cross_traffic import cross_traffic_record, silent_flow
@@ -26,6 +28,7 @@ from eyelevel.run.trial.load_settings import load_settings
 from eyelevel.run.trial.quiet_host import HostWait, remember
 from eyelevel.run.trial.steps import after_load_record, all_objects, all_pictures_match, failed_step
 from eyelevel.run.trial.traces import check_recording, check_trace_files
+from eyelevel.sites.recorded import site_info
 from eyelevel.store.directory import LOGS
 from eyelevel.store.frames import Frames
 from eyelevel.store.schema import RECORD_VERSION
@@ -94,7 +97,7 @@ def _run_trial(
     summary, ready = LabSummary(), None
     try:
         check_trace_files(trace_files, trial.network_settings)
-        path = trial.lab_path(trace_files)
+        path = trial.lab_path(trace_files, _places(trial, archive))
         config = LabConfig(
             path,
             trial.seed,
@@ -149,6 +152,16 @@ def _run_trial(
         if outcome == "ok":
             outcome, detail = "capture-incomplete", str(error)
     return trial_result(trial, started_at, outcome, detail, raw, found, summary, host)
+
+
+def _places(trial: Trial, archive: str) -> tuple[Place, ...]:
+    """Of the hosts that have round trips of their own. Raises InputChangedError where the recording
+    is another one now, and LabError where it cannot be read."""
+    if not trial.own_rtts_ms:
+        return ()
+    info = site_info(Path(archive))
+    check_recording(archive, info["digest"], trial.site_digest)
+    return places_of(info["origins"])
 
 
 def _let_settle(trial: Trial) -> None:

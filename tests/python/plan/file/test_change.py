@@ -2,8 +2,8 @@ import pytest
 
 from eyelevel.errors import PlanError
 from eyelevel.networks.from_csv import networks_from_csv, toml_of
-from eyelevel.plan.change import question_plan
 from eyelevel.plan.comparisons import Comparison
+from eyelevel.plan.file.change import question_plan
 from eyelevel.plan.file.parse import parse_plan
 
 

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from eyelevel.errors import PlanError, unknown
 from eyelevel.networks.presets import network_named, why_none
+from eyelevel.plan.file.change_of_origin import EXAMPLE, PREFIX, stacks_of_origin
 from eyelevel.plan.file.model import StackTable
 from eyelevel.plan.presets import SMALLEST_EFFECT_REASON
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
@@ -22,7 +23,7 @@ WIDTH_MAX = 0.1  # from end to end: the answer is then known to within 5 percent
 
 _SHORT = names_tried(Stack)
 _STACK_OF_WORD = {"http3": "quic", "h3": "quic"}
-_EXAMPLES = "`http3`, `cc=bbr`, `iw=10→32` or `tcp→quic`"
+_EXAMPLES = "`http3`, `cc=bbr`, `iw=10→32`, `rtt:cdn.example=90→20` or `tcp→quic`"
 _OF_NETWORKS = ("rtt", "latency", "delay", "rate", "bandwidth", "loss", "queue", "network")
 _ARROW = re.compile(r"\s*(?:→|->)\s*")
 
@@ -38,7 +39,8 @@ def question_plan(
     """The TOML text of a sequential plan that compares a stack with itself changed.
 
     `change`: `http3` (the tuned TCP stack against QUIC), `STACK→STACK`, `KEY=VALUE` or
-    `KEY=OLD→NEW` of a stack's keys (`iw` and `cc` for short), applied to the stack `base`.
+    `KEY=OLD→NEW` of a stack's keys (`iw` and `cc` for short), or `rtt:HOST=OLD→NEW` of an origin's
+    own round trip in ms, applied to the stack `base`.
     `users`: a plan's `networks` as text, in the place of presets' names.
     Raises PlanError for what cannot be read; values are checked when the text is parsed.
     """
@@ -84,18 +86,23 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
             raise PlanError([f"--change: `{word}` names one stack twice; nothing changes"])
         return pair[0], pair[1], [_text(name) for name in pair]
     key, _, values = word.partition("=")
+    given = _ARROW.split(values)
+    if key.strip().startswith(PREFIX):
+        if len(given) > 2 or not all(given):
+            raise PlanError([f"--change: `{word}` cannot be read; write `{EXAMPLE}`"])
+        return stacks_of_origin(key.strip(), given, base)
     known = [name for name in StackTable.model_fields if name not in ("name", "base")]
     name = _SHORT.get(key.strip(), key.strip())
     if key.strip() in _OF_NETWORKS:
         raise PlanError(
             [
                 f"--change: `{key.strip()}` is a network's, the same for both stacks; name "
-                "networks with --networks, or give a table of your users' with --users"
+                "networks with --networks, or give a table of your users' with --users; one "
+                f"origin's own round trip is changed by `{EXAMPLE}`"
             ]
         )
     if name not in known:
         raise PlanError([f"--change: {unknown('key of a stack', name, [*known, *_SHORT])}"])
-    given = _ARROW.split(values)
     if len(given) > 2 or not all(given):
         raise PlanError([f"--change: `{word}` cannot be read; write `{key}=OLD→NEW`"])
     preset = getattr(STACKS_BY_NAME[base], name)

@@ -1,0 +1,45 @@
+"""`eyelevel load --origin-rtt`: origins' own round trips as one word of the command line."""
+
+from typing import Annotated
+
+import typer
+
+from eyelevel.errors import PlanError
+from eyelevel.networks.origin_rtt import RECORDED, OriginRtts, origin_rtts
+
+OriginRttOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="recorded|HOST=TIME,...",
+        help="Origins' own round trips beyond the network's: as the recording's handshakes had "
+        "them, or by host; `*` is all others.",
+    ),
+]
+
+
+def parse_origin_rtt(text: str) -> OriginRtts:
+    """`recorded`, a time of all origins, or `HOST=TIME` with commas between; `TIME` may be
+    `recorded` as well. Raises PlanError."""
+    if "=" not in text:
+        return _checked(text.strip())
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        host, equals, time = (word.strip() for word in part.partition("="))
+        if not (host and equals and time):
+            raise PlanError(
+                [
+                    f"--origin-rtt: `{part.strip()}` is not HOST=TIME; write "
+                    f"`cdn.example=20ms`, or `{RECORDED}` for all"
+                ]
+            )
+        if host in found:
+            raise PlanError([f"--origin-rtt: it names `{host}` twice; give one time"])
+        found[host] = time
+    return _checked(found)
+
+
+def _checked(asked: str | dict[str, str]) -> OriginRtts:
+    try:
+        return origin_rtts(asked)
+    except ValueError as error:
+        raise PlanError([f"--origin-rtt: {error}"]) from error

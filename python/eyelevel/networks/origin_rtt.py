@@ -1,0 +1,148 @@
+"""Round trips of single origins: asked for by host, put on the path by address; pure.
+
+An origin's own round trip is what its packets travel beyond the access network: a handshake with it
+takes the network's `rtt_ms_min` and this. Half of it is added each way, down before all that the
+network does and up after it, where an origin's own way is. Addresses travel, not hosts: hosts that
+are replayed at one address have one way, and asking for two is refused.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from annotated_types import Le
+
+from eyelevel.errors import NetworkError
+from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.settings import IN_MS, Checked, DurationMs
+
+RECORDED: Final = "recorded"
+OTHERS = "*"
+"""In the place of a host: all that are not named."""
+OWN_RTT_MS_MAX = 60_000.0
+"""Who waits longer for a handshake has given up before."""
+
+_HOST = re.compile(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?|\[[0-9a-f:.]+\]|\*")
+_EXAMPLE = f'write `"{RECORDED}"`, a time, or a table such as {{ "cdn.example" = "20ms" }}'
+
+
+def origin_rtts(value: object) -> dict[str, float | Literal["recorded"]]:
+    """What was asked for, by host or `*`: a number of milliseconds, or `recorded`.
+
+    One value stands for all hosts. Raises ValueError for what is no host or no round trip.
+    """
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        value = {OTHERS: value}
+    if not isinstance(value, Mapping):
+        raise ValueError(f"`{value}` is no round trip; {_EXAMPLE}")
+    if not value:
+        raise ValueError(f"it names no host; {_EXAMPLE}")
+    for host in value:
+        if not _HOST.fullmatch(str(host)):
+            bare = str(host).lower().rpartition("://")[2].partition("/")[0].rpartition("@")[2]
+            bare = bare if bare.startswith("[") else bare.partition(":")[0]
+            hint = f"; write `{bare}`" if _HOST.fullmatch(bare) else ""
+            raise ValueError(f"`{host}` is no host, like `cdn.example`{hint}")
+    return {host: _own_rtt(host, rtt) for host, rtt in value.items()}
+
+
+def _own_rtt(host: str, value: object) -> float | Literal["recorded"]:
+    if value == RECORDED:
+        return RECORDED
+    try:
+        rtt_ms = IN_MS.quantity(value)
+    except ValueError:
+        rtt_ms = None
+    is_number = isinstance(rtt_ms, int | float) and not isinstance(rtt_ms, bool)
+    if not is_number or not 0 <= rtt_ms <= OWN_RTT_MS_MAX:
+        raise ValueError(
+            f"`{value}` is no round trip of `{host}`; write `{RECORDED}`, or a time such as "
+            f"`20ms`, up to {OWN_RTT_MS_MAX / 1e3:g}s"
+        )
+    return float(rtt_ms)
+
+
+OwnRtt = Literal["recorded"] | Annotated[DurationMs, Le(OWN_RTT_MS_MAX)]
+OriginRtts = Annotated[Mapping[str, OwnRtt], Checked(origin_rtts)]
+"""By host, or `*`; milliseconds, or as the recording's handshakes had it."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A host of a recording: where it is replayed, and the least round trip of its recorded
+    handshakes, None where none was recorded."""
+
+    host: str
+    address: str
+    handshake_rtt_ms_min: float | None = None
+
+
+def places_of(origins: Sequence[JsonMapping]) -> tuple[Place, ...]:
+    """Of a recording's `origins` (spec/archive.md), each host once."""
+    found = {
+        each["host"]: Place(each["host"], each["address"], each.get("handshake_rtt_ms_min"))
+        for each in origins
+    }
+    return tuple(found.values())
+
+
+def own_rtts_ms(asked: OriginRtts, places: Sequence[Place], site: str) -> dict[str, float]:
+    """The own round trip of each host of the recording `site` that has one.
+
+    `recorded` is the least of the host's address: what differs between its hosts is noise. Raises
+    NetworkError, in one line, where none was recorded, or where hosts of one address would differ.
+    """
+    recorded = _least_by_address(places)
+    own: dict[str, float] = {}
+    first_there: dict[str, str] = {}
+    for place in places:
+        wanted = asked.get(place.host, asked.get(OTHERS, 0.0))
+        if wanted == RECORDED:
+            if place.address not in recorded:
+                raise NetworkError(
+                    f"{site} has no recorded round trip of `{place.host}`: record it with "
+                    f'`eyelevel record`, or give one, such as "{place.host}" = "20ms"'
+                )
+            wanted = recorded[place.address]
+        own[place.host] = float(wanted)
+        other = first_there.setdefault(place.address, place.host)
+        if own[other] != own[place.host]:
+            raise NetworkError(
+                f"`{other}` and `{place.host}` have one address in {site} ({place.address}), "
+                f"so one way leads to both: {own[other]:g} and {own[place.host]:g} ms cannot be; "
+                "give both the same"
+            )
+    return {host: rtt_ms for host, rtt_ms in own.items() if rtt_ms}
+
+
+def with_own_rtts(
+    path: JsonMapping, own_ms: Mapping[str, float], places: Sequence[Place]
+) -> JsonObject:
+    """A lab's `path` with the own round trips of these hosts. Raises KeyError for one without a
+    place."""
+    address_of = {place.host: place.address for place in places}
+    delays_ms = {address_of[host]: rtt_ms / 2 for host, rtt_ms in own_ms.items() if rtt_ms}
+    if not delays_ms:
+        return dict(path)
+    beyond = {"stage": "address_delay", "delays_ms": delays_ms}
+    return {**path, "down": [beyond, *path["down"]], "up": [*path["up"], beyond]}
+
+
+def described(asked: Mapping[str, object] | None) -> str:
+    """In one line."""
+    if not asked:
+        return "none"
+    parts = [
+        f"{'all others' if host == OTHERS else host} {rtt if rtt == RECORDED else f'{rtt:g} ms'}"
+        for host, rtt in sorted(asked.items(), key=lambda item: (item[0] == OTHERS, item[0]))
+    ]
+    return parts[0].removeprefix("all others ") if list(asked) == [OTHERS] else ", ".join(parts)
+
+
+def _least_by_address(places: Sequence[Place]) -> dict[str, float]:
+    least: dict[str, float] = {}
+    for place in places:
+        if (rtt_ms := place.handshake_rtt_ms_min) is not None:
+            least[place.address] = min(rtt_ms, least.get(place.address, rtt_ms))
+    return least

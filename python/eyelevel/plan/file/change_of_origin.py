@@ -1,0 +1,61 @@
+"""A question about the way to an origin, such as `rtt:cdn.example=90→20`: a plan's two stacks."""
+
+import json
+import re
+
+from eyelevel.errors import PlanError
+from eyelevel.networks.origin_rtt import OTHERS, RECORDED, origin_rtts
+
+PREFIX = "rtt:"
+EXAMPLE = "rtt:cdn.example=90→20"
+_HOST_LENGTH_MAX = 30
+"""Of a host in a stack's name, which has 64 signs."""
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+")
+
+
+def stacks_of_origin(word: str, given: list[str], base: str) -> tuple[str, str, list[str]]:
+    """The two stacks' names and their TOML: `base` with each of the two round trips.
+
+    `word`: `rtt:HOST`, or several hosts with commas between, which share an address; `given`: OLD
+    and NEW, or NEW alone, which is then compared with the network's round trip alone. Raises
+    PlanError.
+    """
+    hosts = [host.strip().lower() for host in word.removeprefix(PREFIX).split(",")]
+    if not all(hosts):
+        raise PlanError([f"--change: `{word}` names no host; write `{EXAMPLE}`"])
+    if len(set(hosts)) < len(hosts):
+        raise PlanError([f"--change: `{word}` names a host twice; write each once"])
+    own = [_own_rtt(text, hosts[0], word) for text in given]
+    if len(own) == 2 and own[0] == own[1]:
+        raise PlanError([f"--change: `{word}` is `{given[0]}` on both sides; nothing changes"])
+    names, tables = [], []
+    if len(own) == 1:
+        if own[0] == 0:
+            raise PlanError([f"--change: `{word}` of 0 ms is the network's alone; nothing changes"])
+        names, tables = [base], [json.dumps(base)]
+    for rtt in own:
+        shown = rtt if rtt == RECORDED else f"{rtt:g}ms"
+        names.append(f"{base}-rtt-{_short(hosts)}-{shown}")
+        by_host = ", ".join(f"{json.dumps(host)} = {json.dumps(rtt)}" for host in hosts)
+        tables.append(
+            f"{{ name = {json.dumps(names[-1])}, base = {json.dumps(base)}, "
+            f"origin_rtt = {{ {by_host} }} }}"
+        )
+    return names[0], names[1], tables
+
+
+def _own_rtt(text: str, host: str, word: str) -> float | str:
+    """As a plan has it: a number is milliseconds."""
+    said = text.strip().strip('"')
+    value = float(said) if _NUMBER.fullmatch(said) else said
+    try:
+        return origin_rtts({host: value})[host]
+    except ValueError as error:
+        raise PlanError([f"--change: `{word}={text}`: {error}"]) from error
+
+
+def _short(hosts: list[str]) -> str:
+    if hosts == [OTHERS]:
+        return "all"
+    name = re.sub(r"[^a-z0-9.-]+", "-", hosts[0]).strip("-")[:_HOST_LENGTH_MAX]
+    return f"{name}+{len(hosts) - 1}" if len(hosts) > 1 else name

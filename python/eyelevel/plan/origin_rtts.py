@@ -1,0 +1,64 @@
+"""Own round trips of a plan's origins: whose they are, and what they are on each site."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from eyelevel.errors import NetworkError, PlanError, unknown
+from eyelevel.networks.network import Network
+from eyelevel.networks.origin_rtt import OTHERS, OriginRtts, Place, own_rtts_ms
+from eyelevel.plan.stacks import Stack
+
+Own = Mapping[str, float]
+"""Milliseconds by host."""
+
+
+def with_plans(stacks: Sequence[Stack], asked: OriginRtts | None) -> tuple[Stack, ...]:
+    """The stacks with the plan's own round trips, where they do not say theirs, host by host."""
+    if asked is None:
+        return tuple(stacks)
+    return tuple(replace(each, origin_rtt={**asked, **(each.origin_rtt or {})}) for each in stacks)
+
+
+@dataclass(frozen=True)
+class OwnRtts:
+    """By the names of site and stack; nothing of stacks that have none."""
+
+    by_cell: Mapping[tuple[str, str], Own]
+
+    @classmethod
+    def of(
+        cls, stacks: Sequence[Stack], places_by_site: Mapping[str, Sequence[Place]]
+    ) -> "OwnRtts":
+        """What the stacks ask for on these sites.
+
+        Raises PlanError with a line for each mistake: a host that no site has, and what
+        `own_rtts_ms` refuses.
+        """
+        hosts = {place.host for places in places_by_site.values() for place in places}
+        problems: dict[str, None] = {}
+        by_cell = {}
+        for stack in stacks:
+            if stack.origin_rtt is None:
+                continue
+            for host in sorted(stack.origin_rtt.keys() - hosts - {OTHERS}):
+                problems[f"`origin_rtt`: {unknown('host', host, sorted(hosts))}"] = None
+            for site, places in places_by_site.items():
+                try:
+                    by_cell[site, stack.name] = own_rtts_ms(stack.origin_rtt, places, site)
+                except NetworkError as error:
+                    problems[f"`origin_rtt`: {error}"] = None
+        if problems:
+            raise PlanError(list(problems))
+        return cls(by_cell)
+
+    def stack(self, stack: Stack, site: str) -> Stack:
+        """The stack with what is in force on the site."""
+        if stack.origin_rtt is None:
+            return stack
+        return replace(stack, origin_rtt=self.by_cell[site, stack.name])
+
+    def farthest(self, network: Network, site: str) -> Network:
+        """The network as the farthest origin of the site has it, whatever the stack: a block's
+        loads share one time limit."""
+        own = (rtt for (of, _), each in self.by_cell.items() if of == site for rtt in each.values())
+        return network.farther(max(own, default=0.0))

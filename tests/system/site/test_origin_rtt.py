@@ -1,0 +1,40 @@
+"""In a lab, a handshake with an origin takes the network's round trip and what was asked for it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from hang import HANG_S
+from made_site import ADDRESSES, pack_made_site
+
+from eyelevel.networks.presets import find_network
+from eyelevel.store.directory import iterate_trials
+
+NETWORK = "dsl"
+ASKED_MS = {"images.example": 60.0, "api.example": 90.5}
+ERROR_MS = 5.0
+"""The path's lateness, both ends of one busy machine, and the link's time for these packets."""
+
+
+def test_each_origin_is_as_far_as_was_asked_and_the_others_as_before(
+    labs: None, tmp_path: Path
+) -> None:
+    site, out = pack_made_site(tmp_path), tmp_path / "out"
+    asked = ",".join(f"{host}={rtt_ms:g}ms" for host, rtt_ms in ASKED_MS.items())
+    command = [sys.executable, "-m", "eyelevel.cli.main", "load", str(site), "--json"]
+    command += ["--network", NETWORK, "--origin-rtt", asked, "--out", str(out), "--no-capture"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    assert done.returncode == 0, done.stderr
+    (record,) = (each.record for each in iterate_trials(out))
+    assert record["trial"]["stack_settings"]["origin_rtt"] == ASKED_MS
+    # The servers' kernel: the least round trip of all connections with an address.
+    least_ms: dict[str, float] = {}
+    for connection in record["connections"]:
+        address = connection["address"].rpartition(":")[0]
+        rtt_ms = connection["in_force"]["rtt_ms_min"]
+        least_ms[address] = min(rtt_ms, least_ms.get(address, rtt_ms))
+    assert least_ms.keys() == set(ADDRESSES.values())
+    network_ms = find_network(NETWORK).rtt_ms_min
+    for host, address in ADDRESSES.items():
+        wanted_ms = network_ms + ASKED_MS.get(host, 0.0)
+        assert wanted_ms <= least_ms[address] <= wanted_ms + ERROR_MS, (host, least_ms)
