@@ -12,6 +12,7 @@ from eyelevel.cli.probe.listed import measure_list, resumable
 from eyelevel.cli.probe.output import Sink, make_sink
 from eyelevel.cli.probe.report import report
 from eyelevel.cli.probe.rounds import alone, repeat
+from eyelevel.cli.probe.udp import check_udp
 from eyelevel.cli.values import named_stack
 from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import ProbeError
@@ -208,3 +209,33 @@ def _drain(rows: Iterable[JsonObject], sink: Sink) -> None:
     for row in rows:
         sink.take(row)
     sink.round_over()
+
+
+def udp(
+    hosts: Annotated[list[str], typer.Argument(help="HOST[:PORT], some that speak HTTP/3.")],
+    timeout: Annotated[str, typer.Option(help="For one attempt.")] = "5s",
+    connect: Annotated[str | None, typer.Option(help="Connect to this IP; no DNS.")] = None,
+    ca: Annotated[Path | None, typer.Option(help="Trust these roots (PEM) alone.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+) -> None:
+    """Does QUIC get through here? Exit 0: it passes; 1: it is blocked; 3: that cannot be told.
+
+    Each host is asked three times over TCP with TLS 1.3 and over QUIC. Name some of different
+    operators: silence is the network's fault only if it is not the servers' own.
+    """
+    if connect:
+        connect = parse_connect(connect, v4=True, v6=True)
+    config: JsonObject = {
+        "targets": [parse_target(host).as_config(connect) for host in hosts],
+        "timeout_ms": round(1000 * parse_duration_s(timeout, "--timeout")),
+        "authority_file": str(ca.resolve()) if ca else None,
+        "resume_session": False,
+        "early_data": False,
+        **dict.fromkeys(("local_port", "resolver", "vantage")),
+        "user_agent": USER_AGENT,
+        "seed": 1,
+    }
+    check_udp(config, as_json=as_json)
+
+
+app.command("udp")(udp)
