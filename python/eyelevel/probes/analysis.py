@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from eyelevel.json_types import JsonObject
+from eyelevel.probes.conditions import conditions_of
 from eyelevel.probes.datasets import datasets_of
 from eyelevel.probes.differences import differences_of, verdict_of
 from eyelevel.probes.pairing import Pairs, pair_rows
@@ -28,6 +29,8 @@ class Analysis:
     """One row a file: samples, dates, vantage points, families, hosts, failures."""
     pairs: list[JsonObject]
     """One row a file and comparison: quantiles and shares of A - B, the median host, a verdict."""
+    conditions: list[JsonObject]
+    """v4 - v6, full - resumed, 0-RTT: one row a comparison, protocol and vantage point."""
     groups: list[JsonObject]
     """The same over all files together, by address family and vantage point."""
     times: list[JsonObject]
@@ -44,6 +47,7 @@ class Analysis:
         return {
             "datasets": self.datasets,
             "pairs": self.pairs,
+            "conditions": self.conditions,
             "groups": self.groups,
             "times": self.times,
             "failures": self.failures,
@@ -63,12 +67,15 @@ def analyse(tables: Sequence[pl.DataFrame]) -> Analysis:
                 rows.append({"file": file, "a": a, "b": b} | differences_of(pairs))
                 differences[file, a, b] = pairs.difference_ms
                 paired.append((a, b, pairs))
-    corrected = holm([row["median_host_ms"]["p"] for row in rows])
-    for row, p in zip(rows, corrected, strict=True):
+    conditions = conditions_of(whole)
+    claims = rows + conditions
+    corrected = holm([row["median_host_ms"]["p"] for row in claims])
+    for row, p in zip(claims, corrected, strict=True):
         row |= {"p_holm": p, "verdict": verdict_of(row["median_host_ms"]["value"], p)}
     return Analysis(
         datasets_of(tables),
         rows,
+        conditions,
         _groups(paired),
         times_of(whole),
         _failures(whole),

@@ -1,13 +1,14 @@
 """Which rows are partners: the rule of the thesis, section 4.2."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from eyelevel.json_types import JsonMapping
 from eyelevel.probes.protocols import version_rank
 
 APART_S_MAX = 60.0
@@ -35,25 +36,32 @@ def pair_rows(table: pl.DataFrame, a: str, b: str) -> Pairs:
     usable = table.filter(
         pl.col("failure").is_null() & pl.col("connection_ms").is_not_null() & ~pl.col("resumed")
     )
+    of_a, of_b = (usable.filter(pl.col("protocol") == protocol) for protocol in (a, b))
+    return pair_within(of_a, of_b, "connection_ms", _key)
+
+
+def pair_within(
+    of_a: pl.DataFrame, of_b: pl.DataFrame, what: str, key: Callable[[JsonMapping], Hashable]
+) -> Pairs:
+    """Each row of A in order with the first row of B of the same `key` at most 60 s apart."""
     candidates = defaultdict(list)
-    ranked = usable.filter(pl.col("protocol") == b).to_dicts()
-    for row in sorted(ranked, key=lambda row: version_rank(row["version"])):
-        candidates[_key(row)].append((row["at_s"], row["connection_ms"]))
-    times = {key: np.array(rows, dtype=float) for key, rows in candidates.items()}
+    for row in sorted(of_b.to_dicts(), key=lambda row: version_rank(row["version"])):
+        candidates[key(row)].append((row["at_s"], row[what]))
+    times = {each: np.array(rows, dtype=float) for each, rows in candidates.items()}
     differences, hosts, families, vantages = [], [], [], []
-    for row in usable.filter(pl.col("protocol") == a).iter_rows(named=True):
-        of_host = times.get(_key(row))
+    for row in of_a.iter_rows(named=True):
+        of_host = times.get(key(row))
         if of_host is None:
             continue
         near = np.abs(of_host[:, 0] - row["at_s"]) <= APART_S_MAX
         if not near.any():
             continue
-        differences.append(row["connection_ms"] - of_host[int(near.argmax()), 1])
+        differences.append(row[what] - of_host[int(near.argmax()), 1])
         hosts.append(row["host"])
         families.append(row["family"])
         vantages.append(row["vantage"])
     return Pairs(np.array(differences), tuple(hosts), tuple(families), tuple(vantages))
 
 
-def _key(row: Mapping[str, object]) -> tuple[object, ...]:
+def _key(row: JsonMapping) -> tuple[object, ...]:
     return row["host"], row["family"], row["vantage"], row["file"]

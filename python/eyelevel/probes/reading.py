@@ -43,7 +43,11 @@ SCHEMA = {
     "connection_ms": pl.Float64,
     "tcp_ms": pl.Float64,
     "dns_ms": pl.Float64,
+    "first_byte_ms": pl.Float64,
     "resumed": pl.Boolean,
+    "resumption_offered": pl.Boolean,
+    "early_data_offered": pl.Boolean,
+    "early_data_accepted": pl.Boolean,
     "split": pl.Boolean,
     "failure": pl.String,
 }
@@ -51,9 +55,12 @@ SCHEMA = {
 
 NEEDED = ("host", "protocol")
 TEXTS = (*NEEDED, "vantage", "address", "version", "failure")
+HANDSHAKES = ("resumed", "resumption_offered", "early_data_offered", "early_data_accepted")
 ROW_KEYS = (
     *TEXTS,
-    *("at_unix_us", "connection_us", "tcp_handshake_us", "dns_us", "resumed", "split_connection"),
+    *("at_unix_us", "connection_us", "tcp_handshake_us", "dns_us", "first_byte_us"),
+    *HANDSHAKES,
+    "split_connection",
 )
 """What is read of a row as the prober writes it."""
 
@@ -138,7 +145,8 @@ def _of_row(row: JsonMapping, place: str) -> JsonObject:
         "connection_ms": milliseconds("connection_us"),
         "tcp_ms": milliseconds("tcp_handshake_us"),
         "dns_ms": milliseconds("dns_us"),
-        "resumed": bool(row.get("resumed")),
+        "first_byte_ms": milliseconds("first_byte_us"),
+        **{name: bool(row.get(name)) for name in HANDSHAKES},
         "split": bool(row.get("split_connection")),
         "failure": row.get("failure"),
     }
@@ -176,7 +184,8 @@ def _of_thesis(vantage: str | None, *cells: str) -> JsonObject:
         "connection_ms": _number(connection) if connection else None,
         "tcp_ms": _number(tcp) if tcp else None,
         "dns_ms": _number(dns) if dns else None,
-        "resumed": False,
+        "first_byte_ms": None,
+        **dict.fromkeys(HANDSHAKES, False),
         "split": None,
         "failure": None,
     }

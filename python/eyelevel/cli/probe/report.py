@@ -47,6 +47,7 @@ def report(
         return
     _print_datasets(analysis)
     _print_pairs(analysis)
+    _print_conditions(analysis.conditions)
     if written:
         results.print(f"page: {written}", soft_wrap=True)
 
@@ -77,6 +78,39 @@ def _print_pairs(analysis: Analysis) -> None:
     else:
         none = "no pairs: no two protocols connected to one host within 60 s, without resumption"
         results.print(none, soft_wrap=True)
+
+
+def _print_conditions(conditions: list[JsonObject]) -> None:
+    if not conditions:
+        return
+    numbers = ("pairs", "hosts", "alone")
+    median = "median host, ms"
+    shown = table("A - B", "over", "from", *numbers, median, "verdict", right=numbers)
+    for row in conditions:
+        shown.add_row(
+            f"{row['a']} - {row['b']}",
+            row["protocol"],
+            row["vantage"] or "unnamed",
+            str(row["n"]),
+            str(row["hosts"]),
+            f"{row['hosts_a_alone']}/{row['hosts_b_alone']}",
+            _interval(row["median_host_ms"]),
+            _said(row),
+        )
+    results.print("conditions, host by host", style="bold")
+    results.print(shown)
+    results.print(
+        "alone: hosts under A alone/B alone, which are compared with nothing; 0-RTT is compared in "
+        "the time to the first byte, the rest in connection time",
+        style="dim",
+    )
+
+
+def _interval(estimate: JsonObject) -> str:
+    value, low, high = estimate["value"], estimate["low"], estimate["high"]
+    if value is None:
+        return "no pairs"
+    return f"{value:+.1f}" if low is None else f"{value:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 
 def _table(pairs: list[JsonObject]) -> object:

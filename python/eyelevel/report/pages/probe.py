@@ -3,15 +3,13 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from eyelevel.analysis.formats import format_p_equation
 from eyelevel.json_types import JsonMapping
 from eyelevel.probes.analysis import Analysis, file_labels
-from eyelevel.probes.differences import NO_CLEAR_DIFFERENCE
 from eyelevel.report.html import Markup, element, join, titled_section
-from eyelevel.report.pages import probe_tables
+from eyelevel.report.pages import probe_conditions, probe_tables
 from eyelevel.report.pages.probe_charts import charts_of, figures
+from eyelevel.report.pages.probe_words import verdict_sentence
 from eyelevel.report.shell import shell
-from eyelevel.stats.estimate import UNDETERMINED
 
 TITLE = "How long connections take"
 
@@ -38,6 +36,7 @@ def probe_page(analysis: Analysis) -> str:
         _opening(analysis),
         titled_section("datasets", "What was measured", probe_tables.datasets(analysis)),
         titled_section("differences", "Paired differences", differences),
+        *probe_conditions.section(analysis.conditions),
         titled_section("times", "Connection and DNS times", times),
         titled_section(
             "failures", "Failures and split connections", probe_tables.failures(analysis)
@@ -64,6 +63,7 @@ def _opening(analysis: Analysis) -> Markup:
             "of the hosts' medians says so, corrected after Holm over all files and comparisons.",
         ),
         _found(analysis.pairs, labels),
+        probe_conditions.found(analysis.conditions),
     )
 
 
@@ -78,30 +78,7 @@ def _found(pairs: Iterable[JsonMapping], labels: Mapping[str, str]) -> Markup:
             f"{b} took less time than {a} in {share['value']:.1%} of {pair['n']} pairs "
             f"({share['low']:.1%} to {share['high']:.1%})"
         )
-        text = f"{labels[pair['file']]}: {_verdict(pair)}; {often}."
+        text = f"{labels[pair['file']]}: {verdict_sentence(pair)}; {often}."
         claimed = pair["verdict"] in ("a faster", "b faster")
         sentences.append(element("li", text, **({} if claimed else {"class_": "unclear"})))
     return element("ul", *sentences) if sentences else join([])
-
-
-def _verdict(pair: JsonMapping) -> str:
-    """What is claimed of the median host, with its interval, or that nothing is."""
-    a, b, median = pair["a"], pair["b"], pair["median_host_ms"]
-    hosts = f"{pair['hosts']} hosts"
-    if median["low"] is None:
-        return (
-            f"{a} - {b} is {median['value']:+.1f} ms in the median host, {UNDETERMINED} ({hosts})"
-        )
-    p = f"{format_p_equation(pair['p_holm'])} among all comparisons"
-    low, high = median["low"], median["high"]
-    if pair["verdict"] == NO_CLEAR_DIFFERENCE:
-        return (
-            f"no clear difference between {a} and {b}: {a} - {b} is {median['value']:+.1f} ms in "
-            f"the median host (95 % interval {low:+.1f} to {high:+.1f} ms, {hosts}, {p})"
-        )
-    faster, slower = (b, a) if pair["verdict"] == "b faster" else (a, b)
-    low, high = sorted((abs(low), abs(high)))
-    return (
-        f"{faster} was faster than {slower}, by {abs(median['value']):.1f} ms in the median host "
-        f"(95 % interval {low:.1f} to {high:.1f} ms, {hosts}, {p})"
-    )

@@ -58,12 +58,15 @@ def _names() -> list[str]:
 def _difference_row(name: str, row: JsonMapping) -> Iterable[object]:
     yield from (name, f"{row['a']} - {row['b']}", row["n"], row["hosts"])
     for p in PERCENTS:
-        yield _with_interval(row[f"p{p}_ms"], "{:.3f}")
+        yield with_interval(row[f"p{p}_ms"], "{:.3f}")
     for t in THRESHOLDS_MS:
-        yield _with_interval(row[f"share_above_{t}"], "{:.1%}")
+        yield with_interval(row[f"share_above_{t}"], "{:.1%}")
 
 
-def _with_interval(estimate: JsonMapping, form: str) -> Markup:
+def with_interval(estimate: JsonMapping, form: str) -> Markup:
+    """The value, and its interval in small type if it has one."""
+    if estimate["value"] is None:
+        return join(["none"])
     low, high = estimate["low"], estimate["high"]
     text = form.format(estimate["value"])
     if low is None or high is None:
@@ -84,7 +87,7 @@ def times(analysis: Analysis) -> Markup:
             row["vantage"] or "unnamed",
             row["n"],
             row["hosts"],
-            *(_with_interval(row[f"p{p}_ms"], "{:.3f}") for p in PERCENTS),
+            *(with_interval(row[f"p{p}_ms"], "{:.3f}") for p in PERCENTS),
         )
         for row in analysis.times
     )

@@ -1,0 +1,29 @@
+"""What a report on probes claims of the median host, in words."""
+
+from eyelevel.analysis.formats import format_p_equation
+from eyelevel.json_types import JsonMapping
+from eyelevel.probes.differences import NO_CLEAR_DIFFERENCE
+from eyelevel.stats.estimate import UNDETERMINED
+
+
+def verdict_sentence(pair: JsonMapping) -> str:
+    """What is claimed of the median host, with its interval, or that nothing is."""
+    a, b, median = pair["a"], pair["b"], pair["median_host_ms"]
+    hosts = f"{pair['hosts']} hosts"
+    if median["low"] is None:
+        return (
+            f"{a} - {b} is {median['value']:+.1f} ms in the median host, {UNDETERMINED} ({hosts})"
+        )
+    p = f"{format_p_equation(pair['p_holm'])} among all comparisons"
+    low, high = median["low"], median["high"]
+    if pair["verdict"] == NO_CLEAR_DIFFERENCE:
+        return (
+            f"no clear difference between {a} and {b}: {a} - {b} is {median['value']:+.1f} ms in "
+            f"the median host (95 % interval {low:+.1f} to {high:+.1f} ms, {hosts}, {p})"
+        )
+    faster, slower = (b, a) if pair["verdict"] == "b faster" else (a, b)
+    low, high = sorted((abs(low), abs(high)))
+    return (
+        f"{faster} was faster than {slower}, by {abs(median['value']):.1f} ms in the median host "
+        f"(95 % interval {low:.1f} to {high:.1f} ms, {hosts}, {p})"
+    )
