@@ -70,7 +70,7 @@ def test_the_command_shows_them_as_it_was_asked(words, more, shown, tmp_path, mo
     site = SimpleNamespace(name="startup", path=tmp_path)
     for name, stand_in in (
         ("read_plan", lambda *_: plan),
-        ("open_site", lambda _: site),
+        ("open_sites", lambda _: [site]),
         ("prepare", lambda *_, **__: []),
         ("run_trials", run_trials),
     ):
