@@ -109,6 +109,13 @@ impl<'a> Words<'a> {
             .map_err(|_| self.error(&format!("{word:?} is no number"), expected))
     }
 
+    /// A number without a unit; infinity is none, since JSON could not write it.
+    pub(crate) fn number(&mut self, expected: &str) -> Result<f64, SpecError> {
+        let word = self.word(expected)?;
+        let finite = word.parse().ok().filter(|number: &f64| number.is_finite());
+        finite.ok_or_else(|| self.error(&format!("{word:?} is no number"), expected))
+    }
+
     /// A file's name: one word, so it cannot hold a space or a comma.
     pub(crate) fn file(&mut self) -> Result<&'a str, SpecError> {
         self.word("a file's name (one with a space or comma needs the JSON form)")

@@ -69,7 +69,7 @@ def test_the_command_shows_them_as_it_was_asked(words, more, shown, tmp_path, mo
     plan = write_run(tmp_path, text=preset_text("quickstart", SITES) + more)
     site = SimpleNamespace(name="startup", path=tmp_path)
     for name, stand_in in (
-        ("read_plan", lambda *_: plan),
+        ("read_plan", lambda *_, **__: plan),
         ("open_sites", lambda _: [site]),
         ("prepare", lambda *_, **__: []),
         ("run_trials", run_trials),

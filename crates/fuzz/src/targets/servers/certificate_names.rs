@@ -27,15 +27,18 @@ fn sign(names: Vec<String>) {
         Ok(authority) => authority,
         Err(error) => return check_message(&error),
     };
-    if let Err(error) = authority.check_chains([host.as_str()]) {
-        check_message(&error);
+    // Every name's, as a lab has them checked: a chain that just has room under one name may lack a
+    // byte under another, since signatures are 70 to 72 bytes long.
+    let checked = authority.check_chains(names.iter().map(String::as_str));
+    if let Err(error) = &checked {
+        check_message(error);
     }
     match authority.leaf(&host) {
         Err(error) => check_message(&error),
         Ok(leaf) => {
-            // The certificate of the second name is the same one.
+            // The last name is on the same certificate.
             let other = names.last().expect("there is one");
-            assert!(authority.leaf(other).is_ok());
+            assert!(checked.is_err() || authority.leaf(other).is_ok());
             let again = Certificate::of(&leaf.cert).expect("our own leaf is read");
             assert!(again.names.len() <= names.len());
         }
