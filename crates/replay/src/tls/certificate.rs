@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use rcgen::{CertificateParams, DnType, SerialNumber, date_time_ymd};
 use sha2::{Digest, Sha256};
+use std::net::IpAddr;
 
 /// The names of the authority and of every leaf: apart, since a leaf whose subject is its issuer's
 /// passes for self-signed (RFC 5280, section 6.1). The hosts' names are in the extension.
@@ -38,12 +39,14 @@ pub(super) fn serial_number(host: &str) -> SerialNumber {
 
 /// The most bytes that a leaf without padding has, in DER.
 pub(super) fn leaf_bytes_max(names: &[String], public_key_info_bytes: usize) -> usize {
-    // An address of 16 bytes may be written with less. Before each: a tag and its length.
+    // An address of 16 bytes may be written with less; other text with a colon is a name. Before
+    // each: a tag and its length.
     let name_bytes = |name: &String| match name.len() {
-        _ if name.contains(':') => 18,
+        _ if name.parse::<IpAddr>().is_ok() => 18,
         bytes @ 0..=127 => bytes + 2,
         bytes @ 128..=255 => bytes + 3,
-        bytes => bytes + 4,
+        bytes @ 256..=65535 => bytes + 4,
+        bytes => bytes + 5,
     };
     let names: usize = names.iter().map(name_bytes).sum();
     LEAF_BYTES_WITHOUT_NAMES_AND_KEY_MAX + public_key_info_bytes + names
@@ -86,6 +89,7 @@ mod tests {
             many(12, ".a-longer-name.example"),
             many(200, ".example"),
             many(900, &".label".repeat(30)),
+            vec!["a:b".repeat(100)],
             vec!["192.0.2.1".to_owned(), "2001:db8::1".to_owned()],
         ];
         for key in [CertificateKey::Ecdsa, CertificateKey::Rsa] {
