@@ -222,8 +222,9 @@ def test_maps_follow_the_verdict(grid, tmp_path):
         findings = set(rows_of("break-even", contents)["finding"])
         assert findings == ({"faster"} if claimed else {"undecided"})
         heat = rows_of("heat-map", contents)
+        comparisons = [str(asked) for asked in contents.comparisons]
         assert set(heat["claimed"]) == {claimed}
-        svg = vl_convert.vegalite_to_svg(heat_map(heat, "Speed Index"))
+        svg = vl_convert.vegalite_to_svg(heat_map(heat, "Speed Index", comparisons))
         squares = re.findall(r'class="mark-rect role-mark.*?</g>', svg)
         fills = {fill for group in squares for fill in re.findall(r'fill="([^"]+)"', group)}
         assert (fills <= {"none", "#f5f5f2", "#5b656c"}) != claimed

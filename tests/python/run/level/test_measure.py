@@ -198,6 +198,13 @@ def test_stacks_of_a_plan_have_what_its_browser_is_told(made) -> None:
     assert levels_of(plan) == []
 
 
+def test_stacks_of_a_plan_are_measured_without_the_ways_to_its_origins() -> None:
+    """The made page has none of them; what else two stacks differ in is found all the same."""
+    plan = parse_plan(PLAN, "plan.toml")
+    far = tuple(replace(stack, origin_rtt={"cdn.example": 90.0}) for stack in plan.stacks)
+    assert stacks_of(replace(plan, stacks=far)) == stacks_of(plan)
+
+
 def test_what_is_unknown_gets_more_runs_while_the_time_lasts(made) -> None:
     made.connect_ms["quic"] = [150.0, 250.0, 210.0]  # a mean that no run of three can tell
     measure()
