@@ -48,26 +48,27 @@ def parse_wanted(text: str) -> list[str]:
     return [PROTOCOLS[name] for name in dict.fromkeys(names)]
 
 
-def targets_with(rows: Iterable[JsonMapping], fields: Sequence[str]) -> dict[str, str]:
+def targets_with(rows: Iterable[JsonMapping], fields: Sequence[str], path: Path) -> dict[str, str]:
     """Name to `HOST[:PORT]`, the host being what had it: the name, or `www.` before it.
 
-    A field that is not known of a name is none that it has. Raises ScanError for a host that is no
-    name.
+    A field that is not known of a name is none that it has. Raises ScanError naming `path`, where
+    the rows are from, for a host that is no name.
     """
     found = {}
     for row in rows:
         if all(row.get(field) is True for field in fields):
-            found[row["name"]] = _target(row.get("host"), row.get("port"))
+            found[row["name"]] = _target(path, row.get("host"), row.get("port"))
     return found
 
 
-def _target(host: object, port: object) -> str:
+def _target(path: Path, host: object, port: object) -> str:
     text = host if isinstance(host, str) else ""
     if not NAME.fullmatch(text.lower()):
         try:
             text = f"[{IPv6Address(text)}]"
         except ValueError:
-            raise ScanError(f"a row's host is no name: `{quoted(host)}`; drop the row") from None
+            fault = f"{path}: a row's host is no name: `{quoted(host)}`; drop the row"
+            raise ScanError(fault) from None
     if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536:
-        raise ScanError(f"a row's port is none: `{quoted(port)}`; drop the row")
+        raise ScanError(f"{path}: a row's port is none: `{quoted(port)}`; drop the row")
     return text if port == HTTPS_PORT else f"{text}:{port}"

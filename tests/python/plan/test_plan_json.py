@@ -103,3 +103,11 @@ def test_what_this_eyelevel_does_not_know_is_refused():
     document["stacks"][0]["teleport"] = True
     with pytest.raises(PlanError, match=r"teleport.*use the eyelevel that wrote it"):
         plan_of_document(document, ["a"], {})
+
+
+def test_a_plan_that_compares_nothing_is_refused():
+    plan = parse_plan(preset_text("quickstart", ["a"]), "plan.toml")
+    document = written(plan, [Site("a", "sha256:a")])
+    document["comparisons"] = []
+    with pytest.raises(PlanError, match="`comparisons`: it has none"):
+        plan_of_document(document, ["a"], {})

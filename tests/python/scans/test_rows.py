@@ -9,6 +9,7 @@ from eyelevel.errors import ScanError
 from eyelevel.scans.rows import parse_wanted, read_rows, targets_with
 from eyelevel.scans.summary import Summary
 
+FILE = Path("names.scan.jsonl")
 ROW = {"event": "scan", "port": 443, "address": "192.0.2.1", "tls_version": "TLSv1_3"}
 
 
@@ -27,7 +28,7 @@ ROWS = [
 
 
 def test_a_target_is_the_host_that_has_both_and_the_summary_counts_as_many() -> None:
-    found = targets_with(ROWS, parse_wanted("tls1.3, quic"))
+    found = targets_with(ROWS, parse_wanted("tls1.3, quic"), FILE)
     assert found == {
         "a.example": "www.a.example",
         "d.example": "d.example:8443",
@@ -58,6 +59,6 @@ def test_what_is_no_protocol_or_no_host_is_refused_in_a_line() -> None:
         with pytest.raises(ScanError, match=r"choose among tls1\.3, quic"):
             parse_wanted(wrong)
     for changed in ({"host": "a\nb"}, {"host": None}, {"port": 0}, {"port": True}):
-        with pytest.raises(ScanError, match=r"drop the row") as raised:
-            targets_with([row("a.example", **changed)], ["quic"])
+        with pytest.raises(ScanError, match=rf"^{FILE}: .*drop the row") as raised:
+            targets_with([row("a.example", **changed)], ["quic"], FILE)
         assert "\n" not in str(raised.value)

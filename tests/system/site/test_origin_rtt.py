@@ -1,10 +1,8 @@
 """In a lab, a handshake with an origin takes the network's round trip and what was asked for it."""
 
-import subprocess
-import sys
 from pathlib import Path
 
-from hang import HANG_S
+from loads import load
 from made_site import ADDRESSES, pack_made_site
 
 from eyelevel.networks.presets import find_network
@@ -19,13 +17,11 @@ ERROR_MS = 5.0
 def test_each_origin_is_as_far_as_was_asked_and_the_others_as_before(
     labs: None, tmp_path: Path
 ) -> None:
-    site, out = pack_made_site(tmp_path), tmp_path / "out"
+    site = pack_made_site(tmp_path)
     asked = ",".join(f"{host}={rtt_ms:g}ms" for host, rtt_ms in ASKED_MS.items())
-    command = [sys.executable, "-m", "eyelevel.cli.main", "load", str(site), "--json"]
-    command += ["--network", NETWORK, "--origin-rtt", asked, "--out", str(out), "--no-capture"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
-    assert done.returncode == 0, done.stderr
-    (record,) = (each.record for each in iterate_trials(out))
+    words = ("--network", NETWORK, "--origin-rtt", asked, "--no-capture")
+    kept_in = load(str(site), *words, out=tmp_path / "out")["kept_in"]
+    (record,) = (each.record for each in iterate_trials(kept_in))
     assert record["trial"]["stack_settings"]["origin_rtt"] == ASKED_MS
     # The servers' kernel: the least round trip of all connections with an address.
     least_ms: dict[str, float] = {}

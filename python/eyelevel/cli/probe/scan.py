@@ -188,7 +188,7 @@ def _print_names(
         raise ScanError("--names-with prints a list: leave --json out")
     fields = parse_wanted(text)
     excluded = read_opt_out(opt_out) if opt_out else OptOut()
-    targets = targets_with(read_rows(out), fields)
+    targets = targets_with(read_rows(out), fields, out)
     shown = set()
     with contextlib.closing(read_names(path, top)) as names:
         for name in names:
