@@ -1,6 +1,7 @@
 """The command's entry: its subcommands, and how errors end it."""
 
 import ast
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -51,6 +52,13 @@ SUBCOMMANDS: dict[str, str] = {
 }
 
 
+PATHS_OF_THEIR_OWN = ("load", "replay", "run", "ask", "rerun", "validate")
+"""Commands whose labs have no way out, so that an `eyelevel path` around them changes nothing."""
+NOT_FELT = (
+    "the eyelevel path around this command is not felt by its loads: they have a path of their "
+    "own, which --network names"
+)
+
 TERMINATING = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -61,6 +69,9 @@ class Terminated(BaseException):
 def main() -> int:
     """Run the command line; every expected failure is one clear line and an exit status."""
     command = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+    live = {"--live", "live"} & set(sys.argv)  # such loads go out, and through what is around
+    if command in PATHS_OF_THEIR_OWN and "EYELEVEL_FAR" in os.environ and not live:
+        complain(NOT_FELT)
     for number in TERMINATING:
         if signal.getsignal(number) is signal.SIG_DFL:  # `nohup` has them ignored
             signal.signal(number, _terminate)

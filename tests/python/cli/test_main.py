@@ -55,3 +55,27 @@ def test_the_subcommand_is_found_behind_an_option(
     assert main.main() == 0
     printed = capsys.readouterr().out
     assert "networks" in printed and ("doctor" in printed) == (words[0] == "-h")
+
+
+@pytest.mark.parametrize(
+    ("words", "around", "said"),
+    [
+        (["load", "-h"], True, True),
+        (["load", "-h"], False, False),
+        (["list", "-h"], True, False),
+        (["load", "--live", "-h"], True, False),
+    ],
+)
+def test_a_path_around_a_command_with_paths_of_its_own_is_said_to_change_nothing(
+    words: list[str],
+    around: bool,
+    said: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.setattr(sys, "argv", ["eyelevel", *words])
+    monkeypatch.delenv("EYELEVEL_FAR", raising=False)
+    if around:
+        monkeypatch.setenv("EYELEVEL_FAR", "10.0.0.2")
+    assert main.main() == 0
+    assert (main.NOT_FELT in capsys.readouterr().err.replace("\n", " ")) == said
