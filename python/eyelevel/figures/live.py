@@ -6,23 +6,23 @@ import polars as pl
 from eyelevel.figures.chart import inline, specification
 from eyelevel.json_types import JsonObject
 
-ARMS = ("live", "replay")
+SIDES = ("live", "replay")
 COLOURS = ("#a8341b", "#0b6b4b")
 
 
 def live_against_replay(rows: pl.DataFrame, columns: int = 2) -> JsonObject:
     """The share of loads that took at most so long, a panel a metric.
 
-    `rows`: `metric` (a title; panels are in the rows' order), `arm` (`live`, `replay`), `seconds`.
+    `rows`: `metric` (a title; panels are in the rows' order), `side` (`live`, `replay`), `seconds`.
     """
     ranked = rows.sort("seconds", maintain_order=True).with_columns(
-        share=pl.int_range(1, pl.len() + 1).over("metric", "arm") / pl.len().over("metric", "arm")
+        share=pl.int_range(1, pl.len() + 1).over("metric", "side") / pl.len().over("metric", "side")
     )
-    first = ranked.group_by("metric", "arm", maintain_order=True).first()
+    first = ranked.group_by("metric", "side", maintain_order=True).first()
     drawn = pl.concat([first.with_columns(share=pl.lit(0.0)), ranked])
     panels = rows["metric"].unique(maintain_order=True).to_list()
     chart = (
-        alt.Chart(inline(drawn, "metric", "arm", "seconds", "share"))
+        alt.Chart(inline(drawn, "metric", "side", "seconds", "share"))
         .mark_line(interpolate="step-after", strokeWidth=1.5)
         .encode(
             x=alt.X(
@@ -38,7 +38,7 @@ def live_against_replay(rows: pl.DataFrame, columns: int = 2) -> JsonObject:
                 scale=alt.Scale(domain=[0, 1]),
             ),
             color=alt.Color(
-                "arm:N", scale=alt.Scale(domain=list(ARMS), range=list(COLOURS)), title=None
+                "side:N", scale=alt.Scale(domain=list(SIDES), range=list(COLOURS)), title=None
             ),
         )
         .properties(width=260, height=180)

@@ -72,7 +72,7 @@ def live(
 ) -> None:
     """Load a page live and replay its recording, in turns, and say by how much they differ.
 
-    Both arms have the same browser and settings. Replays have the recorded round trips by origin
+    Both sides have the same browser and settings. Replays have the recorded round trips by origin
     and the recorded think times. The bias is replay - live within blocks of neighbouring loads,
     with its 95 % interval. An interrupted study goes on with the same command. Exits 1 where no
     block has both loads.
@@ -122,7 +122,7 @@ def _recording(
 
 def _tell(done: Done) -> None:
     left = f"; {duration(done.left_s)} left" if done.left_s else ""
-    block = f"{done.turn.arm} of block {done.turn.trial.repetition}"
+    block = f"{done.turn.side} of block {done.turn.trial.repetition}"
     hints.print(f"load {done.done} of {done.total}: {block}: {done.outcome}{left}", markup=False)
 
 
@@ -152,10 +152,10 @@ def _write(out: Path, loads: Sequence[Load], found: JsonObject) -> None:
     write_whole(out / "live.json", json_bytes(found))
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(["arm", "block", "outcome", *METRICS_BY_NAME])
+    table.writerow(["side", "block", "outcome", *METRICS_BY_NAME])
     for load in loads:
         values = [load.metrics.get(name) for name in METRICS_BY_NAME]
-        table.writerow([load.arm, load.repetition, load.outcome, *values])
+        table.writerow([load.side, load.repetition, load.outcome, *values])
     write_whole(out / "live.csv", text.getvalue().encode())
     rows = _curves(loads)
     if rows.height:
@@ -164,11 +164,11 @@ def _write(out: Path, loads: Sequence[Load], found: JsonObject) -> None:
 
 def _curves(loads: Sequence[Load]) -> pl.DataFrame:
     rows = [
-        (METRICS_BY_NAME[name].title, load.arm, value / 1e3)
+        (METRICS_BY_NAME[name].title, load.side, value / 1e3)
         for name in COMPARED
         if name.endswith("_ms")
         for load in loads
         if (value := load.metrics.get(name)) is not None
     ]
-    names = {"metric": pl.String, "arm": pl.String, "seconds": pl.Float64}
+    names = {"metric": pl.String, "side": pl.String, "seconds": pl.Float64}
     return pl.DataFrame(rows, schema=names, orient="row")

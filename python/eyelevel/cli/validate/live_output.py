@@ -1,10 +1,10 @@
-"""What `eyelevel validate live` prints: both arms, the bias, and where it may come from."""
+"""What `eyelevel validate live` prints: both sides, the bias, and where it may come from."""
 
 from collections.abc import Sequence
 
 from eyelevel.cli.output import results, table
 from eyelevel.json_types import JsonMapping
-from eyelevel.run.live.comparison import ARMS, PARTS, PUBLISHED
+from eyelevel.run.live.comparison import PARTS, PUBLISHED, SIDES
 
 TITLES = {
     "page_load_time_ms": "PLT, ms",
@@ -24,20 +24,20 @@ def print_study(found: JsonMapping) -> None:
     results.print()
     _print_metrics(found["metrics"])
     _print_origins(found["origins"])
-    for arm, counts in found["outcomes"].items():
+    for side, counts in found["outcomes"].items():
         bad = [f"{count} {name}" for name, count in counts.items() if name != "ok"]
         if bad:
-            results.print(f"{arm} loads that do not count: {', '.join(bad)}", markup=False)
+            results.print(f"{side} loads that do not count: {', '.join(bad)}", markup=False)
     for detail in found["details"]:
         results.print(f"  {detail}", markup=False, soft_wrap=True)
     over = [
-        f"{arm}: {', '.join(f'{count} over {name}' for name, count in counts.items())}"
-        for arm, counts in found["protocols"].items()
+        f"{side}: {', '.join(f'{count} over {name}' for name, count in counts.items())}"
+        for side, counts in found["protocols"].items()
     ]
     results.print(f"objects, {'; '.join(over)}", markup=False, soft_wrap=True)
     published = [
-        f"{arm} {mean:.0f} ± {spread:.0f} ms ({spread / mean:.1%})"
-        for arm, (mean, spread) in PUBLISHED.items()
+        f"{side} {mean:.0f} ± {spread:.0f} ms ({spread / mean:.1%})"
+        for side, (mean, spread) in PUBLISHED.items()
     ]
     results.print(f"published, 100 loads of another page (Das 2014): {', '.join(published)}")
 
@@ -47,10 +47,10 @@ def _print_metrics(metrics: JsonMapping) -> None:
     shown = table("", *columns, right=columns)
     for name, compared in metrics.items():
         cells = []
-        for arm in ARMS:
-            side = compared[arm]
-            mean, spread = side["mean"], side["standard_deviation"]
-            share = side["coefficient_of_variation"]
+        for side in SIDES:
+            summary = compared[side]
+            mean, spread = summary["mean"], summary["standard_deviation"]
+            share = summary["coefficient_of_variation"]
             around = "" if spread is None else f" ± {spread:.0f}"
             cells += [
                 "-" if mean is None else f"{mean:.0f}{around}",
@@ -70,7 +70,7 @@ def _print_origins(origins: Sequence[JsonMapping]) -> None:
     columns = tuple(WORDS.values())
     shown = table("medians in ms, live / replay", *columns, right=columns)
     for origin in origins:
-        pairs = (" / ".join(_ms(origin[arm][part]) for arm in ARMS) for part in WORDS)
+        pairs = (" / ".join(_ms(origin[side][part]) for side in SIDES) for part in WORDS)
         shown.add_row(origin["host"], *pairs)
     results.print(shown)
 

@@ -18,8 +18,8 @@ from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.paired import hodges_lehmann
 
-LIVE_ARM, REPLAY_ARM = "live", "replay"
-ARMS = (LIVE_ARM, REPLAY_ARM)
+LIVE_SIDE, REPLAY_SIDE = "live", "replay"
+SIDES = (LIVE_SIDE, REPLAY_SIDE)
 COMPARED = (
     "page_load_time_ms",
     "time_to_first_byte_ms",
@@ -32,15 +32,15 @@ COMPARED = (
 """The first decides; the last two say whether it was the same page."""
 PARTS = ("lookup_ms", "connect_ms", "wait_ms")
 """Of a request, in their order."""
-PUBLISHED = {LIVE_ARM: (718.0, 95.0), REPLAY_ARM: (743.0, 18.0)}
+PUBLISHED = {LIVE_SIDE: (718.0, 95.0), REPLAY_SIDE: (743.0, 18.0)}
 """Mean and standard deviation of the page load time, ms: Das 2014, section 3.2."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """One load of either arm; the metrics are None where it was not `ok`."""
+    """One load of either side; the metrics are None where it was not `ok`."""
 
-    arm: str
+    side: str
     repetition: int
     outcome: str
     outcome_detail: str
@@ -54,8 +54,8 @@ class Load:
 
 
 @dataclass(frozen=True)
-class Side:
-    """One metric of one arm, over its loads that are `ok`, in the metric's unit."""
+class Summary:
+    """One metric of one side, over its loads that are `ok`, in the metric's unit."""
 
     loads: int
     mean: float | None
@@ -85,12 +85,12 @@ class Compared:
     """One metric: both sides, and replay - live within blocks whose loads are both `ok`."""
 
     name: str
-    sides: Mapping[str, Side]
+    sides: Mapping[str, Summary]
     bias: Estimate
 
     def as_json(self) -> JsonObject:
         """Under the same names."""
-        sides = {arm: side.as_json() for arm, side in self.sides.items()}
+        sides = {side: summary.as_json() for side, summary in self.sides.items()}
         return {**sides, "bias": self.bias.as_json(), "blocks": self.bias.n}
 
 
@@ -98,8 +98,8 @@ def compare(loads: Sequence[Load]) -> list[Compared]:
     """Every metric of COMPARED that some load has."""
     found = []
     for name in COMPARED:
-        sides = {arm: _side(_values(loads, arm, name)) for arm in ARMS}
-        live, replay = (_values(loads, arm, name) for arm in ARMS)
+        sides = {side: _summary(_values(loads, side, name)) for side in SIDES}
+        live, replay = (_values(loads, side, name) for side in SIDES)
         both = sorted(live.keys() & replay.keys())
         bias = hodges_lehmann([replay[n] for n in both], [live[n] for n in both])
         if live or replay:
@@ -120,7 +120,7 @@ def verdict(primary: Compared) -> str:
 
 
 def by_origin(loads: Iterable[Load]) -> list[JsonObject]:
-    """Of each host and arm the medians of what its connections and its answers took, in ms.
+    """Of each host and side the medians of what its connections and its answers took, in ms.
 
     `lookup_ms` is the name's, `connect_ms` TCP's and TLS's opening together, `wait_ms` from a
     request's last byte to its response's first; None where no load has any. Where they differ, so
@@ -135,13 +135,13 @@ def by_origin(loads: Iterable[Load]) -> list[JsonObject]:
                 continue
             hosts.setdefault(host)
             for part, length_ms in _parts(item):
-                seen.setdefault((host, load.arm, part), []).append(length_ms)
+                seen.setdefault((host, load.side, part), []).append(length_ms)
     return [
         {
             "host": host,
             **{
-                arm: {part: _median(seen.get((host, arm, part), ())) for part in PARTS}
-                for arm in ARMS
+                side: {part: _median(seen.get((host, side, part), ())) for part in PARTS}
+                for side in SIDES
             },
         }
         for host in hosts
@@ -159,31 +159,31 @@ def _parts(item: JsonMapping) -> Iterator[tuple[str, float]]:
 
 
 def protocols(loads: Iterable[Load]) -> dict[str, dict[str, int]]:
-    """How many objects came over what, by arm."""
-    counted = {arm: Counter[str]() for arm in ARMS}
+    """How many objects came over what, by side."""
+    counted = {side: Counter[str]() for side in SIDES}
     for load in loads:
         for item in load.objects if load.is_ok else ():
             if item["from"] == "network" and item["protocol"] is not None:
-                counted[load.arm][item["protocol"]] += 1
-    return {arm: dict(counts.most_common()) for arm, counts in counted.items()}
+                counted[load.side][item["protocol"]] += 1
+    return {side: dict(counts.most_common()) for side, counts in counted.items()}
 
 
-def _values(loads: Iterable[Load], arm: str, name: str) -> dict[int, float]:
+def _values(loads: Iterable[Load], side: str, name: str) -> dict[int, float]:
     """By repetition."""
     return {
         load.repetition: value
         for load in loads
-        if load.arm == arm and load.is_ok and (value := load.metrics.get(name)) is not None
+        if load.side == side and load.is_ok and (value := load.metrics.get(name)) is not None
     }
 
 
-def _side(by_repetition: Mapping[int, float]) -> Side:
+def _summary(by_repetition: Mapping[int, float]) -> Summary:
     values = list(by_repetition.values())
     if not values:
-        return Side(0, None, None, None)
+        return Summary(0, None, None, None)
     mean = math.fsum(values) / len(values)
     spread = statistics.stdev(values) if len(values) > 1 else None
-    return Side(len(values), mean, statistics.median(values), spread)
+    return Summary(len(values), mean, statistics.median(values), spread)
 
 
 def _median(values: Sequence[float]) -> float | None:

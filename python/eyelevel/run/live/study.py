@@ -19,7 +19,7 @@ from eyelevel.plan.origin_rtts import with_plans
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stacks import Stack
 from eyelevel.plan.trials import Trial, expand, random_number
-from eyelevel.run.live.comparison import LIVE_ARM, REPLAY_ARM, Load
+from eyelevel.run.live.comparison import LIVE_SIDE, REPLAY_SIDE, Load
 from eyelevel.run.live.load import LivePage, run_live_trial
 from eyelevel.run.live.trials import live_trials
 from eyelevel.run.study.attempts import RETRIES, commit_result, with_retries
@@ -49,7 +49,7 @@ class LiveStudy:
 class Turn:
     """One load to be done."""
 
-    arm: str
+    side: str
     trial: Trial
 
 
@@ -74,9 +74,11 @@ def turns(study: LiveStudy) -> list[Turn]:
     live = live_trials(site, study.stack, study.blocks, study.seed, study.browser)
     ordered: list[Turn] = []
     for pair in zip(live, expand(plan, [site]), strict=True):
-        block = [Turn(arm, trial) for arm, trial in zip((LIVE_ARM, REPLAY_ARM), pair, strict=True)]
+        block = [
+            Turn(side, trial) for side, trial in zip((LIVE_SIDE, REPLAY_SIDE), pair, strict=True)
+        ]
         ordered += sorted(
-            block, key=lambda turn: random_number(study.seed, turn.arm, turn.trial.repetition)
+            block, key=lambda turn: random_number(study.seed, turn.side, turn.trial.repetition)
         )
     return ordered
 
@@ -99,7 +101,7 @@ def run_study(
 
 
 def _once(study: LiveStudy, turn: Turn, host_wait: HostWait) -> Callable[[], TrialResult]:
-    if turn.arm == LIVE_ARM:
+    if turn.side == LIVE_SIDE:
         return partial(run_live_trial, turn.trial, study.page, host_wait)
     archive = str(study.recording.path.resolve())
     return partial(run_trial, turn.trial, archive, study.page.url, host_wait=host_wait)
@@ -118,7 +120,7 @@ def _load(turn: Turn, stored: StoredTrial) -> Load:
     is_ok = record["outcome"] == "ok"
     metrics = metrics_of(record, stored.frames()) if is_ok else dict.fromkeys(METRICS_BY_NAME)
     return Load(
-        turn.arm,
+        turn.side,
         turn.trial.repetition,
         record["outcome"],
         record["outcome_detail"],
@@ -128,9 +130,9 @@ def _load(turn: Turn, stored: StoredTrial) -> Load:
 
 
 def problems(loads: Sequence[Load]) -> dict[str, dict[str, int]]:
-    """How often each arm ended how."""
-    found: dict[str, dict[str, int]] = {LIVE_ARM: {}, REPLAY_ARM: {}}
+    """How often each side ended how."""
+    found: dict[str, dict[str, int]] = {LIVE_SIDE: {}, REPLAY_SIDE: {}}
     for load in loads:
-        counts = found[load.arm]
+        counts = found[load.side]
         counts[load.outcome] = counts.get(load.outcome, 0) + 1
     return found

@@ -21,7 +21,9 @@ def loads(bias_ms: float, blocks: int, fat: bool = True) -> list[Load]:
             "live": 700 + random_.gauss(0, 15) + tail_ms,
             "replay": 700 + random_.gauss(0, 15) + bias_ms,
         }
-        made += [Load(arm, block, "ok", "", {"page_load_time_ms": v}) for arm, v in values.items()]
+        made += [
+            Load(side, block, "ok", "", {"page_load_time_ms": v}) for side, v in values.items()
+        ]
     return made
 
 
@@ -29,14 +31,14 @@ def test_both_sides_have_mean_and_deviation_and_the_bias_is_within_blocks() -> N
     made = loads(20.0, 40, fat=False)
     (primary,) = compare(made)
     sides = {
-        arm: [load.metrics["page_load_time_ms"] for load in made if load.arm == arm]
-        for arm in ("live", "replay")
+        side: [load.metrics["page_load_time_ms"] for load in made if load.side == side]
+        for side in ("live", "replay")
     }
-    for arm, values in sides.items():
-        side = primary.as_json()[arm]
-        assert side["loads"] == 40
-        assert side["mean"] == pytest.approx(mean(values))
-        assert side["coefficient_of_variation"] == pytest.approx(stdev(values) / mean(values))
+    for side, values in sides.items():
+        summary = primary.as_json()[side]
+        assert summary["loads"] == 40
+        assert summary["mean"] == pytest.approx(mean(values))
+        assert summary["coefficient_of_variation"] == pytest.approx(stdev(values) / mean(values))
     assert primary.bias == hodges_lehmann(sides["replay"], sides["live"])
     assert primary.bias.low <= 20.0 <= primary.bias.high and primary.bias.excludes_zero
     assert verdict(primary).startswith("replays are slower than the page")
@@ -57,10 +59,13 @@ def test_a_live_page_that_is_slower_makes_replays_faster() -> None:
 def test_a_block_counts_where_both_loads_do() -> None:
     made = loads(20.0, 8, fat=False)
     made[0] = Load("live", 1, "timeout", "the page never came", {})
-    made = [load for load in made if (load.arm, load.repetition) != ("replay", 2)]
+    made = [load for load in made if (load.side, load.repetition) != ("replay", 2)]
     (primary,) = compare(made)
     assert primary.bias.n == 6
-    assert {arm: side.loads for arm, side in primary.sides.items()} == {"live": 7, "replay": 7}
+    assert {side: summary.loads for side, summary in primary.sides.items()} == {
+        "live": 7,
+        "replay": 7,
+    }
 
 
 def test_few_blocks_have_no_interval_and_say_so() -> None:
